@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every target of this package is compiled with.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+// The order is the order of the floors in Documentation/Design.md; a module imports only modules of lower floors.
+let package = Package(
+  name: "swift-corebluetooth",
+  products: [
+    .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
+    .library(name: "CoreBluetoothDynamic", type: .dynamic, targets: ["CoreBluetooth"]),
+    .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
+    .executable(name: "heart-rate", targets: ["heart-rate"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+  ],
+  targets: [
+    // Floor 0
+    .target(name: "BluetoothWire", swiftSettings: settings),
+    .target(name: "BluetoothNumbers", swiftSettings: settings),
+    // Floor 1
+    .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: settings),
+    // Floor 2
+    .target(
+      name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothWire", deque], swiftSettings: settings),
+    .target(name: "BluetoothCapture", dependencies: ["BluetoothWire"], swiftSettings: settings),
+    // Floor 3
+    .target(name: "BluetoothHost", dependencies: ["BluetoothWire", deque], swiftSettings: settings),
+    // Floor 4
+    .target(
+      name: "BluetoothServer",
+      dependencies: [
+        "BluetoothHost", "BluetoothController", "BluetoothCapture", "BluetoothRadio", "BluetoothWire", locks, deque,
+        logging,
+      ],
+      swiftSettings: settings),
+    // Floor 5
+    .target(name: "CCoreBluetooth"),
+    .target(
+      name: "CoreBluetooth",
+      dependencies: ["CCoreBluetooth", "BluetoothServer", "BluetoothNumbers", "BluetoothWire", locks, deque, logging],
+      swiftSettings: settings),
+    .target(
+      name: "BluetoothLab",
+      dependencies: ["BluetoothServer", "BluetoothRadio", "BluetoothCapture", "BluetoothWire", locks, logging],
+      swiftSettings: settings),
+    // Floor 6
+    .executableTarget(
+      name: "heart-rate",
+      dependencies: [
+        "CoreBluetooth", "BluetoothLab", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/HeartRate",
+      swiftSettings: settings),
+    // Measurements: `swift run -c release benchmarks`
+    .target(name: "CAllocationCount", path: "Benchmarks/CAllocationCount"),
+    .executableTarget(
+      name: "benchmarks",
+      dependencies: [
+        "CAllocationCount", "CoreBluetooth", "BluetoothLab", "BluetoothServer", "BluetoothHost", "BluetoothController",
+        "BluetoothRadio", "BluetoothWire", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Benchmarks/benchmarks",
+      swiftSettings: settings),
+    // Tests
+    .target(name: "TestVectors", path: "Tests/TestVectors", resources: [.copy("Vectors")], swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothWireTests", dependencies: ["BluetoothWire", "TestVectors"], swiftSettings: settings),
+    .testTarget(name: "BluetoothNumbersTests", dependencies: ["BluetoothNumbers"], swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothRadioTests", dependencies: ["BluetoothRadio", "BluetoothWire"], swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothControllerTests",
+      dependencies: ["BluetoothController", "BluetoothRadio", "BluetoothWire", "TestVectors"], swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothCaptureTests", dependencies: ["BluetoothCapture", "BluetoothWire"], swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothHostTests", dependencies: ["BluetoothHost", "BluetoothWire", "TestVectors"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothServerTests", dependencies: ["BluetoothServer", "BluetoothHost", "BluetoothWire"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CoreBluetoothTests", dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothServer", "BluetoothWire"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothLabTests", dependencies: ["BluetoothLab", "CoreBluetooth", "BluetoothServer", "BluetoothWire"],
+      swiftSettings: settings),
+    .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+  ]
+)

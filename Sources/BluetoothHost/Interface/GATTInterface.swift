@@ -1,0 +1,224 @@
+import BluetoothWire
+
+/// An attribute's number on one server, 0x0001 to 0xFFFF · Vol 3, Part F, 3.2.2.
+package typealias AttributeHandle = UInt16
+
+/// A procedure of the GATT client · Vol 3, Part G, 4. Procedures on one link run one after the other, in order.
+package enum GATTRequest: Sendable {
+  /// Discover All Primary Services · 4.4.1.
+  case discoverPrimaryServices
+  /// Discover Primary Service by Service UUID · 4.4.2.
+  case discoverPrimaryService(BluetoothUUID)
+  /// Find Included Services · 4.5.1.
+  case findIncludedServices(in: ClosedRange<AttributeHandle>)
+  /// Discover All Characteristics of a Service · 4.6.1.
+  case discoverCharacteristics(in: ClosedRange<AttributeHandle>)
+  /// Discover All Characteristic Descriptors · 4.7.1; the range begins after the characteristic's value.
+  case discoverDescriptors(in: ClosedRange<AttributeHandle>)
+  /// Read Characteristic Value or Descriptor, to its end · 4.8.1, 4.8.3, 4.12.1, 4.12.2.
+  case read(AttributeHandle)
+  /// Write Characteristic Value or Descriptor with a response, in prepared parts when it is long · 4.9.3, 4.9.4, 4.12.3.
+  case write(AttributeHandle, ByteSlice)
+  /// Write Without Response · 4.9.1. Completes when the controller has taken it; a value that is longer than
+  /// MTU − 3 fails with `invalidAttributeValueLength`.
+  case writeWithoutResponse(AttributeHandle, ByteSlice)
+}
+
+/// The result of a `GATTRequest`.
+package enum GATTResponse: Sendable {
+  case services([GATTService])
+  case includedServices([GATTInclude])
+  case characteristics([GATTCharacteristic])
+  case descriptors([GATTDescriptor])
+  case value(ByteSlice)
+  case done
+}
+
+package struct GATTService: Hashable, Sendable {
+  package var range: ClosedRange<AttributeHandle>
+  package var uuid: BluetoothUUID
+  package init(range: ClosedRange<AttributeHandle>, uuid: BluetoothUUID) {
+    self.range = range
+    self.uuid = uuid
+  }
+}
+
+package struct GATTInclude: Hashable, Sendable {
+  /// The include declaration.
+  package var declaration: AttributeHandle
+  package var service: GATTService
+  package init(declaration: AttributeHandle, service: GATTService) {
+    self.declaration = declaration
+    self.service = service
+  }
+}
+
+package struct GATTCharacteristic: Hashable, Sendable {
+  package var declaration: AttributeHandle
+  package var value: AttributeHandle
+  package var properties: GATTProperties
+  package var uuid: BluetoothUUID
+  package init(declaration: AttributeHandle, value: AttributeHandle, properties: GATTProperties, uuid: BluetoothUUID) {
+    self.declaration = declaration
+    self.value = value
+    self.properties = properties
+    self.uuid = uuid
+  }
+}
+
+package struct GATTDescriptor: Hashable, Sendable {
+  package var handle: AttributeHandle
+  package var uuid: BluetoothUUID
+  package init(handle: AttributeHandle, uuid: BluetoothUUID) {
+    self.handle = handle
+    self.uuid = uuid
+  }
+}
+
+/// Characteristic Properties · Vol 3, Part G, 3.3.1.1.
+package struct GATTProperties: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+  package static let broadcast = GATTProperties(rawValue: 0x01)
+  package static let read = GATTProperties(rawValue: 0x02)
+  package static let writeWithoutResponse = GATTProperties(rawValue: 0x04)
+  package static let write = GATTProperties(rawValue: 0x08)
+  package static let notify = GATTProperties(rawValue: 0x10)
+  package static let indicate = GATTProperties(rawValue: 0x20)
+  package static let authenticatedSignedWrites = GATTProperties(rawValue: 0x40)
+  package static let extendedProperties = GATTProperties(rawValue: 0x80)
+}
+
+/// Why a GATT procedure failed.
+package enum GATTError: Error, Hashable, Sendable {
+  /// The server answered with this code.
+  case att(ATT.ErrorCode)
+  /// The server broke the protocol, for example with handles that do not increase.
+  case invalidResponse
+  /// No answer within 30 s; the bearer is closed · Vol 3, Part F, 3.3.3.
+  case timeout
+}
+
+/// Names a `GATTRequest` of the client until it has completed.
+package typealias GATTToken = UInt32
+
+/// What the GATT client and server on one link tell.
+package enum GATTEvent: Sendable {
+  // Both
+  /// The ATT_MTU of the link is now this.
+  case mtuChanged(Int)
+
+  // Client
+  case completed(GATTToken, Result<GATTResponse, GATTError>)
+  /// Handle Value Notification or Indication (already confirmed) · Vol 3, Part F, 3.4.7.
+  case valueReceived(AttributeHandle, ByteSlice)
+  /// The server's attributes in this range changed: Service Changed · Vol 3, Part G, 7.1.
+  case servicesChanged(ClosedRange<AttributeHandle>)
+
+  // Server
+  /// A client wants the value of a dynamic attribute, from `offset` on. Answer with `respond`.
+  case readRequested(GATTServerRequest, AttributeHandle, offset: Int)
+  /// A client writes dynamic attributes: one part for a Write Request or Command, the parts of all prepared writes for
+  /// Execute Write. Answer with `respond`, unless the request is nil (Write Command).
+  case writeRequested(GATTServerRequest?, [GATTWritePart])
+  /// A client's configuration of a characteristic (by its value's handle) changed.
+  case subscriptionChanged(AttributeHandle, GATTSubscription)
+  /// A notification left for the controller or an indication was confirmed: there is room for one more.
+  case updateSent(AttributeHandle)
+}
+
+/// Names a request of a peer that waits for `respond`.
+package struct GATTServerRequest: Hashable, Sendable {
+  package let number: UInt32
+  package init(number: UInt32) { self.number = number }
+}
+
+package struct GATTWritePart: Hashable, Sendable {
+  package var handle: AttributeHandle
+  package var offset: Int
+  package var value: ByteSlice
+  package init(handle: AttributeHandle, offset: Int, value: ByteSlice) {
+    self.handle = handle
+    self.offset = offset
+    self.value = value
+  }
+}
+
+/// Client Characteristic Configuration · Vol 3, Part G, 3.3.3.3.
+package struct GATTSubscription: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt16
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
+  package static let notification = GATTSubscription(rawValue: 0x0001)
+  package static let indication = GATTSubscription(rawValue: 0x0002)
+}
+
+/// A service for the local database, as it is to be.
+package struct GATTServiceDefinition: Sendable {
+  package var uuid: BluetoothUUID
+  package var isPrimary: Bool
+  /// Declarations of services that are in the database already.
+  package var includes: [AttributeHandle]
+  package var characteristics: [GATTCharacteristicDefinition]
+  package init(
+    uuid: BluetoothUUID, isPrimary: Bool, includes: [AttributeHandle], characteristics: [GATTCharacteristicDefinition]
+  ) {
+    self.uuid = uuid
+    self.isPrimary = isPrimary
+    self.includes = includes
+    self.characteristics = characteristics
+  }
+}
+
+package struct GATTCharacteristicDefinition: Sendable {
+  package var uuid: BluetoothUUID
+  package var properties: GATTProperties
+  package var permissions: GATTPermissions
+  /// The value that the database serves itself; nil: the service above is asked for each read and write.
+  package var value: ByteSlice?
+  /// Subscribing needs an encrypted link.
+  package var subscriptionNeedsEncryption: Bool
+  /// Besides the Client Characteristic Configuration, which the database adds itself where it is due.
+  package var descriptors: [GATTDescriptorDefinition]
+  package init(
+    uuid: BluetoothUUID, properties: GATTProperties, permissions: GATTPermissions, value: ByteSlice?,
+    subscriptionNeedsEncryption: Bool = false, descriptors: [GATTDescriptorDefinition] = []
+  ) {
+    self.uuid = uuid
+    self.properties = properties
+    self.permissions = permissions
+    self.value = value
+    self.subscriptionNeedsEncryption = subscriptionNeedsEncryption
+    self.descriptors = descriptors
+  }
+}
+
+/// A descriptor with a fixed value that anybody may read.
+package struct GATTDescriptorDefinition: Sendable {
+  package var uuid: BluetoothUUID
+  package var value: ByteSlice
+  package init(uuid: BluetoothUUID, value: ByteSlice) {
+    self.uuid = uuid
+    self.value = value
+  }
+}
+
+/// Who may access an attribute · Vol 3, Part F, 3.2.5.
+package struct GATTPermissions: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+  package static let readable = GATTPermissions(rawValue: 0x01)
+  package static let writeable = GATTPermissions(rawValue: 0x02)
+  package static let readEncryptionRequired = GATTPermissions(rawValue: 0x04)
+  package static let writeEncryptionRequired = GATTPermissions(rawValue: 0x08)
+}
+
+/// Where a service that was added stands.
+package struct GATTServicePlacement: Hashable, Sendable {
+  package var range: ClosedRange<AttributeHandle>
+  /// The handles of the characteristics' values, in the order of the definition.
+  package var values: [AttributeHandle]
+  package init(range: ClosedRange<AttributeHandle>, values: [AttributeHandle]) {
+    self.range = range
+    self.values = values
+  }
+}

@@ -1,0 +1,106 @@
+import BluetoothHost
+import BluetoothWire
+
+/// A local service or characteristic, numbered by the app's side of the session.
+package struct LocalAttributeID: Hashable, Sendable {
+  package let number: UInt32
+  package init(number: UInt32) { self.number = number }
+}
+
+package struct LocalService: Sendable {
+  package var id: LocalAttributeID
+  package var uuid: BluetoothUUID
+  package var isPrimary: Bool
+  /// Services that were added before.
+  package var includes: [LocalAttributeID]
+  package var characteristics: [LocalCharacteristic]
+  package init(
+    id: LocalAttributeID, uuid: BluetoothUUID, isPrimary: Bool, includes: [LocalAttributeID],
+    characteristics: [LocalCharacteristic]
+  ) {
+    self.id = id
+    self.uuid = uuid
+    self.isPrimary = isPrimary
+    self.includes = includes
+    self.characteristics = characteristics
+  }
+}
+
+package struct LocalCharacteristic: Sendable {
+  package var id: LocalAttributeID
+  package var definition: GATTCharacteristicDefinition
+  package init(id: LocalAttributeID, definition: GATTCharacteristicDefinition) {
+    self.id = id
+    self.definition = definition
+  }
+}
+
+/// A central that uses the local database, for the time of one connection.
+package struct CentralInfo: Hashable, Sendable {
+  package var handle: PeerHandle
+  package var identifier: PeerIdentifier
+  /// ATT_MTU − 3.
+  package var maximumUpdateLength: Int
+  package init(handle: PeerHandle, identifier: PeerIdentifier, maximumUpdateLength: Int) {
+    self.handle = handle
+    self.identifier = identifier
+    self.maximumUpdateLength = maximumUpdateLength
+  }
+}
+
+/// Names a request of a central that waits for `PeripheralCommand.respond`.
+package struct CentralRequestID: Hashable, Sendable {
+  package let number: UInt64
+  package init(number: UInt64) { self.number = number }
+}
+
+package struct CentralWrite: Sendable {
+  package var characteristic: LocalAttributeID
+  package var offset: Int
+  package var value: ByteSlice
+  package init(characteristic: LocalAttributeID, offset: Int, value: ByteSlice) {
+    self.characteristic = characteristic
+    self.offset = offset
+    self.value = value
+  }
+}
+
+/// How soon the link to a central should react.
+package enum ConnectionLatency: Hashable, Sendable { case low, medium, high }
+
+/// What an app's peripheral manager asks of the service.
+package enum PeripheralCommand: Sendable {
+  case startAdvertising(localName: String?, services: [BluetoothUUID])
+  case stopAdvertising
+  case addService(LocalService)
+  case removeService(LocalAttributeID)
+  case removeAllServices
+  /// `value` answers a read: what the attribute holds from the request's offset on.
+  case respond(CentralRequestID, ATT.ErrorCode?, value: ByteSlice)
+  /// One credit of `PeripheralSession.updateCredits` was taken for it. nil: all subscribed centrals.
+  case update(LocalAttributeID, ByteSlice, [PeerHandle]?)
+  case setConnectionLatency(ConnectionLatency, PeerHandle)
+}
+
+/// What the service tells an app's peripheral manager. `ByteSlice`s are only lent: whoever keeps one copies it.
+package enum PeripheralEvent: Sendable {
+  case stateChanged(AdapterState)
+  case advertisingStarted(SessionError?)
+  case serviceAdded(LocalAttributeID, SessionError?)
+  case subscribed(CentralInfo, LocalAttributeID)
+  case unsubscribed(CentralInfo, LocalAttributeID)
+  /// No callback: the longest update that this central gets whole is now another.
+  case maximumUpdateLengthChanged(CentralInfo)
+  case readRequested(CentralRequestID, CentralInfo, LocalAttributeID, offset: Int)
+  /// All or nothing. The request is nil for a write without response.
+  case writeRequested(CentralRequestID?, CentralInfo, [CentralWrite])
+  /// The central is gone: its requests are void. No callback.
+  case centralDisconnected(CentralInfo)
+  /// After the credits had run out there is one again.
+  case readyToUpdate
+}
+
+/// Where a session's events go; see `CentralClient`.
+package protocol PeripheralClient: AnyObject, Sendable {
+  func receive(_ event: PeripheralEvent)
+}

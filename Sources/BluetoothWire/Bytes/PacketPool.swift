@@ -1,0 +1,51 @@
+/// Memory of a fixed size that `ByteSlice`s share. It is written only while its one owner fills it, in a `ByteWriter`;
+/// from then on its octets do not change until nobody refers to it any more.
+package final class PacketStorage {
+  let base: UnsafeMutablePointer<UInt8>
+  let capacity: Int
+
+  /// A storage of `capacity` octets that belongs to no pool.
+  init(capacity: Int) {
+    base = .allocate(capacity: capacity)
+    self.capacity = capacity
+  }
+
+  deinit { base.deallocate() }
+}
+
+// Filled by one owner, immutable afterwards: see above.
+extension PacketStorage: @unchecked Sendable {}
+
+/// The storages of one executor. A storage is handed out again once nobody but the pool refers to it, so that in the
+/// steady state nothing is allocated; `count` that keeps growing shows that packets are kept for ever.
+///
+/// A pool is confined to its executor. It is a class because every layer of an adapter draws from the same one.
+package final class PacketPool {
+  /// Room for the longest frame that is built in one piece: an ACL packet that holds an ATT PDU of 517 octets.
+  package static let storageCapacity = 560
+
+  private var storages: [PacketStorage] = []
+  private var next = 0
+
+  /// How many storages may be looked at before a new one is made.
+  private static let probes = 8
+
+  package init() {}
+
+  /// The storages made so far.
+  package var count: Int { storages.count }
+
+  /// A storage of at least `capacity` octets that nobody else refers to. Those longer than `storageCapacity` are not
+  /// pooled.
+  package func take(capacity: Int = storageCapacity) -> PacketStorage {
+    guard capacity <= Self.storageCapacity else { return PacketStorage(capacity: capacity) }
+    for _ in 0..<min(Self.probes, storages.count) {
+      let index = next
+      next = index + 1 == storages.count ? 0 : index + 1
+      if isKnownUniquelyReferenced(&storages[index]) { return storages[index] }
+    }
+    let storage = PacketStorage(capacity: Self.storageCapacity)
+    storages.append(storage)
+    return storage
+  }
+}

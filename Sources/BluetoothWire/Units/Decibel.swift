@@ -1,0 +1,22 @@
+/// A level or a ratio of levels in steps of 1/256 dB; as an absolute level it counts from 1 mW (dBm).
+/// Whole numbers, so that every machine comes to the same result.
+package struct Decibel: Hashable, Comparable, Sendable {
+  /// 256ths of a decibel.
+  package var steps: Int32
+
+  package init(steps: Int32) { self.steps = steps }
+  package init(_ whole: Int) { steps = Int32(whole) * 256 }
+  /// The nearest step; values beyond ±1,000,000 dB are held there.
+  package init(rounding value: Double) {
+    let bounded = value.isNaN ? 0 : min(max(value, -1e6), 1e6)
+    steps = Int32((bounded * 256).rounded())
+  }
+
+  /// Rounded to whole decibels, halves away from zero.
+  package var rounded: Int { Int((steps >= 0 ? steps + 128 : steps - 128) / 256) }
+  package var value: Double { Double(steps) / 256 }
+
+  package static func < (left: Decibel, right: Decibel) -> Bool { left.steps < right.steps }
+  package static func + (left: Decibel, right: Decibel) -> Decibel { Decibel(steps: left.steps &+ right.steps) }
+  package static func - (left: Decibel, right: Decibel) -> Decibel { Decibel(steps: left.steps &- right.steps) }
+}

@@ -1,0 +1,1 @@
+// The Clang half of the module CoreBluetooth holds nothing.
