@@ -86,6 +86,7 @@ package struct GATTProperties: OptionSet, Hashable, Sendable {
   package static let notify = GATTProperties(rawValue: 0x10)
   package static let indicate = GATTProperties(rawValue: 0x20)
   package static let authenticatedSignedWrites = GATTProperties(rawValue: 0x40)
+  // swift-format-ignore: DontRepeatTypeInStaticProperties
   package static let extendedProperties = GATTProperties(rawValue: 0x80)
 }
 
