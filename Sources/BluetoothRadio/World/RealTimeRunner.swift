@@ -1,0 +1,78 @@
+import BluetoothWire
+import Dispatch
+import NIOConcurrencyHelpers
+
+/// Runs a world in step with the wall clock, on a queue of its own that sleeps between events.
+package final class RealTimeRunner: Sendable {
+  package let mailbox: WorldMailbox
+  private let queue = DispatchQueue(label: "CoreBluetooth world", qos: .userInitiated)
+  private let isPending = NIOLockedValueBox(false)
+  private let confined: Confined
+
+  /// What the runner's queue alone touches.
+  private final class Confined: @unchecked Sendable {
+    let engine: WorldEngine
+    let timer: any DispatchSourceTimer
+    let origin = DispatchTime.now().uptimeNanoseconds
+    /// Radio nanoseconds in a thousand of the wall clock's.
+    let speedPerMille: Int64
+
+    init(engine: WorldEngine, timer: any DispatchSourceTimer, speedPerMille: Int64) {
+      self.engine = engine
+      self.timer = timer
+      self.speedPerMille = speedPerMille
+    }
+
+    var wallTime: Instant {
+      let elapsed = Int64(DispatchTime.now().uptimeNanoseconds - origin)
+      let (whole, part) = elapsed.quotientAndRemainder(dividingBy: 1_000)
+      return Instant(nanoseconds: whole * speedPerMille + part * speedPerMille / 1_000)
+    }
+
+    /// Does everything that is due, then has the timer ring at the next event.
+    func pump() {
+      repeat {
+        let limit = wallTime
+        if let next = engine.nextEvent, next <= limit {
+          while engine.step(until: limit) {}
+        }
+        engine.passTime(to: limit)
+        engine.settle()
+      } while engine.nextEvent.map { $0 <= wallTime } ?? false
+      guard let next = engine.nextEvent else { return timer.schedule(deadline: .distantFuture) }
+      let delay = max(0, (next - wallTime).nanoseconds) * 1_000 / speedPerMille
+      timer.schedule(deadline: .now() + .nanoseconds(Int(delay)), leeway: .nanoseconds(0))
+    }
+  }
+
+  /// Begins to run `engine`, which nobody else may touch from then on; `speed` is radio seconds per second, 0.001 to
+  /// 1,000.
+  package init(_ engine: sending WorldEngine, speed: Double = 1) {
+    mailbox = engine.mailbox
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    let perMille = Int64((min(max(speed, 0.001), 1_000) * 1_000).rounded())
+    confined = Confined(engine: engine, timer: timer, speedPerMille: perMille)
+    let box = confined
+    timer.setEventHandler { box.pump() }
+    timer.schedule(deadline: .now())
+    timer.activate()
+    mailbox.setWake { [weak self] in self?.wake() }
+  }
+
+  deinit {
+    mailbox.setWake(nil)
+    confined.timer.cancel()
+  }
+
+  private func wake() {
+    let isFirst = isPending.withLockedValue { pending in
+      defer { pending = true }
+      return !pending
+    }
+    guard isFirst else { return }
+    queue.async { [self] in
+      isPending.withLockedValue { $0 = false }
+      confined.pump()
+    }
+  }
+}

@@ -1,0 +1,189 @@
+import BluetoothWire
+import DequeModule
+
+/// A world's radios, devices and time: takes the events of all of them in order.
+///
+/// A world is confined: one thread at a time works in it, the one that is in `advance`, or the world's own thread in real
+/// time. Only `mailbox` may be used from everywhere.
+package final class WorldEngine {
+  /// The time of the latest event.
+  package private(set) var now = Instant.zero
+  /// Where apps' calls are announced.
+  package let mailbox = WorldMailbox()
+  /// Splits off a generator for each device by name.
+  package let generator: SplitGenerator
+  package weak var observer: (any AirObserver)?
+
+  private var medium: Medium
+  private var timers = TimerQueue()
+  private var members: [Member] = []
+  /// Members that have callbacks to deliver, in the order in which they got them.
+  private var delivering: Deque<Int> = []
+  private var isDelivering: [Bool] = []
+  private var receptions: [Reception] = []
+  private var mail: [WorldMailbox.Mail] = []
+
+  private struct Member {
+    var participant: any Participant
+    var deadline: Int
+    var listeningEnds: Int
+    var transmissionEnds: Int
+  }
+
+  /// What becomes of one instant's events, in this order.
+  private enum Rank: UInt8, CaseIterable {
+    case transmissionEnds, listeningEnds, deadline
+  }
+
+  package init(seed: UInt64) {
+    generator = SplitGenerator(seed: seed)
+    medium = Medium(generator: generator.split("air"))
+  }
+
+  // MARK: Devices
+
+  /// Adds a device; its radio has the next number.
+  func add(_ participant: any Participant, radio: RadioProperties) {
+    medium.add(radio)
+    members.append(
+      Member(
+        participant: participant, deadline: timers.addSlot(rank: Rank.deadline.rawValue),
+        listeningEnds: timers.addSlot(rank: Rank.listeningEnds.rawValue),
+        transmissionEnds: timers.addSlot(rank: Rank.transmissionEnds.rawValue)))
+    isDelivering.append(false)
+    attend(to: members.count - 1)
+  }
+
+  /// The place and the receiver of a device.
+  package subscript(radio: RadioID) -> RadioProperties {
+    get { medium[radio] }
+    set { medium[radio] = newValue }
+  }
+
+  /// Has something done to a device, and then what follows from it.
+  package func with(_ radio: RadioID, _ body: (any Participant) -> Void) {
+    body(members[radio.index].participant)
+    attend(to: radio.index)
+  }
+
+  // MARK: Time
+
+  /// The next event's instant.
+  package var nextEvent: Instant? { timers.earliest?.instant }
+
+  /// Takes in all calls, and makes all callbacks, that belong to the present instant.
+  package func settle() {
+    while true {
+      mailbox.take(into: &mail)
+      if !mail.isEmpty {
+        for item in mail {
+          switch item {
+          case .device(let radio):
+            members[radio.index].participant.takeMail(at: now)
+            attend(to: radio.index)
+          case .operation(let operation):
+            operation(self)
+          }
+        }
+        mail.removeAll(keepingCapacity: true)
+      } else if let index = delivering.first {
+        deliver(for: index)
+      } else {
+        return
+      }
+    }
+  }
+
+  /// Takes the next event if it is not later than `limit`, and everything that follows from it at its instant.
+  package func step(until limit: Instant) -> Bool {
+    guard let next = timers.earliest, next.instant <= limit else { return false }
+    now = max(now, next.instant)
+    let index = next.slot / Rank.allCases.count
+    switch next.slot {
+    case members[index].deadline:
+      members[index].participant.timeReached(now)
+      attend(to: index)
+    case members[index].transmissionEnds:
+      timers.set(next.slot, to: nil)
+      transmissionEnds(of: RadioID(index: index))
+    default:
+      timers.set(next.slot, to: nil)
+      if medium.listeningTimeIsOver(RadioID(index: index)) {
+        members[index].participant.radio(.nothingReceived, at: now)
+        attend(to: index)
+      }
+    }
+    settle()
+    return true
+  }
+
+  /// Lets time pass without an event, up to `instant`, which must not be later than the next event.
+  package func passTime(to instant: Instant) { now = max(now, instant) }
+
+  // MARK: What follows
+
+  private func deliver(for index: Int) {
+    members[index].participant.deliverNext()
+    delivering.removeFirst()
+    if members[index].participant.hasDelivery {
+      delivering.append(index)
+    } else {
+      isDelivering[index] = false
+    }
+  }
+
+  /// After something happened to a device: does with its radio what it wants, and notes when it wants to be called again.
+  private func attend(to index: Int) {
+    let member = members[index]
+    if let command = member.participant.takeRadioCommand() { obey(command, RadioID(index: index), member) }
+    timers.set(member.deadline, to: member.participant.deadline)
+    if member.participant.hasDelivery, !isDelivering[index] {
+      isDelivering[index] = true
+      delivering.append(index)
+    }
+  }
+
+  private func obey(_ command: RadioCommand, _ radio: RadioID, _ member: Member) {
+    abandonTransmission(of: radio, member)
+    switch command {
+    case .transmit(let packet, let channel, let phy, let power):
+      let end = medium.transmit(packet, from: radio, on: channel, phy: phy, power: power, at: now)
+      timers.set(member.transmissionEnds, to: end)
+      timers.set(member.listeningEnds, to: nil)
+    case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
+      medium.receive(
+        radio, on: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until, at: now)
+      timers.set(member.listeningEnds, to: until)
+    case .stop:
+      medium.stop(radio)
+      timers.set(member.listeningEnds, to: nil)
+    }
+  }
+
+  /// Only a reset interrupts a packet.
+  private func abandonTransmission(of radio: RadioID, _ member: Member) {
+    guard medium.isTransmitting(radio) else { return }
+    timers.set(member.transmissionEnds, to: nil)
+    for (listener, until) in medium.abandonTransmission(of: radio, at: now) {
+      timers.set(members[listener.index].listeningEnds, to: until.map { max($0, now) })
+    }
+  }
+
+  private func transmissionEnds(of radio: RadioID) {
+    receptions.removeAll(keepingCapacity: true)
+    guard let record = medium.transmissionEnds(of: radio, at: now, receptions: &receptions) else { return }
+    observer?.transmissionEnded(record, receptions: receptions)
+    for reception in receptions where !reception.stillListens {
+      let index = reception.radio.index
+      timers.set(members[index].listeningEnds, to: nil)
+      let event: RadioEvent =
+        reception.outcome == .missed
+        ? .nothingReceived
+        : .received(record.packet, start: record.start, level: reception.level, isIntact: reception.outcome == .intact)
+      members[index].participant.radio(event, at: now)
+      attend(to: index)
+    }
+    members[radio.index].participant.radio(.transmitted, at: now)
+    attend(to: radio.index)
+  }
+}

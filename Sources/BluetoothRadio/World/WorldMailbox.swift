@@ -1,0 +1,64 @@
+import BluetoothWire
+import NIOConcurrencyHelpers
+
+/// The way into a world from any thread: what arrives is taken in order, by the thread that runs the world.
+package final class WorldMailbox: Sendable {
+  /// What arrives.
+  enum Mail: Sendable {
+    /// This device has calls of apps waiting.
+    case device(RadioID)
+    /// Something to do in the world.
+    case operation(@Sendable (WorldEngine) -> Void)
+  }
+
+  private struct State {
+    var mail: [Mail] = []
+    var devices = 0
+    var wake: (@Sendable () -> Void)?
+  }
+
+  private let state = NIOLockedValueBox(State())
+
+  init() {}
+
+  /// The device of this radio has mail.
+  package func announce(_ radio: RadioID) { put(.device(radio)) }
+
+  /// Has `operation` done in the world, at the time that it then has.
+  package func perform(_ operation: @escaping @Sendable (WorldEngine) -> Void) { put(.operation(operation)) }
+
+  /// Adds a device, which `make` makes in the world. Its number is known at once.
+  package func addDevice(
+    radio: RadioProperties, make: @escaping @Sendable (WorldEngine, RadioID) -> any Participant
+  ) -> RadioID {
+    let (radioID, wake) = state.withLockedValue { state in
+      let id = RadioID(index: state.devices)
+      state.devices += 1
+      state.mail.append(.operation { engine in engine.add(make(engine, id), radio: radio) })
+      return (id, state.wake)
+    }
+    wake?()
+    return radioID
+  }
+
+  /// Sets what is called, on the thread that brings mail, whenever some arrives.
+  package func setWake(_ wake: (@Sendable () -> Void)?) {
+    state.withLockedValue { $0.wake = wake }
+  }
+
+  private func put(_ mail: Mail) {
+    let wake = state.withLockedValue { state in
+      state.mail.append(mail)
+      return state.wake
+    }
+    wake?()
+  }
+
+  /// Moves what has arrived to the end of `mail`.
+  func take(into mail: inout [Mail]) {
+    state.withLockedValue { state in
+      mail.append(contentsOf: state.mail)
+      state.mail.removeAll(keepingCapacity: true)
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothRadio
+
+/// A device that does what a script says and writes down what it hears.
+private final class Scripted: Participant {
+  var script: [(Instant, RadioCommand)]
+  var heard: [(Instant, RadioEvent)] = []
+  private var command: RadioCommand?
+
+  init(_ script: [(Instant, RadioCommand)]) { self.script = script }
+
+  var deadline: Instant? { script.first?.0 }
+  func timeReached(_ now: Instant) { command = script.removeFirst().1 }
+  func radio(_ event: RadioEvent, at now: Instant) { heard.append((now, event)) }
+  func takeRadioCommand() -> RadioCommand? {
+    defer { command = nil }
+    return command
+  }
+  func takeMail(at now: Instant) {}
+  var hasDelivery: Bool { false }
+  func deliverNext() {}
+}
+
+extension Instant {
+  fileprivate static func microseconds(_ value: Int64) -> Instant { .zero + .microseconds(value) }
+}
+
+private let packet = AirPacket(accessAddress: 0x1234_5678, crcInit: 0x55, header: 0x0601, payload: [1, 2, 3, 4, 5, 6])
+
+private func send(_ packet: AirPacket = packet, channel: UInt8 = 7, power: Int = 0) -> RadioCommand {
+  .transmit(packet, on: RadioChannel(channel), phy: .le1M, power: Decibel(power))
+}
+
+private func listen(
+  channel: UInt8 = 7, accessAddress: UInt32 = 0x1234_5678, crcInit: UInt32 = 0x55, until: Int64? = nil
+) -> RadioCommand {
+  .receive(
+    on: RadioChannel(channel), phy: .le1M, accessAddress: accessAddress, crcInit: crcInit,
+    until: until.map { .microseconds($0) })
+}
+
+/// Runs devices that stand at these places (metres apart, on a line) to the end of their scripts.
+private func run(_ devices: [(Scripted, metres: Int64)], seed: UInt64 = 1) {
+  let engine = WorldEngine(seed: seed)
+  for (device, metres) in devices {
+    engine.add(device, radio: RadioProperties(position: GridPosition(x: metres * 1_000)))
+  }
+  while engine.step(until: .zero + .seconds(10)) {}
+}
+
+@Suite("Air")
+struct AirTests {
+  @Test("A packet is received at its end, as long after its start as its bits take, weaker by the path loss")
+  func reception() throws {
+    let sender = Scripted([(.microseconds(100), send())])
+    let receiver = Scripted([(.microseconds(50), listen())])
+    run([(sender, 0), (receiver, 10)])
+    let (time, event) = try #require(receiver.heard.first)
+    // Preamble 1, access address 4, header 2, payload 6, CRC 3 octets at 8 µs.
+    #expect(time == .microseconds(100 + 16 * 8))
+    guard case .received(packet, start: .microseconds(100), let level, isIntact: true) = event else {
+      Issue.record("\(event)")
+      return
+    }
+    #expect(level.rounded == -65)
+    guard case .transmitted? = sender.heard.first?.1 else {
+      Issue.record("\(sender.heard)")
+      return
+    }
+  }
+
+  @Test("Another channel, another access address, or a beginning that was missed: nothing is received")
+  func nothing() {
+    let others = [
+      Scripted([(.microseconds(50), listen(channel: 8, until: 1_000))]),
+      Scripted([(.microseconds(50), listen(accessAddress: 0x1234_5679, until: 1_000))]),
+      Scripted([(.microseconds(101), listen(until: 1_000))]),
+    ]
+    run([(Scripted([(.microseconds(100), send())]), 0)] + others.map { ($0, 1) })
+    for other in others {
+      #expect(other.heard.count == 1)
+      #expect(other.heard.first?.0 == .microseconds(1_000))
+      guard case .nothingReceived? = other.heard.first?.1 else {
+        Issue.record("\(other.heard)")
+        continue
+      }
+    }
+  }
+
+  @Test("Listening that would end within a packet goes on to the packet's end")
+  func windowEndsWithinPacket() {
+    let receiver = Scripted([(.microseconds(50), listen(until: 120))])
+    run([(Scripted([(.microseconds(100), send())]), 0), (receiver, 1)])
+    #expect(receiver.heard.map(\.0) == [.microseconds(228)])
+  }
+
+  @Test("Another initial value of the CRC makes a packet corrupt")
+  func wrongCRCInit() {
+    let receiver = Scripted([(.microseconds(50), listen(crcInit: 0x56))])
+    run([(Scripted([(.microseconds(100), send())]), 0), (receiver, 1)])
+    guard case .received(_, _, _, isIntact: false)? = receiver.heard.first?.1 else {
+      Issue.record("\(receiver.heard)")
+      return
+    }
+  }
+
+  @Test("Out of range nothing is received, and at the sensitivity most short packets are")
+  func range() {
+    // 0 dBm, −90 dBm: 100 m. The noise is 10.9 dB below: 273 m.
+    func received(at metres: Int64) -> Int {
+      (0..<200).count { seed in
+        let receiver = Scripted([(.microseconds(50), listen(until: 500))])
+        run([(Scripted([(.microseconds(100), send())]), 0), (receiver, metres)], seed: UInt64(seed))
+        if case .received(_, _, _, isIntact: true)? = receiver.heard.first?.1 { return true }
+        return false
+      }
+    }
+    #expect(received(at: 50) == 200)
+    #expect((160..<200).contains(received(at: 100)))
+    #expect(received(at: 280) == 0)
+  }
+
+  @Test("Two packets at once on one channel destroy each other, unless one is far stronger")
+  func collisions() {
+    func outcome(otherAt metres: Int64) -> RadioEvent? {
+      let receiver = Scripted([(.microseconds(50), listen())])
+      var other = packet
+      other.accessAddress = 0x8765_4321
+      run([
+        (Scripted([(.microseconds(100), send())]), 1), (Scripted([(.microseconds(150), send(other))]), metres),
+        (receiver, 0),
+      ])
+      return receiver.heard.first?.1
+    }
+    guard case .received(_, _, _, isIntact: false)? = outcome(otherAt: 1) else {
+      Issue.record("two equal signals")
+      return
+    }
+    guard case .received(_, _, _, isIntact: true)? = outcome(otherAt: 60) else {
+      Issue.record("one 44 dB stronger")
+      return
+    }
+  }
+
+  @Test("One seed gives one outcome")
+  func determinism() {
+    func outcomes(seed: UInt64) -> [Bool] {
+      let receiver = Scripted((0..<50).map { (.microseconds(1_000 * $0 + 50), listen(until: 1_000 * $0 + 900)) })
+      let sender = Scripted((0..<50).map { (.microseconds(1_000 * $0 + 100), send()) })
+      run([(sender, 0), (receiver, 105)], seed: seed)
+      return receiver.heard.map { if case .received(_, _, _, isIntact: true) = $0.1 { true } else { false } }
+    }
+    #expect(outcomes(seed: 5) == outcomes(seed: 5))
+    #expect(outcomes(seed: 5) != outcomes(seed: 6))
+  }
+}

@@ -1,0 +1,64 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothRadio
+
+@Suite("Timer queue")
+struct TimerQueueTests {
+  @Test("Slots that are due together come by rank, then by number")
+  func order() {
+    var queue = TimerQueue()
+    let late = queue.addSlot(rank: 1)
+    let first = queue.addSlot(rank: 0)
+    let second = queue.addSlot(rank: 0)
+    for slot in [late, second, first] { queue.set(slot, to: Instant(nanoseconds: 5)) }
+    #expect(queue.drain() == [first, second, late])
+  }
+
+  @Test("A slot that is set again moves")
+  func move() {
+    var queue = TimerQueue()
+    let a = queue.addSlot(rank: 0)
+    let b = queue.addSlot(rank: 0)
+    queue.set(a, to: Instant(nanoseconds: 10))
+    queue.set(b, to: Instant(nanoseconds: 20))
+    queue.set(a, to: Instant(nanoseconds: 30))
+    #expect(queue.drain() == [b, a])
+    queue.set(a, to: Instant(nanoseconds: 1))
+    queue.set(a, to: nil)
+    #expect(queue.earliest == nil)
+  }
+
+  @Test("Whatever is set and cleared, the earliest is the least of a plain list")
+  func agreesWithAList() {
+    var generator = SplitGenerator(seed: 3)
+    var queue = TimerQueue()
+    var model: [Instant?] = []
+    for _ in 0..<50 {
+      _ = queue.addSlot(rank: 0)
+      model.append(nil)
+    }
+    for _ in 0..<5_000 {
+      let slot = Int.random(in: 0..<50, using: &generator)
+      let instant =
+        Int.random(in: 0..<4, using: &generator) == 0
+        ? nil : Instant(nanoseconds: Int64.random(in: 0..<1_000, using: &generator))
+      queue.set(slot, to: instant)
+      model[slot] = instant
+      let least = model.enumerated().compactMap { index, instant in instant.map { ($0, index) } }.min { $0 < $1 }
+      #expect(queue.earliest?.instant == least?.0)
+      #expect(queue.earliest?.slot == least?.1)
+    }
+  }
+}
+
+extension TimerQueue {
+  fileprivate mutating func drain() -> [Int] {
+    var slots: [Int] = []
+    while let next = earliest {
+      slots.append(next.slot)
+      set(next.slot, to: nil)
+    }
+    return slots
+  }
+}
