@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import NIOConcurrencyHelpers
 
 /// A peer as one adapter numbers it in one run.
 package struct PeerHandle: Hashable, Sendable {
@@ -188,4 +189,52 @@ package enum CentralEvent: Sendable {
 /// it may send commands.
 package protocol CentralClient: AnyObject, Sendable {
   func receive(_ event: CentralEvent)
+}
+
+/// An app's central manager's way into the service. Every method may be called on any thread, at any time.
+package final class CentralSession: Sendable {
+  private struct State {
+    weak var client: (any CentralClient)?
+    var isClosed = false
+    var writeCredits: [PeerHandle: TransmitCredits] = [:]
+  }
+
+  private let mailbox: Mailbox
+  private let state: NIOLockedValueBox<State>
+
+  /// Opens a session; for adapters, which answer `openCentralSession` with it.
+  package init(client: any CentralClient, mailbox: Mailbox) {
+    self.mailbox = mailbox
+    state = NIOLockedValueBox(State(client: client))
+    mailbox.post(.centralOpened(self))
+  }
+
+  /// Asks for something. Commands are taken in order, after the ones that were sent before on any session.
+  package func send(_ command: CentralCommand) { mailbox.post(.central(self, command)) }
+
+  /// Ends the session: its scan, its attempts and its share of links. No event comes any more, except one that is being
+  /// delivered now.
+  package func close() {
+    let wasOpen = state.withLockedValue { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
+    }
+    if wasOpen { mailbox.post(.centralClosed(self)) }
+  }
+
+  /// The credits for writes without response to `peer`. They are the same object for as long as the session lives; all
+  /// that a link's end leaves unsent comes back.
+  package func writeCredits(for peer: PeerHandle) -> TransmitCredits {
+    state.withLockedValue { state in
+      if let credits = state.writeCredits[peer] { return credits }
+      let credits = TransmitCredits(capacity: SessionLimits.writesWithoutResponse)
+      state.writeCredits[peer] = credits
+      return credits
+    }
+  }
+
+  /// Who gets the events; nil: nobody any more.
+  var client: (any CentralClient)? {
+    state.withLockedValue { state in state.isClosed ? nil : state.client }
+  }
 }

@@ -1,5 +1,6 @@
 import BluetoothHost
 import BluetoothWire
+import NIOConcurrencyHelpers
 
 /// A local service or characteristic, numbered by the app's side of the session.
 package struct LocalAttributeID: Hashable, Sendable {
@@ -103,4 +104,43 @@ package enum PeripheralEvent: Sendable {
 /// Where a session's events go; see `CentralClient`.
 package protocol PeripheralClient: AnyObject, Sendable {
   func receive(_ event: PeripheralEvent)
+}
+
+/// An app's peripheral manager's way into the service. Every method may be called on any thread, at any time.
+package final class PeripheralSession: Sendable {
+  private struct State {
+    weak var client: (any PeripheralClient)?
+    var isClosed = false
+  }
+
+  /// For `PeripheralCommand.update`: one for each call, however many centrals it goes to.
+  package let updateCredits = TransmitCredits(capacity: SessionLimits.updates)
+
+  private let mailbox: Mailbox
+  private let state: NIOLockedValueBox<State>
+
+  /// Opens a session; for adapters, which answer `openPeripheralSession` with it.
+  package init(client: any PeripheralClient, mailbox: Mailbox) {
+    self.mailbox = mailbox
+    state = NIOLockedValueBox(State(client: client))
+    mailbox.post(.peripheralOpened(self))
+  }
+
+  /// Asks for something. Commands are taken in order, after the ones that were sent before on any session.
+  package func send(_ command: PeripheralCommand) { mailbox.post(.peripheral(self, command)) }
+
+  /// Ends the session: its advertising and its services. No event comes any more, except one that is being delivered
+  /// now.
+  package func close() {
+    let wasOpen = state.withLockedValue { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
+    }
+    if wasOpen { mailbox.post(.peripheralClosed(self)) }
+  }
+
+  /// Who gets the events; nil: nobody any more.
+  var client: (any PeripheralClient)? {
+    state.withLockedValue { state in state.isClosed ? nil : state.client }
+  }
 }
