@@ -1,0 +1,50 @@
+import BluetoothWire
+
+/// Makes a btsnoop file of one adapter's HCI packets in H4 form: what `hcidump -w`, Android's snoop log and Wireshark read
+/// and write. Everything is big-endian · RFC 1761 with Bluetooth's numbers.
+package struct BtsnoopWriter {
+  private static let version: UInt32 = 1
+  /// The datalink type of HCI UART (H4).
+  private static let datalinkH4: UInt32 = 1002
+
+  /// Microseconds from the beginning of the year 0, from which the format counts, to that of 1970.
+  private static let epoch: Int64 = 62_168_256_000_000_000
+
+  private enum Flag {
+    static let received: UInt32 = 0x01
+    static let commandOrEvent: UInt32 = 0x02
+  }
+
+  private var output: [UInt8] = []
+
+  package init() {
+    output.append(contentsOf: "btsnoop\0".utf8)
+    output.append(bigEndian: Self.version)
+    output.append(bigEndian: Self.datalinkH4)
+  }
+
+  /// Adds a packet; time is cut to whole microseconds and told as if the time line had begun with 1970.
+  package mutating func packet(_ packet: HCI.Packet, isFromHost: Bool, at time: Instant) {
+    let start = output.count
+    output.append(contentsOf: repeatElement(0, count: 24))
+    output.append(h4: packet)
+
+    let length = UInt32(truncatingIfNeeded: output.count - start - 24)
+    var flags: UInt32 = isFromHost ? 0 : Flag.received
+    if case .acl = packet {} else { flags |= Flag.commandOrEvent }
+    var header: [UInt8] = []
+    header.append(bigEndian: length)
+    header.append(bigEndian: length)
+    header.append(bigEndian: flags)
+    // Packets dropped so far.
+    header.append(bigEndian: UInt32(0))
+    header.append(bigEndian: Self.epoch &+ time.nanoseconds / 1000)
+    output.replaceSubrange(start..<start + 24, with: header)
+  }
+
+  /// The octets since they were last taken.
+  package mutating func takeBytes() -> [UInt8] {
+    defer { output = [] }
+    return output
+  }
+}

@@ -1,0 +1,28 @@
+import BluetoothWire
+
+extension [UInt8] {
+  /// Appends `packet` with its packet type in front · Vol 4, Part A, 2.
+  mutating func append(h4 packet: HCI.Packet) {
+    switch packet {
+    case .command(let opcode, let parameters):
+      append(0x01)
+      append(littleEndian: opcode.rawValue)
+      append(UInt8(truncatingIfNeeded: parameters.count))
+      append(parameters)
+    case .acl(let data):
+      append(0x02)
+      append(littleEndian: data.handle.rawValue & 0x0FFF | UInt16(data.boundary.rawValue) << 12)
+      append(littleEndian: UInt16(truncatingIfNeeded: data.payload.count))
+      append(data.payload)
+    case .event(let code, let parameters):
+      append(0x04)
+      append(code)
+      append(UInt8(truncatingIfNeeded: parameters.count))
+      append(parameters)
+    }
+  }
+
+  mutating func append(_ slice: ByteSlice) {
+    slice.withUnsafeBytes { append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,11 @@
+extension [UInt8] {
+  /// Appends `value`, least significant octet first: the order of this project's captures and of all Low Energy protocols.
+  mutating func append<T: FixedWidthInteger>(littleEndian value: T) {
+    Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+  }
+
+  /// Appends `value`, most significant octet first.
+  mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
+    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,27 @@
+import BluetoothWire
+
+/// Tells the direction of packets on the air as a sniffer does: who sent CONNECT_IND is the central of that access address.
+package struct ConnectionDirections {
+  /// The PDU type of CONNECT_IND · Vol 6, Part B, 2.3.
+  private static let connectIndication: UInt16 = 0b0101
+  /// InitA and AdvA stand before the access address · 2.3.3.1.
+  private static let accessAddressOffset = 12
+
+  /// The senders of CONNECT_IND by the access address in it.
+  private var centrals: [UInt32: Int] = [:]
+
+  package init() {}
+
+  /// The direction of `packet`, which the device numbered `sender` has sent. Packets are to be told in the order of time.
+  package mutating func direction(of packet: AirPacket, sender: Int) -> AirDirection {
+    if packet.accessAddress != LL.advertisingAccessAddress {
+      guard let central = centrals[packet.accessAddress] else { return .unspecified }
+      return central == sender ? .centralToPeripheral : .peripheralToCentral
+    }
+    if packet.header & 0x0F == Self.connectIndication {
+      var reader = ByteReader(packet.payload.dropFirst(Self.accessAddressOffset))
+      if let accessAddress = try? reader.uint32() { centrals[accessAddress] = sender }
+    }
+    return .unspecified
+  }
+}

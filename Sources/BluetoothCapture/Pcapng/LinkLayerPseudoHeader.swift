@@ -1,0 +1,56 @@
+import BluetoothWire
+
+/// What stands before a link layer packet in a capture: LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR, ten octets.
+enum LinkLayerPseudoHeader {
+  /// The flags that say which fields are valid and what was done with the packet. A packet is captured as it was sent, so
+  /// its CRC is right; Wireshark marks a data packet whose CRC nobody has checked with a warning.
+  private enum Flag {
+    static let dewhitened: UInt16 = 0x0001
+    static let signalPowerValid: UInt16 = 0x0002
+    static let referenceAccessAddressValid: UInt16 = 0x0010
+    static let crcChecked: UInt16 = 0x0400
+    static let crcValid: UInt16 = 0x0800
+    static let directionShift: UInt16 = 7
+    static let phyShift: UInt16 = 14
+  }
+
+  /// Appends the header and then `packet` as it was sent, with its access address and CRC.
+  static func append(
+    _ packet: AirPacket, crc: UInt32, channel: RadioChannel, phy: PHY, power: Decibel, direction: AirDirection,
+    to output: inout [UInt8]
+  ) {
+    output.append(channel.number)
+    output.append(UInt8(bitPattern: Int8(clamping: power.rounded)))
+    // Noise power and access address offences: not valid.
+    output.append(0)
+    output.append(0)
+    output.append(littleEndian: packet.accessAddress)
+    output.append(
+      littleEndian: Flag.dewhitened | Flag.signalPowerValid | Flag.referenceAccessAddressValid | Flag.crcChecked
+        | Flag.crcValid | direction.rawValue << Flag.directionShift | phyNumber(phy) << Flag.phyShift)
+    output.append(littleEndian: packet.accessAddress)
+    // The Coding Indicator, which the capture format wants in an octet of its own: 0 stands for S=8.
+    if phy == .leCoded { output.append(0) }
+    output.append(littleEndian: packet.header)
+    output.append(packet.payload)
+    output.append(UInt8(truncatingIfNeeded: crc))
+    output.append(UInt8(truncatingIfNeeded: crc >> 8))
+    output.append(UInt8(truncatingIfNeeded: crc >> 16))
+  }
+
+  private static func phyNumber(_ phy: PHY) -> UInt16 {
+    switch phy {
+    case .le1M: 0
+    case .le2M: 1
+    case .leCoded: 2
+    }
+  }
+}
+
+/// Who sent a packet, as far as a capture can say it. Raw values are those of the capture format.
+package enum AirDirection: UInt16, Hashable, Sendable {
+  /// On an advertising channel, or not known.
+  case unspecified = 0
+  case centralToPeripheral = 2
+  case peripheralToCentral = 3
+}

@@ -1,0 +1,89 @@
+/// The blocks of a pcapng file · IETF draft-ietf-opsawg-pcapng, 3 and 4. Everything is little-endian; options and data are
+/// padded to 32 bits, and each block ends with the length that it began with.
+enum PcapngBlock {
+  private static let sectionHeaderType: UInt32 = 0x0A0D_0D0A
+  private static let interfaceDescriptionType: UInt32 = 1
+  private static let enhancedPacketType: UInt32 = 6
+  private static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
+
+  private enum Option {
+    static let endOfOptions: UInt16 = 0
+    static let comment: UInt16 = 1
+    static let interfaceName: UInt16 = 2
+    static let userApplication: UInt16 = 4
+    static let timeResolution: UInt16 = 9
+  }
+
+  /// Time stamps count units of 10 to the power of minus this in seconds: nanoseconds.
+  private static let timeResolutionExponent: UInt8 = 9
+
+  /// Section Header Block · 4.1; the section's length is not given.
+  static func appendSectionHeader(application: String, to output: inout [UInt8]) {
+    appendBlock(sectionHeaderType, to: &output) { output in
+      output.append(littleEndian: byteOrderMagic)
+      output.append(littleEndian: UInt16(1))
+      output.append(littleEndian: UInt16(0))
+      output.append(littleEndian: Int64(-1))
+      appendOption(Option.userApplication, application.utf8, to: &output)
+      appendEndOfOptions(to: &output)
+    }
+  }
+
+  /// Interface Description Block · 4.2; packets are never cut short.
+  static func appendInterface(name: String, linkType: LinkType, to output: inout [UInt8]) {
+    appendBlock(interfaceDescriptionType, to: &output) { output in
+      output.append(littleEndian: linkType.rawValue)
+      output.append(littleEndian: UInt16(0))
+      output.append(littleEndian: UInt32(0))
+      appendOption(Option.interfaceName, name.utf8, to: &output)
+      appendOption(Option.timeResolution, CollectionOfOne(timeResolutionExponent), to: &output)
+      appendEndOfOptions(to: &output)
+    }
+  }
+
+  /// Enhanced Packet Block · 4.3, with one comment option for each of `comments`.
+  static func appendPacket(
+    interface: UInt32, nanoseconds: UInt64, data: [UInt8], comments: [String], to output: inout [UInt8]
+  ) {
+    appendBlock(enhancedPacketType, to: &output) { output in
+      output.append(littleEndian: interface)
+      output.append(littleEndian: UInt32(truncatingIfNeeded: nanoseconds >> 32))
+      output.append(littleEndian: UInt32(truncatingIfNeeded: nanoseconds))
+      output.append(littleEndian: UInt32(truncatingIfNeeded: data.count))
+      output.append(littleEndian: UInt32(truncatingIfNeeded: data.count))
+      output.append(contentsOf: data)
+      appendPadding(after: data.count, to: &output)
+      guard !comments.isEmpty else { return }
+      for comment in comments { appendOption(Option.comment, comment.utf8, to: &output) }
+      appendEndOfOptions(to: &output)
+    }
+  }
+
+  private static func appendBlock(_ type: UInt32, to output: inout [UInt8], body: (inout [UInt8]) -> Void) {
+    let start = output.count
+    output.append(littleEndian: type)
+    output.append(littleEndian: UInt32(0))
+    body(&output)
+    let length = UInt32(truncatingIfNeeded: output.count - start + 4)
+    output.append(littleEndian: length)
+    for octet in 0..<4 { output[start + 4 + octet] = UInt8(truncatingIfNeeded: length >> (8 * octet)) }
+  }
+
+  /// An option's length has 16 bits: of a longer value the first part is kept.
+  private static func appendOption(_ code: UInt16, _ value: some Collection<UInt8>, to output: inout [UInt8]) {
+    let value = value.prefix(Int(UInt16.max))
+    output.append(littleEndian: code)
+    output.append(littleEndian: UInt16(truncatingIfNeeded: value.count))
+    output.append(contentsOf: value)
+    appendPadding(after: value.count, to: &output)
+  }
+
+  private static func appendEndOfOptions(to output: inout [UInt8]) {
+    output.append(littleEndian: Option.endOfOptions)
+    output.append(littleEndian: UInt16(0))
+  }
+
+  private static func appendPadding(after count: Int, to output: inout [UInt8]) {
+    for _ in 0..<(-count & 3) { output.append(0) }
+  }
+}

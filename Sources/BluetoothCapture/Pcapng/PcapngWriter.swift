@@ -1,0 +1,131 @@
+import BluetoothWire
+
+/// Makes a pcapng file: one interface for the air, one per device for HCI. Bytes collect until they are taken; the writer
+/// itself opens no file.
+///
+/// A packet on the air is told when it has ended and bears the time of its preamble, so packets come in slightly out of
+/// order. The writer holds them back for `reorderingTime` and gives them away in the order of time; of equal times, in the
+/// order in which they came.
+package struct PcapngWriter {
+  /// Where packets were captured.
+  package struct Interface: Hashable, Sendable {
+    let number: UInt32
+  }
+
+  /// Names a packet, so that comments can follow it.
+  package struct Record: Hashable, Sendable {
+    let number: UInt64
+  }
+
+  /// No packet lasts longer: LE Coded with S=8 and 255 octets takes 17.04 ms · Vol 6, Part B, 4.5.10.
+  static let reorderingTime = TimeSpan.microseconds(17_040)
+
+  private struct Pending {
+    var record: Record
+    var time: Instant
+    var interface: Interface
+    var data: [UInt8]
+    var comments: [String]
+  }
+
+  private static let air = Interface(number: 0)
+
+  private var output: [UInt8] = []
+  /// In the order of time.
+  private var pending: [Pending] = []
+  private var latest = Instant.zero
+  private var interfaceCount: UInt32 = 0
+  private var nextRecord: UInt64 = 0
+
+  /// A capture whose first interface, named "air", takes the packets of the radio.
+  package init() {
+    PcapngBlock.appendSectionHeader(application: "swift-corebluetooth", to: &output)
+    _ = addInterface(name: "air", linkType: .lowEnergyLinkLayer)
+  }
+
+  /// Octets that `takeBytes` would give.
+  package var availableCount: Int { output.count }
+
+  /// One more place where packets are captured, at any time.
+  package mutating func addInterface(name: String, linkType: LinkType) -> Interface {
+    defer { interfaceCount += 1 }
+    PcapngBlock.appendInterface(name: name, linkType: linkType, to: &output)
+    return Interface(number: interfaceCount)
+  }
+
+  /// A packet that was sent on the air, once, however many received it.
+  ///
+  /// - Parameters:
+  ///   - crc: the CRC as sent, 24 bits; its least significant octet is the first on the air.
+  ///   - power: the transmit power, dBm.
+  ///   - start: when the preamble began.
+  ///   - comment: how each receiver fared.
+  @discardableResult
+  package mutating func airPacket(
+    _ packet: AirPacket, crc: UInt32, channel: RadioChannel, phy: PHY, power: Decibel, start: Instant,
+    direction: AirDirection = .unspecified, comment: String? = nil
+  ) -> Record {
+    var data: [UInt8] = []
+    // Pseudo header 10, access address 4, coding indicator 1, header 2, CRC 3.
+    data.reserveCapacity(20 + packet.payload.count)
+    LinkLayerPseudoHeader.append(
+      packet, crc: crc, channel: channel, phy: phy, power: power, direction: direction, to: &data)
+    return enqueue(data, on: Self.air, at: start, comments: comment.map { [$0] } ?? [])
+  }
+
+  /// A packet between a host and its controller. Comments tell the calls of an app that caused it.
+  @discardableResult
+  package mutating func hciPacket(
+    _ packet: HCI.Packet, on interface: Interface, isFromHost: Bool, at time: Instant, comments: [String] = []
+  ) -> Record {
+    var data: [UInt8] = []
+    // Of LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR: 0 is sent by the host, 1 received by it.
+    data.append(bigEndian: isFromHost ? UInt32(0) : 1)
+    data.append(h4: packet)
+    return enqueue(data, on: interface, at: time, comments: comments)
+  }
+
+  /// Adds a comment to a packet, for example the callback that came of it. False when the packet has been written already.
+  @discardableResult
+  package mutating func add(comment: String, to record: Record) -> Bool {
+    guard let index = pending.lastIndex(where: { $0.record == record }) else { return false }
+    pending[index].comments.append(comment)
+    return true
+  }
+
+  /// The octets of everything that nothing can precede any more. They continue those taken before.
+  package mutating func takeBytes() -> [UInt8] {
+    release(until: latest - Self.reorderingTime)
+    defer { output = [] }
+    return output
+  }
+
+  /// The octets of everything that is left.
+  package mutating func finish() -> [UInt8] {
+    release(until: .distantFuture)
+    defer { output = [] }
+    return output
+  }
+
+  private mutating func enqueue(
+    _ data: [UInt8], on interface: Interface, at time: Instant, comments: [String]
+  ) -> Record {
+    let record = Record(number: nextRecord)
+    nextRecord += 1
+    latest = max(latest, time)
+    let later = pending.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
+    pending.insert(
+      Pending(record: record, time: time, interface: interface, data: data, comments: comments), at: later)
+    return record
+  }
+
+  private mutating func release(until limit: Instant) {
+    let end = pending.firstIndex { $0.time >= limit } ?? pending.count
+    for packet in pending[..<end] {
+      PcapngBlock.appendPacket(
+        interface: packet.interface.number, nanoseconds: UInt64(clamping: packet.time.nanoseconds), data: packet.data,
+        comments: packet.comments, to: &output)
+    }
+    pending.removeSubrange(..<end)
+  }
+}
