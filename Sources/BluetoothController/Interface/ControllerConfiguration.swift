@@ -1,0 +1,31 @@
+import BluetoothWire
+
+/// What a controller is made with.
+package struct ControllerConfiguration: Sendable {
+  /// The public device address (Read BD_ADDR). A random kind is taken for what it is: the controller then has no public
+  /// address and starts with this one as its random address.
+  package var address: DeviceAddress
+  /// For logs and tests; nothing on the air or in HCI carries it.
+  package var name: String
+  /// What every packet is sent with, dBm.
+  package var transmitPower = Decibel(0)
+  /// The accuracy that the controller claims for its sleep clock, parts per million, 0 to 500.
+  package var sleepClockAccuracy = 50
+  /// How many ACL packets of the host's the controller holds, over all connections.
+  package var aclBufferCount = 64
+  /// The longest payload of an ACL packet, octets, 27 to 65,535.
+  package var aclBufferLength = 251
+  /// How many connections can exist at once.
+  package var connectionLimit = 32
+  /// Company_Identifier of Read Local Version Information; 0xFFFF is for tests and for what no company makes.
+  package var companyIdentifier: UInt16 = 0xFFFF
+  /// HCI_Version and LL Version: Core 5.4.
+  package var version: UInt8 = 0x0D
+  /// HCI_Subversion and LL Subversion.
+  package var subversion: UInt16 = 0x0001
+
+  package init(address: DeviceAddress, name: String = "") {
+    self.address = address
+    self.name = name
+  }
+}
