@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+/// The table of floors in Documentation/Design.md.
+private struct House {
+  var floors: [String: Int] = [:]
+
+  init() throws {
+    for line in try Repository.text("Documentation/Design.md").split(separator: "\n") {
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      guard cells.count >= 2, let floor = Int(cells[0]) else { continue }
+      for name in cells[1].matches(of: /`([^`]+)`/) { floors[String(name.1)] = floor }
+    }
+  }
+}
+
+@Suite struct FloorTests {
+  /// The modules that a floor may have from outside. Foundation and Dispatch begin with floor 5.
+  static func foreignModules(floor: Int) -> Set<String> {
+    let anywhere: Set<String> = ["DequeModule", "HeapModule", "NIOConcurrencyHelpers", "Crypto"]
+    switch floor {
+    case ..<4: return anywhere
+    case 4: return anywhere.union(["Logging"])
+    default: return anywhere.union(["Logging", "Foundation", "Dispatch", "Glibc", "Musl", "Darwin", "ArgumentParser"])
+    }
+  }
+
+  /// Files that may import more than their floor, and why.
+  static let exceptions: [String: Set<String>] = [
+    // Lets a world's time follow the machine's.
+    "Sources/BluetoothRadio/World/RealTimeRunner.swift": ["Dispatch"],
+    // Opens and writes the file that a capture goes to.
+    "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
+  ]
+
+  /// Modules of C targets: they hold no Swift, and clients see them under other names.
+  static let cModules: Set<String> = ["CCoreBluetooth"]
+
+  @Test("The design's table gives every module in Sources a floor")
+  func everyModuleHasAFloor() throws {
+    let house = try House()
+    #expect(house.floors["BluetoothWire"] == 0)
+    #expect(house.floors["CoreBluetooth"] == 5)
+    let folders = try FileManager.default.contentsOfDirectory(
+      atPath: Repository.root.appendingPathComponent("Sources").path)
+    for folder in folders where !Self.cModules.contains(folder) && !folder.hasPrefix(".") {
+      #expect(house.floors[folder] != nil, "\(folder) is not in the table of Documentation/Design.md")
+    }
+  }
+
+  @Test("A module imports only modules of lower floors")
+  func arrowsPointDown() throws {
+    let house = try House()
+    let files = Repository.swiftFiles(in: "Sources")
+    #expect(files.count > 20)
+    for file in files {
+      let floor = try #require(house.floors[file.module], "\(file.path)")
+      for name in file.imports where name != file.module {
+        if let other = house.floors[name] {
+          #expect(other < floor, "\(file.path) is on floor \(floor) and imports \(name) of floor \(other)")
+        } else if !Self.cModules.contains(name) {
+          #expect(
+            Self.foreignModules(floor: floor).union(Self.exceptions[file.path] ?? []).contains(name),
+            "\(file.path) is on floor \(floor) and imports \(name)")
+        }
+      }
+    }
+  }
+
+  @Test("Every exception to the floors is still needed", arguments: exceptions.keys.sorted())
+  func exceptionsAreNeeded(path: String) throws {
+    let file = SourceFile(path: path, text: try Repository.text(path))
+    #expect(!file.imports.isDisjoint(with: Self.exceptions[path] ?? []))
+  }
+
+  @Test("Examples see the products only, and what an app developer writes sees CoreBluetooth only")
+  func examples() {
+    let files = Repository.swiftFiles(in: "Examples")
+    #expect(!files.isEmpty)
+    let products: Set<String> = [
+      "CoreBluetooth", "CoreBluetoothExtras", "BluetoothLab", "BluetoothNumbers", "ArgumentParser", "Foundation",
+      "Dispatch",
+    ]
+    for file in files {
+      let isApp = !file.path.hasSuffix("/main.swift")
+      let others = file.imports.subtracting(isApp ? ["CoreBluetooth"] : products)
+      #expect(others.isEmpty, "\(file.path) imports \(others.sorted())")
+    }
+  }
+
+  @Test("Imports are told from other lines, whatever stands before and after the module's name")
+  func importsAreFound() {
+    let file = SourceFile(
+      path: "Sources/M/F.swift",
+      text: """
+        import A
+        @testable import B
+        @preconcurrency @_exported public import C
+          import struct D.Value
+        @_spi(Inner) import E.Sub
+        // import F
+        let text = "import G"
+        """)
+    #expect(file.imports == ["A", "B", "C", "D", "E"])
+  }
+}

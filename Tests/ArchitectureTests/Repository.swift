@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// The working copy that these tests were compiled from.
+enum Repository {
+  static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// The text of the file at `path`, relative to the root.
+  static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// The Swift files below `folder`, none if there is no such folder.
+  static func swiftFiles(in folder: String) -> [SourceFile] {
+    let start = root.appendingPathComponent(folder)
+    guard let paths = FileManager.default.enumerator(atPath: start.path) else { return [] }
+    return paths.compactMap { $0 as? String }
+      .filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }
+      .sorted()
+      .compactMap { path in
+        guard let text = try? String(contentsOf: start.appendingPathComponent(path), encoding: .utf8) else {
+          Issue.record("\(folder)/\(path) can't be read")
+          return nil
+        }
+        return SourceFile(path: "\(folder)/\(path)", text: text)
+      }
+  }
+
+  /// The rows of a table of tabs, without its heading.
+  static func table(_ path: String) throws -> [[String]] {
+    try text(path).split(separator: "\n").dropFirst()
+      .map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
+  }
+
+  /// The sentences of all tests of the package.
+  static let testSentences: [String] = swiftFiles(in: "Tests").flatMap(\.testSentences)
+}
+
+struct SourceFile {
+  var path: String
+  var text: String
+
+  /// The second part of the path: the module, for `Sources/MODULE/…`.
+  var module: String { String(path.split(separator: "/")[1]) }
+
+  /// The modules that this file imports.
+  var imports: Set<String> {
+    let pattern = /(?:@\w+(?:\([^)]*\))? +)*(?:(?:public|package|internal|fileprivate|private) +)?import +(.+)/
+    let kinds: Set<Substring> = ["class", "struct", "enum", "protocol", "typealias", "func", "let", "var"]
+    var result: Set<String> = []
+    for line in text.split(separator: "\n") {
+      guard let match = try? pattern.wholeMatch(in: line.drop { $0 == " " }) else { continue }
+      let words = match.1.split(separator: " ")
+      let name = words.first { !kinds.contains($0) } ?? ""
+      if let module = name.split(separator: ".").first { result.insert(String(module)) }
+    }
+    return result
+  }
+
+  /// The lines that are not comments, with their numbers.
+  var codeLines: [(number: Int, text: Substring)] {
+    text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+      .filter { !$0.element.drop { $0 == " " }.hasPrefix("//") }
+      .map { ($0.offset + 1, $0.element) }
+  }
+
+  /// What stands in `@Test("…")`, be it on the next line.
+  var testSentences: [String] {
+    text.matches(of: /@Test\(\s*"((?:[^"\\]|\\.)*)"/).map { String($0.1) }
+  }
+}

@@ -1,0 +1,53 @@
+import Testing
+
+@Suite struct SourceRuleTests {
+  static let folders = ["Sources", "Examples", "Benchmarks", "Tests"]
+
+  /// The modules in which nothing may depend on the machine: protocol, controller, radio.
+  static let pureModules: Set<String> = [
+    "BluetoothWire", "BluetoothCrypto", "BluetoothNumbers", "BluetoothRadio", "BluetoothController", "BluetoothHost",
+  ]
+
+  @Test("No source file is longer than 500 lines", arguments: folders)
+  func length(folder: String) {
+    for file in Repository.swiftFiles(in: folder) {
+      let count = file.text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+      #expect(count <= 500, "\(file.path) has \(count) lines: look for the second idea in it")
+    }
+  }
+
+  @Test("Nothing in Sources takes a value by force")
+  func force() {
+    for file in Repository.swiftFiles(in: "Sources") {
+      for line in file.codeLines where line.text.contains(/\btry!|\bas!/) {
+        Issue.record("\(file.path):\(line.number):\(line.text)")
+      }
+    }
+  }
+
+  @Test("Engines read no clock and draw no randomness of their own")
+  func purity() {
+    let forbidden = /\b(ContinuousClock|SuspendingClock|clock_gettime|SystemRandomNumberGenerator)\b/
+    for file in Repository.swiftFiles(in: "Sources") where Self.pureModules.contains(file.module) {
+      for line in file.codeLines where line.text.contains(forbidden) || line.text.contains(/\.random\(in: [^,)]*\)/) {
+        Issue.record("\(file.path):\(line.number):\(line.text)")
+      }
+    }
+  }
+
+  @Test("No test sleeps")
+  func sleeping() {
+    for file in Repository.swiftFiles(in: "Tests") {
+      for line in file.codeLines where line.text.contains(/\b(Task\.sleep|Thread\.sleep|usleep|nanosleep|sleep)\(/) {
+        Issue.record("\(file.path):\(line.number):\(line.text)")
+      }
+    }
+  }
+
+  @Test("No two tests have the same sentence")
+  func sentences() {
+    #expect(Repository.testSentences.count > 40)
+    let repeated = Dictionary(grouping: Repository.testSentences, by: \.self).filter { $0.value.count > 1 }.keys
+    #expect(repeated.isEmpty, "\(repeated.sorted())")
+  }
+}
