@@ -130,6 +130,8 @@ package enum CentralCommand: Sendable {
   /// One credit of `CentralSession.writeCredits` was taken for it.
   case writeWithoutResponse(PeerHandle, RemoteAttributeID, ByteSlice)
   case setNotify(PeerHandle, RemoteAttributeID, Bool)
+  /// Answered by `echoed`: what the app's side can answer by itself takes its turn among the other answers this way.
+  case echo(UInt32)
 }
 
 /// What was received from an advertiser: the advertisement merged with its scan response.
@@ -183,6 +185,8 @@ package enum CentralEvent: Sendable {
   case readyToWriteWithoutResponse(PeerHandle)
   /// These services are not valid any more.
   case servicesModified(PeerHandle, [RemoteAttributeID])
+  /// The answer to `echo`.
+  case echoed(UInt32)
 }
 
 /// Where a session's events go. `receive` runs on the adapter's executor, with no lock held and nothing half changed:

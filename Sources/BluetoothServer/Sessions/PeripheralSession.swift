@@ -81,6 +81,8 @@ package enum PeripheralCommand: Sendable {
   /// One credit of `PeripheralSession.updateCredits` was taken for it. nil: all subscribed centrals.
   case update(LocalAttributeID, ByteSlice, [PeerHandle]?)
   case setConnectionLatency(ConnectionLatency, PeerHandle)
+  /// See `CentralCommand.echo`.
+  case echo(UInt32)
 }
 
 /// What the service tells an app's peripheral manager. `ByteSlice`s are only lent: whoever keeps one copies it.
@@ -99,6 +101,8 @@ package enum PeripheralEvent: Sendable {
   case centralDisconnected(CentralInfo)
   /// After the credits had run out there is one again.
   case readyToUpdate
+  /// The answer to `echo`.
+  case echoed(UInt32)
 }
 
 /// Where a session's events go; see `CentralClient`.
