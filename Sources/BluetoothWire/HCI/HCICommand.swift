@@ -1,0 +1,232 @@
+extension HCI {
+  /// A command of a host to its controller · Vol 4, Part E, 7.
+  package enum Command: Hashable, Sendable {
+    // Link Control
+    /// Disconnect · 7.1.6
+    case disconnect(ConnectionHandle, reason: ErrorCode)
+    /// Read Remote Version Information · 7.1.23
+    case readRemoteVersionInformation(ConnectionHandle)
+
+    // Controller & Baseband
+    /// Set Event Mask · 7.3.1
+    case setEventMask(EventMask)
+    /// Reset · 7.3.2
+    case reset
+    /// Read Transmit Power Level · 7.3.35; the current level or the highest one.
+    case readTransmitPowerLevel(ConnectionHandle, isMaximum: Bool)
+    /// Set Controller To Host Flow Control · 7.3.38
+    case setControllerToHostFlowControl(FlowControl)
+    /// Host Buffer Size · 7.3.39
+    case hostBufferSize(BufferSize)
+    /// Host Number Of Completed Packets · 7.3.40; it has no answer unless it is wrong.
+    case hostNumberOfCompletedPackets(CompletedPackets)
+    /// Set Event Mask Page 2 · 7.3.69
+    case setEventMaskPage2(EventMaskPage2)
+    /// Read LE Host Support · 7.3.78
+    case readLEHostSupport
+    /// Write LE Host Support · 7.3.79
+    case writeLEHostSupport(Bool)
+    /// Read Authenticated Payload Timeout · 7.3.93
+    case readAuthenticatedPayloadTimeout(ConnectionHandle)
+    /// Write Authenticated Payload Timeout · 7.3.94; units of 10 ms.
+    case writeAuthenticatedPayloadTimeout(ConnectionHandle, UInt16)
+
+    // Informational Parameters
+    /// Read Local Version Information · 7.4.1
+    case readLocalVersionInformation
+    /// Read Local Supported Commands · 7.4.2
+    case readLocalSupportedCommands
+    /// Read Local Supported Features · 7.4.3
+    case readLocalSupportedFeatures
+    /// Read Local Extended Features · 7.4.4
+    case readLocalExtendedFeatures(page: UInt8)
+    /// Read Buffer Size · 7.4.5
+    case readBufferSize
+    /// Read BD_ADDR · 7.4.6
+    case readBDADDR
+
+    // Status Parameters
+    /// Read RSSI · 7.5.4
+    case readRSSI(ConnectionHandle)
+
+    // LE Controller
+    /// LE Set Event Mask · 7.8.1
+    case leSetEventMask(LEEventMask)
+    /// LE Read Buffer Size [v1] · 7.8.2
+    case leReadBufferSize
+    /// LE Read Local Supported Features · 7.8.3
+    case leReadLocalSupportedFeatures
+    /// LE Set Random Address · 7.8.4; 48 bits.
+    case leSetRandomAddress(UInt64)
+    /// LE Set Advertising Parameters · 7.8.5
+    case leSetAdvertisingParameters(AdvertisingParameters)
+    /// LE Read Advertising Physical Channel Tx Power · 7.8.6
+    case leReadAdvertisingPhysicalChannelTxPower
+    /// LE Set Advertising Data · 7.8.7; at most 31 octets.
+    case leSetAdvertisingData(ByteSlice)
+    /// LE Set Scan Response Data · 7.8.8; at most 31 octets.
+    case leSetScanResponseData(ByteSlice)
+    /// LE Set Advertising Enable · 7.8.9
+    case leSetAdvertisingEnable(Bool)
+    /// LE Set Scan Parameters · 7.8.10
+    case leSetScanParameters(ScanParameters)
+    /// LE Set Scan Enable · 7.8.11
+    case leSetScanEnable(Bool, filterDuplicates: Bool)
+    /// LE Create Connection · 7.8.12
+    case leCreateConnection(CreateConnection)
+    /// LE Create Connection Cancel · 7.8.13
+    case leCreateConnectionCancel
+    /// LE Read Filter Accept List Size · 7.8.14
+    case leReadFilterAcceptListSize
+    /// LE Clear Filter Accept List · 7.8.15
+    case leClearFilterAcceptList
+    /// LE Add Device To Filter Accept List · 7.8.16
+    case leAddDeviceToFilterAcceptList(PeerAddress)
+    /// LE Remove Device From Filter Accept List · 7.8.17
+    case leRemoveDeviceFromFilterAcceptList(PeerAddress)
+    /// LE Connection Update · 7.8.18
+    case leConnectionUpdate(ConnectionHandle, ConnectionParameters, ConnectionEventLength)
+    /// LE Set Host Channel Classification · 7.8.19; bit n tells of data channel n.
+    case leSetHostChannelClassification(UInt64)
+    /// LE Read Channel Map · 7.8.20
+    case leReadChannelMap(ConnectionHandle)
+    /// LE Read Remote Features · 7.8.21
+    case leReadRemoteFeatures(ConnectionHandle)
+    /// LE Encrypt · 7.8.22
+    case leEncrypt(key: UInt128, plaintext: UInt128)
+    /// LE Rand · 7.8.23
+    case leRand
+    /// LE Enable Encryption · 7.8.24
+    case leEnableEncryption(ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16, longTermKey: UInt128)
+    /// LE Long Term Key Request Reply · 7.8.25
+    case leLongTermKeyRequestReply(ConnectionHandle, longTermKey: UInt128)
+    /// LE Long Term Key Request Negative Reply · 7.8.26
+    case leLongTermKeyRequestNegativeReply(ConnectionHandle)
+    /// LE Read Supported States · 7.8.27
+    case leReadSupportedStates
+    /// LE Remote Connection Parameter Request Reply · 7.8.31
+    case leRemoteConnectionParameterRequestReply(ConnectionHandle, ConnectionParameters, ConnectionEventLength)
+    /// LE Remote Connection Parameter Request Negative Reply · 7.8.32
+    case leRemoteConnectionParameterRequestNegativeReply(ConnectionHandle, reason: ErrorCode)
+    /// LE Set Data Length · 7.8.33
+    case leSetDataLength(ConnectionHandle, DataLength)
+    /// LE Read Suggested Default Data Length · 7.8.34
+    case leReadSuggestedDefaultDataLength
+    /// LE Write Suggested Default Data Length · 7.8.35
+    case leWriteSuggestedDefaultDataLength(DataLength)
+    /// LE Read Local P-256 Public Key · 7.8.36
+    case leReadLocalP256PublicKey
+    /// LE Generate DHKey [v1] · 7.8.37; the coordinates X and Y, 32 octets each, least significant octet first.
+    case leGenerateDHKey(ByteSlice)
+    /// LE Add Device To Resolving List · 7.8.38
+    case leAddDeviceToResolvingList(PeerAddress, peerIRK: UInt128, localIRK: UInt128)
+    /// LE Remove Device From Resolving List · 7.8.39
+    case leRemoveDeviceFromResolvingList(PeerAddress)
+    /// LE Clear Resolving List · 7.8.40
+    case leClearResolvingList
+    /// LE Read Resolving List Size · 7.8.41
+    case leReadResolvingListSize
+    /// LE Read Peer Resolvable Address · 7.8.42
+    case leReadPeerResolvableAddress(PeerAddress)
+    /// LE Read Local Resolvable Address · 7.8.43
+    case leReadLocalResolvableAddress(PeerAddress)
+    /// LE Set Address Resolution Enable · 7.8.44
+    case leSetAddressResolutionEnable(Bool)
+    /// LE Set Resolvable Private Address Timeout · 7.8.45; seconds.
+    case leSetResolvablePrivateAddressTimeout(UInt16)
+    /// LE Read Maximum Data Length · 7.8.46
+    case leReadMaximumDataLength
+    /// LE Read PHY · 7.8.47
+    case leReadPHY(ConnectionHandle)
+    /// LE Set Default PHY · 7.8.48
+    case leSetDefaultPHY(PHYPreference)
+    /// LE Set PHY · 7.8.49
+    case leSetPHY(ConnectionHandle, PHYPreference, options: UInt16)
+    /// LE Read Transmit Power · 7.8.74
+    case leReadTransmitPower
+    /// LE Set Privacy Mode · 7.8.77; true: device privacy mode.
+    case leSetPrivacyMode(PeerAddress, isDevicePrivacy: Bool)
+    /// LE Read Buffer Size [v2] · 7.8.2
+    case leReadBufferSizeV2
+
+    /// A command that has no case here.
+    case unknown(Opcode, ByteSlice)
+  }
+}
+
+extension HCI.Command {
+  package var opcode: HCI.Opcode {
+    switch self {
+    case .disconnect: .disconnect
+    case .readRemoteVersionInformation: .readRemoteVersionInformation
+    case .setEventMask: .setEventMask
+    case .reset: .reset
+    case .readTransmitPowerLevel: .readTransmitPowerLevel
+    case .setControllerToHostFlowControl: .setControllerToHostFlowControl
+    case .hostBufferSize: .hostBufferSize
+    case .hostNumberOfCompletedPackets: .hostNumberOfCompletedPackets
+    case .setEventMaskPage2: .setEventMaskPage2
+    case .readLEHostSupport: .readLEHostSupport
+    case .writeLEHostSupport: .writeLEHostSupport
+    case .readAuthenticatedPayloadTimeout: .readAuthenticatedPayloadTimeout
+    case .writeAuthenticatedPayloadTimeout: .writeAuthenticatedPayloadTimeout
+    case .readLocalVersionInformation: .readLocalVersionInformation
+    case .readLocalSupportedCommands: .readLocalSupportedCommands
+    case .readLocalSupportedFeatures: .readLocalSupportedFeatures
+    case .readLocalExtendedFeatures: .readLocalExtendedFeatures
+    case .readBufferSize: .readBufferSize
+    case .readBDADDR: .readBDADDR
+    case .readRSSI: .readRSSI
+    case .leSetEventMask: .leSetEventMask
+    case .leReadBufferSize: .leReadBufferSize
+    case .leReadLocalSupportedFeatures: .leReadLocalSupportedFeatures
+    case .leSetRandomAddress: .leSetRandomAddress
+    case .leSetAdvertisingParameters: .leSetAdvertisingParameters
+    case .leReadAdvertisingPhysicalChannelTxPower: .leReadAdvertisingPhysicalChannelTxPower
+    case .leSetAdvertisingData: .leSetAdvertisingData
+    case .leSetScanResponseData: .leSetScanResponseData
+    case .leSetAdvertisingEnable: .leSetAdvertisingEnable
+    case .leSetScanParameters: .leSetScanParameters
+    case .leSetScanEnable: .leSetScanEnable
+    case .leCreateConnection: .leCreateConnection
+    case .leCreateConnectionCancel: .leCreateConnectionCancel
+    case .leReadFilterAcceptListSize: .leReadFilterAcceptListSize
+    case .leClearFilterAcceptList: .leClearFilterAcceptList
+    case .leAddDeviceToFilterAcceptList: .leAddDeviceToFilterAcceptList
+    case .leRemoveDeviceFromFilterAcceptList: .leRemoveDeviceFromFilterAcceptList
+    case .leConnectionUpdate: .leConnectionUpdate
+    case .leSetHostChannelClassification: .leSetHostChannelClassification
+    case .leReadChannelMap: .leReadChannelMap
+    case .leReadRemoteFeatures: .leReadRemoteFeatures
+    case .leEncrypt: .leEncrypt
+    case .leRand: .leRand
+    case .leEnableEncryption: .leEnableEncryption
+    case .leLongTermKeyRequestReply: .leLongTermKeyRequestReply
+    case .leLongTermKeyRequestNegativeReply: .leLongTermKeyRequestNegativeReply
+    case .leReadSupportedStates: .leReadSupportedStates
+    case .leRemoteConnectionParameterRequestReply: .leRemoteConnectionParameterRequestReply
+    case .leRemoteConnectionParameterRequestNegativeReply: .leRemoteConnectionParameterRequestNegativeReply
+    case .leSetDataLength: .leSetDataLength
+    case .leReadSuggestedDefaultDataLength: .leReadSuggestedDefaultDataLength
+    case .leWriteSuggestedDefaultDataLength: .leWriteSuggestedDefaultDataLength
+    case .leReadLocalP256PublicKey: .leReadLocalP256PublicKey
+    case .leGenerateDHKey: .leGenerateDHKey
+    case .leAddDeviceToResolvingList: .leAddDeviceToResolvingList
+    case .leRemoveDeviceFromResolvingList: .leRemoveDeviceFromResolvingList
+    case .leClearResolvingList: .leClearResolvingList
+    case .leReadResolvingListSize: .leReadResolvingListSize
+    case .leReadPeerResolvableAddress: .leReadPeerResolvableAddress
+    case .leReadLocalResolvableAddress: .leReadLocalResolvableAddress
+    case .leSetAddressResolutionEnable: .leSetAddressResolutionEnable
+    case .leSetResolvablePrivateAddressTimeout: .leSetResolvablePrivateAddressTimeout
+    case .leReadMaximumDataLength: .leReadMaximumDataLength
+    case .leReadPHY: .leReadPHY
+    case .leSetDefaultPHY: .leSetDefaultPHY
+    case .leSetPHY: .leSetPHY
+    case .leReadTransmitPower: .leReadTransmitPower
+    case .leSetPrivacyMode: .leSetPrivacyMode
+    case .leReadBufferSizeV2: .leReadBufferSizeV2
+    case .unknown(let opcode, _): opcode
+    }
+  }
+}

@@ -1,0 +1,167 @@
+extension HCI.Command {
+  /// What a Command packet asks for. Opcodes that have no case give `unknown`.
+  ///
+  /// A controller answers `truncated`, `excess` and `invalid` with Invalid HCI Command Parameters.
+  package init(opcode: HCI.Opcode, parameters: ByteSlice) throws(DecodingError) {
+    var reader = ByteReader(parameters)
+    if let command = try Self.general(opcode, &reader) {
+      self = command
+    } else if let command = try Self.lowEnergy(opcode, &reader) {
+      self = command
+    } else if let command = try Self.lowEnergySecurity(opcode, &reader) {
+      self = command
+    } else {
+      self = .unknown(opcode, parameters)
+      return
+    }
+    try reader.end()
+  }
+
+  private static func general(_ opcode: HCI.Opcode, _ reader: inout ByteReader) throws(DecodingError) -> Self? {
+    switch opcode {
+    case .disconnect:
+      return .disconnect(try HCI.ConnectionHandle(from: &reader), reason: try reader.errorCode())
+    case .readRemoteVersionInformation:
+      return .readRemoteVersionInformation(try HCI.ConnectionHandle(from: &reader))
+    case .setEventMask: return .setEventMask(HCI.EventMask(rawValue: try reader.uint64()))
+    case .reset: return .reset
+    case .readTransmitPowerLevel:
+      return .readTransmitPowerLevel(try HCI.ConnectionHandle(from: &reader), isMaximum: try reader.flag("Type"))
+    case .setControllerToHostFlowControl:
+      guard let mode = HCI.FlowControl(rawValue: try reader.uint8()) else {
+        throw .invalid(field: "Flow_Control_Enable")
+      }
+      return .setControllerToHostFlowControl(mode)
+    case .hostBufferSize: return .hostBufferSize(try HCI.BufferSize(from: &reader))
+    case .hostNumberOfCompletedPackets:
+      return .hostNumberOfCompletedPackets(try HCI.CompletedPackets(from: &reader))
+    case .setEventMaskPage2: return .setEventMaskPage2(HCI.EventMaskPage2(rawValue: try reader.uint64()))
+    case .readLEHostSupport: return .readLEHostSupport
+    case .writeLEHostSupport:
+      let isSupported = try reader.flag("LE_Supported_Host")
+      // Simultaneous_LE_Host: reserved, ignored · 7.3.79.
+      _ = try reader.uint8()
+      return .writeLEHostSupport(isSupported)
+    case .readAuthenticatedPayloadTimeout:
+      return .readAuthenticatedPayloadTimeout(try HCI.ConnectionHandle(from: &reader))
+    case .writeAuthenticatedPayloadTimeout:
+      return .writeAuthenticatedPayloadTimeout(try HCI.ConnectionHandle(from: &reader), try reader.uint16())
+    case .readLocalVersionInformation: return .readLocalVersionInformation
+    case .readLocalSupportedCommands: return .readLocalSupportedCommands
+    case .readLocalSupportedFeatures: return .readLocalSupportedFeatures
+    case .readLocalExtendedFeatures: return .readLocalExtendedFeatures(page: try reader.uint8())
+    case .readBufferSize: return .readBufferSize
+    case .readBDADDR: return .readBDADDR
+    case .readRSSI: return .readRSSI(try HCI.ConnectionHandle(from: &reader))
+    default: return nil
+    }
+  }
+
+  private static func lowEnergy(_ opcode: HCI.Opcode, _ reader: inout ByteReader) throws(DecodingError) -> Self? {
+    switch opcode {
+    case .leSetEventMask: return .leSetEventMask(HCI.LEEventMask(rawValue: try reader.uint64()))
+    case .leReadBufferSize: return .leReadBufferSize
+    case .leReadBufferSizeV2: return .leReadBufferSizeV2
+    case .leReadLocalSupportedFeatures: return .leReadLocalSupportedFeatures
+    case .leSetRandomAddress: return .leSetRandomAddress(try reader.addressValue())
+    case .leSetAdvertisingParameters:
+      return .leSetAdvertisingParameters(try HCI.AdvertisingParameters(from: &reader))
+    case .leReadAdvertisingPhysicalChannelTxPower: return .leReadAdvertisingPhysicalChannelTxPower
+    case .leSetAdvertisingData: return .leSetAdvertisingData(try advertisingData(&reader))
+    case .leSetScanResponseData: return .leSetScanResponseData(try advertisingData(&reader))
+    case .leSetAdvertisingEnable: return .leSetAdvertisingEnable(try reader.flag("Advertising_Enable"))
+    case .leSetScanParameters: return .leSetScanParameters(try HCI.ScanParameters(from: &reader))
+    case .leSetScanEnable:
+      return .leSetScanEnable(
+        try reader.flag("LE_Scan_Enable"), filterDuplicates: try reader.flag("Filter_Duplicates"))
+    case .leCreateConnection: return .leCreateConnection(try HCI.CreateConnection(from: &reader))
+    case .leCreateConnectionCancel: return .leCreateConnectionCancel
+    case .leReadFilterAcceptListSize: return .leReadFilterAcceptListSize
+    case .leClearFilterAcceptList: return .leClearFilterAcceptList
+    case .leAddDeviceToFilterAcceptList:
+      return .leAddDeviceToFilterAcceptList(try HCI.PeerAddress(from: &reader))
+    case .leRemoveDeviceFromFilterAcceptList:
+      return .leRemoveDeviceFromFilterAcceptList(try HCI.PeerAddress(from: &reader))
+    case .leConnectionUpdate:
+      return .leConnectionUpdate(
+        try HCI.ConnectionHandle(from: &reader), try ConnectionParameters(from: &reader),
+        try HCI.ConnectionEventLength(from: &reader))
+    case .leSetHostChannelClassification: return .leSetHostChannelClassification(try reader.uint40())
+    case .leReadChannelMap: return .leReadChannelMap(try HCI.ConnectionHandle(from: &reader))
+    case .leReadRemoteFeatures: return .leReadRemoteFeatures(try HCI.ConnectionHandle(from: &reader))
+    case .leReadSupportedStates: return .leReadSupportedStates
+    case .leRemoteConnectionParameterRequestReply:
+      return .leRemoteConnectionParameterRequestReply(
+        try HCI.ConnectionHandle(from: &reader), try ConnectionParameters(from: &reader),
+        try HCI.ConnectionEventLength(from: &reader))
+    case .leRemoteConnectionParameterRequestNegativeReply:
+      return .leRemoteConnectionParameterRequestNegativeReply(
+        try HCI.ConnectionHandle(from: &reader), reason: try reader.errorCode())
+    case .leSetDataLength:
+      return .leSetDataLength(try HCI.ConnectionHandle(from: &reader), try HCI.DataLength(from: &reader))
+    case .leReadSuggestedDefaultDataLength: return .leReadSuggestedDefaultDataLength
+    case .leWriteSuggestedDefaultDataLength:
+      return .leWriteSuggestedDefaultDataLength(try HCI.DataLength(from: &reader))
+    case .leReadMaximumDataLength: return .leReadMaximumDataLength
+    case .leReadPHY: return .leReadPHY(try HCI.ConnectionHandle(from: &reader))
+    case .leSetDefaultPHY: return .leSetDefaultPHY(try HCI.PHYPreference(from: &reader))
+    case .leSetPHY:
+      return .leSetPHY(
+        try HCI.ConnectionHandle(from: &reader), try HCI.PHYPreference(from: &reader), options: try reader.uint16())
+    case .leReadTransmitPower: return .leReadTransmitPower
+    default: return nil
+    }
+  }
+
+  private static func lowEnergySecurity(
+    _ opcode: HCI.Opcode, _ reader: inout ByteReader
+  ) throws(DecodingError) -> Self? {
+    switch opcode {
+    case .leEncrypt: return .leEncrypt(key: try reader.uint128(), plaintext: try reader.uint128())
+    case .leRand: return .leRand
+    case .leEnableEncryption:
+      return .leEnableEncryption(
+        try HCI.ConnectionHandle(from: &reader), random: try reader.uint64(),
+        encryptedDiversifier: try reader.uint16(), longTermKey: try reader.uint128())
+    case .leLongTermKeyRequestReply:
+      return .leLongTermKeyRequestReply(
+        try HCI.ConnectionHandle(from: &reader), longTermKey: try reader.uint128())
+    case .leLongTermKeyRequestNegativeReply:
+      return .leLongTermKeyRequestNegativeReply(try HCI.ConnectionHandle(from: &reader))
+    case .leReadLocalP256PublicKey: return .leReadLocalP256PublicKey
+    case .leGenerateDHKey: return .leGenerateDHKey(try reader.take(64))
+    case .leAddDeviceToResolvingList:
+      return .leAddDeviceToResolvingList(
+        try HCI.PeerAddress(from: &reader), peerIRK: try reader.uint128(), localIRK: try reader.uint128())
+    case .leRemoveDeviceFromResolvingList:
+      return .leRemoveDeviceFromResolvingList(try HCI.PeerAddress(from: &reader))
+    case .leClearResolvingList: return .leClearResolvingList
+    case .leReadResolvingListSize: return .leReadResolvingListSize
+    case .leReadPeerResolvableAddress:
+      return .leReadPeerResolvableAddress(try HCI.PeerAddress(from: &reader))
+    case .leReadLocalResolvableAddress:
+      return .leReadLocalResolvableAddress(try HCI.PeerAddress(from: &reader))
+    case .leSetAddressResolutionEnable:
+      return .leSetAddressResolutionEnable(try reader.flag("Address_Resolution_Enable"))
+    case .leSetResolvablePrivateAddressTimeout:
+      return .leSetResolvablePrivateAddressTimeout(try reader.uint16())
+    case .leSetPrivacyMode:
+      return .leSetPrivacyMode(
+        try HCI.PeerAddress(from: &reader), isDevicePrivacy: try reader.flag("Privacy_Mode"))
+    default: return nil
+    }
+  }
+
+  /// A length of at most 31 and 31 octets, of which so many count.
+  private static func advertisingData(_ reader: inout ByteReader) throws(DecodingError) -> ByteSlice {
+    let length = Int(try reader.uint8())
+    let data = try reader.take(HCI.maximumAdvertisingDataLength)
+    guard length <= data.count else { throw .invalid(field: "Advertising_Data_Length") }
+    return data.prefix(length)
+  }
+}
+
+extension HCI {
+  /// The octets of data in a legacy advertising packet or scan response · Vol 6, Part B, 2.3.1.
+  package static let maximumAdvertisingDataLength = 31
+}

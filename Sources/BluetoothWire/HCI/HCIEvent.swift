@@ -1,0 +1,193 @@
+extension HCI {
+  /// An event of a controller for its host · Vol 4, Part E, 7.7.
+  package enum Event: Hashable, Sendable {
+    /// Disconnection Complete · 7.7.5
+    case disconnectionComplete(ErrorCode, ConnectionHandle, reason: ErrorCode)
+    /// Encryption Change [v1] · 7.7.8; 0: off, 1: on.
+    case encryptionChange(ErrorCode, ConnectionHandle, enabled: UInt8)
+    /// Read Remote Version Information Complete · 7.7.12
+    case readRemoteVersionInformationComplete(ErrorCode, ConnectionHandle, RemoteVersion)
+    /// Command Complete · 7.7.14; `credits`: so many commands may be sent now.
+    case commandComplete(credits: UInt8, Opcode, ReturnParameters)
+    /// Command Status · 7.7.15
+    case commandStatus(ErrorCode, credits: UInt8, Opcode)
+    /// Hardware Error · 7.7.16
+    case hardwareError(UInt8)
+    /// Number Of Completed Packets · 7.7.19
+    case numberOfCompletedPackets(CompletedPackets)
+    /// Data Buffer Overflow · 7.7.26
+    case dataBufferOverflow(linkType: UInt8)
+    /// Encryption Key Refresh Complete · 7.7.39
+    case encryptionKeyRefreshComplete(ErrorCode, ConnectionHandle)
+    /// Authenticated Payload Timeout Expired · 7.7.75
+    case authenticatedPayloadTimeoutExpired(ConnectionHandle)
+
+    /// LE Connection Complete · 7.7.65.1
+    case leConnectionComplete(ConnectionComplete)
+    /// LE Advertising Report · 7.7.65.2
+    case leAdvertisingReport(AdvertisingReports)
+    /// LE Connection Update Complete · 7.7.65.3
+    case leConnectionUpdateComplete(ErrorCode, ConnectionHandle, ConnectionValues)
+    /// LE Read Remote Features Complete · 7.7.65.4
+    case leReadRemoteFeaturesComplete(ErrorCode, ConnectionHandle, LEFeatures)
+    /// LE Long Term Key Request · 7.7.65.5
+    case leLongTermKeyRequest(ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16)
+    /// LE Remote Connection Parameter Request · 7.7.65.6
+    case leRemoteConnectionParameterRequest(ConnectionHandle, ConnectionParameters)
+    /// LE Data Length Change · 7.7.65.7
+    case leDataLengthChange(ConnectionHandle, transmit: DataLength, receive: DataLength)
+    /// LE Read Local P-256 Public Key Complete · 7.7.65.8; the coordinates X and Y, 32 octets each.
+    case leReadLocalP256PublicKeyComplete(ErrorCode, ByteSlice)
+    /// LE Generate DHKey Complete · 7.7.65.9; 32 octets.
+    case leGenerateDHKeyComplete(ErrorCode, ByteSlice)
+    /// LE Enhanced Connection Complete [v1] · 7.7.65.10
+    case leEnhancedConnectionComplete(ConnectionComplete)
+    /// LE PHY Update Complete · 7.7.65.12
+    case lePHYUpdateComplete(ErrorCode, ConnectionHandle, transmit: UInt8, receive: UInt8)
+    /// LE Scan Timeout · 7.7.65.17
+    case leScanTimeout
+    /// LE Advertising Set Terminated · 7.7.65.18
+    case leAdvertisingSetTerminated(ErrorCode, advertisingHandle: UInt8, ConnectionHandle, completedEvents: UInt8)
+    /// LE Channel Selection Algorithm · 7.7.65.20; 0: #1, 1: #2.
+    case leChannelSelectionAlgorithm(ConnectionHandle, UInt8)
+    /// An LE Meta event whose subevent has no case here.
+    case unknownLE(subevent: UInt8, ByteSlice)
+
+    /// An event that has no case here.
+    case unknown(code: UInt8, ByteSlice)
+  }
+
+  /// Event codes.
+  package enum EventCode {
+    package static let disconnectionComplete: UInt8 = 0x05
+    package static let encryptionChange: UInt8 = 0x08
+    package static let readRemoteVersionInformationComplete: UInt8 = 0x0C
+    package static let commandComplete: UInt8 = 0x0E
+    package static let commandStatus: UInt8 = 0x0F
+    package static let hardwareError: UInt8 = 0x10
+    package static let numberOfCompletedPackets: UInt8 = 0x13
+    package static let dataBufferOverflow: UInt8 = 0x1A
+    package static let encryptionKeyRefreshComplete: UInt8 = 0x30
+    package static let leMeta: UInt8 = 0x3E
+    package static let authenticatedPayloadTimeoutExpired: UInt8 = 0x57
+  }
+
+  /// Subevent codes of LE Meta.
+  package enum SubeventCode {
+    package static let connectionComplete: UInt8 = 0x01
+    package static let advertisingReport: UInt8 = 0x02
+    package static let connectionUpdateComplete: UInt8 = 0x03
+    package static let readRemoteFeaturesComplete: UInt8 = 0x04
+    package static let longTermKeyRequest: UInt8 = 0x05
+    package static let remoteConnectionParameterRequest: UInt8 = 0x06
+    package static let dataLengthChange: UInt8 = 0x07
+    package static let readLocalP256PublicKeyComplete: UInt8 = 0x08
+    package static let generateDHKeyComplete: UInt8 = 0x09
+    package static let enhancedConnectionComplete: UInt8 = 0x0A
+    package static let directedAdvertisingReport: UInt8 = 0x0B
+    package static let phyUpdateComplete: UInt8 = 0x0C
+    package static let extendedAdvertisingReport: UInt8 = 0x0D
+    package static let scanTimeout: UInt8 = 0x11
+    package static let advertisingSetTerminated: UInt8 = 0x12
+    package static let channelSelectionAlgorithm: UInt8 = 0x14
+  }
+
+  /// LE Connection Complete · 7.7.65.1, and the enhanced form · 7.7.65.10.
+  package struct ConnectionComplete: Hashable, Sendable {
+    package var status: ErrorCode
+    package var handle: ConnectionHandle
+    /// 0: central, 1: peripheral.
+    package var role: UInt8
+    package var peer: PeerAddress
+    /// Only in the enhanced form; 0: none was used.
+    package var localResolvablePrivateAddress: UInt64
+    /// Only in the enhanced form; 0: none was used.
+    package var peerResolvablePrivateAddress: UInt64
+    package var values: ConnectionValues
+    /// The central's sleep clock accuracy, 0 (500 ppm) to 7 (20 ppm); only for a peripheral.
+    package var centralClockAccuracy: UInt8
+    package init(
+      status: ErrorCode, handle: ConnectionHandle, role: UInt8, peer: PeerAddress,
+      localResolvablePrivateAddress: UInt64 = 0, peerResolvablePrivateAddress: UInt64 = 0, values: ConnectionValues,
+      centralClockAccuracy: UInt8
+    ) {
+      self.status = status
+      self.handle = handle
+      self.role = role
+      self.peer = peer
+      self.localResolvablePrivateAddress = localResolvablePrivateAddress
+      self.peerResolvablePrivateAddress = peerResolvablePrivateAddress
+      self.values = values
+      self.centralClockAccuracy = centralClockAccuracy
+    }
+
+    /// An attempt that ended without a connection: all but the status is zero.
+    package init(failure status: ErrorCode) {
+      self.init(
+        status: status, handle: ConnectionHandle(rawValue: 0), role: 0, peer: PeerAddress(type: 0, value: 0),
+        values: ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 0), centralClockAccuracy: 0)
+    }
+
+    init(from reader: inout ByteReader, isEnhanced: Bool) throws(DecodingError) {
+      status = try reader.errorCode()
+      handle = try ConnectionHandle(from: &reader)
+      role = try reader.uint8()
+      peer = try PeerAddress(from: &reader)
+      localResolvablePrivateAddress = isEnhanced ? try reader.addressValue() : 0
+      peerResolvablePrivateAddress = isEnhanced ? try reader.addressValue() : 0
+      values = try ConnectionValues(from: &reader)
+      centralClockAccuracy = try reader.uint8()
+    }
+
+    func encode(into writer: inout ByteWriter, isEnhanced: Bool) {
+      writer.append(status)
+      writer.append(handle)
+      writer.append(role)
+      peer.encode(into: &writer)
+      if isEnhanced {
+        writer.append(addressValue: localResolvablePrivateAddress)
+        writer.append(addressValue: peerResolvablePrivateAddress)
+      }
+      values.encode(into: &writer)
+      writer.append(centralClockAccuracy)
+    }
+  }
+
+  /// The connection parameters that are in force.
+  package struct ConnectionValues: Hashable, Sendable {
+    /// Units of 1.25 ms.
+    package var interval: UInt16
+    package var latency: UInt16
+    /// Units of 10 ms.
+    package var supervisionTimeout: UInt16
+    package init(interval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
+      self.interval = interval
+      self.latency = latency
+      self.supervisionTimeout = supervisionTimeout
+    }
+
+    init(from reader: inout ByteReader) throws(DecodingError) {
+      interval = try reader.uint16()
+      latency = try reader.uint16()
+      supervisionTimeout = try reader.uint16()
+    }
+
+    func encode(into writer: inout ByteWriter) {
+      writer.append(interval)
+      writer.append(latency)
+      writer.append(supervisionTimeout)
+    }
+  }
+
+  /// What a peer's link layer tells of itself · 7.7.12; Vol 6, Part B, 2.4.2.13.
+  package struct RemoteVersion: Hashable, Sendable {
+    package var version: UInt8
+    package var companyIdentifier: UInt16
+    package var subversion: UInt16
+    package init(version: UInt8, companyIdentifier: UInt16, subversion: UInt16) {
+      self.version = version
+      self.companyIdentifier = companyIdentifier
+      self.subversion = subversion
+    }
+  }
+}

@@ -1,0 +1,92 @@
+extension HCI {
+  /// Which events a host wants · Vol 4, Part E, 7.3.1. Names only those that Low Energy uses.
+  package struct EventMask: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    package static let disconnectionComplete = EventMask(rawValue: 1 << 4)
+    package static let encryptionChange = EventMask(rawValue: 1 << 7)
+    package static let readRemoteVersionInformationComplete = EventMask(rawValue: 1 << 11)
+    package static let hardwareError = EventMask(rawValue: 1 << 15)
+    package static let dataBufferOverflow = EventMask(rawValue: 1 << 25)
+    package static let encryptionKeyRefreshComplete = EventMask(rawValue: 1 << 47)
+    package static let leMeta = EventMask(rawValue: 1 << 61)
+    /// What holds after a reset: everything up to bit 44, so no LE meta event.
+    package static let initial = EventMask(rawValue: 0x0000_1FFF_FFFF_FFFF)
+  }
+
+  /// The second page of the event mask · 7.3.69.
+  package struct EventMaskPage2: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    package static let numberOfCompletedDataBlocks = EventMaskPage2(rawValue: 1 << 8)
+    package static let authenticatedPayloadTimeoutExpired = EventMaskPage2(rawValue: 1 << 23)
+    package static let encryptionChangeV2 = EventMaskPage2(rawValue: 1 << 25)
+  }
+
+  /// Which LE meta events a host wants: bit n for subevent n + 1 · 7.8.1.
+  package struct LEEventMask: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    package static let connectionComplete = LEEventMask(rawValue: 1 << 0)
+    package static let advertisingReport = LEEventMask(rawValue: 1 << 1)
+    package static let connectionUpdateComplete = LEEventMask(rawValue: 1 << 2)
+    package static let readRemoteFeaturesComplete = LEEventMask(rawValue: 1 << 3)
+    package static let longTermKeyRequest = LEEventMask(rawValue: 1 << 4)
+    package static let remoteConnectionParameterRequest = LEEventMask(rawValue: 1 << 5)
+    package static let dataLengthChange = LEEventMask(rawValue: 1 << 6)
+    package static let readLocalP256PublicKeyComplete = LEEventMask(rawValue: 1 << 7)
+    package static let generateDHKeyComplete = LEEventMask(rawValue: 1 << 8)
+    package static let enhancedConnectionComplete = LEEventMask(rawValue: 1 << 9)
+    package static let directedAdvertisingReport = LEEventMask(rawValue: 1 << 10)
+    package static let phyUpdateComplete = LEEventMask(rawValue: 1 << 11)
+    package static let extendedAdvertisingReport = LEEventMask(rawValue: 1 << 12)
+    package static let scanTimeout = LEEventMask(rawValue: 1 << 16)
+    package static let advertisingSetTerminated = LEEventMask(rawValue: 1 << 17)
+    package static let scanRequestReceived = LEEventMask(rawValue: 1 << 18)
+    package static let channelSelectionAlgorithm = LEEventMask(rawValue: 1 << 19)
+    /// What holds after a reset.
+    package static let initial = LEEventMask(rawValue: 0x1F)
+  }
+
+  /// LE features of a controller, as HCI and LL_FEATURE_REQ spell them · Vol 6, Part B, 4.6.
+  package struct LEFeatures: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    package static let encryption = LEFeatures(rawValue: 1 << 0)
+    package static let connectionParametersRequestProcedure = LEFeatures(rawValue: 1 << 1)
+    package static let extendedRejectIndication = LEFeatures(rawValue: 1 << 2)
+    package static let peripheralInitiatedFeaturesExchange = LEFeatures(rawValue: 1 << 3)
+    package static let ping = LEFeatures(rawValue: 1 << 4)
+    package static let dataPacketLengthExtension = LEFeatures(rawValue: 1 << 5)
+    package static let llPrivacy = LEFeatures(rawValue: 1 << 6)
+    package static let extendedScanningFilterPolicies = LEFeatures(rawValue: 1 << 7)
+    package static let le2MPHY = LEFeatures(rawValue: 1 << 8)
+    package static let stableModulationIndexTransmitter = LEFeatures(rawValue: 1 << 9)
+    package static let stableModulationIndexReceiver = LEFeatures(rawValue: 1 << 10)
+    package static let leCodedPHY = LEFeatures(rawValue: 1 << 11)
+    package static let extendedAdvertising = LEFeatures(rawValue: 1 << 12)
+    package static let periodicAdvertising = LEFeatures(rawValue: 1 << 13)
+    package static let channelSelectionAlgorithm2 = LEFeatures(rawValue: 1 << 14)
+    package static let powerClass1 = LEFeatures(rawValue: 1 << 15)
+    package static let minimumNumberOfUsedChannels = LEFeatures(rawValue: 1 << 16)
+  }
+
+  /// LMP features, page 0 · Vol 2, Part C, 3.3: an LE controller tells with them that it has Low Energy and nothing else.
+  package struct LMPFeatures: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    package static let bredrNotSupported = LMPFeatures(rawValue: 1 << 37)
+    package static let leSupported = LMPFeatures(rawValue: 1 << 38)
+    // swift-format-ignore: DontRepeatTypeInStaticProperties
+    package static let extendedFeatures = LMPFeatures(rawValue: 1 << 63)
+  }
+
+  /// A set of physical layers · 7.8.48.
+  package struct PHYs: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package static let le1M = PHYs(rawValue: 1 << 0)
+    package static let le2M = PHYs(rawValue: 1 << 1)
+    package static let leCoded = PHYs(rawValue: 1 << 2)
+  }
+}

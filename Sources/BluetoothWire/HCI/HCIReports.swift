@@ -1,0 +1,145 @@
+extension HCI {
+  /// How many data packets of each connection are done: the arrays of Number Of Completed Packets · Vol 4, Part E,
+  /// 7.7.19, and of Host Number Of Completed Packets · 7.3.40. A view of the octets; iterating allocates nothing.
+  package struct CompletedPackets: Hashable, Sendable, Sequence {
+    package struct Element: Hashable, Sendable {
+      package var handle: ConnectionHandle
+      package var count: UInt16
+      package init(handle: ConnectionHandle, count: UInt16) {
+        self.handle = handle
+        self.count = count
+      }
+    }
+
+    private static let elementSize = 4
+    private let elements: ByteSlice
+
+    package init(_ handle: ConnectionHandle, count: UInt16, in pool: PacketPool) {
+      var writer = ByteWriter(pool, capacity: Self.elementSize, headroom: 0)
+      writer.append(handle)
+      writer.append(count)
+      elements = writer.finish()
+    }
+
+    /// The first 63 elements of `list`, which is what fits into a packet.
+    package init(_ list: [Element], in pool: PacketPool) {
+      var writer = ByteWriter(pool, capacity: 63 * Self.elementSize, headroom: 0)
+      for element in list.prefix(63) {
+        writer.append(element.handle)
+        writer.append(element.count)
+      }
+      elements = writer.finish()
+    }
+
+    init(from reader: inout ByteReader) throws(DecodingError) {
+      elements = try reader.take(Int(try reader.uint8()) * Self.elementSize)
+    }
+
+    func encode(into writer: inout ByteWriter) {
+      writer.append(UInt8(truncatingIfNeeded: elements.count / Self.elementSize))
+      writer.append(elements)
+    }
+
+    package var underestimatedCount: Int { elements.count / Self.elementSize }
+
+    package func makeIterator() -> Iterator { Iterator(reader: ByteReader(elements)) }
+
+    package struct Iterator: IteratorProtocol {
+      var reader: ByteReader
+      package mutating func next() -> Element? {
+        guard let handle = try? ConnectionHandle(from: &reader), let count = try? reader.uint16() else { return nil }
+        return Element(handle: handle, count: count)
+      }
+    }
+  }
+
+  /// One report of LE Advertising Report · 7.7.65.2.
+  package struct AdvertisingReport: Hashable, Sendable {
+    package enum EventType: UInt8, Hashable, Sendable {
+      /// ADV_IND
+      case connectableScannable = 0
+      /// ADV_DIRECT_IND
+      case connectableDirected = 1
+      /// ADV_SCAN_IND
+      case scannable = 2
+      /// ADV_NONCONN_IND
+      case nonConnectable = 3
+      /// SCAN_RSP
+      case scanResponse = 4
+    }
+
+    package var type: EventType
+    package var address: PeerAddress
+    /// At most 31 octets.
+    package var data: ByteSlice
+    /// dBm; 127: not available.
+    package var rssi: Int8
+    package init(type: EventType, address: PeerAddress, data: ByteSlice, rssi: Int8) {
+      self.type = type
+      self.address = address
+      self.data = data
+      self.rssi = rssi
+    }
+
+    init(from reader: inout ByteReader) throws(DecodingError) {
+      guard let type = EventType(rawValue: try reader.uint8()) else { throw .invalid(field: "Event_Type") }
+      self.type = type
+      address = try PeerAddress(from: &reader)
+      let length = Int(try reader.uint8())
+      guard length <= HCI.maximumAdvertisingDataLength else { throw .invalid(field: "Data_Length") }
+      data = try reader.take(length)
+      rssi = try reader.int8()
+    }
+
+    func encode(into writer: inout ByteWriter) {
+      writer.append(type.rawValue)
+      address.encode(into: &writer)
+      let data = data.prefix(HCI.maximumAdvertisingDataLength)
+      writer.append(UInt8(truncatingIfNeeded: data.count))
+      writer.append(data)
+      writer.append(rssi)
+    }
+  }
+
+  /// The reports of one LE Advertising Report event: a view of the octets, all of which were found right. Iterating
+  /// allocates nothing.
+  package struct AdvertisingReports: Hashable, Sendable, Sequence {
+    private let number: UInt8
+    private let reports: ByteSlice
+
+    package init(_ report: AdvertisingReport, in pool: PacketPool) {
+      var writer = ByteWriter(pool, capacity: 64, headroom: 0)
+      report.encode(into: &writer)
+      number = 1
+      reports = writer.finish()
+    }
+
+    init(from reader: inout ByteReader) throws(DecodingError) {
+      number = try reader.uint8()
+      // Num_Reports is 1 to 25 · 7.7.65.2.
+      guard 1...25 ~= number else { throw .invalid(field: "Num_Reports") }
+      reports = reader.rest()
+      var check = ByteReader(reports)
+      for _ in 0..<number { _ = try AdvertisingReport(from: &check) }
+    }
+
+    func encode(into writer: inout ByteWriter) {
+      writer.append(number)
+      writer.append(reports)
+    }
+
+    package var underestimatedCount: Int { Int(number) }
+
+    package func makeIterator() -> Iterator { Iterator(left: number, reader: ByteReader(reports)) }
+
+    package struct Iterator: IteratorProtocol {
+      var left: UInt8
+      var reader: ByteReader
+      package mutating func next() -> AdvertisingReport? {
+        guard left > 0 else { return nil }
+        left -= 1
+        return try? AdvertisingReport(from: &reader)
+      }
+    }
+  }
+}

@@ -1,0 +1,233 @@
+extension HCI {
+  /// What a Command Complete event returns · Vol 4, Part E, 7.7.14 and the sections of the commands.
+  package enum ReturnParameters: Hashable, Sendable {
+    /// Of commands that return a status and nothing else, and of all that failed.
+    case status(ErrorCode)
+    /// Of commands that return a status and a connection handle, and of those that failed for one.
+    case handle(ErrorCode, ConnectionHandle)
+    case localVersionInformation(VersionInformation)
+    case localSupportedCommands(SupportedCommands)
+    case localSupportedFeatures(LMPFeatures)
+    case localExtendedFeatures(page: UInt8, maximumPage: UInt8, UInt64)
+    case bufferSize(BufferSize)
+    /// 48 bits of a public address.
+    case bdADDR(UInt64)
+    /// dBm.
+    case transmitPowerLevel(ConnectionHandle, Int8)
+    case leHostSupport(Bool)
+    /// Units of 10 ms.
+    case authenticatedPayloadTimeout(ConnectionHandle, UInt16)
+    /// dBm; 127: not available.
+    case rssi(ConnectionHandle, Int8)
+    /// Octets and number of the LE ACL buffers; zeros: the BR/EDR buffers serve both.
+    case leBufferSize(aclLength: UInt16, aclCount: UInt8)
+    case leBufferSizeV2(aclLength: UInt16, aclCount: UInt8, isoLength: UInt16, isoCount: UInt8)
+    case leLocalSupportedFeatures(LEFeatures)
+    /// dBm.
+    case leAdvertisingPhysicalChannelTxPower(Int8)
+    case leFilterAcceptListSize(UInt8)
+    /// Bit n tells of data channel n.
+    case leChannelMap(ConnectionHandle, UInt64)
+    case leEncrypt(UInt128)
+    case leRand(UInt64)
+    case leSupportedStates(UInt64)
+    case leSuggestedDefaultDataLength(DataLength)
+    case leResolvingListSize(UInt8)
+    case lePeerResolvableAddress(UInt64)
+    case leLocalResolvableAddress(UInt64)
+    case leMaximumDataLength(transmit: DataLength, receive: DataLength)
+    case lePHY(ConnectionHandle, transmit: UInt8, receive: UInt8)
+    /// dBm.
+    case leTransmitPower(minimum: Int8, maximum: Int8)
+    /// Of a command that is not typed here, with its status.
+    case unknown(ByteSlice)
+  }
+
+  /// Read Local Version Information · 7.4.1; also of a remote device · 7.7.12, which has no HCI version.
+  package struct VersionInformation: Hashable, Sendable {
+    package var hciVersion: UInt8
+    package var hciSubversion: UInt16
+    package var lmpVersion: UInt8
+    package var companyIdentifier: UInt16
+    package var lmpSubversion: UInt16
+    package init(
+      hciVersion: UInt8, hciSubversion: UInt16, lmpVersion: UInt8, companyIdentifier: UInt16, lmpSubversion: UInt16
+    ) {
+      self.hciVersion = hciVersion
+      self.hciSubversion = hciSubversion
+      self.lmpVersion = lmpVersion
+      self.companyIdentifier = companyIdentifier
+      self.lmpSubversion = lmpSubversion
+    }
+  }
+}
+
+extension HCI.ReturnParameters {
+  /// How the command ended; nil: it says nothing of that.
+  package var status: HCI.ErrorCode? {
+    switch self {
+    case .status(let code), .handle(let code, _): return code
+    case .unknown(let octets): return octets.isEmpty ? nil : HCI.ErrorCode(rawValue: octets[0])
+    default: return .success
+    }
+  }
+
+  /// Throws `truncated` when there are fewer octets than the command returns; more are not looked at.
+  init(opcode: HCI.Opcode, parameters: ByteSlice) throws(DecodingError) {
+    var reader = ByteReader(parameters)
+    guard Self.isTyped(opcode) else {
+      self = .unknown(parameters)
+      return
+    }
+    let status = try reader.errorCode()
+    if Self.beginsWithHandle(opcode) {
+      // A failed command returns its handle too, but may leave out the rest · Vol 4, Part E, 4.5.
+      if status != .success && reader.remaining < 2 {
+        self = .status(status)
+        return
+      }
+      let handle = try HCI.ConnectionHandle(from: &reader)
+      self = status == .success ? try Self.ofHandle(opcode, handle, &reader) : .handle(status, handle)
+    } else if status != .success {
+      self = .status(status)
+    } else if opcode.group == 0x08 {
+      self = try Self.lowEnergy(opcode, &reader)
+    } else {
+      self = try Self.general(opcode, &reader)
+    }
+  }
+
+  private static func isTyped(_ opcode: HCI.Opcode) -> Bool { opcode != .none && opcode.name != nil }
+
+  private static func beginsWithHandle(_ opcode: HCI.Opcode) -> Bool {
+    switch opcode {
+    case .readTransmitPowerLevel, .readAuthenticatedPayloadTimeout, .writeAuthenticatedPayloadTimeout, .readRSSI,
+      .leReadChannelMap, .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply,
+      .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .leSetDataLength,
+      .leReadPHY:
+      true
+    default: false
+    }
+  }
+
+  private static func ofHandle(
+    _ opcode: HCI.Opcode, _ handle: HCI.ConnectionHandle, _ reader: inout ByteReader
+  ) throws(DecodingError) -> Self {
+    switch opcode {
+    case .readTransmitPowerLevel: .transmitPowerLevel(handle, try reader.int8())
+    case .readAuthenticatedPayloadTimeout: .authenticatedPayloadTimeout(handle, try reader.uint16())
+    case .readRSSI: .rssi(handle, try reader.int8())
+    case .leReadChannelMap: .leChannelMap(handle, try reader.uint40())
+    case .leReadPHY: .lePHY(handle, transmit: try reader.uint8(), receive: try reader.uint8())
+    default: .handle(.success, handle)
+    }
+  }
+
+  private static func general(_ opcode: HCI.Opcode, _ reader: inout ByteReader) throws(DecodingError) -> Self {
+    switch opcode {
+    case .readLocalVersionInformation:
+      .localVersionInformation(
+        HCI.VersionInformation(
+          hciVersion: try reader.uint8(), hciSubversion: try reader.uint16(), lmpVersion: try reader.uint8(),
+          companyIdentifier: try reader.uint16(), lmpSubversion: try reader.uint16()))
+    case .readLocalSupportedCommands: .localSupportedCommands(try HCI.SupportedCommands(from: &reader))
+    case .readLocalSupportedFeatures: .localSupportedFeatures(HCI.LMPFeatures(rawValue: try reader.uint64()))
+    case .readLocalExtendedFeatures:
+      .localExtendedFeatures(page: try reader.uint8(), maximumPage: try reader.uint8(), try reader.uint64())
+    case .readBufferSize: .bufferSize(try HCI.BufferSize(from: &reader))
+    case .readBDADDR: .bdADDR(try reader.addressValue())
+    case .readLEHostSupport: .leHostSupport(try reader.uint8() != 0)
+    default: .status(.success)
+    }
+  }
+
+  private static func lowEnergy(_ opcode: HCI.Opcode, _ reader: inout ByteReader) throws(DecodingError) -> Self {
+    switch opcode {
+    case .leReadBufferSize: .leBufferSize(aclLength: try reader.uint16(), aclCount: try reader.uint8())
+    case .leReadBufferSizeV2:
+      .leBufferSizeV2(
+        aclLength: try reader.uint16(), aclCount: try reader.uint8(), isoLength: try reader.uint16(),
+        isoCount: try reader.uint8())
+    case .leReadLocalSupportedFeatures: .leLocalSupportedFeatures(HCI.LEFeatures(rawValue: try reader.uint64()))
+    case .leReadAdvertisingPhysicalChannelTxPower: .leAdvertisingPhysicalChannelTxPower(try reader.int8())
+    case .leReadFilterAcceptListSize: .leFilterAcceptListSize(try reader.uint8())
+    case .leEncrypt: .leEncrypt(try reader.uint128())
+    case .leRand: .leRand(try reader.uint64())
+    case .leReadSupportedStates: .leSupportedStates(try reader.uint64())
+    case .leReadSuggestedDefaultDataLength: .leSuggestedDefaultDataLength(try HCI.DataLength(from: &reader))
+    case .leReadResolvingListSize: .leResolvingListSize(try reader.uint8())
+    case .leReadPeerResolvableAddress: .lePeerResolvableAddress(try reader.addressValue())
+    case .leReadLocalResolvableAddress: .leLocalResolvableAddress(try reader.addressValue())
+    case .leReadMaximumDataLength:
+      .leMaximumDataLength(
+        transmit: try HCI.DataLength(from: &reader), receive: try HCI.DataLength(from: &reader))
+    case .leReadTransmitPower: .leTransmitPower(minimum: try reader.int8(), maximum: try reader.int8())
+    default: .status(.success)
+    }
+  }
+
+  func encode(into writer: inout ByteWriter) {
+    switch self {
+    case .unknown(let octets):
+      writer.append(octets)
+      return
+    case .status(let code), .handle(let code, _): writer.append(code)
+    default: writer.append(HCI.ErrorCode.success)
+    }
+    switch self {
+    case .status, .unknown: break
+    case .handle(_, let handle): writer.append(handle)
+    case .localVersionInformation(let version):
+      writer.append(version.hciVersion)
+      writer.append(version.hciSubversion)
+      writer.append(version.lmpVersion)
+      writer.append(version.companyIdentifier)
+      writer.append(version.lmpSubversion)
+    case .localSupportedCommands(let commands): commands.encode(into: &writer)
+    case .localSupportedFeatures(let features): writer.append(features.rawValue)
+    case .localExtendedFeatures(let page, let maximumPage, let features):
+      writer.append(page)
+      writer.append(maximumPage)
+      writer.append(features)
+    case .bufferSize(let size): size.encode(into: &writer)
+    case .bdADDR(let value), .lePeerResolvableAddress(let value), .leLocalResolvableAddress(let value):
+      writer.append(addressValue: value)
+    case .transmitPowerLevel(let handle, let level), .rssi(let handle, let level):
+      writer.append(handle)
+      writer.append(level)
+    case .leHostSupport(let isSupported):
+      writer.append(flag: isSupported)
+      writer.append(UInt8(0))
+    case .authenticatedPayloadTimeout(let handle, let timeout):
+      writer.append(handle)
+      writer.append(timeout)
+    case .leBufferSize(let length, let count):
+      writer.append(length)
+      writer.append(count)
+    case .leBufferSizeV2(let length, let count, let isoLength, let isoCount):
+      writer.append(length)
+      writer.append(count)
+      writer.append(isoLength)
+      writer.append(isoCount)
+    case .leLocalSupportedFeatures(let features): writer.append(features.rawValue)
+    case .leAdvertisingPhysicalChannelTxPower(let level): writer.append(level)
+    case .leFilterAcceptListSize(let size), .leResolvingListSize(let size): writer.append(size)
+    case .leChannelMap(let handle, let map):
+      writer.append(handle)
+      writer.append40(map)
+    case .leEncrypt(let encrypted): writer.append(encrypted)
+    case .leRand(let number), .leSupportedStates(let number): writer.append(number)
+    case .leSuggestedDefaultDataLength(let length): length.encode(into: &writer)
+    case .leMaximumDataLength(let transmit, let receive):
+      transmit.encode(into: &writer)
+      receive.encode(into: &writer)
+    case .lePHY(let handle, let transmit, let receive):
+      writer.append(handle)
+      writer.append(transmit)
+      writer.append(receive)
+    case .leTransmitPower(let minimum, let maximum):
+      writer.append(minimum)
+      writer.append(maximum)
+    }
+  }
+}

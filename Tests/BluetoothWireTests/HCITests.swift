@@ -1,0 +1,144 @@
+import BluetoothWire
+import TestVectors
+import Testing
+
+/// One row of `hci.json`.
+struct HCIVector: CustomTestStringConvertible {
+  let name: String
+  let octets: [UInt8]
+  var testDescription: String { name }
+
+  var packet: HCI.Packet {
+    get throws { try HCI.Packet(h4: ByteSlice(octets)) }
+  }
+
+  static func load(_ list: String = "packets") throws -> [HCIVector] {
+    let rows = try TestVectors.load("hci")[list] as? [[String: Any]] ?? []
+    return rows.compactMap { row in
+      guard let name = row["name"] as? String, let digits = row["h4"] as? String,
+        let octets = [UInt8](hexadecimal: digits)
+      else { return nil }
+      return HCIVector(name: name, octets: octets)
+    }
+  }
+
+  static func named(_ name: String) throws -> HCI.Packet {
+    try #require(try load().first { $0.name == name }).packet
+  }
+}
+
+struct HCIVectorTests {
+  let pool = PacketPool()
+
+  @Test("There are vectors")
+  func count() throws {
+    #expect(try HCIVector.load().count == 71)
+    #expect(try HCIVector.load("invalid").count == 10)
+  }
+
+  @Test("A packet of the vectors is read and written again octet for octet", arguments: try HCIVector.load())
+  func roundTrip(_ vector: HCIVector) throws {
+    let packet = try vector.packet
+    #expect(packet.h4(in: pool).bytes == vector.octets)
+    #expect(packet.encodedCount == vector.octets.count)
+    switch packet {
+    case .command(let opcode, let parameters):
+      let command = try HCI.Command(opcode: opcode, parameters: parameters)
+      #expect(command.opcode == opcode)
+      #expect(command.packet(in: pool) == packet)
+    case .event(let code, let parameters):
+      let event = try HCI.Event(code: code, parameters: parameters)
+      #expect(event.packet(in: pool) == packet)
+    case .acl: break
+    }
+  }
+
+  @Test("A packet that is cut anywhere gives an error", arguments: try HCIVector.load())
+  func truncation(_ vector: HCIVector) throws {
+    for count in 0..<vector.octets.count {
+      #expect(throws: DecodingError.self) { try HCI.Packet(h4: ByteSlice(vector.octets.prefix(count))) }
+    }
+  }
+
+  @Test("Parameters that are cut anywhere give an error for a command, and never trap", arguments: try HCIVector.load())
+  func truncatedParameters(_ vector: HCIVector) throws {
+    switch try vector.packet {
+    case .command(let opcode, let parameters):
+      if case .unknown = try HCI.Command(opcode: opcode, parameters: parameters) { return }
+      for count in 0..<parameters.count {
+        #expect(throws: DecodingError.self) { try HCI.Command(opcode: opcode, parameters: parameters.prefix(count)) }
+      }
+    case .event(let code, let parameters):
+      for count in 0..<parameters.count { _ = try? HCI.Event(code: code, parameters: parameters.prefix(count)) }
+    case .acl: break
+    }
+  }
+
+  @Test("A command with an octet too many is refused")
+  func excess() throws {
+    let reset = HCI.Command.reset.opcode
+    #expect(throws: DecodingError.excess) { try HCI.Command(opcode: reset, parameters: [0]) }
+  }
+
+  @Test("Octets of chance never trap")
+  func chance() {
+    var generator = SplitGenerator(seed: 7)
+    for _ in 0..<20_000 {
+      let octets = (0..<Int.random(in: 0...64, using: &generator)).map { _ in
+        UInt8.random(in: 0...255, using: &generator)
+      }
+      let slice = ByteSlice(octets)
+      let code: UInt8 = [0x05, 0x08, 0x0C, 0x0E, 0x0F, 0x13, 0x3E, 0x3E, 0x3E].randomElement(using: &generator) ?? 0
+      if case .leAdvertisingReport(let reports)? = try? HCI.Event(code: code, parameters: slice) {
+        #expect(Array(reports).count == reports.underestimatedCount)
+      }
+      let opcode = HCI.Opcode(rawValue: 0x2000 | UInt16.random(in: 0...0x60, using: &generator))
+      if let command = try? HCI.Command(opcode: opcode, parameters: slice) {
+        #expect(command.opcode == opcode)
+      }
+      _ = try? HCI.Packet(h4: slice)
+    }
+  }
+}
+
+struct HCIInvalidVectorTests {
+  private func invalid(_ name: String) throws -> HCI.Packet {
+    try #require(try HCIVector.load("invalid").first { $0.name == name }).packet
+  }
+
+  @Test(
+    "A packet of a wrong length or kind is an error",
+    arguments: ["event length too long", "unknown packet indicator", "ACL length mismatch"])
+  func packet(_ name: String) {
+    #expect(throws: DecodingError.self) { try invalid(name) }
+  }
+
+  @Test(
+    "H4: an advertising report whose numbers do not fit its octets is dropped",
+    arguments: [
+      "advertising report zero reports", "advertising report truncated", "advertising data length past the end",
+      "data length 32 in legacy report",
+    ])
+  func reports(_ name: String) throws {
+    guard case .event(let code, let parameters) = try invalid(name) else {
+      Issue.record("not an event")
+      return
+    }
+    #expect(throws: DecodingError.self) { try HCI.Event(code: code, parameters: parameters) }
+  }
+
+  @Test("H2: a Command Complete without an opcode is an error")
+  func shortCommandComplete() throws {
+    #expect(throws: DecodingError.truncated) { try HCI.Event(code: 0x0E, parameters: [0x01]) }
+  }
+
+  @Test("A subevent that is not known is kept as it is")
+  func subevent() throws {
+    #expect(try HCI.Event(code: 0x3E, parameters: [0xF0, 0x01]) == .unknownLE(subevent: 0xF0, [0x01]))
+  }
+
+  @Test("H3: Number Of Completed Packets with more handles than octets is an error")
+  func completedPackets() {
+    #expect(throws: DecodingError.truncated) { try HCI.Event(code: 0x13, parameters: [2, 0x40, 0, 1, 0]) }
+  }
+}
