@@ -1,0 +1,30 @@
+import ArgumentParser
+import BluetoothLab
+
+@main
+struct Benchmarks: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "benchmarks",
+    abstract: "Measures the stack and prints a table. Build it for release: swift run -c release benchmarks")
+
+  @Flag(help: "A hundredth of the work: shows that everything runs, not how fast.")
+  var quick = false
+
+  @Option(help: "Only the measurements whose names contain this.")
+  var only = ""
+
+  func run() throws {
+    var table = Table(headings: ["measurement", "result", "aim", "how it was measured"])
+    for (name, measure) in Self.all where only.isEmpty || name.contains(only) {
+      let measurement = try measure(quick ? 100 : 1)
+      table.rows.append([measurement.name, measurement.result, measurement.aim, measurement.method])
+    }
+    #if DEBUG
+      print("Built for debugging: the figures say nothing about speed.")
+    #endif
+    print(table.text())
+  }
+
+  /// Each measurement divides its work by the number that it is given.
+  static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = []
+}
