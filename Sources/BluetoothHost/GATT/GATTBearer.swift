@@ -1,41 +1,105 @@
 import BluetoothWire
+import DequeModule
 
 /// The ATT bearer of one link, client and server · Vol 3, Part F, 3.2.11; Vol 3, Part G.
+///
+/// After each call the owner takes the events, and the PDUs as far as the link has room.
 package struct GATTBearer {
-  package init(role: Link.Role, maximumMTU: Int, pool: PacketPool) {}
+  private let role: Link.Role
+  private var client = GATTClient()
+  private var server = GATTServer()
+  private var context: GATTContext
+
+  /// - Parameter maximumMTU: the largest ATT_MTU of this side; held at 23 to `ATT.maximumMTU`.
+  package init(role: Link.Role, maximumMTU: Int, pool: PacketPool) {
+    self.role = role
+    context = GATTContext(maximumMTU: maximumMTU, pool: pool)
+  }
 
   /// When `timeReached` wants to be called.
-  package var deadline: Instant? { nil }
+  package var deadline: Instant? { isClosed ? nil : earliest(client.deadline, server.deadline) }
   /// The ATT_MTU, 23 to `maximumMTU`.
-  package var mtu: Int { ATT.defaultMTU }
+  package var mtu: Int { context.mtu }
   /// A transaction timed out, or the peer broke the rules of sequence: nothing is sent or taken in any more, and the
   /// link is to be ended · Vol 3, Part F, 3.3.3.
-  package var isClosed: Bool { false }
+  package var isClosed: Bool { context.closed != nil }
   /// Whether the link is encrypted; the permissions of the database depend on it.
-  package var isEncrypted: Bool = false
+  package var isEncrypted: Bool {
+    get { context.isEncrypted }
+    set { context.isEncrypted = newValue }
+  }
 
   /// The link is there. A central begins with the MTU exchange.
-  package mutating func start(at now: Instant) {}
+  package mutating func start(at now: Instant) {
+    if role == .central, !isClosed { client.exchangeMTU(&context) }
+  }
+
   /// Takes in one ATT PDU of the peer, of any content.
-  package mutating func receive(_ octets: ByteSlice, database: inout GATTDatabase, at now: Instant) {}
-  package mutating func timeReached(_ now: Instant) {}
+  package mutating func receive(_ octets: ByteSlice, database: inout GATTDatabase, at now: Instant) {
+    guard !isClosed, !octets.isEmpty else { return }
+    let opcode = ATT.Opcode(rawValue: octets[0])
+    switch opcode?.kind {
+    case nil, .request, .command: server.receive(octets, database: &database, context: &context)
+    case .response:
+      guard let opcode, octets.count <= mtu else { break }
+      client.receiveResponse(opcode, octets, context: &context)
+    case .notification, .indication:
+      guard octets.count <= mtu else { break }
+      client.receiveValue(octets, context: &context)
+    case .confirmation:
+      guard octets.count == 1 else { break }
+      server.updates.confirm(&context)
+    }
+    closeIfNeeded()
+  }
+
+  package mutating func timeReached(_ now: Instant) {
+    guard let deadline, deadline <= now else { return }
+    context.closed = .timeout
+    closeIfNeeded()
+  }
+
   /// Begins a procedure of the client as soon as those before it have ended; it ends with `GATTEvent.completed`.
-  package mutating func request(_ request: GATTRequest, token: GATTToken, at now: Instant) {}
+  package mutating func request(_ request: GATTRequest, token: GATTToken, at now: Instant) {
+    client.request(request, token: token, context: &context)
+  }
+
   /// Answers a request of the peer; `value` is what a read gives, from the offset that was asked for, and empty for a
   /// write. A request that was answered before is ignored.
   package mutating func respond(
     to request: GATTServerRequest, with result: Result<ByteSlice, ATT.ErrorCode>, database: inout GATTDatabase,
     at now: Instant
-  ) {}
+  ) {
+    guard !isClosed else { return }
+    server.respond(to: request, with: result, database: &database, context: &context)
+  }
+
   /// Sends a value to the client in the way in which it has subscribed, cut to MTU − 3 octets. Each call is followed
-  /// by one `GATTEvent.updateSent`, at once if the client has not subscribed.
-  package mutating func update(_ value: AttributeHandle, with bytes: ByteSlice, at now: Instant) {}
+  /// by one `GATTEvent.updateSent`, at once if the client has not subscribed; by none when the bearer is closed.
+  package mutating func update(_ value: AttributeHandle, with bytes: ByteSlice, at now: Instant) {
+    guard !isClosed else { return }
+    server.update(value, with: bytes, context: &context)
+  }
+
   /// The database has changed: ends the subscriptions to what is not there any more, and sends Service Changed to a
   /// client that has asked for it · Vol 3, Part G, 7.1.
   package mutating func databaseChanged(
     _ range: ClosedRange<AttributeHandle>, in database: GATTDatabase, at now: Instant
-  ) {}
+  ) {
+    guard !isClosed else { return }
+    server.databaseChanged(range, in: database, context: &context)
+  }
+
   /// The next PDU for the link; to be called only when the link has room for it.
-  package mutating func takePDU(at now: Instant) -> ATT.PDU? { nil }
-  package mutating func takeEvent() -> GATTEvent? { nil }
+  package mutating func takePDU(at now: Instant) -> ATT.PDU? {
+    guard !isClosed else { return nil }
+    if let pdu = client.takePDU(at: now, context: &context) { return pdu }
+    return server.takePDU(at: now, context: &context)
+  }
+
+  package mutating func takeEvent() -> GATTEvent? { context.events.popFirst() }
+
+  private mutating func closeIfNeeded() {
+    if let reason = context.closed { client.close(reason, &context) }
+  }
 }

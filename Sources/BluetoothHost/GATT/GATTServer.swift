@@ -1,0 +1,209 @@
+import BluetoothWire
+import DequeModule
+
+/// The server side of one ATT bearer: answers the requests of one client from the database that all links share, and
+/// sends it what it has subscribed to · Vol 3, Part F, 3.3.1; Vol 3, Part G, 4.
+struct GATTServer {
+  /// Why a request is answered with an error · Vol 3, Part F, 3.4.1.1.
+  struct Refusal: Error {
+    var handle: AttributeHandle = 0
+    var code: ATT.ErrorCode
+  }
+
+  /// A request that waits for whoever stands above the host.
+  struct Pending {
+    enum Kind {
+      case read, readBlob, readByType
+      case readMultiple(ReadMultiple)
+      case write
+      case executeWrite
+    }
+
+    let request: GATTServerRequest
+    let opcode: UInt8
+    let handle: AttributeHandle
+    var kind: Kind
+  }
+
+  /// A response and its place among the updates.
+  struct Response {
+    let order: UInt64
+    let pdu: ATT.PDU
+  }
+
+  var pending: Pending?
+  /// A request that came while another one is pending.
+  private var waiting: ByteSlice?
+  private var responses: Deque<Response> = []
+  private var exchangedMTU: UInt16?
+  /// Parts that wait for Execute Write · Vol 3, Part F, 3.4.6.
+  var prepared: [GATTWritePart] = []
+  var subscriptions = GATTSubscriptions()
+  var updates = GATTUpdateQueue()
+  private var lastRequest: UInt32 = 0
+  private var lastOrder: UInt64 = 0
+
+  /// How many requests may be unanswered at once: the rule is one · Vol 3, Part F, 3.3.2. A second one is answered in its
+  /// turn, because some clients break the rule; a third one ends the bearer.
+  private static let maximumOutstanding = 2
+
+  var deadline: Instant? { updates.deadline }
+
+  // MARK: Requests
+
+  /// Takes in a request or a command, or what has an unknown opcode.
+  mutating func receive(_ octets: ByteSlice, database: inout GATTDatabase, context: inout GATTContext) {
+    let opcode = octets[0]
+    if ATT.Opcode.isCommand(opcode) {
+      if octets.count <= context.mtu { receiveCommand(octets, database: &database, context: &context) }
+      return
+    }
+    let outstanding = (pending == nil ? 0 : 1) + (waiting == nil ? 0 : 1) + responses.count
+    guard outstanding < Self.maximumOutstanding else {
+      context.closed = .invalidResponse
+      return
+    }
+    if pending == nil {
+      process(octets, database: &database, context: &context)
+    } else {
+      waiting = octets
+    }
+  }
+
+  private mutating func process(_ octets: ByteSlice, database: inout GATTDatabase, context: inout GATTContext) {
+    let opcode = octets[0]
+    do throws(Refusal) {
+      guard ATT.Opcode(rawValue: opcode) != nil else { throw Refusal(code: .requestNotSupported) }
+      guard octets.count <= context.mtu, let request = try? ATT.PDU.decode(octets) else {
+        throw Refusal(code: .invalidPDU)
+      }
+      if let response = try answer(request, database: &database, context: &context) { send(response) }
+    } catch {
+      send(.errorResponse(request: opcode, handle: error.handle, code: error.code))
+    }
+  }
+
+  /// The response; nil when it has to wait for whoever stands above.
+  private mutating func answer(
+    _ request: ATT.PDU, database: inout GATTDatabase, context: inout GATTContext
+  ) throws(Refusal) -> ATT.PDU? {
+    switch request {
+    case .exchangeMTURequest(let mtu): return try exchangeMTU(mtu, context)
+    case .findInformationRequest(let start, let end):
+      return try findInformation(start, end, database, context)
+    case .findByTypeValueRequest(let start, let end, let type, let value):
+      return try findByTypeValue(start, end, BluetoothUUID(type), value, database, context)
+    case .readByGroupTypeRequest(let start, let end, let type):
+      return try readByGroupType(start, end, type, database, context)
+    case .readByTypeRequest(let start, let end, let type):
+      return try readByType(start, end, type, database, &context)
+    case .readRequest(let handle): return try read(handle, database, &context)
+    case .readBlobRequest(let handle, let offset): return try readBlob(handle, Int(offset), database, &context)
+    case .readMultipleRequest(let handles):
+      return try readMultiple(ReadMultiple(handles: handles, isVariable: false), database, &context)
+    case .readMultipleVariableRequest(let handles):
+      return try readMultiple(ReadMultiple(handles: handles, isVariable: true), database, &context)
+    case .writeRequest(let handle, let value): return try write(handle, value, &database, &context)
+    case .prepareWriteRequest(let handle, let offset, let value):
+      return try prepareWrite(GATTWritePart(handle: handle, offset: Int(offset), value: value), database, context)
+    case .executeWriteRequest(let flags): return try executeWrite(flags, &database, &context)
+    default: throw Refusal(code: .requestNotSupported)
+    }
+  }
+
+  /// Exchange MTU: once on a bearer · Vol 3, Part F, 3.4.2. The new size counts from the response on.
+  private mutating func exchangeMTU(_ mtu: UInt16, _ context: GATTContext) throws(Refusal) -> ATT.PDU {
+    guard exchangedMTU == nil else { throw Refusal(code: .requestNotSupported) }
+    exchangedMTU = mtu
+    return .exchangeMTUResponse(serverReceiveMTU: UInt16(context.maximumMTU))
+  }
+
+  // MARK: Answers from above
+
+  /// Asks whoever stands above for an attribute's value from `offset` on.
+  mutating func ask(
+    _ kind: Pending.Kind, _ opcode: ATT.Opcode, _ handle: AttributeHandle, offset: Int, _ context: inout GATTContext
+  ) {
+    let request = makePending(kind, opcode, handle)
+    context.events.append(.readRequested(request, handle, offset: offset))
+  }
+
+  mutating func makePending(
+    _ kind: Pending.Kind, _ opcode: ATT.Opcode, _ handle: AttributeHandle
+  ) -> GATTServerRequest {
+    lastRequest &+= 1
+    let request = GATTServerRequest(number: lastRequest)
+    pending = Pending(request: request, opcode: opcode.rawValue, handle: handle, kind: kind)
+    return request
+  }
+
+  mutating func respond(
+    to request: GATTServerRequest, with result: Result<ByteSlice, ATT.ErrorCode>, database: inout GATTDatabase,
+    context: inout GATTContext
+  ) {
+    guard let answered = pending, answered.request == request else { return }
+    pending = nil
+    do throws(Refusal) {
+      if let response = try finish(answered, with: result, database: &database, context: &context) { send(response) }
+    } catch {
+      send(.errorResponse(request: answered.opcode, handle: error.handle, code: error.code))
+    }
+    if pending == nil, let next = waiting {
+      waiting = nil
+      process(next, database: &database, context: &context)
+    }
+  }
+
+  private mutating func finish(
+    _ answered: Pending, with result: Result<ByteSlice, ATT.ErrorCode>, database: inout GATTDatabase,
+    context: inout GATTContext
+  ) throws(Refusal) -> ATT.PDU? {
+    let value: ByteSlice
+    switch result {
+    case .success(let given): value = given
+    case .failure(let code):
+      if case .executeWrite = answered.kind { prepared.removeAll(keepingCapacity: true) }
+      throw Refusal(handle: answered.handle, code: code)
+    }
+    switch answered.kind {
+    case .read: return .readResponse(value: value.prefix(context.mtu - 1))
+    case .readBlob: return .readBlobResponse(value: value.prefix(context.mtu - 1))
+    case .readByType: return readByTypeResponse(answered.handle, value, context)
+    case .readMultiple(var state):
+      state.append(value)
+      return try readMultiple(state, database, &context)
+    case .write: return .writeResponse
+    case .executeWrite:
+      applyPrepared(&database, &context)
+      return .executeWriteResponse
+    }
+  }
+
+  // MARK: Output
+
+  /// The next number in the order in which responses and updates leave.
+  mutating func nextOrder() -> UInt64 {
+    lastOrder += 1
+    return lastOrder
+  }
+
+  private mutating func send(_ response: ATT.PDU) {
+    responses.append(Response(order: nextOrder(), pdu: response))
+  }
+
+  /// The next PDU, in the order in which they came about; an indication that has to wait holds back the updates behind
+  /// it, but no response.
+  mutating func takePDU(at now: Instant, context: inout GATTContext) -> ATT.PDU? {
+    if let response = responses.first {
+      if let update = updates.nextOrder, update < response.order,
+        let pdu = updates.take(subscriptions, at: now, context: &context)
+      {
+        return pdu
+      }
+      responses.removeFirst()
+      if case .exchangeMTUResponse = response.pdu, let mtu = exchangedMTU { context.agreeMTU(with: mtu) }
+      return response.pdu
+    }
+    return updates.take(subscriptions, at: now, context: &context)
+  }
+}

@@ -1,0 +1,125 @@
+import BluetoothWire
+
+/// The requests that look for attributes · Vol 3, Part F, 3.4.3, 3.4.4.1, 3.4.4.9.
+extension GATTServer {
+  /// A range that does not begin at 0 and does not end before it begins.
+  static func check(_ start: AttributeHandle, _ end: AttributeHandle) throws(Refusal) {
+    guard start > 0, start <= end else { throw Refusal(handle: start, code: .invalidHandle) }
+  }
+
+  /// Find Information · 3.4.3.1: as many handles with types of one width as fit.
+  func findInformation(
+    _ start: AttributeHandle, _ end: AttributeHandle, _ database: GATTDatabase, _ context: GATTContext
+  ) throws(Refusal) -> ATT.PDU {
+    try Self.check(start, end)
+    var index = database.firstIndex(from: start)
+    guard index < database.attributes.count, database.attributes[index].handle <= end else {
+      throw Refusal(handle: start, code: .attributeNotFound)
+    }
+    let width = database.attributes[index].type.width
+    let size = 2 + width.rawValue
+    var writer = ByteWriter(context.pool, capacity: context.mtu)
+    while index < database.attributes.count, writer.count + size <= context.mtu - 2 {
+      let attribute = database.attributes[index]
+      guard attribute.handle <= end, attribute.type.width == width else { break }
+      writer.append(attribute.handle)
+      writer.append(attribute.type)
+      index += 1
+    }
+    return .findInformationResponse(
+      ATT.InformationList(format: width == .bits16 ? .uuid16 : .uuid128, data: writer.finish()))
+  }
+
+  /// Find By Type Value · 3.4.3.3. Values that are not in the database, or not for everybody, are not compared.
+  func findByTypeValue(
+    _ start: AttributeHandle, _ end: AttributeHandle, _ type: BluetoothUUID, _ value: ByteSlice,
+    _ database: GATTDatabase, _ context: GATTContext
+  ) throws(Refusal) -> ATT.PDU {
+    try Self.check(start, end)
+    var writer = ByteWriter(context.pool, capacity: context.mtu)
+    var index = database.firstIndex(from: start)
+    while index < database.attributes.count, writer.count + 4 <= context.mtu - 1 {
+      let attribute = database.attributes[index]
+      index += 1
+      guard attribute.handle <= end else { break }
+      guard attribute.type == type, attribute.readError(isEncrypted: context.isEncrypted) == nil,
+        case .stored(let stored) = attribute.content, stored == value
+      else { continue }
+      writer.append(attribute.handle)
+      writer.append(attribute.groupEnd)
+    }
+    guard writer.count > 0 else { throw Refusal(handle: start, code: .attributeNotFound) }
+    return .findByTypeValueResponse(ATT.HandlesInformationList(data: writer.finish()))
+  }
+
+  /// Read By Group Type · 3.4.4.9: as many services with UUIDs of one width as fit.
+  func readByGroupType(
+    _ start: AttributeHandle, _ end: AttributeHandle, _ type: BluetoothUUID, _ database: GATTDatabase,
+    _ context: GATTContext
+  ) throws(Refusal) -> ATT.PDU {
+    try Self.check(start, end)
+    guard GATTType.isGrouping(type) else { throw Refusal(handle: start, code: .unsupportedGroupType) }
+    var size = 0
+    var writer = ByteWriter(context.pool, capacity: context.mtu)
+    var index = database.firstIndex(from: start)
+    while index < database.attributes.count {
+      let attribute = database.attributes[index]
+      index += 1
+      guard attribute.handle <= end else { break }
+      guard attribute.type == type, case .stored(let uuid) = attribute.content else { continue }
+      if size == 0 { size = 4 + uuid.count }
+      guard size == 4 + uuid.count, writer.count + size <= context.mtu - 2 else { break }
+      writer.append(attribute.handle)
+      writer.append(attribute.groupEnd)
+      writer.append(uuid)
+    }
+    guard size > 0 else { throw Refusal(handle: start, code: .attributeNotFound) }
+    return .readByGroupTypeResponse(ATT.GroupDataList(elementSize: size, data: writer.finish()))
+  }
+
+  /// Read By Type · 3.4.4.1: as many values of one length as fit. The first one may have to be asked for, or may refuse
+  /// to be read; a later one of that kind ends the list.
+  mutating func readByType(
+    _ start: AttributeHandle, _ end: AttributeHandle, _ type: BluetoothUUID, _ database: GATTDatabase,
+    _ context: inout GATTContext
+  ) throws(Refusal) -> ATT.PDU? {
+    try Self.check(start, end)
+    var size = 0
+    var writer = ByteWriter(context.pool, capacity: context.mtu)
+    var index = database.firstIndex(from: start)
+    while index < database.attributes.count {
+      let attribute = database.attributes[index]
+      index += 1
+      guard attribute.handle <= end else { break }
+      guard attribute.type == type else { continue }
+      if let code = attribute.readError(isEncrypted: context.isEncrypted) {
+        if size > 0 { break }
+        throw Refusal(handle: attribute.handle, code: code)
+      }
+      guard let value = storedValue(of: attribute, context) else {
+        if size > 0 { break }
+        ask(.readByType, .readByTypeRequest, attribute.handle, offset: 0, &context)
+        return nil
+      }
+      let part = value.prefix(Self.maximumListedValue(context))
+      if size == 0 { size = 2 + part.count }
+      guard size == 2 + part.count, writer.count + size <= context.mtu - 2 else { break }
+      writer.append(attribute.handle)
+      writer.append(part)
+    }
+    guard size > 0 else { throw Refusal(handle: start, code: .attributeNotFound) }
+    return .readByTypeResponse(ATT.AttributeDataList(elementSize: size, data: writer.finish()))
+  }
+
+  /// The response for one value that was asked for.
+  func readByTypeResponse(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> ATT.PDU {
+    let part = value.prefix(Self.maximumListedValue(context))
+    var writer = ByteWriter(context.pool, capacity: context.mtu)
+    writer.append(handle)
+    writer.append(part)
+    return .readByTypeResponse(ATT.AttributeDataList(elementSize: 2 + part.count, data: writer.finish()))
+  }
+
+  /// As much of a value as a Read By Type Response holds · 3.4.4.2.
+  private static func maximumListedValue(_ context: GATTContext) -> Int { min(context.mtu - 4, 253) }
+}
