@@ -25,7 +25,7 @@ package enum GATTRequest: Sendable {
 }
 
 /// The result of a `GATTRequest`.
-package enum GATTResponse: Sendable {
+package enum GATTResponse: Hashable, Sendable {
   case services([GATTService])
   case includedServices([GATTInclude])
   case characteristics([GATTCharacteristic])
@@ -104,7 +104,7 @@ package enum GATTError: Error, Hashable, Sendable {
 package typealias GATTToken = UInt32
 
 /// What the GATT client and server on one link tell.
-package enum GATTEvent: Sendable {
+package enum GATTEvent: Hashable, Sendable {
   // Both
   /// The ATT_MTU of the link is now this.
   case mtuChanged(Int)

@@ -1,0 +1,231 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+@Suite("GATT, a client and a server back to back")
+struct GATTPairTests {
+  /// GAP 1…5, GATT 6…9, Heart Rate 10…18, Battery 19…22, a secondary service 23…25, and 26…32 that includes all three.
+  static func sensor() throws -> GATTDatabase {
+    var database = GATTDatabase.named()
+    let heartRate = try database.add(
+      GATTServiceDefinition(
+        uuid: 0x180D, isPrimary: true, includes: [],
+        characteristics: [
+          .dynamic(0x2A37, .notify),
+          GATTCharacteristicDefinition(
+            uuid: 0x2A38, properties: .read, permissions: .readable, value: [0x01],
+            descriptors: [GATTDescriptorDefinition(uuid: 0x2901, value: ByteSlice("Location".utf8))]),
+          .dynamic(0x2A39, .write),
+        ]))
+    let battery = try database.add(
+      GATTServiceDefinition(
+        uuid: 0x180F, isPrimary: true, includes: [], characteristics: [.dynamic(0x2A19, [.read, .indicate])]))
+    let hidden = try database.add(
+      GATTServiceDefinition(
+        uuid: .custom(9), isPrimary: false, includes: [], characteristics: [.stored(.custom(10), pattern(3))]))
+    _ = try database.add(
+      GATTServiceDefinition(
+        uuid: .custom(1), isPrimary: true,
+        includes: [heartRate.range.lowerBound, battery.range.lowerBound, hidden.range.lowerBound],
+        characteristics: [.dynamic(.custom(2), [.read, .write, .writeWithoutResponse, .notify])]))
+    return database
+  }
+
+  @Test(
+    "The two sides agree on the smaller MTU, never below 23", arguments: [(517, 517), (185, 185), (23, 23), (5, 23)])
+  func mtuExchange(maximum: Int, agreed: Int) {
+    let pair = GATTPair(.named(), maximumMTU: maximum)
+    #expect(pair.central.mtu == agreed)
+    #expect(pair.peripheral.mtu == agreed)
+    let expected: [GATTEvent] = agreed == 23 ? [] : [.mtuChanged(agreed)]
+    #expect(pair.centralEvents == expected)
+    #expect(pair.peripheralEvents == expected)
+  }
+
+  @Test("Every service, inclusion, characteristic and descriptor is discovered", arguments: [23, 517])
+  func discovery(mtu: Int) throws {
+    var pair = GATTPair(try Self.sensor(), maximumMTU: mtu)
+    let services: [GATTService] = [
+      GATTService(range: 1...5, uuid: 0x1800), GATTService(range: 6...9, uuid: 0x1801),
+      GATTService(range: 10...18, uuid: 0x180D), GATTService(range: 19...22, uuid: 0x180F),
+      GATTService(range: 26...32, uuid: .custom(1)),
+    ]
+    #expect(pair.perform(.discoverPrimaryServices) == .success(.services(services)))
+    #expect(pair.perform(.discoverPrimaryService(.custom(1))) == .success(.services([services[4]])))
+    #expect(pair.perform(.discoverPrimaryService(0x1234)) == .success(.services([])))
+    let includes = [
+      GATTInclude(declaration: 27, service: services[2]), GATTInclude(declaration: 28, service: services[3]),
+      GATTInclude(declaration: 29, service: GATTService(range: 23...25, uuid: .custom(9))),
+    ]
+    #expect(pair.perform(.findIncludedServices(in: 26...32)) == .success(.includedServices(includes)))
+    #expect(pair.perform(.findIncludedServices(in: 10...18)) == .success(.includedServices([])))
+    let characteristics = [
+      GATTCharacteristic(declaration: 11, value: 12, properties: .notify, uuid: 0x2A37),
+      GATTCharacteristic(declaration: 14, value: 15, properties: .read, uuid: 0x2A38),
+      GATTCharacteristic(declaration: 17, value: 18, properties: .write, uuid: 0x2A39),
+    ]
+    #expect(pair.perform(.discoverCharacteristics(in: 10...18)) == .success(.characteristics(characteristics)))
+    let custom = GATTCharacteristic(
+      declaration: 30, value: 31, properties: [.read, .write, .writeWithoutResponse, .notify], uuid: .custom(2))
+    #expect(pair.perform(.discoverCharacteristics(in: 26...32)) == .success(.characteristics([custom])))
+    #expect(
+      pair.perform(.discoverDescriptors(in: 13...13))
+        == .success(.descriptors([GATTDescriptor(handle: 13, uuid: 0x2902)])))
+    #expect(
+      pair.perform(.discoverDescriptors(in: 16...16))
+        == .success(.descriptors([GATTDescriptor(handle: 16, uuid: 0x2901)])))
+  }
+
+  @Test("A value of any length is read to its end", arguments: [0, 1, 21, 22, 23, 44, 511, 512], [23, 50, 517])
+  func read(length: Int, mtu: Int) throws {
+    var pair = GATTPair(.with(.dynamic(0x2A39, .read), .stored(pattern(length))), maximumMTU: mtu)
+    pair.values[12] = pattern(length)
+    #expect(pair.perform(.read(12)) == .success(.value(pattern(length))))
+    #expect(pair.perform(.read(14)) == .success(.value(pattern(length))))
+  }
+
+  @Test(
+    "A value of any length is written whole, in prepared parts when it is long", arguments: [0, 20, 21, 200, 512],
+    [23, 517])
+  func write(length: Int, mtu: Int) throws {
+    var pair = GATTPair(.with(.dynamic(0x2A39, .write)), maximumMTU: mtu)
+    #expect(pair.perform(.write(12, pattern(length))) == .success(.done))
+    #expect(pair.values[12] == pattern(length))
+    #expect(pair.sent.contains(.prepareWriteRequest) == (length > mtu - 3))
+  }
+
+  @Test("Writes without response leave one behind the other and complete when they have left")
+  func writeWithoutResponse() {
+    var pair = GATTPair(.with(.dynamic(0x2A39, .writeWithoutResponse)))
+    for token in GATTToken(1)...3 {
+      pair.central.request(.writeWithoutResponse(12, [UInt8(token)]), token: token, at: pair.now)
+    }
+    #expect(pair.central.takeEvent() == nil)
+    pair.run()
+    #expect(pair.values[12] == [3])
+    #expect(
+      pair.centralEvents.dropFirst() == [
+        .completed(1, .success(.done)), .completed(2, .success(.done)), .completed(3, .success(.done)),
+      ])
+  }
+
+  @Test("A write without response that is too long fails and does not leave")
+  func writeWithoutResponseTooLong() {
+    var pair = GATTPair(.with(.dynamic(0x2A39, .writeWithoutResponse)), maximumMTU: 23)
+    #expect(
+      pair.perform(.writeWithoutResponse(12, pattern(21))) == .failure(.att(.invalidAttributeValueLength)))
+    #expect(pair.perform(.writeWithoutResponse(12, pattern(20))) == .success(.done))
+    #expect(pair.values[12] == pattern(20))
+  }
+
+  @Test("A subscribed client gets notifications, cut to MTU − 3; an unsubscribed one nothing")
+  func notifications() {
+    var pair = GATTPair(.with(.dynamic(0x2A37, .notify)), maximumMTU: 23)
+    pair.peripheral.update(12, with: [1], at: pair.now)
+    pair.run()
+    #expect(pair.centralEvents.isEmpty)
+    #expect(pair.peripheralEvents == [.updateSent(12)])
+    #expect(pair.perform(.write(13, [1, 0])) == .success(.done))
+    pair.peripheral.update(12, with: pattern(30), at: pair.now)
+    pair.run()
+    #expect(pair.centralEvents.last == .valueReceived(12, pattern(20)))
+    #expect(
+      pair.peripheralEvents == [.updateSent(12), .subscriptionChanged(12, .notification), .updateSent(12)])
+  }
+
+  @Test("Indications wait for the confirmation of the one before")
+  func indications() {
+    var pair = GATTPair(.with(.dynamic(0x2A37, .indicate)))
+    #expect(pair.perform(.write(13, [2, 0])) == .success(.done))
+    pair.peripheral.update(12, with: [1], at: pair.now)
+    pair.peripheral.update(12, with: [2], at: pair.now)
+    #expect(pair.peripheral.takePDU(at: pair.now) == .handleValueIndication(handle: 12, value: [1]))
+    #expect(pair.peripheral.takePDU(at: pair.now) == nil)
+    pair.peripheral.receive([0x1E], database: &pair.database, at: pair.now)
+    #expect(pair.peripheral.takeEvent() == .updateSent(12))
+    pair.run()
+    #expect(pair.centralEvents.last == .valueReceived(12, [2]))
+    #expect(pair.sent.last == .handleValueConfirmation)
+    #expect(pair.peripheral.deadline == nil)
+  }
+
+  @Test("A response is not held back by an indication that waits, and leaves in its turn otherwise")
+  func orderOfResponses() {
+    var pair = GATTPair(.with(.dynamic(0x2A37, [.indicate, .read])))
+    #expect(pair.perform(.write(13, [2, 0])) == .success(.done))
+    pair.peripheral.update(12, with: [1], at: pair.now)
+    pair.peripheral.update(12, with: [2], at: pair.now)
+    pair.peripheral.receive(hex("0a0300"), database: &pair.database, at: pair.now)
+    #expect(pair.peripheral.takePDU(at: pair.now)?.opcode == .handleValueIndication)
+    #expect(pair.peripheral.takePDU(at: pair.now)?.opcode == .readResponse)
+    #expect(pair.peripheral.takePDU(at: pair.now) == nil)
+  }
+
+  @Test(
+    "The client subscribes to Service Changed by itself once services have been discovered, and is told of a change")
+  func serviceChanged() throws {
+    var pair = GATTPair(.named())
+    #expect(pair.perform(.read(3)) == .success(.value(ByteSlice("Sensor".utf8))))
+    #expect(!pair.sent.contains(.writeRequest))
+    #expect(pair.perform(.discoverPrimaryService(0x180D)) == .success(.services([])))
+    #expect(pair.sent.last == .writeRequest)
+    let placement = try pair.database.add(
+      GATTServiceDefinition(uuid: 0x180D, isPrimary: true, includes: [], characteristics: [.dynamic(0x2A37, .notify)]))
+    pair.peripheral.databaseChanged(placement.range, in: pair.database, at: pair.now)
+    pair.run()
+    #expect(pair.centralEvents.last == .servicesChanged(10...13))
+    #expect(pair.sent.last == .handleValueConfirmation)
+    #expect(pair.peripheralEvents == [.mtuChanged(517)])
+  }
+
+  @Test("Changes that come while an indication waits are told in one")
+  func serviceChangedMerged() {
+    var pair = GATTPair(.named())
+    _ = pair.perform(.discoverPrimaryServices)
+    for handle in [AttributeHandle(20), 40, 30] {
+      pair.peripheral.databaseChanged(handle...handle + 1, in: pair.database, at: pair.now)
+    }
+    pair.run()
+    let told = pair.centralEvents.filter { if case .servicesChanged = $0 { true } else { false } }
+    #expect(told == [.servicesChanged(20...41)])
+  }
+
+  @Test("6.15 Removing a service ends the subscriptions to it")
+  func removal() throws {
+    var pair = GATTPair(.with(.dynamic(0x2A37, .notify)))
+    #expect(pair.perform(.write(13, [1, 0])) == .success(.done))
+    let removed = pair.database.remove(declaration: 10)
+    let range = try #require(removed)
+    #expect(range == 10...13)
+    pair.peripheral.databaseChanged(range, in: pair.database, at: pair.now)
+    pair.run()
+    #expect(pair.peripheralEvents.last == .subscriptionChanged(12, []))
+    #expect(pair.perform(.read(12)) == .failure(.att(.invalidHandle)))
+  }
+
+  @Test("Procedures run one after the other, in order")
+  func order() {
+    var pair = GATTPair(.with(.dynamic(0x2A39, [.read, .write])), maximumMTU: 23)
+    pair.values[12] = pattern(50)
+    pair.central.request(.read(12), token: 1, at: pair.now)
+    pair.central.request(.write(12, [9]), token: 2, at: pair.now)
+    pair.central.request(.read(12), token: 3, at: pair.now)
+    pair.run()
+    #expect(
+      pair.centralEvents == [
+        .completed(1, .success(.value(pattern(50)))), .completed(2, .success(.done)),
+        .completed(3, .success(.value([9]))),
+      ])
+  }
+
+  @Test("Both sides can be client and server at once")
+  func bothWays() {
+    var pair = GATTPair(.named())
+    pair.peripheral.request(.read(3), token: 1, at: pair.now)
+    pair.central.request(.read(3), token: 2, at: pair.now)
+    pair.run()
+    #expect(pair.peripheralEvents.last == .completed(1, .success(.value(ByteSlice("Phone".utf8)))))
+    #expect(pair.centralEvents.last == .completed(2, .success(.value(ByteSlice("Sensor".utf8)))))
+  }
+}
