@@ -1,0 +1,38 @@
+import BluetoothWire
+
+/// What a host does by itself.
+package struct HostConfiguration: Sendable {
+  /// The largest ATT_MTU that this host offers, 23 to 517.
+  package var maximumMTU = 517
+  /// What a central asks for when it connects: interval 30 ms, latency 0, supervision timeout 2 s.
+  package var connection = ConnectionParameters(
+    minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200)
+  /// Scan interval and scan window, for scanning and for connecting, in units of 0.625 ms: 30 ms, all the time.
+  package var scanInterval: UInt16 = 48
+  /// Advertising interval in units of 0.625 ms: 100 ms.
+  package var advertisingInterval: UInt16 = 160
+  /// The value of the characteristic Device Name; at most 248 octets are served.
+  package var deviceName: String
+  /// The value of the characteristic Appearance; 0: unknown.
+  package var appearance: UInt16
+  /// The random static address of the device; nil: one is drawn.
+  package var address: DeviceAddress?
+
+  package init(deviceName: String, appearance: UInt16 = 0, address: DeviceAddress? = nil) {
+    self.deviceName = deviceName
+    self.appearance = appearance
+    self.address = address
+  }
+}
+
+/// How to scan.
+package struct ScanParameters: Hashable, Sendable {
+  /// Ask advertisers for their scan responses.
+  package var isActive: Bool
+  /// Report each advertiser once instead of each of its packets.
+  package var filterDuplicates: Bool
+  package init(isActive: Bool, filterDuplicates: Bool) {
+    self.isActive = isActive
+    self.filterDuplicates = filterDuplicates
+  }
+}
