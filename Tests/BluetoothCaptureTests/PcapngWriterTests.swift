@@ -146,4 +146,16 @@ import Testing
     let capture = try CaptureReader(writer.finish())
     #expect(capture.packets.first?.comments.first?.utf8.count == 65_535)
   }
+
+  @Test("What has not been taken is counted, held back or not")
+  func pendingCount() {
+    var writer = PcapngWriter()
+    #expect(writer.pendingCount > 0)
+    _ = writer.takeBytes()
+    #expect(writer.pendingCount == 0)
+    writer.airPacket(Self.packet, crc: 0, channel: RadioChannel(0), phy: .le1M, power: Decibel(0), start: .zero)
+    #expect(writer.pendingCount >= 22)
+    _ = writer.finish()
+    #expect(writer.pendingCount == 0)
+  }
 }

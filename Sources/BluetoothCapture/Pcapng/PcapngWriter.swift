@@ -34,6 +34,8 @@ package struct PcapngWriter {
   /// In the order of time.
   private var pending: [Pending] = []
   private var latest = Instant.zero
+  /// Octets of the packets in `pending`.
+  private var heldCount = 0
   private var interfaceCount: UInt32 = 0
   private var nextRecord: UInt64 = 0
 
@@ -43,8 +45,8 @@ package struct PcapngWriter {
     _ = addInterface(name: "air", linkType: .lowEnergyLinkLayer)
   }
 
-  /// Octets that `takeBytes` would give.
-  package var availableCount: Int { output.count }
+  /// About how many octets have not been taken, those included that are held back.
+  package var pendingCount: Int { output.count + heldCount }
 
   /// One more place where packets are captured, at any time.
   package mutating func addInterface(name: String, linkType: LinkType) -> Interface {
@@ -113,6 +115,7 @@ package struct PcapngWriter {
     let record = Record(number: nextRecord)
     nextRecord += 1
     latest = max(latest, time)
+    heldCount += data.count
     let later = pending.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
     pending.insert(
       Pending(record: record, time: time, interface: interface, data: data, comments: comments), at: later)
@@ -125,6 +128,7 @@ package struct PcapngWriter {
       PcapngBlock.appendPacket(
         interface: packet.interface.number, nanoseconds: UInt64(clamping: packet.time.nanoseconds), data: packet.data,
         comments: packet.comments, to: &output)
+      heldCount -= packet.data.count
     }
     pending.removeSubrange(..<end)
   }
