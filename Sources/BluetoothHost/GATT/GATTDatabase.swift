@@ -62,7 +62,7 @@ package struct GATTDatabase {
   }
 
   private static func nameValue(_ name: String) -> ByteSlice {
-    ByteSlice(name.truncatedUTF8(to: maximumDeviceNameLength))
+    name.utf8Prefix(maximumDeviceNameLength)
   }
 
   // MARK: Change
@@ -230,18 +230,5 @@ extension GATTAttribute {
     var value = handle.octets + groupEnd.octets
     if case .stored(let uuid) = content, uuid.count == 2 { value += uuid.bytes }
     return value
-  }
-}
-
-extension String {
-  /// The longest beginning of whole characters that has at most `limit` octets.
-  func truncatedUTF8(to limit: Int) -> [UInt8] {
-    var octets: [UInt8] = []
-    for scalar in unicodeScalars {
-      let encoded = Array(String(scalar).utf8)
-      guard octets.count + encoded.count <= limit else { break }
-      octets += encoded
-    }
-    return octets
   }
 }

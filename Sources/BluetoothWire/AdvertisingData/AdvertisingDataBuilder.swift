@@ -1,0 +1,120 @@
+/// Puts AD structures one behind the other, as far as there is room · Vol 3, Part C, 11.
+///
+/// Each method answers whether its structure fitted; what did not fit has changed nothing.
+package struct AdvertisingDataBuilder {
+  /// Octets that the data may have.
+  package let capacity: Int
+  package private(set) var octets: [UInt8] = []
+
+  package init(capacity: Int = AdvertisingData.maximumLegacyLength) { self.capacity = capacity }
+
+  package var data: ByteSlice { ByteSlice(octets) }
+  /// The octets that another structure's data may have; negative: there is no room for another structure.
+  package var room: Int { min(capacity - octets.count - Self.headerLength, 254) }
+
+  /// Length and type.
+  package static let headerLength = 2
+
+  @discardableResult
+  package mutating func append(_ type: AdvertisingData.StructureType, _ data: some Collection<UInt8>) -> Bool {
+    guard data.count <= room else { return false }
+    octets.append(UInt8(1 + data.count))
+    octets.append(type.rawValue)
+    octets.append(contentsOf: data)
+    return true
+  }
+
+  @discardableResult
+  package mutating func appendFlags(_ flags: UInt8 = AdvertisingData.generalDiscoverableFlags) -> Bool {
+    append(.flags, CollectionOfOne(flags))
+  }
+
+  /// - Parameter level: dBm.
+  @discardableResult
+  package mutating func appendTxPowerLevel(_ level: Int8) -> Bool {
+    append(.txPowerLevel, CollectionOfOne(UInt8(bitPattern: level)))
+  }
+
+  /// The name: whole if it fits, else shortened to at most `limit` octets and to the room that there is. A name of which
+  /// not one character fits is left out.
+  @discardableResult
+  package mutating func appendLocalName(_ name: String, limit: Int = .max) -> Bool {
+    let limit = min(limit, room)
+    guard limit > 0 || name.isEmpty && limit == 0 else { return false }
+    let part = name.utf8Prefix(limit)
+    if part.count == name.utf8.count { return append(.completeLocalName, part.bytes) }
+    return part.isEmpty ? false : append(.shortenedLocalName, part.bytes)
+  }
+
+  /// One structure for each width that occurs; either all of them or none.
+  @discardableResult
+  package mutating func appendServices(_ services: [BluetoothUUID], isComplete: Bool = true) -> Bool {
+    appendLists(services) { width in
+      switch width {
+      case .bits16: isComplete ? .completeServices16 : .incompleteServices16
+      case .bits32: isComplete ? .completeServices32 : .incompleteServices32
+      case .bits128: isComplete ? .completeServices128 : .incompleteServices128
+      }
+    }
+  }
+
+  /// One structure for each width that occurs; either all of them or none.
+  @discardableResult
+  package mutating func appendSolicitedServices(_ services: [BluetoothUUID]) -> Bool {
+    appendLists(services) { width in
+      switch width {
+      case .bits16: .solicitedServices16
+      case .bits32: .solicitedServices32
+      case .bits128: .solicitedServices128
+      }
+    }
+  }
+
+  @discardableResult
+  package mutating func appendServiceData(_ service: BluetoothUUID, _ data: some Collection<UInt8>) -> Bool {
+    switch service.advertisedWidth {
+    case .bits16: append(.serviceData16, service.advertisedOctets + data)
+    case .bits32: append(.serviceData32, service.advertisedOctets + data)
+    case .bits128: append(.serviceData128, service.advertisedOctets + data)
+    }
+  }
+
+  @discardableResult
+  package mutating func appendManufacturerData(company: UInt16, _ data: some Collection<UInt8>) -> Bool {
+    append(
+      .manufacturerData, [UInt8(truncatingIfNeeded: company), UInt8(truncatingIfNeeded: company >> 8)] + data)
+  }
+
+  private mutating func appendLists(
+    _ services: [BluetoothUUID], _ type: (BluetoothUUID.Width) -> AdvertisingData.StructureType
+  ) -> Bool {
+    let before = octets
+    for width in [BluetoothUUID.Width.bits16, .bits32, .bits128] {
+      let list = services.filter { $0.advertisedWidth == width }
+      if !list.isEmpty, !append(type(width), list.flatMap(\.advertisedOctets)) {
+        octets = before
+        return false
+      }
+    }
+    return true
+  }
+}
+
+extension BluetoothUUID {
+  /// The shortest width that AD structures have for this identifier.
+  package var advertisedWidth: Width {
+    if shortValue != nil { return .bits16 }
+    return value32 != nil ? .bits32 : .bits128
+  }
+
+  /// The octets of that width, least significant first.
+  var advertisedOctets: [UInt8] {
+    func octets(_ value: UInt64, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+    switch advertisedWidth {
+    case .bits16, .bits32: return octets(high >> 32, advertisedWidth.rawValue)
+    case .bits128: return octets(low, 8) + octets(high, 8)
+    }
+  }
+}
