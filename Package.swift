@@ -50,7 +50,9 @@ let package = Package(
     .target(name: "CCoreBluetooth"),
     .target(
       name: "CoreBluetooth",
-      dependencies: ["CCoreBluetooth", "BluetoothServer", "BluetoothNumbers", "BluetoothWire", locks, deque, logging],
+      dependencies: [
+        "CCoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothNumbers", "BluetoothWire", locks, deque, logging,
+      ],
       swiftSettings: settings),
     .target(
       name: "BluetoothLab",

@@ -1,0 +1,81 @@
+import BluetoothServer
+import BluetoothWire
+import NIOConcurrencyHelpers
+
+/// A descriptor of a peer's characteristic, or a local one.
+open class CBDescriptor: CBAttribute {
+  struct Content {
+    weak var characteristic: CBCharacteristic?
+    var value: Any?
+  }
+
+  let content: NIOLockedValueBox<Content>
+
+  init(uuid: CBUUID, content: Content, remoteID: RemoteAttributeID? = nil) {
+    self.content = NIOLockedValueBox(content)
+    super.init(uuid: uuid, remoteID: remoteID)
+  }
+
+  /// Whose descriptor it is; nil once that was released.
+  open var characteristic: CBCharacteristic? { content.withLockedValue { $0.characteristic } }
+
+  /// What was read last, nil before: an `NSNumber` for 0x2900, 0x2902 and 0x2903, a `String` for 0x2901, else a `Data`.
+  open var value: Any? { content.withLockedValue { $0.value } }
+
+  open override func value(forKey key: String) -> Any? {
+    switch key {
+    case "characteristic": return characteristic
+    case "value": return value
+    default: return super.value(forKey: key)
+    }
+  }
+
+  open override var description: String {
+    "<\(Swift.type(of: self)): \(addressText(of: self)), UUID = \(uuid), value = \(value.map { "\($0)" } ?? "(null)")>"
+  }
+
+  /// The octets of a descriptor of type `uuid` as the value that apps get.
+  static func value(of octets: Data, for uuid: BluetoothUUID) -> Any {
+    switch uuid {
+    case .extendedProperties, .clientConfiguration, .serverConfiguration:
+      return NSNumber(value: octets.prefix(2).reversed().reduce(UInt16(0)) { $0 << 8 | UInt16($1) })
+    case .userDescription: return String(decoding: octets, as: UTF8.self)
+    default: return octets
+    }
+  }
+}
+
+/// A descriptor for a `CBMutableCharacteristic`: a user description or a presentation format. The other ones are the
+/// system's.
+open class CBMutableDescriptor: CBDescriptor {
+  /// A descriptor of type 0x2901 with a `String`, or 0x2904 with a `Data`. Anything else stops the program.
+  public init(type UUID: CBUUID, value: Any?) {
+    switch UUID.wire {
+    case .userDescription:
+      precondition(value is String, "Expecting NSString value type for User Description descriptor")
+    case .presentationFormat: precondition(value is Data, "Expecting NSData value type for Format descriptor")
+    default: preconditionFailure("Descriptors with UUID \(UUID.uuidString) are not supported")
+    }
+    super.init(uuid: UUID, content: Content(value: value))
+  }
+
+  /// What centrals read.
+  var octets: Data {
+    switch value {
+    case let text as String: return Data(text.utf8)
+    case let data as Data: return data
+    default: return Data()
+    }
+  }
+}
+
+// The types that this module knows · Assigned Numbers, 3.5 and 3.7.
+extension BluetoothUUID {
+  static let genericAccess: BluetoothUUID = 0x1800
+  static let genericAttribute: BluetoothUUID = 0x1801
+  static let extendedProperties: BluetoothUUID = 0x2900
+  static let userDescription: BluetoothUUID = 0x2901
+  static let clientConfiguration: BluetoothUUID = 0x2902
+  static let serverConfiguration: BluetoothUUID = 0x2903
+  static let presentationFormat: BluetoothUUID = 0x2904
+}

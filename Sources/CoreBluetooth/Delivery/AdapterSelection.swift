@@ -1,0 +1,35 @@
+import BluetoothServer
+import Foundation
+
+/// Which adapter a manager uses: the option, else the environment, else the default.
+enum AdapterSelection {
+  static let environmentVariable = "COREBLUETOOTH_ADAPTER"
+  static let standard = "virtual"
+
+  /// nil, and one logged line, if none is named.
+  static func adapter(for options: [String: Any]?) -> (any Adapter)? {
+    switch options?[CBManagerOptionAdapterKey] {
+    case let source as any AdapterSource: return source.adapter
+    case let specifier as String: return adapter(named: specifier, by: "the option CBManagerOptionAdapterKey")
+    case let other?:
+      Log.misuse(
+        "CBManagerOptionAdapterKey holds \(type(of: other)): right would be a specifier, such as \"virtual\", or a device"
+          + " of a BluetoothLab world")
+      return nil
+    case nil:
+      guard let specifier = ProcessInfo.processInfo.environment[environmentVariable] else {
+        return adapter(named: standard, by: "the default")
+      }
+      return adapter(named: specifier, by: "the environment variable \(environmentVariable)")
+    }
+  }
+
+  private static func adapter(named specifier: String, by origin: String) -> (any Adapter)? {
+    switch AdapterRegistry.adapter(for: specifier) {
+    case .success(let adapter): return adapter
+    case .failure(let error):
+      Log.warning("no Bluetooth: \(error) (named by \(origin))")
+      return nil
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import Logging
+
+/// What the developer of an app is told.
+enum Log {
+  // Made anew each time, so that a logging system that the app sets up later is used.
+  private static var logger: Logger { Logger(label: "CoreBluetooth") }
+
+  /// `COREBLUETOOTH_STRICT=1`: misuse stops the program.
+  private static let isStrict = ProcessInfo.processInfo.environment["COREBLUETOOTH_STRICT"] == "1"
+
+  /// The app did what it must not do; nothing came of it.
+  static func misuse(_ text: String) {
+    logger.error("API MISUSE: \(text)")
+    if isStrict { fatalError("API MISUSE: \(text)") }
+  }
+
+  /// What was asked for happens otherwise than the app may think.
+  static func warning(_ text: String) { logger.warning("\(text)") }
+
+  static func unknownKey(_ key: String, of object: NSObject) -> Any? {
+    warning("\(object): no value for the key \"\(key)\"")
+    return nil
+  }
+}

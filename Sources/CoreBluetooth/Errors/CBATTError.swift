@@ -1,0 +1,110 @@
+// Apple's names.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+/// The domain of `CBATTError` as an `NSError`.
+public let CBATTErrorDomain: String = "CBATTErrorDomain"
+
+/// What an attribute server answered · Vol 3, Part F, 3.4.1.1.
+public struct CBATTError: CustomNSError, Hashable, Sendable {
+  /// The raw ATT code.
+  public let errorCode: Int
+  // Never changed after init; the values are the app's or plain strings and numbers.
+  private nonisolated(unsafe) let information: [String: Any]
+
+  /// An error of `code`.
+  public init(_ code: Code, userInfo: [String: Any] = [:]) {
+    errorCode = code.rawValue
+    information = userInfo
+  }
+
+  /// The error that `error` stands for, whatever its domain.
+  public init(_nsError error: NSError) {
+    errorCode = error.code
+    information = error.userInfo
+  }
+
+  /// This error as an `NSError`.
+  public var _nsError: NSError { NSError(domain: CBATTErrorDomain, code: errorCode, userInfo: errorUserInfo) }
+
+  /// `CBATTErrorDomain`.
+  public static var errorDomain: String { CBATTErrorDomain }
+
+  /// What the server answered; `unlikelyError` for a raw code outside of 0x00 to 0xFF.
+  public var code: Code { Code(rawValue: errorCode) ?? .unlikelyError }
+
+  /// What was given to `init`.
+  public var userInfo: [String: Any] { information }
+
+  /// `userInfo` with the code's text, if it has none of its own.
+  public var errorUserInfo: [String: Any] {
+    information.merging([NSLocalizedDescriptionKey: code.text]) { own, _ in own }
+  }
+
+  /// `userInfo`'s text, else the code's.
+  public var localizedDescription: String {
+    information[NSLocalizedDescriptionKey] as? String ?? code.text
+  }
+
+  // Written out because NSError.hash recurses without end on Linux.
+
+  /// Same code and same `userInfo`.
+  public static func == (left: CBATTError, right: CBATTError) -> Bool {
+    left.errorCode == right.errorCode && sameInformation(left.information, right.information)
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(errorCode) }
+}
+
+extension CBATTError.Code {
+  /// Lets `catch CBATTError.invalidOffset` match an error of this code.
+  public static func ~= (code: CBATTError.Code, error: any Error) -> Bool {
+    (error as? CBATTError)?.errorCode == code.rawValue
+  }
+
+  /// The text that Apple's systems show, where it is known.
+  var text: String {
+    switch self {
+    case .success: return "Success."
+    case .invalidHandle: return "The handle is invalid."
+    case .readNotPermitted: return "Reading is not permitted."
+    case .writeNotPermitted: return "Writing is not permitted."
+    case .invalidPdu: return "The command is invalid."
+    case .insufficientAuthentication: return "Authentication is insufficient."
+    case .requestNotSupported: return "The request is not supported."
+    case .invalidOffset: return "The offset is invalid."
+    case .insufficientAuthorization: return "Authorization is insufficient."
+    case .prepareQueueFull: return "The prepare queue is full."
+    case .attributeNotFound: return "The attribute could not be found."
+    case .attributeNotLong: return "The attribute is not long."
+    case .insufficientEncryptionKeySize: return "The encryption key size is insufficient."
+    case .invalidAttributeValueLength: return "The value's length is invalid."
+    case .unlikelyError: return "Unlikely error."
+    case .insufficientEncryption: return "Encryption is insufficient."
+    case .unsupportedGroupType: return "The group type is unsupported."
+    case .insufficientResources: return "Resources are insufficient."
+    default: return "Unknown ATT error."
+    }
+  }
+}
+
+// The codes as members of the error, so that `catch CBATTError.readNotPermitted` reads as on Apple's systems.
+extension CBATTError {
+  public static var success: Code { .success }
+  public static var invalidHandle: Code { .invalidHandle }
+  public static var readNotPermitted: Code { .readNotPermitted }
+  public static var writeNotPermitted: Code { .writeNotPermitted }
+  public static var invalidPdu: Code { .invalidPdu }
+  public static var insufficientAuthentication: Code { .insufficientAuthentication }
+  public static var requestNotSupported: Code { .requestNotSupported }
+  public static var invalidOffset: Code { .invalidOffset }
+  public static var insufficientAuthorization: Code { .insufficientAuthorization }
+  public static var prepareQueueFull: Code { .prepareQueueFull }
+  public static var attributeNotFound: Code { .attributeNotFound }
+  public static var attributeNotLong: Code { .attributeNotLong }
+  public static var insufficientEncryptionKeySize: Code { .insufficientEncryptionKeySize }
+  public static var invalidAttributeValueLength: Code { .invalidAttributeValueLength }
+  public static var unlikelyError: Code { .unlikelyError }
+  public static var insufficientEncryption: Code { .insufficientEncryption }
+  public static var unsupportedGroupType: Code { .unsupportedGroupType }
+  public static var insufficientResources: Code { .insufficientResources }
+}

@@ -1,0 +1,52 @@
+import BluetoothServer
+import BluetoothWire
+import Foundation
+
+extension SessionError {
+  /// The error that apps get: what a peer's attribute server answered as `CBATTError`, all else as `CBError`, with the code
+  /// behind it in `userInfo`. `linkError` is for reasons that have no code of their own.
+  func appError(linkError: CBError.Code = .unknown) -> any Error {
+    switch self {
+    case .att(let code):
+      return CBATTError(
+        CBATTError.Code(rawValue: Int(code.rawValue)) ?? .unlikelyError,
+        userInfo: [
+          CBErrorATTErrorCodeKey: NSNumber(value: code.rawValue),
+          NSLocalizedDescriptionKey: (CBATTError.Code(rawValue: Int(code.rawValue)) ?? .unlikelyError).text,
+        ])
+    case .link(let reason):
+      let code = Self.code(for: reason) ?? linkError
+      return CBError(
+        code,
+        userInfo: [
+          CBErrorHCIErrorCodeKey: NSNumber(value: reason.rawValue), NSLocalizedDescriptionKey: code.text,
+        ])
+    case .timeout: return Self.plain(.connectionTimeout)
+    case .invalidResponse: return Self.plain(.unknown)
+    case .notSupported: return Self.plain(.operationNotSupported)
+    case .invalidParameters: return Self.plain(.invalidParameters)
+    case .uuidNotAllowed: return Self.plain(.uuidNotAllowed)
+    case .alreadyAdvertising: return Self.plain(.alreadyAdvertising)
+    case .outOfSpace: return Self.plain(.outOfSpace)
+    case .connectionLimitReached: return Self.plain(.connectionLimitReached)
+    }
+  }
+
+  private static func plain(_ code: CBError.Code) -> CBError {
+    CBError(code, userInfo: [NSLocalizedDescriptionKey: code.text])
+  }
+
+  /// The reasons that have a `CBError` of their own.
+  private static func code(for reason: HCI.ErrorCode) -> CBError.Code? {
+    switch reason {
+    case .connectionTimeout, .llResponseTimeout: return .connectionTimeout
+    case .remoteUserTerminatedConnection, .remoteDeviceTerminatedLowResources, .remoteDeviceTerminatedPowerOff:
+      return .peripheralDisconnected
+    case .connectionTerminatedByLocalHost: return .operationCancelled
+    case .connectionFailedToBeEstablished: return .connectionFailed
+    case .connectionLimitExceeded: return .connectionLimitReached
+    case .pinOrKeyMissing: return .peerRemovedPairingInformation
+    default: return nil
+    }
+  }
+}

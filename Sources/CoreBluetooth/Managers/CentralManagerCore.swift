@@ -1,0 +1,218 @@
+import BluetoothServer
+import BluetoothWire
+import Foundation
+import NIOConcurrencyHelpers
+
+/// What a `CBCentralManager` is behind its face: its session with the service, and its peripherals.
+///
+/// Events come on the adapter's executor and are handled on the app's queue; commands come from any thread. The lock is
+/// never held while code of the app runs, and objects of the app are never released inside it: a peripheral's end needs it.
+final class CentralManagerCore: ManagerCore, CentralClient {
+  struct State {
+    weak var manager: CBCentralManager?
+    weak var delegate: (any CBCentralManagerDelegate)?
+    var session: CentralSession?
+    var managerState = CBManagerState.unknown
+    var isScanning = false
+    var peripherals: [PeerHandle: Entry] = [:]
+    var echoes = Echoes()
+  }
+
+  /// The manager does not keep its peripherals.
+  struct Entry {
+    weak var peripheral: CBPeripheral?
+    let identity: ObjectIdentifier
+  }
+
+  let adapter: (any Adapter)?
+  let callbacks: CallbackQueue
+  private let state = NIOLockedValueBox(AppBox(value: State()))
+
+  init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?, adapter: (any Adapter)?) {
+    self.adapter = adapter
+    callbacks = CallbackQueue(queue, inVirtualTime: adapter?.deliversInPlace ?? false)
+    with { $0.delegate = delegate }
+  }
+
+  func with<R>(_ body: (inout State) -> R) -> R { state.withLockedValue { body(&$0.value) } }
+
+  /// Begins to receive events.
+  func open(for manager: CBCentralManager) {
+    with { state in
+      state.manager = manager
+      state.session = adapter?.openCentralSession(for: self)
+    }
+    // Without an adapter nobody else would tell.
+    if adapter == nil { callbacks.enqueue { self.handle(.event(.stateChanged(.unsupported))) } }
+  }
+
+  /// The manager is gone: no scan, no link and no callback outlives it.
+  func close() {
+    let (session, peripherals, wasScanning) = with { state in
+      defer {
+        state.session = nil
+        state.isScanning = false
+        state.peripherals = [:]
+        state.managerState = .unknown
+      }
+      return (state.session, state.peripherals.values.compactMap(\.peripheral), state.isScanning)
+    }
+    session?.close()
+    let links = peripherals.filter { $0.endLink(keepsObject: false) }.count
+    if wasScanning || links > 0 {
+      Log.warning(
+        "a CBCentralManager was released while in use: its scan is over and \(links) connections are cancelled")
+    }
+  }
+
+  // MARK: What apps read
+
+  var managerState: CBManagerState { with { $0.managerState } }
+  var isScanning: Bool { with { $0.isScanning } }
+  var delegate: (any CBCentralManagerDelegate)? {
+    get { with { $0.delegate } }
+    set { with { $0.delegate = newValue } }
+  }
+
+  /// Whether commands are accepted now; if not, the one that asks is logged and dropped.
+  func accepts(from manager: CBCentralManager) -> Bool {
+    callbacks.noteCaller(of: manager)
+    if managerState == .poweredOn { return true }
+    Log.misuse("\(manager) can only accept this command while in the powered on state")
+    return false
+  }
+
+  // MARK: Commands
+
+  func send(_ command: CentralCommand) { with { $0.session }?.send(command) }
+
+  /// Does `answer` on the app's queue, after the answers to everything that was asked before.
+  func answerInTurn(_ answer: @escaping () -> Void) {
+    let (session, number) = with { ($0.session, $0.echoes.add(answer)) }
+    session?.send(.echo(number))
+  }
+
+  func scan(_ request: ScanRequest) {
+    with { $0.isScanning = true }
+    send(.scan(request))
+  }
+
+  func stopScan() {
+    with { $0.isScanning = false }
+    send(.stopScan)
+  }
+
+  func connect(_ peripheral: CBPeripheral, delay: TimeSpan, reconnects: Bool) {
+    peripheral.willConnect()
+    send(.connect(peripheral.handle, delay: delay, reconnects: reconnects))
+  }
+
+  func cancel(_ peripheral: CBPeripheral) {
+    if peripheral.willCancel() { send(.cancelConnection(peripheral.handle)) }
+  }
+
+  // MARK: Peripherals
+
+  func knownPeripherals(_ identifiers: [UUID]) -> [CBPeripheral] {
+    let identifiers = identifiers.map { PeerIdentifier(high: $0.halves.high, low: $0.halves.low) }
+    return adapter?.directory.peers(identifiers).map { peripheral(for: $0) } ?? []
+  }
+
+  func connectedPeripherals(_ services: [BluetoothUUID]) -> [CBPeripheral] {
+    adapter?.directory.connectedPeers(offering: services).map { peripheral(for: $0) } ?? []
+  }
+
+  /// The one object that stands for the peer, as long as the app keeps it.
+  func peripheral(for info: PeerInfo) -> CBPeripheral {
+    if let known = peripheral(info.handle) { return known }
+    let new = CBPeripheral(info, core: self)
+    // Another thread may have been faster.
+    let (winner, isOrphaned, session) = with { state -> (CBPeripheral, Bool, CentralSession?) in
+      let entry = state.peripherals[info.handle]
+      if let known = entry?.peripheral { return (known, false, nil) }
+      state.peripherals[info.handle] = Entry(peripheral: new, identity: ObjectIdentifier(new))
+      return (new, entry != nil, state.session)
+    }
+    // The old object is just going, and its end can't tell any more: what it may have wanted of the peer ends first.
+    if isOrphaned { session?.send(.cancelConnection(info.handle)) }
+    return winner
+  }
+
+  /// The object for the peer, if the app has one.
+  func peripheral(_ handle: PeerHandle) -> CBPeripheral? { with { $0.peripherals[handle]?.peripheral } }
+
+  /// The last reference to a peripheral is gone.
+  func released(_ handle: PeerHandle, identity: ObjectIdentifier, wantedLink: Bool) {
+    let session = with { state -> CentralSession? in
+      guard state.peripherals[handle]?.identity == identity else { return nil }
+      state.peripherals[handle] = nil
+      return state.session
+    }
+    guard wantedLink, let session else { return }
+    session.send(.cancelConnection(handle))
+  }
+
+  // MARK: Events
+
+  func receive(_ event: CentralEvent) {
+    let delivery = CentralDelivery(event, adapter: adapter)
+    if callbacks.isInVirtualTime {
+      callbacks.perform { handle(delivery) }
+    } else {
+      callbacks.enqueue { self.handle(delivery) }
+    }
+  }
+
+  /// On the app's queue.
+  private func handle(_ delivery: CentralDelivery) {
+    guard let manager = with({ $0.manager }) else { return }
+    switch delivery {
+    case .event(.stateChanged(let state)): changeState(to: CBManagerState(state), of: manager)
+    case .event(.echoed(let number)): with { $0.echoes.take(number) }?()
+    case .event(.connected(let peer, let length)): connected(peer, maximumWriteLength: length, manager)
+    case .event(.connectionFailed(let peer, let error)): connectionFailed(peer, error, manager)
+    case .event(let event): handle(event)
+    case .discovered(let peer, let advertisement, let rssi):
+      discovered(peer, advertisement.value, rssi: rssi, manager)
+    case .disconnected(let peer, let error, let isReconnecting, let time):
+      disconnected(peer, error, isReconnecting: isReconnecting, at: time, manager)
+    case .valueRead(let peer, let attribute, let result): peripheral(peer)?.valueRead(attribute, result)
+    case .valueChanged(let peer, let attribute, let value): peripheral(peer)?.valueChanged(attribute, value)
+    }
+  }
+
+  /// What a peripheral's delegate is told.
+  private func handle(_ event: CentralEvent) {
+    switch event {
+    case .maximumWriteLengthChanged(let peer, let length): peripheral(peer)?.setMaximumWriteLength(length)
+    case .nameChanged(let peer, let name): peripheral(peer)?.nameChanged(name)
+    case .rssiRead(let peer, let result): peripheral(peer)?.rssiRead(result)
+    case .servicesDiscovered(let peer, let result): peripheral(peer)?.servicesDiscovered(result)
+    case .includedServicesDiscovered(let peer, let id, let result):
+      peripheral(peer)?.includedServicesDiscovered(id, result)
+    case .characteristicsDiscovered(let peer, let id, let result):
+      peripheral(peer)?.characteristicsDiscovered(id, result)
+    case .descriptorsDiscovered(let peer, let id, let result): peripheral(peer)?.descriptorsDiscovered(id, result)
+    case .written(let peer, let id, let error): peripheral(peer)?.written(id, error)
+    case .notifyStateChanged(let peer, let id, let isNotifying, let error):
+      peripheral(peer)?.notifyStateChanged(id, isNotifying, error)
+    case .readyToWriteWithoutResponse(let peer): peripheral(peer)?.readyToWrite()
+    case .servicesModified(let peer, let ids): peripheral(peer)?.servicesModified(ids)
+    case .stateChanged, .echoed, .connected, .connectionFailed, .discovered, .disconnected, .valueRead, .valueChanged:
+      break
+    }
+  }
+}
+
+extension CBManagerState {
+  init(_ state: AdapterState) {
+    switch state {
+    case .unknown: self = .unknown
+    case .resetting: self = .resetting
+    case .unsupported: self = .unsupported
+    case .unauthorized: self = .unauthorized
+    case .poweredOff: self = .poweredOff
+    case .poweredOn: self = .poweredOn
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import BluetoothServer
+import Foundation
+
+// What the central manager's delegate is told, on its queue.
+extension CentralManagerCore {
+  func changeState(to new: CBManagerState, of manager: CBCentralManager) {
+    let peripherals = with { state -> [CBPeripheral] in
+      state.managerState = new
+      guard new != .poweredOn else { return [] }
+      state.isScanning = false
+      let peripherals = state.peripherals.values.compactMap(\.peripheral)
+      // Below poweredOff the service knows no peer any more.
+      if new.rawValue < CBManagerState.poweredOff.rawValue { state.peripherals = [:] }
+      return peripherals
+    }
+    // No disconnection is announced: the state says it.
+    for peripheral in peripherals { peripheral.endLink(keepsObject: new == .poweredOff) }
+    delegate?.centralManagerDidUpdateState(manager)
+  }
+
+  func discovered(_ peer: PeerInfo, _ advertisement: [String: Any], rssi: Int8, _ manager: CBCentralManager) {
+    // The scan may have ended since the packet came.
+    guard isScanning else { return }
+    let peripheral = peripheral(for: peer)
+    peripheral.learnName(peer.name)
+    delegate?.centralManager(
+      manager, didDiscover: peripheral, advertisementData: advertisement, rssi: NSNumber(value: rssi))
+  }
+
+  func connected(_ peer: PeerHandle, maximumWriteLength: Int, _ manager: CBCentralManager) {
+    guard let peripheral = peripheral(peer) else { return }
+    let credits = with { $0.session }?.writeCredits(for: peer)
+    guard peripheral.linkIsUp(maximumWriteLength: maximumWriteLength, credits: credits) else { return }
+    delegate?.centralManager(manager, didConnect: peripheral)
+  }
+
+  func connectionFailed(_ peer: PeerHandle, _ error: SessionError, _ manager: CBCentralManager) {
+    guard let peripheral = peripheral(peer), peripheral.endLink() else { return }
+    delegate?.centralManager(
+      manager, didFailToConnect: peripheral, error: error.appError(linkError: .connectionFailed))
+  }
+
+  func disconnected(
+    _ peer: PeerHandle, _ error: SessionError?, isReconnecting: Bool, at time: CFAbsoluteTime,
+    _ manager: CBCentralManager
+  ) {
+    guard let peripheral = peripheral(peer) else { return }
+    let isWantedAgain = peripheral.isWantedAgain
+    guard peripheral.endLink() else { return }
+    if isWantedAgain { peripheral.willConnect() }
+    let appError = error?.appError()
+    guard let delegate else {
+      if isReconnecting { peripheral.willConnect() }
+      return
+    }
+    let isOldMethodMissing = DisconnectionProbe.isMethodMissing(in: delegate, manager: manager) {
+      delegate.centralManager(manager, didDisconnectPeripheral: peripheral, error: appError)
+    }
+    if isOldMethodMissing {
+      if isReconnecting { peripheral.willConnect() }
+      delegate.centralManager(
+        manager, didDisconnectPeripheral: peripheral, timestamp: time, isReconnecting: isReconnecting, error: appError)
+    } else if isReconnecting, peripheral.linkState == .disconnected {
+      // Who has the old method does not know of reconnecting, and has not just connected again either.
+      send(.cancelConnection(peer))
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import BluetoothHost
+import BluetoothServer
+import BluetoothWire
+import Foundation
+import NIOConcurrencyHelpers
+
+/// The services that an app has published, by the numbers under which the service knows them.
+struct LocalDatabase {
+  private struct Entry {
+    let service: CBMutableService
+    let characteristics: [LocalAttributeID]
+    var isAdded = false
+  }
+
+  struct Refusal: Error {
+    let code: CBError.Code
+  }
+
+  private var services: [LocalAttributeID: Entry] = [:]
+  private var characteristics: [LocalAttributeID: CBMutableCharacteristic] = [:]
+  /// Of services and characteristics; the objects are held above.
+  private var ids: [ObjectIdentifier: LocalAttributeID] = [:]
+  private var lastNumber: UInt32 = 0
+
+  init() {}
+
+  /// An empty one, whose numbers do not occur in `other`.
+  init(after other: LocalDatabase) { lastNumber = other.lastNumber }
+
+  var isEmpty: Bool { services.isEmpty }
+  var allCharacteristics: [CBMutableCharacteristic] {
+    characteristics.sorted { $0.key.number < $1.key.number }.map(\.value)
+  }
+
+  func id(of characteristic: CBMutableCharacteristic) -> LocalAttributeID? { ids[ObjectIdentifier(characteristic)] }
+  func characteristic(_ id: LocalAttributeID) -> CBMutableCharacteristic? { characteristics[id] }
+
+  func forgetSubscribers() {
+    for characteristic in characteristics.values {
+      characteristic.content.withLockedValue { $0.subscribedCentrals = [] }
+    }
+  }
+
+  private mutating func number(_ object: AnyObject) -> LocalAttributeID {
+    lastNumber &+= 1
+    let id = LocalAttributeID(number: lastNumber)
+    ids[ObjectIdentifier(object)] = id
+    return id
+  }
+
+  /// What the service is to add: the service as it is now, whatever the app does to its objects later.
+  mutating func add(_ service: CBMutableService) -> Result<LocalService, Refusal> {
+    let content = service.content.withLockedValue { $0 }
+    guard ids[ObjectIdentifier(service)] == nil else { return .failure(Refusal(code: .invalidParameters)) }
+    let includes = (content.includedServices ?? []).map { included in
+      ids[ObjectIdentifier(included)].flatMap { services[$0]?.isAdded == true ? $0 : nil }
+    }
+    let mutables = (content.characteristics ?? []).map { $0 as? CBMutableCharacteristic }
+    let objects = mutables.compactMap { $0 }
+    // Twice in one service, or in two of them, is once too many.
+    let isEachNew =
+      Set(objects.map { ObjectIdentifier($0) }).count == objects.count
+      && objects.allSatisfy { ids[ObjectIdentifier($0)] == nil }
+    let isAllowed = objects.allSatisfy { $0.properties.isDisjoint(with: [.broadcast, .extendedProperties]) }
+    guard includes.allSatisfy({ $0 != nil }), objects.count == mutables.count, isEachNew, isAllowed else {
+      return .failure(Refusal(code: .invalidParameters))
+    }
+    let definitions = objects.map { LocalCharacteristic(id: number($0), definition: $0.definition) }
+    let definition = LocalService(
+      id: number(service), uuid: service.uuid.wire, isPrimary: service.isPrimary,
+      includes: includes.compactMap { $0 }, characteristics: definitions)
+    services[definition.id] = Entry(service: service, characteristics: definitions.map(\.id))
+    for (object, definition) in zip(objects, definitions) { characteristics[definition.id] = object }
+    return .success(definition)
+  }
+
+  /// The service has answered; nil: the app took the service back meanwhile.
+  mutating func added(_ id: LocalAttributeID, isRefused: Bool) -> CBMutableService? {
+    guard let service = services[id]?.service else { return nil }
+    if isRefused { _ = remove(service) } else { services[id]?.isAdded = true }
+    return service
+  }
+
+  /// nil: it is not there.
+  mutating func remove(_ service: CBMutableService) -> LocalAttributeID? {
+    guard let id = ids.removeValue(forKey: ObjectIdentifier(service)),
+      let entry = services.removeValue(forKey: id)
+    else { return nil }
+    for characteristic in entry.characteristics {
+      guard let object = characteristics.removeValue(forKey: characteristic) else { continue }
+      ids[ObjectIdentifier(object)] = nil
+      object.content.withLockedValue { $0.subscribedCentrals = [] }
+    }
+    return id
+  }
+
+  /// Everything that was there, to be released outside of the manager's lock.
+  mutating func removeAll() -> LocalDatabase {
+    let before = self
+    self = LocalDatabase(after: before)
+    before.forgetSubscribers()
+    return before
+  }
+}
+
+extension CBMutableService {
+  /// Stops the program if a characteristic with a cached value allows more than reading.
+  func checkCachedValues() {
+    for case let characteristic as CBMutableCharacteristic in content.withLockedValue({ $0.characteristics }) ?? [] {
+      let content = characteristic.content.withLockedValue { $0 }
+      precondition(
+        content.value == nil || (content.properties.isSubset(of: .read) && content.permissions.isSubset(of: .readable)),
+        "Characteristics with cached values must be read-only")
+    }
+  }
+}
+
+extension CBMutableCharacteristic {
+  /// The characteristic as the host's database is to have it.
+  fileprivate var definition: GATTCharacteristicDefinition {
+    let content = content.withLockedValue { $0 }
+    var properties = content.properties
+    // Apple's own bits say how to subscribe, and imply that one can.
+    if properties.contains(.notifyEncryptionRequired) { properties.insert(.notify) }
+    if properties.contains(.indicateEncryptionRequired) { properties.insert(.indicate) }
+    return GATTCharacteristicDefinition(
+      uuid: uuid.wire, properties: GATTProperties(rawValue: UInt8(truncatingIfNeeded: properties.rawValue)),
+      permissions: GATTPermissions(rawValue: UInt8(truncatingIfNeeded: content.permissions.rawValue)),
+      value: content.value.map { ByteSlice($0) },
+      subscriptionNeedsEncryption: !properties.isDisjoint(with: [
+        .notifyEncryptionRequired, .indicateEncryptionRequired,
+      ]),
+      descriptors: (content.descriptors ?? []).compactMap { $0 as? CBMutableDescriptor }.map {
+        GATTDescriptorDefinition(uuid: $0.uuid.wire, value: ByteSlice($0.octets))
+      })
+  }
+}

@@ -1,0 +1,205 @@
+import BluetoothServer
+import BluetoothWire
+import Foundation
+import NIOConcurrencyHelpers
+
+/// What a `CBPeripheralManager` is behind its face; see `CentralManagerCore`.
+final class PeripheralManagerCore: ManagerCore, PeripheralClient {
+  struct State {
+    weak var manager: CBPeripheralManager?
+    weak var delegate: (any CBPeripheralManagerDelegate)?
+    var session: PeripheralSession?
+    var managerState = CBManagerState.unknown
+    var advertising = Advertising()
+    var database = LocalDatabase()
+    /// By handle, for the time of a connection.
+    var centrals: [PeerHandle: CBCentral] = [:]
+    var openRequests: [CentralRequestID: PendingAnswer] = [:]
+    var echoes = Echoes()
+  }
+
+  /// Whether advertising is on, as the app's calls and the service's answers have it.
+  struct Advertising {
+    var isOn = false
+    /// For each start that is not answered yet: whether it was stopped meanwhile.
+    private var starts: [Bool] = []
+
+    mutating func start() { starts.append(false) }
+
+    mutating func stop() {
+      isOn = false
+      starts = starts.map { _ in true }
+    }
+
+    mutating func answered(_ error: SessionError?) {
+      let wasStopped = starts.isEmpty ? true : starts.removeFirst()
+      if error == nil, !wasStopped { isOn = true }
+    }
+  }
+
+  private let adapter: (any Adapter)?
+  private let callbacks: CallbackQueue
+  private let state = NIOLockedValueBox(AppBox(value: State()))
+
+  init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?, adapter: (any Adapter)?) {
+    self.adapter = adapter
+    callbacks = CallbackQueue(queue, inVirtualTime: adapter?.deliversInPlace ?? false)
+    with { $0.delegate = delegate }
+  }
+
+  func with<R>(_ body: (inout State) -> R) -> R { state.withLockedValue { body(&$0.value) } }
+
+  /// Begins to receive events.
+  func open(for manager: CBPeripheralManager) {
+    with { state in
+      state.manager = manager
+      state.session = adapter?.openPeripheralSession(for: self)
+    }
+    // Without an adapter nobody else would tell.
+    if adapter == nil { callbacks.enqueue { self.handle(.event(.stateChanged(.unsupported))) } }
+  }
+
+  /// The manager is gone: no advertising, no service and no callback outlives it.
+  func close() {
+    let before = with { state in
+      let before = state
+      state = State()
+      return before
+    }
+    before.session?.close()
+    before.database.forgetSubscribers()
+    if before.advertising.isOn || !before.database.isEmpty {
+      Log.warning("a CBPeripheralManager was released while in use: its advertising is over and its services are gone")
+    }
+  }
+
+  // MARK: What apps read
+
+  var managerState: CBManagerState { with { $0.managerState } }
+  var isAdvertising: Bool { with { $0.advertising.isOn } }
+  var delegate: (any CBPeripheralManagerDelegate)? {
+    get { with { $0.delegate } }
+    set { with { $0.delegate = newValue } }
+  }
+
+  /// Whether commands are accepted now; if not, the one that asks is logged and dropped.
+  func accepts(from manager: CBPeripheralManager) -> Bool {
+    callbacks.noteCaller(of: manager)
+    if managerState == .poweredOn { return true }
+    Log.misuse("\(manager) can only accept this command while in the powered on state")
+    return false
+  }
+
+  // MARK: Commands
+
+  func send(_ command: PeripheralCommand) { with { $0.session }?.send(command) }
+
+  /// Answers with an error, after the answers to everything that was asked before.
+  func refuse(
+    _ code: CBError.Code,
+    _ call: @escaping (CBPeripheralManager, any CBPeripheralManagerDelegate, any Error) -> Void
+  ) {
+    let error = CBError(code, userInfo: [NSLocalizedDescriptionKey: code.text])
+    let (session, number) = with { state in
+      let number = state.echoes.add { [weak self] in
+        guard let self, let manager = with({ $0.manager }), let delegate else { return }
+        call(manager, delegate, error)
+      }
+      return (state.session, number)
+    }
+    session?.send(.echo(number))
+  }
+
+  func startAdvertising(localName: String?, services: [BluetoothUUID]) {
+    with { $0.advertising.start() }
+    send(.startAdvertising(localName: localName, services: services))
+  }
+
+  func stopAdvertising() {
+    with { $0.advertising.stop() }
+    send(.stopAdvertising)
+  }
+
+  func add(_ service: CBMutableService) {
+    switch with({ $0.database.add(service) }) {
+    case .success(let definition): send(.addService(definition))
+    case .failure(let error): refuse(error.code) { $1.peripheralManager($0, didAdd: service, error: $2) }
+    }
+  }
+
+  func remove(_ service: CBMutableService) {
+    guard let id = with({ $0.database.remove(service) }) else {
+      return Log.warning("\(service) is not a service of this manager: not removed")
+    }
+    send(.removeService(id))
+  }
+
+  func removeAllServices() {
+    let services = with { $0.database.removeAll() }
+    send(.removeAllServices)
+    withExtendedLifetime(services) {}
+  }
+
+  func respond(to request: CBATTRequest, with result: CBATTError.Code) {
+    switch request.answer.give() {
+    case .open(let id):
+      with { $0.openRequests[id] = nil }
+      let error = result == .success ? nil : ATT.ErrorCode(rawValue: UInt8(clamping: result.rawValue))
+      send(.respond(id, error, value: ByteSlice(request.value ?? Data())))
+    case .notNeeded: break
+    case .given: Log.misuse("\(request) was answered before")
+    case .void: Log.warning("\(request) is of a link that has ended: not answered")
+    }
+  }
+
+  /// Whether there was room.
+  func update(_ value: Data, of characteristic: CBMutableCharacteristic, for centrals: [CBCentral]?) -> Bool {
+    let (session, id) = with { ($0.session, $0.database.id(of: characteristic)) }
+    let subscribed = characteristic.content.withLockedValue { $0.subscribedCentrals }
+    let receivers = centrals?.filter { wanted in subscribed.contains { $0 === wanted } }
+    guard let session, let id, !subscribed.isEmpty, receivers?.isEmpty != true else { return true }
+    guard session.updateCredits.take() else { return false }
+    session.send(.update(id, ByteSlice(value), receivers?.map(\.handle)))
+    return true
+  }
+
+  // MARK: Events
+
+  func receive(_ event: PeripheralEvent) {
+    let delivery = PeripheralDelivery(event)
+    if callbacks.isInVirtualTime {
+      callbacks.perform { handle(delivery) }
+    } else {
+      callbacks.enqueue { self.handle(delivery) }
+    }
+  }
+
+  /// On the app's queue.
+  private func handle(_ delivery: PeripheralDelivery) {
+    guard let manager = with({ $0.manager }) else { return }
+    switch delivery {
+    case .event(let event): handle(event, manager)
+    case .writeRequested(let request, let central, let parts): writeRequested(request, central, parts, manager)
+    }
+  }
+
+  private func handle(_ event: PeripheralEvent, _ manager: CBPeripheralManager) {
+    switch event {
+    case .stateChanged(let state): changeState(to: CBManagerState(state), of: manager)
+    case .advertisingStarted(let error):
+      with { $0.advertising.answered(error) }
+      delegate?.peripheralManagerDidStartAdvertising(manager, error: error?.appError())
+    case .serviceAdded(let id, let error): serviceAdded(id, error, manager)
+    case .subscribed(let central, let id): subscribed(central, id, manager)
+    case .unsubscribed(let central, let id): unsubscribed(central, id, manager)
+    case .maximumUpdateLengthChanged(let info):
+      with { $0.centrals[info.handle] }?.setMaximumUpdateLength(info.maximumUpdateLength)
+    case .readRequested(let request, let central, let id, let offset):
+      readRequested(request, central, id, offset: offset, manager)
+    case .centralDisconnected(let central): disconnected(central, manager)
+    case .readyToUpdate: delegate?.peripheralManagerIsReady(toUpdateSubscribers: manager)
+    case .echoed(let number): with { $0.echoes.take(number) }?()
+    case .writeRequested: break
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import BluetoothServer
+import BluetoothWire
+import Foundation
+import NIOConcurrencyHelpers
+
+// What the peripheral manager's delegate is told, on its queue.
+extension PeripheralManagerCore {
+  func changeState(to new: CBManagerState, of manager: CBPeripheralManager) {
+    let before = with { state in
+      let before = state
+      state.managerState = new
+      if new != .poweredOn {
+        state.advertising = Advertising()
+        state.database = LocalDatabase(after: before.database)
+        state.centrals = [:]
+        state.openRequests = [:]
+      }
+      return before
+    }
+    if new != .poweredOn {
+      before.database.forgetSubscribers()
+      for answer in before.openRequests.values { answer.cancel() }
+    }
+    delegate?.peripheralManagerDidUpdateState(manager)
+  }
+
+  func serviceAdded(_ id: LocalAttributeID, _ error: SessionError?, _ manager: CBPeripheralManager) {
+    guard let service = with({ $0.database.added(id, isRefused: error != nil) }) else { return }
+    delegate?.peripheralManager(manager, didAdd: service, error: error?.appError())
+  }
+
+  /// The one object for a central, for as long as it is connected.
+  private func central(for info: CentralInfo) -> CBCentral {
+    let central = with { state in
+      if let known = state.centrals[info.handle] { return known }
+      let new = CBCentral(info)
+      state.centrals[info.handle] = new
+      return new
+    }
+    central.setMaximumUpdateLength(info.maximumUpdateLength)
+    return central
+  }
+
+  func subscribed(_ info: CentralInfo, _ id: LocalAttributeID, _ manager: CBPeripheralManager) {
+    guard let characteristic = with({ $0.database.characteristic(id) }) else { return }
+    let central = central(for: info)
+    let isNew = characteristic.content.withLockedValue { content in
+      guard !content.subscribedCentrals.contains(where: { $0 === central }) else { return false }
+      content.subscribedCentrals.append(central)
+      return true
+    }
+    if isNew { delegate?.peripheralManager(manager, central: central, didSubscribeTo: characteristic) }
+  }
+
+  func unsubscribed(_ info: CentralInfo, _ id: LocalAttributeID, _ manager: CBPeripheralManager) {
+    guard let central = with({ $0.centrals[info.handle] }),
+      let characteristic = with({ $0.database.characteristic(id) })
+    else { return }
+    unsubscribe(central, from: characteristic, manager)
+  }
+
+  private func unsubscribe(
+    _ central: CBCentral, from characteristic: CBMutableCharacteristic, _ manager: CBPeripheralManager
+  ) {
+    let wasSubscribed = characteristic.content.withLockedValue { content in
+      guard let index = content.subscribedCentrals.firstIndex(where: { $0 === central }) else { return false }
+      content.subscribedCentrals.remove(at: index)
+      return true
+    }
+    if wasSubscribed { delegate?.peripheralManager(manager, central: central, didUnsubscribeFrom: characteristic) }
+  }
+
+  func disconnected(_ info: CentralInfo, _ manager: CBPeripheralManager) {
+    let (central, characteristics, requests) = with { state in
+      let requests = state.openRequests.filter { $0.value.central == info.handle }
+      for id in requests.keys { state.openRequests[id] = nil }
+      return (state.centrals[info.handle], state.database.allCharacteristics, requests.values)
+    }
+    for answer in requests { answer.cancel() }
+    guard let central else { return }
+    for characteristic in characteristics { unsubscribe(central, from: characteristic, manager) }
+    with { $0.centrals[info.handle] = nil }
+  }
+
+  func readRequested(
+    _ id: CentralRequestID, _ info: CentralInfo, _ attribute: LocalAttributeID, offset: Int,
+    _ manager: CBPeripheralManager
+  ) {
+    guard let characteristic = with({ $0.database.characteristic(attribute) }) else {
+      return send(.respond(id, .attributeNotFound, value: .init()))
+    }
+    let answer = PendingAnswer(id, from: info.handle)
+    with { $0.openRequests[id] = answer }
+    let request = CBATTRequest(
+      central: central(for: info), characteristic: characteristic, offset: offset, value: nil, answer: answer)
+    delegate?.peripheralManager(manager, didReceiveRead: request)
+  }
+
+  func writeRequested(
+    _ id: CentralRequestID?, _ info: CentralInfo, _ parts: [PeripheralDelivery.WrittenPart],
+    _ manager: CBPeripheralManager
+  ) {
+    let targets = with { state in parts.map { state.database.characteristic($0.characteristic) } }
+    let answer = PendingAnswer(id, from: info.handle)
+    let central = central(for: info)
+    let requests = zip(parts, targets).compactMap { part, target in
+      target.map {
+        CBATTRequest(
+          central: central, characteristic: $0, offset: part.offset, value: part.value, answer: answer)
+      }
+    }
+    guard requests.count == parts.count, !requests.isEmpty else {
+      if let id { send(.respond(id, .attributeNotFound, value: .init())) }
+      return
+    }
+    if let id { with { $0.openRequests[id] = answer } }
+    delegate?.peripheralManager(manager, didReceiveWrite: requests)
+  }
+}
+
+/// A `PeripheralEvent` on its way to the app's queue: octets, which the executor only lends, are copied here, once.
+enum PeripheralDelivery: Sendable {
+  struct WrittenPart: Sendable {
+    var characteristic: LocalAttributeID
+    var offset: Int
+    var value: Data
+  }
+
+  /// An event without octets.
+  case event(PeripheralEvent)
+  case writeRequested(CentralRequestID?, CentralInfo, [WrittenPart])
+
+  init(_ event: PeripheralEvent) {
+    switch event {
+    case .writeRequested(let request, let central, let writes):
+      self = .writeRequested(
+        request, central,
+        writes.map { WrittenPart(characteristic: $0.characteristic, offset: $0.offset, value: Data($0.value)) })
+    default: self = .event(event)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import BluetoothServer
+import NIOConcurrencyHelpers
+
+/// A remote central that uses this device's services, for the time of one connection.
+open class CBCentral: CBPeer {
+  let handle: PeerHandle
+  private let updateLength: NIOLockedValueBox<Int>
+
+  init(_ info: CentralInfo) {
+    handle = info.handle
+    updateLength = NIOLockedValueBox(info.maximumUpdateLength)
+    super.init(identifier: UUID(high: info.identifier.high, low: info.identifier.low))
+  }
+
+  /// The longest value in octets that an update brings whole: ATT_MTU − 3.
+  open var maximumUpdateValueLength: Int { updateLength.withLockedValue { $0 } }
+
+  func setMaximumUpdateLength(_ length: Int) { updateLength.withLockedValue { $0 = length } }
+
+  open override func value(forKey key: String) -> Any? {
+    switch key {
+    case "maximumUpdateValueLength": return maximumUpdateValueLength
+    default: return super.value(forKey: key)
+    }
+  }
+
+  open override var description: String {
+    "<\(Swift.type(of: self)): \(addressText(of: self)), identifier = \(identifier), "
+      + "MTU = \(maximumUpdateValueLength + 3)>"
+  }
+}

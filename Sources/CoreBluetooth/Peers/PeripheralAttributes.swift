@@ -1,0 +1,158 @@
+import BluetoothHost
+import BluetoothServer
+import BluetoothWire
+import Foundation
+import NIOConcurrencyHelpers
+
+// What was found and read on the link, on the app's queue. Answers that come after the app cancelled are dropped.
+extension CBPeripheral {
+  private func attribute<T: CBAttribute>(_ id: RemoteAttributeID, as type: T.Type = T.self) -> T? {
+    content.withLockedValue { content in content.state == .connected ? content.attributes[id] as? T : nil }
+  }
+
+  /// The object for an attribute: the one that is there, or a new one.
+  private func adopt<T: CBAttribute>(_ id: RemoteAttributeID, _ make: () -> T) -> T {
+    if let known: T = attribute(id) { return known }
+    let new = make()
+    content.withLockedValue { $0.attributes[id] = new }
+    return new
+  }
+
+  private func adopt(_ service: RemoteService) -> CBService {
+    adopt(service.id) {
+      CBService(uuid: CBUUID(service.uuid), isPrimary: service.isPrimary, remoteID: service.id, peripheral: self)
+    }
+  }
+
+  func servicesDiscovered(_ result: Result<[RemoteService], SessionError>) {
+    guard isConnected else { return }
+    let error = result.takeValue { found in
+      // Apple's systems keep these two to themselves.
+      let visible = found.filter { $0.uuid != .genericAccess && $0.uuid != .genericAttribute }.map { adopt($0) }
+      content.withLockedValue { $0.services = joined($0.services, visible) }
+    }
+    currentDelegate?.peripheral(self, didDiscoverServices: error)
+  }
+
+  func includedServicesDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteService], SessionError>) {
+    guard let service: CBService = attribute(id) else { return }
+    let error = result.takeValue { found in
+      let included = found.map { adopt($0) }
+      service.content.withLockedValue { $0.includedServices = joined($0.includedServices, included) }
+    }
+    currentDelegate?.peripheral(self, didDiscoverIncludedServicesFor: service, error: error)
+  }
+
+  func characteristicsDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteCharacteristic], SessionError>) {
+    guard let service: CBService = attribute(id) else { return }
+    let error = result.takeValue { found in
+      let characteristics = found.map { characteristic in
+        adopt(characteristic.id) {
+          CBCharacteristic(
+            uuid: CBUUID(characteristic.uuid),
+            content: .init(
+              service: service,
+              properties: CBCharacteristicProperties(rawValue: UInt(characteristic.properties.rawValue))),
+            remoteID: characteristic.id)
+        }
+      }
+      service.content.withLockedValue { $0.characteristics = joined($0.characteristics, characteristics) }
+    }
+    currentDelegate?.peripheral(self, didDiscoverCharacteristicsFor: service, error: error)
+  }
+
+  func descriptorsDiscovered(_ id: RemoteAttributeID, _ result: Result<[RemoteDescriptor], SessionError>) {
+    guard let characteristic: CBCharacteristic = attribute(id) else { return }
+    let error = result.takeValue { found in
+      let descriptors = found.map { descriptor in
+        adopt(descriptor.id) {
+          CBDescriptor(
+            uuid: CBUUID(descriptor.uuid), content: .init(characteristic: characteristic), remoteID: descriptor.id)
+        }
+      }
+      characteristic.content.withLockedValue { $0.descriptors = joined($0.descriptors, descriptors) }
+    }
+    currentDelegate?.peripheral(self, didDiscoverDescriptorsFor: characteristic, error: error)
+  }
+
+  func valueRead(_ id: RemoteAttributeID, _ result: Result<Data, SessionError>) {
+    switch attribute(id, as: CBAttribute.self) {
+    case let characteristic as CBCharacteristic:
+      let error = result.takeValue { value in characteristic.content.withLockedValue { $0.value = value } }
+      currentDelegate?.peripheral(self, didUpdateValueFor: characteristic, error: error)
+    case let descriptor as CBDescriptor:
+      let error = result.takeValue { octets in
+        let value = CBDescriptor.value(of: octets, for: descriptor.uuid.wire)
+        descriptor.content.withLockedValue { $0.value = value }
+      }
+      currentDelegate?.peripheral(self, didUpdateValueFor: descriptor, error: error)
+    default: break
+    }
+  }
+
+  func valueChanged(_ id: RemoteAttributeID, _ value: Data) {
+    guard let characteristic: CBCharacteristic = attribute(id) else { return }
+    characteristic.content.withLockedValue { $0.value = value }
+    currentDelegate?.peripheral(self, didUpdateValueFor: characteristic, error: nil)
+  }
+
+  func written(_ id: RemoteAttributeID, _ error: SessionError?) {
+    switch attribute(id, as: CBAttribute.self) {
+    case let characteristic as CBCharacteristic:
+      currentDelegate?.peripheral(self, didWriteValueFor: characteristic, error: error?.appError())
+    case let descriptor as CBDescriptor:
+      currentDelegate?.peripheral(self, didWriteValueFor: descriptor, error: error?.appError())
+    default: break
+    }
+  }
+
+  func notifyStateChanged(_ id: RemoteAttributeID, _ isNotifying: Bool, _ error: SessionError?) {
+    guard let characteristic: CBCharacteristic = attribute(id) else { return }
+    characteristic.content.withLockedValue { $0.isNotifying = isNotifying }
+    currentDelegate?.peripheral(self, didUpdateNotificationStateFor: characteristic, error: error?.appError())
+  }
+
+  /// Only services that the app has discovered are told, and are no good any more.
+  func servicesModified(_ ids: [RemoteAttributeID]) {
+    guard isConnected else { return }
+    let invalid: [CBService] = ids.compactMap { attribute($0) }
+    guard !invalid.isEmpty else { return }
+    let forgotten = Set(invalid.flatMap(\.ownAttributes))
+    let (services, attributes) = content.withLockedValue { content in
+      let before = (content.services, content.attributes)
+      content.services?.removeAll { service in invalid.contains { $0 === service } }
+      content.attributes = content.attributes.filter { !forgotten.contains($0.key) }
+      return before
+    }
+    withExtendedLifetime((services, attributes)) {
+      currentDelegate?.peripheral(self, didModifyServices: invalid)
+    }
+  }
+}
+
+extension CBService {
+  /// This service with its characteristics and descriptors.
+  fileprivate var ownAttributes: [RemoteAttributeID] {
+    let characteristics = content.withLockedValue { $0.characteristics } ?? []
+    let descriptors = characteristics.flatMap { $0.content.withLockedValue { $0.descriptors } ?? [] }
+    return ([self] + characteristics + descriptors).compactMap { (attribute: CBAttribute) in attribute.remoteID }
+  }
+}
+
+/// What was found before, followed by what is new.
+private func joined<T: CBAttribute>(_ known: [T]?, _ found: [T]) -> [T] {
+  let known = known ?? []
+  return known + found.filter { new in !known.contains { $0 === new } }
+}
+
+extension Result where Failure == SessionError {
+  /// Uses the value, or answers the error as apps get it.
+  fileprivate func takeValue(_ use: (Success) -> Void) -> (any Error)? {
+    switch self {
+    case .success(let value):
+      use(value)
+      return nil
+    case .failure(let error): return error.appError()
+    }
+  }
+}
