@@ -162,7 +162,7 @@ package struct Discovery: Sendable {
 /// What the service tells an app's central manager. `ByteSlice`s are only lent: whoever keeps one copies it.
 package enum CentralEvent: Sendable {
   case stateChanged(AdapterState)
-  case discovered(Discovery)
+  indirect case discovered(Discovery)
   /// The link is there; commands without response of at most `maximumWriteLength` octets fit.
   case connected(PeerHandle, maximumWriteLength: Int)
   case connectionFailed(PeerHandle, SessionError)
@@ -202,6 +202,9 @@ package final class CentralSession: Sendable {
     var isClosed = false
     var writeCredits: [PeerHandle: TransmitCredits] = [:]
   }
+
+  /// Where the service keeps what belongs to this session; nil: not opened yet, or closed. The executor's alone.
+  nonisolated(unsafe) var slot: CentralSlot?
 
   private let mailbox: Mailbox
   private let state: NIOLockedValueBox<State>

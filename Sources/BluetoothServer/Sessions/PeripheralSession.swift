@@ -120,6 +120,9 @@ package final class PeripheralSession: Sendable {
   /// For `PeripheralCommand.update`: one for each call, however many centrals it goes to.
   package let updateCredits = TransmitCredits(capacity: SessionLimits.updates)
 
+  /// Where the service keeps what belongs to this session; nil: not opened yet, or closed. The executor's alone.
+  nonisolated(unsafe) var slot: PeripheralSlot?
+
   private let mailbox: Mailbox
   private let state: NIOLockedValueBox<State>
 

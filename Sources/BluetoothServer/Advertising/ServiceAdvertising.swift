@@ -1,0 +1,64 @@
+import BluetoothHost
+import BluetoothWire
+
+extension Service {
+  mutating func startAdvertising(
+    localName: String?, services: [BluetoothUUID], by session: PeripheralSlot, at now: Instant
+  ) {
+    guard advertising.start(.init(session: session, localName: localName, services: services)) else {
+      deliver(.advertisingStarted(.alreadyAdvertising), to: session)
+      return
+    }
+    applyAdvertising(at: now)
+  }
+
+  mutating func stopAdvertising(by session: PeripheralSlot, at now: Instant) {
+    guard advertising.stop(session) else { return }
+    if advertising.isWanted { applyAdvertising(at: now) } else { host.stopAdvertising(at: now) }
+  }
+
+  private mutating func applyAdvertising(at now: Instant) {
+    let packed = PackedAdvertisement(
+      localName: advertising.localName, services: advertising.services, pool: advertisingPool)
+    host.startAdvertising(data: packed.data, scanResponse: packed.scanResponse, at: now)
+  }
+
+  /// The host's answer. It is news for those only who have not been told yet: a restart is nobody's business.
+  mutating func advertisingStarted(_ error: HostError?) {
+    let waiting = advertising.takeWaiting()
+    if error != nil {
+      for session in waiting { _ = advertising.stop(session) }
+      advertising.isInterrupted = advertising.isWanted
+    }
+    for session in waiting { deliver(.advertisingStarted(error.map { SessionError($0) }), to: session) }
+  }
+
+  /// A central has connected, which ends the controller's advertising; apps want it to go on.
+  mutating func advertisingEndedByLink(at now: Instant) {
+    if advertising.isWanted { applyAdvertising(at: now) }
+  }
+
+  /// A link is gone: there may be room for advertising again.
+  mutating func restartAdvertising(at now: Instant) {
+    guard advertising.isInterrupted, advertising.isWanted else { return }
+    advertising.isInterrupted = false
+    applyAdvertising(at: now)
+  }
+
+  mutating func setConnectionLatency(_ latency: ConnectionLatency, of central: PeerHandle, at now: Instant) {
+    guard peers.contains(central), let link = linkIndex(of: central) else { return }
+    host.updateConnection(links[link].link.handle, latency.parameters, at: now)
+  }
+}
+
+extension ConnectionLatency {
+  /// What to ask a central for. Apple says of the three only that they trade delay for energy; these are the
+  /// intervals that its guidelines for accessories allow: 15 ms, 30 to 60 ms, 200 to 300 ms.
+  fileprivate var parameters: ConnectionParameters {
+    switch self {
+    case .low: .init(minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)
+    case .medium: .init(minimumInterval: 24, maximumInterval: 48, latency: 0, supervisionTimeout: 400)
+    case .high: .init(minimumInterval: 160, maximumInterval: 240, latency: 0, supervisionTimeout: 600)
+    }
+  }
+}

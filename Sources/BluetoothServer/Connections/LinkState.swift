@@ -1,0 +1,35 @@
+import BluetoothHost
+import BluetoothWire
+import DequeModule
+
+/// A link and all that ends with it.
+struct LinkState {
+  let link: Link
+  let peer: PeerHandle
+  var mtu: Int
+  /// The host was told to end it.
+  var isClosing = false
+
+  // GATT client
+  var database = RemoteDatabase()
+  var discovery = DiscoveryQueue()
+  var notifications = NotificationTable()
+  var preparation = LinkPreparation()
+  /// Requests of apps that wait for the peer.
+  var openRequests = 0
+  /// The sessions that wait for the signal level.
+  var rssiReaders: [CentralSlot] = []
+
+  // GATT server
+  /// Updates that wait for the controller or for a confirmation, in order.
+  var updates = Deque<OutstandingUpdate>()
+
+  init(link: Link, peer: PeerHandle, mtu: Int) {
+    self.link = link
+    self.peer = peer
+    self.mtu = mtu
+  }
+
+  /// The longest write without response, and the longest update · Vol 3, Part F, 3.4.5.3, 3.4.7.1.
+  var maximumValueLength: Int { max(ATT.defaultMTU, mtu) - 3 }
+}

@@ -1,0 +1,217 @@
+import BluetoothHost
+import BluetoothWire
+import DequeModule
+
+/// What the system's Bluetooth service does for apps, on one adapter: it shares the host among sessions, hides addresses
+/// behind identifiers, joins advertisements with scan responses, keeps what is known of peers' attributes, and routes
+/// every answer to the session that asked.
+///
+/// It is an engine: its runner feeds it with packets, time and mail, then takes packets, events (`takeDelivery`) and the
+/// next deadline from it. After each event that was handed over the runner drains the mailbox again, so that what an app
+/// calls in a callback is taken in before time moves on.
+package struct Service {
+  /// What the service knows of a central manager's session.
+  struct Central {
+    let session: CentralSession
+    var scan: ActiveScan?
+  }
+
+  var host: Host
+  let directory: PeerDirectory
+  private let mailbox: Mailbox
+  private var mail = Deque<Mail>()
+  private var outbox = Outbox()
+
+  /// As apps see it. It is unknown until the host has told its own for the first time.
+  private(set) var state = AdapterState.unknown
+
+  var centrals = SessionTable<Central>()
+  var peripherals = SessionTable<PeripheralSession>()
+  var peers: PeerTable
+  var links: [LinkState] = []
+
+  // Central role
+  var isScanning = false
+  var sightings = SightingTable()
+  var delayedUsers: [DelayedUser] = []
+  var operations = OperationTable()
+
+  // Peripheral role
+  var advertising = AdvertisingState()
+  let advertisingPool = PacketPool()
+  var localDatabase = LocalDatabase()
+  var centralRequests = CentralRequestTable()
+  var updates = UpdateTable()
+
+  /// - Parameters:
+  ///   - directory: where the service writes what apps may read at once; nobody else writes it.
+  ///   - random: where peers' identifiers come from.
+  package init(host: Host, mailbox: Mailbox, directory: PeerDirectory, random: SplitGenerator) {
+    self.host = host
+    self.mailbox = mailbox
+    self.directory = directory
+    peers = PeerTable(identifiers: random.split("identifiers"), directory: directory)
+  }
+
+  // MARK: Inputs and outputs
+
+  /// When `timeReached` wants to be called; nil: nothing waits for time.
+  package var deadline: Instant? { earliest(host.deadline, delayDeadline) }
+
+  /// A packet of the controller.
+  package mutating func receive(_ packet: HCI.Packet, at now: Instant) {
+    host.receive(packet, at: now)
+    takeHostEvents(at: now)
+  }
+
+  package mutating func timeReached(_ now: Instant) {
+    if let deadline = host.deadline, deadline <= now { host.timeReached(now) }
+    takeHostEvents(at: now)
+    beginDelayedAttempts(at: now)
+    takeHostEvents(at: now)
+  }
+
+  /// Switches the adapter on or off, as its user does. All that apps do with it ends at once when it goes off.
+  package mutating func setPower(_ on: Bool, at now: Instant) {
+    // Before the host says anything of its links: apps are told of the state alone.
+    if !on { become(.poweredOff, at: now) }
+    host.setPower(on, at: now)
+    takeHostEvents(at: now)
+  }
+
+  /// Takes in what sessions have sent since the last call.
+  package mutating func drainMailbox(at now: Instant) {
+    while true {
+      mailbox.takeAll(&mail)
+      guard !mail.isEmpty else { return }
+      while let item = mail.popFirst() { take(item, at: now) }
+      takeHostEvents(at: now)
+    }
+  }
+
+  /// The next packet for the controller.
+  package mutating func takePacket() -> HCI.Packet? { host.takePacket() }
+
+  /// The next event for a client, which is to be handed over before the next one is taken.
+  package mutating func takeDelivery() -> Delivery? { outbox.take() }
+
+  // MARK: Sessions
+
+  func linkIndex(of connection: HCI.ConnectionHandle) -> Int? { links.firstIndex { $0.link.handle == connection } }
+  func linkIndex(of peer: PeerHandle) -> Int? { links.firstIndex { $0.peer == peer } }
+
+  mutating func deliver(_ event: CentralEvent, to slot: CentralSlot) {
+    if let session = centrals[slot]?.session { outbox.append(event, for: session) }
+  }
+
+  mutating func deliver(_ event: PeripheralEvent, to slot: PeripheralSlot) {
+    if let session = peripherals[slot] { outbox.append(event, for: session) }
+  }
+
+  private mutating func take(_ item: Mail, at now: Instant) {
+    switch item {
+    case .centralOpened(let session):
+      let slot = centrals.insert(Central(session: session))
+      session.slot = slot
+      if state != .unknown { deliver(.stateChanged(state), to: slot) }
+    case .peripheralOpened(let session):
+      let slot = peripherals.insert(session)
+      session.slot = slot
+      if state != .unknown { deliver(.stateChanged(state), to: slot) }
+    case .central(let session, let command):
+      if let slot = session.slot { perform(command, for: slot, at: now) }
+    case .peripheral(let session, let command):
+      if let slot = session.slot { perform(command, for: slot, at: now) }
+    case .centralClosed(let session):
+      guard let slot = session.slot else { return }
+      stopScan(by: slot, at: now)
+      leaveAll(slot, at: now)
+      centrals.remove(slot)
+      session.slot = nil
+    case .peripheralClosed(let session):
+      guard let slot = session.slot else { return }
+      stopAdvertising(by: slot, at: now)
+      for request in centralRequests.removeAll(of: slot) { answer(request, .failure(.unlikelyError), at: now) }
+      removeAllServices(of: slot, at: now)
+      peripherals.remove(slot)
+      session.slot = nil
+    }
+  }
+
+  // MARK: State
+
+  private mutating func powerChanged(_ power: PowerState, at now: Instant) {
+    switch power {
+    case .starting: break
+    case .on: become(.poweredOn, at: now)
+    case .off: become(.poweredOff, at: now)
+    case .unsupported: become(.unsupported, at: now)
+    }
+  }
+
+  private mutating func become(_ new: AdapterState, at now: Instant) {
+    guard new != state else { return }
+    if state == .poweredOn { dropEverything(at: now) }
+    state = new
+    for slot in centrals.slots { deliver(.stateChanged(new), to: slot) }
+    for slot in peripherals.slots { deliver(.stateChanged(new), to: slot) }
+  }
+
+  /// Scans, links, attempts, services and advertising are gone, and nobody is told so: the state says it.
+  private mutating func dropEverything(at now: Instant) {
+    for slot in centrals.slots { centrals[slot]?.scan = nil }
+    isScanning = false
+    sightings.removeAll()
+    for peer in peers.handles { peers[peer].users.removeAll() }
+    delayedUsers.removeAll()
+    operations.removeAll { $0.returnCredit() }
+    for link in links {
+      for update in link.updates { _ = updates.finish(update.call, copies: 1) }
+    }
+    links.removeAll()
+    directory.setAllDisconnected()
+    advertising = AdvertisingState()
+    centralRequests.removeAll()
+    for service in localDatabase.services.reversed() {
+      host.removeService(declaration: service.range.lowerBound, at: now)
+    }
+    localDatabase.removeAll()
+  }
+
+  // MARK: From the host
+
+  mutating func takeHostEvents(at now: Instant) {
+    while let event = host.takeEvent() { handle(event, at: now) }
+  }
+
+  private mutating func handle(_ event: HostEvent, at now: Instant) {
+    switch event {
+    case .powerChanged(let power): powerChanged(power, at: now)
+    // What the host still has to say of a time that is over for apps.
+    case _ where state != .poweredOn: break
+    case .advertisingStarted(let error): advertisingStarted(error)
+    case .advertisingReport(let report): handle(report)
+    case .connected(let link): connected(link, at: now)
+    case .connectionFailed(let address, let reason): connectionFailed(address, reason, at: now)
+    case .disconnected(let connection, let reason): disconnected(connection, reason, at: now)
+    case .rssiRead(let connection, let result):
+      if let link = linkIndex(of: connection) { rssiRead(result, on: link) }
+    case .gatt(let connection, let event):
+      if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
+    }
+  }
+
+  private mutating func handle(_ event: GATTEvent, on link: Int, at now: Instant) {
+    switch event {
+    case .mtuChanged(let mtu): mtuChanged(mtu, of: link)
+    case .completed(let token, let result): completed(token, result, on: link, at: now)
+    case .valueReceived(let handle, let value): valueReceived(handle, value, on: link)
+    case .servicesChanged(let range): servicesChanged(range, on: link)
+    case .readRequested(let request, let handle, let offset):
+      readRequested(request, handle, offset: offset, on: link, at: now)
+    case .writeRequested(let request, let parts): writeRequested(request, parts, on: link, at: now)
+    case .subscriptionChanged(let handle, let subscription): subscriptionChanged(handle, subscription, on: link)
+    case .updateSent(let handle): updateSent(handle, on: link)
+    }
+  }
+}

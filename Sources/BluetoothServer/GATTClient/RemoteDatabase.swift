@@ -1,0 +1,125 @@
+import BluetoothHost
+import BluetoothWire
+
+/// What is known of a peer's attributes, for the time of one link. All sessions share it, so that nothing is asked twice.
+struct RemoteDatabase {
+  private struct Service {
+    var service: GATTService
+    var isPrimary: Bool
+    var includes: [GATTInclude]?
+    var characteristics: [Characteristic]?
+  }
+
+  private struct Characteristic {
+    var characteristic: GATTCharacteristic
+    var descriptors: [GATTDescriptor]?
+  }
+
+  /// By declaration; secondary services come here when an include names them.
+  private var services: [Service] = []
+  private var hasAllPrimaryServices = false
+
+  // MARK: What is known
+
+  /// nil: not asked yet.
+  var primaryServices: [GATTService]? {
+    hasAllPrimaryServices ? services.filter(\.isPrimary).map(\.service) : nil
+  }
+
+  func service(at declaration: AttributeHandle) -> GATTService? {
+    services.first { $0.service.range.lowerBound == declaration }?.service
+  }
+
+  /// nil: not known to be a service.
+  func isPrimary(_ declaration: AttributeHandle) -> Bool? {
+    services.first { $0.service.range.lowerBound == declaration }?.isPrimary
+  }
+
+  func includes(of declaration: AttributeHandle) -> [GATTInclude]? {
+    services.first { $0.service.range.lowerBound == declaration }?.includes
+  }
+
+  func characteristics(of declaration: AttributeHandle) -> [GATTCharacteristic]? {
+    services.first { $0.service.range.lowerBound == declaration }?.characteristics?.map(\.characteristic)
+  }
+
+  func characteristic(withValue value: AttributeHandle) -> GATTCharacteristic? {
+    guard let place = place(of: value) else { return nil }
+    return services[place.service].characteristics?[place.characteristic].characteristic
+  }
+
+  func descriptors(ofValue value: AttributeHandle) -> [GATTDescriptor]? {
+    guard let place = place(of: value) else { return nil }
+    return services[place.service].characteristics?[place.characteristic].descriptors
+  }
+
+  /// Where the descriptors of a characteristic can be: behind its value, before the next declaration. nil: there is
+  /// no room for any, or there is no such characteristic.
+  func descriptorRange(ofValue value: AttributeHandle) -> ClosedRange<AttributeHandle>? {
+    guard let place = place(of: value), let all = services[place.service].characteristics else { return nil }
+    let serviceEnd = services[place.service].service.range.upperBound
+    let next = all.lazy.map(\.characteristic.declaration).filter { $0 > value }.min()
+    let end = next.map { $0 - 1 } ?? serviceEnd
+    return value < end ? value + 1...end : nil
+  }
+
+  // MARK: What is learnt
+
+  /// All primary services. What was known of those that are still the same is kept.
+  mutating func setPrimaryServices(_ found: [GATTService]) {
+    services.removeAll { old in old.isPrimary && !found.contains(old.service) }
+    for service in found { add(service, isPrimary: true) }
+    hasAllPrimaryServices = true
+  }
+
+  mutating func setIncludes(_ includes: [GATTInclude], of declaration: AttributeHandle) {
+    guard let index = services.firstIndex(where: { $0.service.range.lowerBound == declaration }) else { return }
+    services[index].includes = includes
+    for include in includes { add(include.service, isPrimary: false) }
+  }
+
+  mutating func setCharacteristics(_ characteristics: [GATTCharacteristic], of declaration: AttributeHandle) {
+    guard let index = services.firstIndex(where: { $0.service.range.lowerBound == declaration }) else { return }
+    services[index].characteristics = characteristics.map { Characteristic(characteristic: $0) }
+  }
+
+  mutating func setDescriptors(_ descriptors: [GATTDescriptor], ofValue value: AttributeHandle) {
+    guard let place = place(of: value) else { return }
+    services[place.service].characteristics?[place.characteristic].descriptors = descriptors
+  }
+
+  /// Forgets every service that touches `range`, and that all primary services are known.
+  mutating func forget(_ range: ClosedRange<AttributeHandle>) {
+    services.removeAll { $0.service.range.overlaps(range) }
+    for index in services.indices { services[index].includes = nil }
+    hasAllPrimaryServices = false
+  }
+
+  /// A service that is known already stays as it is.
+  private mutating func add(_ service: GATTService, isPrimary: Bool) {
+    guard !services.contains(where: { $0.service.range.lowerBound == service.range.lowerBound }) else { return }
+    services.append(Service(service: service, isPrimary: isPrimary))
+    services.sort { $0.service.range.lowerBound < $1.service.range.lowerBound }
+  }
+
+  private func place(of value: AttributeHandle) -> (service: Int, characteristic: Int)? {
+    for (index, service) in services.enumerated() where service.service.range.contains(value) {
+      if let place = service.characteristics?.firstIndex(where: { $0.characteristic.value == value }) {
+        return (index, place)
+      }
+    }
+    return nil
+  }
+}
+
+/// UUIDs that the service itself looks for at a peer · Assigned Numbers, 3.4.1, 3.8.1, 3.7.
+enum SystemAttribute {
+  static let genericAccess: BluetoothUUID = 0x1800
+  static let genericAttribute: BluetoothUUID = 0x1801
+  static let deviceName: BluetoothUUID = 0x2A00
+  static let serviceChanged: BluetoothUUID = 0x2A05
+  static let clientCharacteristicConfiguration: BluetoothUUID = 0x2902
+
+  /// Services that the system uses itself and does not show to apps.
+  static func isHidden(_ service: BluetoothUUID) -> Bool { service == genericAccess || service == genericAttribute }
+}

@@ -1,0 +1,100 @@
+import BluetoothHost
+import BluetoothWire
+
+/// The services of all apps, as they stand in the host's database.
+struct LocalDatabase {
+  struct Service {
+    let session: PeripheralSlot
+    let id: LocalAttributeID
+    let range: ClosedRange<AttributeHandle>
+  }
+
+  struct Characteristic {
+    let session: PeripheralSlot
+    let id: LocalAttributeID
+    /// Its value.
+    let handle: AttributeHandle
+    /// The links over which a client has subscribed, in the order in which they did.
+    var subscribers: [HCI.ConnectionHandle] = []
+  }
+
+  private struct Key: Hashable {
+    let session: PeripheralSlot
+    let id: LocalAttributeID
+  }
+
+  private(set) var services: [Service] = []
+  private(set) var characteristics: [Characteristic] = []
+  private var byHandle: [AttributeHandle: Int] = [:]
+  private var byID: [Key: Int] = [:]
+
+  func service(_ id: LocalAttributeID, of session: PeripheralSlot) -> Service? {
+    services.first { $0.session == session && $0.id == id }
+  }
+
+  func characteristic(_ id: LocalAttributeID, of session: PeripheralSlot) -> Int? {
+    byID[Key(session: session, id: id)]
+  }
+
+  func characteristic(at handle: AttributeHandle) -> Int? { byHandle[handle] }
+
+  mutating func add(_ service: LocalService, of session: PeripheralSlot, at placement: GATTServicePlacement) {
+    services.append(Service(session: session, id: service.id, range: placement.range))
+    for (characteristic, handle) in zip(service.characteristics, placement.values) {
+      byHandle[handle] = characteristics.count
+      byID[Key(session: session, id: characteristic.id)] = characteristics.count
+      characteristics.append(Characteristic(session: session, id: characteristic.id, handle: handle))
+    }
+  }
+
+  /// Removes the service whose declaration this is; the result are its characteristics.
+  mutating func remove(_ declaration: AttributeHandle) -> [Characteristic] {
+    guard let index = services.firstIndex(where: { $0.range.lowerBound == declaration }) else { return [] }
+    let service = services.remove(at: index)
+    let removed = characteristics.filter { service.range.contains($0.handle) }
+    characteristics.removeAll { service.range.contains($0.handle) }
+    byHandle.removeAll(keepingCapacity: true)
+    byID.removeAll(keepingCapacity: true)
+    for (place, characteristic) in characteristics.enumerated() {
+      byHandle[characteristic.handle] = place
+      byID[Key(session: characteristic.session, id: characteristic.id)] = place
+    }
+    return removed
+  }
+
+  mutating func removeAll() { self = LocalDatabase() }
+
+  /// True: the client was no subscriber before.
+  mutating func subscribe(_ connection: HCI.ConnectionHandle, to index: Int) -> Bool {
+    guard !characteristics[index].subscribers.contains(connection) else { return false }
+    characteristics[index].subscribers.append(connection)
+    return true
+  }
+
+  /// True: the client was a subscriber.
+  mutating func unsubscribe(_ connection: HCI.ConnectionHandle, from index: Int) -> Bool {
+    guard let place = characteristics[index].subscribers.firstIndex(of: connection) else { return false }
+    characteristics[index].subscribers.remove(at: place)
+    return true
+  }
+}
+
+/// UUIDs of services that the system provides itself, and that apps may not publish.
+///
+/// Apple refuses them in their 16-bit spelling only; the 128-bit spelling of the same UUID passes.
+enum ReservedService {
+  private static let values: [UInt16] = [
+    0x1800,  // Generic Access
+    0x1801,  // Generic Attribute
+    0x1805,  // Current Time
+    0x180A,  // Device Information
+    0x180F,  // Battery
+    0x1812,  // Human Interface Device
+    0x181E,  // Bond Management
+  ]
+
+  static func contains(_ uuid: BluetoothUUID) -> Bool {
+    guard uuid.width == .bits16, let value = uuid.shortValue else { return false }
+    return values.contains(value)
+  }
+}

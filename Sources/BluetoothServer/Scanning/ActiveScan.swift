@@ -1,0 +1,29 @@
+import BluetoothWire
+
+/// A session's scan, from one scan command to the next.
+struct ActiveScan {
+  let request: ScanRequest
+  /// What the session was told of each peer since the scan began.
+  private var reported: [PeerHandle: AdvertisementContent] = [:]
+
+  init(_ request: ScanRequest) { self.request = request }
+
+  /// nil: the session does not want this advertiser. Otherwise the services of its overflow area that the session asks
+  /// for.
+  func match(_ content: AdvertisementContent) -> [BluetoothUUID]? {
+    let overflow = content.overflowServices(among: request.services ?? [])
+    guard let wanted = request.services, !(wanted.isEmpty && request.solicitedServices.isEmpty) else { return overflow }
+    let isWanted =
+      !overflow.isEmpty || content.services.contains { wanted.contains($0) }
+      || content.solicitedServices.contains { request.solicitedServices.contains($0) }
+    return isWanted ? overflow : nil
+  }
+
+  /// Whether the session is to be told of `peer` now: for each packet, or the first time and when the content changed.
+  mutating func reports(_ peer: PeerHandle, _ content: AdvertisementContent) -> Bool {
+    if request.allowsDuplicates { return true }
+    guard reported[peer] != content else { return false }
+    reported[peer] = content
+    return true
+  }
+}

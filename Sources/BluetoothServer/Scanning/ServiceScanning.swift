@@ -1,0 +1,71 @@
+import BluetoothHost
+import BluetoothWire
+
+extension Service {
+  /// Begins a session's scan, or begins it afresh with another request.
+  mutating func scan(_ request: ScanRequest, by session: CentralSlot, at now: Instant) {
+    centrals[session]?.scan = ActiveScan(request)
+    updateScanning(at: now)
+  }
+
+  mutating func stopScan(by session: CentralSlot, at now: Instant) {
+    centrals[session]?.scan = nil
+    updateScanning(at: now)
+  }
+
+  /// The controller scans as long as any session does, and reports every packet: filters and the merging with scan
+  /// responses differ from session to session, so they are done here.
+  private mutating func updateScanning(at now: Instant) {
+    let isWanted = centrals.entries.contains { $0?.scan != nil }
+    guard isWanted != isScanning else { return }
+    isScanning = isWanted
+    if !isWanted { sightings.removeAll() }
+    host.setScanning(isWanted ? ScanParameters() : nil, at: now)
+  }
+
+  mutating func handle(_ report: AdvertisingReport) {
+    guard isScanning else { return }
+    let (sighting, hasChanged) = sightings.take(report)
+    // Whether it can be connected to is known from the advertisement only.
+    guard sighting.hasAdvertisement else { return }
+    if hasChanged, let peer = peers.handle(of: report.address) { learn(sighting.content, of: peer) }
+    for slot in centrals.slots {
+      guard let overflow = centrals[slot]?.scan?.match(sighting.content),
+        let peer = enter(report.address, sighting.content),
+        centrals[slot]?.scan?.reports(peer, sighting.content) == true
+      else { continue }
+      let discovery = Discovery(
+        peer: peers[peer].info, content: sighting.content, overflowServices: overflow,
+        isConnectable: sighting.isConnectable, rssi: report.rssi)
+      deliver(.discovered(discovery), to: slot)
+    }
+  }
+
+  private mutating func enter(_ address: DeviceAddress, _ content: AdvertisementContent) -> PeerHandle? {
+    if let peer = peers.handle(of: address) { return peer }
+    guard let peer = peers.enter(address) else { return nil }
+    learn(content, of: peer)
+    return peer
+  }
+
+  /// The advertised name counts until the name in the GAP service is known.
+  private mutating func learn(_ content: AdvertisementContent, of peer: PeerHandle) {
+    peers[peer].advertisedServices = content.services
+    if let name = content.localName, !peers[peer].hasDeviceName { _ = peers.setName(name, of: peer) }
+  }
+}
+
+extension Discovery {
+  fileprivate init(
+    peer: PeerInfo, content: AdvertisementContent, overflowServices: [BluetoothUUID], isConnectable: Bool, rssi: Int8
+  ) {
+    self.init(peer: peer, isConnectable: isConnectable, rssi: rssi)
+    localName = content.localName
+    txPowerLevel = content.txPowerLevel
+    services = content.services
+    self.overflowServices = overflowServices
+    solicitedServices = content.solicitedServices
+    serviceData = content.serviceData.map { ($0.uuid, $0.value) }
+    manufacturerData = content.manufacturerData
+  }
+}
