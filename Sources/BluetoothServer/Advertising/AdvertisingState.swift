@@ -12,8 +12,6 @@ struct AdvertisingState {
   private(set) var requests: [Request] = []
   /// The sessions that have not been told yet how it went, in order.
   private var waiting: [PeripheralSlot] = []
-  /// A link has ended the advertising and it could not begin again.
-  var isInterrupted = false
 
   var isWanted: Bool { !requests.isEmpty }
 

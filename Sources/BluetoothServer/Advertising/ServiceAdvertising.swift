@@ -18,31 +18,17 @@ extension Service {
   }
 
   private mutating func applyAdvertising(at now: Instant) {
-    let packed = PackedAdvertisement(
-      localName: advertising.localName, services: advertising.services, pool: advertisingPool)
-    host.startAdvertising(data: packed.data, scanResponse: packed.scanResponse, at: now)
+    let advertisement = PeripheralAdvertisement(localName: advertising.localName, services: advertising.services)
+    host.startAdvertising(
+      data: advertisement.advertisingData, scanResponse: advertisement.scanResponse, at: now)
   }
 
-  /// The host's answer. It is news for those only who have not been told yet: a restart is nobody's business.
+  /// The host's answer. Those who have been told already hear no more of it.
   mutating func advertisingStarted(_ error: HostError?) {
-    let waiting = advertising.takeWaiting()
-    if error != nil {
-      for session in waiting { _ = advertising.stop(session) }
-      advertising.isInterrupted = advertising.isWanted
+    for session in advertising.takeWaiting() {
+      if error != nil { _ = advertising.stop(session) }
+      deliver(.advertisingStarted(error.map { SessionError($0) }), to: session)
     }
-    for session in waiting { deliver(.advertisingStarted(error.map { SessionError($0) }), to: session) }
-  }
-
-  /// A central has connected, which ends the controller's advertising; apps want it to go on.
-  mutating func advertisingEndedByLink(at now: Instant) {
-    if advertising.isWanted { applyAdvertising(at: now) }
-  }
-
-  /// A link is gone: there may be room for advertising again.
-  mutating func restartAdvertising(at now: Instant) {
-    guard advertising.isInterrupted, advertising.isWanted else { return }
-    advertising.isInterrupted = false
-    applyAdvertising(at: now)
   }
 
   mutating func setConnectionLatency(_ latency: ConnectionLatency, of central: PeerHandle, at now: Instant) {

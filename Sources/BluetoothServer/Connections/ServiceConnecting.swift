@@ -31,7 +31,8 @@ extension Service {
   /// Takes up a link that is there, or asks the host for one.
   mutating func attempt(_ peer: PeerHandle, at now: Instant) {
     guard let link = linkIndex(of: peer) else {
-      host.connect(to: peers[peer].address, at: now)
+      let isFirst = peers[peer].users.count { $0.phase == .connecting } == 1
+      if isFirst { host.connect(to: peers[peer].address, at: now) }
       return
     }
     // A link that is being ended is made again when it is gone.
@@ -73,13 +74,12 @@ extension Service {
       host.disconnect(link.handle, at: now)
       return
     }
-    links.append(LinkState(link: link, peer: peer, mtu: host.mtu(of: link.handle) ?? ATT.defaultMTU))
+    links.append(LinkState(link: link, peer: peer, mtu: host.mtu(of: link.handle)))
     if link.role == .peripheral, peers[peer].users.contains(where: { $0.phase == .connecting }) {
       host.cancelConnecting(to: link.peer, at: now)
     }
     adoptLink(links.count - 1, at: now)
     if link.role == .central { endUnusedLink(links.count - 1, at: now) }
-    if link.role == .peripheral { advertisingEndedByLink(at: now) }
   }
 
   mutating func connectionFailed(_ address: DeviceAddress, _ reason: HCI.ErrorCode, at now: Instant) {
@@ -120,7 +120,6 @@ extension Service {
       }
     }
     if isWanted { host.connect(to: peers[peer].address, at: now) }
-    restartAdvertising(at: now)
   }
 
   /// Tells a user that its link is gone. False: it is a user no more.

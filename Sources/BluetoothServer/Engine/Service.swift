@@ -38,7 +38,6 @@ package struct Service {
 
   // Peripheral role
   var advertising = AdvertisingState()
-  let advertisingPool = PacketPool()
   var localDatabase = LocalDatabase()
   var centralRequests = CentralRequestTable()
   var updates = UpdateTable()

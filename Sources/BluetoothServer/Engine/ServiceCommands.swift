@@ -1,10 +1,11 @@
 import BluetoothHost
 import BluetoothWire
 
-// While the adapter is not on, every command is dropped, as the apps' side drops it: only what was under way when the
-// state changed gets here.
+// While the adapter is not on, every command but `echo` is dropped, as the apps' side drops it: only what was under way
+// when the state changed gets here.
 extension Service {
   mutating func perform(_ command: CentralCommand, for session: CentralSlot, at now: Instant) {
+    if case .echo(let number) = command { return deliver(.echoed(number), to: session) }
     guard state == .poweredOn else {
       if case .writeWithoutResponse(let peer, _, _) = command {
         _ = centrals[session]?.session.writeCredits(for: peer).put()
@@ -32,10 +33,12 @@ extension Service {
       writeWithoutResponse(value, to: attribute, at: peer, for: session, now: now)
     case .setNotify(let peer, let attribute, let isOn):
       setNotify(isOn, attribute, at: peer, for: session, now: now)
+    case .echo: break
     }
   }
 
   mutating func perform(_ command: PeripheralCommand, for session: PeripheralSlot, at now: Instant) {
+    if case .echo(let number) = command { return deliver(.echoed(number), to: session) }
     guard state == .poweredOn else {
       if case .update = command { _ = peripherals[session]?.updateCredits.put() }
       return
@@ -51,6 +54,7 @@ extension Service {
     case .update(let id, let value, let centrals): update(id, value, centrals, by: session, at: now)
     case .setConnectionLatency(let latency, let central):
       setConnectionLatency(latency, of: central, at: now)
+    case .echo: break
     }
   }
 }

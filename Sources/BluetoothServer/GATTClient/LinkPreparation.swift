@@ -1,12 +1,11 @@
 import BluetoothHost
 import BluetoothWire
 
-/// What the system does by itself on every link that an app uses: learn the peer's name and ask to be told when its
-/// services change. Apps' requests go first.
+/// What the service does by itself on every link that an app uses: learn the peer's services and its name. Apps' requests
+/// go first. (The host asks to be told of changes of the services.)
 struct LinkPreparation {
   enum Step: UInt8 {
-    case findServices, findNameCharacteristic, readName, findChangedCharacteristic, findChangedDescriptors
-    case configureChanged
+    case findServices, findNameCharacteristic, readName
   }
 
   /// What a step asks the peer for.
@@ -21,9 +20,6 @@ struct LinkPreparation {
   private var next: Step? = .findServices
   private var running: Task?
   private var completions = 0
-
-  /// Where indications of Service Changed come from.
-  private(set) var serviceChanged: AttributeHandle?
 
   /// Whether it is time for a step, if there is one left.
   func isDue(openRequests: Int) -> Bool {
@@ -52,46 +48,15 @@ struct LinkPreparation {
     if case .discovery(let running)? = running { running == procedure } else { false }
   }
 
-  private mutating func task(of step: Step, _ database: RemoteDatabase) -> Task? {
-    switch step {
-    case .findServices:
-      return database.primaryServices == nil ? .discovery(.services) : nil
-    case .findNameCharacteristic:
-      return findCharacteristics(of: SystemAttribute.genericAccess, database)
-    case .readName:
-      return value(SystemAttribute.deviceName, in: SystemAttribute.genericAccess, database).map {
-        .request(.read($0))
-      }
-    case .findChangedCharacteristic:
-      return findCharacteristics(of: SystemAttribute.genericAttribute, database)
-    case .findChangedDescriptors:
-      serviceChanged = value(SystemAttribute.serviceChanged, in: SystemAttribute.genericAttribute, database)
-      guard let serviceChanged, database.descriptorRange(ofValue: serviceChanged) != nil,
-        database.descriptors(ofValue: serviceChanged) == nil
-      else { return nil }
-      return .discovery(.descriptors(of: serviceChanged))
-    case .configureChanged:
-      guard let serviceChanged,
-        let configuration = database.descriptors(ofValue: serviceChanged)?.first(where: {
-          $0.uuid == SystemAttribute.clientCharacteristicConfiguration
-        })
-      else { return nil }
-      return .request(.write(configuration.handle, GATTSubscription.indication.octets))
+  private func task(of step: Step, _ database: RemoteDatabase) -> Task? {
+    guard step != .findServices else { return database.primaryServices == nil ? .discovery(.services) : nil }
+    let isGAP = { (service: GATTService) in service.uuid == SystemAttribute.genericAccess }
+    guard let service = database.primaryServices?.first(where: isGAP)?.range.lowerBound else { return nil }
+    let characteristics = database.characteristics(of: service)
+    if step == .findNameCharacteristic {
+      return characteristics == nil ? .discovery(.characteristics(of: service)) : nil
     }
-  }
-
-  private func findCharacteristics(of uuid: BluetoothUUID, _ database: RemoteDatabase) -> Task? {
-    guard let service = database.primaryServices?.first(where: { $0.uuid == uuid }),
-      database.characteristics(of: service.range.lowerBound) == nil
-    else { return nil }
-    return .discovery(.characteristics(of: service.range.lowerBound))
-  }
-
-  private func value(
-    _ characteristic: BluetoothUUID, in uuid: BluetoothUUID, _ database: RemoteDatabase
-  ) -> AttributeHandle? {
-    guard let service = database.primaryServices?.first(where: { $0.uuid == uuid }) else { return nil }
-    return database.characteristics(of: service.range.lowerBound)?.first { $0.uuid == characteristic }?.value
+    return characteristics?.first { $0.uuid == SystemAttribute.deviceName }.map { .request(.read($0.value)) }
   }
 }
 

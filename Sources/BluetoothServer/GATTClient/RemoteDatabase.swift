@@ -112,12 +112,11 @@ struct RemoteDatabase {
   }
 }
 
-/// UUIDs that the service itself looks for at a peer · Assigned Numbers, 3.4.1, 3.8.1, 3.7.
+/// UUIDs that the service itself looks for at a peer · Assigned Numbers, 3.4.1, 3.7, 3.8.1.
 enum SystemAttribute {
   static let genericAccess: BluetoothUUID = 0x1800
   static let genericAttribute: BluetoothUUID = 0x1801
   static let deviceName: BluetoothUUID = 0x2A00
-  static let serviceChanged: BluetoothUUID = 0x2A05
   static let clientCharacteristicConfiguration: BluetoothUUID = 0x2902
 
   /// Services that the system uses itself and does not show to apps.

@@ -98,13 +98,6 @@ extension Service {
 
   /// A notification or an indication: to everybody who asked for it.
   mutating func valueReceived(_ characteristic: AttributeHandle, _ value: ByteSlice, on link: Int) {
-    if characteristic == links[link].preparation.serviceChanged {
-      var reader = ByteReader(value)
-      if let first = try? reader.uint16(), let last = try? reader.uint16(), first > 0, first <= last {
-        servicesChanged(first...last, on: link)
-      }
-      return
-    }
     guard let index = links[link].notifications.index(of: characteristic) else { return }
     let peer = links[link].peer
     for subscriber in links[link].notifications[index].subscribers.indices {

@@ -4,14 +4,17 @@ import BluetoothWire
 struct ActiveScan {
   let request: ScanRequest
   /// What the session was told of each peer since the scan began.
-  private var reported: [PeerHandle: AdvertisementContent] = [:]
+  private var reported: [PeerHandle: AdvertisingFields] = [:]
 
   init(_ request: ScanRequest) { self.request = request }
 
   /// nil: the session does not want this advertiser. Otherwise the services of its overflow area that the session asks
   /// for.
-  func match(_ content: AdvertisementContent) -> [BluetoothUUID]? {
-    let overflow = content.overflowServices(among: request.services ?? [])
+  func match(_ content: AdvertisingFields) -> [BluetoothUUID]? {
+    var overflow: [BluetoothUUID] = []
+    if let area = content.overflowArea, let wanted = request.services {
+      overflow = wanted.filter { area.mayContain($0) && !content.services.contains($0) }
+    }
     guard let wanted = request.services, !(wanted.isEmpty && request.solicitedServices.isEmpty) else { return overflow }
     let isWanted =
       !overflow.isEmpty || content.services.contains { wanted.contains($0) }
@@ -20,7 +23,7 @@ struct ActiveScan {
   }
 
   /// Whether the session is to be told of `peer` now: for each packet, or the first time and when the content changed.
-  mutating func reports(_ peer: PeerHandle, _ content: AdvertisementContent) -> Bool {
+  mutating func reports(_ peer: PeerHandle, _ content: AdvertisingFields) -> Bool {
     if request.allowsDuplicates { return true }
     guard reported[peer] != content else { return false }
     reported[peer] = content

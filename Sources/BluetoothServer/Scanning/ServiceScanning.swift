@@ -20,7 +20,7 @@ extension Service {
     guard isWanted != isScanning else { return }
     isScanning = isWanted
     if !isWanted { sightings.removeAll() }
-    host.setScanning(isWanted ? ScanParameters() : nil, at: now)
+    host.setScanning(isWanted ? ScanParameters(isActive: true, filterDuplicates: false) : nil, at: now)
   }
 
   mutating func handle(_ report: AdvertisingReport) {
@@ -41,7 +41,7 @@ extension Service {
     }
   }
 
-  private mutating func enter(_ address: DeviceAddress, _ content: AdvertisementContent) -> PeerHandle? {
+  private mutating func enter(_ address: DeviceAddress, _ content: AdvertisingFields) -> PeerHandle? {
     if let peer = peers.handle(of: address) { return peer }
     guard let peer = peers.enter(address) else { return nil }
     learn(content, of: peer)
@@ -49,7 +49,7 @@ extension Service {
   }
 
   /// The advertised name counts until the name in the GAP service is known.
-  private mutating func learn(_ content: AdvertisementContent, of peer: PeerHandle) {
+  private mutating func learn(_ content: AdvertisingFields, of peer: PeerHandle) {
     peers[peer].advertisedServices = content.services
     if let name = content.localName, !peers[peer].hasDeviceName { _ = peers.setName(name, of: peer) }
   }
@@ -57,7 +57,7 @@ extension Service {
 
 extension Discovery {
   fileprivate init(
-    peer: PeerInfo, content: AdvertisementContent, overflowServices: [BluetoothUUID], isConnectable: Bool, rssi: Int8
+    peer: PeerInfo, content: AdvertisingFields, overflowServices: [BluetoothUUID], isConnectable: Bool, rssi: Int8
   ) {
     self.init(peer: peer, isConnectable: isConnectable, rssi: rssi)
     localName = content.localName
@@ -65,7 +65,7 @@ extension Discovery {
     services = content.services
     self.overflowServices = overflowServices
     solicitedServices = content.solicitedServices
-    serviceData = content.serviceData.map { ($0.uuid, $0.value) }
+    serviceData = content.serviceData.map { ($0.service, $0.data) }
     manufacturerData = content.manufacturerData
   }
 }

@@ -4,7 +4,7 @@ import DequeModule
 
 /// What was last received from one advertiser.
 struct Sighting {
-  fileprivate(set) var content: AdvertisementContent
+  fileprivate(set) var content = AdvertisingFields()
   fileprivate(set) var isConnectable = false
   /// False as long as only scan responses came.
   fileprivate(set) var hasAdvertisement = false
@@ -12,7 +12,7 @@ struct Sighting {
   private var advertisement = ByteSlice()
   private var scanResponse = ByteSlice()
 
-  fileprivate init() { content = AdvertisementContent(advertisement: [], scanResponse: []) }
+  fileprivate init() {}
 
   /// True: the content is another than before.
   fileprivate mutating func take(_ report: AdvertisingReport) -> Bool {
@@ -26,7 +26,8 @@ struct Sighting {
       guard advertisement != report.data else { return false }
       advertisement = ByteSlice(report.data.bytes)
     }
-    let updated = AdvertisementContent(advertisement: advertisement, scanResponse: scanResponse)
+    var updated = AdvertisingFields(advertisement)
+    updated.add(scanResponse)
     defer { content = updated }
     return content != updated
   }
