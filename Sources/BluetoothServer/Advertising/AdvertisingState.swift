@@ -23,12 +23,19 @@ struct AdvertisingState {
     return true
   }
 
-  /// False: this session does not advertise.
-  mutating func stop(_ session: PeripheralSlot) -> Bool {
-    guard let index = requests.firstIndex(where: { $0.session == session }) else { return false }
+  enum Stop {
+    /// This session does not advertise.
+    case notAdvertising
+    /// `wasWaiting`: it has not been told yet how its start went.
+    case stopped(wasWaiting: Bool)
+  }
+
+  mutating func stop(_ session: PeripheralSlot) -> Stop {
+    guard let index = requests.firstIndex(where: { $0.session == session }) else { return .notAdvertising }
     requests.remove(at: index)
+    let wasWaiting = waiting.contains(session)
     waiting.removeAll { $0 == session }
-    return true
+    return .stopped(wasWaiting: wasWaiting)
   }
 
   /// Takes those who wait to be told.

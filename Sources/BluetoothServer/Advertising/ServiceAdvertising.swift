@@ -13,7 +13,9 @@ extension Service {
   }
 
   mutating func stopAdvertising(by session: PeripheralSlot, at now: Instant) {
-    guard advertising.stop(session) else { return }
+    guard case .stopped(let wasWaiting) = advertising.stop(session) else { return }
+    // Every start is answered, also one that was overtaken by its stop.
+    if wasWaiting { deliver(.advertisingStarted(nil), to: session) }
     if advertising.isWanted { applyAdvertising(at: now) } else { host.stopAdvertising(at: now) }
   }
 
