@@ -17,11 +17,11 @@ struct GATTClient {
     case exchangeMTU
     case discoverPrimaryServices
     case discoverPrimaryService(BluetoothUUID)
-    case findIncludedServices(through: AttributeHandle)
+    case findIncludedServices(in: ClosedRange<AttributeHandle>)
     /// Reads the declaration of an included service whose UUID the include declaration does not hold.
     case readIncludedService(Int)
-    case discoverCharacteristics(through: AttributeHandle)
-    case discoverDescriptors(through: AttributeHandle)
+    case discoverCharacteristics(in: ClosedRange<AttributeHandle>)
+    case discoverDescriptors(in: ClosedRange<AttributeHandle>)
     case read(AttributeHandle)
     case readRest(AttributeHandle)
     case write
@@ -203,12 +203,12 @@ struct GATTClient {
       return .done(.done)
     case (.discoverPrimaryServices, .readByGroupTypeResponse(let list)): return found(list)
     case (.discoverPrimaryService(let uuid), .findByTypeValueResponse(let list)): return found(list, uuid, context)
-    case (.findIncludedServices(let end), .readByTypeResponse(let list)): return foundIncludes(list, through: end)
+    case (.findIncludedServices(let range), .readByTypeResponse(let list)): return foundIncludes(list, in: range)
     case (.readIncludedService(let index), .readResponse(let value)): return foundUUID(value, ofInclude: index)
-    case (.discoverCharacteristics(let end), .readByTypeResponse(let list)):
-      return foundCharacteristics(list, through: end)
-    case (.discoverDescriptors(let end), .findInformationResponse(let list)):
-      return found(list, through: end)
+    case (.discoverCharacteristics(let range), .readByTypeResponse(let list)):
+      return foundCharacteristics(list, in: range)
+    case (.discoverDescriptors(let range), .findInformationResponse(let list)):
+      return found(list, in: range)
     case (.read(let handle), .readResponse(let value)): return read(handle, value, context)
     case (.readRest(let handle), .readBlobResponse(let part)): return readRest(handle, part, context)
     case (.write, .writeResponse), (.executeWrite, .executeWriteResponse): return .done(.done)

@@ -57,13 +57,13 @@ extension GATTClient {
   func findIncludedServices(in range: ClosedRange<AttributeHandle>) -> Step {
     .request(
       .readByTypeRequest(start: range.lowerBound, end: range.upperBound, type: GATTType.include),
-      .findIncludedServices(through: range.upperBound))
+      .findIncludedServices(in: range))
   }
 
-  mutating func foundIncludes(_ list: ATT.AttributeDataList, through end: AttributeHandle) -> Step {
+  mutating func foundIncludes(_ list: ATT.AttributeDataList, in range: ClosedRange<AttributeHandle>) -> Step {
     for element in list {
       var reader = ByteReader(element.value)
-      guard element.handle > found.includes.last?.declaration ?? 0, element.handle <= end,
+      guard element.handle > found.includes.last?.declaration ?? 0, range.contains(element.handle),
         element.value.count == 4 || element.value.count == 6,
         let first = try? reader.uint16(), let last = try? reader.uint16(), first > 0, last >= first
       else { return .failed(.invalidResponse) }
@@ -73,8 +73,8 @@ extension GATTClient {
         GATTInclude(
           declaration: element.handle, service: GATTService(range: first...last, uuid: uuid ?? BluetoothUUID(0))))
     }
-    guard let last = found.includes.last?.declaration, last < end else { return resolveIncludes() }
-    return findIncludedServices(in: last + 1...end)
+    guard let last = found.includes.last?.declaration, last < range.upperBound else { return resolveIncludes() }
+    return findIncludedServices(in: last + 1...range.upperBound)
   }
 
   /// Reads the next UUID of 128 bits, which an include declaration does not hold · 4.5.1.
@@ -97,24 +97,25 @@ extension GATTClient {
   func discoverCharacteristics(in range: ClosedRange<AttributeHandle>) -> Step {
     .request(
       .readByTypeRequest(start: range.lowerBound, end: range.upperBound, type: GATTType.characteristic),
-      .discoverCharacteristics(through: range.upperBound))
+      .discoverCharacteristics(in: range))
   }
 
-  mutating func foundCharacteristics(_ list: ATT.AttributeDataList, through end: AttributeHandle) -> Step {
+  mutating func foundCharacteristics(_ list: ATT.AttributeDataList, in range: ClosedRange<AttributeHandle>) -> Step {
     for element in list {
       var reader = ByteReader(element.value)
-      guard element.handle > found.characteristics.last?.declaration ?? 0, element.handle <= end,
-        let properties = try? reader.uint8(), let value = try? reader.uint16(), value > element.handle, value <= end,
+      guard element.handle > found.characteristics.last?.declaration ?? 0, range.contains(element.handle),
+        let properties = try? reader.uint8(), let value = try? reader.uint16(), value > element.handle,
+        value <= range.upperBound,
         let uuid = BluetoothUUID(attributeValue: reader.rest())
       else { return .failed(.invalidResponse) }
       found.characteristics.append(
         GATTCharacteristic(
           declaration: element.handle, value: value, properties: GATTProperties(rawValue: properties), uuid: uuid))
     }
-    guard let last = found.characteristics.last?.declaration, last < end else {
+    guard let last = found.characteristics.last?.declaration, last < range.upperBound else {
       return .done(.characteristics(found.characteristics))
     }
-    return discoverCharacteristics(in: last + 1...end)
+    return discoverCharacteristics(in: last + 1...range.upperBound)
   }
 
   // MARK: Descriptors
@@ -122,17 +123,19 @@ extension GATTClient {
   func discoverDescriptors(in range: ClosedRange<AttributeHandle>) -> Step {
     .request(
       .findInformationRequest(start: range.lowerBound, end: range.upperBound),
-      .discoverDescriptors(through: range.upperBound))
+      .discoverDescriptors(in: range))
   }
 
-  mutating func found(_ list: ATT.InformationList, through end: AttributeHandle) -> Step {
+  mutating func found(_ list: ATT.InformationList, in range: ClosedRange<AttributeHandle>) -> Step {
     for element in list {
-      guard element.handle > found.descriptors.last?.handle ?? 0, element.handle <= end else {
+      guard element.handle > found.descriptors.last?.handle ?? 0, range.contains(element.handle) else {
         return .failed(.invalidResponse)
       }
       found.descriptors.append(GATTDescriptor(handle: element.handle, uuid: element.type))
     }
-    guard let last = found.descriptors.last?.handle, last < end else { return .done(.descriptors(found.descriptors)) }
-    return discoverDescriptors(in: last + 1...end)
+    guard let last = found.descriptors.last?.handle, last < range.upperBound else {
+      return .done(.descriptors(found.descriptors))
+    }
+    return discoverDescriptors(in: last + 1...range.upperBound)
   }
 }

@@ -10,6 +10,9 @@ func hex(_ text: String) -> ByteSlice { ByteSlice([UInt8](hexadecimal: text) ?? 
 /// `count` octets that differ from their neighbours.
 func pattern(_ count: Int) -> ByteSlice { ByteSlice((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) }) }
 
+/// Both, one behind the other.
+func + (left: ByteSlice, right: ByteSlice) -> ByteSlice { ByteSlice(left.bytes + right.bytes) }
+
 extension BluetoothUUID {
   /// 6E400001-B5A3-F393-E0A9-E50E24DCCA9E with another number in place of the 1.
   static func custom(_ number: UInt64) -> BluetoothUUID {
@@ -37,8 +40,10 @@ extension GATTCharacteristicDefinition {
   }
 
   /// A value that whoever stands above the host has.
+  static func dynamic(_ properties: GATTProperties) -> GATTCharacteristicDefinition { dynamic(0x2A39, properties) }
+
   static func dynamic(
-    _ uuid: BluetoothUUID = 0x2A39, _ properties: GATTProperties,
+    _ uuid: BluetoothUUID, _ properties: GATTProperties,
     _ permissions: GATTPermissions = [.readable, .writeable]
   ) -> GATTCharacteristicDefinition {
     GATTCharacteristicDefinition(uuid: uuid, properties: properties, permissions: permissions, value: nil)

@@ -1,0 +1,278 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// The client against a scripted server, rows of the project's table of hostile peers among it.
+@Suite("GATT client")
+struct GATTClientTests {
+  private func failure(_ error: GATTError) -> [GATTEvent] { [.completed(1, .failure(error))] }
+  private func success(_ response: GATTResponse) -> [GATTEvent] { [.completed(1, .success(response))] }
+
+  @Test("A central begins with the MTU exchange; what is asked for meanwhile waits for it")
+  func start() {
+    var client = Scripted(.central)
+    client.bearer.start(at: .zero)
+    #expect(client.take() == [hex("020502")])
+    #expect(client.request(.read(3)) == [])
+    #expect(client.send("03b900") == [hex("0a0300")])
+    #expect(client.events == [.mtuChanged(185)])
+  }
+
+  @Test("A peripheral does not begin by itself")
+  func peripheralStart() {
+    var server = Scripted()
+    server.bearer.start(at: .zero)
+    #expect(server.take() == [])
+  }
+
+  @Test("A server that knows no MTU exchange leaves the MTU at 23")
+  func mtuRefused() {
+    var client = Scripted(.central)
+    client.bearer.start(at: .zero)
+    _ = client.take()
+    #expect(client.send("0102000006") == [])
+    #expect(client.bearer.mtu == 23)
+    #expect(client.request(.read(3)) == [hex("0a0300")])
+  }
+
+  @Test("An error ends the procedure with its code")
+  func refused() {
+    var client = Scripted(.central)
+    _ = client.request(.read(3))
+    #expect(client.send("010a030002") == [])
+    #expect(client.events == failure(.att(.readNotPermitted)))
+  }
+
+  @Test(
+    "A long read ends where the server says that the value does",
+    arguments: ["010c030007", "010c03000b", "010c030006", "0d"])
+  func endOfLongRead(last: String) {
+    var client = Scripted(.central)
+    _ = client.request(.read(3))
+    #expect(client.send(hex("0b") + pattern(22)) == [hex("0c03001600")])
+    #expect(client.send(last) == [])
+    #expect(client.events == success(.value(pattern(22))))
+  }
+
+  @Test("Another error in a long read is the result")
+  func longReadRefused() {
+    var client = Scripted(.central)
+    _ = client.request(.read(3))
+    _ = client.send(hex("0b") + pattern(22))
+    _ = client.send("010c030002")
+    #expect(client.events == failure(.att(.readNotPermitted)))
+  }
+
+  @Test("A15 A server that never ends a value is stopped at 512 octets")
+  func endlessValue() {
+    var client = Scripted(.central)
+    var next = client.request(.read(3))
+    next = client.send(hex("0b") + pattern(22))
+    var parts = 1
+    while !next.isEmpty, parts < 100 {
+      next = client.send(hex("0d") + pattern(22))
+      parts += 1
+    }
+    #expect(parts == 24)
+    guard case .completed(1, .success(.value(let value))) = client.events.first else {
+      Issue.record("no value")
+      return
+    }
+    #expect(value.count == 512)
+  }
+
+  @Test(
+    "A8 A prepared part that comes back changed is cancelled and fails",
+    arguments: ["17030000", "16", "170400", "17030012"])
+  func wrongEcho(kind: String) {
+    var client = Scripted(.central)
+    let part = client.request(.write(3, pattern(30)))
+    #expect(part == [hex("1603000000") + pattern(18)])
+    var echo = part[0].bytes
+    echo[0] = 0x17
+    switch kind {
+    case "17030000": echo[7] ^= 1
+    case "16": echo.removeLast()
+    case "170400": echo[1] = 4
+    default: echo[3] = 1
+    }
+    #expect(client.send(ByteSlice(echo)) == [hex("1800")])
+    #expect(client.events.isEmpty)
+    #expect(client.send("19") == [])
+    #expect(client.events == failure(.invalidResponse))
+  }
+
+  @Test("A prepared part that is refused cancels those before it")
+  func refusedPart() {
+    var client = Scripted(.central)
+    _ = client.request(.write(3, pattern(30)))
+    #expect(client.send("0116030009") == [hex("1800")])
+    #expect(client.send("19") == [])
+    #expect(client.events == failure(.att(.prepareQueueFull)))
+  }
+
+  @Test("A value of more than 512 octets is not written")
+  func tooLong() {
+    var client = Scripted(.central)
+    #expect(client.request(.write(3, pattern(513))) == [])
+    #expect(client.events == failure(.att(.invalidAttributeValueLength)))
+  }
+
+  @Test("A2 What answers nothing that was asked is ignored")
+  func unsolicited() {
+    var client = Scripted(.central)
+    #expect(client.send("0b01") == [])
+    _ = client.request(.read(3))
+    for other in ["13", "0d01", "0112030002", "03ff00", "19", "01"] { #expect(client.send(other) == []) }
+    #expect(client.events.isEmpty)
+    _ = client.send("0b05")
+    #expect(client.events == success(.value([5])))
+  }
+
+  @Test(
+    "A6 A discovery ends with an error when the server's handles do not increase or its lists are malformed",
+    arguments: [
+      // Services: before the range, end before start, the same again, an odd length, a UUID of 32 bits, no element.
+      (GATTRequest.discoverPrimaryServices, "1106 00000500 0018"), (.discoverPrimaryServices, "1106 05000400 0018"),
+      (.discoverPrimaryServices, "1106 01000500 0018 05000900 0118"),
+      (.discoverPrimaryServices, "1107 0100050000180000"),
+      (.discoverPrimaryServices, "1108 01000500 00180000"), (.discoverPrimaryServices, "1106"),
+      (.discoverPrimaryServices, "1100 01000500"), (.discoverPrimaryServices, "1106 0100050000"),
+      (.discoverPrimaryService(0x180D), "07 05000400"), (.discoverPrimaryService(0x180D), "07 05000900 09000a00"),
+      (.discoverPrimaryService(0x180D), "07 050009"),
+      // Inclusions: outside the range, a service that ends before it begins, a wrong length.
+      (.findIncludedServices(in: 10...20), "0908 1500 01000500 0018"),
+      (.findIncludedServices(in: 10...20), "0908 0b00 05000100 0018"),
+      (.findIncludedServices(in: 10...20), "0907 0b00 01000500 00"),
+      (.findIncludedServices(in: 10...20), "0908 0b00 00000500 0018"),
+      // Characteristics: not increasing, outside, a value at or before the declaration or outside, a wrong length.
+      (.discoverCharacteristics(in: 10...20), "0907 0b00 02 0c00 372a 0b00 02 0c00 372a"),
+      (.discoverCharacteristics(in: 10...20), "0907 1500 02 1600 372a"),
+      (.discoverCharacteristics(in: 10...20), "0907 0b00 02 0b00 372a"),
+      (.discoverCharacteristics(in: 10...20), "0907 0b00 02 1500 372a"),
+      (.discoverCharacteristics(in: 10...20), "0905 0b00 02 0c00"),
+      (.discoverCharacteristics(in: 10...20), "0901 0b"), (.discoverCharacteristics(in: 10...20), "0902 0b00"),
+      // Descriptors: not increasing, outside, an unknown format.
+      (.discoverDescriptors(in: 10...20), "0501 0a000229 0a000229"),
+      (.discoverDescriptors(in: 10...20), "0501 09000229"),
+      (.discoverDescriptors(in: 10...20), "0501 15000229"), (.discoverDescriptors(in: 10...20), "0503 0a000229"),
+    ])
+  func malformedDiscovery(request: GATTRequest, response: String) {
+    var client = Scripted(.central)
+    #expect(client.request(request).count == 1)
+    #expect(client.send(response) == [])
+    #expect(client.events == failure(.invalidResponse))
+  }
+
+  @Test("A6 A discovery that goes back to a handle that it had ends with an error")
+  func repeatedHandles() {
+    var client = Scripted(.central)
+    _ = client.request(.discoverCharacteristics(in: 1...0xFFFF))
+    #expect(client.send("0907 0b00 02 0c00 372a") == [hex("080c00ffff0328")])
+    #expect(client.send("0907 0b00 02 0c00 372a") == [])
+    #expect(client.events == failure(.invalidResponse))
+  }
+
+  @Test(
+    "A6 A discovery ends at handle 0xFFFF",
+    arguments: [
+      (GATTRequest.discoverPrimaryServices, "1106 0100ffff 0018"), (.discoverPrimaryService(0x180D), "07 0100ffff"),
+      (.discoverDescriptors(in: 1...0xFFFF), "0501 ffff0229"),
+      (.discoverCharacteristics(in: 0xFFFE...0xFFFF), "0907 feff 02 ffff 372a"),
+    ])
+  func lastHandle(request: GATTRequest, response: String) {
+    var client = Scripted(.central)
+    _ = client.request(request)
+    _ = client.send(response)
+    guard case .completed(1, .success) = client.events.first else {
+      // A characteristic at 0xFFFE is followed by one more question, for 0xFFFF.
+      #expect(client.send("0108ffff0a") == [])
+      #expect(client.events.count == 1)
+      return
+    }
+  }
+
+  @Test("A14 No response for 30 s closes the bearer: what waits, and what comes later, fails")
+  func timeout() {
+    var client = Scripted(.central)
+    client.now = .zero + .seconds(1)
+    _ = client.request(.read(3), token: 1)
+    _ = client.request(.writeWithoutResponse(3, [1]), token: 2)
+    #expect(client.bearer.deadline == .zero + .seconds(31))
+    client.pass(.seconds(29))
+    #expect(!client.bearer.isClosed)
+    client.pass(.seconds(1))
+    #expect(client.bearer.isClosed)
+    #expect(client.take() == [])
+    #expect(client.events == [.completed(1, .failure(.timeout)), .completed(2, .failure(.timeout))])
+    #expect(client.bearer.deadline == nil)
+    #expect(client.request(.read(3), token: 3) == [])
+    #expect(client.events.last == .completed(3, .failure(.timeout)))
+    #expect(client.send("0b01") == [])
+  }
+
+  @Test("A14 The 30 s begin when the request leaves")
+  func timeoutStart() {
+    var client = Scripted(.central)
+    client.bearer.request(.read(3), token: 1, at: .zero)
+    #expect(client.bearer.deadline == nil)
+    client.now = .zero + .seconds(10)
+    _ = client.take()
+    #expect(client.bearer.deadline == .zero + .seconds(40))
+  }
+
+  @Test("A16 Two clients' long reads do not mix")
+  func twoClients() {
+    var first = Scripted(.central)
+    var second = Scripted(.central)
+    _ = first.request(.read(3))
+    _ = second.request(.read(3))
+    _ = first.send(hex("0b") + pattern(22))
+    _ = second.send(ByteSlice([0x0B] + [UInt8](repeating: 9, count: 22)))
+    _ = first.send("0d01")
+    _ = second.send("0d02")
+    #expect(first.events == success(.value(ByteSlice(pattern(22).bytes + [1]))))
+    #expect(second.events == success(.value(ByteSlice([UInt8](repeating: 9, count: 22) + [2]))))
+  }
+
+  @Test("Notifications of one or several values, and indications, are told; indications are confirmed")
+  func values() {
+    var client = Scripted(.central)
+    #expect(client.send("1b0c000102") == [])
+    #expect(client.send("230c000100070d00020008 09") == [])
+    #expect(client.send("1d0c0003") == [hex("1e")])
+    #expect(
+      client.events == [
+        .valueReceived(12, [1, 2]), .valueReceived(12, [7]), .valueReceived(13, [8, 9]), .valueReceived(12, [3]),
+      ])
+  }
+
+  @Test("What is longer than the MTU is not taken in")
+  func tooLongPDU() {
+    var client = Scripted(.central)
+    #expect(client.send(hex("1b0c00") + pattern(21)) == [])
+    #expect(client.events.isEmpty)
+  }
+
+  @Test("An included service whose UUID is long, and whose declaration is not readable, is an error")
+  func includeWithoutUUID() {
+    var client = Scripted(.central)
+    _ = client.request(.findIncludedServices(in: 10...11))
+    #expect(client.send("0906 0b00 1400 1500") == [hex("0a1400")])
+    #expect(client.send("0b0102030405060708") == [])
+    #expect(client.events == failure(.invalidResponse))
+  }
+
+  @Test("A Service Changed indication that makes no sense is confirmed and changes nothing")
+  func malformedServiceChanged() {
+    var pair = GATTPair(.named())
+    _ = pair.perform(.discoverPrimaryServices)
+    pair.centralEvents = []
+    for indication in ["1d0800", "1d08000100", "1d080000000500", "1d080005000100", "1d0800010005000000"] {
+      pair.central.receive(hex(indication), database: &pair.centralDatabase, at: pair.now)
+      #expect(pair.central.takePDU(at: pair.now) == .handleValueConfirmation)
+    }
+    #expect(pair.central.takeEvent() == nil)
+  }
+}

@@ -1,0 +1,194 @@
+import BluetoothWire
+import TestVectors
+import Testing
+
+@testable import BluetoothHost
+
+@Suite("GATT server")
+struct GATTServerTests {
+  @Test("Each invalid ATT vector gets the reaction that it asks for")
+  func invalidVectors() throws {
+    let vectors = try #require(try TestVectors.load("pdus")["invalid"] as? [[String: Any]])
+    let reactions: [String: String?] = [
+      "MTU Request short": "0102000004", "MTU Request MTU 22": "030502", "Find Information start 0": "0104000001",
+      "Find Information start > end": "0104020001", "Read By Type start > end": "0108050001",
+      "Read By Type 3-octet UUID": "0108000004", "Read By Group Type not a group": "0110010010",
+      "Read handle 0": "010a000001", "unknown request opcode": "011f000006",
+      "unknown command opcode (bit 6)": nil, "Execute Write flags 2": "0118000004",
+      "Read Multiple one handle": "010e000004", "Signed Write too short": nil,
+      "Confirmation without indication": nil, "empty PDU": nil,
+    ]
+    var seen = 0
+    for vector in vectors where vector["layer"] as? String == "ATT" {
+      let name = try #require(vector["name"] as? String)
+      let reaction = try #require(reactions[name], "\(name)")
+      var server = Scripted()
+      let answer = server.send(try #require(vector["pdu"] as? String))
+      #expect(answer == (reaction.map { [hex($0)] } ?? []), "\(name)")
+      #expect(server.bearer.mtu == 23, "\(name)")
+      seen += 1
+    }
+    #expect(seen == reactions.count)
+  }
+
+  // MARK: Discovery
+
+  @Test("Services of one UUID width share a response, as many as fit")
+  func readByGroupType() throws {
+    var database = GATTDatabase.with()
+    _ = try database.add(GATTServiceDefinition(uuid: .custom(1), isPrimary: true, includes: [], characteristics: []))
+    var server = Scripted(.peripheral, database)
+    #expect(server.send("100100ffff0028") == [hex("1106 01000500 0018 06000900 0118 0a000a00 0d18")])
+    #expect(server.send("100b00ffff0028") == [hex("1114 0b000b00 9ecadc240ee5a9e093f3a3b50100406e")])
+    #expect(server.send("100c00ffff0028") == [hex("01100c000a")])
+    #expect(server.send("100100ffff0128") == [hex("011001000a")])
+  }
+
+  @Test("Find By Type Value gives the ends of the groups, and compares the value")
+  func findByTypeValue() {
+    var server = Scripted(.peripheral, .with())
+    #expect(server.send("060100ffff00280118") == [hex("0706000900")])
+    #expect(server.send("060100ffff00280f18") == [hex("010601000a")])
+    #expect(server.send("060100ffff002801") == [hex("010601000a")])
+    // Appearance: no group.
+    #expect(server.send("060100ffff012a4103") == [hex("0705000500")])
+  }
+
+  @Test("Find Information gives handles and types of one width")
+  func findInformation() throws {
+    var server = Scripted(.peripheral, .with(.stored(.custom(2), [1])))
+    #expect(server.send("0409000b00") == [hex("0501 09000229 0a000028 0b000328")])
+    #expect(server.send("040c00ffff") == [hex("0502 0c00 9ecadc240ee5a9e093f3a3b50200406e")])
+    #expect(server.send("040d00ffff") == [hex("01040d000a")])
+  }
+
+  @Test("Read By Type lists values of one length; a value that the service above has comes alone")
+  func readByType() throws {
+    var server = Scripted(.peripheral, .with(.stored(0x2A19, [1]), .stored(0x2A19, [2]), .dynamic(0x2A19, .read)))
+    #expect(server.send("080100ffff192a") == [hex("0903 0c0001 0e0002")])
+    #expect(server.send("080f00ffff192a") == [])
+    let request = try #require(server.lastRequest)
+    #expect(server.events == [.readRequested(request, 16, offset: 0)])
+    #expect(server.respond(request, .success([7, 8])) == [hex("0904 1000 0708")])
+    #expect(server.send("081100ffff192a") == [hex("010811000a")])
+  }
+
+  // MARK: Reading
+
+  @Test("A read of what the service above has waits for the answer, which is cut to MTU − 1")
+  func dynamicRead() throws {
+    var server = Scripted(.peripheral, .with(.dynamic(.read)))
+    #expect(server.send("0a0c00") == [])
+    let request = try #require(server.lastRequest)
+    #expect(server.events == [.readRequested(request, 12, offset: 0)])
+    #expect(server.respond(request, .success(pattern(40))) == [hex("0b") + pattern(22)])
+    #expect(server.respond(request, .success([1])) == [])
+  }
+
+  @Test("A refusal from above goes to the client with its code and the handle")
+  func refusedRead() throws {
+    var server = Scripted(.peripheral, .with(.dynamic(.read)))
+    _ = server.send("0c0c000500")
+    let request = try #require(server.lastRequest)
+    #expect(server.events == [.readRequested(request, 12, offset: 5)])
+    #expect(server.respond(request, .failure(ATT.ErrorCode(rawValue: 0x80))) == [hex("010c0c0080")])
+  }
+
+  @Test("Read Multiple gives the values one behind the other, asking for those above, cut to MTU − 1")
+  func readMultiple() throws {
+    var server = Scripted(.peripheral, .with(.stored([1, 2]), .dynamic(.read), .stored(pattern(30))))
+    #expect(server.send("0e0c000e001000") == [])
+    var request = try #require(server.lastRequest)
+    #expect(server.respond(request, .success([9])) == [hex("0f010209") + pattern(19)])
+    #expect(server.send("200c000e000c00") == [])
+    request = try #require(server.lastRequest)
+    #expect(server.respond(request, .success([9])) == [hex("21 02000102 010009 02000102")])
+    #expect(server.send("0e0c006300") == [hex("010e630001")])
+  }
+
+  // MARK: Writing
+
+  @Test("A write of what the service above has waits for the answer")
+  func dynamicWrite() throws {
+    var server = Scripted(.peripheral, .with(.dynamic(.write)))
+    #expect(server.send("120c000102") == [])
+    let request = try #require(server.lastRequest)
+    #expect(server.events == [.writeRequested(request, [GATTWritePart(handle: 12, offset: 0, value: [1, 2])])])
+    #expect(server.respond(request) == [hex("13")])
+    _ = server.send("120c000102")
+    let second = try #require(server.lastRequest)
+    #expect(server.respond(second, .failure(.valueNotAllowed)) == [hex("01120c0013")])
+  }
+
+  @Test("A write command is told to the service above, which has nothing to answer")
+  func writeCommand() {
+    var server = Scripted(.peripheral, .with(.dynamic(.writeWithoutResponse)))
+    #expect(server.send("520c000102") == [])
+    #expect(server.events == [.writeRequested(nil, [GATTWritePart(handle: 12, offset: 0, value: [1, 2])])])
+  }
+
+  @Test("Each way of writing needs its own property")
+  func waysOfWriting() {
+    var server = Scripted(.peripheral, .with(.dynamic(.write), .dynamic(.writeWithoutResponse)))
+    #expect(server.send("120e0001") == [hex("01120e0003")])
+    #expect(server.send("160e00000001") == [hex("01160e0003")])
+    #expect(server.send("520c0001") == [])
+    #expect(server.events.isEmpty)
+  }
+
+  @Test("Prepared writes go up together, all or none")
+  func preparedWrites() throws {
+    var server = Scripted(.peripheral, .with(.dynamic(.write), .dynamic(.write)))
+    #expect(server.send("160c0000000102") == [hex("170c0000000102")])
+    #expect(server.send("160e0005000a") == [hex("170e0005000a")])
+    #expect(server.events.isEmpty)
+    #expect(server.send("1801") == [])
+    let request = try #require(server.lastRequest)
+    #expect(
+      server.events == [
+        .writeRequested(
+          request,
+          [
+            GATTWritePart(handle: 12, offset: 0, value: [1, 2]), GATTWritePart(handle: 14, offset: 5, value: [10]),
+          ])
+      ])
+    #expect(server.respond(request) == [hex("19")])
+    // Nothing is left of them.
+    #expect(server.send("1801") == [hex("19")])
+  }
+
+  @Test("Cancelled prepared writes are forgotten")
+  func cancelledWrites() {
+    var server = Scripted(.peripheral, .with(.dynamic(.write)))
+    _ = server.send("160c0000000102")
+    #expect(server.send("1800") == [hex("19")])
+    #expect(server.send("1801") == [hex("19")])
+    #expect(server.events.isEmpty)
+  }
+
+  @Test("A stored value that may be written takes what is written, in parts too")
+  func storedWrite() {
+    let definition = GATTCharacteristicDefinition(
+      uuid: 0x2A39, properties: [.read, .write], permissions: [.readable, .writeable], value: [1, 2, 3])
+    var server = Scripted(.peripheral, .with(definition))
+    #expect(server.send("120c000405") == [hex("13")])
+    #expect(server.send("0a0c00") == [hex("0b0405")])
+    _ = server.send("160c00010007")
+    _ = server.send("160c0002000809")
+    #expect(server.send("1801") == [hex("19")])
+    #expect(server.send("0a0c00") == [hex("0b04070809")])
+    _ = server.send("160c0005000a")
+    #expect(server.send("1801") == [hex("01180c0007")])
+    #expect(server.send("0a0c00") == [hex("0b04070809")])
+  }
+
+  @Test("The new MTU counts from the response on")
+  func mtuTakesEffectWithResponse() {
+    var server = Scripted(maximumMTU: 100)
+    server.bearer.receive(hex("026400"), database: &server.database, at: .zero)
+    #expect(server.bearer.mtu == 23)
+    #expect(server.take() == [hex("036400")])
+    #expect(server.bearer.mtu == 100)
+    #expect(server.events == [.mtuChanged(100)])
+  }
+}
