@@ -1,0 +1,36 @@
+extension LL {
+  /// Whether a connection may have this access address · Vol 6, Part B, 2.1.2. `forCoded`: on a device with the Coded PHY,
+  /// which asks for more.
+  package static func isValidAccessAddress(_ address: UInt32, forCoded: Bool = false) -> Bool {
+    let octets = (0..<4).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }
+    // Bit n is one where bit n differs from bit n + 1.
+    let transitions = (address ^ address >> 1) & 0x7FFF_FFFF
+    guard longestRun(in: address) <= 6,
+      (address ^ advertisingAccessAddress).nonzeroBitCount > 1,
+      Set(octets).count > 1,
+      transitions.nonzeroBitCount <= 24,
+      (transitions >> 26).nonzeroBitCount >= 2
+    else { return false }
+    guard forCoded else { return true }
+    return octets[0].nonzeroBitCount >= 3 && (transitions & 0x7FFF).nonzeroBitCount <= 11
+  }
+
+  /// An access address for a new connection.
+  package static func randomAccessAddress(using generator: inout some RandomNumberGenerator) -> UInt32 {
+    while true {
+      let address = UInt32(truncatingIfNeeded: generator.next())
+      if isValidAccessAddress(address, forCoded: true) { return address }
+    }
+  }
+
+  /// How many equal bits follow each other at most.
+  private static func longestRun(in value: UInt32) -> Int {
+    var longest = 1
+    var run = 1
+    for bit in 1..<32 {
+      run = (value >> bit ^ value >> (bit - 1)) & 1 == 0 ? run + 1 : 1
+      longest = max(longest, run)
+    }
+    return longest
+  }
+}

@@ -1,0 +1,186 @@
+extension LL {
+  /// An advertising physical channel PDU of legacy advertising · Vol 6, Part B, 2.3.
+  package enum AdvertisingPDU: Hashable, Sendable {
+    /// ADV_IND · 2.3.1.1; `data` holds at most 31 octets. `usesAlgorithm2`: the ChSel bit.
+    case advInd(advertiser: DeviceAddress, data: ByteSlice, usesAlgorithm2: Bool)
+    /// ADV_DIRECT_IND · 2.3.1.2
+    case advDirectInd(advertiser: DeviceAddress, target: DeviceAddress, usesAlgorithm2: Bool)
+    /// ADV_NONCONN_IND · 2.3.1.3
+    case advNonconnInd(advertiser: DeviceAddress, data: ByteSlice)
+    /// ADV_SCAN_IND · 2.3.1.4
+    case advScanInd(advertiser: DeviceAddress, data: ByteSlice)
+    /// SCAN_REQ · 2.3.2.1
+    case scanReq(scanner: DeviceAddress, advertiser: DeviceAddress)
+    /// SCAN_RSP · 2.3.2.2
+    case scanRsp(advertiser: DeviceAddress, data: ByteSlice)
+    /// CONNECT_IND · 2.3.3.1
+    case connectInd(initiator: DeviceAddress, advertiser: DeviceAddress, data: ConnectionData, usesAlgorithm2: Bool)
+  }
+
+  /// The longest AdvData and ScanRspData, octets.
+  package static let maximumAdvertisingDataLength = 31
+
+  /// PDU_Type, the low four bits of the header · 2.3.
+  package enum AdvertisingPDUType: UInt8, Hashable, Sendable {
+    case advInd = 0b0000
+    case advDirectInd = 0b0001
+    case advNonconnInd = 0b0010
+    case scanReq = 0b0011
+    case scanRsp = 0b0100
+    case connectInd = 0b0101
+    case advScanInd = 0b0110
+  }
+
+  /// LLData of CONNECT_IND: how the connection is to be · Vol 6, Part B, 2.3.3.1.
+  package struct ConnectionData: Hashable, Sendable {
+    /// How many octets it takes.
+    package static let size = 22
+
+    package var accessAddress: UInt32
+    /// 24 bits, on the air least significant octet first.
+    package var crcInit: UInt32
+    /// transmitWindowSize, units of 1.25 ms.
+    package var windowSize: UInt8
+    /// transmitWindowOffset, units of 1.25 ms.
+    package var windowOffset: UInt16
+    /// connInterval, units of 1.25 ms.
+    package var interval: UInt16
+    /// connPeripheralLatency, in events.
+    package var latency: UInt16
+    /// connSupervisionTimeout, units of 10 ms.
+    package var timeout: UInt16
+    package var channelMap: ChannelMap
+    /// hopIncrement, 5 bits.
+    package var hop: UInt8
+    /// centralSCA, 3 bits.
+    package var sleepClockAccuracy: SleepClockAccuracy
+
+    package init(
+      accessAddress: UInt32, crcInit: UInt32, windowSize: UInt8, windowOffset: UInt16, interval: UInt16,
+      latency: UInt16, timeout: UInt16, channelMap: ChannelMap, hop: UInt8, sleepClockAccuracy: SleepClockAccuracy
+    ) {
+      self.accessAddress = accessAddress
+      self.crcInit = crcInit
+      self.windowSize = windowSize
+      self.windowOffset = windowOffset
+      self.interval = interval
+      self.latency = latency
+      self.timeout = timeout
+      self.channelMap = channelMap
+      self.hop = hop
+      self.sleepClockAccuracy = sleepClockAccuracy
+    }
+
+    /// Whether all fields have values that a connection can be made with · 2.3.3.1, 4.5.1 to 4.5.8.
+    package var isValid: Bool {
+      (5...16).contains(hop) && channelMap.isValid
+        && ConnectionTiming(
+          windowSize: windowSize, windowOffset: windowOffset, interval: interval, latency: latency, timeout: timeout
+        ).isValid
+    }
+
+    init(from reader: inout ByteReader) throws(DecodingError) {
+      accessAddress = try reader.uint32()
+      crcInit = try reader.uint24()
+      windowSize = try reader.uint8()
+      windowOffset = try reader.uint16()
+      interval = try reader.uint16()
+      latency = try reader.uint16()
+      timeout = try reader.uint16()
+      channelMap = try ChannelMap(from: &reader)
+      let last = try reader.uint8()
+      hop = last & 0x1F
+      sleepClockAccuracy = SleepClockAccuracy(rawValue: last >> 5) ?? .upTo500
+    }
+
+    func encode(into writer: inout ByteWriter) {
+      writer.append(accessAddress)
+      writer.append24(crcInit)
+      writer.append(windowSize)
+      writer.append(windowOffset)
+      writer.append(interval)
+      writer.append(latency)
+      writer.append(timeout)
+      channelMap.encode(into: &writer)
+      writer.append(hop & 0x1F | sleepClockAccuracy.rawValue << 5)
+    }
+  }
+
+  /// The timing that CONNECT_IND and LL_CONNECTION_UPDATE_IND have in common · Vol 6, Part B, 2.3.3.1, 2.4.2.1.
+  package struct ConnectionTiming: Hashable, Sendable {
+    /// Units of 1.25 ms.
+    package var windowSize: UInt8
+    /// Units of 1.25 ms.
+    package var windowOffset: UInt16
+    /// Units of 1.25 ms, 6 to 3200.
+    package var interval: UInt16
+    /// Events, 0 to 499.
+    package var latency: UInt16
+    /// Units of 10 ms, 10 to 3200.
+    package var timeout: UInt16
+
+    package init(windowSize: UInt8, windowOffset: UInt16, interval: UInt16, latency: UInt16, timeout: UInt16) {
+      self.windowSize = windowSize
+      self.windowOffset = windowOffset
+      self.interval = interval
+      self.latency = latency
+      self.timeout = timeout
+    }
+
+    /// · 4.5.1, 4.5.2, 4.5.3
+    package var isValid: Bool {
+      guard (6...3200).contains(interval), latency <= 499, (10...3200).contains(timeout),
+        windowOffset <= interval, windowSize >= 1, UInt16(windowSize) <= min(8, interval - 1)
+      else { return false }
+      // connSupervisionTimeout > (1 + latency) × connInterval × 2, both in units of 1.25 ms.
+      return Int(timeout) * 8 > (1 + Int(latency)) * Int(interval) * 2
+    }
+  }
+
+  /// How wrong a sleep clock may be · Vol 6, Part B, 4.2.2; as a field of three bits · 2.3.3.1.
+  package enum SleepClockAccuracy: UInt8, Hashable, Sendable {
+    case upTo500 = 0
+    case upTo250, upTo150, upTo100, upTo75, upTo50, upTo30, upTo20
+
+    /// The narrowest class that holds a clock of `partsPerMillion`.
+    package init(partsPerMillion: Int) {
+      switch partsPerMillion {
+      case ...20: self = .upTo20
+      case ...30: self = .upTo30
+      case ...50: self = .upTo50
+      case ...75: self = .upTo75
+      case ...100: self = .upTo100
+      case ...150: self = .upTo150
+      case ...250: self = .upTo250
+      default: self = .upTo500
+      }
+    }
+
+    package var partsPerMillion: Int64 {
+      switch self {
+      case .upTo500: 500
+      case .upTo250: 250
+      case .upTo150: 150
+      case .upTo100: 100
+      case .upTo75: 75
+      case .upTo50: 50
+      case .upTo30: 30
+      case .upTo20: 20
+      }
+    }
+  }
+}
+
+extension ChannelMap {
+  /// Five octets, least significant first.
+  init(from reader: inout ByteReader) throws(DecodingError) {
+    let low = try reader.uint32()
+    let high = try reader.uint8()
+    self.init(bits: UInt64(low) | UInt64(high) << 32)
+  }
+
+  func encode(into writer: inout ByteWriter) {
+    writer.append(UInt32(truncatingIfNeeded: bits))
+    writer.append(UInt8(truncatingIfNeeded: bits >> 32))
+  }
+}

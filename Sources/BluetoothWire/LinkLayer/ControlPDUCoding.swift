@@ -1,0 +1,120 @@
+extension LL.ControlPDU {
+  /// What the payload of a data PDU with LLID 0b11 says: opcode and CtrData.
+  ///
+  /// - Throws: `unknown` with the opcode when it is none of `LL.ControlOpcode`; `truncated` or `excess` when the length
+  ///   is not the opcode's.
+  package init(payload: ByteSlice) throws(DecodingError) {
+    var reader = ByteReader(payload)
+    let code = try reader.uint8()
+    guard let opcode = LL.ControlOpcode(rawValue: code) else { throw .unknown(code: UInt16(code)) }
+    switch opcode {
+    case .connectionUpdateInd:
+      self = .connectionUpdateInd(try LL.ConnectionTiming(from: &reader), instant: try reader.uint16())
+    case .channelMapInd: self = .channelMapInd(try ChannelMap(from: &reader), instant: try reader.uint16())
+    case .terminateInd: self = .terminateInd(HCI.ErrorCode(rawValue: try reader.uint8()))
+    case .unknownRsp: self = .unknownRsp(try reader.uint8())
+    case .featureReq: self = .featureReq(try reader.uint64())
+    case .featureRsp: self = .featureRsp(try reader.uint64())
+    case .versionInd:
+      self = .versionInd(
+        LL.VersionInformation(
+          version: try reader.uint8(), company: try reader.uint16(), subversion: try reader.uint16()))
+    case .rejectInd: self = .rejectInd(HCI.ErrorCode(rawValue: try reader.uint8()))
+    case .peripheralFeatureReq: self = .peripheralFeatureReq(try reader.uint64())
+    case .connectionParamReq: self = .connectionParamReq(try LL.ConnectionParameterProposal(from: &reader))
+    case .connectionParamRsp: self = .connectionParamRsp(try LL.ConnectionParameterProposal(from: &reader))
+    case .rejectExtInd:
+      self = .rejectExtInd(opcode: try reader.uint8(), HCI.ErrorCode(rawValue: try reader.uint8()))
+    case .pingReq: self = .pingReq
+    case .pingRsp: self = .pingRsp
+    case .lengthReq: self = .lengthReq(try LL.DataLengths(from: &reader))
+    case .lengthRsp: self = .lengthRsp(try LL.DataLengths(from: &reader))
+    }
+    try reader.end()
+  }
+
+  /// Opcode and CtrData.
+  package func encode(into writer: inout ByteWriter) {
+    writer.append(opcode.rawValue)
+    switch self {
+    case .connectionUpdateInd(let timing, let instant):
+      timing.encode(into: &writer)
+      writer.append(instant)
+    case .channelMapInd(let map, let instant):
+      map.encode(into: &writer)
+      writer.append(instant)
+    case .terminateInd(let reason), .rejectInd(let reason): writer.append(reason.rawValue)
+    case .unknownRsp(let opcode): writer.append(opcode)
+    case .featureReq(let features), .featureRsp(let features), .peripheralFeatureReq(let features):
+      writer.append(features)
+    case .versionInd(let information):
+      writer.append(information.version)
+      writer.append(information.company)
+      writer.append(information.subversion)
+    case .connectionParamReq(let proposal), .connectionParamRsp(let proposal): proposal.encode(into: &writer)
+    case .rejectExtInd(let opcode, let reason):
+      writer.append(opcode)
+      writer.append(reason.rawValue)
+    case .pingReq, .pingRsp: break
+    case .lengthReq(let lengths), .lengthRsp(let lengths): lengths.encode(into: &writer)
+    }
+  }
+
+  /// The payload of a data PDU with LLID 0b11.
+  package func payload(in pool: PacketPool) -> ByteSlice {
+    var writer = ByteWriter(pool)
+    encode(into: &writer)
+    return writer.finish()
+  }
+}
+
+extension LL.ConnectionTiming {
+  init(from reader: inout ByteReader) throws(DecodingError) {
+    windowSize = try reader.uint8()
+    windowOffset = try reader.uint16()
+    interval = try reader.uint16()
+    latency = try reader.uint16()
+    timeout = try reader.uint16()
+  }
+
+  func encode(into writer: inout ByteWriter) {
+    writer.append(windowSize)
+    writer.append(windowOffset)
+    writer.append(interval)
+    writer.append(latency)
+    writer.append(timeout)
+  }
+}
+
+extension LL.DataLengths {
+  init(from reader: inout ByteReader) throws(DecodingError) {
+    maximumReceiveOctets = try reader.uint16()
+    maximumReceiveTime = try reader.uint16()
+    maximumTransmitOctets = try reader.uint16()
+    maximumTransmitTime = try reader.uint16()
+  }
+
+  func encode(into writer: inout ByteWriter) {
+    writer.append(maximumReceiveOctets)
+    writer.append(maximumReceiveTime)
+    writer.append(maximumTransmitOctets)
+    writer.append(maximumTransmitTime)
+  }
+}
+
+extension LL.ConnectionParameterProposal {
+  init(from reader: inout ByteReader) throws(DecodingError) {
+    parameters = try ConnectionParameters(from: &reader)
+    preferredPeriodicity = try reader.uint8()
+    referenceConnectionEventCount = try reader.uint16()
+    offsets = Offsets(low: try reader.uint64(), high: try reader.uint32())
+  }
+
+  func encode(into writer: inout ByteWriter) {
+    parameters.encode(into: &writer)
+    writer.append(preferredPeriodicity)
+    writer.append(referenceConnectionEventCount)
+    writer.append(offsets.low)
+    writer.append(offsets.high)
+  }
+}
