@@ -3,7 +3,9 @@ extension LL {
   package static func airBytes(of packet: AirPacket) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(9 + packet.payload.count)
-    for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: packet.accessAddress >> shift)) }
+    for shift in stride(from: 0, to: 32, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: packet.accessAddress >> shift))
+    }
     bytes.append(UInt8(truncatingIfNeeded: packet.header))
     bytes.append(UInt8(truncatingIfNeeded: packet.header >> 8))
     packet.payload.withUnsafeBytes { bytes.append(contentsOf: $0) }
