@@ -5,76 +5,237 @@ import DequeModule
 ///
 /// Whoever owns it moves packets between it and the controller, tells it the time, and takes its events.
 package struct Host {
-  package init(configuration: HostConfiguration, random: SplitGenerator, pool: PacketPool) {}
+  let configuration: HostConfiguration
+  let pool: PacketPool
+  /// The device's own random static address · Vol 6, Part B, 1.3.2.1.
+  package let address: DeviceAddress
+
+  var power = Power.off
+  var wantsPower = false
+  /// When the controller was last found broken.
+  var lastFailure: Instant?
+  var controller = ControllerFacts()
+  var commands = CommandQueue()
+  var advertiser = Advertiser()
+  var scanner = Scanner()
+  var initiator = Initiator()
+  var database: GATTDatabase
+  var allLinks: [HostLink] = []
+  /// ACL packets that the controller has.
+  var outstanding = 0
+  /// Which link is served first when the controller has room again.
+  var turn = 0
+  /// Hostile or broken input that was thrown away.
+  package internal(set) var metrics = HostMetrics()
+  var packets: Deque<HCI.Packet> = []
+  var events: Deque<HostEvent> = []
+
+  package init(configuration: HostConfiguration, random: SplitGenerator, pool: PacketPool) {
+    self.configuration = configuration
+    self.pool = pool
+    var generator = random.split("address")
+    address = configuration.address ?? .randomStatic(using: &generator)
+    database = GATTDatabase(deviceName: configuration.deviceName, appearance: configuration.appearance)
+  }
 
   /// The next instant at which `timeReached` is to be called; nil: none.
-  package var deadline: Instant? { nil }
-
-  /// The device's own random static address · Vol 6, Part B, 1.3.2.1.
-  package var address: DeviceAddress { DeviceAddress(0, .random) }
+  package var deadline: Instant? {
+    var result = earliest(commands.deadline, initiator.deadline)
+    if case .stopping(let until?) = power { result = earliest(result, until) }
+    for link in allLinks { result = earliest(result, link.deadline) }
+    return result
+  }
 
   /// The links that exist, in the order in which they came about.
-  package var links: [Link] { [] }
+  package var links: [Link] { allLinks.filter { !$0.isHidden }.map(\.link) }
 
   /// The ATT_MTU of a link; that of a link which does not exist is the default.
-  package func mtu(of handle: HCI.ConnectionHandle) -> Int { ATT.defaultMTU }
-
-  /// Starts up or shuts down the controller. A host begins switched off.
-  package mutating func setPower(_ on: Bool, at now: Instant) {}
+  package func mtu(of handle: HCI.ConnectionHandle) -> Int {
+    index(of: handle).map { allLinks[$0].bearer.mtu } ?? ATT.defaultMTU
+  }
 
   // MARK: The controller's side
 
   /// Takes in a packet of the controller, of any content.
-  package mutating func receive(_ packet: HCI.Packet, at now: Instant) {}
-  package mutating func timeReached(_ now: Instant) {}
+  package mutating func receive(_ packet: HCI.Packet, at now: Instant) {
+    switch packet {
+    case .acl(let data): receive(data, at: now)
+    case .event(let code, let parameters):
+      guard let event = try? HCI.Event(code: code, parameters: parameters) else {
+        metrics.malformedEvents += 1
+        return
+      }
+      receive(event, at: now)
+    case .command: metrics.unexpectedPackets += 1
+    }
+    settle(at: now)
+  }
+
+  package mutating func timeReached(_ now: Instant) {
+    timeReachedForPower(now)
+    initiator.timeReached(now)
+    for index in allLinks.indices where !allLinks[index].isHidden {
+      allLinks[index].bearer.timeReached(now)
+      if let signal = allLinks[index].signalling.timeReached(now) { send(signal, on: index) }
+      serve(index, at: now)
+    }
+    settle(at: now)
+  }
+
   /// The next packet for the controller.
-  package mutating func takePacket() -> HCI.Packet? { nil }
+  package mutating func takePacket() -> HCI.Packet? { packets.popFirst() }
   /// The next event for the service.
-  package mutating func takeEvent() -> HostEvent? { nil }
+  package mutating func takeEvent() -> HostEvent? { events.popFirst() }
 
   // MARK: GAP
 
   /// Advertises as connectable and scannable; answered by `advertisingStarted`. Goes on while links exist, as far as the
   /// controller allows. New data take the place of the old. Each at most 31 octets, else `outOfSpace`.
-  package mutating func startAdvertising(data: ByteSlice, scanResponse: ByteSlice, at now: Instant) {}
-  package mutating func stopAdvertising(at now: Instant) {}
-  /// Scans in this way from now on; nil: not any more.
-  package mutating func setScanning(_ parameters: ScanParameters?, at now: Instant) {}
+  package mutating func startAdvertising(data: ByteSlice, scanResponse: ByteSlice, at now: Instant) {
+    guard isOn else {
+      events.append(.advertisingStarted(.controller(.commandDisallowed)))
+      return
+    }
+    guard max(data.count, scanResponse.count) <= HCI.maximumAdvertisingDataLength else {
+      events.append(.advertisingStarted(.outOfSpace))
+      return
+    }
+    advertiser.start(data: data, scanResponse: scanResponse)
+    tellAdvertisingStarted(advertiser.answerWithoutCommand())
+    settle(at: now)
+  }
+
+  package mutating func stopAdvertising(at now: Instant) {
+    advertiser.stop()
+    settle(at: now)
+  }
+
+  /// Scans in this way from now on, and reports every device anew; nil: not any more.
+  package mutating func setScanning(_ parameters: ScanParameters?, at now: Instant) {
+    guard isOn else { return }
+    scanner.set(parameters)
+    settle(at: now)
+  }
+
   /// Connects as soon as the device is heard, until then for ever. Several devices may be waited for.
-  package mutating func connect(to address: DeviceAddress, at now: Instant) {}
+  package mutating func connect(to address: DeviceAddress, at now: Instant) {
+    guard isOn else {
+      events.append(.connectionFailed(address, .commandDisallowed))
+      return
+    }
+    initiator.connect(to: address)
+    settle(at: now)
+  }
+
   /// Does not wait for the device any more. A link that just then came about is ended without an event.
-  package mutating func cancelConnecting(to address: DeviceAddress, at now: Instant) {}
+  package mutating func cancelConnecting(to address: DeviceAddress, at now: Instant) {
+    initiator.cancel(address)
+    settle(at: now)
+  }
+
   /// Ends a link; answered by `disconnected`.
-  package mutating func disconnect(_ handle: HCI.ConnectionHandle, at now: Instant) {}
+  package mutating func disconnect(_ handle: HCI.ConnectionHandle, at now: Instant) {
+    guard let index = index(of: handle) else { return }
+    disconnect(index, reason: .remoteUserTerminatedConnection)
+    settle(at: now)
+  }
+
   /// Answered by `rssiRead`.
-  package mutating func readRSSI(_ handle: HCI.ConnectionHandle, at now: Instant) {}
+  package mutating func readRSSI(_ handle: HCI.ConnectionHandle, at now: Instant) {
+    guard index(of: handle) != nil else {
+      events.append(.rssiRead(handle, .failure(.notConnected)))
+      return
+    }
+    commands.append(.readRSSI(handle), for: .readRSSI(handle))
+    settle(at: now)
+  }
+
   /// A central changes the parameters of a link, a peripheral asks for it; either may be refused without an event.
   package mutating func updateConnection(
     _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, at now: Instant
-  ) {}
+  ) {
+    guard let index = index(of: handle) else { return }
+    switch allLinks[index].link.role {
+    case .central: update(index, parameters)
+    case .peripheral:
+      if let signal = allLinks[index].signalling.requestUpdate(parameters, at: now) { send(signal, on: index) }
+    }
+    settle(at: now)
+  }
 
   // MARK: GATT client
 
   /// Begins a procedure as soon as those before it on this link have ended.
   package mutating func request(
     _ request: GATTRequest, token: GATTToken, on handle: HCI.ConnectionHandle, at now: Instant
-  ) {}
+  ) {
+    guard let index = index(of: handle) else { return }
+    allLinks[index].bearer.request(request, token: token, at: now)
+    serve(index, at: now)
+    settle(at: now)
+  }
 
   // MARK: GATT server
 
   /// Adds a service to the local database.
   package mutating func addService(
     _ definition: GATTServiceDefinition, at now: Instant
-  ) -> Result<GATTServicePlacement, GATTDatabaseError> { .failure(.full) }
+  ) -> Result<GATTServicePlacement, GATTDatabaseError> {
+    do throws(GATTDatabaseError) {
+      let placement = try database.add(definition)
+      databaseChanged(placement.range, at: now)
+      return .success(placement)
+    } catch {
+      return .failure(error)
+    }
+  }
+
   /// Removes the service whose declaration stands at this handle.
-  package mutating func removeService(declaration: AttributeHandle, at now: Instant) {}
+  package mutating func removeService(declaration: AttributeHandle, at now: Instant) {
+    guard let range = database.remove(declaration: declaration) else { return }
+    databaseChanged(range, at: now)
+  }
+
   /// Answers a request of a client; a second answer is ignored.
   package mutating func respond(
     to request: GATTServerRequest, on handle: HCI.ConnectionHandle, with result: Result<ByteSlice, ATT.ErrorCode>,
     at now: Instant
-  ) {}
+  ) {
+    guard let index = index(of: handle) else { return }
+    allLinks[index].bearer.respond(to: request, with: result, database: &database, at: now)
+    serve(index, at: now)
+    settle(at: now)
+  }
+
   /// Notifies or indicates, as the client has subscribed; followed by `GATTEvent.updateSent`.
   package mutating func update(
     _ value: AttributeHandle, with bytes: ByteSlice, on handle: HCI.ConnectionHandle, at now: Instant
-  ) {}
+  ) {
+    guard let index = index(of: handle) else { return }
+    allLinks[index].bearer.update(value, with: bytes, at: now)
+    serve(index, at: now)
+    settle(at: now)
+  }
+
+  private mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, at now: Instant) {
+    for index in allLinks.indices where !allLinks[index].isHidden {
+      allLinks[index].bearer.databaseChanged(range, in: database, at: now)
+      serve(index, at: now)
+    }
+    settle(at: now)
+  }
+}
+
+/// What a host has thrown away.
+package struct HostMetrics: Hashable, Sendable {
+  /// Events that could not be read.
+  package var malformedEvents = 0
+  /// Packets and events that a controller does not send, or not now.
+  package var unexpectedPackets = 0
+  /// Packets and events for links that do not exist.
+  package var unknownLinks = 0
+  /// Frames, and parts of frames, that did not fit together.
+  package var droppedFrames = 0
+  /// Answers that were not sent because too many of them waited.
+  package var droppedAnswers = 0
 }

@@ -21,6 +21,8 @@ package enum HCI {
   package struct ConnectionHandle: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
+    /// The largest.
+    package static let maximum = ConnectionHandle(rawValue: 0x0EFF)
   }
 
   /// A part of an L2CAP PDU on its way between host and controller · 5.4.2.

@@ -10,6 +10,8 @@ package enum L2CAP {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// No channel.
+    package static let none = ChannelID(rawValue: 0x0000)
     /// The Attribute Protocol.
     package static let attribute = ChannelID(rawValue: 0x0004)
     /// LE signalling.

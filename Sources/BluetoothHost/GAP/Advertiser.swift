@@ -1,0 +1,115 @@
+import BluetoothWire
+
+/// Brings the controller's advertising to what is wanted, one command at a time · Vol 4, Part E, 7.8.5 to 7.8.9.
+struct Advertiser {
+  private struct Content: Equatable {
+    var data: ByteSlice
+    var scanResponse: ByteSlice
+  }
+
+  private enum Step { case disable, parameters, data, scanResponse, enable }
+
+  private var wanted: Content?
+  /// What the controller has.
+  private var data: ByteSlice?
+  private var scanResponse: ByteSlice?
+  private var hasParameters = false
+  private(set) var isEnabled = false
+  private var inFlight: Step?
+  private var owesAnswer = false
+  /// The controller has refused to go on beside the links that there are.
+  private var isBlocked = false
+
+  mutating func start(data: ByteSlice, scanResponse: ByteSlice) {
+    wanted = Content(data: data, scanResponse: scanResponse)
+    owesAnswer = true
+    isBlocked = false
+  }
+
+  mutating func stop() {
+    wanted = nil
+    owesAnswer = false
+  }
+
+  /// Somebody waits to hear that it began.
+  var isAwaited: Bool { owesAnswer }
+
+  /// A link in the peripheral role ends advertising · Vol 4, Part E, 7.8.9.
+  mutating func linkCameAbout() { isEnabled = false }
+  mutating func linkEnded() { isBlocked = false }
+
+  /// The next command; nil: there is nothing to do now.
+  mutating func next(_ configuration: HostConfiguration, ownAddressType: HCI.OwnAddressType) -> HCI.Command? {
+    guard inFlight == nil else { return nil }
+    guard let wanted, !isBlocked else {
+      return isEnabled ? send(.disable, .leSetAdvertisingEnable(false)) : nil
+    }
+    if !isEnabled, !hasParameters {
+      let interval = configuration.advertisingInterval
+      let parameters = HCI.AdvertisingParameters(
+        minimumInterval: interval, maximumInterval: interval, type: .connectableScannableUndirected,
+        ownAddressType: ownAddressType)
+      return send(.parameters, .leSetAdvertisingParameters(parameters))
+    }
+    if data != wanted.data {
+      data = wanted.data
+      return send(.data, .leSetAdvertisingData(wanted.data))
+    }
+    if scanResponse != wanted.scanResponse {
+      scanResponse = wanted.scanResponse
+      return send(.scanResponse, .leSetScanResponseData(wanted.scanResponse))
+    }
+    return isEnabled ? nil : send(.enable, .leSetAdvertisingEnable(true))
+  }
+
+  private mutating func send(_ step: Step, _ command: HCI.Command) -> HCI.Command {
+    inFlight = step
+    return command
+  }
+
+  /// The command has ended. The result is what `advertisingStarted` is to tell; nil: nothing.
+  mutating func ended(_ status: HCI.ErrorCode) -> Result<Void, HostError>? {
+    defer { inFlight = nil }
+    guard status == .success else {
+      switch inFlight {
+      case .data: data = nil
+      case .scanResponse: scanResponse = nil
+      // It was off already.
+      case .disable:
+        isEnabled = false
+        return nil
+      default: break
+      }
+      guard owesAnswer else {
+        isBlocked = true
+        return nil
+      }
+      stop()
+      return .failure(.controller(status))
+    }
+    switch inFlight {
+    case .disable: isEnabled = false
+    case .parameters: hasParameters = true
+    case .enable: isEnabled = true
+    case .data, .scanResponse, nil: break
+    }
+    return answer
+  }
+
+  /// New data of an advertiser that is on are in force as soon as the controller has both.
+  private var isInForce: Bool {
+    guard let wanted else { return false }
+    return isEnabled && data == wanted.data && scanResponse == wanted.scanResponse
+  }
+
+  private var answer: Result<Void, HostError>? {
+    mutating get {
+      guard owesAnswer, isInForce else { return nil }
+      owesAnswer = false
+      return .success(())
+    }
+  }
+
+  /// Answers a start that needs no command, because the same is in force already.
+  mutating func answerWithoutCommand() -> Result<Void, HostError>? { inFlight == nil ? answer : nil }
+}

@@ -1,0 +1,74 @@
+import BluetoothWire
+
+/// Commands on their way out, and how they end.
+extension Host {
+  /// Does what has become possible: to be called at the end of every input.
+  mutating func settle(at now: Instant) {
+    if isOn {
+      let ownAddressType = controller.ownAddressType
+      if let command = advertiser.next(configuration, ownAddressType: ownAddressType) {
+        commands.append(command, for: .advertising)
+      }
+      if let command = scanner.next(configuration, ownAddressType: ownAddressType) {
+        commands.append(command, for: .scanning)
+      }
+      if let command = initiator.next(configuration, ownAddressType: ownAddressType) {
+        commands.append(command, for: .initiating)
+      }
+    }
+    while let command = commands.takeCommand(at: now) { packets.append(command.packet(in: pool)) }
+    sendData(at: now)
+  }
+
+  /// A command has ended, or it was taken and its end comes as an event of its own.
+  mutating func commandEnded(
+    _ entry: CommandQueue.Entry, _ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?, at now: Instant
+  ) {
+    switch entry.purpose {
+    case .startup: startupEnded(status, parameters)
+    case .shutdown: shutdownEnded()
+    case .advertising: tellAdvertisingStarted(advertiser.ended(status))
+    case .scanning: scanner.ended(status)
+    case .initiating:
+      for address in initiator.ended(status, at: now) { events.append(.connectionFailed(address, status)) }
+    case .readRSSI(let handle): rssiRead(handle, status, parameters)
+    case .updateConnection(let handle):
+      if status != .success, let index = anyIndex(of: handle) { allLinks[index].isUpdating = false }
+    case .other: break
+    }
+  }
+
+  private mutating func rssiRead(
+    _ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?
+  ) {
+    if case .rssi(handle, let level)? = parameters {
+      events.append(.rssiRead(handle, .success(level)))
+    } else {
+      let isGone = status == .unknownConnectionIdentifier || index(of: handle) == nil
+      events.append(.rssiRead(handle, .failure(isGone ? .notConnected : .controller(status))))
+    }
+  }
+
+  mutating func tellAdvertisingStarted(_ result: Result<Void, HostError>?) {
+    switch result {
+    case .success?: events.append(.advertisingStarted(nil))
+    case .failure(let error)?: events.append(.advertisingStarted(error))
+    case nil: break
+    }
+  }
+
+  /// Ends a link; once is enough.
+  mutating func disconnect(_ index: Int, reason: HCI.ErrorCode) {
+    guard !allLinks[index].isDisconnecting else { return }
+    allLinks[index].isDisconnecting = true
+    commands.append(.disconnect(allLinks[index].link.handle, reason: reason), for: .other)
+  }
+
+  /// As central: changes the parameters of a link.
+  mutating func update(_ index: Int, _ parameters: ConnectionParameters) {
+    allLinks[index].isUpdating = true
+    let handle = allLinks[index].link.handle
+    commands.append(
+      .leConnectionUpdate(handle, parameters, HCI.ConnectionEventLength()), for: .updateConnection(handle))
+  }
+}

@@ -1,0 +1,122 @@
+import BluetoothWire
+
+/// What the controller tells.
+extension Host {
+  mutating func receive(_ event: HCI.Event, at now: Instant) {
+    switch event {
+    case .commandComplete(let credits, let opcode, let parameters):
+      answered(opcode, credits, parameters.status ?? .success, parameters, at: now)
+    case .commandStatus(let status, let credits, let opcode):
+      answered(opcode, credits, status, nil, at: now)
+    case .numberOfCompletedPackets(let completed):
+      for element in completed { packetsCompleted(element.handle, Int(element.count)) }
+    case .leAdvertisingReport(let reports): for report in reports { receive(report) }
+    case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete):
+      connectionCompleted(complete, at: now)
+    case .disconnectionComplete(let status, let handle, let reason):
+      if status == .success { disconnected(handle, reason) }
+    case .leConnectionUpdateComplete(_, let handle, _):
+      if let index = anyIndex(of: handle) { allLinks[index].isUpdating = false }
+    case .leRemoteConnectionParameterRequest(let handle, let parameters):
+      answerParameterRequest(handle, parameters)
+    case .leLongTermKeyRequest(let handle, _, _):
+      // This host has no keys.
+      if anyIndex(of: handle) != nil { commands.append(.leLongTermKeyRequestNegativeReply(handle), for: .other) }
+    case .hardwareError: fail(at: now)
+    case .encryptionChange, .readRemoteVersionInformationComplete, .dataBufferOverflow,
+      .encryptionKeyRefreshComplete, .authenticatedPayloadTimeoutExpired, .leReadRemoteFeaturesComplete,
+      .leDataLengthChange, .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete, .lePHYUpdateComplete,
+      .leScanTimeout, .leAdvertisingSetTerminated, .leChannelSelectionAlgorithm, .unknownLE, .unknown:
+      break
+    }
+  }
+
+  private mutating func answered(
+    _ opcode: HCI.Opcode, _ credits: UInt8, _ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?,
+    at now: Instant
+  ) {
+    guard let entry = commands.answered(opcode, credits: credits) else {
+      if opcode != .none { metrics.unexpectedPackets += 1 }
+      return
+    }
+    commandEnded(entry, status, parameters, at: now)
+  }
+
+  private mutating func receive(_ report: HCI.AdvertisingReport) {
+    guard isOn, let address = report.address.deviceAddress else { return }
+    events.append(
+      .advertisingReport(
+        AdvertisingReport(
+          address: address,
+          isConnectable: report.type == .connectableScannable || report.type == .connectableDirected,
+          isScannable: report.type == .connectableScannable || report.type == .scannable,
+          isScanResponse: report.type == .scanResponse, data: report.data, rssi: report.rssi)))
+  }
+
+  // MARK: Links
+
+  private mutating func connectionCompleted(_ complete: HCI.ConnectionComplete, at now: Instant) {
+    let peer = complete.peer.deviceAddress
+    guard complete.status == .success else {
+      for address in initiator.attemptFailed(complete.status, peer) {
+        events.append(.connectionFailed(address, complete.status))
+      }
+      return
+    }
+    guard isOn, let peer, let role = Link.Role(rawValue: complete.role),
+      complete.handle.rawValue <= HCI.ConnectionHandle.maximum.rawValue, anyIndex(of: complete.handle) == nil
+    else {
+      metrics.unexpectedPackets += 1
+      return
+    }
+    var isWanted = true
+    switch role {
+    case .central: isWanted = initiator.attemptSucceeded(peer)
+    case .peripheral: advertiser.linkCameAbout()
+    }
+    // Nobody else has this device's address, so whoever uses it means no good.
+    isWanted = isWanted && peer != address
+    initiator.linkCameAbout(peer)
+    let link = Link(handle: complete.handle, role: role, peer: peer)
+    allLinks.append(
+      HostLink(link, maximumMTU: configuration.maximumMTU, isHidden: !isWanted, pool: pool))
+    let index = allLinks.count - 1
+    guard isWanted else {
+      disconnect(index, reason: .remoteUserTerminatedConnection)
+      return
+    }
+    events.append(.connected(link))
+    if role == .central, let length = controller.maximumDataLength, controller.supports(.leSetDataLength) {
+      commands.append(.leSetDataLength(link.handle, length), for: .other)
+    }
+    allLinks[index].bearer.start(at: now)
+    serve(index, at: now)
+  }
+
+  private mutating func disconnected(_ handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode) {
+    guard let index = anyIndex(of: handle) else {
+      metrics.unknownLinks += 1
+      return
+    }
+    let link = allLinks.remove(at: index)
+    // What the controller had for this link is gone; it does not complete it · Vol 4, Part E, 4.3.
+    outstanding -= link.outstanding
+    initiator.linkEnded(link.link.peer)
+    advertiser.linkEnded()
+    if !link.isHidden { events.append(.disconnected(handle, reason)) }
+    resetIfQuiet()
+  }
+
+  /// The peer's link layer asks for other parameters · Vol 4, Part E, 7.7.65.6.
+  private mutating func answerParameterRequest(_ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters) {
+    guard anyIndex(of: handle) != nil else {
+      metrics.unknownLinks += 1
+      return
+    }
+    commands.append(
+      parameters.isValid
+        ? .leRemoteConnectionParameterRequestReply(handle, parameters, HCI.ConnectionEventLength())
+        : .leRemoteConnectionParameterRequestNegativeReply(handle, reason: .unacceptableConnectionParameters),
+      for: .other)
+  }
+}

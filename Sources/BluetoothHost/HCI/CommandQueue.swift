@@ -1,0 +1,115 @@
+import BluetoothWire
+import DequeModule
+
+/// Who asked for a command, and so learns how it ended.
+enum CommandPurpose: Hashable {
+  case startup
+  case shutdown
+  case advertising
+  case scanning
+  case initiating
+  case readRSSI(HCI.ConnectionHandle)
+  case updateConnection(HCI.ConnectionHandle)
+  /// Nobody waits for the end of it, and it may as well have no effect.
+  case other
+
+  /// Whether a controller that does not answer it is taken for broken. Some never answer commands that they do not know.
+  var isEssential: Bool {
+    switch self {
+    case .advertising, .scanning, .initiating, .readRSSI, .shutdown: true
+    case .startup, .updateConnection, .other: false
+    }
+  }
+}
+
+/// The commands of a host, which go to the controller one at a time · Vol 4, Part E, 4.4.
+struct CommandQueue {
+  /// How long a controller may take for Command Complete or Command Status.
+  static let timeout = TimeSpan.seconds(2)
+
+  struct Entry {
+    var command: HCI.Command
+    var purpose: CommandPurpose
+  }
+
+  private enum State {
+    /// The controller takes a command.
+    case ready
+    /// A command was sent.
+    case waiting(Entry, until: Instant)
+    /// The controller takes no command until it says so; `until` is set while one waits.
+    case stopped(until: Instant?)
+  }
+
+  private var state = State.ready
+  private var queue: Deque<Entry> = []
+
+  var deadline: Instant? {
+    switch state {
+    case .ready: nil
+    case .waiting(_, let until): until
+    case .stopped(let until): until
+    }
+  }
+
+  mutating func append(_ command: HCI.Command, for purpose: CommandPurpose) {
+    queue.append(Entry(command: command, purpose: purpose))
+  }
+
+  /// Forgets all commands, sent or not; the controller is taken to be ready.
+  mutating func removeAll() {
+    state = .ready
+    queue.removeAll(keepingCapacity: true)
+  }
+
+  /// Takes back a command: the one that was sent, then those that wait.
+  mutating func popFirst() -> Entry? {
+    if case .waiting(let entry, _) = state {
+      state = .ready
+      return entry
+    }
+    return queue.popFirst()
+  }
+
+  /// The command to send now, if there is one and the controller takes it.
+  mutating func takeCommand(at now: Instant) -> HCI.Command? {
+    switch state {
+    case .waiting: return nil
+    case .stopped(let until):
+      if until == nil, !queue.isEmpty { state = .stopped(until: now + Self.timeout) }
+      return nil
+    case .ready:
+      guard let entry = queue.popFirst() else { return nil }
+      state = .waiting(entry, until: now + Self.timeout)
+      return entry.command
+    }
+  }
+
+  /// A Command Complete or Command Status event has arrived. The result is the command that it answers; nil: none that
+  /// was sent, and then only `HCI.Opcode.none` counts, which says how many commands the controller takes.
+  mutating func answered(_ opcode: HCI.Opcode, credits: UInt8) -> Entry? {
+    switch state {
+    case .waiting(let entry, _) where entry.command.opcode == opcode:
+      state = credits == 0 ? .stopped(until: nil) : .ready
+      return entry
+    case .stopped where opcode == .none && credits > 0:
+      state = .ready
+      return nil
+    default: return nil
+    }
+  }
+
+  enum Timeout {
+    /// This command got no answer; the next one may be sent.
+    case unanswered(Entry)
+    /// The controller takes no more commands.
+    case stopped
+  }
+
+  mutating func timeReached(_ now: Instant) -> Timeout? {
+    guard let deadline, deadline <= now else { return nil }
+    defer { state = .ready }
+    if case .waiting(let entry, _) = state { return .unanswered(entry) }
+    return .stopped
+  }
+}

@@ -1,0 +1,68 @@
+import BluetoothWire
+
+/// Puts the frames of one link together from the ACL packets that they arrive in · Vol 3, Part A, 7.2.1. A frame that
+/// arrives in one packet is not copied.
+struct FrameReassembler {
+  /// The longest frame that any channel of this host takes, header included.
+  static let maximumLength = L2CAP.headerLength + ATT.maximumMTU
+
+  /// How many frames, or parts of frames, were thrown away because they did not fit together.
+  private(set) var dropped = 0
+
+  /// The frame that is not complete yet; no part is empty.
+  private var parts: [ByteSlice] = []
+  private var count = 0
+  /// What arrives belongs to a frame that was thrown away, up to the next start.
+  private var isSkipping = false
+
+  /// The frame that is complete with this packet; nil: none is.
+  mutating func receive(_ data: HCI.ACLData, pool: PacketPool) -> L2CAP.Frame? {
+    if data.boundary == .continuing {
+      if isSkipping { return nil }
+      guard count > 0 else {
+        drop()
+        return nil
+      }
+    } else {
+      // The frame that was open will not be completed.
+      if count > 0 { drop() }
+      isSkipping = false
+      if let frame = try? L2CAP.Frame(data.payload), data.payload.count <= Self.maximumLength { return frame }
+    }
+    guard !data.payload.isEmpty else { return nil }
+    parts.append(data.payload)
+    count += data.payload.count
+    return complete(pool)
+  }
+
+  private mutating func complete(_ pool: PacketPool) -> L2CAP.Frame? {
+    guard let length = announcedLength else { return nil }
+    guard length <= Self.maximumLength, count <= length else {
+      drop()
+      return nil
+    }
+    guard count == length, count >= L2CAP.headerLength else { return nil }
+    var writer = ByteWriter(pool, capacity: count, headroom: 0)
+    for part in parts { writer.append(part) }
+    clear()
+    return try? L2CAP.Frame(writer.finish())
+  }
+
+  /// How long the open frame is to become; nil: that has not arrived yet. Its field is the first two octets.
+  private var announcedLength: Int? {
+    guard count >= 2 else { return nil }
+    let high = parts[0].count > 1 ? parts[0][1] : parts[1][0]
+    return L2CAP.headerLength + (Int(parts[0][0]) | Int(high) << 8)
+  }
+
+  private mutating func drop() {
+    dropped += 1
+    clear()
+    isSkipping = true
+  }
+
+  private mutating func clear() {
+    parts.removeAll(keepingCapacity: true)
+    count = 0
+  }
+}

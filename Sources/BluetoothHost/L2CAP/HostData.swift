@@ -1,0 +1,105 @@
+import BluetoothWire
+
+/// ACL data in both directions, and the channels that end in the host.
+extension Host {
+  /// The link with this handle that those above know of.
+  func index(of handle: HCI.ConnectionHandle) -> Int? {
+    allLinks.firstIndex { $0.link.handle == handle && !$0.isHidden }
+  }
+
+  /// The link with this handle.
+  func anyIndex(of handle: HCI.ConnectionHandle) -> Int? { allLinks.firstIndex { $0.link.handle == handle } }
+
+  // MARK: From the controller
+
+  mutating func receive(_ data: HCI.ACLData, at now: Instant) {
+    guard let index = index(of: data.handle) else {
+      metrics.unknownLinks += 1
+      return
+    }
+    let dropped = allLinks[index].reassembler.dropped
+    let frame = allLinks[index].reassembler.receive(data, pool: pool)
+    metrics.droppedFrames += allLinks[index].reassembler.dropped - dropped
+    guard let frame else { return }
+    switch frame.channel {
+    case .attribute:
+      allLinks[index].bearer.receive(frame.payload, database: &database, at: now)
+      serve(index, at: now)
+    case .signalling: receiveSignal(frame.payload, on: index, at: now)
+    case .securityManager: receiveSecurity(frame.payload, on: index)
+    default: metrics.droppedFrames += 1
+    }
+  }
+
+  private mutating func receiveSignal(_ octets: ByteSlice, on index: Int, at now: Instant) {
+    let outcome = allLinks[index].signalling.receive(octets, mayUpdate: !allLinks[index].isUpdating, at: now)
+    if let answer = outcome.answer { send(answer, on: index) }
+    if let parameters = outcome.update { update(index, parameters) }
+  }
+
+  /// There is no Security Manager yet: whoever wants to pair is told so · Vol 3, Part H, 3.5.5.
+  private mutating func receiveSecurity(_ octets: ByteSlice, on index: Int) {
+    let pairingRequest: UInt8 = 0x01
+    let securityRequest: UInt8 = 0x0B
+    let expected = allLinks[index].link.role == .peripheral ? pairingRequest : securityRequest
+    guard !octets.isEmpty, octets[0] == expected else { return }
+    var writer = ByteWriter(pool, capacity: 2)
+    writer.append(UInt8(0x05))  // Pairing Failed
+    writer.append(UInt8(0x05))  // Pairing Not Supported
+    send(writer.finishFrame(on: .securityManager), on: index)
+  }
+
+  // MARK: To the controller
+
+  mutating func send(_ signal: L2CAP.Signal, on index: Int) { send(signal.frame(in: pool), on: index) }
+
+  private mutating func send(_ frame: ByteSlice, on index: Int) {
+    if !allLinks[index].append(frame) { metrics.droppedAnswers += 1 }
+  }
+
+  /// Passes on what the bearer tells, and ends a link whose bearer is closed · Vol 3, Part F, 3.3.3.
+  mutating func serve(_ index: Int, at now: Instant) {
+    guard !allLinks[index].isHidden else { return }
+    let handle = allLinks[index].link.handle
+    while let event = allLinks[index].bearer.takeEvent() { events.append(.gatt(handle, event)) }
+    if allLinks[index].bearer.isClosed { disconnect(index, reason: .remoteUserTerminatedConnection) }
+  }
+
+  /// Gives the controller packets as long as it takes some: one of each link in turn. No link gets more than its share
+  /// of the controller's buffers, so that one whose peer does not answer can't stop the others.
+  mutating func sendData(at now: Instant) {
+    guard !allLinks.isEmpty, outstanding < controller.aclCount else { return }
+    let share = max(1, controller.aclCount / allLinks.count)
+    var isIdle = false
+    while !isIdle {
+      isIdle = true
+      for offset in 0..<allLinks.count {
+        let index = (turn + offset) % allLinks.count
+        guard allLinks[index].outstanding < share else { continue }
+        let packet = allLinks[index].takePacket(controller.aclLength, pool: pool, at: now)
+        // Taking a PDU can complete a procedure.
+        serve(index, at: now)
+        guard let packet else { continue }
+        allLinks[index].outstanding += 1
+        outstanding += 1
+        packets.append(.acl(packet))
+        isIdle = false
+        if outstanding >= controller.aclCount {
+          turn = index + 1
+          return
+        }
+      }
+    }
+  }
+
+  /// The controller has room again. It can't have completed more than it had.
+  mutating func packetsCompleted(_ handle: HCI.ConnectionHandle, _ count: Int) {
+    guard let index = anyIndex(of: handle) else {
+      metrics.unknownLinks += 1
+      return
+    }
+    let completed = min(count, allLinks[index].outstanding)
+    allLinks[index].outstanding -= completed
+    outstanding -= completed
+  }
+}

@@ -1,0 +1,65 @@
+import BluetoothWire
+import DequeModule
+
+/// All that the host has of one link.
+struct HostLink {
+  let link: Link
+  var bearer: GATTBearer
+  var signalling: SignallingChannel
+  var reassembler = FrameReassembler()
+  /// Frames of the signalling and the security channel.
+  private var frames: Deque<ByteSlice> = []
+  /// What is left of the frame that is on its way to the controller.
+  private var rest = ByteSlice()
+  private var isFirstPart = true
+  /// ACL packets that the controller has and that are not completed.
+  var outstanding = 0
+  /// LE Connection Update was sent and is not completed.
+  var isUpdating = false
+  var isDisconnecting = false
+  /// Nobody is told of it: it came about after it was not wanted any more, or the host is shutting down.
+  var isHidden: Bool
+
+  /// How many frames of signalling may wait; more are answers to a flood, which are dropped.
+  private static let maximumFrames = 16
+
+  init(_ link: Link, maximumMTU: Int, isHidden: Bool, pool: PacketPool) {
+    self.link = link
+    self.isHidden = isHidden
+    bearer = GATTBearer(role: link.role, maximumMTU: maximumMTU, pool: pool)
+    signalling = SignallingChannel(role: link.role)
+  }
+
+  var deadline: Instant? { isHidden ? nil : earliest(bearer.deadline, signalling.deadline) }
+
+  /// Takes a frame to send before those of ATT. The result says whether there was room for it.
+  mutating func append(_ frame: ByteSlice) -> Bool {
+    guard frames.count < Self.maximumFrames else { return false }
+    frames.append(frame)
+    return true
+  }
+
+  /// The next ACL packet of at most `length` octets; nil: there is nothing to send.
+  mutating func takePacket(_ length: Int, pool: PacketPool, at now: Instant) -> HCI.ACLData? {
+    if rest.isEmpty {
+      guard !isHidden, let frame = nextFrame(pool, at: now) else { return nil }
+      rest = frame
+      isFirstPart = true
+    }
+    let boundary: HCI.ACLData.Boundary = isFirstPart ? .firstNonFlushable : .continuing
+    let part = rest.prefix(length)
+    rest = rest.dropFirst(length)
+    // An empty slice still refers to its storage: let it go.
+    if rest.isEmpty { rest = ByteSlice() }
+    isFirstPart = false
+    return HCI.ACLData(handle: link.handle, boundary: boundary, payload: part)
+  }
+
+  private mutating func nextFrame(_ pool: PacketPool, at now: Instant) -> ByteSlice? {
+    if let frame = frames.popFirst() { return frame }
+    guard let pdu = bearer.takePDU(at: now) else { return nil }
+    var writer = ByteWriter(pool)
+    pdu.encode(into: &writer)
+    return writer.finishFrame(on: .attribute)
+  }
+}
