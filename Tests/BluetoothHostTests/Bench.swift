@@ -1,0 +1,216 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+/// A host with a controller that answers as it is told, and all that went over the border.
+struct Bench {
+  enum Answer {
+    case complete(HCI.ReturnParameters)
+    case status(HCI.ErrorCode)
+    case silence
+  }
+
+  /// What a controller of today says in its start-up.
+  struct Facts {
+    var supportedCommands = HCI.SupportedCommands(Bench.servedCommands)
+    var lmpFeatures: HCI.LMPFeatures = [.bredrNotSupported, .leSupported]
+    var leFeatures: HCI.LEFeatures = [.encryption, .dataPacketLengthExtension, .connectionParametersRequestProcedure]
+    var aclLength: UInt16 = 251
+    var aclCount: UInt8 = 8
+    var acceptListSize: UInt8 = 8
+  }
+
+  static let servedCommands: [HCI.Opcode] = [
+    .disconnect, .setEventMask, .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR,
+    .readRSSI, .leSetEventMask, .leReadBufferSize, .leReadLocalSupportedFeatures, .leSetRandomAddress,
+    .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable,
+    .leSetScanParameters, .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel,
+    .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList,
+    .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate, .leSetDataLength, .leReadMaximumDataLength,
+    .leWriteSuggestedDefaultDataLength,
+  ]
+
+  static let address = DeviceAddress(0xC0_00_00_00_00_01, .random)
+  static let peer = DeviceAddress(0xC0_00_00_00_00_02, .random)
+
+  let pool = PacketPool()
+  var host: Host
+  var now = Instant.zero
+  var facts = Facts()
+  /// Answers that differ from the usual ones.
+  var answers: [HCI.Opcode: Answer] = [:]
+  /// The commands of the host, without those of the start-up once `powerOn` is done.
+  var commands: [HCI.Command] = []
+  /// The ACL packets of the host.
+  var data: [HCI.ACLData] = []
+  var events: [HostEvent] = []
+
+  init(configuration: HostConfiguration = HostConfiguration(deviceName: "Bench", address: Bench.address)) {
+    host = Host(configuration: configuration, random: SplitGenerator(seed: 1), pool: pool)
+  }
+
+  /// Takes what the host has, and answers its commands, until there is nothing more.
+  mutating func run() {
+    while let packet = host.takePacket() {
+      switch packet {
+      case .command(let opcode, let parameters):
+        guard let command = try? HCI.Command(opcode: opcode, parameters: parameters) else {
+          Issue.record("\(opcode) can't be read")
+          continue
+        }
+        commands.append(command)
+        switch answers[opcode] ?? usualAnswer(command) {
+        case .complete(let parameters): send(.commandComplete(credits: 1, opcode, parameters))
+        case .status(let status): send(.commandStatus(status, credits: 1, opcode))
+        case .silence: break
+        }
+      case .acl(let packet): data.append(packet)
+      case .event: Issue.record("a host sends no events")
+      }
+    }
+    while let event = host.takeEvent() { events.append(event) }
+  }
+
+  private func usualAnswer(_ command: HCI.Command) -> Answer {
+    switch command {
+    case .readLocalSupportedCommands: .complete(.localSupportedCommands(facts.supportedCommands))
+    case .readLocalSupportedFeatures: .complete(.localSupportedFeatures(facts.lmpFeatures))
+    case .leReadLocalSupportedFeatures: .complete(.leLocalSupportedFeatures(facts.leFeatures))
+    case .leReadBufferSize: .complete(.leBufferSize(aclLength: facts.aclLength, aclCount: facts.aclCount))
+    case .leReadFilterAcceptListSize: .complete(.leFilterAcceptListSize(facts.acceptListSize))
+    case .leReadMaximumDataLength:
+      .complete(
+        .leMaximumDataLength(
+          transmit: HCI.DataLength(octets: 251, time: 2120), receive: HCI.DataLength(octets: 251, time: 2120)))
+    case .leSetDataLength(let handle, _): .complete(.handle(.success, handle))
+    case .readRSSI(let handle): .complete(.rssi(handle, -40))
+    case .leLongTermKeyRequestNegativeReply(let handle), .leRemoteConnectionParameterRequestReply(let handle, _, _),
+      .leRemoteConnectionParameterRequestNegativeReply(let handle, _):
+      .complete(.handle(.success, handle))
+    case .leCreateConnection, .disconnect, .leConnectionUpdate, .leReadRemoteFeatures: .status(.success)
+    default: .complete(.status(.success))
+    }
+  }
+
+  /// The controller sends an event; the host takes in what follows from it.
+  mutating func send(_ event: HCI.Event) {
+    host.receive(event.packet(in: pool), at: now)
+  }
+
+  mutating func receive(_ event: HCI.Event) {
+    send(event)
+    run()
+  }
+
+  mutating func receive(
+    _ octets: [UInt8], on handle: HCI.ConnectionHandle, _ boundary: HCI.ACLData.Boundary = .firstFlushable
+  ) {
+    host.receive(.acl(HCI.ACLData(handle: handle, boundary: boundary, payload: ByteSlice(octets))), at: now)
+    run()
+  }
+
+  /// A frame of the peer, in one packet.
+  mutating func receive(_ channel: L2CAP.ChannelID, _ payload: [UInt8], on handle: HCI.ConnectionHandle) {
+    receive(Bench.frame(channel, payload), on: handle)
+  }
+
+  static func frame(_ channel: L2CAP.ChannelID, _ payload: [UInt8]) -> [UInt8] {
+    let header = [UInt16(payload.count), channel.rawValue]
+    return header.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] } + payload
+  }
+
+  mutating func perform(_ action: (inout Host, Instant) -> Void) {
+    action(&host, now)
+    run()
+  }
+
+  /// Lets time pass to the host's next deadline.
+  mutating func passToDeadline() {
+    guard let deadline = host.deadline else {
+      Issue.record("the host waits for nothing")
+      return
+    }
+    now = deadline
+    host.timeReached(now)
+    run()
+  }
+
+  mutating func powerOn() {
+    perform { host, now in host.setPower(true, at: now) }
+    forget()
+  }
+
+  mutating func forget() {
+    commands.removeAll()
+    data.removeAll()
+    events.removeAll()
+  }
+
+  /// A link comes about that the host, as central, was asked for, or that a central made.
+  @discardableResult
+  mutating func link(_ role: Link.Role, handle number: UInt16 = 0x40, to peer: DeviceAddress = Bench.peer)
+    -> HCI.ConnectionHandle
+  {
+    if role == .central { perform { host, now in host.connect(to: peer, at: now) } }
+    let handle = HCI.ConnectionHandle(rawValue: number)
+    receive(.leConnectionComplete(Bench.connection(role, handle, peer)))
+    return handle
+  }
+
+  static func connection(_ role: Link.Role, _ handle: HCI.ConnectionHandle, _ peer: DeviceAddress)
+    -> HCI.ConnectionComplete
+  {
+    HCI.ConnectionComplete(
+      status: .success, handle: handle, role: role.rawValue, peer: HCI.PeerAddress(peer),
+      values: HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200), centralClockAccuracy: 0)
+  }
+
+  /// The controller has sent all that it was given.
+  mutating func completeAll() {
+    while !data.isEmpty {
+      let packets = data
+      data.removeAll()
+      for packet in packets {
+        receive(.numberOfCompletedPackets(HCI.CompletedPackets(packet.handle, count: 1, in: pool)))
+      }
+    }
+  }
+
+  /// The frames of the host's packets, put together.
+  func frames(on handle: HCI.ConnectionHandle) throws -> [L2CAP.Frame] {
+    var frames: [[UInt8]] = []
+    for packet in data where packet.handle == handle {
+      if packet.boundary == .continuing, !frames.isEmpty {
+        frames[frames.count - 1] += packet.payload.bytes
+      } else {
+        frames.append(packet.payload.bytes)
+      }
+    }
+    return try frames.map { try L2CAP.Frame(ByteSlice($0)) }
+  }
+
+  func payloads(on handle: HCI.ConnectionHandle, _ channel: L2CAP.ChannelID) throws -> [[UInt8]] {
+    try frames(on: handle).filter { $0.channel == channel }.map(\.payload.bytes)
+  }
+
+  // MARK: Events
+
+  var powerChanges: [PowerState] {
+    events.compactMap { if case .powerChanged(let state) = $0 { state } else { nil } }
+  }
+  var advertisingAnswers: [HostError?] {
+    events.compactMap { if case .advertisingStarted(let error) = $0 { error } else { nil } }
+  }
+  var links: [Link] {
+    events.compactMap { if case .connected(let link) = $0 { link } else { nil } }
+  }
+  var disconnections: [HCI.ErrorCode] {
+    events.compactMap { if case .disconnected(_, let reason) = $0 { reason } else { nil } }
+  }
+  var failures: [HCI.ErrorCode] {
+    events.compactMap { if case .connectionFailed(_, let reason) = $0 { reason } else { nil } }
+  }
+  var levels: [Result<Int8, HostError>] {
+    events.compactMap { if case .rssiRead(_, let level) = $0 { level } else { nil } }
+  }
+}

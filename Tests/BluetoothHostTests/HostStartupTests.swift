@@ -1,0 +1,178 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+struct HostStartupTests {
+  private func opcodes(_ bench: Bench) -> [HCI.Opcode] { bench.commands.map(\.opcode) }
+
+  @Test("A host with a controller of today asks what it has, sets masks, data length and address, and is on")
+  func full() {
+    var bench = Bench()
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(
+      opcodes(bench) == [
+        .reset, .readLocalSupportedCommands, .readLocalSupportedFeatures, .leReadLocalSupportedFeatures,
+        .leReadBufferSize, .setEventMask, .leSetEventMask, .leReadFilterAcceptListSize, .leClearFilterAcceptList,
+        .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength, .leSetRandomAddress,
+      ])
+    #expect(bench.powerChanges == [.starting, .on])
+    #expect(bench.commands.contains(.leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2120))))
+    #expect(bench.commands.contains(.leSetRandomAddress(Bench.address.value)))
+    #expect(bench.host.deadline == nil)
+  }
+
+  @Test("A controller whose supported-commands bitmap is all zero comes up without what is optional")
+  func emptyBitmap() {
+    var bench = Bench()
+    bench.facts.supportedCommands = HCI.SupportedCommands()
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.powerChanges == [.starting, .on])
+    #expect(!opcodes(bench).contains(.leReadMaximumDataLength))
+    #expect(opcodes(bench).contains(.leSetRandomAddress))
+  }
+
+  @Test("Without an answer to Read Local Supported Commands the controller counts as one that tells nothing")
+  func unknownBitmap() {
+    var bench = Bench()
+    bench.answers[.readLocalSupportedCommands] = .complete(.status(.unknownHCICommand))
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.powerChanges == [.starting, .on])
+  }
+
+  @Test("No event is asked for that the controller's features do not have")
+  func masks() throws {
+    var bench = Bench()
+    bench.facts.leFeatures = []
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.commands.contains(.leSetEventMask(.initial)))
+    var rich = Bench()
+    rich.facts.leFeatures.insert(.llPrivacy)
+    rich.perform { host, now in host.setPower(true, at: now) }
+    let mask: HCI.LEEventMask = [
+      .initial, .dataLengthChange, .remoteConnectionParameterRequest, .enhancedConnectionComplete,
+    ]
+    #expect(rich.commands.contains(.leSetEventMask(mask)))
+  }
+
+  @Test("A controller without LE buffers lends those of BR/EDR")
+  func sharedBuffers() {
+    var bench = Bench()
+    bench.facts.aclLength = 0
+    bench.facts.aclCount = 0
+    bench.answers[.readBufferSize] = .complete(.bufferSize(HCI.BufferSize(aclLength: 27, aclCount: 2)))
+    bench.powerOn()
+    let handle = bench.link(.central)
+    #expect(bench.data.map(\.payload.count) == [7])
+    #expect(bench.data.first?.handle == handle)
+  }
+
+  @Test("A controller with BR/EDR is told that the host has Low Energy")
+  func dualMode() {
+    var bench = Bench()
+    bench.facts.lmpFeatures = .leSupported
+    bench.facts.supportedCommands.insert(.writeLEHostSupport)
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.commands.contains(.writeLEHostSupport(true)))
+    #expect(bench.powerChanges == [.starting, .on])
+  }
+
+  @Test("A controller without Low Energy is of no use")
+  func noLowEnergy() {
+    var bench = Bench()
+    bench.answers[.leReadBufferSize] = .complete(.status(.unknownHCICommand))
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.powerChanges == [.starting, .unsupported])
+    #expect(opcodes(bench).filter { $0 == .reset }.count == 2)
+  }
+
+  @Test("A controller that never answers is reset once more, and then given up")
+  func silence() {
+    var bench = Bench()
+    bench.answers[.reset] = .silence
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.host.deadline == .zero + .seconds(2))
+    bench.passToDeadline()
+    #expect(bench.powerChanges == [.starting])
+    bench.passToDeadline()
+    #expect(bench.powerChanges == [.starting, .unsupported])
+    #expect(opcodes(bench) == [.reset, .reset])
+    #expect(bench.host.deadline == nil)
+  }
+
+  @Test("A command of the start-up that gets no answer is passed over")
+  func passedOver() {
+    var bench = Bench()
+    bench.answers[.leReadMaximumDataLength] = .silence
+    bench.perform { host, now in host.setPower(true, at: now) }
+    bench.passToDeadline()
+    #expect(bench.powerChanges == [.starting, .on])
+  }
+
+  @Test("Where the random address is refused the public one is used")
+  func publicAddress() {
+    var bench = Bench()
+    bench.answers[.leSetRandomAddress] = .complete(.status(.unknownHCICommand))
+    bench.powerOn()
+    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    guard case .leCreateConnection(let create)? = bench.commands.first else {
+      Issue.record("no LE Create Connection")
+      return
+    }
+    #expect(create.ownAddressType == .public)
+  }
+
+  @Test("The address is drawn once, random static, and the same for the same seed")
+  func drawnAddress() {
+    func host(_ seed: UInt64) -> Host {
+      Host(
+        configuration: HostConfiguration(deviceName: ""), random: SplitGenerator(seed: seed), pool: PacketPool())
+    }
+    #expect(host(1).address.randomKind == .static)
+    #expect(host(1).address == host(1).address)
+    #expect(host(1).address != host(2).address)
+  }
+
+  @Test("Switching off ends links with the reason for it, resets the controller, and switching on starts anew")
+  func offAndOn() {
+    var bench = Bench()
+    bench.powerOn()
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    bench.perform { host, now in host.setPower(false, at: now) }
+    #expect(bench.powerChanges == [.off])
+    #expect(bench.disconnections == [.connectionTerminatedByLocalHost])
+    #expect(bench.host.links.isEmpty)
+    #expect(bench.commands == [.disconnect(handle, reason: .remoteDeviceTerminatedPowerOff)])
+    bench.perform { host, now in host.setPower(true, at: now) }
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
+    #expect(bench.commands.filter { $0 == .reset }.count == 2)
+    #expect(bench.powerChanges == [.off, .starting, .on])
+    #expect(bench.disconnections.count == 1)
+  }
+
+  @Test("Switching off does not wait long for peers")
+  func offWithoutPeers() {
+    var bench = Bench()
+    bench.powerOn()
+    bench.link(.peripheral)
+    bench.forget()
+    bench.perform { host, now in host.setPower(false, at: now) }
+    bench.passToDeadline()
+    #expect(bench.commands.last == .reset)
+    #expect(bench.now == .zero + .seconds(1))
+    #expect(bench.host.deadline == nil)
+  }
+
+  @Test("Switching off during the start-up stops it")
+  func offDuringStartup() {
+    var bench = Bench()
+    bench.answers[.setEventMask] = .silence
+    bench.perform { host, now in host.setPower(true, at: now) }
+    bench.perform { host, now in host.setPower(false, at: now) }
+    #expect(bench.powerChanges == [.starting, .off])
+    #expect(bench.host.deadline == nil)
+    bench.answers = [:]
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.powerChanges == [.starting, .off, .starting, .on])
+  }
+}
