@@ -1,1 +1,101 @@
-print("being written")
+import ArgumentParser
+import BluetoothLab
+import CoreBluetooth
+
+/// Two devices in one world: a sensor and a phone.
+struct HeartRate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "heart-rate", abstract: "A heart rate sensor and a phone meet on the simulated air.")
+
+  @Option(help: "How many measurements the phone waits for.")
+  var count = 10
+
+  @Option(help: "Decides all chance on the air.")
+  var seed: UInt64 = 1
+
+  @Option(help: ArgumentHelp("How far the two are from each other.", valueName: "metres"))
+  var distance = 2.0
+
+  @Option(help: ArgumentHelp("Writes everything on the air to this file.", valueName: "file.pcapng"))
+  var capture: String?
+
+  @Flag(help: "Lets radio time pass as slowly as yours.")
+  var realTime = false
+
+  func validate() throws {
+    guard count > 0 else { throw ValidationError("--count must be at least 1, not \(count).") }
+    guard distance >= 0, distance <= 1_000_000 else {
+      throw ValidationError("--distance must be between 0 and 1000000 metres, not \(distance).")
+    }
+  }
+
+  func run() throws {
+    let world = World(seed: seed, time: realTime ? .real(speed: 1) : .virtual, capture: try captureFile())
+    let start = ContinuousClock.now
+    func log(_ who: String) -> (String) -> Void {
+      { [world] line in print("\(world.now.inSeconds)  \(who)  \(line)") }
+    }
+    let sensor = Sensor(
+      options: [CBManagerOptionAdapterKey: world.device(named: "sensor")], log: log("sensor"))
+    let phone = Phone(
+      count: count, options: [CBManagerOptionAdapterKey: world.device(named: "phone", at: Position(x: distance))],
+      log: log("phone "))
+
+    let succeeded = meet(in: world, sensor, phone)
+    try world.finishCapture()
+    let yours = (ContinuousClock.now - start).inMilliseconds
+    if !succeeded {
+      print(
+        phone.hasFound
+          ? "The sensor was lost after \(world.now.inSeconds) of radio time."
+          : "Nothing was found in \(world.now.inSeconds) of radio time.")
+    }
+    print("\(world.now.inSeconds) of radio time passed in \(yours) of yours.")
+    if !succeeded { throw ExitCode.failure }
+  }
+
+  /// The whole encounter; false when it came to nothing.
+  private func meet(in world: World, _ sensor: Sensor, _ phone: Phone) -> Bool {
+    guard world.run(until: { phone.hasFound }, limit: .seconds(10)) else { return false }
+    guard world.run(until: { phone.isSubscribed || phone.isDone }, limit: .seconds(30)), !phone.isDone else {
+      return false
+    }
+    for _ in 0..<count {
+      world.run(for: .seconds(1))
+      sensor.measure()
+    }
+    return world.run(until: { phone.isDone }, limit: .seconds(30)) && phone.hasSucceeded
+  }
+
+  private func captureFile() throws -> Capture? {
+    guard let capture else { return nil }
+    do { return try Capture(path: capture) } catch {
+      throw ValidationError("--capture needs a file that can be written: \(error.description).")
+    }
+  }
+}
+
+extension Duration {
+  /// Seconds with three digits after the point.
+  fileprivate var inSeconds: String {
+    let (seconds, attoseconds) = components
+    let thousandths = attoseconds / 1_000_000_000_000_000
+    let digits = String(thousandths)
+    return "\(seconds)." + String(repeating: "0", count: 3 - digits.count) + digits + " s"
+  }
+
+  fileprivate var inMilliseconds: String {
+    let (seconds, attoseconds) = components
+    return "\(seconds * 1_000 + attoseconds / 1_000_000_000_000_000) ms"
+  }
+}
+
+do {
+  var command = try HeartRate.parseAsRoot()
+  try command.run()
+} catch  where HeartRate.exitCode(for: error) == .validationFailure {
+  FileHandle.standardError.write(Data("heart-rate: \(HeartRate.message(for: error)) See heart-rate --help.\n".utf8))
+  exit(HeartRate.exitCode(for: error).rawValue)
+} catch {
+  HeartRate.exit(withError: error)
+}

@@ -7,11 +7,15 @@ import DequeModule
 /// time. Only `mailbox` may be used from everywhere.
 package final class WorldEngine {
   /// The time of the latest event.
-  package private(set) var now = Instant.zero
+  package private(set) var now = Instant.zero {
+    didSet { mailbox.now = now }
+  }
   /// Where apps' calls are announced.
   package let mailbox = WorldMailbox()
   /// Splits off a generator for each device by name.
   package let generator: SplitGenerator
+  /// Where all packets of this world live.
+  package let pool = PacketPool()
   package weak var observer: (any AirObserver)?
 
   private var medium: Medium

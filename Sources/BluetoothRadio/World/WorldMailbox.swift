@@ -1,7 +1,9 @@
 import BluetoothWire
 import NIOConcurrencyHelpers
+import Synchronization
 
-/// The way into a world from any thread: what arrives is taken in order, by the thread that runs the world.
+/// The way into a world from any thread: what arrives is taken in order, by the thread that runs the world. And its clock,
+/// which every thread may read.
 package final class WorldMailbox: Sendable {
   /// What arrives.
   enum Mail: Sendable {
@@ -18,8 +20,15 @@ package final class WorldMailbox: Sendable {
   }
 
   private let state = NIOLockedValueBox(State())
+  private let nanoseconds = Atomic<Int64>(0)
 
   init() {}
+
+  /// The world's time.
+  package internal(set) var now: Instant {
+    get { Instant(nanoseconds: nanoseconds.load(ordering: .relaxed)) }
+    set { nanoseconds.store(newValue.nanoseconds, ordering: .relaxed) }
+  }
 
   /// The device of this radio has mail.
   package func announce(_ radio: RadioID) { put(.device(radio)) }

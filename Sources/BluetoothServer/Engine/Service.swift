@@ -78,12 +78,15 @@ package struct Service {
     takeHostEvents(at: now)
   }
 
-  /// Takes in what sessions have sent since the last call.
-  package mutating func drainMailbox(at now: Instant) {
+  /// Takes in what sessions have sent since the last call; `note` is told each item before it is obeyed.
+  package mutating func drainMailbox(at now: Instant, _ note: (Mail) -> Void = { _ in }) {
     while true {
       mailbox.takeAll(&mail)
       guard !mail.isEmpty else { return }
-      while let item = mail.popFirst() { take(item, at: now) }
+      while let item = mail.popFirst() {
+        note(item)
+        take(item, at: now)
+      }
       takeHostEvents(at: now)
     }
   }

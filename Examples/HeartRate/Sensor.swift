@@ -1,0 +1,96 @@
+import CoreBluetooth
+
+/// A heart rate sensor: what an iPhone developer would write for a peripheral with two services.
+final class Sensor: NSObject, CBPeripheralManagerDelegate {
+  private let log: (String) -> Void
+  private var manager: CBPeripheralManager!
+
+  private let measurement = CBMutableCharacteristic(
+    type: CBUUID(string: "2A37"), properties: .notify, value: nil, permissions: [])
+  private let controlPoint = CBMutableCharacteristic(
+    type: CBUUID(string: "2A39"), properties: .write, value: nil, permissions: .writeable)
+  private let heartRate = CBMutableService(type: CBUUID(string: "180D"), primary: true)
+  // The system keeps the 16-bit spelling of this one for itself, as it does on Apple's systems.
+  private let battery = CBMutableService(
+    type: CBUUID(string: "0000180F-0000-1000-8000-00805F9B34FB"), primary: true)
+
+  /// In kilojoules, since the last reset.
+  private var energyExpended: UInt16 = 0
+  private var beats = 0
+
+  init(options: [String: Any], log: @escaping (String) -> Void) {
+    self.log = log
+    super.init()
+    manager = CBPeripheralManager(delegate: self, queue: nil, options: options)
+  }
+
+  // MARK: Services
+
+  func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+    guard peripheral.state == .poweredOn else { return }
+    battery.characteristics = [
+      CBMutableCharacteristic(
+        type: CBUUID(string: "2A19"), properties: .read, value: Data([87]), permissions: .readable)
+    ]
+    let location = CBMutableCharacteristic(
+      type: CBUUID(string: "2A38"), properties: .read, value: Data([1]), permissions: .readable)
+    location.descriptors = [
+      CBMutableDescriptor(type: CBUUID(string: CBUUIDCharacteristicUserDescriptionString), value: "Where it is worn")
+    ]
+    heartRate.characteristics = [measurement, location, controlPoint]
+    heartRate.includedServices = [battery]
+    // A service must be there before another one includes it.
+    peripheral.add(battery)
+    peripheral.add(heartRate)
+  }
+
+  func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: Error?) {
+    if let error { return log("could not add \(service.uuid): \(error.localizedDescription)") }
+    log("added \(service.uuid)")
+    guard service.uuid == heartRate.uuid else { return }
+    peripheral.startAdvertising([
+      CBAdvertisementDataLocalNameKey: "Heart Rate", CBAdvertisementDataServiceUUIDsKey: [heartRate.uuid],
+    ])
+  }
+
+  func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: Error?) {
+    log(error.map { "could not advertise: \($0.localizedDescription)" } ?? "advertising")
+  }
+
+  // MARK: Measurements
+
+  func peripheralManager(
+    _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
+  ) {
+    log("a central subscribed to \(characteristic.uuid)")
+  }
+
+  func peripheralManager(
+    _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
+  ) {
+    log("a central unsubscribed from \(characteristic.uuid)")
+  }
+
+  /// Sends the next measurement to whoever subscribed.
+  func measure() {
+    beats += 1
+    energyExpended += 3
+    let beatsPerMinute = UInt8(70 + (beats * 7) % 11)
+    // Flags: 8-bit value, energy expended present.
+    let value = Data([0x08, beatsPerMinute, UInt8(energyExpended & 0xFF), UInt8(energyExpended >> 8)])
+    if !manager.updateValue(value, for: measurement, onSubscribedCentrals: nil) {
+      log("no room for a measurement")
+    }
+  }
+
+  func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+    guard let request = requests.first else { return }
+    guard request.characteristic == controlPoint, request.value == Data([1]) else {
+      // Control Point Not Supported, of the Heart Rate Service.
+      return peripheral.respond(to: request, withResult: CBATTError.Code(rawValue: 0x80) ?? .unlikelyError)
+    }
+    energyExpended = 0
+    log("energy expended is reset")
+    peripheral.respond(to: request, withResult: .success)
+  }
+}

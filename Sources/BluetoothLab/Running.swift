@@ -1,0 +1,83 @@
+import BluetoothRadio
+import BluetoothWire
+import Foundation
+
+extension World {
+  /// Lets radio time pass for `duration`. In virtual time all callbacks of that time have returned when this returns; in
+  /// real time it waits, and serves the main run loop if it is on the main thread.
+  ///
+  /// Not to be called in a callback of the same world: the program stops.
+  @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
+  public func run(for duration: Duration) {
+    _ = run(until: { false }, limit: duration)
+  }
+
+  /// Lets radio time pass until `condition`, which is asked after each event, but not longer than `limit`.
+  ///
+  /// - Returns: whether the condition came true.
+  @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
+  @discardableResult
+  public func run(until condition: () -> Bool, limit: Duration = .seconds(60)) -> Bool {
+    switch runner {
+    case .virtual(let runner): runner.run(until: .duration(TimeSpan(limit)), condition) == .condition
+    case .real: waitInRealTime(until: condition, limit: limit)
+    }
+  }
+
+  /// Lets radio time pass until no device has anything left to do. A device that advertises, scans or is connected never
+  /// has, so this is for worlds in which all that has ended. Virtual time only: in real time it returns at once.
+  @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
+  public func runUntilIdle() {
+    if case .virtual(let runner) = runner { _ = runner.run(until: .idle, { false }) }
+  }
+
+  /// Lets radio time pass for `duration`; while the world is held, other tasks have the thread.
+  public nonisolated(nonsending) func run(for duration: Duration) async {
+    _ = await run(until: { false }, limit: duration)
+  }
+
+  /// Lets radio time pass until `condition`, which is asked after each event, but not longer than `limit`.
+  ///
+  /// - Returns: whether the condition came true.
+  @discardableResult
+  public nonisolated(nonsending) func run(
+    until condition: () -> Bool, limit: Duration = .seconds(60)
+  ) async -> Bool {
+    switch runner {
+    case .virtual(let runner):
+      return await runner.run(until: .duration(TimeSpan(limit)), condition) == .condition
+    case .real:
+      let end = now + limit
+      while !condition() {
+        guard now < end else { return false }
+        try? await Task.sleep(for: .milliseconds(1))
+      }
+      return true
+    }
+  }
+
+  /// Stops virtual time until `release` has been called as often. A callback that starts a task calls it first; the task
+  /// releases the world when it has done what belongs to that instant.
+  public func hold() {
+    if case .virtual(let runner) = runner { runner.hold() }
+  }
+
+  /// Ends one `hold`.
+  public func release() {
+    if case .virtual(let runner) = runner { runner.release() }
+  }
+
+  /// The wall clock decides, so this looks again every millisecond.
+  private func waitInRealTime(until condition: () -> Bool, limit: Duration) -> Bool {
+    let end = now + limit
+    while !condition() {
+      guard now < end else { return false }
+      if Thread.isMainThread {
+        _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.001))
+      } else {
+        Thread.sleep(forTimeInterval: 0.001)
+      }
+    }
+    return true
+  }
+}

@@ -1,0 +1,140 @@
+import BluetoothRadio
+import BluetoothWire
+import Foundation
+import NIOConcurrencyHelpers
+
+/// Moves a world's virtual time, on whatever thread asks for it, one at a time.
+final class VirtualRunner: @unchecked Sendable {
+  // `engine` is touched only between `enter` and `leave`, by the one thread that entered.
+  private let engine: WorldEngine
+  private let state = NIOLockedValueBox(State())
+
+  private struct State {
+    var isRunning = false
+    var holds = 0
+    var continuations: [CheckedContinuation<Void, Never>] = []
+  }
+
+  init(_ engine: WorldEngine) { self.engine = engine }
+
+  /// Why a run ended.
+  enum End { case condition, limit }
+
+  /// Runs until `isDone`, asked after each event, or until `limit`.
+  func run(until limit: Limit, _ isDone: () -> Bool) -> End {
+    enter()
+    defer { leave() }
+    let last = limit.instant(from: engine.now)
+    engine.settle()
+    while !isDone() {
+      waitWhileHeld()
+      engine.settle()
+      guard goOn(to: last, limit) else { return .limit }
+    }
+    return .condition
+  }
+
+  /// The same, but gives the thread away while the world is held.
+  nonisolated(nonsending) func run(until limit: Limit, _ isDone: () -> Bool) async -> End {
+    enter()
+    defer { leave() }
+    let last = limit.instant(from: engine.now)
+    engine.settle()
+    while !isDone() {
+      await untilReleased()
+      engine.settle()
+      guard goOn(to: last, limit) else { return .limit }
+    }
+    return .condition
+  }
+
+  /// How far a run may go.
+  enum Limit {
+    case duration(TimeSpan)
+    /// Until nothing is due any more.
+    case idle
+
+    func instant(from now: Instant) -> Instant {
+      switch self {
+      case .duration(let span): now + span
+      case .idle: .distantFuture
+      }
+    }
+  }
+
+  /// The next event; false: there is none up to `last`, which is now.
+  private func goOn(to last: Instant, _ limit: Limit) -> Bool {
+    if engine.step(until: last) { return true }
+    if case .duration = limit { engine.passTime(to: last) }
+    return false
+  }
+
+  private func enter() {
+    let wasRunning = state.withLockedValue { state in
+      defer { state.isRunning = true }
+      return state.isRunning
+    }
+    precondition(
+      !wasRunning, "World.run was called while this world is running: in one of its callbacks, or on another thread")
+  }
+
+  private func leave() { state.withLockedValue { $0.isRunning = false } }
+
+  // MARK: Holding
+
+  func hold() { state.withLockedValue { $0.holds += 1 } }
+
+  func release() {
+    let waiting = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
+      precondition(state.holds > 0, "World.release was called more often than hold")
+      state.holds -= 1
+      guard state.holds == 0 else { return [] }
+      defer { state.continuations = [] }
+      return state.continuations
+    }
+    for continuation in waiting { continuation.resume() }
+    released.signal()
+  }
+
+  private let released = ReleaseSignal()
+
+  private var isHeld: Bool { state.withLockedValue { $0.holds > 0 } }
+
+  private func waitWhileHeld() {
+    while isHeld { released.wait { self.isHeld } }
+  }
+
+  private nonisolated(nonsending) func untilReleased() async {
+    while isHeld {
+      await withCheckedContinuation { continuation in
+        let isHeld = state.withLockedValue { state in
+          if state.holds > 0 { state.continuations.append(continuation) }
+          return state.holds > 0
+        }
+        if !isHeld { continuation.resume() }
+      }
+    }
+  }
+}
+
+/// Lets a thread wait for a release: the main thread by serving its run loop, any other by sleeping.
+private final class ReleaseSignal: Sendable {
+  private let condition = NSCondition()
+
+  func signal() {
+    condition.lock()
+    condition.broadcast()
+    condition.unlock()
+    RunLoop.main.perform {}
+  }
+
+  func wait(while isHeld: () -> Bool) {
+    if Thread.isMainThread {
+      _ = RunLoop.main.run(mode: .default, before: .distantFuture)
+    } else {
+      condition.lock()
+      if isHeld() { condition.wait() }
+      condition.unlock()
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import BluetoothController
+import BluetoothHost
+import BluetoothRadio
+import BluetoothWire
+import DequeModule
+
+/// A whole device of a world: controller, host and service, joined in memory. Confined to the world.
+final class VirtualDevice: Participant {
+  private var controller: Controller
+  private var service: Service
+  private let radio: RadioID
+  private var deliveries: Deque<Delivery> = []
+  private let capture: DeviceCapture?
+
+  init(controller: Controller, service: Service, radio: RadioID, capture: DeviceCapture?) {
+    self.controller = controller
+    self.service = service
+    self.radio = radio
+    self.capture = capture
+  }
+
+  // MARK: Participant
+
+  var deadline: Instant? { earliest(controller.deadline, service.deadline) }
+
+  func timeReached(_ now: Instant) {
+    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
+    if let deadline = service.deadline, deadline <= now { service.timeReached(now) }
+    exchange(at: now)
+  }
+
+  func radio(_ event: RadioEvent, at now: Instant) {
+    controller.radio(event, at: now)
+    exchange(at: now)
+  }
+
+  func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
+
+  func takeMail(at now: Instant) {
+    if let capture {
+      service.drainMailbox(at: now) { mail in
+        if let call = mail.callDescription { capture.call(call) }
+      }
+    } else {
+      service.drainMailbox(at: now)
+    }
+    exchange(at: now)
+  }
+
+  var hasDelivery: Bool { !deliveries.isEmpty }
+
+  func deliverNext() {
+    switch deliveries.popFirst() {
+    case .central(let client, let event)?: client.receive(event)
+    case .peripheral(let client, let event)?: client.receive(event)
+    case nil: break
+    }
+  }
+
+  // MARK: Power
+
+  func setPower(_ on: Bool, at now: Instant) {
+    service.setPower(on, at: now)
+    exchange(at: now)
+  }
+
+  // MARK: Between host and controller
+
+  /// Carries packets both ways until neither side has any: the two answer each other in no time.
+  private func exchange(at now: Instant) {
+    collectDeliveries()
+    while true {
+      if let packet = service.takePacket() {
+        capture?.packet(packet, isFromHost: true, at: now)
+        controller.receive(packet, at: now)
+      } else if let packet = controller.takePacket() {
+        capture?.packet(packet, isFromHost: false, at: now)
+        service.receive(packet, at: now)
+        collectDeliveries()
+      } else {
+        return
+      }
+    }
+  }
+
+  private func collectDeliveries() {
+    while let delivery = service.takeDelivery() {
+      if let capture, let callback = delivery.callbackDescription { capture.callback(callback) }
+      deliveries.append(delivery)
+    }
+  }
+}

@@ -1,0 +1,20 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The time of day, for what apps see as dates. Nothing in a protocol depends on it.
+package enum WallClock {
+  /// Seconds from 1970-01-01 to 2001-01-01, UTC.
+  private static let from1970To2001 = 978_307_200.0
+
+  /// Seconds since 2001-01-01 00:00:00 UTC, as `CFAbsoluteTime` counts.
+  package static var secondsSince2001: Double {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return Double(now.tv_sec) - from1970To2001 + Double(now.tv_nsec) / 1e9
+  }
+}
