@@ -1,0 +1,103 @@
+/// The Security Manager Protocol · Vol 3, Part H, 3.
+package enum SMP {
+  /// The longest PDU: a Pairing Public Key · 3.2.
+  package static let maximumLength = 65
+  /// The octets of keys, confirm values, random values and check values.
+  package static let valueLength = 16
+  /// The octets of one coordinate of a public key.
+  package static let coordinateLength = 32
+
+  /// IO Capability · 3.5.1.
+  package enum IOCapability: UInt8, Hashable, Sendable {
+    case displayOnly = 0x00
+    case displayYesNo = 0x01
+    case keyboardOnly = 0x02
+    case noInputNoOutput = 0x03
+    case keyboardDisplay = 0x04
+  }
+
+  /// AuthReq · 3.5.1.
+  package struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Bonding_Flags 0b01; 0b10 and 0b11 are reserved.
+    package static let bonding = AuthenticationRequirements(rawValue: 0x01)
+    package static let manInTheMiddleProtection = AuthenticationRequirements(rawValue: 0x04)
+    package static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
+    package static let keypress = AuthenticationRequirements(rawValue: 0x10)
+    /// Support of the h7 function.
+    package static let ct2 = AuthenticationRequirements(rawValue: 0x20)
+  }
+
+  /// Initiator and Responder Key Distribution · 3.6.1.
+  package struct KeyDistribution: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package static let encryptionKey = KeyDistribution(rawValue: 0x01)
+    package static let identityKey = KeyDistribution(rawValue: 0x02)
+    package static let signingKey = KeyDistribution(rawValue: 0x04)
+    package static let linkKey = KeyDistribution(rawValue: 0x08)
+  }
+
+  /// Reason of a Pairing Failed · 3.5.5. Any octet can arrive.
+  package struct FailureReason: RawRepresentable, Hashable, Sendable, Error {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let passkeyEntryFailed = FailureReason(rawValue: 0x01)
+    package static let oobNotAvailable = FailureReason(rawValue: 0x02)
+    package static let authenticationRequirements = FailureReason(rawValue: 0x03)
+    package static let confirmValueFailed = FailureReason(rawValue: 0x04)
+    package static let pairingNotSupported = FailureReason(rawValue: 0x05)
+    package static let encryptionKeySize = FailureReason(rawValue: 0x06)
+    package static let commandNotSupported = FailureReason(rawValue: 0x07)
+    package static let unspecifiedReason = FailureReason(rawValue: 0x08)
+    package static let repeatedAttempts = FailureReason(rawValue: 0x09)
+    package static let invalidParameters = FailureReason(rawValue: 0x0A)
+    package static let dhKeyCheckFailed = FailureReason(rawValue: 0x0B)
+    package static let numericComparisonFailed = FailureReason(rawValue: 0x0C)
+    package static let brEDRPairingInProgress = FailureReason(rawValue: 0x0D)
+    package static let crossTransportKeyDerivationNotAllowed = FailureReason(rawValue: 0x0E)
+    package static let keyRejected = FailureReason(rawValue: 0x0F)
+    package static let busy = FailureReason(rawValue: 0x10)
+  }
+
+  /// Notification Type of a Pairing Keypress Notification · 3.5.8.
+  package enum KeypressNotification: UInt8, Hashable, Sendable {
+    case passkeyEntryStarted = 0x00
+    case passkeyDigitEntered = 0x01
+    case passkeyDigitErased = 0x02
+    case passkeyCleared = 0x03
+    case passkeyEntryCompleted = 0x04
+  }
+
+  /// The fields of a Pairing Request and of a Pairing Response · 3.5.1, 3.5.2.
+  package struct PairingFeatures: Hashable, Sendable {
+    package var ioCapability: IOCapability
+    package var hasOOBData: Bool
+    package var authenticationRequirements: AuthenticationRequirements
+    /// Octets; as received, see `refusal`.
+    package var maximumEncryptionKeySize: UInt8
+    package var initiatorKeyDistribution: KeyDistribution
+    package var responderKeyDistribution: KeyDistribution
+
+    package init(
+      ioCapability: IOCapability, hasOOBData: Bool, authenticationRequirements: AuthenticationRequirements,
+      maximumEncryptionKeySize: UInt8, initiatorKeyDistribution: KeyDistribution,
+      responderKeyDistribution: KeyDistribution
+    ) {
+      self.ioCapability = ioCapability
+      self.hasOOBData = hasOOBData
+      self.authenticationRequirements = authenticationRequirements
+      self.maximumEncryptionKeySize = maximumEncryptionKeySize
+      self.initiatorKeyDistribution = initiatorKeyDistribution
+      self.responderKeyDistribution = responderKeyDistribution
+    }
+
+    /// The reason with which a key size outside 7 to 16 is refused; nil for one that is valid · 2.3.4, 3.5.1.
+    package var refusal: FailureReason? {
+      if maximumEncryptionKeySize < 7 { return .encryptionKeySize }
+      return maximumEncryptionKeySize > 16 ? .invalidParameters : nil
+    }
+  }
+}
