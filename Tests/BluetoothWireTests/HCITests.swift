@@ -30,7 +30,7 @@ struct HCIVector: CustomTestStringConvertible {
 struct HCIVectorTests {
   let pool = PacketPool()
 
-  @Test("There are vectors")
+  @Test("There are vectors for HCI")
   func count() throws {
     #expect(try HCIVector.load().count == 71)
     #expect(try HCIVector.load("invalid").count == 10)
@@ -80,7 +80,7 @@ struct HCIVectorTests {
     #expect(throws: DecodingError.excess) { try HCI.Command(opcode: reset, parameters: [0]) }
   }
 
-  @Test("Octets of chance never trap")
+  @Test("Octets of chance as HCI never trap")
   func chance() {
     var generator = SplitGenerator(seed: 7)
     for _ in 0..<20_000 {

@@ -26,7 +26,7 @@ struct SignalVector: CustomTestStringConvertible {
 struct L2CAPTests {
   let pool = PacketPool()
 
-  @Test("There are vectors")
+  @Test("There are vectors for L2CAP")
   func count() throws { #expect(try SignalVector.load().count == 25) }
 
   @Test(
@@ -102,7 +102,7 @@ struct L2CAPTests {
     #expect(!isValid(40, 40, 499, 3200))
   }
 
-  @Test("Octets of chance never trap")
+  @Test("Octets of chance as L2CAP never trap")
   func chance() {
     var generator = SplitGenerator(seed: 11)
     for _ in 0..<20_000 {
