@@ -50,7 +50,7 @@ struct SMPPDUTests {
   }
 
   @Test(
-    "A length or a value that the specification forbids is refused",
+    "A length or a value that the specification forbids is refused by the Security Manager",
     arguments: [
       ("", DecodingError.truncated), ("0f00", .unknown(code: 0x0F)), ("00", .unknown(code: 0)),
       ("010300011000", .truncated), ("0103000110000100", .excess), ("01050001100001", .invalid(field: "IO Capability")),
@@ -76,7 +76,7 @@ struct SMPPDUTests {
     #expect(features.refusal == reason)
   }
 
-  @Test("Any octets decode to a PDU that encodes to the same octets, or throw")
+  @Test("Any octets decode to an SMP PDU that encodes to the same octets, or throw")
   func anyOctets() {
     var generator = SplitGenerator(seed: 0x53)
     let lengths = [2, 7, 8, 11, 17, 65]
