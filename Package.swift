@@ -51,7 +51,8 @@ let package = Package(
     .target(
       name: "CoreBluetooth",
       dependencies: [
-        "CCoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothNumbers", "BluetoothWire", locks, deque, logging,
+        "CCoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothNumbers", "BluetoothWire", locks, deque,
+        logging,
       ],
       swiftSettings: settings),
     .target(
