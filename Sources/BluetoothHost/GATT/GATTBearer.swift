@@ -9,6 +9,8 @@ package struct GATTBearer {
   private var client = GATTClient()
   private var server = GATTServer()
   private var context: GATTContext
+  /// Client and server take turns, so that commands or notifications without end never hold back a response.
+  private var isServersTurn = false
 
   /// - Parameter maximumMTU: the largest ATT_MTU of this side; held at 23 to `ATT.maximumMTU`.
   package init(role: Link.Role, maximumMTU: Int, pool: PacketPool) {
@@ -93,11 +95,24 @@ package struct GATTBearer {
   /// The next PDU for the link; to be called only when the link has room for it.
   package mutating func takePDU(at now: Instant) -> ATT.PDU? {
     guard !isClosed else { return nil }
-    if let pdu = client.takePDU(at: now, context: &context) { return pdu }
-    return server.takePDU(at: now, context: &context)
+    let first = isServersTurn ? takeFromServer(at: now) : takeFromClient(at: now)
+    if let first { return first }
+    return isServersTurn ? takeFromClient(at: now) : takeFromServer(at: now)
   }
 
   package mutating func takeEvent() -> GATTEvent? { context.events.popFirst() }
+
+  private mutating func takeFromClient(at now: Instant) -> ATT.PDU? {
+    guard let pdu = client.takePDU(at: now, context: &context) else { return nil }
+    isServersTurn = true
+    return pdu
+  }
+
+  private mutating func takeFromServer(at now: Instant) -> ATT.PDU? {
+    guard let pdu = server.takePDU(at: now, context: &context) else { return nil }
+    isServersTurn = false
+    return pdu
+  }
 
   private mutating func closeIfNeeded() {
     if let reason = context.closed { client.close(reason, &context) }

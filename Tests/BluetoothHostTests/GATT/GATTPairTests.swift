@@ -219,6 +219,20 @@ struct GATTPairTests {
       ])
   }
 
+  @Test("Commands without end do not hold back a response, nor notifications without end a request")
+  func turns() {
+    var pair = GATTPair(.with(.dynamic(0x2A37, .notify)))
+    #expect(pair.perform(.write(13, [1, 0])) == .success(.done))
+    for token in GATTToken(1)...9 { pair.central.request(.writeWithoutResponse(12, [1]), token: token, at: pair.now) }
+    pair.central.receive(hex("0a0300"), database: &pair.centralDatabase, at: pair.now)
+    let ofCentral = [pair.central.takePDU(at: .zero)?.opcode, pair.central.takePDU(at: .zero)?.opcode]
+    #expect(Set(ofCentral) == [.writeCommand, .readResponse])
+    for _ in 1...9 { pair.peripheral.update(12, with: [1], at: pair.now) }
+    pair.peripheral.request(.read(3), token: 1, at: pair.now)
+    let ofPeripheral = [pair.peripheral.takePDU(at: .zero)?.opcode, pair.peripheral.takePDU(at: .zero)?.opcode]
+    #expect(Set(ofPeripheral) == [.handleValueNotification, .readRequest])
+  }
+
   @Test("Both sides can be client and server at once")
   func bothWays() {
     var pair = GATTPair(.named())
