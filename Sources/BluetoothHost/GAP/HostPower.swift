@@ -116,7 +116,7 @@ extension Host {
       if case .shutdown = entry.purpose {
         shutdownEnded()
       } else if entry.purpose.isEssential, isOn {
-        fail(at: now)
+        fail(at: now, unanswered: entry)
       } else {
         commandEnded(entry, .unspecifiedError, nil, at: now)
       }
@@ -126,7 +126,7 @@ extension Host {
   }
 
   /// The controller does not work any more: everything that it had is gone. It gets another chance.
-  mutating func fail(at now: Instant) {
+  mutating func fail(at now: Instant, unanswered: CommandQueue.Entry? = nil) {
     switch power {
     case .on: break
     case .starting(_, let isSecondTry):
@@ -137,15 +137,17 @@ extension Host {
       return
     case .off, .failed: return
     }
+    var next = unanswered ?? commands.popFirst()
+    while let entry = next {
+      if case .readRSSI(let handle) = entry.purpose {
+        events.append(.rssiRead(handle, .failure(.commandTimeout)))
+      }
+      next = commands.popFirst()
+    }
     for link in allLinks where !link.isHidden {
       events.append(.disconnected(link.link.handle, .hardwareFailure))
     }
     for address in initiator.wanted { events.append(.connectionFailed(address, .hardwareFailure)) }
-    while let entry = commands.popFirst() {
-      if case .readRSSI(let handle) = entry.purpose {
-        events.append(.rssiRead(handle, .failure(.commandTimeout)))
-      }
-    }
     if advertiser.isAwaited { events.append(.advertisingStarted(.commandTimeout)) }
     forgetWishes()
     forgetLinks()

@@ -1,0 +1,146 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+/// Command flow control, and controllers that break · Vol 4, Part E, 4.4.
+struct HostCommandTests {
+  private func bench() -> Bench {
+    var bench = Bench()
+    bench.powerOn()
+    return bench
+  }
+
+  @Test("A command waits until the one before it is answered")
+  func oneAtATime() {
+    var bench = bench()
+    bench.answers[.leSetAdvertisingParameters] = .silence
+    bench.perform { host, now in
+      host.startAdvertising(data: [1], scanResponse: [], at: now)
+      host.setScanning(ScanParameters(isActive: true, filterDuplicates: false), at: now)
+    }
+    #expect(bench.commands.map(\.opcode) == [.leSetAdvertisingParameters])
+    bench.receive(.commandComplete(credits: 1, .leSetAdvertisingParameters, .status(.success)))
+    #expect(bench.advertisingAnswers == [nil])
+    #expect(bench.commands.contains(.leSetScanEnable(true, filterDuplicates: false)))
+  }
+
+  @Test("A controller that takes no commands gets none until it says that it does")
+  func credits() {
+    var bench = bench()
+    bench.answers[.leSetAdvertisingParameters] = .silence
+    bench.perform { host, now in host.startAdvertising(data: [1], scanResponse: [], at: now) }
+    bench.receive(.commandComplete(credits: 0, .leSetAdvertisingParameters, .status(.success)))
+    #expect(bench.commands.map(\.opcode) == [.leSetAdvertisingParameters])
+    bench.receive(.commandComplete(credits: 1, .none, .unknown([])))
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  @Test("A controller that never takes commands again is broken")
+  func noCredits() {
+    var bench = bench()
+    bench.answers[.leSetAdvertisingParameters] = .silence
+    bench.perform { host, now in host.startAdvertising(data: [1], scanResponse: [], at: now) }
+    bench.receive(.commandComplete(credits: 0, .leSetAdvertisingParameters, .status(.success)))
+    bench.passToDeadline()
+    #expect(bench.advertisingAnswers == [.commandTimeout])
+    #expect(bench.powerChanges == [.starting, .on])
+  }
+
+  @Test("H2: an answer to a command that was not sent changes nothing, nor does one that is too short")
+  func strayAnswers() {
+    var bench = bench()
+    let handle = bench.link(.central)
+    bench.forget()
+    bench.answers[.readRSSI] = .silence
+    bench.perform { host, now in host.readRSSI(handle, at: now) }
+    let metrics = bench.host.metrics
+    bench.receive(.commandComplete(credits: 1, .leRand, .leRand(4)))
+    bench.receive(.commandStatus(.success, credits: 1, .leCreateConnection))
+    bench.receive(.unknown(code: 0x0E, [1, 0x05, 0x14, 0x00]))
+    bench.receive(.unknown(code: 0x0E, [1]))
+    bench.receive(.unknown(code: 0x0F, []))
+    #expect(bench.levels.isEmpty)
+    #expect(bench.host.metrics.unexpectedPackets == metrics.unexpectedPackets + 2)
+    #expect(bench.host.metrics.malformedEvents == metrics.malformedEvents + 3)
+    bench.receive(.commandComplete(credits: 1, .readRSSI, .rssi(handle, -55)))
+    #expect(bench.levels == [.success(-55)])
+  }
+
+  @Test("A controller that stops answering is reset once: links are gone, who waits hears it, and it starts anew")
+  func timeout() {
+    var bench = bench()
+    let handle = bench.link(.central)
+    bench.perform { host, now in host.connect(to: DeviceAddress(9, .public), at: now) }
+    bench.forget()
+    bench.answers[.readRSSI] = .silence
+    bench.perform { host, now in
+      host.readRSSI(handle, at: now)
+      host.startAdvertising(data: [1], scanResponse: [], at: now)
+    }
+    bench.passToDeadline()
+    #expect(bench.now == .zero + .seconds(2))
+    #expect(bench.levels == [.failure(.commandTimeout)])
+    #expect(bench.disconnections == [.hardwareFailure])
+    #expect(bench.failures == [.hardwareFailure])
+    #expect(bench.advertisingAnswers == [.commandTimeout])
+    #expect(bench.powerChanges == [.starting, .on])
+    #expect(bench.host.links.isEmpty)
+  }
+
+  @Test("A controller that breaks twice within ten seconds is given up")
+  func secondFailure() {
+    var bench = bench()
+    bench.receive(.hardwareError(0x42))
+    #expect(bench.powerChanges == [.starting, .on])
+    bench.receive(.hardwareError(0x42))
+    #expect(bench.powerChanges == [.starting, .on, .unsupported])
+    #expect(bench.host.deadline == nil)
+    bench.forget()
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.powerChanges == [.starting, .on])
+  }
+
+  @Test("A command that a controller may not know is passed over when it is not answered")
+  func unknownCommand() {
+    var bench = bench()
+    bench.answers[.leSetDataLength] = .silence
+    bench.link(.central)
+    bench.forget()
+    bench.now = .zero + .seconds(2)
+    bench.perform { host, now in host.timeReached(now) }
+    #expect(bench.powerChanges.isEmpty)
+    #expect(bench.host.links.count == 1)
+  }
+
+  @Test("Commands before the host is on are refused")
+  func off() {
+    var bench = Bench()
+    bench.perform { host, now in
+      host.startAdvertising(data: [], scanResponse: [], at: now)
+      host.connect(to: Bench.peer, at: now)
+      host.setScanning(ScanParameters(isActive: false, filterDuplicates: false), at: now)
+      host.readRSSI(HCI.ConnectionHandle(rawValue: 1), at: now)
+    }
+    #expect(bench.commands.isEmpty)
+    #expect(bench.advertisingAnswers == [.controller(.commandDisallowed)])
+    #expect(bench.failures == [.commandDisallowed])
+    #expect(bench.levels == [.failure(.notConnected)])
+  }
+
+  @Test("Events of chance never trap")
+  func chance() {
+    var bench = bench()
+    bench.link(.central)
+    bench.link(.peripheral, handle: 0x41, to: DeviceAddress(7, .public))
+    var generator = SplitGenerator(seed: 5)
+    for _ in 0..<20_000 {
+      let octets = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
+        UInt8.random(in: 0...255, using: &generator)
+      }
+      let code: UInt8 = [0x05, 0x0E, 0x0F, 0x13, 0x3E, 0x3E, 0x3E].randomElement(using: &generator) ?? 0x3E
+      bench.host.receive(.event(code: code, parameters: ByteSlice(octets)), at: bench.now)
+      bench.run()
+    }
+    #expect(bench.host.metrics.malformedEvents > 0)
+  }
+}

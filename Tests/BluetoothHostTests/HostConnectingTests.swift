@@ -1,0 +1,278 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+struct HostConnectingTests {
+  private let other = DeviceAddress(0xC0_00_00_00_00_03, .random)
+
+  private func bench() -> Bench {
+    var bench = Bench()
+    bench.powerOn()
+    return bench
+  }
+
+  private func connect(_ bench: inout Bench, _ addresses: DeviceAddress...) {
+    for address in addresses { bench.perform { host, now in host.connect(to: address, at: now) } }
+  }
+
+  private func create(_ address: DeviceAddress, usesAcceptList: Bool = false) -> HCI.Command {
+    .leCreateConnection(
+      HCI.CreateConnection(
+        scanInterval: 48, scanWindow: 48, usesAcceptList: usesAcceptList, peer: HCI.PeerAddress(address),
+        ownAddressType: .random,
+        parameters: ConnectionParameters(
+          minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200)))
+  }
+
+  private let cancelled = HCI.Event.leConnectionComplete(
+    HCI.ConnectionComplete(failure: .unknownConnectionIdentifier))
+
+  @Test("One device is connected to by its address, with 30 ms, no latency and 2 s")
+  func one() {
+    var bench = bench()
+    connect(&bench, Bench.peer)
+    #expect(bench.commands == [create(Bench.peer)])
+    let handle = HCI.ConnectionHandle(rawValue: 0x40)
+    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    let link = Link(handle: handle, role: .central, peer: Bench.peer)
+    #expect(bench.links == [link])
+    #expect(bench.host.links == [link])
+  }
+
+  @Test("A central sets the data length, and begins the MTU exchange with 517")
+  func firstSteps() throws {
+    var bench = bench()
+    let handle = bench.link(.central)
+    #expect(bench.commands.contains(.leSetDataLength(handle, HCI.DataLength(octets: 251, time: 2120))))
+    #expect(try bench.payloads(on: handle, .attribute) == [[0x02, 0x05, 0x02]])
+  }
+
+  @Test("A peripheral begins nothing")
+  func peripheral() {
+    var bench = bench()
+    bench.link(.peripheral)
+    #expect(bench.commands.isEmpty)
+    #expect(bench.data.isEmpty)
+    #expect(bench.links.map(\.role) == [.peripheral])
+  }
+
+  @Test("The enhanced form of LE Connection Complete does as well, and an identity is its address")
+  func enhanced() {
+    var bench = bench()
+    connect(&bench, Bench.peer)
+    var complete = Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), Bench.peer)
+    complete.peer.type = 3
+    bench.receive(.leEnhancedConnectionComplete(complete))
+    #expect(bench.links.map(\.peer) == [Bench.peer])
+  }
+
+  @Test("Several devices are waited for through the accept list")
+  func several() {
+    var bench = bench()
+    connect(&bench, Bench.peer)
+    bench.forget()
+    connect(&bench, other)
+    #expect(bench.commands == [.leCreateConnectionCancel])
+    bench.receive(cancelled)
+    #expect(
+      bench.commands == [
+        .leCreateConnectionCancel, .leAddDeviceToFilterAcceptList(HCI.PeerAddress(Bench.peer)),
+        .leAddDeviceToFilterAcceptList(HCI.PeerAddress(other)), create(Bench.peer, usesAcceptList: true),
+      ])
+    bench.forget()
+    bench.receive(.leConnectionComplete(Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), other)))
+    #expect(bench.links.map(\.peer) == [other])
+    #expect(bench.commands.contains(create(Bench.peer)))
+    #expect(bench.failures.isEmpty)
+  }
+
+  @Test("What the accept list does not want any more is taken out of it")
+  func stale() {
+    var bench = bench()
+    let third = DeviceAddress(0xC0_00_00_00_00_04, .random)
+    connect(&bench, Bench.peer, other)
+    bench.receive(cancelled)
+    bench.perform { host, now in
+      host.cancelConnecting(to: Bench.peer, at: now)
+      host.connect(to: third, at: now)
+    }
+    bench.forget()
+    bench.receive(cancelled)
+    #expect(
+      bench.commands == [
+        .leRemoveDeviceFromFilterAcceptList(HCI.PeerAddress(Bench.peer)),
+        .leAddDeviceToFilterAcceptList(HCI.PeerAddress(third)), create(other, usesAcceptList: true),
+      ])
+  }
+
+  @Test("A controller without an accept list connects to one device after the other")
+  func withoutList() {
+    var bench = Bench()
+    bench.facts.acceptListSize = 0
+    bench.powerOn()
+    connect(&bench, Bench.peer, other)
+    #expect(bench.commands == [create(Bench.peer)])
+    bench.receive(.leConnectionComplete(Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), Bench.peer)))
+    #expect(bench.commands.contains(create(other)))
+  }
+
+  @Test("Cancelling ends the attempt without an event")
+  func cancel() {
+    var bench = bench()
+    connect(&bench, Bench.peer)
+    bench.forget()
+    bench.perform { host, now in host.cancelConnecting(to: Bench.peer, at: now) }
+    bench.receive(cancelled)
+    #expect(bench.commands == [.leCreateConnectionCancel])
+    #expect(bench.events.isEmpty)
+    connect(&bench, Bench.peer)
+    #expect(bench.commands.last == create(Bench.peer))
+  }
+
+  @Test("A link that came about just when it was cancelled is ended, and nobody hears of it")
+  func cancelRace() {
+    var bench = bench()
+    bench.answers[.leCreateConnectionCancel] = .silence
+    connect(&bench, Bench.peer)
+    bench.perform { host, now in host.cancelConnecting(to: Bench.peer, at: now) }
+    bench.forget()
+    let handle = HCI.ConnectionHandle(rawValue: 0x40)
+    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    bench.receive(.commandComplete(credits: 1, .leCreateConnectionCancel, .status(.commandDisallowed)))
+    #expect(bench.commands == [.disconnect(handle, reason: .remoteUserTerminatedConnection)])
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
+    #expect(bench.events.isEmpty)
+    #expect(bench.host.links.isEmpty)
+  }
+
+  @Test("A device that is wanted again while its old link ends is connected to afterwards")
+  func wantedAgain() {
+    var bench = bench()
+    let handle = bench.link(.central)
+    bench.forget()
+    bench.perform { host, now in
+      host.disconnect(handle, at: now)
+      host.connect(to: Bench.peer, at: now)
+    }
+    #expect(bench.commands == [.disconnect(handle, reason: .remoteUserTerminatedConnection)])
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
+    #expect(bench.commands.last == create(Bench.peer))
+    #expect(bench.disconnections == [.connectionTerminatedByLocalHost])
+  }
+
+  @Test("A controller that refuses to connect is believed")
+  func refused() {
+    var bench = bench()
+    bench.answers[.leCreateConnection] = .status(.connectionLimitExceeded)
+    connect(&bench, Bench.peer)
+    #expect(bench.failures == [.connectionLimitExceeded])
+    #expect(bench.commands.count == 1)
+  }
+
+  @Test("An attempt that fails is told")
+  func failed() {
+    var bench = bench()
+    connect(&bench, Bench.peer)
+    bench.receive(.leConnectionComplete(HCI.ConnectionComplete(failure: .connectionFailedToBeEstablished)))
+    #expect(bench.failures == [.connectionFailedToBeEstablished])
+    #expect(bench.commands.count == 1)
+  }
+
+  @Test("LE Connection Complete may come before the answer to the command")
+  func earlyCompletion() {
+    var bench = bench()
+    bench.answers[.leCreateConnection] = .silence
+    connect(&bench, Bench.peer)
+    bench.receive(.leConnectionComplete(Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), Bench.peer)))
+    bench.answers = [:]
+    bench.receive(.commandStatus(.success, credits: 1, .leCreateConnection))
+    bench.forget()
+    connect(&bench, other)
+    #expect(bench.commands == [create(other)])
+  }
+
+  @Test("A cancellation that is not completed does not stop connecting for ever")
+  func lostCompletion() {
+    var bench = bench()
+    connect(&bench, Bench.peer)
+    bench.perform { host, now in host.cancelConnecting(to: Bench.peer, at: now) }
+    connect(&bench, other)
+    bench.forget()
+    bench.passToDeadline()
+    #expect(bench.commands == [create(other)])
+  }
+
+  @Test("The RSSI is read")
+  func rssi() {
+    var bench = bench()
+    let handle = bench.link(.central)
+    bench.perform { host, now in host.readRSSI(handle, at: now) }
+    #expect(bench.levels == [.success(-40)])
+    bench.answers[.readRSSI] = .complete(.handle(.commandDisallowed, handle))
+    bench.perform { host, now in host.readRSSI(handle, at: now) }
+    #expect(bench.levels.last == .failure(.controller(.commandDisallowed)))
+  }
+
+  @Test("Disconnecting asks the controller once, and the end is told with its reason")
+  func disconnect() {
+    var bench = bench()
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    bench.perform { host, now in
+      host.disconnect(handle, at: now)
+      host.disconnect(handle, at: now)
+    }
+    #expect(bench.commands == [.disconnect(handle, reason: .remoteUserTerminatedConnection)])
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
+    #expect(bench.disconnections == [.connectionTerminatedByLocalHost])
+    #expect(bench.host.links.isEmpty)
+    #expect(bench.host.deadline == nil)
+  }
+
+  @Test("H7: events for links that do not exist, and a second link with a handle that is taken, change nothing")
+  func unknownLinks() {
+    var bench = bench()
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    let unknown = HCI.ConnectionHandle(rawValue: 0x77)
+    bench.receive(.disconnectionComplete(.success, unknown, reason: .connectionTimeout))
+    bench.receive(
+      .leConnectionUpdateComplete(
+        .success, unknown, HCI.ConnectionValues(interval: 6, latency: 0, supervisionTimeout: 100)))
+    bench.receive(.encryptionChange(.success, unknown, enabled: 1))
+    bench.receive(.leLongTermKeyRequest(unknown, random: 0, encryptedDiversifier: 0))
+    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, other)))
+    bench.receive([3, 0, 4, 0, 2, 0xF7, 0], on: unknown)
+    #expect(bench.events.isEmpty)
+    #expect(bench.commands.isEmpty)
+    #expect(bench.data.isEmpty)
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTimeout))
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTimeout))
+    #expect(bench.disconnections == [.connectionTimeout])
+    #expect(bench.host.metrics.unknownLinks == 3)
+  }
+
+  @Test("H9: a handle beyond 0x0EFF does not become a link")
+  func reservedHandle() {
+    var bench = bench()
+    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, HCI.ConnectionHandle(rawValue: 0x0F00), other)))
+    #expect(bench.events.isEmpty)
+    #expect(bench.host.links.isEmpty)
+  }
+
+  @Test("P12: a peer with this device's own address is sent away")
+  func ownAddress() {
+    var bench = bench()
+    bench.link(.peripheral, handle: 5, to: Bench.address)
+    #expect(bench.links.isEmpty)
+    #expect(bench.commands == [.disconnect(HCI.ConnectionHandle(rawValue: 5), reason: .remoteUserTerminatedConnection)])
+  }
+
+  @Test("A peer that wants encryption is refused: there are no keys")
+  func encryption() {
+    var bench = bench()
+    let handle = bench.link(.peripheral)
+    bench.receive(.leLongTermKeyRequest(handle, random: 0, encryptedDiversifier: 0))
+    #expect(bench.commands == [.leLongTermKeyRequestNegativeReply(handle)])
+  }
+}

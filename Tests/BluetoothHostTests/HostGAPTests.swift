@@ -1,0 +1,200 @@
+import BluetoothHost
+import BluetoothWire
+import TestVectors
+import Testing
+
+struct HostAdvertisingTests {
+  private func bench() -> Bench {
+    var bench = Bench()
+    bench.powerOn()
+    return bench
+  }
+
+  private func start(_ bench: inout Bench, data: ByteSlice = [2, 1, 6], scanResponse: ByteSlice = [2, 10, 0]) {
+    bench.perform { host, now in host.startAdvertising(data: data, scanResponse: scanResponse, at: now) }
+  }
+
+  @Test("Advertising is set up at 100 ms, filled and enabled, in this order")
+  func sequence() {
+    var bench = bench()
+    start(&bench)
+    let parameters = HCI.AdvertisingParameters(
+      minimumInterval: 160, maximumInterval: 160, type: .connectableScannableUndirected, ownAddressType: .random)
+    #expect(
+      bench.commands == [
+        .leSetAdvertisingParameters(parameters), .leSetAdvertisingData([2, 1, 6]), .leSetScanResponseData([2, 10, 0]),
+        .leSetAdvertisingEnable(true),
+      ])
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  @Test("Only what is new is set on the next start")
+  func again() {
+    var bench = bench()
+    start(&bench)
+    bench.perform { host, now in host.stopAdvertising(at: now) }
+    bench.forget()
+    start(&bench, scanResponse: [2, 10, 4])
+    #expect(bench.commands == [.leSetScanResponseData([2, 10, 4]), .leSetAdvertisingEnable(true)])
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  @Test("New data take the place of the old while advertising goes on, and the same data need no command")
+  func change() {
+    var bench = bench()
+    start(&bench)
+    bench.forget()
+    start(&bench, data: [2, 1, 4])
+    #expect(bench.commands == [.leSetAdvertisingData([2, 1, 4])])
+    #expect(bench.advertisingAnswers == [nil])
+    bench.forget()
+    start(&bench, data: [2, 1, 4])
+    #expect(bench.commands.isEmpty)
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  @Test("Data of more than 31 octets do not fit")
+  func tooLong() {
+    var bench = bench()
+    start(&bench, data: ByteSlice([UInt8](repeating: 0, count: 32)))
+    #expect(bench.commands.isEmpty)
+    #expect(bench.advertisingAnswers == [.outOfSpace])
+  }
+
+  @Test(
+    "A refusal is told with the controller's code, and nothing is left on",
+    arguments: [
+      HCI.Opcode.leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable,
+    ])
+  func refusal(_ opcode: HCI.Opcode) {
+    var bench = bench()
+    bench.answers[opcode] = .complete(.status(.commandDisallowed))
+    start(&bench)
+    #expect(bench.advertisingAnswers == [.controller(.commandDisallowed)])
+    #expect(bench.commands.last?.opcode == opcode)
+    bench.forget()
+    bench.answers = [:]
+    start(&bench)
+    #expect(bench.advertisingAnswers == [nil])
+    #expect(bench.commands.first?.opcode == opcode)
+  }
+
+  @Test("A stop that overtakes the start leaves advertising off")
+  func stopOvertakes() {
+    var bench = bench()
+    bench.answers[.leSetAdvertisingEnable] = .silence
+    start(&bench)
+    bench.answers = [:]
+    bench.perform { host, now in host.stopAdvertising(at: now) }
+    bench.receive(.commandComplete(credits: 1, .leSetAdvertisingEnable, .status(.success)))
+    #expect(bench.commands.last == .leSetAdvertisingEnable(false))
+    #expect(bench.advertisingAnswers.isEmpty)
+  }
+
+  @Test("Advertising goes on beside a link, without another answer")
+  func goesOn() {
+    var bench = bench()
+    start(&bench)
+    bench.forget()
+    bench.link(.peripheral)
+    #expect(bench.commands == [.leSetAdvertisingEnable(true)])
+    #expect(bench.advertisingAnswers.isEmpty)
+  }
+
+  @Test("Where the controller can't advertise beside a link, it goes on when the link has ended")
+  func waitsForTheEnd() {
+    var bench = bench()
+    start(&bench)
+    bench.answers[.leSetAdvertisingEnable] = .complete(.status(.connectionLimitExceeded))
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    bench.answers = [:]
+    bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
+    #expect(bench.commands == [.leSetAdvertisingEnable(true)])
+  }
+}
+
+struct HostScanningTests {
+  private func bench() -> Bench {
+    var bench = Bench()
+    bench.powerOn()
+    return bench
+  }
+
+  private func scan(_ bench: inout Bench, _ parameters: ScanParameters?) {
+    bench.perform { host, now in host.setScanning(parameters, at: now) }
+  }
+
+  @Test("Scanning is set up with window and interval of 30 ms and enabled; later it is switched off")
+  func sequence() {
+    var bench = bench()
+    scan(&bench, ScanParameters(isActive: true, filterDuplicates: true))
+    let parameters = HCI.ScanParameters(isActive: true, interval: 48, window: 48, ownAddressType: .random)
+    #expect(bench.commands == [.leSetScanParameters(parameters), .leSetScanEnable(true, filterDuplicates: true)])
+    bench.forget()
+    scan(&bench, nil)
+    #expect(bench.commands == [.leSetScanEnable(false, filterDuplicates: false)])
+    bench.forget()
+    scan(&bench, ScanParameters(isActive: true, filterDuplicates: false))
+    #expect(bench.commands == [.leSetScanEnable(true, filterDuplicates: false)])
+  }
+
+  @Test("Another way of scanning, or the same anew, begins after the old one has ended")
+  func change() {
+    var bench = bench()
+    let active = ScanParameters(isActive: true, filterDuplicates: true)
+    scan(&bench, active)
+    bench.forget()
+    scan(&bench, active)
+    #expect(
+      bench.commands == [
+        .leSetScanEnable(false, filterDuplicates: false), .leSetScanEnable(true, filterDuplicates: true),
+      ])
+    bench.forget()
+    scan(&bench, ScanParameters(isActive: false, filterDuplicates: true))
+    #expect(bench.commands.map(\.opcode) == [.leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+  }
+
+  @Test("A refusal ends the attempt until something else is asked for")
+  func refusal() {
+    var bench = bench()
+    bench.answers[.leSetScanEnable] = .complete(.status(.commandDisallowed))
+    scan(&bench, ScanParameters(isActive: true, filterDuplicates: true))
+    #expect(bench.commands.map(\.opcode) == [.leSetScanParameters, .leSetScanEnable])
+    bench.answers = [:]
+    bench.forget()
+    scan(&bench, ScanParameters(isActive: true, filterDuplicates: true))
+    #expect(bench.commands.map(\.opcode) == [.leSetScanEnable])
+  }
+
+  @Test("Each report is one event, with what its type says")
+  func reports() throws {
+    var bench = bench()
+    // The row "LE Advertising Report, three reports" of the vectors.
+    let digits = "020300010605040302c103020106c4030066554433221103020a04ba04010605040302c100c5"
+    let octets = try #require([UInt8](hexadecimal: digits))
+    bench.receive(.unknown(code: 0x3E, ByteSlice(octets)))
+    let reports = bench.events.compactMap { if case .advertisingReport(let report) = $0 { report } else { nil } }
+    try #require(reports.count == 3)
+    #expect(reports[0].address == DeviceAddress(0xC102_0304_0506, .random))
+    #expect(reports[0].isConnectable && reports[0].isScannable && !reports[0].isScanResponse)
+    #expect(reports[0].data == [2, 1, 6])
+    #expect(reports[0].rssi == -60)
+    #expect(reports[1].address == DeviceAddress(0x1122_3344_5566, .public))
+    #expect(!reports[1].isConnectable && !reports[1].isScannable)
+    #expect(reports[2].isScanResponse && reports[2].data.isEmpty)
+  }
+
+  @Test(
+    "H4: a report that is not what it says gives no event",
+    arguments: [
+      [2, 0], [2, 255, 0, 1], [2, 1, 0, 0, 1, 2, 3, 4, 5, 6, 22, 0xD3], [2, 2, 4, 0, 1, 2, 3, 4, 5, 6, 0, 0xD4],
+      [2, 1, 0, 0, 1, 2, 3, 4, 5, 6, 0], [2, 1, 9, 0, 1, 2, 3, 4, 5, 6, 0, 0xD3],
+    ] as [[UInt8]])
+  func badReports(_ octets: [UInt8]) {
+    var bench = bench()
+    bench.receive(.unknown(code: 0x3E, ByteSlice(octets)))
+    #expect(bench.events.isEmpty)
+    #expect(bench.host.metrics.malformedEvents == 1)
+  }
+}

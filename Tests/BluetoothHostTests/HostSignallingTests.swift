@@ -1,0 +1,174 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+/// LE signalling · Vol 3, Part A, 4.
+struct HostSignallingTests {
+  private let request: [UInt8] = [0x12, 1, 8, 0, 0x18, 0, 0x28, 0, 0, 0, 0x2A, 0]
+  private let parameters = ConnectionParameters(
+    minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
+
+  private func bench(_ role: Link.Role) -> (Bench, HCI.ConnectionHandle) {
+    var bench = Bench()
+    bench.powerOn()
+    let handle = bench.link(role)
+    bench.completeAll()
+    bench.forget()
+    return (bench, handle)
+  }
+
+  private func answers(_ bench: Bench, _ handle: HCI.ConnectionHandle) throws -> [[UInt8]] {
+    try bench.payloads(on: handle, .signalling)
+  }
+
+  @Test("A central accepts a peripheral's valid wish, and updates the connection")
+  func accepted() throws {
+    var (bench, handle) = bench(.central)
+    bench.receive(.signalling, request, on: handle)
+    #expect(try answers(bench, handle) == [[0x13, 1, 2, 0, 0, 0]])
+    #expect(bench.commands == [.leConnectionUpdate(handle, parameters, HCI.ConnectionEventLength())])
+  }
+
+  @Test(
+    "L11: invalid wishes are rejected",
+    arguments: [
+      [5, 0, 40, 0, 0, 0, 42, 0], [40, 0, 24, 0, 0, 0, 42, 0], [24, 0, 0x81, 0x0C, 0, 0, 42, 0],
+      [24, 0, 40, 0, 0xF4, 1, 42, 0], [24, 0, 40, 0, 0, 0, 9, 0], [24, 0, 40, 0, 0, 0, 10, 0],
+    ] as [[UInt8]])
+  func invalid(_ fields: [UInt8]) throws {
+    var (bench, handle) = bench(.central)
+    bench.receive(.signalling, [0x12, 7, 8, 0] + fields, on: handle)
+    #expect(try answers(bench, handle) == [[0x13, 7, 2, 0, 1, 0]])
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test("L11: while one update is under way another wish is rejected; a flood gives one update")
+  func flood() throws {
+    var (bench, handle) = bench(.central)
+    for _ in 0..<1000 {
+      bench.receive(.signalling, request, on: handle)
+      bench.completeAll()
+    }
+    #expect(bench.commands.count == 1)
+    bench.receive(
+      .leConnectionUpdateComplete(
+        .success, handle, HCI.ConnectionValues(interval: 40, latency: 0, supervisionTimeout: 42)))
+    bench.receive(.signalling, request, on: handle)
+    #expect(try answers(bench, handle) == [[0x13, 1, 2, 0, 0, 0]])
+  }
+
+  @Test("L11: a wish that a central sends to a peripheral is not understood")
+  func wrongRole() throws {
+    var (bench, handle) = bench(.peripheral)
+    bench.receive(.signalling, request, on: handle)
+    #expect(try answers(bench, handle) == [[0x01, 1, 2, 0, 0, 0]])
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test("A central updates a connection by HCI")
+  func centralUpdate() {
+    var (bench, handle) = bench(.central)
+    bench.perform { [parameters] host, now in host.updateConnection(handle, parameters, at: now) }
+    #expect(bench.commands == [.leConnectionUpdate(handle, parameters, HCI.ConnectionEventLength())])
+  }
+
+  @Test("A peripheral asks its central; one request at a time, and of those that wait the last one")
+  func peripheralUpdate() throws {
+    var (bench, handle) = bench(.peripheral)
+    var later = parameters
+    for latency: UInt16 in [0, 1, 2] {
+      later.latency = latency
+      bench.perform { [later] host, now in host.updateConnection(handle, later, at: now) }
+    }
+    #expect(bench.commands.isEmpty)
+    #expect(try answers(bench, handle) == [request])
+    bench.receive(.signalling, [0x13, 9, 2, 0, 0, 0], on: handle)
+    #expect(try answers(bench, handle).count == 1)
+    bench.receive(.signalling, [0x13, 1, 2, 0, 1, 0], on: handle)
+    #expect(try answers(bench, handle).last == [0x12, 2, 8, 0, 0x18, 0, 0x28, 0, 2, 0, 0x2A, 0])
+    bench.passToDeadline()
+    #expect(bench.host.deadline == nil)
+  }
+
+  @Test("The link layer's own request for parameters is answered")
+  func remoteRequest() {
+    var (bench, handle) = bench(.central)
+    bench.receive(.leRemoteConnectionParameterRequest(handle, parameters))
+    var bad = parameters
+    bad.latency = 500
+    bench.receive(.leRemoteConnectionParameterRequest(handle, bad))
+    #expect(
+      bench.commands == [
+        .leRemoteConnectionParameterRequestReply(handle, parameters, HCI.ConnectionEventLength()),
+        .leRemoteConnectionParameterRequestNegativeReply(handle, reason: .unacceptableConnectionParameters),
+      ])
+  }
+
+  @Test(
+    "Channels are refused as the specification says",
+    arguments: [
+      // LE Credit Based Connection Request: SPSM not supported.
+      ([0x14, 2, 10, 0, 0x80, 0, 0x40, 0, 0, 2, 0xF7, 0, 10, 0], [0x15, 2, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]),
+      // L3: as many channels as were asked for.
+      (
+        [0x17, 8, 12, 0, 0x27, 0, 0, 2, 0, 1, 5, 0, 0x40, 0, 0x41, 0],
+        [0x18, 8, 12, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0]
+      ),
+      // Reconfiguration of a channel that does not exist.
+      ([0x19, 9, 8, 0, 0, 4, 0, 2, 0x40, 0, 0x41, 0], [0x1A, 9, 2, 0, 3, 0]),
+      // Disconnection Request: invalid CID.
+      ([0x06, 6, 4, 0, 0x41, 0, 0x40, 0], [0x01, 6, 6, 0, 2, 0, 0x41, 0, 0x40, 0]),
+    ] as [([UInt8], [UInt8])])
+  func refused(_ request: [UInt8], _ answer: [UInt8]) throws {
+    var (bench, handle) = bench(.peripheral)
+    bench.receive(.signalling, request, on: handle)
+    #expect(try answers(bench, handle) == [answer])
+  }
+
+  @Test(
+    "L10: what is not understood is rejected",
+    arguments: [
+      // A code that LE does not have.
+      ([0x0F, 5, 0, 0], [0x01, 5, 2, 0, 0, 0]),
+      ([0x08, 5, 0, 0], [0x01, 5, 2, 0, 0, 0]),
+      // More than 23 octets.
+      ([0x0A, 4, 20, 0] + [UInt8](repeating: 0, count: 20), [0x01, 4, 4, 0, 1, 0, 23, 0]),
+      // A wrong length for the code.
+      ([0x12, 3, 2, 0, 0, 0], [0x01, 3, 2, 0, 0, 0]),
+      // Two commands in one frame.
+      ([0x16, 2, 4, 0, 0x40, 0, 1, 0, 0x16, 3, 4, 0, 0x40, 0, 1, 0], [0x01, 2, 2, 0, 0, 0]),
+      // L2: an odd number of octets; six channels do not fit into the signalling MTU.
+      ([0x17, 8, 17, 0] + [UInt8](repeating: 0x40, count: 17), [0x01, 8, 2, 0, 0, 0]),
+    ] as [([UInt8], [UInt8])])
+  func rejected(_ request: [UInt8], _ answer: [UInt8]) throws {
+    var (bench, handle) = bench(.peripheral)
+    bench.receive(.signalling, request, on: handle)
+    #expect(try answers(bench, handle) == [answer])
+  }
+
+  @Test(
+    "L10, L12: nothing is said to identifier 0, to what is cut, and to responses that nobody waits for",
+    arguments: [
+      [0x12, 0, 8, 0, 0x18, 0, 0x28, 0, 0, 0, 0x2A, 0], [], [0x12], [0x12, 1, 8], [0x14, 2, 10, 0, 0x80, 0, 0x40, 0],
+      [0x01, 3, 2, 0, 0, 0], [0x07, 6, 4, 0, 0x41, 0, 0x40, 0], [0x13, 1, 2, 0, 0, 0], [0x13, 1, 2, 0, 7, 0],
+      [0x15, 2, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0], [0x18, 8, 8, 0, 0, 0, 0, 0, 0, 0, 2, 0], [0x1A, 9, 2, 0, 3, 0],
+      // Credits for a channel that does not exist.
+      [0x16, 7, 4, 0, 0x40, 0, 10, 0],
+    ] as [[UInt8]])
+  func silent(_ octets: [UInt8]) {
+    var (bench, handle) = bench(.peripheral)
+    bench.receive(.signalling, octets, on: handle)
+    #expect(bench.data.isEmpty)
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test("L10: answers to a flood that the peer does not take in are dropped, not kept")
+  func answersAreBounded() {
+    var (bench, handle) = bench(.peripheral)
+    for _ in 0..<1000 { bench.receive(.signalling, [0x0F, 5, 0, 0], on: handle) }
+    #expect(bench.data.count == 8)
+    #expect(bench.host.metrics.droppedAnswers == 1000 - 8 - 16)
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTimeout))
+    #expect(bench.disconnections == [.connectionTimeout])
+  }
+}
