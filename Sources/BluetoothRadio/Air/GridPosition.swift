@@ -13,7 +13,7 @@ package struct GridPosition: Hashable, Sendable {
   /// In metres, held within ±1,000 km; what is not a number counts as 0.
   package init(metresX x: Double, y: Double, z: Double) {
     func millimetres(_ metres: Double) -> Int64 {
-      metres.isNaN ? 0 : Int64((min(max(metres, -1e6), 1e6) * 1_000).rounded())
+      metres.isNaN ? 0 : Int64(min(max(metres, -1e6), 1e6) * 1_000 + (metres < 0 ? -0.5 : 0.5))
     }
     self.init(x: millimetres(x), y: millimetres(y), z: millimetres(z))
   }

@@ -9,7 +9,8 @@ package struct Decibel: Hashable, Comparable, Sendable {
   /// The nearest step; values beyond ±1,000,000 dB are held there.
   package init(rounding value: Double) {
     let bounded = value.isNaN ? 0 : min(max(value, -1e6), 1e6)
-    steps = Int32((bounded * 256).rounded())
+    // Without `rounded()`, which would ask programs without Foundation for the C library's mathematics.
+    steps = Int32(bounded * 256 + (bounded < 0 ? -0.5 : 0.5))
   }
 
   /// Rounded to whole decibels, halves away from zero.
