@@ -12,7 +12,9 @@ extension Service {
     case .connected where isLastUser(index, of: peer):
       abandonOperations(of: session, on: peer)
       peers[peer].users[index].phase = .disconnecting(again: false)
-      if let link = linkIndex(of: peer) { end(link, at: now) }
+      guard let link = linkIndex(of: peer) else { return }
+      links[link].notifications = NotificationTable()
+      end(link, at: now)
     default:
       leave(peer, session: session, at: now)
       deliver(.disconnected(peer, nil, isReconnecting: false), to: session)

@@ -31,7 +31,7 @@ struct PeerTable {
   func contains(_ handle: PeerHandle) -> Bool { Int(handle.index) < peers.count }
 
   subscript(handle: PeerHandle) -> Peer {
-    get { peers[Int(handle.index)] }
+    _read { yield peers[Int(handle.index)] }
     _modify { yield &peers[Int(handle.index)] }
   }
 

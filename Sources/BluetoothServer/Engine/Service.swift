@@ -144,7 +144,8 @@ package struct Service {
 
   private mutating func powerChanged(_ power: PowerState, at now: Instant) {
     switch power {
-    case .starting: break
+    // From off it is a state between two; from on it is news.
+    case .starting: if state == .poweredOn { become(.resetting, at: now) }
     case .on: become(.poweredOn, at: now)
     case .off: become(.poweredOff, at: now)
     case .unsupported: become(.unsupported, at: now)

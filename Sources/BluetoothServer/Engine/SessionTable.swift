@@ -23,7 +23,7 @@ struct SessionTable<Entry> {
   var slots: some Sequence<Slot> { entries.indices.lazy.map { Slot(index: $0) } }
 
   subscript(slot: Slot) -> Entry? {
-    get { entries[slot.index] }
+    _read { yield entries[slot.index] }
     _modify { yield &entries[slot.index] }
   }
 }

@@ -33,7 +33,7 @@ struct NotificationTable {
   }
 
   subscript(index: Int) -> Entry {
-    get { entries[index] }
+    _read { yield entries[index] }
     _modify { yield &entries[index] }
   }
 
