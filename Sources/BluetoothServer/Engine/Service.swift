@@ -41,6 +41,8 @@ package struct Service {
   var localDatabase = LocalDatabase()
   var centralRequests = CentralRequestTable()
   var updates = UpdateTable()
+  /// Services that nobody has any more and that are still in the host's database.
+  private var droppedServices: [AttributeHandle] = []
 
   /// - Parameters:
   ///   - directory: where the service writes what apps may read at once; nobody else writes it.
@@ -73,8 +75,9 @@ package struct Service {
   /// Switches the adapter on or off, as its user does. All that apps do with it ends at once when it goes off.
   package mutating func setPower(_ on: Bool, at now: Instant) {
     // Before the host says anything of its links: apps are told of the state alone.
-    if !on { become(.poweredOff, at: now) }
+    if !on { become(.poweredOff) }
     host.setPower(on, at: now)
+    removeDroppedServices(at: now)
     takeHostEvents(at: now)
   }
 
@@ -145,23 +148,24 @@ package struct Service {
   private mutating func powerChanged(_ power: PowerState, at now: Instant) {
     switch power {
     // From off it is a state between two; from on it is news.
-    case .starting: if state == .poweredOn { become(.resetting, at: now) }
-    case .on: become(.poweredOn, at: now)
-    case .off: become(.poweredOff, at: now)
-    case .unsupported: become(.unsupported, at: now)
+    case .starting: if state == .poweredOn { become(.resetting) }
+    case .on: become(.poweredOn)
+    case .off: become(.poweredOff)
+    case .unsupported: become(.unsupported)
     }
+    removeDroppedServices(at: now)
   }
 
-  private mutating func become(_ new: AdapterState, at now: Instant) {
+  private mutating func become(_ new: AdapterState) {
     guard new != state else { return }
-    if state == .poweredOn { dropEverything(at: now) }
+    if state == .poweredOn { dropEverything() }
     state = new
     for slot in centrals.slots { deliver(.stateChanged(new), to: slot) }
     for slot in peripherals.slots { deliver(.stateChanged(new), to: slot) }
   }
 
   /// Scans, links, attempts, services and advertising are gone, and nobody is told so: the state says it.
-  private mutating func dropEverything(at now: Instant) {
+  private mutating func dropEverything() {
     for slot in centrals.slots { centrals[slot]?.scan = nil }
     isScanning = false
     sightings.removeAll()
@@ -175,10 +179,14 @@ package struct Service {
     directory.setAllDisconnected()
     advertising = AdvertisingState()
     centralRequests.removeAll()
-    for service in localDatabase.services.reversed() {
-      host.removeService(declaration: service.range.lowerBound, at: now)
-    }
+    droppedServices += localDatabase.services.reversed().map(\.range.lowerBound)
     localDatabase.removeAll()
+  }
+
+  /// When the host's links are gone, too, so that no peer is told of it.
+  private mutating func removeDroppedServices(at now: Instant) {
+    for declaration in droppedServices { host.removeService(declaration: declaration, at: now) }
+    droppedServices.removeAll()
   }
 
   // MARK: From the host

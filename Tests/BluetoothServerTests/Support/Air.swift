@@ -1,0 +1,205 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothServer
+
+/// Devices, each a service on a host, that hear each other perfectly. Time passes in `advance` only.
+final class Air {
+  struct Device {
+    let mailbox: Mailbox
+    let directory: PeerDirectory
+    let pool = PacketPool()
+    var service: Service
+    var controller = FakeController()
+    var isInRange = true
+  }
+
+  private(set) var devices: [Device] = []
+  private(set) var now = Instant.zero
+
+  /// Adds a device and switches it on.
+  func add(_ name: String, isOn: Bool = true) -> Int {
+    let number = devices.count
+    let address = DeviceAddress(0xC000_0000_0000 + UInt64(number + 1), .random)
+    let mailbox = Mailbox()
+    let directory = PeerDirectory()
+    let configuration = HostConfiguration(deviceName: name, address: address)
+    let random = SplitGenerator(seed: UInt64(number))
+    let host = Host(configuration: configuration, random: random, pool: PacketPool())
+    let service = Service(host: host, mailbox: mailbox, directory: directory, random: random)
+    devices.append(Device(mailbox: mailbox, directory: directory, service: service))
+    if isOn { setPower(true, of: number) }
+    return number
+  }
+
+  func setPower(_ isOn: Bool, of device: Int) {
+    devices[device].service.setPower(isOn, at: now)
+    run()
+  }
+
+  /// All that can happen without time passing.
+  func run() {
+    var isQuiet = false
+    while !isQuiet {
+      isQuiet = true
+      for device in devices.indices {
+        while step(device) { isQuiet = false }
+      }
+    }
+  }
+
+  /// One advertising event of every advertiser, 100 ms later.
+  func advance(_ rounds: Int = 1) {
+    run()
+    for _ in 0..<rounds {
+      now += .milliseconds(100)
+      for device in devices.indices {
+        if let deadline = devices[device].service.deadline, deadline <= now {
+          devices[device].service.timeReached(now)
+        }
+      }
+      run()
+      for device in devices.indices where devices[device].controller.isAdvertising {
+        advertise(device)
+        run()
+      }
+    }
+  }
+
+  private func step(_ device: Int) -> Bool {
+    devices[device].service.drainMailbox(at: now)
+    if let packet = devices[device].service.takePacket() {
+      send(packet, from: device)
+      return true
+    }
+    guard let delivery = devices[device].service.takeDelivery() else { return !devices[device].mailbox.isEmpty }
+    switch delivery {
+    case .central(let client, let event): client.receive(event)
+    case .peripheral(let client, let event): client.receive(event)
+    }
+    return true
+  }
+
+  private func tell(_ device: Int, _ event: HCI.Event) {
+    devices[device].service.receive(event.packet(in: devices[device].pool), at: now)
+  }
+
+  private func send(_ packet: HCI.Packet, from device: Int) {
+    switch packet {
+    case .command(let opcode, let parameters):
+      guard let command = try? HCI.Command(opcode: opcode, parameters: parameters) else {
+        Issue.record("a command that can't be read: \(opcode)")
+        return
+      }
+      tell(device, devices[device].controller.take(command))
+      if case .disconnect(let handle, let reason) = command { disconnect(device, handle, reason) }
+      if case .leCreateConnectionCancel = command, devices[device].controller.initiating != nil {
+        devices[device].controller.initiating = nil
+        tell(device, .leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
+      }
+    case .acl(let data): forward(data, from: device)
+    case .event: Issue.record("a host sends no events")
+    }
+  }
+
+  private func forward(_ data: HCI.ACLData, from device: Int) {
+    guard let link = devices[device].controller.links.first(where: { $0.handle == data.handle }) else { return }
+    devices[device].controller.unreported.append(data.handle)
+    reportSent(device)
+    var copy = data
+    copy.handle = link.peerHandle
+    if copy.boundary == .firstNonFlushable { copy.boundary = .firstFlushable }
+    if devices[device].isInRange, devices[link.peer].isInRange {
+      devices[link.peer].service.receive(.acl(copy), at: now)
+    }
+  }
+
+  private func reportSent(_ device: Int) {
+    guard !devices[device].controller.isCongested else { return }
+    for handle in devices[device].controller.unreported {
+      tell(device, .numberOfCompletedPackets(HCI.CompletedPackets(handle, count: 1, in: devices[device].pool)))
+    }
+    devices[device].controller.unreported.removeAll()
+  }
+
+  /// While a controller is congested it keeps what it was given, as far as its host can tell.
+  func setCongested(_ isCongested: Bool, _ device: Int) {
+    devices[device].controller.isCongested = isCongested
+    reportSent(device)
+    run()
+  }
+
+  // MARK: Advertising and links
+
+  private func advertise(_ advertiser: Int) {
+    let from = devices[advertiser].controller
+    let address = HCI.PeerAddress(from.address)
+    for scanner in devices.indices where scanner != advertiser && devices[scanner].isInRange {
+      guard devices[advertiser].isInRange else { return }
+      if devices[scanner].controller.isScanning {
+        let reports = [
+          HCI.AdvertisingReport(type: .connectableScannable, address: address, data: from.advertisingData, rssi: -60),
+          HCI.AdvertisingReport(type: .scanResponse, address: address, data: from.scanResponse, rssi: -61),
+        ]
+        for report in reports {
+          tell(scanner, .leAdvertisingReport(HCI.AdvertisingReports(report, in: devices[scanner].pool)))
+        }
+      }
+      if devices[scanner].controller.wants(from.address) {
+        connect(scanner, advertiser)
+        return
+      }
+    }
+  }
+
+  private func connect(_ central: Int, _ peripheral: Int) {
+    let handles = [central, peripheral].map { device in
+      defer { devices[device].controller.nextHandle += 1 }
+      return HCI.ConnectionHandle(rawValue: devices[device].controller.nextHandle)
+    }
+    devices[central].controller.initiating = nil
+    devices[peripheral].controller.isAdvertising = false
+    devices[central].controller.links.append(
+      .init(handle: handles[0], peer: peripheral, peerHandle: handles[1]))
+    devices[peripheral].controller.links.append(
+      .init(handle: handles[1], peer: central, peerHandle: handles[0]))
+    let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
+    for (device, handle, peer, role) in [(central, handles[0], peripheral, 0), (peripheral, handles[1], central, 1)] {
+      tell(
+        device,
+        .leConnectionComplete(
+          HCI.ConnectionComplete(
+            status: .success, handle: handle, role: UInt8(role),
+            peer: HCI.PeerAddress(devices[peer].controller.address), values: values, centralClockAccuracy: 0)))
+    }
+  }
+
+  private func disconnect(_ device: Int, _ handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode) {
+    guard let link = devices[device].controller.links.first(where: { $0.handle == handle }) else { return }
+    end(link, of: device, local: .connectionTerminatedByLocalHost, remote: reason)
+  }
+
+  private func end(_ link: FakeController.Link, of device: Int, local: HCI.ErrorCode, remote: HCI.ErrorCode) {
+    devices[device].controller.links.removeAll { $0.handle == link.handle }
+    devices[link.peer].controller.links.removeAll { $0.handle == link.peerHandle }
+    devices[device].controller.unreported.removeAll { $0 == link.handle }
+    devices[link.peer].controller.unreported.removeAll { $0 == link.peerHandle }
+    tell(device, .disconnectionComplete(.success, link.handle, reason: local))
+    tell(link.peer, .disconnectionComplete(.success, link.peerHandle, reason: remote))
+  }
+
+  /// The device is carried away: all its links are lost by supervision, and nobody hears it any more.
+  func carryAway(_ device: Int) {
+    devices[device].isInRange = false
+    while let link = devices[device].controller.links.first {
+      end(link, of: device, local: .connectionTimeout, remote: .connectionTimeout)
+    }
+    run()
+  }
+
+  func bringBack(_ device: Int) { devices[device].isInRange = true }
+
+  /// How many links a device has.
+  func linkCount(_ device: Int) -> Int { devices[device].controller.links.count }
+}
