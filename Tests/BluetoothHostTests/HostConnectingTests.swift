@@ -116,6 +116,24 @@ struct HostConnectingTests {
     #expect(bench.commands.contains(create(other)))
   }
 
+  @Test("Devices that the accept list has no room for take their turn after five seconds")
+  func rotation() {
+    var bench = Bench()
+    bench.facts.acceptListSize = 1
+    bench.powerOn()
+    connect(&bench, Bench.peer, other)
+    #expect(bench.commands == [create(Bench.peer)])
+    #expect(bench.host.deadline == .zero + .seconds(5))
+    bench.passToDeadline()
+    bench.receive(cancelled)
+    #expect(bench.commands == [create(Bench.peer), .leCreateConnectionCancel, create(other)])
+    bench.passToDeadline()
+    bench.receive(cancelled)
+    #expect(bench.commands.last == create(Bench.peer))
+    bench.perform { [other] host, now in host.cancelConnecting(to: other, at: now) }
+    #expect(bench.host.deadline == nil)
+  }
+
   @Test("Cancelling ends the attempt without an event")
   func cancel() {
     var bench = bench()

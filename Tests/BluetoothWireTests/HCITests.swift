@@ -141,4 +141,16 @@ struct HCIInvalidVectorTests {
   func completedPackets() {
     #expect(throws: DecodingError.truncated) { try HCI.Event(code: 0x13, parameters: [2, 0x40, 0, 1, 0]) }
   }
+
+  @Test("H9: an ACL packet with reserved boundary or broadcast flags is an error", arguments: [0x30, 0x40, 0x80, 0xC0])
+  func reservedFlags(_ flags: UInt8) {
+    #expect(throws: DecodingError.self) { try HCI.Packet(h4: [0x02, 0x40, flags, 0x01, 0x00, 0xAA]) }
+  }
+
+  @Test("The upper bits of a connection handle are not looked at")
+  func reservedHandleBits() throws {
+    let event = try HCI.Event(code: 0x05, parameters: [0, 0x40, 0xF0, 0x13])
+    let handle = HCI.ConnectionHandle(rawValue: 0x40)
+    #expect(event == .disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
+  }
 }

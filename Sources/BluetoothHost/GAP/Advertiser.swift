@@ -19,28 +19,47 @@ struct Advertiser {
   private var owesAnswer = false
   /// The controller has refused to go on beside the links that there are.
   private var isBlocked = false
+  /// Something has changed since there was nothing to do.
+  private var isDirty = false
 
   mutating func start(data: ByteSlice, scanResponse: ByteSlice) {
     wanted = Content(data: data, scanResponse: scanResponse)
     owesAnswer = true
     isBlocked = false
+    isDirty = true
   }
 
   mutating func stop() {
     wanted = nil
     owesAnswer = false
+    isDirty = true
   }
 
   /// Somebody waits to hear that it began.
   var isAwaited: Bool { owesAnswer }
 
   /// A link in the peripheral role ends advertising · Vol 4, Part E, 7.8.9.
-  mutating func linkCameAbout() { isEnabled = false }
-  mutating func linkEnded() { isBlocked = false }
+  mutating func linkCameAbout() {
+    isEnabled = false
+    isDirty = true
+  }
+
+  mutating func linkEnded() {
+    isBlocked = false
+    isDirty = true
+  }
 
   /// The next command; nil: there is nothing to do now.
   mutating func next(_ configuration: HostConfiguration, ownAddressType: HCI.OwnAddressType) -> HCI.Command? {
-    guard inFlight == nil else { return nil }
+    guard isDirty, inFlight == nil else { return nil }
+    let command = nextCommand(configuration, ownAddressType)
+    isDirty = command != nil
+    return command
+  }
+
+  private mutating func nextCommand(
+    _ configuration: HostConfiguration, _ ownAddressType: HCI.OwnAddressType
+  ) -> HCI.Command? {
     guard let wanted, !isBlocked else {
       return isEnabled ? send(.disable, .leSetAdvertisingEnable(false)) : nil
     }

@@ -42,7 +42,7 @@ package struct Host {
   package var deadline: Instant? {
     var result = earliest(commands.deadline, initiator.deadline)
     if case .stopping(let until?) = power { result = earliest(result, until) }
-    for link in allLinks { result = earliest(result, link.deadline) }
+    for index in allLinks.indices { result = earliest(result, allLinks[index].deadline) }
     return result
   }
 

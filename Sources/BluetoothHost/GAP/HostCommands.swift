@@ -12,7 +12,7 @@ extension Host {
       if let command = scanner.next(configuration, ownAddressType: ownAddressType) {
         commands.append(command, for: .scanning)
       }
-      if let command = initiator.next(configuration, ownAddressType: ownAddressType) {
+      if let command = initiator.next(configuration, ownAddressType: ownAddressType, at: now) {
         commands.append(command, for: .initiating)
       }
     }

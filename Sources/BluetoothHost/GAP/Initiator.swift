@@ -19,6 +19,8 @@ struct Initiator {
 
   /// How long LE Connection Complete may take after a cancellation.
   private static let cancellationTimeout = TimeSpan.seconds(2)
+  /// How long some devices are waited for where the accept list has no room for all.
+  private static let rotationTime = TimeSpan.seconds(5)
 
   /// In the order in which they were asked for.
   private(set) var wanted: [DeviceAddress] = []
@@ -33,12 +35,14 @@ struct Initiator {
   private var endedEarly = false
   /// Something has changed since nothing was to be done.
   private var isDirty = false
+  /// When those that the accept list has no room for take their turn.
+  private var rotation: Instant?
 
   init(acceptListSize: Int = 0) { capacity = max(1, acceptListSize) }
 
   var deadline: Instant? {
     if case .cancelling(let until) = phase { return until }
-    return nil
+    return rotation
   }
 
   mutating func connect(to address: DeviceAddress) {
@@ -63,17 +67,21 @@ struct Initiator {
   }
 
   /// The next command; nil: there is nothing to do now.
-  mutating func next(_ configuration: HostConfiguration, ownAddressType: HCI.OwnAddressType) -> HCI.Command? {
+  mutating func next(
+    _ configuration: HostConfiguration, ownAddressType: HCI.OwnAddressType, at now: Instant
+  ) -> HCI.Command? {
     guard isDirty, inFlight == nil else { return nil }
-    let linked = self.linked
-    let targets = Array(wanted.filter { !linked.contains($0) }.prefix(capacity))
+    let eligible = self.eligible
+    let targets = Array(eligible.prefix(capacity))
     switch phase {
     case .cancelling: return nil
     case .initiating(let current):
       if current == targets {
         isDirty = false
+        rotation = eligible.count > targets.count ? rotation ?? now + Self.rotationTime : nil
         return nil
       }
+      rotation = nil
       phase = .cancelling(until: nil)
       inFlight = .cancel
       return .leCreateConnectionCancel
@@ -92,6 +100,9 @@ struct Initiator {
           parameters: configuration.connection))
     }
   }
+
+  /// Those that can be connected to.
+  private var eligible: [DeviceAddress] { wanted.filter { !linked.contains($0) } }
 
   /// The next change that makes the accept list hold `targets` and nothing else.
   private mutating func nextForList(_ targets: [DeviceAddress]) -> HCI.Command? {
@@ -159,11 +170,18 @@ struct Initiator {
   private mutating func attemptEnded() {
     if case .create? = inFlight { endedEarly = true }
     phase = .idle
+    rotation = nil
     isDirty = true
   }
 
   mutating func timeReached(_ now: Instant) {
     guard let deadline, deadline <= now else { return }
-    attemptEnded()
+    guard case .initiating(let targets) = phase else {
+      attemptEnded()
+      return
+    }
+    rotation = nil
+    wanted = wanted.filter { !targets.contains($0) } + wanted.filter { targets.contains($0) }
+    isDirty = true
   }
 }

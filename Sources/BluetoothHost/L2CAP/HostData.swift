@@ -4,11 +4,20 @@ import BluetoothWire
 extension Host {
   /// The link with this handle that those above know of.
   func index(of handle: HCI.ConnectionHandle) -> Int? {
-    allLinks.firstIndex { $0.link.handle == handle && !$0.isHidden }
+    guard let index = anyIndex(of: handle), !allLinks[index].isHidden else { return nil }
+    return index
   }
 
   /// The link with this handle.
-  func anyIndex(of handle: HCI.ConnectionHandle) -> Int? { allLinks.firstIndex { $0.link.handle == handle } }
+  func anyIndex(of handle: HCI.ConnectionHandle) -> Int? {
+    // By index: a closure or an iterator would be handed copies of all that a link has.
+    var index = 0
+    while index < allLinks.count {
+      if allLinks[index].link.handle == handle { return index }
+      index += 1
+    }
+    return nil
+  }
 
   // MARK: From the controller
 

@@ -1,0 +1,150 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+/// Two hosts with one link between them, and controllers that pass on what they are given.
+private struct Pair {
+  var central = Bench()
+  var peripheral = Bench()
+  let atCentral: HCI.ConnectionHandle
+  let atPeripheral: HCI.ConnectionHandle
+
+  init(aclLength: UInt16, aclCount: UInt8) {
+    central.facts.aclLength = aclLength
+    central.facts.aclCount = aclCount
+    peripheral.facts.aclLength = aclLength
+    peripheral.facts.aclCount = aclCount
+    central.powerOn()
+    peripheral.powerOn()
+    atCentral = central.link(.central, handle: 1, to: DeviceAddress(0xC000_0000_0AAA, .random))
+    atPeripheral = peripheral.link(.peripheral, handle: 2, to: DeviceAddress(0xC000_0000_0BBB, .random))
+  }
+
+  /// Passes packets on until there are none.
+  mutating func run() {
+    while !central.data.isEmpty || !peripheral.data.isEmpty {
+      Self.pass(&central, to: &peripheral, on: atPeripheral)
+      Self.pass(&peripheral, to: &central, on: atCentral)
+    }
+  }
+
+  private static func pass(_ sender: inout Bench, to receiver: inout Bench, on handle: HCI.ConnectionHandle) {
+    let packets = sender.data
+    sender.data.removeAll()
+    for packet in packets {
+      let boundary: HCI.ACLData.Boundary = packet.boundary == .continuing ? .continuing : .firstFlushable
+      receiver.receive(packet.payload.bytes, on: handle, boundary)
+      sender.receive(.numberOfCompletedPackets(HCI.CompletedPackets(packet.handle, count: 1, in: sender.pool)))
+    }
+  }
+
+  mutating func request(_ request: GATTRequest) -> Result<GATTResponse, GATTError>? {
+    let handle = atCentral
+    central.events.removeAll()
+    central.perform { host, now in host.request(request, token: 7, on: handle, at: now) }
+    run()
+    for case .gatt(_, .completed(7, let result)) in central.events { return result }
+    return nil
+  }
+}
+
+struct HostPairTests {
+  private let value = ByteSlice((0..<500).map { UInt8(truncatingIfNeeded: $0) })
+
+  private func pair(_ aclLength: UInt16, _ aclCount: UInt8) throws -> (Pair, GATTServicePlacement) {
+    var pair = Pair(aclLength: aclLength, aclCount: aclCount)
+    pair.run()
+    let definition = GATTServiceDefinition(
+      uuid: 0x180D, isPrimary: true, includes: [],
+      characteristics: [
+        GATTCharacteristicDefinition(uuid: 0x2A38, properties: .read, permissions: .readable, value: value),
+        GATTCharacteristicDefinition(
+          uuid: 0x2A37, properties: [.notify, .write], permissions: .writeable, value: nil),
+      ])
+    let placement = try pair.peripheral.host.addService(definition, at: .zero).get()
+    pair.peripheral.run()
+    pair.run()
+    return (pair, placement)
+  }
+
+  @Test("The MTU is exchanged as soon as there is a link", arguments: [(27, 1), (251, 8)] as [(UInt16, UInt8)])
+  func mtu(_ length: UInt16, _ count: UInt8) throws {
+    let (pair, _) = try pair(length, count)
+    #expect(pair.central.host.mtu(of: pair.atCentral) == 517)
+    #expect(pair.peripheral.host.mtu(of: pair.atPeripheral) == 517)
+    #expect(pair.central.host.mtu(of: HCI.ConnectionHandle(rawValue: 9)) == 23)
+  }
+
+  @Test(
+    "Services are discovered and a long value is read through controllers small and large",
+    arguments: [(27, 1), (27, 3), (251, 8), (1021, 2)] as [(UInt16, UInt8)])
+  func read(_ length: UInt16, _ count: UInt8) throws {
+    var (pair, placement) = try pair(length, count)
+    guard case .success(.services(let services))? = pair.request(.discoverPrimaryServices) else {
+      Issue.record("no services")
+      return
+    }
+    #expect(services.map(\.uuid) == [0x1800, 0x1801, 0x180D])
+    guard case .success(.value(let read))? = pair.request(.read(placement.values[0])) else {
+      Issue.record("no value")
+      return
+    }
+    #expect(read == value)
+  }
+
+  @Test(
+    "A long write reaches the service above, and its answer the client",
+    arguments: [(27, 1), (251, 8)] as [(UInt16, UInt8)])
+  func write(_ length: UInt16, _ count: UInt8) throws {
+    var (pair, placement) = try pair(length, count)
+    #expect(pair.request(.write(placement.values[1], value)) == nil)
+    var number: GATTServerRequest?
+    for case .gatt(_, .writeRequested(let request, let parts)) in pair.peripheral.events {
+      number = request
+      #expect(parts.map(\.value) == [value])
+    }
+    let request = try #require(number)
+    let handle = pair.atPeripheral
+    pair.peripheral.perform { host, now in
+      host.respond(to: request, on: handle, with: .success([]), at: now)
+    }
+    pair.run()
+    let isDone = pair.central.events.contains {
+      if case .gatt(_, .completed(7, .success(.done))) = $0 { true } else { false }
+    }
+    #expect(isDone)
+  }
+
+  @Test("Notifications arrive in order and each makes room for the next")
+  func notify() throws {
+    var (pair, placement) = try pair(27, 2)
+    let configuration = placement.values[1] + 1
+    guard case .success(.done)? = pair.request(.write(configuration, [1, 0])) else {
+      Issue.record("not subscribed")
+      return
+    }
+    let handle = pair.atPeripheral
+    let characteristic = placement.values[1]
+    for number: UInt8 in 0..<20 {
+      let bytes = ByteSlice([UInt8](repeating: number, count: 100))
+      pair.peripheral.perform { host, now in host.update(characteristic, with: bytes, on: handle, at: now) }
+    }
+    pair.run()
+    let received = pair.central.events.compactMap { event -> UInt8? in
+      if case .gatt(_, .valueReceived(characteristic, let bytes)) = event, bytes.count == 100 { return bytes[99] }
+      return nil
+    }
+    #expect(received == Array(0..<20))
+    let sent = pair.peripheral.events.count { if case .gatt(_, .updateSent) = $0 { true } else { false } }
+    #expect(sent == 20)
+  }
+
+  @Test("In the steady state no storage is added to the pools")
+  func pools() throws {
+    var (pair, placement) = try pair(251, 8)
+    for _ in 0..<10 { _ = pair.request(.read(placement.values[0])) }
+    let counts = [pair.central.pool.count, pair.peripheral.pool.count]
+    for _ in 0..<1000 { _ = pair.request(.read(placement.values[0])) }
+    #expect([pair.central.pool.count, pair.peripheral.pool.count] == counts)
+  }
+}
