@@ -55,11 +55,8 @@ public struct CBATTError: CustomNSError, Hashable, Sendable {
   public func hash(into hasher: inout Hasher) { hasher.combine(errorCode) }
 }
 
-extension CBATTError.Code {
-  /// Lets `catch CBATTError.invalidOffset` match an error of this code.
-  public static func ~= (code: CBATTError.Code, error: any Error) -> Bool {
-    (error as? CBATTError)?.errorCode == code.rawValue
-  }
+extension CBATTError.Code: _CBErrorCode {
+  public typealias _ErrorType = CBATTError
 
   /// The text that Apple's systems show, where it is known.
   var text: String {

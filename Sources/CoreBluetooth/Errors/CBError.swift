@@ -100,11 +100,8 @@ public struct CBError: CustomNSError, Hashable, Sendable {
   public func hash(into hasher: inout Hasher) { hasher.combine(errorCode) }
 }
 
-extension CBError.Code {
-  /// Lets `catch CBError.connectionTimeout` match an error of this code.
-  public static func ~= (code: CBError.Code, error: any Error) -> Bool {
-    (error as? CBError)?.errorCode == code.rawValue
-  }
+extension CBError.Code: _CBErrorCode {
+  public typealias _ErrorType = CBError
 
   /// The text that Apple's systems show, where it is known.
   var text: String {
@@ -154,13 +151,4 @@ extension CBError {
   public static var leGattExceededBackgroundNotificationLimit: Code { .leGattExceededBackgroundNotificationLimit }
   public static var leGattNearBackgroundNotificationLimit: Code { .leGattNearBackgroundNotificationLimit }
   public static var unknownDevice: Code { .unkownDevice }
-}
-
-/// Whether two errors carry the same information; values that can't be compared count as equal.
-func sameInformation(_ left: [String: Any], _ right: [String: Any]) -> Bool {
-  guard left.count == right.count else { return false }
-  return left.allSatisfy { key, value in
-    guard let other = right[key] else { return false }
-    return value as? AnyHashable == other as? AnyHashable
-  }
 }

@@ -19,9 +19,14 @@ final class CentralManagerCore: ManagerCore, CentralClient {
   }
 
   /// The manager does not keep its peripherals.
-  struct Entry {
-    weak var peripheral: CBPeripheral?
+  final class Entry {
+    private(set) weak var peripheral: CBPeripheral?
     let identity: ObjectIdentifier
+
+    init(_ peripheral: CBPeripheral) {
+      self.peripheral = peripheral
+      identity = ObjectIdentifier(peripheral)
+    }
   }
 
   let adapter: (any Adapter)?
@@ -130,7 +135,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     let (winner, isOrphaned, session) = with { state -> (CBPeripheral, Bool, CentralSession?) in
       let entry = state.peripherals[info.handle]
       if let known = entry?.peripheral { return (known, false, nil) }
-      state.peripherals[info.handle] = Entry(peripheral: new, identity: ObjectIdentifier(new))
+      state.peripherals[info.handle] = Entry(new)
       return (new, entry != nil, state.session)
     }
     // The old object is just going, and its end can't tell any more: what it may have wanted of the peer ends first.

@@ -1,0 +1,97 @@
+import Testing
+
+@testable import BluetoothHost
+@testable import BluetoothServer
+@testable import BluetoothWire
+@testable import CoreBluetooth
+
+@Suite struct ErrorTests {
+  @Test(
+    "9 Errors have Apple's texts",
+    arguments: [
+      (CBError.Code.unknown, "Unknown error."),
+      (.connectionTimeout, "The connection has timed out unexpectedly."),
+      (.peripheralDisconnected, "The specified device has disconnected from us."),
+      (.uuidNotAllowed, "The specified UUID is not allowed for this operation."),
+      (.alreadyAdvertising, "Advertising has already started."),
+      (.peerRemovedPairingInformation, "Peer removed pairing information"),
+    ])
+  func texts(code: CBError.Code, text: String) {
+    let error: any Error = CBError(code)
+    #expect(error.localizedDescription == text)
+    #expect(CBError(code).localizedDescription == text)
+    #expect(CBError(code).userInfo.isEmpty)
+    #expect(CBError(code, userInfo: [NSLocalizedDescriptionKey: "mine"]).localizedDescription == "mine")
+  }
+
+  @Test(
+    "9 ATT errors have Apple's texts",
+    arguments: [
+      (CBATTError.Code.readNotPermitted, "Reading is not permitted."),
+      (.writeNotPermitted, "Writing is not permitted."),
+      (.insufficientAuthentication, "Authentication is insufficient."),
+      (.insufficientEncryption, "Encryption is insufficient."),
+    ])
+  func attTexts(code: CBATTError.Code, text: String) {
+    let error: any Error = CBATTError(code)
+    #expect(error.localizedDescription == text)
+  }
+
+  @Test("9 Errors are structs that hash, compare, match patterns and become NSErrors")
+  func shape() {
+    #expect(Set([CBError(.unknown), CBError(.unknown), CBError(.outOfSpace)]).count == 2)
+    #expect(CBError(.unknown) != CBError(.unknown, userInfo: ["a": 1]))
+    #expect(CBError(.unknown, userInfo: ["a": 1]) == CBError(.unknown, userInfo: ["a": 1]))
+    #expect(CBError(.unknown, userInfo: ["a": 1]) != CBError(.unknown, userInfo: ["a": 2]))
+    let error: any Error = CBError(.connectionTimeout)
+    #expect((error as NSError).domain == CBErrorDomain)
+    #expect((error as NSError).code == 6)
+    guard case CBError.connectionTimeout = error else {
+      Issue.record("does not match its code")
+      return
+    }
+    #expect(CBError(_nsError: NSError(domain: CBErrorDomain, code: 7)).code == .peripheralDisconnected)
+    #expect(CBError(_nsError: NSError(domain: CBErrorDomain, code: 4711)).errorCode == 4711)
+    #expect(CBATTError(.invalidOffset)._nsError.code == 7)
+    #expect(CBATTError(_nsError: NSError(domain: CBATTErrorDomain, code: 0x80)).errorCode == 0x80)
+  }
+
+  @Test("6.11 Every octet is an ATT error code")
+  func codes() {
+    for raw in 0...0xFF {
+      #expect(CBATTError.Code(rawValue: raw)?.rawValue == raw)
+    }
+  }
+
+  @Test(
+    "9 Reasons of the link become CBErrors that carry the HCI code",
+    arguments: [
+      (HCI.ErrorCode.connectionTimeout, CBError.Code.connectionTimeout),
+      (.remoteUserTerminatedConnection, .peripheralDisconnected),
+      (.remoteDeviceTerminatedPowerOff, .peripheralDisconnected),
+      (.connectionFailedToBeEstablished, .connectionFailed),
+      (.connectionLimitExceeded, .connectionLimitReached),
+      (.pinOrKeyMissing, .peerRemovedPairingInformation),
+      (.instantPassed, .unknown),
+    ])
+  func linkErrors(reason: HCI.ErrorCode, code: CBError.Code) throws {
+    let error = try #require(SessionError.link(reason).appError() as? CBError)
+    #expect(error.code == code)
+    #expect(error.userInfo[CBErrorHCIErrorCodeKey] as? Int == Int(reason.rawValue))
+  }
+
+  @Test("9 What a peer answers becomes a CBATTError with the raw code, application codes too")
+  func peerErrors() throws {
+    let error = try #require(SessionError.att(ATT.ErrorCode(rawValue: 0x85)).appError() as? CBATTError)
+    #expect(error.errorCode == 0x85)
+    #expect(error.userInfo[CBErrorATTErrorCodeKey] as? Int == 0x85)
+  }
+
+  @Test("What this version does not have is operationNotSupported")
+  func ownErrors() {
+    #expect((SessionError.notSupported.appError() as? CBError)?.code == .operationNotSupported)
+    #expect((SessionError.outOfSpace.appError() as? CBError)?.code == .outOfSpace)
+    #expect((SessionError.alreadyAdvertising.appError() as? CBError)?.code == .alreadyAdvertising)
+    #expect((SessionError.uuidNotAllowed.appError() as? CBError)?.code == .uuidNotAllowed)
+  }
+}

@@ -1,0 +1,58 @@
+import CoreBluetooth
+import Testing
+
+@Suite struct LocalAttributeTests {
+  @Test("6.5 A descriptor that apps may not make stops the program", arguments: ["2902", "2900", "2905"])
+  func forbiddenDescriptors(uuid: String) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [uuid] in
+      _ = CBMutableDescriptor(type: CBUUID(string: uuid), value: Data([1, 0]))
+    }
+    #expect(result?.reason.contains("Descriptors with UUID \(uuid) are not supported") == true)
+  }
+
+  @Test("6.5 A presentation format that is no Data stops the program")
+  func wrongFormat() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = CBMutableDescriptor(type: CBUUID(string: CBUUIDCharacteristicFormatString), value: "text")
+    }
+    #expect(result?.reason.contains("Expecting NSData value type for Format descriptor") == true)
+  }
+
+  @Test("6.5 A user description without a text stops the program")
+  func missingDescription() async {
+    await #expect(processExitsWith: .failure) {
+      _ = CBMutableDescriptor(type: CBUUID(string: CBUUIDCharacteristicUserDescriptionString), value: nil)
+    }
+  }
+
+  @Test("6.5 User descriptions and presentation formats are made")
+  func allowedDescriptors() {
+    #expect(CBMutableDescriptor(type: CBUUID(string: "2901"), value: "Level").value as? String == "Level")
+    let format = Data([4, 0, 0xAD, 0x27, 1, 0, 0])
+    #expect(CBMutableDescriptor(type: CBUUID(string: "2904"), value: format).value as? Data == format)
+  }
+
+  @Test("6.7 Attributes know their owners, and a local service has no peripheral")
+  func owners() {
+    let service = CBMutableService(type: CBUUID(string: "180D"), primary: true)
+    let characteristic = CBMutableCharacteristic(
+      type: CBUUID(string: "2A37"), properties: .notify, value: nil, permissions: .readable)
+    let descriptor = CBMutableDescriptor(type: CBUUID(string: "2901"), value: "x")
+    characteristic.descriptors = [descriptor]
+    service.characteristics = [characteristic]
+    #expect(characteristic.service === service)
+    #expect(descriptor.characteristic === characteristic)
+    #expect(service.peripheral == nil)
+  }
+
+  @Test("Key-value coding answers with an attribute's properties, and nil for what it has not")
+  func keyValueCoding() {
+    LogRecorder.install()
+    let characteristic = CBMutableCharacteristic(
+      type: CBUUID(string: "2A37"), properties: .read, value: Data([1]), permissions: .readable)
+    #expect(characteristic.value(forKey: "uuid") as? CBUUID == CBUUID(string: "2A37"))
+    #expect(characteristic.value(forKey: "value") as? Data == Data([1]))
+    #expect(characteristic.value(forKey: "nothing like it 17") == nil)
+    #expect(LogRecorder.lines(containing: "nothing like it 17").count == 1)
+  }
+}

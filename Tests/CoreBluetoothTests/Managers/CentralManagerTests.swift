@@ -1,0 +1,146 @@
+import Testing
+
+@testable import BluetoothHost
+@testable import BluetoothServer
+@testable import BluetoothWire
+@testable import CoreBluetooth
+
+@Suite struct CentralManagerTests {
+  @Test("1.1 The state is unknown after init, and the first event is the state")
+  func firstState() {
+    let bench = CentralBench(CentralApp(), state: .unknown)
+    #expect(bench.manager.state == .unknown)
+    #expect(bench.app.events.isEmpty)
+    bench.adapter.tell(state: .poweredOn)
+    #expect(bench.app.events == ["state poweredOn"])
+  }
+
+  @Test(
+    "Every state of the adapter is a state of the manager",
+    arguments: [
+      (AdapterState.resetting, CBManagerState.resetting), (.unsupported, .unsupported), (.unauthorized, .unauthorized),
+      (.poweredOff, .poweredOff), (.unknown, .unknown),
+    ])
+  func states(adapter: AdapterState, manager: CBManagerState) {
+    let bench = CentralBench(CentralApp())
+    bench.adapter.tell(state: adapter)
+    #expect(bench.manager.state == manager)
+  }
+
+  @Test("1.3 Commands before poweredOn are logged and dropped")
+  func notPoweredOn() {
+    let bench = CentralBench(CentralApp(), state: .unknown)
+    bench.manager.scanForPeripherals(withServices: nil)
+    bench.manager.stopScan()
+    #expect(bench.manager.retrievePeripherals(withIdentifiers: [UUID()]).isEmpty)
+    #expect(bench.manager.isScanning == false)
+    #expect(bench.commands.isEmpty)
+    let lines = LogRecorder.lines(containing: "\(bench.manager!)").filter {
+      $0.hasPrefix("API MISUSE") && $0.contains("can only accept this command while in the powered on state")
+    }
+    #expect(lines.count == 3)
+    bench.adapter.tell(state: .poweredOn)
+    #expect(bench.commands.isEmpty, "nothing is queued for later")
+  }
+
+  @Test("1.4 Below poweredOn scanning has stopped; below poweredOff peripherals must be retrieved again")
+  func lowerStates() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.discover()
+    bench.manager.scanForPeripherals(withServices: nil)
+    bench.adapter.tell(state: .poweredOff)
+    #expect(bench.manager.isScanning == false)
+    bench.adapter.tell(state: .poweredOn)
+    #expect(bench.manager.retrievePeripherals(withIdentifiers: [peripheral.identifier]).first === peripheral)
+
+    bench.adapter.tell(state: .resetting)
+    bench.adapter.tell(state: .poweredOn)
+    _ = bench.commands
+    bench.manager.connect(peripheral)
+    #expect(bench.commands.isEmpty)
+    let again = bench.manager.retrievePeripherals(withIdentifiers: [peripheral.identifier]).first
+    #expect(again != nil && again !== peripheral)
+  }
+
+  @Test("1.5 Power off ends links without didDisconnect, before the state is told")
+  func powerOff() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    var seen: [String] = []
+    bench.app.onEvent = { _ in
+      seen.append("\(sensor.peripheral.state) \(sensor.peripheral.services == nil) \(bench.manager.state)")
+    }
+    bench.adapter.tell(state: .poweredOff)
+    #expect(bench.app.events == ["state poweredOff"])
+    #expect(seen == ["disconnected true poweredOff"])
+  }
+
+  @Test("1.7 Delegates are held weakly")
+  func weakDelegates() {
+    let adapter = ScriptedAdapter()
+    var app: CentralApp? = CentralApp()
+    let manager = CBCentralManager(delegate: app, queue: nil, options: [CBManagerOptionAdapterKey: adapter])
+    #expect(manager.delegate === app)
+    app = nil
+    #expect(manager.delegate == nil)
+  }
+
+  @Test("1.8 The authorization is readable without a manager")
+  func authorization() {
+    #expect(CBManager.authorization == .allowedAlways)
+    #expect(CBCentralManager.authorization == .allowedAlways)
+  }
+
+  @Test("1.11 A released manager ends everything, with one log line and no callback")
+  func release() {
+    LogRecorder.install()
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect(77)
+    bench.manager.scanForPeripherals(withServices: nil)
+    weak let manager = bench.manager
+    bench.manager = nil
+    #expect(manager == nil)
+    #expect(bench.adapter.closedSessions == 1)
+    #expect(peripheral.state == .disconnected)
+    #expect(bench.app.events.isEmpty)
+    #expect(LogRecorder.lines(containing: "a CBCentralManager was released while in use").isEmpty == false)
+  }
+
+  @Test("A manager without an adapter is unsupported, and one line says why")
+  func noAdapter() async {
+    LogRecorder.install()
+    let queue = DispatchQueue(label: "no adapter")
+    let app = CentralApp()
+    queue.suspend()
+    let manager = CBCentralManager(
+      delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: "carrier-pigeon:1"])
+    await withCheckedContinuation { continuation in
+      app.onEvent = { _ in continuation.resume() }
+      queue.resume()
+    }
+    #expect(manager.state == .unsupported)
+    #expect(app.events == ["state unsupported"])
+    #expect(LogRecorder.lines(containing: "carrier-pigeon:1").count == 1)
+  }
+
+  @Test("Nothing that needs hardware of tomorrow is claimed")
+  func features() {
+    #expect(CBCentralManager.supports([]))
+    #expect(!CBCentralManager.supports(.extendedScanAndConnect))
+    #expect(!CBCentralManager.supports([.extendedScanAndConnect, .privacyFeature]))
+  }
+
+  @Test("Connection events and restoration say that they are not there yet")
+  func notYet() {
+    let bench = CentralBench(CentralApp())
+    bench.manager.registerForConnectionEvents(options: [.peripheralUUIDs: [UUID()]])
+    #expect(
+      LogRecorder.lines(containing: "\(bench.manager!): connection events are not supported yet").count == 1)
+    let restored = CBCentralManager(
+      delegate: nil, queue: bench.queue,
+      options: [
+        CBManagerOptionAdapterKey: bench.adapter, CBCentralManagerOptionRestoreIdentifierKey: "identifier",
+      ])
+    #expect(LogRecorder.lines(containing: "\(restored): state restoration is not supported yet").count == 1)
+  }
+}

@@ -1,0 +1,253 @@
+import Testing
+
+@testable import BluetoothHost
+@testable import BluetoothServer
+@testable import BluetoothWire
+@testable import CoreBluetooth
+
+@Suite struct ConnectionTests {
+  @Test("3.1 A connection is asked for without a time limit, and again after a failure only by the app")
+  func connect() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.discover()
+    bench.manager.connect(peripheral)
+    #expect(bench.commands == ["connect after 0 ms"])
+    bench.adapter.tell(.connectionFailed(peripheral.handle, .link(.connectionFailedToBeEstablished)))
+    #expect(bench.app.events == ["not connected failed"])
+    #expect(bench.app.lastError?.code == .connectionFailed)
+    #expect(peripheral.state == .disconnected)
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test("3.2 With its last reference a connecting or connected peripheral is cancelled, and the log asks why")
+  func strongReference() {
+    let bench = CentralBench(CentralApp())
+    var peripheral: CBPeripheral? = bench.connect(321)
+    let identifier = peripheral!.identifier
+    peripheral = nil
+    #expect(bench.commands == ["cancel 0"])
+    let lines = LogRecorder.lines(containing: "Did you forget to keep a reference to it?").filter {
+      $0.hasPrefix("Cancelling connection for unused peripheral") && $0.contains("\(identifier)")
+    }
+    #expect(lines.count == 1)
+
+    peripheral = bench.discover(322)
+    bench.manager.connect(peripheral!)
+    _ = bench.commands
+    peripheral = nil
+    #expect(bench.commands == ["cancel 1"])
+    bench.adapter.tell(.disconnected(PeerHandle(index: 1), nil, isReconnecting: false))
+    #expect(bench.app.events.isEmpty, "there is no object left to tell of")
+
+    _ = bench.discover(323)
+    #expect(bench.commands.isEmpty, "a peripheral that was never connected is just forgotten")
+  }
+
+  @Test("3.3 The state is connecting at once, and connected before didConnect")
+  func states() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.discover()
+    #expect(peripheral.state == .disconnected)
+    bench.manager.connect(peripheral)
+    #expect(peripheral.state == .connecting)
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    #expect(bench.app.events == ["connected connected"])
+  }
+
+  @Test("3.4 Connecting a connected peripheral gives didConnect again")
+  func connectedAlready() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect()
+    bench.manager.connect(peripheral)
+    #expect(peripheral.state == .connected)
+    #expect(bench.commands == ["connect after 0 ms"])
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    #expect(bench.app.events == ["connected connected"])
+  }
+
+  @Test("3.5 A peripheral of another manager is refused with a log line")
+  func foreign() {
+    let bench = CentralBench(CentralApp())
+    let other = CentralBench(CentralApp())
+    let peripheral = other.discover(99)
+    bench.manager.connect(peripheral)
+    bench.manager.cancelPeripheralConnection(peripheral)
+    #expect(bench.commands.isEmpty)
+    #expect(peripheral.state == .disconnected)
+    #expect(LogRecorder.lines(containing: "is not, or not any more, a peripheral of \(bench.manager!)").count == 2)
+  }
+
+  @Test("3.6 Cancelling a live connection ends in didDisconnect without an error")
+  func cancel() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    bench.manager.cancelPeripheralConnection(sensor.peripheral)
+    #expect(sensor.peripheral.state == .disconnecting)
+    bench.manager.cancelPeripheralConnection(sensor.peripheral)
+    #expect(bench.commands == ["cancel 0"], "once is enough")
+    bench.adapter.tell(.disconnected(sensor.handle, nil, isReconnecting: false))
+    #expect(bench.app.events == ["disconnected disconnected"])
+    #expect(bench.app.errors.last! == nil)
+  }
+
+  @Test("3.6 Cancelling a pending connection ends in didDisconnect, whatever the radio did meanwhile")
+  func cancelPending() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.discover()
+    bench.manager.connect(peripheral)
+    bench.manager.cancelPeripheralConnection(peripheral)
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    #expect(bench.app.events.isEmpty)
+    bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
+    #expect(bench.app.events == ["disconnected disconnected"])
+  }
+
+  @Test("3.6 Connecting while a cancelled link ends gives didDisconnect and then didConnect")
+  func connectWhileEnding() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect()
+    bench.manager.cancelPeripheralConnection(peripheral)
+    bench.manager.connect(peripheral)
+    bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
+    #expect(bench.app.take() == ["disconnected connecting"])
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    #expect(bench.app.take() == ["connected connected"])
+  }
+
+  @Test("3.6 Cancelling what is not connected does nothing")
+  func cancelNothing() {
+    let bench = CentralBench(CentralApp())
+    bench.manager.cancelPeripheralConnection(bench.discover())
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test(
+    "3.7 A link that the peer or the radio ends is told with the reason",
+    arguments: [
+      (SessionError.link(.remoteUserTerminatedConnection), CBError.Code.peripheralDisconnected),
+      (.link(.connectionTimeout), .connectionTimeout),
+    ])
+  func drop(reason: SessionError, code: CBError.Code) {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect()
+    bench.adapter.tell(.disconnected(peripheral.handle, reason, isReconnecting: false))
+    #expect(bench.app.events == ["disconnected disconnected failed"])
+    #expect(bench.app.lastError?.code == code)
+  }
+
+  @Test("3.9 After didDisconnect nothing of the link is told, services are nil and attributes are dead")
+  func afterwards() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    sensor.peripheral.readValue(for: sensor.characteristic)
+    bench.adapter.tell(.disconnected(sensor.handle, .link(.connectionTimeout), isReconnecting: false))
+    #expect(sensor.peripheral.services == nil)
+    _ = bench.app.take()
+    bench.adapter.tell(.valueRead(sensor.handle, sensor.characteristicID, .success([1])))
+    bench.adapter.tell(.rssiRead(sensor.handle, .success(-50)))
+    bench.adapter.tell(.servicesDiscovered(sensor.handle, .success([])))
+    bench.adapter.tell(.readyToWriteWithoutResponse(sensor.handle))
+    #expect(bench.app.events.isEmpty)
+    #expect(sensor.characteristic.value == nil)
+
+    _ = bench.connect()
+    sensor.peripheral.readValue(for: sensor.characteristic)
+    _ = bench.commands
+    #expect(bench.app.events == ["value [] failed"])
+    #expect(bench.app.lastError?.code == .uuidNotAllowed)
+  }
+
+  @Test("3.10 With both methods only the older one is called")
+  func bothMethods() {
+    let bench = CentralBench(BothCentralApp())
+    let peripheral = bench.connect()
+    bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
+    #expect(bench.app.events == ["disconnected disconnected"])
+  }
+
+  @Test("3.10 The newer method is called when the older one is missing")
+  func newMethod() {
+    let bench = CentralBench(NewCentralApp())
+    let peripheral = bench.connect()
+    bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: false))
+    #expect(bench.app.events == ["new disconnected disconnected at 1234.5 reconnecting false failed"])
+  }
+
+  @Test("3.10 A delegate that forwards the older method has it, even to one that lacks it")
+  func forwarding() {
+    let bench = CentralBench(ForwardingCentralApp(to: NewCentralApp()))
+    let peripheral = bench.connect()
+    bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
+    #expect(bench.app.events == ["forwarded"])
+  }
+
+  @Test("3.10 The older method disables reconnecting")
+  func oldMethodAndReconnecting() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect(options: [CBConnectPeripheralOptionEnableAutoReconnect: true])
+    bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: true))
+    #expect(bench.app.take() == ["disconnected disconnected failed"])
+    #expect(peripheral.state == .disconnected)
+    #expect(bench.commands == ["cancel 0"])
+    bench.adapter.tell(.disconnected(peripheral.handle, nil, isReconnecting: false))
+    #expect(bench.app.events.isEmpty)
+  }
+
+  @Test("3.10 An app that connects again in the older method is not cancelled")
+  func connectInOldMethod() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect(options: [CBConnectPeripheralOptionEnableAutoReconnect: true])
+    bench.app.onEvent = { if $0.hasPrefix("disconnected") { bench.manager.connect(peripheral) } }
+    bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: true))
+    #expect(bench.commands == ["connect after 0 ms"])
+    #expect(peripheral.state == .connecting)
+  }
+
+  @Test("3.11 With auto-reconnect the newer method says so, the state is connecting, and didConnect follows")
+  func reconnecting() {
+    let bench = CentralBench(NewCentralApp())
+    let peripheral = bench.discover()
+    bench.manager.connect(peripheral, options: [CBConnectPeripheralOptionEnableAutoReconnect: NSNumber(value: true)])
+    #expect(bench.commands == ["connect after 0 ms reconnecting"])
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    bench.adapter.tell(.disconnected(peripheral.handle, .link(.connectionTimeout), isReconnecting: true))
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    #expect(
+      bench.app.take() == [
+        "connected connected", "new disconnected connecting at 1234.5 reconnecting true failed", "connected connected",
+      ])
+    bench.manager.cancelPeripheralConnection(peripheral)
+    #expect(bench.commands == ["cancel 0"])
+  }
+
+  @Test("3.14 StartDelay is seconds before the attempt; the options that are Apple's alone have no effect")
+  func startDelay() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.discover()
+    bench.manager.connect(
+      peripheral,
+      options: [
+        CBConnectPeripheralOptionStartDelayKey: 2.5, CBConnectPeripheralOptionRequiresANCS: true,
+        CBConnectPeripheralOptionEnableTransportBridgingKey: true,
+      ])
+    #expect(bench.commands == ["connect after 2500 ms"])
+  }
+
+  @Test("A start delay that is no time counts as none", arguments: [-1, Double.nan, -Double.infinity])
+  func oddDelay(seconds: Double) {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.discover()
+    bench.manager.connect(peripheral, options: [CBConnectPeripheralOptionStartDelayKey: seconds])
+    #expect(bench.commands == ["connect after 0 ms"])
+  }
+
+  @Test("Key-value coding answers with a peripheral's properties")
+  func keyValueCoding() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect()
+    #expect(peripheral.value(forKey: "identifier") as? UUID == peripheral.identifier)
+    #expect(peripheral.value(forKey: "name") as? String == "sensor")
+    #expect(peripheral.value(forKey: "state") as? Int == 2)
+    #expect(peripheral.copy() as? CBPeripheral === peripheral)
+  }
+}

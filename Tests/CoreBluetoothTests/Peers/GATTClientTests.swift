@@ -1,0 +1,300 @@
+import Testing
+
+@testable import BluetoothHost
+@testable import BluetoothServer
+@testable import BluetoothWire
+@testable import CoreBluetooth
+
+@Suite struct GATTClientTests {
+  @Test("4.1 Calls on a peripheral that is not connected are logged and dropped")
+  func notConnected() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.discover(41)
+    peripheral.discoverServices(nil)
+    peripheral.readRSSI()
+    _ = bench.commands
+    #expect(bench.app.events.isEmpty)
+    let lines = LogRecorder.lines(containing: "can only accept commands while in the connected state").filter {
+      $0.hasPrefix("API MISUSE") && $0.contains("\(peripheral.identifier)")
+    }
+    #expect(lines.count >= 2)
+  }
+
+  @Test("4.2 Attributes that are not of this link are refused in the callback")
+  func staleAttributes() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    let local = CBMutableCharacteristic(
+      type: CBUUID(string: "2A37"), properties: .read, value: nil, permissions: .readable)
+    let service = CBMutableService(type: CBUUID(string: "180D"), primary: true)
+    let descriptor = CBMutableDescriptor(type: CBUUID(string: "2901"), value: "x")
+    sensor.peripheral.readValue(for: local)
+    sensor.peripheral.writeValue(Data(), for: local, type: .withResponse)
+    sensor.peripheral.setNotifyValue(true, for: local)
+    sensor.peripheral.discoverDescriptors(for: local)
+    sensor.peripheral.discoverCharacteristics(nil, for: service)
+    sensor.peripheral.discoverIncludedServices(nil, for: service)
+    sensor.peripheral.readValue(for: descriptor)
+    sensor.peripheral.writeValue(Data(), for: descriptor)
+    #expect(bench.app.events.isEmpty, "answers come later")
+    #expect(bench.commands.isEmpty)
+    #expect(
+      bench.app.events == [
+        "value [] failed", "written failed", "notifying false failed", "descriptors failed", "characteristics failed",
+        "included failed", "descriptor value failed", "descriptor written failed",
+      ])
+    #expect(bench.app.lastError?.code == .uuidNotAllowed)
+  }
+
+  @Test("4.3 Services that are found join those found before, and objects keep their identity")
+  func incremental() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    sensor.peripheral.discoverServices([CBUUID(string: "180F")])
+    sensor.peripheral.discoverServices([])
+    sensor.peripheral.discoverServices(nil)
+    #expect(bench.commands == ["discover services [180F]", "discover services []", "discover services all"])
+    let heartRate = RemoteService(id: .init(1), uuid: 0x180D, isPrimary: true)
+    let battery = RemoteService(id: .init(9), uuid: 0x180F, isPrimary: true)
+    bench.adapter.tell(.servicesDiscovered(sensor.handle, .success([battery])))
+    bench.adapter.tell(.servicesDiscovered(sensor.handle, .success([heartRate, battery])))
+    #expect(sensor.peripheral.services?.map(\.uuid.uuidString) == ["180D", "180F"])
+    #expect(sensor.peripheral.services?.first === sensor.service)
+    #expect(sensor.service.characteristics?.first === sensor.characteristic)
+    #expect(sensor.service.peripheral === sensor.peripheral)
+    #expect(sensor.characteristic.service === sensor.service)
+  }
+
+  @Test("4.4 What was not discovered is nil, what was found empty is empty")
+  func nilAndEmpty() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    #expect(sensor.characteristic.descriptors == nil)
+    #expect(sensor.service.includedServices == nil)
+    bench.adapter.tell(.descriptorsDiscovered(sensor.handle, sensor.characteristicID, .success([])))
+    bench.adapter.tell(.includedServicesDiscovered(sensor.handle, .init(1), .success([])))
+    #expect(sensor.characteristic.descriptors?.isEmpty == true)
+    #expect(sensor.service.includedServices?.isEmpty == true)
+  }
+
+  @Test("4.5 A filter that matches nothing is no error")
+  func noMatch() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect()
+    bench.adapter.tell(.servicesDiscovered(peripheral.handle, .success([])))
+    #expect(bench.app.events == ["services"])
+    #expect(peripheral.services?.isEmpty == true)
+  }
+
+  @Test("Included services are the same objects as those that were discovered")
+  func includedServices() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    let battery = RemoteService(id: .init(9), uuid: 0x180F, isPrimary: false)
+    bench.adapter.tell(.includedServicesDiscovered(sensor.handle, .init(1), .success([battery])))
+    bench.adapter.tell(.servicesDiscovered(sensor.handle, .success([battery])))
+    #expect(sensor.service.includedServices?.first === sensor.peripheral.services?.last)
+    #expect(sensor.service.includedServices?.first?.isPrimary == false)
+  }
+
+  @Test("4.6 A read sets the value before its callback; an error leaves the value as it was")
+  func reading() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    sensor.peripheral.readValue(for: sensor.characteristic)
+    #expect(bench.commands == ["read 3"])
+    bench.adapter.tell(.valueRead(sensor.handle, sensor.characteristicID, .success([1, 2])))
+    bench.adapter.tell(.valueChanged(sensor.handle, sensor.characteristicID, [3]))
+    bench.adapter.tell(
+      .valueRead(sensor.handle, sensor.characteristicID, .failure(.att(.insufficientAuthorization))))
+    #expect(bench.app.events == ["value [1, 2]", "value [3]", "value [3] failed"])
+    #expect(bench.app.lastATTError?.code == .insufficientAuthorization)
+  }
+
+  @Test("4.8 Each write with response is answered in order and leaves the value alone")
+  func writing() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    sensor.peripheral.writeValue(Data([1]), for: sensor.characteristic, type: .withResponse)
+    sensor.peripheral.writeValue(Data(repeating: 7, count: 512), for: sensor.characteristic, type: .withResponse)
+    #expect(bench.commands == ["write 3 01", "write 3 " + String(repeating: "07", count: 512)])
+    bench.adapter.tell(.written(sensor.handle, sensor.characteristicID, nil))
+    bench.adapter.tell(.written(sensor.handle, sensor.characteristicID, .att(.writeNotPermitted)))
+    #expect(bench.app.events == ["written", "written failed"])
+    #expect(sensor.characteristic.value == nil)
+  }
+
+  @Test("4.9 A write with response of more than 512 octets is refused")
+  func tooLongForAnything() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    sensor.peripheral.writeValue(Data(count: 513), for: sensor.characteristic, type: .withResponse)
+    #expect(bench.commands.isEmpty)
+    #expect(bench.app.events == ["written failed"])
+    #expect(bench.app.lastATTError?.code == .invalidAttributeValueLength)
+  }
+
+  @Test("4.9 A write command longer than the maximum is not sent, and one line says so")
+  func tooLongCommand() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    sensor.peripheral.writeValue(Data(count: 20), for: sensor.characteristic, type: .withoutResponse)
+    #expect(bench.commands.count == 1)
+    let before = LogRecorder.lines(containing: "21 octets are longer than maximumWriteValueLength, 20").count
+    sensor.peripheral.writeValue(Data(count: 21), for: sensor.characteristic, type: .withoutResponse)
+    #expect(bench.commands.isEmpty)
+    #expect(bench.app.events.isEmpty)
+    #expect(LogRecorder.lines(containing: "21 octets are longer than maximumWriteValueLength, 20").count == before + 1)
+  }
+
+  @Test("4.9 Without room a write command is dropped, and readiness is told once when there is some")
+  func backPressure() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    #expect(sensor.peripheral.canSendWriteWithoutResponse)
+    var sent = 0
+    while sensor.peripheral.canSendWriteWithoutResponse, sent < 1000 {
+      sensor.peripheral.writeValue(Data([UInt8(sent)]), for: sensor.characteristic, type: .withoutResponse)
+      sent += 1
+    }
+    #expect(sent == SessionLimits.writesWithoutResponse)
+    sensor.peripheral.writeValue(Data([0xFF]), for: sensor.characteristic, type: .withoutResponse)
+    #expect(bench.commands.count == sent)
+    #expect(bench.app.events.isEmpty)
+    #expect(bench.adapter.writeCredits(for: sensor.handle)?.put() == true)
+    bench.adapter.tell(.readyToWriteWithoutResponse(sensor.handle))
+    #expect(bench.app.events == ["ready"])
+    #expect(sensor.peripheral.canSendWriteWithoutResponse)
+    #expect(bench.adapter.writeCredits(for: sensor.handle)?.put() == false)
+  }
+
+  @Test("4.10 A write command to a characteristic without that property is not sent; a request is the peer's to refuse")
+  func propertyBits() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor(properties: [.read])
+    sensor.peripheral.writeValue(Data([1]), for: sensor.characteristic, type: .withoutResponse)
+    #expect(bench.commands.isEmpty)
+    sensor.peripheral.writeValue(Data([1]), for: sensor.characteristic, type: .withResponse)
+    #expect(bench.commands == ["write 3 01"])
+  }
+
+  @Test("4.11 The longest write is 512 with response, and without the link's, 20 before it grows")
+  func maximumLengths() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.discover()
+    #expect(peripheral.maximumWriteValueLength(for: .withoutResponse) == 20)
+    bench.manager.connect(peripheral)
+    bench.adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    bench.adapter.tell(.maximumWriteLengthChanged(peripheral.handle, 182))
+    #expect(peripheral.maximumWriteValueLength(for: .withoutResponse) == 182)
+    #expect(peripheral.maximumWriteValueLength(for: .withResponse) == 512)
+  }
+
+  @Test("4.12 isNotifying is set before its callback")
+  func notifying() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    sensor.peripheral.setNotifyValue(true, for: sensor.characteristic)
+    sensor.peripheral.setNotifyValue(false, for: sensor.characteristic)
+    #expect(bench.commands == ["notify 3 true", "notify 3 false"])
+    bench.adapter.tell(.notifyStateChanged(sensor.handle, sensor.characteristicID, isNotifying: true, nil))
+    bench.adapter.tell(
+      .notifyStateChanged(
+        sensor.handle, sensor.characteristicID, isNotifying: false, .att(.requestNotSupported)))
+    #expect(bench.app.events == ["notifying true", "notifying false failed"])
+  }
+
+  @Test("4.14 Writing the client configuration stops the program with Apple's reason")
+  func clientConfiguration() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let bench = CentralBench(CentralApp())
+      let sensor = bench.connectToSensor()
+      let descriptor = bench.discoverDescriptors([0x2902], of: sensor)[0]
+      sensor.peripheral.writeValue(Data([1, 0]), for: descriptor)
+    }
+    #expect(
+      result?.reason.contains(
+        "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:")
+        == true)
+  }
+
+  @Test("4.15 A descriptor's value has the type of its UUID")
+  func descriptorTypes() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    let uuids: [BluetoothUUID] = [0x2900, 0x2901, 0x2902, 0x2903, 0x2904, 0x2905, 0x2906, 0x1234]
+    let descriptors = bench.discoverDescriptors(uuids, of: sensor)
+    #expect(descriptors.allSatisfy { $0.value == nil && $0.characteristic === sensor.characteristic })
+    for index in uuids.indices {
+      bench.adapter.tell(.valueRead(sensor.handle, .init(UInt16(4 + index)), .success([0x41, 0x01])))
+    }
+    let data = Data([0x41, 0x01])
+    #expect(descriptors[0].value as? NSNumber == 0x0141)
+    #expect(descriptors[1].value as? String == "A\u{1}")
+    #expect(descriptors[2].value as? NSNumber == 0x0141)
+    #expect(descriptors[3].value as? NSNumber == 0x0141)
+    for index in 4...7 { #expect(descriptors[index].value as? Data == data) }
+    #expect(bench.app.events.allSatisfy { $0 == "descriptor value" })
+  }
+
+  @Test("4.15 Octets that are no text or no number still give a value of the type")
+  func oddDescriptors() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    let descriptors = bench.discoverDescriptors([0x2901, 0x2902, 0x2902], of: sensor)
+    bench.adapter.tell(.valueRead(sensor.handle, .init(4), .success([0xFF, 0x41])))
+    bench.adapter.tell(.valueRead(sensor.handle, .init(5), .success([])))
+    bench.adapter.tell(.valueRead(sensor.handle, .init(6), .success([1, 2, 3])))
+    #expect(descriptors[0].value as? String == "\u{FFFD}A")
+    #expect(descriptors[1].value as? NSNumber == 0)
+    #expect(descriptors[2].value as? NSNumber == 0x0201)
+  }
+
+  @Test("4.16 Services that changed are gone from services, dead, and told if the app had discovered them")
+  func modifiedServices() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    bench.adapter.tell(.servicesModified(sensor.handle, [.init(77)]))
+    #expect(bench.app.events.isEmpty)
+    bench.adapter.tell(.servicesModified(sensor.handle, [.init(1), .init(77)]))
+    #expect(bench.app.take() == ["modified [\"180D\"]"])
+    #expect(bench.app.invalidated.first === sensor.service)
+    #expect(sensor.peripheral.services?.isEmpty == true)
+    sensor.peripheral.readValue(for: sensor.characteristic)
+    #expect(bench.commands.isEmpty)
+    #expect(bench.app.events == ["value [] failed"])
+  }
+
+  @Test("4.17 A changed name and a read RSSI are told; the old RSSI callback is not used")
+  func nameAndRSSI() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect()
+    peripheral.readRSSI()
+    #expect(bench.commands == ["read RSSI"])
+    bench.adapter.tell(.rssiRead(peripheral.handle, .success(-61)))
+    bench.adapter.tell(.nameChanged(peripheral.handle, "new"))
+    #expect(bench.app.events == ["RSSI -61", "name new"])
+    #expect(peripheral.name == "new")
+  }
+
+  @Test("4.18 The GAP and GATT services are hidden")
+  func hiddenServices() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect()
+    let found = [0x1800, 0x1801, 0x180D].enumerated().map {
+      RemoteService(id: .init(UInt16($0.offset + 1)), uuid: BluetoothUUID(UInt16($0.element)), isPrimary: true)
+    }
+    bench.adapter.tell(.servicesDiscovered(peripheral.handle, .success(found)))
+    #expect(peripheral.services?.map(\.uuid.uuidString) == ["180D"])
+  }
+
+  @Test("5.1 Opening a channel says that it is not supported yet")
+  func channel() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect()
+    peripheral.openL2CAPChannel(0x80)
+    #expect(bench.commands.isEmpty)
+    #expect(bench.app.events == ["channel nil failed"])
+    #expect(bench.app.lastError?.code == .operationNotSupported)
+  }
+}

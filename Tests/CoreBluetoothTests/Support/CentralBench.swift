@@ -1,0 +1,106 @@
+@testable import BluetoothHost
+@testable import BluetoothServer
+@testable import BluetoothWire
+@testable import CoreBluetooth
+
+/// A central manager on a scripted adapter, powered on.
+final class CentralBench<App: CentralRecorder & CBCentralManagerDelegate> {
+  let adapter = ScriptedAdapter()
+  let app: App
+  let queue = DispatchQueue(label: "app")
+  var manager: CBCentralManager!
+
+  init(_ app: App, state: AdapterState = .poweredOn) {
+    LogRecorder.install()
+    self.app = app
+    manager = CBCentralManager(delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: adapter])
+    if state != .unknown {
+      adapter.tell(state: state)
+      _ = app.take()
+    }
+  }
+
+  /// What the manager asked for since the last time, in short.
+  var commands: [String] { adapter.centralCommands().map(\.summary) }
+
+  func sighting(_ index: UInt32 = 0, name: String? = "sensor") -> Discovery {
+    let identifier = PeerIdentifier(high: 0x1234, low: UInt64(index))
+    let info = adapter.directory.peer(identifier) ?? adapter.directory.add(identifier, name: name)
+    return Discovery(peer: info, isConnectable: true, rssi: -50)
+  }
+
+  /// Scans, and is told of one peripheral.
+  func discover(_ index: UInt32 = 0, name: String? = "sensor") -> CBPeripheral {
+    manager.scanForPeripherals(withServices: nil)
+    adapter.tell(.discovered(sighting(index, name: name)))
+    manager.stopScan()
+    let peripheral = app.found.removeLast()
+    app.found = []
+    peripheral.delegate = app
+    _ = app.take()
+    _ = commands
+    return peripheral
+  }
+
+  func connect(_ index: UInt32 = 0, options: [String: Any]? = nil) -> CBPeripheral {
+    let peripheral = discover(index)
+    manager.connect(peripheral, options: options)
+    adapter.tell(.connected(peripheral.handle, maximumWriteLength: 20))
+    _ = app.take()
+    _ = commands
+    return peripheral
+  }
+
+  /// A connected peripheral with the Heart Rate service, its measurement, and that one's descriptors.
+  func connectToSensor(properties: GATTProperties = [.read, .write, .writeWithoutResponse, .notify]) -> Sensor {
+    let peripheral = connect()
+    adapter.tell(.servicesDiscovered(peripheral.handle, .success([.init(id: .init(1), uuid: 0x180D, isPrimary: true)])))
+    adapter.tell(
+      .characteristicsDiscovered(
+        peripheral.handle, .init(1), .success([.init(id: .init(3), uuid: 0x2A37, properties: properties)])))
+    let service = peripheral.services![0]
+    _ = app.take()
+    return Sensor(
+      handle: peripheral.handle, peripheral: peripheral, service: service, characteristic: service.characteristics![0])
+  }
+
+  struct Sensor {
+    let handle: PeerHandle
+    let peripheral: CBPeripheral
+    let service: CBService
+    let characteristic: CBCharacteristic
+    let characteristicID = RemoteAttributeID(3)
+  }
+
+  /// Says what the descriptors of the sensor's characteristic are, and returns them.
+  func discoverDescriptors(_ uuids: [BluetoothUUID], of sensor: Sensor) -> [CBDescriptor] {
+    let found = uuids.enumerated().map { RemoteDescriptor(id: .init(UInt16(4 + $0.offset)), uuid: $0.element) }
+    adapter.tell(.descriptorsDiscovered(sensor.handle, sensor.characteristicID, .success(found)))
+    _ = app.take()
+    return sensor.characteristic.descriptors!
+  }
+}
+
+extension CentralCommand {
+  var summary: String {
+    switch self {
+    case .scan(let request):
+      let services = request.services.map { "\($0)" } ?? "all"
+      return "scan \(services) \(request.solicitedServices)\(request.allowsDuplicates ? " duplicates" : "")"
+    case .stopScan: return "stop scan"
+    case .connect(_, let delay, let reconnects):
+      return "connect after \(delay.nanoseconds / 1_000_000) ms\(reconnects ? " reconnecting" : "")"
+    case .cancelConnection(let peer): return "cancel \(peer.index)"
+    case .readRSSI: return "read RSSI"
+    case .discoverServices(_, let uuids): return "discover services \(uuids?.description ?? "all")"
+    case .discoverIncludedServices(_, _, let uuids): return "discover included \(uuids?.description ?? "all")"
+    case .discoverCharacteristics(_, _, let uuids): return "discover characteristics \(uuids?.description ?? "all")"
+    case .discoverDescriptors: return "discover descriptors"
+    case .read(_, let id): return "read \(id.handle)"
+    case .write(_, let id, let value): return "write \(id.handle) \(value)"
+    case .writeWithoutResponse(_, let id, let value): return "command \(id.handle) \(value)"
+    case .setNotify(_, let id, let on): return "notify \(id.handle) \(on)"
+    case .echo: return "echo"
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Logging
+import NIOConcurrencyHelpers
+
+/// Keeps what is logged in this process. Tests run side by side: each looks for lines that name its own objects.
+enum LogRecorder {
+  private static let lines = NIOLockedValueBox<[String]>([])
+
+  private static let isInstalled: Bool = {
+    LoggingSystem.bootstrap { _ in Handler() }
+    return true
+  }()
+
+  static func install() { _ = isInstalled }
+
+  static func lines(containing text: String) -> [String] {
+    lines.withLockedValue { lines in lines.filter { $0.contains(text) } }
+  }
+
+  private struct Handler: LogHandler {
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { lines.withLockedValue { $0.append("\(event.message)") } }
+  }
+}
