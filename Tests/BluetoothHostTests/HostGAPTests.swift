@@ -185,11 +185,32 @@ struct HostScanningTests {
     #expect(reports[2].isScanResponse && reports[2].data.isEmpty)
   }
 
+  @Test("Legacy packets that are reported in the extended form give the same events")
+  func extendedReports() throws {
+    var bench = bench()
+    let peer = HCI.PeerAddress(Bench.peer)
+    for type: HCI.ExtendedAdvertisingReport.EventType in [
+      [.legacy, .connectable, .scannable], [.legacy, .scanResponse, .connectable, .scannable], [.connectable],
+    ] {
+      let report = HCI.ExtendedAdvertisingReport(
+        type: type, address: peer, primaryPHY: 1, secondaryPHY: 0, advertisingSID: 0xFF, transmitPower: 127, rssi: -50,
+        periodicAdvertisingInterval: 0, directAddress: HCI.PeerAddress(type: 0, value: 0), data: [2, 1, 6])
+      bench.receive(.leExtendedAdvertisingReport(HCI.ExtendedAdvertisingReports(report, in: bench.pool)))
+    }
+    let reports = bench.events.compactMap { if case .advertisingReport(let report) = $0 { report } else { nil } }
+    try #require(reports.count == 2)
+    #expect(reports.map(\.isConnectable) == [true, false])
+    #expect(reports.map(\.isScanResponse) == [false, true])
+    #expect(reports.map(\.data) == [[2, 1, 6], [2, 1, 6]])
+    #expect(reports.map(\.address) == [Bench.peer, Bench.peer])
+  }
+
   @Test(
     "H4: a report that is not what it says gives no event",
     arguments: [
       [2, 0], [2, 255, 0, 1], [2, 1, 0, 0, 1, 2, 3, 4, 5, 6, 22, 0xD3], [2, 2, 4, 0, 1, 2, 3, 4, 5, 6, 0, 0xD4],
-      [2, 1, 0, 0, 1, 2, 3, 4, 5, 6, 0], [2, 1, 9, 0, 1, 2, 3, 4, 5, 6, 0, 0xD3],
+      [2, 1, 0, 0, 1, 2, 3, 4, 5, 6, 0], [13, 0], [13, 1] + [UInt8](repeating: 0, count: 23) + [230],
+      [13, 1] + [UInt8](repeating: 0, count: 23) + [3, 1, 2], [2, 1, 9, 0, 1, 2, 3, 4, 5, 6, 0, 0xD3],
     ] as [[UInt8]])
   func badReports(_ octets: [UInt8]) {
     var bench = bench()

@@ -11,6 +11,7 @@ extension Host {
     case .numberOfCompletedPackets(let completed):
       for element in completed { packetsCompleted(element.handle, Int(element.count)) }
     case .leAdvertisingReport(let reports): for report in reports { receive(report) }
+    case .leExtendedAdvertisingReport(let reports): for report in reports { receive(report) }
     case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete):
       connectionCompleted(complete, at: now)
     case .disconnectionComplete(let status, let handle, let reason):
@@ -51,6 +52,20 @@ extension Host {
           isConnectable: report.type == .connectableScannable || report.type == .connectableDirected,
           isScannable: report.type == .connectableScannable || report.type == .scannable,
           isScanResponse: report.type == .scanResponse, data: report.data, rssi: report.rssi)))
+  }
+
+  /// Some controllers answer legacy scanning with the extended form.
+  private mutating func receive(_ report: HCI.ExtendedAdvertisingReport) {
+    guard isOn, report.type.contains(.legacy), let address = report.address.deviceAddress,
+      report.data.count <= HCI.maximumAdvertisingDataLength
+    else { return }
+    let isScanResponse = report.type.contains(.scanResponse)
+    events.append(
+      .advertisingReport(
+        AdvertisingReport(
+          address: address, isConnectable: !isScanResponse && report.type.contains(.connectable),
+          isScannable: !isScanResponse && report.type.contains(.scannable), isScanResponse: isScanResponse,
+          data: report.data, rssi: report.rssi)))
   }
 
   // MARK: Links

@@ -44,6 +44,8 @@ extension HCI {
     case leEnhancedConnectionComplete(ConnectionComplete)
     /// LE PHY Update Complete · 7.7.65.12
     case lePHYUpdateComplete(ErrorCode, ConnectionHandle, transmit: UInt8, receive: UInt8)
+    /// LE Extended Advertising Report · 7.7.65.13
+    case leExtendedAdvertisingReport(ExtendedAdvertisingReports)
     /// LE Scan Timeout · 7.7.65.17
     case leScanTimeout
     /// LE Advertising Set Terminated · 7.7.65.18

@@ -69,6 +69,8 @@ extension HCI.Event {
       return .lePHYUpdateComplete(
         try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), transmit: try reader.uint8(),
         receive: try reader.uint8())
+    case HCI.SubeventCode.extendedAdvertisingReport:
+      return .leExtendedAdvertisingReport(try HCI.ExtendedAdvertisingReports(from: &reader))
     case HCI.SubeventCode.scanTimeout: return .leScanTimeout
     case HCI.SubeventCode.advertisingSetTerminated:
       return .leAdvertisingSetTerminated(
@@ -190,6 +192,9 @@ extension HCI.Event {
       writer.append(handle)
       writer.append(transmit)
       writer.append(receive)
+    case .leExtendedAdvertisingReport(let reports):
+      writer.append(HCI.SubeventCode.extendedAdvertisingReport)
+      reports.encode(into: &writer)
     case .leScanTimeout: writer.append(HCI.SubeventCode.scanTimeout)
     case .leAdvertisingSetTerminated(let status, let advertisingHandle, let handle, let events):
       writer.append(HCI.SubeventCode.advertisingSetTerminated)
