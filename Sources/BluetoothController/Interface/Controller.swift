@@ -1,35 +1,109 @@
 import BluetoothRadio
 import BluetoothWire
-import DequeModule
 
 /// A Bluetooth LE controller: the device side of HCI and a link layer over one radio · Vol 4, Part E; Vol 6, Part B.
+///
+/// It is told what happens and when, says when it wants to be told the time, and holds what it has to say until it is taken.
 package struct Controller {
-  private let configuration: ControllerConfiguration
-  private var packets: Deque<HCI.Packet> = []
+  let configuration: ControllerConfiguration
+  let pool: PacketPool
+  let clock: SleepClock
+  var random: SplitGenerator
+  var output: HostOutput
+  var host = HostSettings()
+
+  var advertiser: Advertiser?
+  var scanner: Scanner?
+  var initiator: Initiator?
+  var connections: [Connection] = []
+  var lastHandle: UInt16 = 0
+
+  var radioUse = RadioUse.free
+  /// When the activity that has the radio goes on.
+  var timer: Instant?
+  var isTransmitting = false
+  /// When listening begins again.
+  var windowOpens: Instant?
   private var radioCommand: RadioCommand?
 
+  /// - Parameters:
+  ///   - random: all chance of this controller.
+  ///   - pool: where its packets' octets come from; it belongs to the controller's executor.
   package init(configuration: ControllerConfiguration, random: SplitGenerator, pool: PacketPool) {
     self.configuration = configuration
+    self.pool = pool
+    self.random = random
+    clock = SleepClock(drift: configuration.sleepClockDrift)
+    output = HostOutput(pool: pool)
+    host = HostSettings(address: configuration.address)
   }
 
   /// Takes a packet from the host.
-  package mutating func receive(_ packet: HCI.Packet, at now: Instant) {}
+  package mutating func receive(_ packet: HCI.Packet, at now: Instant) {
+    switch packet {
+    case .command(let opcode, let parameters): command(opcode, parameters, at: now)
+    case .acl(let data): sendData(data, at: now)
+    // Only controllers send events.
+    case .event: break
+    }
+    settle(at: now)
+  }
 
   /// Takes what the radio tells.
-  package mutating func radio(_ event: RadioEvent, at now: Instant) {}
+  package mutating func radio(_ event: RadioEvent, at now: Instant) {
+    if case .transmitted = event { isTransmitting = false }
+    continueRadioUse(event, at: now)
+    settle(at: now)
+  }
 
   /// To be called when `deadline` has come.
-  package mutating func timeReached(_ now: Instant) {}
+  package mutating func timeReached(_ now: Instant) {
+    if let timer, timer <= now {
+      self.timer = nil
+      timerEnded(at: now)
+    }
+    for index in connections.indices { connections[index].checkDeadline(at: now) }
+    if let end = advertiser?.end, end <= now { directedAdvertisingEnded() }
+    settle(at: now)
+  }
 
   /// When `timeReached` is to be called; nil: not before something else has happened.
-  package var deadline: Instant? { nil }
+  package var deadline: Instant? {
+    var result = timer
+    for index in connections.indices {
+      result = earliest(result, connections[index].deadline)
+      if !radioUse.isEvent(of: index) { result = earliest(result, connections[index].schedule.start) }
+    }
+    return earliest(result, scheduleDeadline)
+  }
 
   /// The next packet for the host, in order; nil: there is none.
-  package mutating func takePacket() -> HCI.Packet? { packets.popFirst() }
+  package mutating func takePacket() -> HCI.Packet? { output.takePacket() }
 
   /// What the radio is to do from now on; nil: go on.
   package mutating func takeRadioCommand() -> RadioCommand? {
+    guard radioCommand != nil else { return nil }
     defer { radioCommand = nil }
     return radioCommand
+  }
+
+  /// Tells the radio what to do.
+  mutating func order(_ command: RadioCommand) {
+    if case .transmit = command { isTransmitting = true } else { isTransmitting = false }
+    radioCommand = command
+  }
+
+  /// Everything as it was after power on, and nothing on the air · Vol 4, Part E, 7.3.2.
+  mutating func reset() {
+    output.reset()
+    host = HostSettings(address: configuration.address)
+    advertiser = nil
+    scanner = nil
+    initiator = nil
+    connections.removeAll(keepingCapacity: true)
+    radioUse = .free
+    timer = nil
+    windowOpens = nil
+    order(.stop)
   }
 }

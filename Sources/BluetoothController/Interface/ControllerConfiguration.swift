@@ -11,6 +11,9 @@ package struct ControllerConfiguration: Sendable {
   package var transmitPower = Decibel(0)
   /// The accuracy that the controller claims for its sleep clock, parts per million, 0 to 500.
   package var sleepClockAccuracy = 50
+  /// How much longer the seconds of the sleep clock really are, parts per billion: within `sleepClockAccuracy` for an honest
+  /// device.
+  package var sleepClockDrift: Int64 = 0
   /// How many ACL packets of the host's the controller holds, over all connections.
   package var aclBufferCount = 64
   /// The longest payload of an ACL packet, octets, 27 to 65,535.

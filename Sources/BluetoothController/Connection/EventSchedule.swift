@@ -1,0 +1,99 @@
+import BluetoothWire
+
+/// When the events of a connection are · Vol 6, Part B, 4.5.1, 4.5.7. Events are counted from 0 and never wrap.
+struct EventSchedule {
+  private let role: Connection.Role
+  private let clock: SleepClock
+  /// Of both devices together, parts per million.
+  private let accuracy: Int64
+
+  /// The anchor point, or the beginning of the transmit window, of event number `referenceEvent`.
+  private var reference: Instant
+  private var referenceEvent = 0
+  /// The transmit window's size; zero when the anchor point is known.
+  private var window: TimeSpan
+  /// When the peer's clock was last known.
+  private var synchronized: Instant
+
+  private(set) var interval: TimeSpan
+  /// The next event that will be attended.
+  private(set) var next = 0
+  /// The event after the last one that was attended or missed.
+  private var earliest = 0
+  /// When the radio is needed for `next`.
+  private(set) var start = Instant.distantFuture
+
+  /// The schedule of a connection whose first packet comes in a window that begins at `windowStart`.
+  init(
+    role: Connection.Role, interval: TimeSpan, windowStart: Instant, windowSize: TimeSpan, accuracy: Int64,
+    clock: SleepClock, now: Instant
+  ) {
+    self.role = role
+    self.clock = clock
+    self.accuracy = accuracy
+    self.interval = interval
+    reference = windowStart
+    window = role == .central ? .zero : windowSize
+    synchronized = now
+    plan()
+  }
+
+  /// Where event number `event` has its anchor point or its window's beginning, as far as this device knows.
+  func anchor(of event: Int) -> Instant {
+    clock.instant(interval * Int64(event - referenceEvent), after: reference)
+  }
+
+  /// When to give up waiting for the first packet of `next`, in the peripheral.
+  var listeningEnds: Instant { anchor(of: next) + window + widening(of: next) }
+
+  /// The time until which the radio is surely needed for `next`, for packets of these lengths on the air.
+  func minimumEnd(transmit: TimeSpan, receive: TimeSpan) -> Instant {
+    let first = role == .central ? start : listeningEnds
+    return first + transmit + LL.interFrameSpace + receive
+  }
+
+  /// The packet of event `next` that makes the anchor point began at `instant`.
+  mutating func anchored(at instant: Instant) {
+    reference = instant
+    referenceEvent = next
+    window = .zero
+    synchronized = instant
+  }
+
+  /// `next` is over: the one after it is next, or one up to `skipping` later.
+  mutating func advance(skipping: Int = 0) {
+    earliest = next + 1
+    next = earliest + skipping
+    plan()
+  }
+
+  /// There is something to say: attend the first event that is still to come instead of skipping it.
+  mutating func hasten(at now: Instant) {
+    guard next > earliest else { return }
+    while next > earliest && start(of: next - 1) >= now { next -= 1 }
+    plan()
+  }
+
+  /// From event `instant` on, events are `interval` apart, and the first begins in a window `offset` after the anchor point
+  /// that it would have had · 5.1.1.
+  mutating func update(at instant: Int, interval: TimeSpan, offset: TimeSpan, windowSize: TimeSpan) {
+    reference = clock.instant(offset, after: anchor(of: instant))
+    referenceEvent = instant
+    window = role == .central ? .zero : windowSize
+    self.interval = interval
+    plan()
+  }
+
+  private mutating func plan() { start = start(of: next) }
+
+  private func start(of event: Int) -> Instant {
+    role == .central ? anchor(of: event) : anchor(of: event) - widening(of: event)
+  }
+
+  /// How much earlier and later than planned the central's packet may come · 4.2.2, 4.5.7.
+  private func widening(of event: Int) -> TimeSpan {
+    let elapsed = anchor(of: event) - synchronized
+    let drift = TimeSpan(nanoseconds: elapsed.nanoseconds * accuracy / 1_000_000) + RadioTiming.anchorJitter
+    return min(drift, interval / 2 - LL.interFrameSpace)
+  }
+}

@@ -1,0 +1,101 @@
+import BluetoothWire
+import DequeModule
+
+/// A data PDU's payload on its way to the peer.
+struct OutgoingPDU {
+  /// What follows from the peer's acknowledgement.
+  enum Meaning {
+    /// Nothing: an empty PDU, or a part of an ACL packet.
+    case none
+    /// A whole ACL packet of the host's is through.
+    case endOfPacket
+    /// The peer knows that the connection ends.
+    case termination
+  }
+
+  var llid: LL.DataHeader.LLID
+  var payload: ByteSlice
+  var meaning: Meaning
+
+  static let empty = OutgoingPDU(llid: .continuation, payload: ByteSlice(), meaning: .none)
+  var isEmpty: Bool { payload.isEmpty }
+}
+
+/// Acknowledgement and flow control of a connection · Vol 6, Part B, 4.5.9: one PDU at a time is on its way; it is sent again
+/// until the peer has acknowledged it.
+struct PacketFlow {
+  private var transmitSequenceNumber = false
+  private var nextExpectedSequenceNumber = false
+  /// What was sent and is not acknowledged.
+  private(set) var pending: OutgoingPDU?
+
+  private var control: Deque<OutgoingPDU> = []
+  private var packets: Deque<HCI.ACLData> = []
+  /// The octets of the first packet that have been handed to `pending`.
+  private var offset = 0
+
+  /// Whether something besides empty PDUs is to be sent or to be acknowledged.
+  var hasWork: Bool { hasQueue || pending.map { !$0.isEmpty } ?? false }
+  /// Whether there is something after `pending`.
+  var hasQueue: Bool { !control.isEmpty || !packets.isEmpty }
+  /// The host's packets that are not wholly acknowledged.
+  private(set) var heldPackets = 0
+
+  mutating func append(_ packet: HCI.ACLData) {
+    packets.append(packet)
+    heldPackets += 1
+  }
+
+  mutating func append(control payload: ByteSlice, meaning: OutgoingPDU.Meaning = .none) {
+    control.append(OutgoingPDU(llid: .control, payload: payload, meaning: meaning))
+  }
+
+  /// The payload's length of what would be sent now.
+  func nextLength(maximum: Int) -> Int {
+    if let pending { return pending.payload.count }
+    if let first = control.first { return first.payload.count }
+    if let first = packets.first { return min(maximum, first.payload.count - offset) }
+    return 0
+  }
+
+  /// What to send now, with at most `maximum` octets of data: the unacknowledged PDU again, else the next one.
+  mutating func next(maximum: Int) -> (pdu: OutgoingPDU, header: LL.DataHeader) {
+    let pdu = pending ?? take(maximum: maximum)
+    pending = pdu
+    let header = LL.DataHeader(
+      llid: pdu.llid, nextExpectedSequenceNumber: nextExpectedSequenceNumber, sequenceNumber: transmitSequenceNumber,
+      moreData: hasQueue, length: UInt8(truncatingIfNeeded: pdu.payload.count))
+    return (pdu, header)
+  }
+
+  private mutating func take(maximum: Int) -> OutgoingPDU {
+    if let first = control.popFirst() { return first }
+    guard let packet = packets.first else { return .empty }
+    let end = min(packet.payload.count, offset + maximum)
+    let llid: LL.DataHeader.LLID = offset == 0 && packet.boundary != .continuing ? .start : .continuation
+    let isLast = end == packet.payload.count
+    let part = OutgoingPDU(
+      llid: llid, payload: packet.payload[offset..<end], meaning: isLast ? .endOfPacket : .none)
+    if isLast {
+      packets.removeFirst()
+      offset = 0
+    } else {
+      offset = end
+    }
+    return part
+  }
+
+  /// Takes in the header of an intact PDU: what it acknowledges, and whether its payload is new.
+  mutating func receive(_ header: LL.DataHeader) -> (acknowledged: OutgoingPDU?, isNew: Bool) {
+    var acknowledged: OutgoingPDU?
+    if let sent = pending, header.nextExpectedSequenceNumber != transmitSequenceNumber {
+      transmitSequenceNumber.toggle()
+      acknowledged = sent
+      if case .endOfPacket = sent.meaning { heldPackets -= 1 }
+      pending = nil
+    }
+    let isNew = header.sequenceNumber == nextExpectedSequenceNumber
+    if isNew { nextExpectedSequenceNumber.toggle() }
+    return (acknowledged, isNew)
+  }
+}

@@ -1,0 +1,106 @@
+import BluetoothWire
+
+/// Commands for advertising, scanning and the lists that go with them · Vol 4, Part E, 7.8.4 to 7.8.17.
+extension Controller {
+  mutating func advertisingAndScanning(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+    switch command {
+    case .leSetRandomAddress(let value): return .status(setRandomAddress(value))
+    case .leSetAdvertisingParameters(let parameters): return .status(setAdvertisingParameters(parameters))
+    case .leReadAdvertisingPhysicalChannelTxPower:
+      return .leAdvertisingPhysicalChannelTxPower(configuration.transmitPower.hciLevel)
+    case .leSetAdvertisingData(let data):
+      host.advertisingData = kept(data)
+      advertiser?.setData(host.advertisingData, in: pool)
+      return .status(.success)
+    case .leSetScanResponseData(let data):
+      host.scanResponse = kept(data)
+      advertiser?.setResponse(host.scanResponse, in: pool)
+      return .status(.success)
+    case .leSetAdvertisingEnable(let isEnabled): return .status(setAdvertisingEnable(isEnabled, at: now))
+    case .leSetScanParameters(let parameters): return .status(setScanParameters(parameters))
+    case .leSetScanEnable(let isEnabled, let filterDuplicates):
+      return .status(setScanEnable(isEnabled, filterDuplicates: filterDuplicates, at: now))
+    case .leReadFilterAcceptListSize: return .leFilterAcceptListSize(UInt8(AcceptList.capacity))
+    case .leClearFilterAcceptList:
+      return .status(
+        changeAcceptList {
+          $0.removeAll()
+          return .success
+        })
+    case .leAddDeviceToFilterAcceptList(let peer):
+      guard peer.isOnAcceptListPossible else { return .status(.invalidHCICommandParameters) }
+      return .status(changeAcceptList { $0.insert(peer) ? .success : .memoryCapacityExceeded })
+    case .leRemoveDeviceFromFilterAcceptList(let peer):
+      guard peer.isOnAcceptListPossible else { return .status(.invalidHCICommandParameters) }
+      return .status(
+        changeAcceptList {
+          $0.remove(peer)
+          return .success
+        })
+    default: return nil
+    }
+  }
+
+  /// A copy that does not keep the whole command from being used again.
+  private func kept(_ data: ByteSlice) -> ByteSlice { data.withUnsafeBytes { ByteSlice($0) } }
+
+  private mutating func setRandomAddress(_ value: UInt64) -> HCI.ErrorCode {
+    guard advertiser == nil, scanner == nil, initiator == nil else { return .commandDisallowed }
+    host.randomAddress = DeviceAddress(value, .random)
+    return .success
+  }
+
+  private mutating func setAdvertisingParameters(_ parameters: HCI.AdvertisingParameters) -> HCI.ErrorCode {
+    guard advertiser == nil else { return .commandDisallowed }
+    let isHighDuty = parameters.type == .connectableDirectedHighDutyCycle
+    let hasIntervals =
+      0x0020...0x4000 ~= parameters.minimumInterval && 0x0020...0x4000 ~= parameters.maximumInterval
+      && parameters.minimumInterval <= parameters.maximumInterval
+    let hasPeer = !parameters.isDirected || parameters.peer.type <= 1
+    guard isHighDuty || hasIntervals, hasPeer, parameters.channelMap & 0b111 != 0,
+      parameters.channelMap & ~0b111 == 0, parameters.filterPolicy <= 3
+    else { return .invalidHCICommandParameters }
+    host.advertisingParameters = parameters
+    return .success
+  }
+
+  private mutating func setScanParameters(_ parameters: HCI.ScanParameters) -> HCI.ErrorCode {
+    guard scanner == nil else { return .commandDisallowed }
+    // Policies 2 and 3 belong to a feature that is not claimed · 7.8.10.
+    guard 4...0x4000 ~= parameters.interval, 4...0x4000 ~= parameters.window,
+      parameters.window <= parameters.interval, parameters.filterPolicy <= 1
+    else { return .invalidHCICommandParameters }
+    host.scanParameters = parameters
+    return .success
+  }
+
+  private mutating func setScanEnable(
+    _ isEnabled: Bool, filterDuplicates: Bool, at now: Instant
+  ) -> HCI.ErrorCode {
+    guard isEnabled else {
+      guard scanner != nil else { return .success }
+      scanner = nil
+      listeningChanged()
+      return .success
+    }
+    guard let own = ownAddress(host.scanParameters.ownAddressType) else { return .invalidHCICommandParameters }
+    // Enabling again begins anew: what was a duplicate is not any more · 7.8.11.
+    scanner = Scanner(
+      parameters: host.scanParameters, own: own, filtersDuplicates: filterDuplicates, at: now)
+    listeningChanged()
+    return .success
+  }
+
+  /// Nobody may change the list while something filters with it · 7.8.15 to 7.8.17.
+  private mutating func changeAcceptList(_ change: (inout AcceptList) -> HCI.ErrorCode) -> HCI.ErrorCode {
+    let isInUse =
+      advertiser?.usesAcceptList == true || scanner?.usesAcceptList == true
+      || initiator?.request.usesAcceptList == true
+    return isInUse ? .commandDisallowed : change(&host.acceptList)
+  }
+}
+
+extension HCI.PeerAddress {
+  /// Public, random, or anonymous advertisers · 7.8.16.
+  fileprivate var isOnAcceptListPossible: Bool { type <= 1 || type == 0xFF }
+}

@@ -1,0 +1,164 @@
+import BluetoothWire
+
+/// Commands for connections · Vol 4, Part E, 7.1.6, 7.1.23, 7.5.4, 7.8.12, 7.8.13, 7.8.18 to 7.8.21, 7.8.31 to 7.8.33.
+extension Controller {
+  /// The status of a command that is answered by Command Status; nil: it is not one of those.
+  mutating func answerWithStatus(_ command: HCI.Command, at now: Instant) -> HCI.ErrorCode? {
+    switch command {
+    case .disconnect(let handle, let reason):
+      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+      guard Self.disconnectReasons.contains(reason.rawValue) else { return .invalidHCICommandParameters }
+      return connections[index].isTerminating ? .commandDisallowed : .success
+    case .readRemoteVersionInformation(let handle), .leReadRemoteFeatures(let handle):
+      return index(of: handle) == nil ? .unknownConnectionIdentifier : .success
+    case .leCreateConnection(let request): return checkCreateConnection(request)
+    case .leConnectionUpdate(let handle, let parameters, _):
+      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+      guard parameters.isValid else { return .invalidHCICommandParameters }
+      return connections[index].canRequestParameters ? .success : .unsupportedRemoteFeature
+    default: return nil
+    }
+  }
+
+  /// Reasons that a host may give · 7.1.6.
+  private static let disconnectReasons: [UInt8] = [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B]
+
+  /// What a command begins, after its Command Status has gone.
+  mutating func followStatus(_ command: HCI.Command, _ status: HCI.ErrorCode, at now: Instant) {
+    guard status == .success else { return }
+    switch command {
+    case .disconnect(let handle, let reason):
+      begin(
+        .termination(reason: .connectionTerminatedByLocalHost, code: reason), on: handle, at: now)
+    case .readRemoteVersionInformation(let handle): begin(.versionExchange, on: handle, at: now)
+    case .leReadRemoteFeatures(let handle):
+      guard let index = index(of: handle) else { return }
+      connections[index].readFeatures(at: now, into: &output)
+    case .leCreateConnection(let request):
+      guard let own = ownAddress(request.ownAddressType) else { return }
+      initiator = Initiator(request, own: own, at: now)
+      listeningChanged()
+    case .leConnectionUpdate(let handle, let parameters, _):
+      guard let index = index(of: handle) else { return }
+      begin(
+        connections[index].role == .central ? .connectionUpdate(parameters) : .parameterRequest(parameters),
+        on: handle, at: now)
+    default: break
+    }
+  }
+
+  private mutating func begin(
+    _ procedure: ControlProcedures.Procedure, on handle: HCI.ConnectionHandle, at now: Instant
+  ) {
+    guard let index = index(of: handle) else { return }
+    connections[index].begin(procedure, at: now, into: &output)
+  }
+
+  private func checkCreateConnection(_ request: HCI.CreateConnection) -> HCI.ErrorCode {
+    guard initiator == nil else { return .commandDisallowed }
+    guard 4...0x4000 ~= request.scanInterval, 4...0x4000 ~= request.scanWindow,
+      request.scanWindow <= request.scanInterval, request.parameters.isValid,
+      let own = ownAddress(request.ownAddressType), request.usesAcceptList || request.peer.deviceAddress != nil
+    else { return .invalidHCICommandParameters }
+    guard connections.count < configuration.connectionLimit else { return .connectionLimitExceeded }
+    if !request.usesAcceptList, let peer = request.peer.deviceAddress, isConnected(own: own, peer: peer) {
+      return .connectionAlreadyExists
+    }
+    return .success
+  }
+
+  /// Commands that are answered by Command Complete.
+  mutating func ofConnection(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+    switch command {
+    case .leCreateConnectionCancel: return .status(initiator == nil ? .commandDisallowed : .success)
+    case .leSetHostChannelClassification(let bits):
+      return .status(setChannelClassification(ChannelMap(bits: bits), at: now))
+    case .leReadChannelMap(let handle):
+      return with(handle) { .leChannelMap(handle, $0.channelMap.bits) }
+    case .readRSSI(let handle): return with(handle) { .rssi(handle, $0.level?.hciLevel ?? 127) }
+    case .readTransmitPowerLevel(let handle, _):
+      return with(handle) { .transmitPowerLevel(handle, $0.transmitPower.hciLevel) }
+    case .readAuthenticatedPayloadTimeout(let handle):
+      return with(handle) { .authenticatedPayloadTimeout(handle, $0.authenticatedPayloadTimeout) }
+    case .writeAuthenticatedPayloadTimeout(let handle, let timeout):
+      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
+      let events = Int(connections[index].values.interval) * (1 + Int(connections[index].values.latency))
+      // No shorter than the time between two packets, in units of 1.25 ms · 7.3.94.
+      guard timeout > 0, Int(timeout) * 8 >= events else { return .handle(.invalidHCICommandParameters, handle) }
+      connections[index].authenticatedPayloadTimeout = timeout
+      return .handle(.success, handle)
+    case .leSetDataLength(let handle, let length):
+      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
+      guard length.isValid else { return .handle(.invalidHCICommandParameters, handle) }
+      connections[index].setDataLength(length.supported, at: now, into: &output)
+      return .handle(.success, handle)
+    case .leRemoteConnectionParameterRequestReply(let handle, let parameters, _):
+      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
+      guard connections[index].procedures.remoteRequest != nil else { return .handle(.commandDisallowed, handle) }
+      guard parameters.isValid else { return .handle(.invalidHCICommandParameters, handle) }
+      connections[index].acceptParameterRequest(parameters, at: now, into: &output)
+      return .handle(.success, handle)
+    case .leRemoteConnectionParameterRequestNegativeReply(let handle, let reason):
+      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
+      guard connections[index].procedures.remoteRequest != nil else { return .handle(.commandDisallowed, handle) }
+      connections[index].rejectParameterRequest(reason, at: now, in: pool)
+      return .handle(.success, handle)
+    default: return nil
+    }
+  }
+
+  private func with(
+    _ handle: HCI.ConnectionHandle, _ body: (borrowing Connection) -> HCI.ReturnParameters
+  ) -> HCI.ReturnParameters {
+    guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
+    return body(connections[index])
+  }
+
+  /// What a command leads to after its Command Complete has gone.
+  mutating func followCompletion(_ command: HCI.Command, _ result: HCI.ReturnParameters) {
+    guard case .leCreateConnectionCancel = command, result.status == .success else { return }
+    // CONNECT_IND may be on its way: then the connection is already made · 7.8.13.
+    if case .connecting = radioUse, isTransmitting { return }
+    initiator = nil
+    listeningChanged()
+    output.send(.leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
+  }
+
+  /// The channels that a host knows to be bad are left out, by a central at once · 7.8.19.
+  private mutating func setChannelClassification(_ map: ChannelMap, at now: Instant) -> HCI.ErrorCode {
+    guard map.count >= 1 else { return .invalidHCICommandParameters }
+    // One channel is too few for a connection: then all are used.
+    host.channelMap = map.isValid ? map : .all
+    for index in connections.indices where connections[index].role == .central {
+      connections[index].begin(.channelMapUpdate(host.channelMap), at: now, into: &output)
+    }
+    return .success
+  }
+}
+
+extension Connection {
+  var isTerminating: Bool {
+    if case .termination? = procedures.active { return true }
+    return ending != nil
+  }
+
+  /// A peripheral can ask for other parameters only if the central may know the request · Vol 6, Part B, 5.1.7.
+  var canRequestParameters: Bool {
+    role == .central || procedures.remoteFeatures?.contains(.connectionParametersRequestProcedure) ?? true
+  }
+
+  /// The features are asked for once in a connection · Vol 4, Part E, 7.8.21.
+  mutating func readFeatures(at now: Instant, into output: inout HostOutput) {
+    if let features = procedures.remoteFeatures {
+      output.send(.leReadRemoteFeaturesComplete(.success, handle, features))
+    } else {
+      begin(.featureExchange, at: now, into: &output)
+    }
+  }
+
+  mutating func setDataLength(_ length: HCI.DataLength, at now: Instant, into output: inout HostOutput) {
+    guard length != lengths.preferred || lengths.transmit != length else { return }
+    lengths.preferred = length
+    begin(.dataLengthUpdate, at: now, into: &output)
+  }
+}

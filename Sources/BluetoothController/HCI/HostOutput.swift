@@ -1,0 +1,49 @@
+import BluetoothWire
+import DequeModule
+
+/// What goes to the host: the queue, and what the host has said that it wants.
+struct HostOutput {
+  private(set) var packets: Deque<HCI.Packet> = []
+  var eventMask = HCI.EventMask.initial
+  var leEventMask = HCI.LEEventMask.initial
+  let pool: PacketPool
+
+  init(pool: PacketPool) { self.pool = pool }
+
+  mutating func takePacket() -> HCI.Packet? { packets.popFirst() }
+
+  /// Back to the state after power on; what the host has not taken is dropped.
+  mutating func reset() {
+    packets.removeAll(keepingCapacity: true)
+    eventMask = .initial
+    leEventMask = .initial
+  }
+
+  /// Sends an event if the host has not masked it · Vol 4, Part E, 7.3.1, 7.8.1.
+  mutating func send(_ event: HCI.Event) {
+    guard wants(event) else { return }
+    packets.append(event.packet(in: pool))
+  }
+
+  mutating func send(_ data: HCI.ACLData) { packets.append(.acl(data)) }
+
+  private func wants(_ event: HCI.Event) -> Bool {
+    switch event {
+    case .commandComplete, .commandStatus, .numberOfCompletedPackets: true
+    case .disconnectionComplete: eventMask.contains(.disconnectionComplete)
+    case .readRemoteVersionInformationComplete: eventMask.contains(.readRemoteVersionInformationComplete)
+    case .dataBufferOverflow: eventMask.contains(.dataBufferOverflow)
+    case .leConnectionComplete: wants(.connectionComplete)
+    case .leAdvertisingReport: wants(.advertisingReport)
+    case .leConnectionUpdateComplete: wants(.connectionUpdateComplete)
+    case .leReadRemoteFeaturesComplete: wants(.readRemoteFeaturesComplete)
+    case .leRemoteConnectionParameterRequest: wants(.remoteConnectionParameterRequest)
+    case .leDataLengthChange: wants(.dataLengthChange)
+    case .leChannelSelectionAlgorithm: wants(.channelSelectionAlgorithm)
+    default: false
+    }
+  }
+
+  /// Whether the host wants the LE meta event.
+  func wants(_ event: HCI.LEEventMask) -> Bool { eventMask.contains(.leMeta) && leEventMask.contains(event) }
+}

@@ -1,0 +1,22 @@
+import BluetoothWire
+
+/// What the host has set and a reset forgets.
+struct HostSettings {
+  var randomAddress: DeviceAddress?
+  var advertisingParameters = HCI.AdvertisingParameters(
+    minimumInterval: 0x0800, maximumInterval: 0x0800, type: .connectableScannableUndirected, ownAddressType: .public)
+  var advertisingData = ByteSlice()
+  var scanResponse = ByteSlice()
+  var scanParameters = HCI.ScanParameters(
+    isActive: false, interval: 0x0010, window: 0x0010, ownAddressType: .public)
+  var acceptList = AcceptList()
+  /// The channels that new connections use, and that a central changes to.
+  var channelMap = ChannelMap.all
+  var suggestedLength = DataLengthState.minimum
+
+  init() {}
+
+  init(address: DeviceAddress) {
+    if address.kind == .random { randomAddress = address }
+  }
+}

@@ -1,0 +1,44 @@
+import BluetoothWire
+
+/// Who has the radio: one activity at a time.
+enum RadioUse {
+  case free
+  case advertising
+  /// Listening for advertisers, for the scanner and the initiator at once. Everything else may interrupt it.
+  case listening(on: RadioChannel)
+  /// A scannable packet has been heard: SCAN_REQ, then the response.
+  case scanRequest(ScanExchange)
+  /// A packet of the initiator's peer has been heard: CONNECT_IND.
+  case connecting(ConnectExchange)
+  /// A connection event of `connections[index]`.
+  case event(index: Int)
+  /// A packet is being sent whose activity has ended; it is not broken off.
+  case finishing
+
+  /// Whether another activity may take the radio now.
+  var isInterruptible: Bool {
+    switch self {
+    case .free, .listening: true
+    default: false
+    }
+  }
+
+  func isEvent(of index: Int) -> Bool {
+    if case .event(index) = self { true } else { false }
+  }
+}
+
+struct ScanExchange {
+  enum Phase { case beforeRequest, requesting, listening }
+  var phase = Phase.beforeRequest
+  let channel: RadioChannel
+  let advertiser: DeviceAddress
+}
+
+struct ConnectExchange {
+  let channel: RadioChannel
+  let own: DeviceAddress
+  let peer: DeviceAddress
+  let data: LL.ConnectionData
+  let usesAlgorithm2: Bool
+}

@@ -1,0 +1,36 @@
+import BluetoothWire
+
+/// When a scanner or an initiator listens, and where: a window at the beginning of each interval, on the three channels in
+/// turn · Vol 6, Part B, 4.4.3. It needs no state: the time says it all.
+struct ScanWindows {
+  private let start: Instant
+  private let interval: TimeSpan
+  private let window: TimeSpan
+
+  /// Interval and window in units of 0.625 ms, from `start` on.
+  init(interval: UInt16, window: UInt16, start: Instant) {
+    self.start = start
+    self.interval = HCI.AdvertisingParameters.intervalUnit * Int64(max(1, interval))
+    self.window = HCI.AdvertisingParameters.intervalUnit * Int64(window)
+  }
+
+  private func number(at now: Instant) -> Int64 {
+    max(0, (now - start).nanoseconds) / interval.nanoseconds
+  }
+
+  /// The window that is open, and its end; nil: none is.
+  func open(at now: Instant) -> (channel: RadioChannel, end: Instant)? {
+    let number = number(at: now)
+    let end = start + interval * number + window
+    guard now < end else { return nil }
+    return (ChannelIndex(37 + UInt8(number % 3)).radioChannel, end)
+  }
+
+  /// When the next window opens after `now`.
+  func next(after now: Instant) -> Instant { start + interval * (number(at: now) + 1) }
+
+  /// Whether this one listens a greater part of the time than `other`.
+  func isDenser(than other: ScanWindows) -> Bool {
+    window.nanoseconds * other.interval.nanoseconds > other.window.nanoseconds * interval.nanoseconds
+  }
+}

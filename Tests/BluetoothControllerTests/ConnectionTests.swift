@@ -1,0 +1,225 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Connection")
+struct ConnectionTests {
+  @Test("Both hosts are told of a new connection, and advertising and initiating are over")
+  func established() throws {
+    let air = TestAir()
+    let central = TestDevice("central", address: 0x1111_1111_1111)
+    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    air.add(central)
+    air.add(peripheral)
+    central.start()
+    peripheral.start()
+    peripheral.advertise()
+    central.connect(to: peripheral)
+    air.run(for: .seconds(1))
+    let (ofCentral, ofPeripheral) = try #require(
+      zip(central.connectionCompletes, peripheral.connectionCompletes).first { _ in true })
+    #expect(ofCentral.status == .success && ofPeripheral.status == .success)
+    #expect(ofCentral.role == 0 && ofPeripheral.role == 1)
+    #expect(ofCentral.peer == HCI.PeerAddress(peripheral.address))
+    #expect(ofPeripheral.peer == HCI.PeerAddress(central.address))
+    #expect(ofCentral.values == HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200))
+    #expect(ofPeripheral.values == ofCentral.values)
+    // 50 ppm.
+    #expect(ofPeripheral.centralClockAccuracy == 5)
+    #expect(central.connectionCompletes.count == 1 && peripheral.connectionCompletes.count == 1)
+    #expect(central.send(.leCreateConnectionCancel) == .commandDisallowed)
+    air.clearLog()
+    air.run(for: .seconds(1))
+    #expect(!air.log.contains { $0.isAdvertising })
+    #expect(central.disconnections.isEmpty && peripheral.disconnections.isEmpty)
+  }
+
+  @Test("Connection events come every interval, each on the next channel, the answer 150 µs after the question")
+  func events() throws {
+    let link = try TestLink()
+    link.air.clearLog()
+    link.runEvents(20)
+    let packets = link.air.log
+    #expect(packets.count >= 38)
+    let anchors = packets.filter { $0.device == 0 }
+    for (one, next) in zip(anchors, anchors.dropFirst()) {
+      #expect(next.start - one.start == .milliseconds(30))
+    }
+    for pair in zip(packets, packets.dropFirst()) where pair.0.device == 0 {
+      #expect(pair.1.device == 1)
+      #expect(pair.1.start - pair.0.end == .microseconds(150))
+      #expect(pair.1.channel == pair.0.channel)
+    }
+    #expect(Set(anchors.map(\.channel)).count > 10)
+  }
+
+  @Test("Data goes both ways, whole and in order")
+  func data() throws {
+    let link = try TestLink()
+    link.central.send([1, 2, 3], on: link.centralHandle)
+    link.peripheral.send([4, 5], on: link.peripheralHandle)
+    link.runEvents(3)
+    #expect(link.peripheral.data.map(\.payload) == [[1, 2, 3]])
+    #expect(link.peripheral.data.map(\.handle) == [link.peripheralHandle])
+    #expect(link.peripheral.data.map(\.boundary) == [.firstFlushable])
+    #expect(link.central.data.map(\.payload) == [[4, 5]])
+    #expect(link.central.completedPackets == 1 && link.peripheral.completedPackets == 1)
+  }
+
+  @Test("An ACL packet longer than a data PDU travels in parts, of which only the first is marked as first")
+  func fragmentation() throws {
+    let link = try TestLink()
+    let payload = (0..<100).map { UInt8($0) }
+    link.central.send(payload, on: link.centralHandle)
+    link.central.send([0xFF], on: link.centralHandle, boundary: .continuing)
+    link.runEvents(3)
+    #expect(link.peripheral.data.map(\.payload.count) == [27, 27, 27, 19, 1])
+    #expect(
+      link.peripheral.data.map(\.boundary) == [.firstFlushable, .continuing, .continuing, .continuing, .continuing])
+    #expect(link.peripheral.data.flatMap(\.payload.bytes) == payload + [0xFF])
+    #expect(link.central.completedPackets == 2)
+  }
+
+  @Test("A host that answers at once is heard in the same connection event")
+  func immediateAnswer() throws {
+    let link = try TestLink()
+    link.peripheral.onData = { device, data in device.send([0xAA], on: data.handle) }
+    link.central.send([1], on: link.centralHandle)
+    link.air.clearLog()
+    link.air.run(until: { !link.central.data.isEmpty })
+    #expect(link.air.log.count == 2)
+  }
+
+  @Test("With more data to send, an event goes on: the MD bit")
+  func moreData() throws {
+    let link = try TestLink()
+    for number in 0..<10 { link.central.send([UInt8(number)], on: link.centralHandle) }
+    for number in 0..<5 { link.peripheral.send([UInt8(number)], on: link.peripheralHandle) }
+    link.air.clearLog()
+    link.runEvents(1)
+    #expect(link.peripheral.data.count == 10)
+    #expect(link.central.data.count == 5)
+    let first = try #require(link.air.log.first?.dataHeader)
+    #expect(first.moreData)
+    #expect(link.air.log.last?.dataHeader?.moreData == false)
+  }
+
+  @Test("A lost PDU is sent again until it is acknowledged, and delivered once", arguments: 0..<2)
+  func retransmission(lossy device: Int) throws {
+    let link = try TestLink()
+    var count = 0
+    link.air.fate = { transmission in
+      guard !transmission.isAdvertising, transmission.device == device else { return .arrives }
+      count += 1
+      return count % 3 == 0 ? .arrives : count % 2 == 0 ? .corrupt : .lost
+    }
+    for number in 0..<20 {
+      link.central.send([UInt8(number)], on: link.centralHandle)
+      link.peripheral.send([UInt8(number)], on: link.peripheralHandle)
+    }
+    link.runEvents(120)
+    let expected = (0..<20).map { ByteSlice([UInt8($0)]) }
+    #expect(link.peripheral.data.map(\.payload) == expected)
+    #expect(link.central.data.map(\.payload) == expected)
+    #expect(link.central.completedPackets == 20 && link.peripheral.completedPackets == 20)
+    #expect(link.central.disconnections.isEmpty)
+  }
+
+  @Test("Disconnect tells the peer the reason, and both hosts of the end")
+  func disconnect() throws {
+    let link = try TestLink()
+    #expect(link.central.send(.disconnect(link.centralHandle, reason: .remoteUserTerminatedConnection)) == .success)
+    link.runEvents(4)
+    #expect(link.central.disconnections == [.connectionTerminatedByLocalHost])
+    #expect(link.peripheral.disconnections == [.remoteUserTerminatedConnection])
+    link.air.clearLog()
+    link.runEvents(4)
+    #expect(link.air.log.isEmpty)
+  }
+
+  @Test("A peripheral's Disconnect ends the connection too")
+  func disconnectByPeripheral() throws {
+    let link = try TestLink()
+    #expect(
+      link.peripheral.send(.disconnect(link.peripheralHandle, reason: .remoteDeviceTerminatedPowerOff)) == .success)
+    link.runEvents(4)
+    #expect(link.peripheral.disconnections == [.connectionTerminatedByLocalHost])
+    #expect(link.central.disconnections == [.remoteDeviceTerminatedPowerOff])
+  }
+
+  @Test("Without a packet for the supervision timeout, both sides lose the connection")
+  func supervisionTimeout() throws {
+    let link = try TestLink(timeout: 100)
+    link.runEvents(2)
+    link.air.fate = { _ in .lost }
+    link.air.run(for: .milliseconds(900))
+    #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
+    link.air.run(for: .milliseconds(200))
+    #expect(link.central.disconnections == [.connectionTimeout])
+    #expect(link.peripheral.disconnections == [.connectionTimeout])
+  }
+
+  @Test("S26: a connection without any packet is given up after six intervals")
+  func failedToBeEstablished() throws {
+    let link = try TestLink()
+    link.air.fate = { _ in .lost }
+    link.air.run(for: .milliseconds(190))
+    #expect(link.central.disconnections == [.connectionFailedToBeEstablished])
+    #expect(link.peripheral.disconnections == [.connectionFailedToBeEstablished])
+    link.air.fate = { _ in .arrives }
+    link.peripheral.advertise()
+    link.central.connect(to: link.peripheral)
+    link.air.run(for: .seconds(1))
+    #expect(link.central.connectionCompletes.map(\.status) == [.success])
+  }
+
+  @Test("A reset ends everything in silence; the peer notices by its supervision timeout")
+  func reset() throws {
+    let link = try TestLink(timeout: 50)
+    link.runEvents(2)
+    link.central.send(.reset)
+    link.air.clearLog()
+    link.air.run(for: .seconds(1))
+    #expect(link.air.log.isEmpty)
+    #expect(link.central.disconnections.isEmpty)
+    #expect(link.peripheral.disconnections == [.connectionTimeout])
+  }
+
+  @Test("A peripheral skips events by its latency while nothing is to be said, and wakes up for its host")
+  func latency() throws {
+    let link = try TestLink(latency: 4)
+    link.runEvents(10)
+    link.air.clearLog()
+    link.runEvents(50)
+    let answers = link.air.log.count { $0.device == 1 }
+    #expect((9...11).contains(answers))
+    link.air.run(until: { link.air.log.last?.device == 1 })
+    link.peripheral.send([7], on: link.peripheralHandle)
+    link.runEvents(2)
+    #expect(link.central.data.map(\.payload) == [[7]])
+    link.runEvents(100)
+    #expect(link.central.disconnections.isEmpty)
+  }
+
+  @Test("Clocks that are wrong within what they claim do not lose the connection: the window widens")
+  func clockDrift() throws {
+    let link = try TestLink(
+      interval: 80, latency: 20, timeout: 1000, central: { $0.sleepClockDrift = 50_000 },
+      peripheral: { $0.sleepClockDrift = -50_000 })
+    link.air.run(for: .seconds(60))
+    #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
+    link.peripheral.send([7], on: link.peripheralHandle)
+    link.air.run(for: .seconds(3))
+    #expect(link.central.data.count == 1)
+  }
+
+  @Test("A clock that is more wrong than it claims loses the connection")
+  func dishonestClock() throws {
+    let link = try TestLink(
+      interval: 800, latency: 2, timeout: 1000, peripheral: { $0.sleepClockDrift = 2_000_000 })
+    link.air.run(for: .seconds(60))
+    #expect(!link.peripheral.disconnections.isEmpty)
+  }
+}

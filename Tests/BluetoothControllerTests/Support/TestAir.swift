@@ -1,0 +1,335 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+/// A perfect air: every packet arrives at its end at everybody who listened for it at its beginning, unless a test says
+/// otherwise.
+final class TestAir {
+  /// A packet as it was sent.
+  struct Transmission {
+    let start: Instant
+    let end: Instant
+    let device: Int
+    let channel: RadioChannel
+    var packet: AirPacket
+
+    var isAdvertising: Bool { packet.accessAddress == LL.advertisingAccessAddress }
+    var advertisingPDU: LL.AdvertisingPDU? {
+      isAdvertising ? try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload) : nil
+    }
+    /// nil on the advertising channels.
+    var dataHeader: LL.DataHeader? { isAdvertising ? nil : LL.DataHeader(rawValue: packet.header) }
+    var controlPDU: LL.ControlPDU? {
+      dataHeader?.llid == .control ? try? LL.ControlPDU(payload: packet.payload) : nil
+    }
+  }
+
+  enum Fate { case arrives, corrupt, lost }
+
+  private enum RadioState {
+    case idle
+    case transmitting(Transmission)
+    case listening(channel: RadioChannel, accessAddress: UInt32, crcInit: UInt32, until: Instant?, lock: Instant?)
+  }
+
+  private(set) var now = Instant.zero
+  private(set) var log: [Transmission] = []
+  var devices: [TestDevice] = []
+  private var radios: [RadioState] = []
+  /// What becomes of a packet; it may be changed on its way.
+  var fate: (inout Transmission) -> Fate = { _ in .arrives }
+
+  func add(_ device: TestDevice) {
+    device.air = self
+    device.number = devices.count
+    devices.append(device)
+    radios.append(.idle)
+  }
+
+  func clearLog() { log.removeAll() }
+
+  func run(for span: TimeSpan) {
+    let end = now + span
+    while step(until: end) {}
+    now = end
+  }
+
+  /// Runs until `condition` holds, at most for `limit`; says whether it came to hold.
+  @discardableResult
+  func run(until condition: () -> Bool, limit: TimeSpan = .seconds(10)) -> Bool {
+    let end = now + limit
+    while !condition() { if !step(until: end) { return false } }
+    return true
+  }
+
+  private func step(until end: Instant) -> Bool {
+    var next: (time: Instant, rank: Int, device: Int)?
+    func consider(_ time: Instant?, _ rank: Int, _ device: Int) {
+      guard let time else { return }
+      if let best = next, (best.time, best.rank) <= (time, rank) { return }
+      next = (time, rank, device)
+    }
+    for index in devices.indices {
+      switch radios[index] {
+      case .transmitting(let transmission): consider(transmission.end, 0, index)
+      case .listening(_, _, _, let until, nil): consider(until, 1, index)
+      case .listening, .idle: break
+      }
+      consider(devices[index].controller.deadline, 2, index)
+    }
+    guard let (time, rank, index) = next, time <= end else { return false }
+    #expect(time >= now, "time runs backwards")
+    now = max(now, time)
+    switch (rank, radios[index]) {
+    case (0, .transmitting(let transmission)): ends(transmission)
+    case (1, .listening):
+      radios[index] = .idle
+      tell(index, .nothingReceived)
+    default: devices[index].controller.timeReached(now)
+    }
+    for index in devices.indices { attend(to: index) }
+    return true
+  }
+
+  private func ends(_ sent: Transmission) {
+    radios[sent.device] = .idle
+    var transmission = sent
+    log.append(sent)
+    let fate = fate(&transmission)
+    for index in radios.indices {
+      guard case .listening(_, _, let crcInit, _, let lock) = radios[index], lock == sent.start,
+        case .listening(sent.channel, sent.packet.accessAddress, _, _, _) = radios[index]
+      else { continue }
+      radios[index] = .idle
+      if case .lost = fate {
+        tell(index, .nothingReceived)
+      } else {
+        let isIntact = fate == .arrives && crcInit == sent.packet.crcInit
+        tell(
+          index,
+          .received(transmission.packet, start: sent.start, level: Decibel(-50), isIntact: isIntact))
+      }
+    }
+    tell(sent.device, .transmitted)
+  }
+
+  private func tell(_ index: Int, _ event: RadioEvent) {
+    devices[index].controller.radio(event, at: now)
+    attend(to: index)
+  }
+
+  /// Does what the device wants of its radio, and lets its host see its packets.
+  func attend(to index: Int) {
+    while let command = devices[index].controller.takeRadioCommand() { obey(command, index) }
+    devices[index].takePackets(at: now)
+    while let command = devices[index].controller.takeRadioCommand() { obey(command, index) }
+  }
+
+  private func obey(_ command: RadioCommand, _ index: Int) {
+    switch command {
+    case .stop: radios[index] = .idle
+    case .receive(let channel, _, let accessAddress, let crcInit, let until):
+      if let until { #expect(until >= now, "listening would have ended before it begins") }
+      // What begins now is heard whole.
+      let isBeginning = radios.contains {
+        if case .transmitting(let other) = $0 {
+          return other.start == now && other.channel == channel && other.packet.accessAddress == accessAddress
+        }
+        return false
+      }
+      radios[index] = .listening(
+        channel: channel, accessAddress: accessAddress, crcInit: crcInit, until: until, lock: isBeginning ? now : nil)
+    case .transmit(let packet, let channel, let phy, _):
+      if case .transmitting = radios[index] { Issue.record("a packet was broken off") }
+      let transmission = Transmission(
+        start: now, end: now + packet.airTime(on: phy), device: index, channel: channel, packet: packet)
+      radios[index] = .transmitting(transmission)
+      for other in radios.indices where other != index {
+        if case .listening(channel, packet.accessAddress, let crcInit, let until, nil) = radios[other] {
+          radios[other] = .listening(
+            channel: channel, accessAddress: packet.accessAddress, crcInit: crcInit, until: until, lock: now)
+        }
+      }
+    }
+  }
+}
+
+/// A controller and what its host has seen.
+final class TestDevice {
+  var controller: Controller
+  let address: DeviceAddress
+  let pool = PacketPool()
+  private(set) var events: [HCI.Event] = []
+  private(set) var data: [HCI.ACLData] = []
+  /// What the host does at once when data comes.
+  var onData: ((TestDevice, HCI.ACLData) -> Void)?
+  weak var air: TestAir?
+  var number = 0
+
+  init(_ name: String, address: UInt64, seed: UInt64 = 1, _ change: (inout ControllerConfiguration) -> Void = { _ in })
+  {
+    self.address = DeviceAddress(address, .public)
+    var configuration = ControllerConfiguration(address: self.address, name: name)
+    change(&configuration)
+    controller = Controller(
+      configuration: configuration, random: SplitGenerator(seed: seed).split(name), pool: pool)
+  }
+
+  var now: Instant { air?.now ?? .zero }
+
+  /// Gives the controller a command; returns what the Command Complete or Command Status of it says.
+  @discardableResult
+  func send(_ command: HCI.Command) -> HCI.ErrorCode? { complete(command)?.status }
+
+  /// Gives the controller a command; returns what its Command Complete, or its Command Status, returns.
+  @discardableResult
+  func complete(_ command: HCI.Command) -> HCI.ReturnParameters? {
+    send(raw: command.packet(in: pool), opcode: command.opcode)
+  }
+
+  @discardableResult
+  func send(raw packet: HCI.Packet, opcode: HCI.Opcode) -> HCI.ReturnParameters? {
+    let before = events.count
+    controller.receive(packet, at: now)
+    air?.attend(to: number)
+    for event in events[before...] {
+      switch event {
+      case .commandComplete(_, opcode, let result): return result
+      case .commandStatus(let status, _, opcode): return .status(status)
+      default: continue
+      }
+    }
+    return nil
+  }
+
+  func send(_ payload: [UInt8], on handle: HCI.ConnectionHandle, boundary: HCI.ACLData.Boundary = .firstNonFlushable) {
+    controller.receive(.acl(HCI.ACLData(handle: handle, boundary: boundary, payload: ByteSlice(payload))), at: now)
+    air?.attend(to: number)
+  }
+
+  func takePackets(at now: Instant) {
+    while let packet = controller.takePacket() {
+      switch packet {
+      case .event(let code, let parameters):
+        do { events.append(try HCI.Event(code: code, parameters: parameters)) } catch {
+          Issue.record("event \(code): \(error)")
+        }
+      case .acl(let acl):
+        data.append(acl)
+        onData?(self, acl)
+      case .command: Issue.record("a command from a controller")
+      }
+    }
+  }
+
+  func clear() {
+    events.removeAll()
+    data.removeAll()
+  }
+
+  /// What a host sends before anything else.
+  func start() {
+    send(.reset)
+    send(.setEventMask(HCI.EventMask(rawValue: .max)))
+    send(.leSetEventMask(HCI.LEEventMask(rawValue: .max)))
+    clear()
+  }
+
+  func advertise(_ type: HCI.AdvertisingType = .connectableScannableUndirected, data: [UInt8] = [2, 1, 6]) {
+    #expect(
+      send(
+        .leSetAdvertisingParameters(
+          HCI.AdvertisingParameters(
+            minimumInterval: 160, maximumInterval: 160, type: type, ownAddressType: .public))) == .success)
+    #expect(send(.leSetAdvertisingData(ByteSlice(data))) == .success)
+    #expect(send(.leSetAdvertisingEnable(true)) == .success)
+  }
+
+  func scan(isActive: Bool = false, filterDuplicates: Bool = false) {
+    #expect(
+      send(
+        .leSetScanParameters(
+          HCI.ScanParameters(isActive: isActive, interval: 48, window: 48, ownAddressType: .public))) == .success)
+    #expect(send(.leSetScanEnable(true, filterDuplicates: filterDuplicates)) == .success)
+  }
+
+  func connect(to peer: TestDevice, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200) {
+    #expect(send(.leCreateConnection(.to(peer, interval: interval, latency: latency, timeout: timeout))) == .success)
+  }
+
+  var reports: [HCI.AdvertisingReport] {
+    events.flatMap { event -> [HCI.AdvertisingReport] in
+      if case .leAdvertisingReport(let reports) = event { Array(reports) } else { [] }
+    }
+  }
+
+  var connectionCompletes: [HCI.ConnectionComplete] {
+    events.compactMap { if case .leConnectionComplete(let complete) = $0 { complete } else { nil } }
+  }
+
+  var disconnections: [HCI.ErrorCode] {
+    events.compactMap { if case .disconnectionComplete(_, _, let reason) = $0 { reason } else { nil } }
+  }
+
+  var completedPackets: Int {
+    events.reduce(0) { sum, event in
+      if case .numberOfCompletedPackets(let packets) = event {
+        packets.reduce(sum) { $0 + Int($1.count) }
+      } else {
+        sum
+      }
+    }
+  }
+}
+
+extension HCI.CreateConnection {
+  static func to(_ peer: TestDevice, interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200) -> Self {
+    HCI.CreateConnection(
+      scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(peer.address),
+      ownAddressType: .public,
+      parameters: ConnectionParameters(
+        minimumInterval: interval, maximumInterval: interval, latency: latency, supervisionTimeout: timeout))
+  }
+}
+
+extension HCI.ReturnParameters {
+  var isSuccess: Bool { status == .success }
+}
+
+/// A central and a peripheral, connected.
+final class TestLink {
+  let air = TestAir()
+  let central: TestDevice
+  let peripheral: TestDevice
+  private(set) var centralHandle = HCI.ConnectionHandle(rawValue: 0)
+  private(set) var peripheralHandle = HCI.ConnectionHandle(rawValue: 0)
+
+  init(
+    interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200,
+    central changeCentral: (inout ControllerConfiguration) -> Void = { _ in },
+    peripheral changePeripheral: (inout ControllerConfiguration) -> Void = { _ in },
+    prepare: (TestDevice, TestDevice) -> Void = { _, _ in }
+  ) throws {
+    central = TestDevice("central", address: 0x1111_1111_1111, changeCentral)
+    peripheral = TestDevice("peripheral", address: 0x2222_2222_2222, changePeripheral)
+    air.add(central)
+    air.add(peripheral)
+    central.start()
+    peripheral.start()
+    prepare(central, peripheral)
+    peripheral.advertise()
+    central.connect(to: peripheral, interval: interval, latency: latency, timeout: timeout)
+    air.run(until: { [central, peripheral] in
+      !central.connectionCompletes.isEmpty && !peripheral.connectionCompletes.isEmpty
+    })
+    centralHandle = try #require(central.connectionCompletes.first).handle
+    peripheralHandle = try #require(peripheral.connectionCompletes.first).handle
+    central.clear()
+    peripheral.clear()
+  }
+
+  /// Lets `count` connection events pass.
+  func runEvents(_ count: Int64, interval: TimeSpan = .milliseconds(30)) { air.run(for: interval * count) }
+}
