@@ -59,7 +59,7 @@ struct PeerTable {
 struct Peer {
   let address: DeviceAddress
   var info: PeerInfo
-  /// The name was read from the peer's GAP service; what it advertises does not replace it · behaviour of Apple's.
+  /// The name was read from the peer's GAP service; what it advertises does not replace it.
   var hasDeviceName = false
   /// What it has advertised last.
   var advertisedServices: [BluetoothUUID] = []
@@ -94,5 +94,5 @@ struct PeerUser {
   /// The session has had this link before and waits for it to be made again.
   var hasBeenConnected = false
   /// The services that the session was told of over this link; nil: it has not asked yet.
-  var discoveredServices: [RemoteAttributeID]?
+  var discoveredServices: Set<RemoteAttributeID>?
 }

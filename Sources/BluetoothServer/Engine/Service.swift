@@ -97,6 +97,9 @@ package struct Service {
   /// The next packet for the controller.
   package mutating func takePacket() -> HCI.Packet? { host.takePacket() }
 
+  /// Whether `takeDelivery` may have something.
+  package var hasDelivery: Bool { !outbox.isEmpty }
+
   /// The next event for a client, which is to be handed over before the next one is taken.
   package mutating func takeDelivery() -> Delivery? { outbox.take() }
 

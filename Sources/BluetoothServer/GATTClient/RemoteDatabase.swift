@@ -67,15 +67,16 @@ struct RemoteDatabase {
 
   /// All primary services. What was known of those that are still the same is kept.
   mutating func setPrimaryServices(_ found: [GATTService]) {
-    services.removeAll { old in old.isPrimary && !found.contains(old.service) }
-    for service in found { add(service, isPrimary: true) }
+    let current = Set(found)
+    services.removeAll { old in old.isPrimary && !current.contains(old.service) }
+    add(found, isPrimary: true)
     hasAllPrimaryServices = true
   }
 
   mutating func setIncludes(_ includes: [GATTInclude], of declaration: AttributeHandle) {
     guard let index = services.firstIndex(where: { $0.service.range.lowerBound == declaration }) else { return }
     services[index].includes = includes
-    for include in includes { add(include.service, isPrimary: false) }
+    add(includes.map(\.service), isPrimary: false)
   }
 
   mutating func setCharacteristics(_ characteristics: [GATTCharacteristic], of declaration: AttributeHandle) {
@@ -95,10 +96,12 @@ struct RemoteDatabase {
     hasAllPrimaryServices = false
   }
 
-  /// A service that is known already stays as it is.
-  private mutating func add(_ service: GATTService, isPrimary: Bool) {
-    guard !services.contains(where: { $0.service.range.lowerBound == service.range.lowerBound }) else { return }
-    services.append(Service(service: service, isPrimary: isPrimary))
+  /// A service that is known already stays as it is. A peer may have tens of thousands, so none is looked for in the list.
+  private mutating func add(_ found: [GATTService], isPrimary: Bool) {
+    var known = Set(services.map(\.service.range.lowerBound))
+    for service in found where known.insert(service.range.lowerBound).inserted {
+      services.append(Service(service: service, isPrimary: isPrimary))
+    }
     services.sort { $0.service.range.lowerBound < $1.service.range.lowerBound }
   }
 

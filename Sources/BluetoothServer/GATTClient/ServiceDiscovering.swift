@@ -96,9 +96,8 @@ extension Service {
     _ result: Result<[RemoteService], SessionError>, for session: CentralSlot, _ peer: PeerHandle
   ) {
     guard case .success(let services) = result, let user = peers[peer].userIndex(of: session) else { return }
-    var known = peers[peer].users[user].discoveredServices ?? []
-    for service in services where !known.contains(service.id) { known.append(service.id) }
-    peers[peer].users[user].discoveredServices = known
+    peers[peer].users[user].discoveredServices = (peers[peer].users[user].discoveredServices ?? [])
+      .union(services.map(\.id))
   }
 
   // MARK: Service Changed
@@ -111,8 +110,9 @@ extension Service {
     for index in peers[peer].users.indices where peers[peer].users[index].phase == .connected {
       guard let known = peers[peer].users[index].discoveredServices else { continue }
       let modified = known.filter { range.contains($0.handle) }
-      peers[peer].users[index].discoveredServices = known.filter { !range.contains($0.handle) }
-      deliver(.servicesModified(peer, modified), to: peers[peer].users[index].session)
+      peers[peer].users[index].discoveredServices = known.subtracting(modified)
+      let ids = modified.sorted { $0.handle < $1.handle }
+      deliver(.servicesModified(peer, ids), to: peers[peer].users[index].session)
     }
   }
 }

@@ -34,6 +34,10 @@ extension Service {
   mutating func writeRequested(
     _ request: GATTServerRequest?, _ parts: [GATTWritePart], on link: Int, at now: Instant
   ) {
+    if parts.count == 1 {
+      writeRequested(request, parts[0], on: link, at: now)
+      return
+    }
     let connection = links[link].link.handle
     let owners = parts.map { localDatabase.characteristic(at: $0.handle) }
     guard !parts.isEmpty, !owners.contains(nil) else {
@@ -58,6 +62,24 @@ extension Service {
       }
       deliver(.writeRequested(id, centralInfo(of: link), writes), to: session)
     }
+  }
+
+  private mutating func writeRequested(
+    _ request: GATTServerRequest?, _ part: GATTWritePart, on link: Int, at now: Instant
+  ) {
+    let connection = links[link].link.handle
+    guard let index = localDatabase.characteristic(at: part.handle) else {
+      if let request { host.respond(to: request, on: connection, with: .failure(.invalidHandle), at: now) }
+      return
+    }
+    let characteristic = localDatabase.characteristics[index]
+    let id = request.map {
+      centralRequests.add(
+        PendingCentralRequest(
+          session: characteristic.session, connection: connection, request: $0, isShared: false))
+    }
+    let write = CentralWrite(characteristic: characteristic.id, offset: part.offset, value: part.value)
+    deliver(.writeRequested(id, centralInfo(of: link), [write]), to: characteristic.session)
   }
 
   mutating func respond(

@@ -45,12 +45,18 @@ struct SightingTable {
 
   /// Takes in `report`. The result is what is now known of the advertiser, and whether it is other than before.
   mutating func take(_ report: AdvertisingReport) -> (sighting: Sighting, hasChanged: Bool) {
-    if sightings[report.address] == nil {
-      if order.count == Self.limit, let oldest = order.popFirst() { sightings[oldest] = nil }
-      order.append(report.address)
-    }
-    let hasChanged = sightings[report.address, default: Sighting()].take(report)
-    return (sightings[report.address, default: Sighting()], hasChanged)
+    guard let index = sightings.index(forKey: report.address) else { return insert(report) }
+    let hasChanged = sightings.values[index].take(report)
+    return (sightings.values[index], hasChanged)
+  }
+
+  private mutating func insert(_ report: AdvertisingReport) -> (sighting: Sighting, hasChanged: Bool) {
+    if order.count == Self.limit, let oldest = order.popFirst() { sightings[oldest] = nil }
+    order.append(report.address)
+    var sighting = Sighting()
+    _ = sighting.take(report)
+    sightings[report.address] = sighting
+    return (sighting, true)
   }
 
   mutating func removeAll() {

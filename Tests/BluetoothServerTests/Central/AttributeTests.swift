@@ -13,8 +13,8 @@ struct ConnectedPair {
 
   static let battery = BluetoothUUID(high: 0x0000_180F_0000_1000, low: 0x8000_0080_5F9B_34FB)
 
-  init() throws {
-    sensor = Sensor(air, air.add("Sensor"))
+  init(maximumMTU: Int = 517) throws {
+    sensor = Sensor(air, air.add("Sensor", maximumMTU: maximumMTU))
     phone = Phone(air, air.add("Phone"))
     sensor.add(10, Self.battery, [.dynamic(0x2A19, .read)])
     sensor.add(

@@ -166,6 +166,38 @@ struct ConnectionTests {
     #expect(air.linkCount(1) == 0)
   }
 
+  @Test(
+    "3.6 An attempt that the controller gives up is told with its reason",
+    arguments: [
+      (HCI.ErrorCode.unsupportedFeatureOrParameterValue, "failed 0 link 0x11"),
+      (.connectionLimitExceeded, "failed 0 connectionLimitReached"),
+    ])
+  func failure(reason: HCI.ErrorCode, text: String) throws {
+    let peer = try phone.find()
+    air.failNextConnection(of: 1, reason)
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance()
+    #expect(phone.told() == [text])
+    air.advance()
+    #expect(phone.told() == [])
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance()
+    #expect(phone.told().first == "connected 0 20")
+  }
+
+  @Test("3.11 A failure while a dropped link is made again is nobody's business: it is tried again a second later")
+  func reconnectFails() throws {
+    _ = try phone.findAndConnect(reconnects: true)
+    air.carryAway(0)
+    _ = phone.told()
+    air.failNextConnection(of: 1, .unsupportedFeatureOrParameterValue)
+    air.bringBack(0)
+    air.advance(10)
+    #expect(phone.told() == [])
+    air.advance(2)
+    #expect(phone.told().first == "connected 0 20")
+  }
+
   @Test("RSSI is read for everybody who asks meanwhile")
   func rssi() throws {
     let peer = try phone.findAndConnect()

@@ -81,6 +81,14 @@ struct RemoteDatabaseTests {
     #expect(database.primaryServices == [first, second])
   }
 
+  @Test("A peer with as many services as there are handles is taken in")
+  func manyServices() {
+    var database = RemoteDatabase()
+    let services = (1...UInt16.max).map { GATTService(range: $0...$0, uuid: BluetoothUUID($0)) }
+    database.setPrimaryServices(services)
+    #expect(database.primaryServices == services)
+  }
+
   @Test("4.16 After Service Changed what is outside its range is still known")
   func forgets() {
     var database = database()

@@ -19,12 +19,13 @@ final class Air {
   private(set) var now = Instant.zero
 
   /// Adds a device and switches it on.
-  func add(_ name: String, isOn: Bool = true) -> Int {
+  func add(_ name: String, isOn: Bool = true, maximumMTU: Int = 517) -> Int {
     let number = devices.count
     let address = DeviceAddress(0xC000_0000_0000 + UInt64(number + 1), .random)
     let mailbox = Mailbox()
     let directory = PeerDirectory()
-    let configuration = HostConfiguration(deviceName: name, address: address)
+    var configuration = HostConfiguration(deviceName: name, address: address)
+    configuration.maximumMTU = maximumMTU
     let random = SplitGenerator(seed: UInt64(number))
     let host = Host(configuration: configuration, random: random, pool: PacketPool())
     let service = Service(host: host, mailbox: mailbox, directory: directory, random: random)
@@ -130,6 +131,11 @@ final class Air {
     run()
   }
 
+  /// The next connection that a device tries to make fails.
+  func failNextConnection(of device: Int, _ reason: HCI.ErrorCode) {
+    devices[device].controller.connectFailure = reason
+  }
+
   // MARK: Advertising and links
 
   private func advertise(_ advertiser: Int) {
@@ -147,7 +153,13 @@ final class Air {
         }
       }
       if devices[scanner].controller.wants(from.address) {
-        connect(scanner, advertiser)
+        if let failure = devices[scanner].controller.connectFailure {
+          devices[scanner].controller.connectFailure = nil
+          devices[scanner].controller.initiating = nil
+          tell(scanner, .leConnectionComplete(HCI.ConnectionComplete(failure: failure)))
+        } else {
+          connect(scanner, advertiser)
+        }
         return
       }
     }

@@ -84,11 +84,12 @@ struct Sensor {
     air.run()
   }
 
+  /// - Parameter forget: false: what the app is told is kept for the next look.
   @discardableResult
-  func send(_ command: PeripheralCommand) -> [PeripheralEvent] {
+  func send(_ command: PeripheralCommand, forget: Bool = true) -> [PeripheralEvent] {
     session.send(command)
     air.run()
-    return recorder.take()
+    return forget ? recorder.take() : []
   }
 
   func told() -> [String] { recorder.take().map(\.text) }

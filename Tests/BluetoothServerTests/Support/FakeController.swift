@@ -23,6 +23,8 @@ struct FakeController {
   var acceptList: [DeviceAddress] = []
   var links: [Link] = []
   var nextHandle: UInt16 = 0x40
+  /// Why the next connection can't be made.
+  var connectFailure: HCI.ErrorCode?
   /// Data packets that were sent and not reported as sent.
   var unreported: [HCI.ConnectionHandle] = []
   /// While it is true no data packet is reported as sent.
