@@ -9,7 +9,6 @@ struct LocalDatabase {
   private struct Entry {
     let service: CBMutableService
     let characteristics: [LocalAttributeID]
-    var isAdded = false
   }
 
   struct Refusal: Error {
@@ -52,9 +51,8 @@ struct LocalDatabase {
   mutating func add(_ service: CBMutableService) -> Result<LocalService, Refusal> {
     let content = service.content.withLockedValue { $0 }
     guard ids[ObjectIdentifier(service)] == nil else { return .failure(Refusal(code: .invalidParameters)) }
-    let includes = (content.includedServices ?? []).map { included in
-      ids[ObjectIdentifier(included)].flatMap { services[$0]?.isAdded == true ? $0 : nil }
-    }
+    // One that was handed over before will be there when this one's turn comes, or that answers with the error.
+    let includes = (content.includedServices ?? []).map { ids[ObjectIdentifier($0)] }
     let mutables = (content.characteristics ?? []).map { $0 as? CBMutableCharacteristic }
     let objects = mutables.compactMap { $0 }
     // Twice in one service, or in two of them, is once too many.
@@ -77,7 +75,7 @@ struct LocalDatabase {
   /// The service has answered; nil: the app took the service back meanwhile.
   mutating func added(_ id: LocalAttributeID, isRefused: Bool) -> CBMutableService? {
     guard let service = services[id]?.service else { return nil }
-    if isRefused { _ = remove(service) } else { services[id]?.isAdded = true }
+    if isRefused { _ = remove(service) }
     return service
   }
 
