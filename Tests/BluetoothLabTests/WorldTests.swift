@@ -1,0 +1,146 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// A peripheral, and a central that stands `distance` metres away.
+private final class Meeting {
+  let world: World
+  let peripheral: TestPeripheral
+  let central: TestCentral
+  let device: Device
+
+  init(seed: UInt64 = 1, distance: Double = 2, capture: Capture? = nil) {
+    world = World(seed: seed, capture: capture)
+    peripheral = TestPeripheral(on: world.device(named: "peripheral"))
+    device = world.device(named: "central", at: Position(x: distance))
+    central = TestCentral(on: device)
+  }
+}
+
+@Suite("Worlds")
+struct WorldTests {
+  @Test("Two devices meet: advertise, scan, connect, discover, read")
+  func meet() async throws {
+    let meeting = Meeting()
+    #expect(await meeting.world.run(until: { meeting.central.isReady }))
+    #expect(meeting.peripheral.events == ["state 5", "added", "advertising"])
+    #expect(meeting.central.events == ["state 5", "discovered", "connected", "ready"])
+    let characteristic = try #require(meeting.central.characteristic)
+    meeting.central.peripheral?.readValue(for: characteristic)
+    #expect(await meeting.world.run(until: { !meeting.central.values.isEmpty }))
+    #expect(meeting.central.values == [Data("hello".utf8)])
+  }
+
+  @Test("Nothing happens while nobody runs the world")
+  func standsStill() async {
+    let meeting = Meeting()
+    #expect(meeting.central.events.isEmpty)
+    #expect(meeting.world.now == .zero)
+    await meeting.world.run(for: .milliseconds(1))
+    #expect(meeting.world.now == .milliseconds(1))
+  }
+
+  @Test("The same seed gives the same capture, another seed another one")
+  func determinism() async throws {
+    func capture(seed: UInt64) async throws -> Data {
+      let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
+      defer { try? FileManager.default.removeItem(at: url) }
+      let meeting = Meeting(seed: seed, capture: try Capture(path: url.path))
+      #expect(await meeting.world.run(until: { meeting.central.isReady }))
+      let characteristic = try #require(meeting.central.characteristic)
+      meeting.central.peripheral?.setNotifyValue(true, for: characteristic)
+      meeting.central.peripheral?.readValue(for: characteristic)
+      await meeting.world.run(for: .seconds(2))
+      try meeting.world.finishCapture()
+      return try Data(contentsOf: url)
+    }
+    let first = try await capture(seed: 5)
+    #expect(first.count > 1_000)
+    #expect(try await capture(seed: 5) == first)
+    #expect(try await capture(seed: 6) != first)
+  }
+
+  @Test("A device that walks away is lost after the supervision timeout")
+  func walksAway() async {
+    let meeting = Meeting()
+    #expect(await meeting.world.run(until: { meeting.central.isReady }))
+    let start = meeting.world.now
+    meeting.device.move(to: Position(x: 10_000))
+    #expect(await meeting.world.run(until: { meeting.central.has("disconnected") }, limit: .seconds(10)))
+    #expect((meeting.central.disconnection as? CBError)?.code == .connectionTimeout)
+    #expect(meeting.world.now - start < .milliseconds(2_100))
+    #expect(meeting.world.now - start > .milliseconds(1_900))
+  }
+
+  @Test("Out of range nothing is found")
+  func outOfRange() async {
+    let meeting = Meeting(distance: 1_000)
+    await meeting.world.run(for: .seconds(20))
+    #expect(meeting.central.events == ["state 5"])
+  }
+
+  @Test("Power off is announced, ends links, and after power on the two meet again")
+  func power() async {
+    let meeting = Meeting()
+    #expect(await meeting.world.run(until: { meeting.central.isReady }))
+    meeting.device.setPower(false)
+    await meeting.world.run(for: .seconds(3))
+    #expect(meeting.central.events.last == "state 4")
+    #expect(meeting.central.peripheral?.state == .disconnected)
+    #expect(meeting.peripheral.manager.isAdvertising)
+    meeting.device.setPower(true)
+    #expect(await meeting.world.run(until: { meeting.central.isReady && meeting.central.events.last == "ready" }))
+    #expect(meeting.central.events.filter { $0 == "connected" }.count == 2)
+    #expect(!meeting.central.has("disconnected"))
+  }
+
+  @Test("A held world waits for the task that a callback started")
+  func holding() async {
+    let meeting = Meeting()
+    let world = meeting.world
+    nonisolated(unsafe) var heldAt: Duration?
+    nonisolated(unsafe) var releasedAt: Duration?
+    meeting.central.onEvent = { event in
+      guard event == "connected" else { return }
+      world.hold()
+      heldAt = world.now
+      Task {
+        for _ in 0..<100 { await Task.yield() }
+        releasedAt = world.now
+        world.release()
+      }
+    }
+    #expect(await meeting.world.run(until: { meeting.central.isReady }))
+    #expect(heldAt != nil)
+    #expect(releasedAt == heldAt)
+  }
+
+  @Test("Values come on the queue that the manager was given")
+  func queues() async throws {
+    let world = World(seed: 1)
+    let peripheral = TestPeripheral(on: world.device(named: "peripheral"))
+    let queue = DispatchQueue(label: "app")
+    let central = TestCentral(on: world.device(named: "central", at: Position(x: 1)), queue: queue)
+    nonisolated(unsafe) var wrong = 0
+    central.onEvent = { _ in
+      dispatchPrecondition(condition: .onQueue(queue))
+      wrong += Thread.isMainThread ? 1 : 0
+    }
+    #expect(await world.run(until: { central.isReady }))
+    #expect(wrong == 0)
+    #expect(peripheral.events.last == "advertising")
+  }
+
+  @Test("Running a world in one of its callbacks stops the program with a reason")
+  func runInCallback() async {
+    await #expect(processExitsWith: .failure) {
+      let world = World(seed: 1)
+      let central = TestCentral(on: world.device(named: "central"))
+      central.onEvent = { _ in
+        func runAgain() { world.run(for: .seconds(1)) }
+        runAgain()
+      }
+      await world.run(for: .seconds(1))
+    }
+  }
+}
