@@ -1,3 +1,6 @@
+// Apple's names.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 @testable import BluetoothHost
 @testable import BluetoothServer
 @testable import BluetoothWire
