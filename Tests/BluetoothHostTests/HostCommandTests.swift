@@ -35,6 +35,17 @@ struct HostCommandTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
+  @Test("A controller may stop commands at any time")
+  func stop() {
+    var bench = bench()
+    bench.receive(.commandComplete(credits: 0, .none, .unknown([])))
+    bench.perform { host, now in host.startAdvertising(data: [1], scanResponse: [], at: now) }
+    #expect(bench.commands.isEmpty)
+    #expect(bench.host.deadline == .zero + .seconds(2))
+    bench.receive(.commandComplete(credits: 1, .none, .unknown([])))
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
   @Test("A controller that never takes commands again is broken")
   func noCredits() {
     var bench = bench()

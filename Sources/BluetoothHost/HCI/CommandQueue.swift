@@ -95,6 +95,9 @@ struct CommandQueue {
     case .stopped where opcode == .none && credits > 0:
       state = .ready
       return nil
+    case .ready where opcode == .none && credits == 0:
+      state = .stopped(until: nil)
+      return nil
     default: return nil
     }
   }

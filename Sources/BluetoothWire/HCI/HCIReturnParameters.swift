@@ -136,7 +136,7 @@ extension HCI.ReturnParameters {
       .localExtendedFeatures(page: try reader.uint8(), maximumPage: try reader.uint8(), try reader.uint64())
     case .readBufferSize: .bufferSize(try HCI.BufferSize(from: &reader))
     case .readBDADDR: .bdADDR(try reader.addressValue())
-    case .readLEHostSupport: .leHostSupport(try reader.uint8() != 0)
+    case .readLEHostSupport: .leHostSupport(try reader.uint16() & 0xFF != 0)
     default: .status(.success)
     }
   }
