@@ -51,7 +51,7 @@ extension Service {
     }
     guard isUsed else { return }
     publishConnected(link)
-    advancePreparation(of: link, at: now)
+    links[link].preparation.linkWasUsed(at: now)
   }
 
   /// At once, with what the MTU is then; the exchange is still under way, and `maximumWriteLengthChanged` follows it.

@@ -57,7 +57,9 @@ package struct Service {
   // MARK: Inputs and outputs
 
   /// When `timeReached` wants to be called; nil: nothing waits for time.
-  package var deadline: Instant? { earliest(host.deadline, delayDeadline) }
+  package var deadline: Instant? {
+    earliest(host.deadline, earliest(delayDeadline, preparationDeadline))
+  }
 
   /// A packet of the controller.
   package mutating func receive(_ packet: HCI.Packet, at now: Instant) {
@@ -69,6 +71,7 @@ package struct Service {
     if let deadline = host.deadline, deadline <= now { host.timeReached(now) }
     takeHostEvents(at: now)
     beginDelayedAttempts(at: now)
+    advancePreparations(at: now)
     takeHostEvents(at: now)
   }
 

@@ -2,7 +2,8 @@ import BluetoothHost
 import BluetoothWire
 
 /// What the service does by itself on every link that an app uses: learn the peer's services and its name. Apps' requests
-/// go first. (The host asks to be told of changes of the services.)
+/// go first: a step waits until the link has been quiet for a while, because an answer is mostly followed by the app's next
+/// request. (The host asks to be told of changes of the services.)
 struct LinkPreparation {
   enum Step: UInt8 {
     case findServices, findNameCharacteristic, readName
@@ -14,17 +15,28 @@ struct LinkPreparation {
     case request(GATTRequest)
   }
 
+  /// How long a link has to be quiet.
+  static let pause = TimeSpan.milliseconds(100)
   /// A step that waits this many completions of apps' requests is done between them.
   static let patience = 8
 
   private var next: Step? = .findServices
   private var running: Task?
   private var completions = 0
+  private var notBefore = Instant.zero
 
-  /// Whether it is time for a step, if there is one left.
-  func isDue(openRequests: Int) -> Bool {
-    running == nil && next != nil && (openRequests == 0 || completions >= Self.patience)
+  /// When the next step is due if the link stays quiet; nil: none is left, or one is under way, or apps wait for the peer.
+  func deadline(openRequests: Int) -> Instant? {
+    running == nil && next != nil && openRequests == 0 ? notBefore : nil
   }
+
+  func isDue(openRequests: Int, at now: Instant) -> Bool {
+    guard running == nil, next != nil else { return false }
+    return openRequests == 0 && notBefore <= now || completions >= Self.patience
+  }
+
+  /// An app has asked for something, or got its answer.
+  mutating func linkWasUsed(at now: Instant) { notBefore = now + Self.pause }
 
   /// Takes the next step that there is something to do for. nil: none is left.
   mutating func begin(_ database: RemoteDatabase) -> (step: Step, task: Task)? {

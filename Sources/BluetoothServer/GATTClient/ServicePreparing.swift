@@ -4,15 +4,33 @@ import BluetoothWire
 extension Service {
   /// Does the next of the system's own steps on a link that an app uses, if it is its turn.
   mutating func advancePreparation(of link: Int, at now: Instant) {
-    guard links[link].preparation.isDue(openRequests: links[link].openRequests), links[link].isInUse(peers) else {
-      return
-    }
+    let openRequests = links[link].openRequests
+    guard links[link].preparation.isDue(openRequests: openRequests, at: now), isInUse(link) else { return }
     let database = links[link].database
     guard let (step, task) = links[link].preparation.begin(database) else { return }
     switch task {
     case .discovery(let procedure): find(procedure, on: link, at: now)
     case .request(let request): send(request, for: .preparation(step), on: link, at: now)
     }
+  }
+
+  /// When a link will have been quiet for long enough.
+  var preparationDeadline: Instant? {
+    var result: Instant?
+    for link in links.indices {
+      guard let deadline = links[link].preparation.deadline(openRequests: links[link].openRequests), isInUse(link)
+      else { continue }
+      result = earliest(result, deadline)
+    }
+    return result
+  }
+
+  mutating func advancePreparations(at now: Instant) {
+    for link in links.indices { advancePreparation(of: link, at: now) }
+  }
+
+  private func isInUse(_ link: Int) -> Bool {
+    !links[link].isClosing && peers[links[link].peer].users.contains { $0.phase == .connected }
   }
 
   mutating func prepared(
@@ -28,11 +46,5 @@ extension Service {
     for user in peers[peer].users where user.phase == .connected {
       deliver(.nameChanged(peer, name), to: user.session)
     }
-  }
-}
-
-extension LinkState {
-  fileprivate func isInUse(_ peers: PeerTable) -> Bool {
-    !isClosing && peers[peer].users.contains { $0.phase == .connected }
   }
 }

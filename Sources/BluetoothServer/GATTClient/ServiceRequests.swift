@@ -19,6 +19,7 @@ extension Service {
       return
     }
     if operation.isApps { links[link].openRequests += 1 }
+    links[link].noteUse(by: operation, at: now)
     host.request(request, token: token, on: connection, at: now)
   }
 
@@ -67,6 +68,7 @@ extension Service {
   ) {
     guard let operation = operations.remove(token) else { return }
     let peer = links[link].peer
+    links[link].noteUse(by: operation, at: now)
     if operation.isApps {
       links[link].openRequests -= 1
       links[link].preparation.requestCompleted()
@@ -129,6 +131,17 @@ extension Service {
       abandoned += 1
     }
     links[link].openRequests -= abandoned
+  }
+}
+
+extension LinkState {
+  fileprivate mutating func noteUse(by operation: Operation, at now: Instant) {
+    switch operation {
+    case .preparation: return
+    case .discovery(let procedure): if preparation.awaits(procedure) { return }
+    default: break
+    }
+    preparation.linkWasUsed(at: now)
   }
 }
 

@@ -15,7 +15,7 @@ struct LinkPreparationTests {
       Issue.record("no discovery of services")
       return
     }
-    #expect(!preparation.isDue(openRequests: 0))
+    #expect(!preparation.isDue(openRequests: 0, at: .zero))
     preparation.ended()
     database.setPrimaryServices([GATTService(range: 1...5, uuid: 0x1800)])
     guard case .discovery(.characteristics(of: 1))? = preparation.begin(database)?.task else {
@@ -41,9 +41,19 @@ struct LinkPreparationTests {
 
   @Test("Apps' requests go first, but not for ever")
   mutating func patience() {
-    #expect(preparation.isDue(openRequests: 0))
-    #expect(!preparation.isDue(openRequests: 1))
+    #expect(preparation.isDue(openRequests: 0, at: .zero))
+    #expect(!preparation.isDue(openRequests: 1, at: .zero))
     for _ in 0..<LinkPreparation.patience { preparation.requestCompleted() }
-    #expect(preparation.isDue(openRequests: 1))
+    #expect(preparation.isDue(openRequests: 1, at: .zero))
+  }
+
+  @Test("A step waits until the link has been quiet for a while")
+  mutating func quiet() {
+    let now = Instant.zero + .seconds(1)
+    preparation.linkWasUsed(at: now)
+    #expect(!preparation.isDue(openRequests: 0, at: now))
+    #expect(preparation.deadline(openRequests: 0) == now + LinkPreparation.pause)
+    #expect(preparation.deadline(openRequests: 1) == nil)
+    #expect(preparation.isDue(openRequests: 0, at: now + LinkPreparation.pause))
   }
 }
