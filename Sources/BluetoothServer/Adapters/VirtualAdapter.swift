@@ -27,12 +27,11 @@ package final class VirtualAdapter: Adapter, Sendable {
   package let radio: RadioID
   private let mailbox = Mailbox()
   private let world: WorldMailbox
-  private let executor: Executor
   /// The world's beginning, in seconds since 2001.
   private let epoch: Double
 
-  /// Tells the world of a device's mail.
-  private final class Executor: AdapterExecutor {
+  /// Tells the world of a device's mail. The device keeps it.
+  final class Executor: AdapterExecutor {
     let world: WorldMailbox
     let radio: RadioID
 
@@ -66,12 +65,13 @@ package final class VirtualAdapter: Adapter, Sendable {
         controller: Controller(
           configuration: controllerConfiguration, random: generator.split("controller"), pool: pool),
         service: Service(host: host, mailbox: mailbox, directory: directory, random: generator.split("service")),
-        radio: radio, capture: capture?.device(named: configuration.name))
+        executor: Executor(world: world, radio: radio), capture: capture?.device(named: configuration.name))
+      mailbox.setExecutor(device.executor)
+      // Nobody was told of the mail that has come before.
+      world.announce(radio)
       device.setPower(true, at: engine.now)
       return device
     }
-    executor = Executor(world: world, radio: radio)
-    mailbox.setExecutor(executor)
   }
 
   package func absoluteTime() -> Double { epoch + Double(world.now.nanoseconds) / 1e9 }

@@ -8,14 +8,14 @@ import DequeModule
 final class VirtualDevice: Participant {
   private var controller: Controller
   private var service: Service
-  private let radio: RadioID
+  let executor: VirtualAdapter.Executor
   private var deliveries: Deque<Delivery> = []
   private let capture: DeviceCapture?
 
-  init(controller: Controller, service: Service, radio: RadioID, capture: DeviceCapture?) {
+  init(controller: Controller, service: Service, executor: VirtualAdapter.Executor, capture: DeviceCapture?) {
     self.controller = controller
     self.service = service
-    self.radio = radio
+    self.executor = executor
     self.capture = capture
   }
 
