@@ -65,7 +65,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     session?.close()
     let links = peripherals.filter { $0.endLink(keepsObject: false) }.count
     if wasScanning || links > 0 {
-      Log.warning(
+      Log.release(
         "a CBCentralManager was released while in use: its scan is over and \(links) connections are cancelled")
     }
   }

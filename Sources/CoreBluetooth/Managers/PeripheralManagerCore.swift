@@ -69,7 +69,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     before.session?.close()
     before.database.forgetSubscribers()
     if before.advertising.isOn || !before.database.isEmpty {
-      Log.warning("a CBPeripheralManager was released while in use: its advertising is over and its services are gone")
+      Log.release("a CBPeripheralManager was released while in use: its advertising is over and its services are gone")
     }
   }
 
