@@ -174,8 +174,8 @@ struct Advertiser {
     if parameters.type == .connectableDirectedHighDutyCycle {
       interval = Self.highDutyInterval
     } else {
-      interval += TimeSpan(
-        nanoseconds: Int64(random.next() >> 32) * (Self.maximumDelay.nanoseconds + 1) >> 32)
+      let chance = Int64(truncatingIfNeeded: random.next() >> 32)
+      interval += TimeSpan(nanoseconds: (chance * (Self.maximumDelay.nanoseconds + 1)) >> 32)
     }
     next = max(now, clock.instant(interval, after: eventStart))
   }

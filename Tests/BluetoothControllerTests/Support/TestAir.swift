@@ -333,3 +333,51 @@ final class TestLink {
   /// Lets `count` connection events pass.
   func runEvents(_ count: Int64, interval: TimeSpan = .milliseconds(30)) { air.run(for: interval * count) }
 }
+
+extension TestLink {
+  /// Has the central send `payload` as an LL Control PDU that its link layer knows nothing of, and returns what the
+  /// peripheral's link layer says in the next events.
+  func injectFromCentral(_ payload: [UInt8], events: Int64 = 3) -> [ByteSlice] {
+    inject(payload, from: central, centralHandle, events: events)
+  }
+
+  func injectFromPeripheral(_ payload: [UInt8], events: Int64 = 3) -> [ByteSlice] {
+    inject(payload, from: peripheral, peripheralHandle, events: events)
+  }
+
+  private func inject(
+    _ payload: [UInt8], from device: TestDevice, _ handle: HCI.ConnectionHandle, events: Int64
+  ) -> [ByteSlice] {
+    let octets = ByteSlice(payload)
+    air.fate = { transmission in
+      if transmission.device == device.number, transmission.dataHeader?.llid == .start,
+        transmission.packet.payload == octets
+      {
+        transmission.packet.header |= 0b11
+      }
+      return .arrives
+    }
+    air.clearLog()
+    device.send(payload, on: handle)
+    runEvents(events)
+    air.fate = { _ in .arrives }
+    var answers: [ByteSlice] = []
+    var last: Bool?
+    for sent in air.log where sent.device != device.number && sent.dataHeader?.llid == .control {
+      // The same sequence number again is a retransmission.
+      if sent.dataHeader?.sequenceNumber != last { answers.append(sent.packet.payload) }
+      last = sent.dataHeader?.sequenceNumber
+    }
+    return answers
+  }
+
+  /// Whether data still goes both ways.
+  func isAlive() -> Bool {
+    central.clear()
+    peripheral.clear()
+    central.send([0xA1], on: centralHandle)
+    peripheral.send([0xA2], on: peripheralHandle)
+    air.run(for: .milliseconds(500))
+    return central.data.map(\.payload) == [[0xA2]] && peripheral.data.map(\.payload) == [[0xA1]]
+  }
+}

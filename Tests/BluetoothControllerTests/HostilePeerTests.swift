@@ -1,0 +1,291 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Hostile peers")
+struct HostilePeerTests {
+  // MARK: CONNECT_IND
+
+  /// Has a central send a CONNECT_IND that was changed on its way; says whether the peripheral took it.
+  private func accepts(_ change: @escaping (inout LL.ConnectionData) -> Void) throws -> Bool {
+    let air = TestAir()
+    let central = TestDevice("central", address: 0x1111_1111_1111)
+    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    air.add(central)
+    air.add(peripheral)
+    central.start()
+    peripheral.start()
+    peripheral.advertise()
+    central.connect(to: peripheral)
+    air.fate = { transmission in
+      if case .connectInd(let initiator, let advertiser, var data, let chSel)? = transmission.advertisingPDU {
+        change(&data)
+        transmission.packet = LL.AdvertisingPDU.connectInd(
+          initiator: initiator, advertiser: advertiser, data: data, usesAlgorithm2: chSel
+        ).packet(in: peripheral.pool)
+      }
+      return .arrives
+    }
+    air.run(until: { !central.connectionCompletes.isEmpty })
+    let isTaken = !peripheral.connectionCompletes.isEmpty
+    air.fate = { _ in .arrives }
+    air.run(for: .milliseconds(500))
+    if !isTaken {
+      // It goes on advertising, and the next central connects.
+      #expect(central.disconnections == [.connectionFailedToBeEstablished])
+      central.clear()
+      central.connect(to: peripheral)
+      air.run(for: .seconds(1))
+      #expect(central.connectionCompletes.map(\.status) == [.success])
+      #expect(peripheral.connectionCompletes.count == 1)
+      #expect(central.disconnections.isEmpty)
+    }
+    return isTaken
+  }
+
+  @Test("S4: a CONNECT_IND with a value outside its range is ignored, and advertising goes on")
+  func invalidConnectInd() throws {
+    #expect(try accepts { _ in })
+    #expect(try !accepts { $0.interval = 5 })
+    #expect(try !accepts { $0.interval = 3201 })
+    #expect(try !accepts { $0.timeout = 9 })
+    #expect(try !accepts { $0.timeout = 3201 })
+    #expect(try !accepts { ($0.interval, $0.latency, $0.timeout) = (80, 9, 200) })
+    #expect(try !accepts { $0.windowSize = 0 })
+    #expect(try !accepts { $0.windowSize = 9 })
+    #expect(try !accepts { $0.windowOffset = 25 })
+    #expect(try !accepts { ($0.latency, $0.timeout) = (500, 3200) })
+    #expect(try !accepts { $0.hop = 4 })
+    #expect(try !accepts { $0.hop = 17 })
+  }
+
+  @Test("S5: a CONNECT_IND with interval 0 is ignored")
+  func zeroInterval() throws {
+    #expect(try !accepts { $0.interval = 0 })
+  }
+
+  @Test("S6, S15: a CONNECT_IND with fewer than two channels is ignored")
+  func fewChannels() throws {
+    #expect(try !accepts { $0.channelMap = ChannelMap(bits: 0) })
+    #expect(try !accepts { $0.channelMap = ChannelMap(bits: 1 << 20) })
+    #expect(try accepts { $0.channelMap = ChannelMap(bits: .max) })
+  }
+
+  @Test("Requests for another advertiser, or with a length that is wrong, are not answered")
+  func foreignRequests() {
+    let air = TestAir()
+    let scanner = TestDevice("scanner", address: 0x1111_1111_1111)
+    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    air.add(scanner)
+    air.add(peripheral)
+    scanner.start()
+    peripheral.start()
+    peripheral.advertise()
+    scanner.scan(isActive: true)
+    var isLonger = false
+    air.fate = { transmission in
+      if case .scanReq(let from, let to)? = transmission.advertisingPDU {
+        var packet = LL.AdvertisingPDU.scanReq(
+          scanner: from, advertiser: DeviceAddress(to.value, isLonger ? .public : .random)
+        ).packet(in: peripheral.pool)
+        if isLonger { packet.payload = ByteSlice(packet.payload.bytes + [0]) }
+        transmission.packet = packet
+      }
+      return .arrives
+    }
+    for length in [false, true] {
+      isLonger = length
+      air.run(for: .seconds(2))
+    }
+    #expect(air.log.contains { if case .scanReq? = $0.advertisingPDU { true } else { false } })
+    #expect(!air.log.contains { if case .scanRsp? = $0.advertisingPDU { true } else { false } })
+    #expect(!scanner.reports.contains { $0.type == .scanResponse })
+  }
+
+  // MARK: Data PDUs
+
+  @Test("S1: a data PDU longer than was agreed is not acknowledged, and the link ends by supervision if it goes on")
+  func lengthOverflow() throws {
+    let link = try TestLink(timeout: 100)
+    link.runEvents(2)
+    link.air.fate = { transmission in
+      guard transmission.device == 0, transmission.dataHeader?.llid == .start else { return .arrives }
+      transmission.packet.payload = ByteSlice(Array(repeating: 0xEE, count: 28))
+      transmission.packet.header = transmission.packet.header & 0xFF | 28 << 8
+      return .arrives
+    }
+    link.central.send([1], on: link.centralHandle)
+    link.air.run(for: .milliseconds(900))
+    #expect(link.peripheral.data.isEmpty && link.central.completedPackets == 0)
+    link.air.run(for: .milliseconds(300))
+    #expect(link.peripheral.disconnections == [.connectionTimeout])
+  }
+
+  @Test("S1: a length field that does not fit the frame is as a wrong CRC; the retransmission gets through")
+  func lengthMismatch() throws {
+    let link = try TestLink()
+    link.runEvents(2)
+    var spoiled = 0
+    link.air.fate = { transmission in
+      guard transmission.device == 0, transmission.dataHeader?.llid == .start, spoiled < 3 else { return .arrives }
+      spoiled += 1
+      transmission.packet.header = transmission.packet.header & 0xFF | 200 << 8
+      return .arrives
+    }
+    link.central.send([1, 2], on: link.centralHandle)
+    link.runEvents(6)
+    #expect(spoiled == 3)
+    #expect(link.peripheral.data.map(\.payload) == [[1, 2]])
+  }
+
+  @Test("S2: a data PDU with LLID 0b00 is acknowledged and ignored")
+  func reservedLLID() throws {
+    let link = try TestLink()
+    link.air.fate = { transmission in
+      if transmission.device == 0, transmission.dataHeader?.llid == .start { transmission.packet.header &= ~0b11 }
+      return .arrives
+    }
+    link.central.send([1, 2], on: link.centralHandle)
+    link.runEvents(3)
+    #expect(link.peripheral.data.isEmpty)
+    #expect(link.central.completedPackets == 1)
+    link.air.fate = { _ in .arrives }
+    #expect(link.isAlive())
+  }
+
+  @Test("A data PDU without octets reaches no host")
+  func emptyStart() throws {
+    let link = try TestLink()
+    link.air.fate = { transmission in
+      if transmission.device == 0, transmission.dataHeader?.length == 0 {
+        transmission.packet.header = transmission.packet.header & ~0b11 | 0b10
+      }
+      return .arrives
+    }
+    link.runEvents(5)
+    #expect(link.peripheral.data.isEmpty)
+    #expect(link.isAlive())
+  }
+
+  // MARK: LL Control PDUs
+
+  @Test(
+    "S16: an unknown LL Control PDU is answered by LL_UNKNOWN_RSP with its opcode", arguments: [0x16, 0x03, 0x3A, 0xFF])
+  func unknownOpcode(opcode: Int) throws {
+    let link = try TestLink()
+    #expect(link.injectFromCentral([UInt8(opcode), 1, 2]) == [ByteSlice([0x07, UInt8(opcode)])])
+    #expect(link.injectFromPeripheral([UInt8(opcode), 1, 2]) == [ByteSlice([0x07, UInt8(opcode)])])
+    #expect(link.isAlive())
+  }
+
+  @Test("S16: responses that nobody asked for are ignored")
+  func strayResponses() throws {
+    let link = try TestLink()
+    let stray: [[UInt8]] = [
+      [0x09, 0xFF, 0, 0, 0, 0, 0, 0, 0], [0x07, 0x08], [0x0D, 0x1A], [0x11, 0x0F, 0x1A], [0x13],
+      [0x15, 0xFB, 0, 0x48, 8, 0xFB, 0, 0x48, 8], [0x10] + Array(repeating: 0, count: 23),
+    ]
+    for payload in stray {
+      #expect(link.injectFromCentral(payload).isEmpty)
+      #expect(link.injectFromPeripheral(payload).isEmpty)
+    }
+    #expect(link.central.events.allSatisfy { if case .numberOfCompletedPackets = $0 { true } else { false } })
+    #expect(link.isAlive())
+  }
+
+  @Test("S25: LL Control PDUs of every opcode and length leave a link that works, or end it in order")
+  func everyOpcodeAndLength() throws {
+    for opcode in UInt8(0)...0x30 {
+      for length in [0, 1, 2, 5, 7, 8, 11, 12, 22, 23, 26] {
+        let link = try TestLink()
+        _ = link.injectFromCentral([opcode] + Array(repeating: 0, count: length), events: 4)
+        if link.peripheral.disconnections.isEmpty { #expect(link.isAlive(), "\(opcode), \(length)") }
+      }
+    }
+  }
+
+  @Test("An LL Control PDU without octets is ignored")
+  func emptyControl() throws {
+    let link = try TestLink()
+    link.air.fate = { transmission in
+      if transmission.device == 0, transmission.dataHeader?.length == 0 { transmission.packet.header |= 0b11 }
+      return .arrives
+    }
+    link.runEvents(5)
+    link.air.fate = { _ in .arrives }
+    #expect(link.isAlive())
+  }
+
+  @Test("S8: every LL_FEATURE_REQ is answered")
+  func repeatedFeatureRequests() throws {
+    let link = try TestLink()
+    for _ in 0..<5 {
+      let answers = link.injectFromCentral([0x08, 0xFF, 0, 0, 0, 0, 0, 0, 0])
+      #expect(answers.count == 1 && answers.first?.count == 9 && answers.first?[0] == 0x09)
+    }
+  }
+
+  @Test("S9: LL_LENGTH_REQ twice is answered twice and changes the state once")
+  func repeatedLengthRequests() throws {
+    let link = try TestLink()
+    let request: [UInt8] = [0x14, 100, 0, 0x48, 8, 100, 0, 0x48, 8]
+    #expect(link.injectFromCentral(request).map { $0[0] } == [0x15])
+    #expect(link.injectFromCentral(request).map { $0[0] } == [0x15])
+    let changes = link.peripheral.events.count { if case .leDataLengthChange = $0 { true } else { false } }
+    #expect(changes == 1)
+    #expect(link.injectFromCentral([0x14, 1, 0, 1, 0, 1, 0, 1, 0]) == [[0x11, 0x14, 0x1E]])
+  }
+
+  @Test("S7: while the host thinks about one LL_CONNECTION_PARAM_REQ, the next gets LL_REJECT_EXT_IND")
+  func repeatedParameterRequests() throws {
+    let link = try TestLink()
+    let request: [UInt8] =
+      [0x0F, 24, 0, 40, 0, 0, 0, 200, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 12)
+    #expect(link.injectFromPeripheral(request).isEmpty)
+    #expect(link.injectFromPeripheral(request) == [[0x11, 0x0F, 0x23]])
+    #expect(link.isAlive())
+  }
+
+  @Test("S10: LL_CONNECTION_PARAM_REQ with values outside their ranges is rejected")
+  func invalidParameterRequest() throws {
+    let link = try TestLink()
+    let request: [UInt8] = [0x0F, 1, 0, 40, 0, 0, 0, 200, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 12)
+    #expect(link.injectFromPeripheral(request) == [[0x11, 0x0F, 0x1E]])
+    #expect(link.isAlive())
+  }
+
+  @Test("S10: an update to impossible values ends the connection", arguments: [false, true])
+  func impossibleUpdate(isMap: Bool) throws {
+    let link = try TestLink()
+    link.runEvents(3)
+    let payload: [UInt8] =
+      isMap ? [0x01, 1, 0, 0, 0, 0, 40, 0] : [0x00, 1, 0, 0, 0, 0, 0, 0, 200, 0, 40, 0]
+    let answers = link.injectFromCentral(payload, events: 5)
+    #expect(answers == [[0x02, 0x1E]])
+    #expect(link.peripheral.disconnections == [.invalidLLParameters])
+  }
+
+  @Test(
+    "S21: an instant that has passed ends the connection at once, without LL_TERMINATE_IND", arguments: [false, true])
+  func instantPassed(isMap: Bool) throws {
+    let link = try TestLink(timeout: 50)
+    link.runEvents(10)
+    let payload: [UInt8] =
+      isMap ? [0x01, 0xFF, 0, 0, 0, 0, 2, 0] : [0x00, 1, 0, 0, 24, 0, 0, 0, 200, 0, 2, 0]
+    #expect(link.injectFromCentral(payload).isEmpty)
+    #expect(link.peripheral.disconnections == [.instantPassed])
+    link.air.run(for: .seconds(1))
+    #expect(link.central.disconnections == [.connectionTimeout])
+  }
+
+  @Test("What only a central sends is unknown to a central")
+  func wrongRole() throws {
+    let link = try TestLink()
+    #expect(link.injectFromPeripheral([0x08] + Array(repeating: 0, count: 8)) == [[0x07, 0x08]])
+    #expect(link.injectFromCentral([0x0E] + Array(repeating: 0, count: 8)) == [[0x07, 0x0E]])
+    #expect(link.injectFromPeripheral([0x01, 3, 0, 0, 0, 0, 40, 0]) == [[0x07, 0x01]])
+    #expect(link.isAlive())
+  }
+}

@@ -1,0 +1,243 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Link layer procedures")
+struct ProcedureTests {
+  @Test("Either host learns the peer's version, which is asked for once", arguments: [true, false])
+  func version(isCentral: Bool) throws {
+    let link = try TestLink(central: { $0.companyIdentifier = 0x1234 }, peripheral: { $0.companyIdentifier = 0x4321 })
+    let device = isCentral ? link.central : link.peripheral
+    let handle = isCentral ? link.centralHandle : link.peripheralHandle
+    let version = HCI.RemoteVersion(
+      version: 0x0D, companyIdentifier: isCentral ? 0x4321 : 0x1234, subversion: 1)
+    let expected = HCI.Event.readRemoteVersionInformationComplete(.success, handle, version)
+    #expect(device.send(.readRemoteVersionInformation(handle)) == .success)
+    link.runEvents(3)
+    #expect(device.events.contains(expected))
+    link.air.clearLog()
+    device.clear()
+    device.send(.readRemoteVersionInformation(handle))
+    #expect(device.events.contains(expected))
+    link.runEvents(3)
+    #expect(!link.air.log.contains { $0.controlPDU != nil })
+  }
+
+  @Test("Either host learns the peer's features", arguments: [true, false])
+  func features(isCentral: Bool) throws {
+    let link = try TestLink()
+    let device = isCentral ? link.central : link.peripheral
+    let handle = isCentral ? link.centralHandle : link.peripheralHandle
+    #expect(device.send(.leReadRemoteFeatures(handle)) == .success)
+    link.runEvents(3)
+    #expect(device.events.contains(.leReadRemoteFeaturesComplete(.success, handle, .claimed)))
+    let request = try #require(link.air.log.compactMap(\.controlPDU).first)
+    #expect(request.opcode == (isCentral ? .featureReq : .peripheralFeatureReq))
+  }
+
+  @Test("LL_FEATURE_RSP has in octet 0 what both have, and all of its own in the others")
+  func featureSetUsed() throws {
+    let link = try TestLink()
+    let answer = try #require(link.injectFromCentral([0x08, 0x21, 0, 0, 0, 0, 0, 0, 0]).first)
+    guard case .featureRsp(let features) = try LL.ControlPDU(payload: answer) else {
+      Issue.record("\(answer)")
+      return
+    }
+    #expect(features == 0x20 | HCI.LEFeatures.claimed.rawValue & ~0xFF)
+  }
+
+  @Test("A suggested length is agreed on without being asked for", arguments: [true, false])
+  func automaticLength(isCentral: Bool) throws {
+    let link = try TestLink(prepare: { central, peripheral in
+      let device = isCentral ? central : peripheral
+      #expect(
+        device.send(.leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2120))) == .success)
+    })
+    link.runEvents(4)
+    let long = HCI.DataLength(octets: 251, time: 2120)
+    let short = HCI.DataLength(octets: 27, time: 328)
+    #expect(
+      link.central.events == [
+        .leDataLengthChange(
+          link.centralHandle, transmit: isCentral ? long : short, receive: isCentral ? short : long)
+      ])
+    let (device, peer) = isCentral ? (link.central, link.peripheral) : (link.peripheral, link.central)
+    device.send(Array(repeating: 7, count: 251), on: isCentral ? link.centralHandle : link.peripheralHandle)
+    link.runEvents(2)
+    #expect(peer.data.map(\.payload.count) == [251])
+  }
+
+  @Test("Set Data Length: what both can do is reported to both and used")
+  func setDataLength() throws {
+    let link = try TestLink()
+    #expect(
+      link.central.complete(.leSetDataLength(link.centralHandle, HCI.DataLength(octets: 100, time: 17040)))
+        == .handle(.success, link.centralHandle))
+    link.runEvents(3)
+    let expected = HCI.DataLength(octets: 100, time: 2120)
+    #expect(
+      link.peripheral.events == [
+        .leDataLengthChange(
+          link.peripheralHandle, transmit: HCI.DataLength(octets: 27, time: 328), receive: expected)
+      ])
+    link.central.send(Array(repeating: 7, count: 150), on: link.centralHandle)
+    link.runEvents(2)
+    #expect(link.peripheral.data.map(\.payload.count) == [100, 50])
+    #expect(link.isAlive())
+  }
+
+  @Test("The transmit time limits the length too: 1,000 µs are 111 octets")
+  func transmitTime() throws {
+    let link = try TestLink()
+    link.central.send(.leSetDataLength(link.centralHandle, HCI.DataLength(octets: 251, time: 1000)))
+    link.runEvents(3)
+    link.central.send(Array(repeating: 7, count: 251), on: link.centralHandle)
+    link.runEvents(2)
+    #expect(link.peripheral.data.map(\.payload.count) == [111, 111, 29])
+  }
+
+  @Test("A peer that does not know a request refuses it, and the host is told")
+  func unsupportedByPeer() throws {
+    let link = try TestLink()
+    // The peripheral's opcode is one that this link layer does not know.
+    link.air.fate = { transmission in
+      if transmission.device == 1, case .peripheralFeatureReq? = transmission.controlPDU {
+        transmission.packet.payload = ByteSlice([0x3F] + transmission.packet.payload.bytes.dropFirst())
+      }
+      if transmission.device == 0, case .unknownRsp? = transmission.controlPDU {
+        transmission.packet.payload = [0x07, 0x0E]
+      }
+      return .arrives
+    }
+    link.peripheral.send(.leReadRemoteFeatures(link.peripheralHandle))
+    link.runEvents(4)
+    #expect(
+      link.peripheral.events.last
+        == .leReadRemoteFeaturesComplete(.unsupportedRemoteFeature, link.peripheralHandle, []))
+    #expect(link.isAlive())
+  }
+
+  @Test("A request that is acknowledged and never answered ends the connection after 40 s")
+  func procedureTimeout() throws {
+    let link = try TestLink()
+    link.air.fate = { transmission in
+      if transmission.device == 1, case .featureRsp? = transmission.controlPDU {
+        transmission.packet.payload = [0x13]
+        transmission.packet.header = transmission.packet.header & 0xFF | 1 << 8
+      }
+      return .arrives
+    }
+    link.central.send(.leReadRemoteFeatures(link.centralHandle))
+    link.air.run(for: .milliseconds(39_900))
+    #expect(link.central.disconnections.isEmpty)
+    link.air.run(for: .milliseconds(200))
+    #expect(link.central.disconnections == [.llResponseTimeout])
+  }
+
+  @Test("LL_PING_REQ is answered")
+  func ping() throws {
+    let link = try TestLink()
+    #expect(link.injectFromCentral([0x12]) == [[0x13]])
+    #expect(link.injectFromPeripheral([0x12]) == [[0x13]])
+  }
+
+  @Test("Connection Update: both change at the instant, and both hosts are told")
+  func connectionUpdate() throws {
+    let link = try TestLink()
+    link.runEvents(2)
+    let parameters = ConnectionParameters(
+      minimumInterval: 40, maximumInterval: 80, latency: 2, supervisionTimeout: 400)
+    #expect(
+      link.central.send(.leConnectionUpdate(link.centralHandle, parameters, HCI.ConnectionEventLength())) == .success)
+    link.runEvents(12)
+    let values = HCI.ConnectionValues(interval: 80, latency: 2, supervisionTimeout: 400)
+    #expect(
+      link.central.events == [
+        .commandStatus(.success, credits: 1, .leConnectionUpdate),
+        .leConnectionUpdateComplete(.success, link.centralHandle, values),
+      ])
+    #expect(link.peripheral.events == [.leConnectionUpdateComplete(.success, link.peripheralHandle, values)])
+    link.air.clearLog()
+    link.air.run(for: .seconds(2))
+    let anchors = link.air.log.filter { $0.device == 0 }.map(\.start)
+    #expect(zip(anchors, anchors.dropFirst()).allSatisfy { $0.1 - $0.0 == .milliseconds(100) })
+    #expect((19...21).contains(anchors.count))
+    #expect(link.isAlive())
+  }
+
+  @Test("A connection survives updates back and forth, under loss")
+  func repeatedUpdates() throws {
+    let link = try TestLink()
+    var random = SplitGenerator(seed: 5)
+    link.air.fate = { _ in random.next() % 5 == 0 ? .lost : .arrives }
+    for round in 0..<20 {
+      let interval: UInt16 = round % 2 == 0 ? 6 : 40
+      link.central.send(
+        .leConnectionUpdate(
+          link.centralHandle,
+          ConnectionParameters(
+            minimumInterval: interval, maximumInterval: interval, latency: UInt16(round % 3), supervisionTimeout: 500),
+          HCI.ConnectionEventLength()))
+      link.air.run(for: .seconds(2))
+    }
+    let updates = link.central.events.count { if case .leConnectionUpdateComplete = $0 { true } else { false } }
+    #expect(updates == 20)
+    link.air.fate = { _ in .arrives }
+    #expect(link.isAlive())
+  }
+
+  @Test("A peripheral's Connection Update asks the central's host, and happens when that agrees")
+  func parameterRequest() throws {
+    let link = try TestLink()
+    let parameters = ConnectionParameters(
+      minimumInterval: 16, maximumInterval: 16, latency: 0, supervisionTimeout: 300)
+    #expect(
+      link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters, HCI.ConnectionEventLength()))
+        == .success)
+    link.runEvents(3)
+    #expect(link.central.events == [.leRemoteConnectionParameterRequest(link.centralHandle, parameters)])
+    #expect(
+      link.central.complete(
+        .leRemoteConnectionParameterRequestReply(link.centralHandle, parameters, HCI.ConnectionEventLength()))
+        == .handle(.success, link.centralHandle))
+    link.runEvents(12)
+    let values = HCI.ConnectionValues(interval: 16, latency: 0, supervisionTimeout: 300)
+    #expect(link.peripheral.events.last == .leConnectionUpdateComplete(.success, link.peripheralHandle, values))
+    #expect(link.central.events.last == .leConnectionUpdateComplete(.success, link.centralHandle, values))
+  }
+
+  @Test("A central's host that refuses, or does not want to be asked, leaves the parameters", arguments: [true, false])
+  func refusedParameterRequest(isMasked: Bool) throws {
+    let link = try TestLink()
+    if isMasked { link.central.send(.leSetEventMask(.initial)) }
+    let parameters = ConnectionParameters(
+      minimumInterval: 16, maximumInterval: 16, latency: 0, supervisionTimeout: 300)
+    link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters, HCI.ConnectionEventLength()))
+    link.runEvents(3)
+    if !isMasked {
+      link.central.send(
+        .leRemoteConnectionParameterRequestNegativeReply(
+          link.centralHandle, reason: .unacceptableConnectionParameters))
+    }
+    link.runEvents(3)
+    let reason = isMasked ? HCI.ErrorCode.unsupportedRemoteFeature : .unacceptableConnectionParameters
+    let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
+    #expect(link.peripheral.events.last == .leConnectionUpdateComplete(reason, link.peripheralHandle, values))
+    #expect(link.isAlive())
+  }
+
+  @Test("Channels that the central's host knows to be bad are not used any more")
+  func channelMap() throws {
+    let link = try TestLink()
+    #expect(link.central.send(.leSetHostChannelClassification(0x1F)) == .success)
+    link.runEvents(12)
+    #expect(
+      link.peripheral.complete(.leReadChannelMap(link.peripheralHandle)) == .leChannelMap(link.peripheralHandle, 0x1F))
+    link.air.clearLog()
+    link.runEvents(50)
+    #expect(Set(link.air.log.map { ChannelIndex($0.channel).number }) == [0, 1, 2, 3, 4])
+    #expect(link.isAlive())
+  }
+}

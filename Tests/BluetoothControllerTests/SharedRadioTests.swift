@@ -1,0 +1,137 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("One radio for several connections")
+struct SharedRadioTests {
+  @Test("A central keeps ten connections, and each moves its data")
+  func manyPeripherals() throws {
+    let air = TestAir()
+    let central = TestDevice("central", address: 0x1111_1111_1111) { $0.aclBufferCount = 250 }
+    air.add(central)
+    central.start()
+    let peripherals = (0..<10).map { TestDevice("peripheral \($0)", address: 0x2222_2222_0000 + UInt64($0)) }
+    for peripheral in peripherals {
+      air.add(peripheral)
+      peripheral.start()
+      peripheral.advertise()
+      central.connect(to: peripheral)
+      #expect(air.run(until: { !peripheral.connectionCompletes.isEmpty }))
+    }
+    air.clearLog()
+    air.run(for: .seconds(10))
+    #expect(central.disconnections.isEmpty)
+    // Their events were put where the others' are not.
+    #expect(air.log.count { $0.device == 0 } >= 10 * 330)
+    for (number, complete) in central.connectionCompletes.enumerated() {
+      for _ in 0..<20 { central.send(Array(repeating: UInt8(number), count: 27), on: complete.handle) }
+    }
+    air.run(for: .seconds(2))
+    for (number, peripheral) in peripherals.enumerated() {
+      #expect(peripheral.data.count == 20)
+      #expect(peripheral.data.allSatisfy { $0.payload[0] == UInt8(number) })
+    }
+  }
+
+  @Test("Two connections with the same anchor points share them: nobody starves")
+  func collision() throws {
+    let air = TestAir()
+    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    air.add(peripheral)
+    peripheral.start()
+    var centrals: [TestDevice] = []
+    for number in 0..<2 {
+      let central = TestDevice("central", address: 0x1111_1111_0000 + UInt64(number), seed: UInt64(number))
+      air.add(central)
+      central.start()
+      centrals.append(central)
+      peripheral.advertise()
+      central.connect(to: peripheral)
+      air.run(until: { !central.connectionCompletes.isEmpty })
+    }
+    // The second connection gets the anchor points of the first.
+    let start = centrals[0].controller.connections[0].schedule.start
+    centrals[1].controller.connections[0].schedule.anchored(at: start - .milliseconds(30))
+    centrals[1].controller.connections[0].schedule.advance()
+    let place = try #require(peripheral.controller.connections.indices.last)
+    peripheral.controller.connections[place].schedule.anchored(at: start - .milliseconds(30))
+    peripheral.controller.connections[place].schedule.advance()
+    air.run(for: .seconds(30))
+    #expect(peripheral.disconnections.isEmpty)
+    for (central, complete) in zip(centrals, peripheral.connectionCompletes) {
+      #expect(central.disconnections.isEmpty)
+      peripheral.send([1], on: complete.handle)
+      air.run(for: .seconds(1))
+      #expect(central.data.count == 1)
+    }
+  }
+
+  @Test("One seed gives the same packets at the same instants")
+  func determinism() throws {
+    func packets(seed: UInt64) -> [(Instant, AirPacket)] {
+      let air = TestAir()
+      let central = TestDevice("central", address: 0x1111_1111_1111, seed: seed)
+      let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222, seed: seed)
+      air.add(central)
+      air.add(peripheral)
+      central.start()
+      peripheral.start()
+      peripheral.advertise()
+      central.scan(isActive: true)
+      air.run(for: .seconds(2))
+      central.connect(to: peripheral)
+      air.run(for: .seconds(2))
+      return air.log.map { ($0.start, $0.packet) }
+    }
+    let (one, two, other) = (packets(seed: 3), packets(seed: 3), packets(seed: 4))
+    #expect(one.map(\.0) == two.map(\.0) && one.map(\.1) == two.map(\.1))
+    #expect(one.map(\.0) != other.map(\.0))
+  }
+
+  @Test("Any random mixture of commands, loss and data traps nowhere and never stops time", arguments: 0..<20)
+  func mixture(seed: Int) {
+    let air = TestAir()
+    var random = SplitGenerator(seed: UInt64(seed))
+    let devices = (0..<3).map { TestDevice("device \($0)", address: 0x1000_0000_0000 + UInt64($0), seed: UInt64(seed)) }
+    for device in devices {
+      air.add(device)
+      device.start()
+    }
+    var chance = SplitGenerator(seed: UInt64(seed) + 1_000)
+    air.fate = { transmission in
+      switch chance.next() % 20 {
+      case 0: return .lost
+      case 1: return .corrupt
+      case 2:
+        transmission.packet.header = UInt16(truncatingIfNeeded: chance.next())
+        return .arrives
+      case 3:
+        transmission.packet.payload = ByteSlice((0..<chance.next() % 40).map { _ in UInt8(chance.next() & 0xFF) })
+        transmission.packet.header = transmission.packet.header & 0xFF | UInt16(transmission.packet.payload.count) << 8
+        return .arrives
+      default: return .arrives
+      }
+    }
+    for _ in 0..<300 {
+      let device = devices[Int(random.next() % 3)]
+      let peer = devices[Int(random.next() % 3)]
+      let handle = device.connectionCompletes.last?.handle ?? HCI.ConnectionHandle(rawValue: 1)
+      switch random.next() % 12 {
+      case 0: device.send(.leSetAdvertisingEnable(true))
+      case 1: device.send(.leSetAdvertisingEnable(false))
+      case 2: device.send(.leSetScanEnable(true, filterDuplicates: random.next() & 1 == 0))
+      case 3: device.send(.leSetScanEnable(false, filterDuplicates: false))
+      case 4, 5: device.send(.leCreateConnection(.to(peer, interval: 6 + UInt16(random.next() % 40))))
+      case 6: device.send(.leCreateConnectionCancel)
+      case 7: device.send(.disconnect(handle, reason: .remoteUserTerminatedConnection))
+      case 8: device.send(.leReadRemoteFeatures(handle))
+      case 9: device.send(.leSetHostChannelClassification(random.next()))
+      case 10: if random.next() % 8 == 0 { device.start() }
+      default: device.send(Array(repeating: 1, count: Int(random.next() % 60)), on: handle)
+      }
+      air.run(for: .milliseconds(Int64(random.next() % 200)))
+    }
+  }
+}
