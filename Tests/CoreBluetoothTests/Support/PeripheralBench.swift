@@ -12,6 +12,9 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
   var errors: [(any Error)?] = []
   var requests: [CBATTRequest] = []
   var centrals: [CBCentral] = []
+  /// Answers requests, if the test does not.
+  var onRequests: ([CBATTRequest]) -> Void = { _ in }
+  var onReady: () -> Void = {}
 
   /// What was told since the last time.
   func take() -> [String] {
@@ -49,13 +52,18 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
     requests.append(request)
     note("read \(request.characteristic.uuid.uuidString) from \(request.offset)")
+    onRequests([request])
   }
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
     self.requests += requests
     let parts = requests.map { "\($0.characteristic.uuid.uuidString)@\($0.offset)=\($0.value.map { Array($0) } ?? [])" }
     note("write \(parts.joined(separator: " "))")
+    onRequests(requests)
   }
-  func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) { note("ready") }
+  func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
+    note("ready")
+    onReady()
+  }
   func peripheralManager(
     _ peripheral: CBPeripheralManager, didPublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?
   ) { note("published \(PSM)", error) }

@@ -1,0 +1,105 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// A world with a phone and a sensor, 2 m apart, whose apps write down what they are told.
+final class Air {
+  let world = World(seed: 7)
+  let phone: Device
+  let sensor: Device
+  let queue = DispatchQueue(label: "apps")
+  let app = CentralApp()
+  let accessory = PeripheralApp()
+  var central: CBCentralManager!
+  var peripheralManager: CBPeripheralManager!
+  /// The sensor's one value, which reads and writes go to.
+  var stored = Data("hello".utf8)
+
+  static let service = CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001")
+
+  let value = CBMutableCharacteristic(
+    type: CBUUID(string: "FFF1"), properties: [.read, .write, .writeWithoutResponse, .notify], value: nil,
+    permissions: [.readable, .writeable])
+  let localService = CBMutableService(type: Air.service, primary: true)
+
+  init() {
+    phone = world.device(named: "phone", at: Position(x: 2))
+    sensor = world.device(named: "sensor")
+    localService.characteristics = [value]
+    central = CBCentralManager(delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: phone])
+    peripheralManager = CBPeripheralManager(
+      delegate: accessory, queue: queue, options: [CBManagerOptionAdapterKey: sensor])
+    accessory.onRequests = { [unowned self] in answer($0) }
+    world.run(until: { self.central.state == .poweredOn && self.peripheralManager.state == .poweredOn })
+    _ = app.take()
+    _ = accessory.take()
+  }
+
+  private func answer(_ requests: [CBATTRequest]) {
+    for request in requests {
+      if let written = request.value {
+        stored = stored.prefix(request.offset) + written
+      } else {
+        guard request.offset <= stored.count else {
+          return peripheralManager.respond(to: request, withResult: .invalidOffset)
+        }
+        request.value = stored.dropFirst(request.offset)
+      }
+    }
+    peripheralManager.respond(to: requests[0], withResult: .success)
+  }
+
+  /// Runs until the phone's app was told `event`, forgetting what came with it.
+  func expect(_ event: String, location: SourceLocation = #_sourceLocation) {
+    let came = world.run(until: { self.app.events.contains { $0.hasPrefix(event) } }, limit: .seconds(30))
+    #expect(came, "\(event) did not come, but \(app.events)", sourceLocation: location)
+    _ = app.take()
+  }
+
+  /// Runs until the sensor's app was told `event`.
+  func expectOfAccessory(_ event: String, location: SourceLocation = #_sourceLocation) {
+    let came = world.run(until: { self.accessory.events.contains { $0.hasPrefix(event) } }, limit: .seconds(30))
+    #expect(came, "\(event) did not come, but \(accessory.events)", sourceLocation: location)
+  }
+
+  func add(_ services: [CBMutableService]) {
+    for service in services { peripheralManager.add(service) }
+    let added = accessory.events.count + services.count
+    world.run(until: { self.accessory.events.count == added })
+  }
+
+  func advertise(_ data: [String: Any]? = [CBAdvertisementDataServiceUUIDsKey: [Air.service]]) {
+    peripheralManager.startAdvertising(data)
+    expectOfAccessory("advertising true")
+  }
+
+  /// Publishes, advertises, scans, and returns what was found.
+  func discover() -> CBPeripheral {
+    add([localService])
+    advertise()
+    central.scanForPeripherals(withServices: [Air.service])
+    expect("found")
+    central.stopScan()
+    let peripheral = app.found[0]
+    app.found = []
+    peripheral.delegate = app
+    return peripheral
+  }
+
+  func connect() -> CBPeripheral {
+    let peripheral = discover()
+    central.connect(peripheral)
+    expect("connected")
+    return peripheral
+  }
+
+  /// Connects and discovers the one characteristic.
+  func ready() -> (peripheral: CBPeripheral, characteristic: CBCharacteristic) {
+    let peripheral = connect()
+    peripheral.discoverServices([Air.service])
+    expect("services")
+    peripheral.discoverCharacteristics(nil, for: peripheral.services![0])
+    expect("characteristics")
+    return (peripheral, peripheral.services![0].characteristics![0])
+  }
+}

@@ -1,0 +1,174 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite struct WorldConnectionTests {
+  @Test("1.2 Callbacks come on the queue that the manager was given")
+  func queue() {
+    let world = World(seed: 1)
+    let queue = DispatchQueue(label: "mine")
+    let key = DispatchSpecificKey<Int>()
+    queue.setSpecific(key: key, value: 42)
+    let app = CentralApp()
+    var seen: Int?
+    app.onEvent = { _ in seen = DispatchQueue.getSpecific(key: key) }
+    let manager = CBCentralManager(
+      delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: world.device(named: "phone")])
+    world.run(until: { manager.state == .poweredOn })
+    #expect(seen == 42)
+  }
+
+  @Test("1.2 A nil queue is the main queue")
+  func mainQueue() {
+    let world = World(seed: 1)
+    let app = CentralApp()
+    app.onEvent = { _ in dispatchPrecondition(condition: .onQueue(.main)) }
+    let manager = CBCentralManager(
+      delegate: app, queue: nil, options: [CBManagerOptionAdapterKey: world.device(named: "phone")])
+    world.run(until: { manager.state == .poweredOn })
+    #expect(app.events == ["state poweredOn"])
+  }
+
+  @Test("1.2 A block of the manager's own queue may run the world")
+  func runOnTheQueue() {
+    let world = World(seed: 1)
+    let queue = DispatchQueue(label: "mine")
+    let app = CentralApp()
+    queue.sync {
+      let manager = CBCentralManager(
+        delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: world.device(named: "phone")])
+      world.run(until: { manager.state == .poweredOn })
+    }
+    #expect(app.events == ["state poweredOn"])
+  }
+
+  @Test("3.1 A connection to a peripheral that is away is made when it comes back, however late")
+  func pending() {
+    let air = Air()
+    let peripheral = air.discover()
+    air.sensor.move(to: Position(x: 5000))
+    air.central.connect(peripheral)
+    air.world.run(for: .seconds(300))
+    #expect(air.app.take().isEmpty)
+    #expect(peripheral.state == .connecting)
+    air.sensor.move(to: Position(x: 1))
+    air.expect("connected connected")
+  }
+
+  @Test("3.2 Releasing the peripheral ends the link")
+  func release() {
+    let air = Air()
+    var ready: (peripheral: CBPeripheral, characteristic: CBCharacteristic)? = air.ready()
+    ready?.peripheral.setNotifyValue(true, for: ready!.characteristic)
+    air.expect("notifying true")
+    ready = nil
+    air.expectOfAccessory("unsubscribed FFF1")
+    #expect(air.app.events.isEmpty)
+  }
+
+  @Test("3.4 Another manager of the same device gets a link that is there quickly")
+  func shared() {
+    let air = Air()
+    let peripheral = air.connect()
+    let other = CentralApp()
+    let manager = CBCentralManager(
+      delegate: other, queue: air.queue, options: [CBManagerOptionAdapterKey: air.phone])
+    air.world.run(until: { manager.state == .poweredOn })
+    let twin = manager.retrievePeripherals(withIdentifiers: [peripheral.identifier])[0]
+    #expect(twin.state == .disconnected)
+    let before = air.world.now
+    manager.connect(twin)
+    #expect(air.world.run(until: { twin.state == .connected }, limit: .seconds(5)))
+    #expect(air.world.now - before < .milliseconds(1))
+
+    manager.cancelPeripheralConnection(twin)
+    air.world.run(until: { twin.state == .disconnected })
+    #expect(other.take().suffix(1) == ["disconnected disconnected"])
+    #expect(peripheral.state == .connected, "the physical link stays for the other manager")
+  }
+
+  @Test("3.6 Cancelling ends in didDisconnect without an error, for a live and for a pending connection")
+  func cancel() {
+    let air = Air()
+    let peripheral = air.connect()
+    air.central.cancelPeripheralConnection(peripheral)
+    air.world.run(until: { !self.isLinked(peripheral) })
+    #expect(air.app.take() == ["disconnected disconnected"])
+    air.sensor.move(to: Position(x: 5000))
+    air.central.connect(peripheral)
+    air.world.run(for: .seconds(1))
+    air.central.cancelPeripheralConnection(peripheral)
+    air.world.run(until: { !self.isLinked(peripheral) })
+    #expect(air.app.take() == ["disconnected disconnected"])
+  }
+
+  private func isLinked(_ peripheral: CBPeripheral) -> Bool { peripheral.state != .disconnected }
+
+  @Test("3.7 Out of range the link times out after the supervision timeout")
+  func supervision() {
+    let air = Air()
+    let peripheral = air.connect()
+    air.sensor.move(to: Position(x: 5000))
+    let before = air.world.now
+    air.world.run(until: { !self.isLinked(peripheral) })
+    #expect(air.app.take() == ["disconnected disconnected failed"])
+    #expect(air.app.lastError?.code == .connectionTimeout)
+    #expect(air.app.lastError?.userInfo[CBErrorHCIErrorCodeKey] as? Int == 0x08)
+    #expect(air.world.now - before < .seconds(3))
+  }
+
+  @Test("3.7 A peripheral that is switched off ends the link")
+  func peerPowerOff() {
+    let air = Air()
+    let peripheral = air.connect()
+    air.sensor.setPower(false)
+    air.world.run(until: { !self.isLinked(peripheral) })
+    #expect(air.app.take() == ["disconnected disconnected failed"])
+    #expect([.peripheralDisconnected, .connectionTimeout].contains(air.app.lastError?.code))
+    #expect(air.accessory.events.suffix(1) == ["state poweredOff"])
+  }
+
+  @Test("1.5 Switching the phone off tells its app the state only")
+  func ownPowerOff() {
+    let air = Air()
+    let (peripheral, _) = air.ready()
+    air.phone.setPower(false)
+    air.world.run(for: .seconds(3))
+    #expect(air.app.take() == ["state poweredOff"])
+    #expect(peripheral.state == .disconnected)
+    #expect(peripheral.services == nil)
+    air.phone.setPower(true)
+    air.expect("state poweredOn")
+    air.central.connect(peripheral)
+    air.expect("connected connected")
+  }
+
+  @Test("3.11 A link with auto-reconnect comes back by itself")
+  func reconnecting() {
+    let air = Air()
+    let peripheral = air.discover()
+    let app = NewCentralApp()
+    air.central.delegate = app
+    air.central.connect(peripheral, options: [CBConnectPeripheralOptionEnableAutoReconnect: true])
+    air.world.run(until: { peripheral.state == .connected })
+    air.sensor.move(to: Position(x: 5000))
+    air.world.run(for: .seconds(10))
+    #expect(peripheral.state == .connecting)
+    air.sensor.move(to: Position(x: 1))
+    air.world.run(until: { peripheral.state == .connected })
+    let events = app.take()
+    #expect(events.count == 3)
+    #expect(events.first == "connected connected" && events.last == "connected connected")
+    #expect(events[1].hasPrefix("new disconnected connecting") && events[1].contains("reconnecting true"))
+  }
+
+  @Test("3.14 A start delay is waited for")
+  func startDelay() {
+    let air = Air()
+    let peripheral = air.discover()
+    let before = air.world.now
+    air.central.connect(peripheral, options: [CBConnectPeripheralOptionStartDelayKey: 5])
+    air.expect("connected")
+    #expect(air.world.now - before > .seconds(5))
+  }
+}

@@ -1,0 +1,293 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite struct WorldGATTTests {
+  @Test("4.3 Services, included services, characteristics and descriptors are discovered, with and without filters")
+  func discovery() {
+    let air = Air()
+    let battery = CBMutableService(type: CBUUID(string: "FFF8"), primary: false)
+    battery.characteristics = [
+      CBMutableCharacteristic(
+        type: CBUUID(string: "2A19"), properties: .read, value: Data([87]), permissions: .readable)
+    ]
+    air.value.descriptors = [CBMutableDescriptor(type: CBUUID(string: "2901"), value: "greeting")]
+    air.localService.includedServices = [battery]
+    air.localService.characteristics = [
+      air.value,
+      CBMutableCharacteristic(
+        type: CBUUID(string: "FFF2"), properties: [.read, .indicate], value: nil, permissions: .readable),
+    ]
+    air.add([battery])
+    let peripheral = air.connect()
+    peripheral.discoverServices([CBUUID(string: "180D")])
+    air.expect("services")
+    #expect(peripheral.services?.isEmpty == true)
+    peripheral.discoverServices(nil)
+    air.expect("services")
+    let service = peripheral.services!.first { $0.uuid == Air.service }!
+    #expect(service.isPrimary)
+    peripheral.discoverIncludedServices(nil, for: service)
+    air.expect("included")
+    #expect(service.includedServices?.map(\.uuid.uuidString) == ["FFF8"])
+    peripheral.discoverCharacteristics([CBUUID(string: "FFF2")], for: service)
+    air.expect("characteristics")
+    #expect(service.characteristics?.map(\.uuid.uuidString) == ["FFF2"])
+    peripheral.discoverCharacteristics(nil, for: service)
+    air.expect("characteristics")
+    #expect(Set(service.characteristics!.map(\.uuid.uuidString)) == ["FFF1", "FFF2"])
+    #expect(service.characteristics?.first { $0.uuid.uuidString == "FFF2" }?.properties == [.read, .indicate])
+    let value = service.characteristics!.first { $0.uuid.uuidString == "FFF1" }!
+    peripheral.discoverDescriptors(for: value)
+    air.expect("descriptors")
+    #expect(Set(value.descriptors!.map(\.uuid.uuidString)) == ["2901", "2902"])
+    for descriptor in value.descriptors! {
+      peripheral.readValue(for: descriptor)
+      air.expect("descriptor value")
+    }
+    #expect(value.descriptors?.first { $0.uuid.uuidString == "2901" }?.value as? String == "greeting")
+    #expect(value.descriptors?.first { $0.uuid.uuidString == "2902" }?.value as? NSNumber == 0)
+    let included = service.includedServices![0]
+    peripheral.discoverCharacteristics(nil, for: included)
+    air.expect("characteristics")
+    peripheral.readValue(for: included.characteristics![0])
+    air.expect("value [87]")
+  }
+
+  @Test("4.7 A long value is read to its end in one callback, which asks the sensor's app for each part")
+  func longRead() {
+    let air = Air()
+    air.stored = Data((0..<600).map { UInt8(truncatingIfNeeded: $0) }.prefix(512))
+    let (peripheral, characteristic) = air.ready()
+    _ = air.accessory.take()
+    peripheral.readValue(for: characteristic)
+    air.expect("value")
+    #expect(characteristic.value == air.stored)
+  }
+
+  @Test("4.8 A value longer than the link takes is written in prepared parts, all or nothing")
+  func longWrite() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    let long = Data((0..<512).map { UInt8(truncatingIfNeeded: $0 * 7) })
+    peripheral.writeValue(long, for: characteristic, type: .withResponse)
+    air.expect("written")
+    #expect(air.stored == long)
+    #expect(characteristic.value == nil, "a write does not change the value")
+  }
+
+  @Test("4.9 Write commands arrive in order, as many as the app is allowed to write")
+  func writeCommands() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    air.accessory.onRequests = { _ in }
+    let total = 200
+    var sent = 0
+    func sendMore() {
+      while sent < total, peripheral.canSendWriteWithoutResponse {
+        peripheral.writeValue(Data([UInt8(sent)]), for: characteristic, type: .withoutResponse)
+        sent += 1
+      }
+    }
+    air.app.onEvent = { if $0 == "ready" { sendMore() } }
+    sendMore()
+    #expect(sent < total, "the buffer has an end")
+    air.world.run(until: { air.accessory.requests.count >= total })
+    #expect(air.accessory.requests.map { $0.value } == (0..<total).map { Data([UInt8($0)]) })
+    #expect(air.app.events.allSatisfy { $0 == "ready" })
+  }
+
+  @Test("4.11 The longest write command grows when the MTU exchange ends, and values of that length arrive")
+  func mtu() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    air.world.run(for: .seconds(1))
+    let maximum = peripheral.maximumWriteValueLength(for: .withoutResponse)
+    #expect(maximum > 20)
+    peripheral.writeValue(Data(repeating: 5, count: maximum), for: characteristic, type: .withoutResponse)
+    air.expectOfAccessory("write FFF1@0")
+    #expect(air.stored == Data(repeating: 5, count: maximum))
+    #expect(air.accessory.requests[0].central.maximumUpdateValueLength == maximum, "both ends have one MTU (6.14)")
+  }
+
+  @Test("4.12 Notifications come after setNotifyValue, and end with it")
+  func notifications() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    peripheral.setNotifyValue(true, for: characteristic)
+    air.expect("notifying true")
+    #expect(air.value.subscribedCentrals?.count == 1)
+    air.peripheralManager.updateValue(Data([1, 2]), for: air.value, onSubscribedCentrals: nil)
+    air.expect("value [1, 2]")
+    peripheral.setNotifyValue(false, for: characteristic)
+    air.expect("notifying false")
+    #expect(air.value.subscribedCentrals?.isEmpty == true)
+    #expect(air.peripheralManager.updateValue(Data([3]), for: air.value, onSubscribedCentrals: nil))
+    air.world.run(for: .seconds(1))
+    #expect(air.app.events.isEmpty)
+  }
+
+  @Test("4.12 A characteristic that can't notify answers with an error")
+  func noNotifications() {
+    let air = Air()
+    air.value.properties = .read
+    let (peripheral, characteristic) = air.ready()
+    peripheral.setNotifyValue(true, for: characteristic)
+    air.expect("notifying false failed")
+  }
+
+  @Test("6.13 Indications are confirmed one by one, and all arrive")
+  func indications() {
+    let air = Air()
+    air.value.properties = .indicate
+    let (peripheral, characteristic) = air.ready()
+    peripheral.setNotifyValue(true, for: characteristic)
+    air.expect("notifying true")
+    for index in 0..<5 {
+      #expect(air.peripheralManager.updateValue(Data([UInt8(index)]), for: air.value, onSubscribedCentrals: nil))
+    }
+    air.world.run(until: { air.app.events.count == 5 }, limit: .seconds(5))
+    #expect(air.app.take() == (0..<5).map { "value [\($0)]" })
+  }
+
+  @Test("6.13 A full queue refuses updates until isReady, and none that was taken is lost")
+  func updateQueue() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    peripheral.setNotifyValue(true, for: characteristic)
+    air.expect("notifying true")
+    let total = 100
+    var sent = 0
+    var refusals = 0
+    func sendMore() {
+      while sent < total {
+        guard air.peripheralManager.updateValue(Data([UInt8(sent)]), for: air.value, onSubscribedCentrals: nil) else {
+          refusals += 1
+          return
+        }
+        sent += 1
+      }
+    }
+    air.accessory.onReady = sendMore
+    sendMore()
+    air.world.run(until: { air.app.events.count == total })
+    #expect(air.app.take() == (0..<total).map { "value [\($0)]" })
+    #expect(refusals > 0)
+    #expect(air.accessory.events.filter { $0 == "ready" }.count == refusals)
+  }
+
+  @Test("6.13 An update longer than the link takes is cut")
+  func cutUpdate() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    peripheral.setNotifyValue(true, for: characteristic)
+    air.expect("notifying true")
+    air.world.run(for: .seconds(1))
+    let maximum = air.value.subscribedCentrals![0].maximumUpdateValueLength
+    air.peripheralManager.updateValue(Data(count: 600), for: air.value, onSubscribedCentrals: nil)
+    air.expect("value")
+    #expect(characteristic.value?.count == maximum)
+  }
+
+  @Test("6.10 What the permissions forbid is answered by the system, without asking the app")
+  func permissions() {
+    let air = Air()
+    air.value.permissions = []
+    let (peripheral, characteristic) = air.ready()
+    _ = air.accessory.take()
+    peripheral.readValue(for: characteristic)
+    air.expect("value [] failed")
+    #expect(air.app.lastATTError?.code == .readNotPermitted)
+    peripheral.writeValue(Data([1]), for: characteristic, type: .withResponse)
+    air.expect("written failed")
+    #expect(air.app.lastATTError?.code == .writeNotPermitted)
+    #expect(air.accessory.events.isEmpty)
+  }
+
+  @Test("6.10 What needs encryption is refused as long as there is none")
+  func encryption() {
+    let air = Air()
+    air.value.permissions = [.readEncryptionRequired, .writeEncryptionRequired]
+    let (peripheral, characteristic) = air.ready()
+    peripheral.readValue(for: characteristic)
+    air.expect("value [] failed")
+    #expect([.insufficientEncryption, .insufficientAuthentication].contains(air.app.lastATTError?.code))
+  }
+
+  @Test("6.11 The sensor's application error reaches the phone")
+  func applicationError() {
+    let air = Air()
+    air.accessory.onRequests = { requests in
+      air.peripheralManager.respond(to: requests[0], withResult: CBATTError.Code(rawValue: 0x81)!)
+    }
+    let (peripheral, characteristic) = air.ready()
+    peripheral.writeValue(Data([1]), for: characteristic, type: .withResponse)
+    air.expect("written failed")
+    #expect(air.app.lastATTError?.errorCode == 0x81)
+  }
+
+  @Test("6.4 A static value is read without asking the app")
+  func staticValue() {
+    let air = Air()
+    air.localService.characteristics = [
+      CBMutableCharacteristic(
+        type: CBUUID(string: "FFF1"), properties: .read, value: Data("fixed".utf8), permissions: .readable)
+    ]
+    let (peripheral, characteristic) = air.ready()
+    _ = air.accessory.take()
+    peripheral.readValue(for: characteristic)
+    air.expect("value")
+    #expect(characteristic.value == Data("fixed".utf8))
+    #expect(air.accessory.events.isEmpty)
+  }
+
+  @Test("6.3 The 16-bit UUIDs of the system's services are refused, their long spelling passes")
+  func systemServices() {
+    let air = Air()
+    air.add([CBMutableService(type: CBUUID(string: "180F"), primary: true)])
+    #expect(air.accessory.take() == ["added 180F failed"])
+    #expect(air.accessory.lastError?.code == .uuidNotAllowed)
+    air.add([CBMutableService(type: CBUUID(string: "0000180F-0000-1000-8000-00805F9B34FB"), primary: true)])
+    #expect(air.accessory.take() == ["added 0000180F-0000-1000-8000-00805F9B34FB"])
+  }
+
+  @Test("6.1 A second start while advertising fails, and advertising goes on")
+  func alreadyAdvertising() {
+    let air = Air()
+    air.advertise()
+    _ = air.accessory.take()
+    air.peripheralManager.startAdvertising(nil)
+    air.expectOfAccessory("advertising true failed")
+    #expect(air.accessory.lastError?.code == .alreadyAdvertising)
+  }
+
+  @Test("6.12 A disconnected central is unsubscribed")
+  func unsubscription() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    peripheral.setNotifyValue(true, for: characteristic)
+    air.expect("notifying true")
+    air.central.cancelPeripheralConnection(peripheral)
+    air.expectOfAccessory("unsubscribed FFF1, 0 left")
+  }
+
+  @Test("6.15 Removing a service tells the phone that it is gone")
+  func serviceChanged() {
+    let air = Air()
+    let (peripheral, _) = air.ready()
+    air.world.run(for: .seconds(2))
+    air.peripheralManager.remove(air.localService)
+    air.expect("modified [\"\(Air.service.uuidString)\"]")
+    #expect(peripheral.services?.isEmpty == true)
+  }
+
+  @Test("4.17 The signal level is what the distance makes it")
+  func rssi() {
+    let air = Air()
+    let peripheral = air.connect()
+    peripheral.readRSSI()
+    air.world.run(until: { !air.app.events.isEmpty })
+    // 40 + 25·log10(2) dB of loss from 0 dBm.
+    #expect(air.app.take() == ["RSSI -48"])
+  }
+}

@@ -1,0 +1,79 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite struct WorldScanTests {
+  @Test("2.1 A scan finds who advertises any of its services, and nobody else")
+  func filter() {
+    let air = Air()
+    air.add([air.localService])
+    air.advertise()
+    air.central.scanForPeripherals(withServices: [CBUUID(string: "180D")])
+    air.world.run(for: .seconds(2))
+    #expect(air.app.events.isEmpty)
+    air.central.scanForPeripherals(withServices: [CBUUID(string: "180D"), Air.service])
+    air.expect("found")
+    air.central.scanForPeripherals(withServices: nil)
+    air.expect("found")
+  }
+
+  @Test("2.3 Without the option a peripheral is reported once for each scan, with it for each packet")
+  func duplicates() {
+    let air = Air()
+    air.add([air.localService])
+    air.advertise()
+    air.central.scanForPeripherals(withServices: [Air.service])
+    air.world.run(for: .seconds(3))
+    #expect(air.app.take().count == 1)
+    air.central.scanForPeripherals(withServices: [Air.service])
+    air.world.run(for: .seconds(3))
+    #expect(air.app.take().count == 1, "a new scan begins afresh")
+    air.central.scanForPeripherals(
+      withServices: [Air.service], options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
+    air.world.run(for: .seconds(3))
+    #expect(air.app.take().count > 10)
+  }
+
+  @Test("2.4 The advertisement and its scan response are merged")
+  func merged() {
+    let air = Air()
+    // 18 octets of UUID leave 10 for a name, with its header: a longer one goes into the scan response.
+    air.advertise([
+      CBAdvertisementDataServiceUUIDsKey: [Air.service], CBAdvertisementDataLocalNameKey: "Sensor X123",
+    ])
+    air.central.scanForPeripherals(withServices: nil)
+    air.world.run(for: .seconds(2))
+    #expect(air.app.advertisement[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [Air.service])
+    #expect((air.app.advertisement[CBAdvertisementDataLocalNameKey] as? String)?.hasPrefix("Sensor X12") == true)
+    #expect((air.app.advertisement[CBAdvertisementDataIsConnectable] as? NSNumber)?.boolValue == true)
+    #expect(air.app.found.last?.name?.hasPrefix("Sensor") == true)
+  }
+
+  @Test("6.2 28 octets are for name and UUIDs with their headers; UUIDs beyond them are found by who looks for them")
+  func space() {
+    let air = Air()
+    let uuids = (1...15).map { CBUUID(string: "FF" + String(format: "%02X", $0)) }
+    air.advertise([CBAdvertisementDataServiceUUIDsKey: uuids])
+    air.central.scanForPeripherals(withServices: nil)
+    air.expect("found")
+    let advertised = air.app.advertisement[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID]
+    #expect(advertised == Array(uuids.prefix(13)), "2 octets of header and 13 × 2 of UUIDs")
+    air.central.scanForPeripherals(withServices: [uuids[14]])
+    air.expect("found")
+    #expect(
+      (air.app.advertisement[CBAdvertisementDataOverflowServiceUUIDsKey] as? [CBUUID])?.contains(uuids[14]) == true)
+  }
+
+  @Test("Nothing is found out of range, and what was found comes back under the same identifier")
+  func range() {
+    let air = Air()
+    let peripheral = air.discover()
+    air.sensor.move(to: Position(x: 5000))
+    air.central.scanForPeripherals(withServices: nil)
+    air.world.run(for: .seconds(3))
+    #expect(air.app.take().isEmpty)
+    air.sensor.move(to: Position(x: 1))
+    air.expect("found")
+    #expect(air.app.found[0] === peripheral)
+  }
+}
