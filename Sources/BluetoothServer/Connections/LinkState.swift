@@ -31,5 +31,6 @@ struct LinkState {
   }
 
   /// The longest write without response, and the longest update · Vol 3, Part F, 3.4.5.3, 3.4.7.1.
-  var maximumValueLength: Int { max(ATT.defaultMTU, mtu) - 3 }
+  /// Not more than an attribute can hold, which the longest MTU exceeds: a server ignores longer commands.
+  var maximumValueLength: Int { min(ATT.maximumValueLength, max(ATT.defaultMTU, mtu) - 3) }
 }

@@ -35,7 +35,7 @@ struct ConnectionTests {
     let peer = try phone.find()
     phone.send(.connect(peer, delay: .zero, reconnects: false))
     air.advance()
-    #expect(phone.told() == ["connected 0 20", "length 0 514"])
+    #expect(phone.told() == ["connected 0 20", "length 0 512"])
     air.advance(2)
     #expect(phone.told() == ["name 0 Sensor"])
     #expect(phone.directory.peer(peer)?.name == "Sensor")
@@ -44,10 +44,10 @@ struct ConnectionTests {
   @Test("3.4 Connecting to a peer that is connected is quick, for the same manager and for another one")
   func shared() throws {
     let peer = try phone.findAndConnect()
-    #expect(phone.send(.connect(peer, delay: .zero, reconnects: false)).map(\.text) == ["connected 0 514"])
+    #expect(phone.send(.connect(peer, delay: .zero, reconnects: false)).map(\.text) == ["connected 0 512"])
     let other = Phone(air, 1)
     _ = other.told()
-    #expect(other.send(.connect(peer, delay: .zero, reconnects: false)).map(\.text) == ["connected 0 514"])
+    #expect(other.send(.connect(peer, delay: .zero, reconnects: false)).map(\.text) == ["connected 0 512"])
     #expect(air.linkCount(1) == 1)
   }
 

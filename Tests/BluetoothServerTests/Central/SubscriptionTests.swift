@@ -120,10 +120,10 @@ struct SubscriptionTests {
       Issue.record("nobody subscribed")
       return
     }
-    #expect(central.maximumUpdateLength == 514)
+    #expect(central.maximumUpdateLength == 512)
     #expect(update(ByteSlice([UInt8](repeating: 9, count: 600))))
     pair.air.run()
-    #expect(phone.told().map(\.count) == ["value ".count + 2 * 514])
+    #expect(phone.told().map(\.count) == ["value ".count + 2 * 512])
   }
 
   @Test("6.12 A central that is gone has unsubscribed")

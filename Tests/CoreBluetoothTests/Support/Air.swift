@@ -90,6 +90,9 @@ final class Air {
     let peripheral = discover()
     central.connect(peripheral)
     expect("connected")
+    // The system has read the sensor's name and exchanged the MTU by then.
+    world.run(for: .seconds(1))
+    _ = app.take()
     return peripheral
   }
 

@@ -117,6 +117,18 @@ import Testing
     #expect(air.world.now - before < .seconds(3))
   }
 
+  @Test("3.7 A link that is lost before its first packet was never established")
+  func notEstablished() {
+    let air = Air()
+    let peripheral = air.discover()
+    air.central.connect(peripheral)
+    air.expect("connected")
+    air.sensor.move(to: Position(x: 5000))
+    air.world.run(until: { !self.isLinked(peripheral) })
+    #expect(air.app.take() == ["disconnected disconnected failed"])
+    #expect(air.app.lastError?.code == .connectionFailed)
+  }
+
   @Test("3.7 A peripheral that is switched off ends the link")
   func peerPowerOff() {
     let air = Air()

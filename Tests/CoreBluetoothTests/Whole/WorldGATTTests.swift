@@ -281,6 +281,23 @@ import Testing
     #expect(peripheral.services?.isEmpty == true)
   }
 
+  @Test("2.6 The device's own name takes the place of the advertised one, and is told")
+  func name() {
+    let air = Air()
+    air.add([air.localService])
+    air.advertise([
+      CBAdvertisementDataServiceUUIDsKey: [Air.service], CBAdvertisementDataLocalNameKey: "Ad",
+    ])
+    air.central.scanForPeripherals(withServices: nil)
+    air.expect("found Ad")
+    let peripheral = air.app.found[0]
+    peripheral.delegate = air.app
+    air.central.connect(peripheral)
+    air.expect("connected")
+    air.expect("name sensor")
+    #expect(peripheral.name == "sensor")
+  }
+
   @Test("4.17 The signal level is what the distance makes it")
   func rssi() {
     let air = Air()
