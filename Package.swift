@@ -23,12 +23,16 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [
     // Floor 0
     .target(name: "BluetoothWire", swiftSettings: settings),
+    .target(
+      name: "BluetoothCrypto", dependencies: [.product(name: "CryptoExtras", package: "swift-crypto")],
+      swiftSettings: settings),
     .target(name: "BluetoothNumbers", swiftSettings: settings),
     // Floor 1
     .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: settings),
@@ -81,6 +85,8 @@ let package = Package(
     .target(name: "TestVectors", path: "Tests/TestVectors", resources: [.copy("Vectors")], swiftSettings: settings),
     .testTarget(
       name: "BluetoothWireTests", dependencies: ["BluetoothWire", "TestVectors"], swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothCryptoTests", dependencies: ["BluetoothCrypto", "TestVectors"], swiftSettings: settings),
     .testTarget(name: "BluetoothNumbersTests", dependencies: ["BluetoothNumbers"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothRadioTests", dependencies: ["BluetoothRadio", "BluetoothWire"], swiftSettings: settings),

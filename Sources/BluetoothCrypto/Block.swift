@@ -1,0 +1,35 @@
+/// 128 bits, most significant octet first, as the Core Specification prints keys and values.
+package struct Block: Hashable, Sendable {
+  /// The first eight octets as they are printed.
+  package var high: UInt64
+  package var low: UInt64
+
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  package static let zero = Block(high: 0, low: 0)
+
+  /// 16 octets, most significant first; nil for any other number of them.
+  package init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == 16 else { return nil }
+    var (high, low) = (UInt64(0), UInt64(0))
+    for (index, byte) in bytes.enumerated() {
+      if index < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
+    }
+    self.init(high: high, low: low)
+  }
+
+  /// Most significant octet first.
+  package var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
+
+  static func ^ (left: Block, right: Block) -> Block { Block(high: left.high ^ right.high, low: left.low ^ right.low) }
+}
+
+extension FixedWidthInteger {
+  /// Most significant octet first.
+  var bigEndianBytes: [UInt8] {
+    (0..<Self.bitWidth / 8).reversed().map { UInt8(truncatingIfNeeded: self >> (8 * $0)) }
+  }
+}
