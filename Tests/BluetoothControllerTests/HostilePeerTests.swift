@@ -256,6 +256,13 @@ struct HostilePeerTests {
     #expect(link.isAlive())
   }
 
+  @Test("A peer that told that it does not know LL_REJECT_EXT_IND gets LL_REJECT_IND")
+  func plainReject() throws {
+    let link = try TestLink()
+    _ = link.injectFromCentral([0x08, 0, 0, 0, 0, 0, 0, 0, 0])
+    #expect(link.injectFromCentral([0x14, 1, 0, 1, 0, 1, 0, 1, 0]) == [[0x0D, 0x1E]])
+  }
+
   @Test("S10: an update to impossible values ends the connection", arguments: [false, true])
   func impossibleUpdate(isMap: Bool) throws {
     let link = try TestLink()

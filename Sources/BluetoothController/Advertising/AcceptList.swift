@@ -5,17 +5,13 @@ struct AcceptList {
   static let capacity = 16
 
   private var addresses: [DeviceAddress] = []
-  /// Devices that advertise anonymously are on it too; they exist in extended advertising only.
-  private var hasAnonymous = false
 
   func contains(_ address: DeviceAddress) -> Bool { addresses.contains(address) }
 
   /// False when there is no room. What is there already stays there once.
   mutating func insert(_ peer: HCI.PeerAddress) -> Bool {
-    guard let address = peer.deviceAddress else {
-      hasAnonymous = true
-      return true
-    }
+    // Devices that advertise anonymously exist in extended advertising only: nothing is ever filtered by them.
+    guard let address = peer.deviceAddress else { return true }
     guard !addresses.contains(address) else { return true }
     guard addresses.count < Self.capacity else { return false }
     addresses.append(address)
@@ -23,10 +19,7 @@ struct AcceptList {
   }
 
   mutating func remove(_ peer: HCI.PeerAddress) {
-    guard let address = peer.deviceAddress else {
-      hasAnonymous = false
-      return
-    }
+    guard let address = peer.deviceAddress else { return }
     addresses.removeAll { $0 == address }
   }
 

@@ -24,6 +24,12 @@ extension Connection {
     }
   }
 
+  /// LL_REJECT_EXT_IND, unless the peer is known not to understand it · 5.1.
+  private mutating func reject(_ opcode: LL.ControlOpcode, _ reason: HCI.ErrorCode, in pool: PacketPool) {
+    let understands = procedures.remoteFeatures?.contains(.extendedRejectIndication) ?? true
+    send(understands ? .rejectExtInd(opcode: opcode.rawValue, reason) : .rejectInd(reason), in: pool)
+  }
+
   /// Takes what the peer begins; false: it is a response.
   private mutating func takeRequest(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) -> Bool {
     let pool = output.pool
@@ -48,7 +54,7 @@ extension Connection {
     case .pingReq: send(.pingRsp, in: pool)
     case .lengthReq(let lengths):
       guard lengths.isValid else {
-        send(.rejectExtInd(opcode: pdu.opcode.rawValue, .invalidLLParameters), in: pool)
+        reject(pdu.opcode, .invalidLLParameters, in: pool)
         return true
       }
       learn(lengths, into: &output)
@@ -179,7 +185,7 @@ extension Connection {
       refusal = nil
     }
     if let refusal {
-      send(.rejectExtInd(opcode: LL.ControlOpcode.connectionParamReq.rawValue, refusal), in: output.pool)
+      reject(.connectionParamReq, refusal, in: output.pool)
       return
     }
     procedures.remoteRequest = proposal
@@ -203,7 +209,7 @@ extension Connection {
   mutating func rejectParameterRequest(_ reason: HCI.ErrorCode, at now: Instant, in pool: PacketPool) {
     guard procedures.remoteRequest != nil else { return }
     procedures.remoteRequest = nil
-    send(.rejectExtInd(opcode: LL.ControlOpcode.connectionParamReq.rawValue, reason), in: pool)
+    reject(.connectionParamReq, reason, in: pool)
     schedule.hasten(at: now)
   }
 }
