@@ -36,6 +36,16 @@ import Testing
     _ = bench.publish()
   }
 
+  @Test("1.7 A peripheral manager's delegate is held weakly")
+  func weakDelegate() {
+    var app: PeripheralApp? = PeripheralApp()
+    let manager = CBPeripheralManager(
+      delegate: app, queue: nil, options: [CBManagerOptionAdapterKey: ScriptedAdapter()])
+    #expect(manager.delegate === app)
+    app = nil
+    #expect(manager.delegate == nil)
+  }
+
   @Test("1.11 A released peripheral manager closes its session")
   func release() {
     let bench = PeripheralBench()

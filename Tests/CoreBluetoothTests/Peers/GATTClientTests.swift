@@ -237,6 +237,17 @@ import Testing
     #expect(bench.app.events.allSatisfy { $0 == "descriptor value" })
   }
 
+  @Test("A descriptor that may be written is written, and its answer told")
+  func writingDescriptors() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    let descriptor = bench.discoverDescriptors([0x2903], of: sensor)[0]
+    sensor.peripheral.writeValue(Data([1, 0]), for: descriptor)
+    #expect(bench.commands == ["write 4 0100"])
+    bench.adapter.tell(.written(sensor.handle, .init(4), nil))
+    #expect(bench.app.events == ["descriptor written"])
+  }
+
   @Test("4.15 Octets that are no text or no number still give a value of the type")
   func oddDescriptors() {
     let bench = CentralBench(CentralApp())

@@ -1,0 +1,331 @@
+import CoreBluetooth
+import Testing
+
+/// The numbers and strings that code for Apple's systems may rely on.
+@Suite struct RawValueTests {
+  @Test("The states of managers have Apple's numbers")
+  func managerState() {
+    let values: [(CBManagerState, Int)] = [
+      (.unknown, 0),
+      (.resetting, 1),
+      (.unsupported, 2),
+      (.unauthorized, 3),
+      (.poweredOff, 4),
+      (.poweredOn, 5),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBManagerState(rawValue: number) == value)
+    }
+  }
+
+  @Test("The authorizations have Apple's numbers")
+  func managerAuthorization() {
+    let values: [(CBManagerAuthorization, Int)] = [
+      (.notDetermined, 0),
+      (.restricted, 1),
+      (.denied, 2),
+      (.allowedAlways, 3),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBManagerAuthorization(rawValue: number) == value)
+    }
+  }
+
+  @Test("The old states of central managers have Apple's numbers")
+  func centralManagerState() {
+    let values: [(CBCentralManagerState, Int)] = [
+      (.unknown, 0),
+      (.resetting, 1),
+      (.unsupported, 2),
+      (.unauthorized, 3),
+      (.poweredOff, 4),
+      (.poweredOn, 5),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBCentralManagerState(rawValue: number) == value)
+    }
+  }
+
+  @Test("The connection events have Apple's numbers")
+  func connectionEvent() {
+    let values: [(CBConnectionEvent, Int)] = [
+      (.peerDisconnected, 0),
+      (.peerConnected, 1),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBConnectionEvent(rawValue: number) == value)
+    }
+  }
+
+  @Test("The states of peripherals have Apple's numbers")
+  func peripheralState() {
+    let values: [(CBPeripheralState, Int)] = [
+      (.disconnected, 0),
+      (.connecting, 1),
+      (.connected, 2),
+      (.disconnecting, 3),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBPeripheralState(rawValue: number) == value)
+    }
+  }
+
+  @Test("The kinds of write have Apple's numbers")
+  func characteristicWriteType() {
+    let values: [(CBCharacteristicWriteType, Int)] = [
+      (.withResponse, 0),
+      (.withoutResponse, 1),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBCharacteristicWriteType(rawValue: number) == value)
+    }
+  }
+
+  @Test("The connection latencies have Apple's numbers")
+  func peripheralManagerConnectionLatency() {
+    let values: [(CBPeripheralManagerConnectionLatency, Int)] = [
+      (.low, 0),
+      (.medium, 1),
+      (.high, 2),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBPeripheralManagerConnectionLatency(rawValue: number) == value)
+    }
+  }
+
+  @Test("The old authorizations have Apple's numbers")
+  func peripheralManagerAuthorizationStatus() {
+    let values: [(CBPeripheralManagerAuthorizationStatus, Int)] = [
+      (.notDetermined, 0),
+      (.restricted, 1),
+      (.denied, 2),
+      (.authorized, 3),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBPeripheralManagerAuthorizationStatus(rawValue: number) == value)
+    }
+  }
+
+  @Test("The old states of peripheral managers have Apple's numbers")
+  func peripheralManagerState() {
+    let values: [(CBPeripheralManagerState, Int)] = [
+      (.unknown, 0),
+      (.resetting, 1),
+      (.unsupported, 2),
+      (.unauthorized, 3),
+      (.poweredOff, 4),
+      (.poweredOn, 5),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBPeripheralManagerState(rawValue: number) == value)
+    }
+  }
+
+  @Test("The codes of CBError have Apple's numbers")
+  func errorCode() {
+    let values: [(CBError.Code, Int)] = [
+      (.unknown, 0),
+      (.invalidParameters, 1),
+      (.invalidHandle, 2),
+      (.notConnected, 3),
+      (.outOfSpace, 4),
+      (.operationCancelled, 5),
+      (.connectionTimeout, 6),
+      (.peripheralDisconnected, 7),
+      (.uuidNotAllowed, 8),
+      (.alreadyAdvertising, 9),
+      (.connectionFailed, 10),
+      (.connectionLimitReached, 11),
+      (.unkownDevice, 12),
+      (.operationNotSupported, 13),
+      (.peerRemovedPairingInformation, 14),
+      (.encryptionTimedOut, 15),
+      (.tooManyLEPairedDevices, 16),
+      (.leGattExceededBackgroundNotificationLimit, 17),
+      (.leGattNearBackgroundNotificationLimit, 18),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBError.Code(rawValue: number) == value)
+    }
+  }
+
+  @Test("The codes of CBATTError have Apple's numbers")
+  func aTTErrorCode() {
+    let values: [(CBATTError.Code, Int)] = [
+      (.success, 0),
+      (.invalidHandle, 1),
+      (.readNotPermitted, 2),
+      (.writeNotPermitted, 3),
+      (.invalidPdu, 4),
+      (.insufficientAuthentication, 5),
+      (.requestNotSupported, 6),
+      (.invalidOffset, 7),
+      (.insufficientAuthorization, 8),
+      (.prepareQueueFull, 9),
+      (.attributeNotFound, 10),
+      (.attributeNotLong, 11),
+      (.insufficientEncryptionKeySize, 12),
+      (.invalidAttributeValueLength, 13),
+      (.unlikelyError, 14),
+      (.insufficientEncryption, 15),
+      (.unsupportedGroupType, 16),
+      (.insufficientResources, 17),
+    ]
+    for (value, number) in values {
+      #expect(value.rawValue == number)
+      #expect(CBATTError.Code(rawValue: number) == value)
+    }
+  }
+
+  @Test("Every code is a member of CBError, too")
+  func errorMembers() {
+    let values: [(CBError.Code, Int)] = [
+      (CBError.unknown, 0),
+      (CBError.invalidParameters, 1),
+      (CBError.invalidHandle, 2),
+      (CBError.notConnected, 3),
+      (CBError.outOfSpace, 4),
+      (CBError.operationCancelled, 5),
+      (CBError.connectionTimeout, 6),
+      (CBError.peripheralDisconnected, 7),
+      (CBError.uuidNotAllowed, 8),
+      (CBError.alreadyAdvertising, 9),
+      (CBError.connectionFailed, 10),
+      (CBError.connectionLimitReached, 11),
+      (CBError.unkownDevice, 12),
+      (CBError.operationNotSupported, 13),
+      (CBError.peerRemovedPairingInformation, 14),
+      (CBError.encryptionTimedOut, 15),
+      (CBError.tooManyLEPairedDevices, 16),
+      (CBError.leGattExceededBackgroundNotificationLimit, 17),
+      (CBError.leGattNearBackgroundNotificationLimit, 18),
+      (CBError.unknownDevice, 12),
+    ]
+    for (value, number) in values { #expect(value.rawValue == number) }
+    #expect(CBError.errorDomain == "CBErrorDomain")
+    #expect(CBErrorDomain == "CBErrorDomain")
+  }
+
+  @Test("Every code is a member of CBATTError, too")
+  func aTTErrorMembers() {
+    let values: [(CBATTError.Code, Int)] = [
+      (CBATTError.success, 0),
+      (CBATTError.invalidHandle, 1),
+      (CBATTError.readNotPermitted, 2),
+      (CBATTError.writeNotPermitted, 3),
+      (CBATTError.invalidPdu, 4),
+      (CBATTError.insufficientAuthentication, 5),
+      (CBATTError.requestNotSupported, 6),
+      (CBATTError.invalidOffset, 7),
+      (CBATTError.insufficientAuthorization, 8),
+      (CBATTError.prepareQueueFull, 9),
+      (CBATTError.attributeNotFound, 10),
+      (CBATTError.attributeNotLong, 11),
+      (CBATTError.insufficientEncryptionKeySize, 12),
+      (CBATTError.invalidAttributeValueLength, 13),
+      (CBATTError.unlikelyError, 14),
+      (CBATTError.insufficientEncryption, 15),
+      (CBATTError.unsupportedGroupType, 16),
+      (CBATTError.insufficientResources, 17),
+    ]
+    for (value, number) in values { #expect(value.rawValue == number) }
+    #expect(CBATTError.errorDomain == "CBATTErrorDomain")
+    #expect(CBATTErrorDomain == "CBATTErrorDomain")
+  }
+
+  @Test("The features of central managers have Apple's bits")
+  func centralManagerFeature() {
+    let values: [(CBCentralManager.Feature, UInt)] = [
+      (.extendedScanAndConnect, 0x1)
+    ]
+    for (value, bits) in values { #expect(value.rawValue == bits) }
+    #expect(CBCentralManager.Feature(rawValue: 3).rawValue == 3)
+  }
+
+  @Test("The properties of characteristics have Apple's bits")
+  func characteristicProperties() {
+    let values: [(CBCharacteristicProperties, UInt)] = [
+      (.broadcast, 0x1),
+      (.read, 0x2),
+      (.writeWithoutResponse, 0x4),
+      (.write, 0x8),
+      (.notify, 0x10),
+      (.indicate, 0x20),
+      (.authenticatedSignedWrites, 0x40),
+      (.extendedProperties, 0x80),
+      (.notifyEncryptionRequired, 0x100),
+      (.indicateEncryptionRequired, 0x200),
+    ]
+    for (value, bits) in values { #expect(value.rawValue == bits) }
+    #expect(CBCharacteristicProperties(rawValue: 3).rawValue == 3)
+  }
+
+  @Test("The permissions of attributes have Apple's bits")
+  func attributePermissions() {
+    let values: [(CBAttributePermissions, UInt)] = [
+      (.readable, 0x1),
+      (.writeable, 0x2),
+      (.readEncryptionRequired, 0x4),
+      (.writeEncryptionRequired, 0x8),
+    ]
+    for (value, bits) in values { #expect(value.rawValue == bits) }
+    #expect(CBAttributePermissions(rawValue: 3).rawValue == 3)
+  }
+
+  @Test("The constants have Apple's strings")
+  func constants() {
+    let values: [(String, String)] = [
+      (CBUUIDCharacteristicExtendedPropertiesString, "2900"),
+      (CBUUIDCharacteristicUserDescriptionString, "2901"),
+      (CBUUIDClientCharacteristicConfigurationString, "2902"),
+      (CBUUIDServerCharacteristicConfigurationString, "2903"),
+      (CBUUIDCharacteristicFormatString, "2904"),
+      (CBUUIDCharacteristicAggregateFormatString, "2905"),
+      (CBUUIDCharacteristicValidRangeString, "2906"),
+      (CBUUIDCharacteristicObservationScheduleString, "2910"),
+      (CBUUIDL2CAPPSMCharacteristicString, "ABDD3056-28FA-441D-A470-55A75A52553A"),
+      (CBAdvertisementDataLocalNameKey, "kCBAdvDataLocalName"),
+      (CBAdvertisementDataTxPowerLevelKey, "kCBAdvDataTxPowerLevel"),
+      (CBAdvertisementDataServiceUUIDsKey, "kCBAdvDataServiceUUIDs"),
+      (CBAdvertisementDataServiceDataKey, "kCBAdvDataServiceData"),
+      (CBAdvertisementDataManufacturerDataKey, "kCBAdvDataManufacturerData"),
+      (CBAdvertisementDataOverflowServiceUUIDsKey, "kCBAdvDataHashedServiceUUIDs"),
+      (CBAdvertisementDataIsConnectable, "kCBAdvDataIsConnectable"),
+      (CBAdvertisementDataSolicitedServiceUUIDsKey, "kCBAdvDataSolicitedServiceUUIDs"),
+      (CBCentralManagerOptionShowPowerAlertKey, "kCBInitOptionShowPowerAlert"),
+      (CBCentralManagerOptionRestoreIdentifierKey, "kCBInitOptionRestoreIdentifier"),
+      (CBCentralManagerScanOptionAllowDuplicatesKey, "kCBScanOptionAllowDuplicates"),
+      (CBCentralManagerScanOptionSolicitedServiceUUIDsKey, "kCBScanOptionSolicitedServiceUUIDs"),
+      (CBConnectPeripheralOptionNotifyOnConnectionKey, "kCBConnectOptionNotifyOnConnection"),
+      (CBConnectPeripheralOptionNotifyOnDisconnectionKey, "kCBConnectOptionNotifyOnDisconnection"),
+      (CBConnectPeripheralOptionNotifyOnNotificationKey, "kCBConnectOptionNotifyOnNotification"),
+      (CBConnectPeripheralOptionStartDelayKey, "kCBConnectOptionStartDelay"),
+      (CBConnectPeripheralOptionEnableTransportBridgingKey, "kCBConnectOptionEnableTransportBridging"),
+      (CBConnectPeripheralOptionRequiresANCS, "kCBConnectOptionRequiresANCS"),
+      (CBConnectPeripheralOptionEnableAutoReconnect, "kCBConnectOptionEnableAutoReconnect"),
+      (CBCentralManagerRestoredStatePeripheralsKey, "kCBRestoredPeripherals"),
+      (CBCentralManagerRestoredStateScanServicesKey, "kCBRestoredScanServices"),
+      (CBCentralManagerRestoredStateScanOptionsKey, "kCBRestoredScanOptions"),
+      (CBPeripheralManagerOptionShowPowerAlertKey, "kCBInitOptionShowPowerAlert"),
+      (CBPeripheralManagerOptionRestoreIdentifierKey, "kCBInitOptionRestoreIdentifier"),
+      (CBPeripheralManagerRestoredStateServicesKey, "kCBRestoredServices"),
+      (CBPeripheralManagerRestoredStateAdvertisementDataKey, "kCBRestoredAdvertisement"),
+    ]
+    for (constant, text) in values { #expect(constant == text) }
+    #expect(!CBCentralManagerOptionDeviceAccessForMedia.isEmpty)
+    #expect(CBConnectionEventMatchingOption.serviceUUIDs.rawValue == "kCBConnectionEventMatchingOptionServiceUUIDs")
+    #expect(
+      CBConnectionEventMatchingOption.peripheralUUIDs.rawValue == "kCBConnectionEventMatchingOptionPeripheralUUIDs")
+    #expect(CBConnectionEventMatchingOption(rawValue: "x").rawValue == "x")
+  }
+}

@@ -1,0 +1,120 @@
+// Apple's names.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite struct SurfaceTests {
+  private final class Central: NSObject, CBCentralManagerDelegate {
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {}
+  }
+
+  private final class Peripheral: NSObject, CBPeripheralDelegate {}
+
+  private final class Server: NSObject, CBPeripheralManagerDelegate {
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
+  }
+
+  @Test("Delegates need only the state's method: the others have bodies that do nothing")
+  func defaultBodies() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    let descriptor = CBMutableDescriptor(type: CBUUID(string: "2901"), value: "x")
+    let central: any CBCentralManagerDelegate = Central()
+    central.centralManager(air.central, willRestoreState: [:])
+    central.centralManager(air.central, didDiscover: peripheral, advertisementData: [:], rssi: -40)
+    central.centralManager(air.central, didConnect: peripheral)
+    central.centralManager(air.central, didFailToConnect: peripheral, error: nil)
+    central.centralManager(air.central, didDisconnectPeripheral: peripheral, error: nil)
+    central.centralManager(
+      air.central, didDisconnectPeripheral: peripheral, timestamp: 0, isReconnecting: false, error: nil)
+    central.centralManager(air.central, connectionEventDidOccur: .peerConnected, for: peripheral)
+    central.centralManager(air.central, didUpdateANCSAuthorizationFor: peripheral)
+    let client: any CBPeripheralDelegate = Peripheral()
+    client.peripheralDidUpdateName(peripheral)
+    client.peripheral(peripheral, didModifyServices: [])
+    client.peripheralDidUpdateRSSI(peripheral, error: nil)
+    client.peripheral(peripheral, didReadRSSI: -40, error: nil)
+    client.peripheral(peripheral, didDiscoverServices: nil)
+    client.peripheral(peripheral, didDiscoverIncludedServicesFor: air.localService, error: nil)
+    client.peripheral(peripheral, didDiscoverCharacteristicsFor: air.localService, error: nil)
+    client.peripheral(peripheral, didUpdateValueFor: characteristic, error: nil)
+    client.peripheral(peripheral, didWriteValueFor: characteristic, error: nil)
+    client.peripheral(peripheral, didUpdateNotificationStateFor: characteristic, error: nil)
+    client.peripheral(peripheral, didDiscoverDescriptorsFor: characteristic, error: nil)
+    client.peripheral(peripheral, didUpdateValueFor: descriptor, error: nil)
+    client.peripheral(peripheral, didWriteValueFor: descriptor, error: nil)
+    client.peripheralIsReady(toSendWriteWithoutResponse: peripheral)
+    client.peripheral(peripheral, didOpen: nil, error: nil)
+    let server: any CBPeripheralManagerDelegate = Server()
+    server.peripheralManager(air.peripheralManager, willRestoreState: [:])
+    server.peripheralManagerDidStartAdvertising(air.peripheralManager, error: nil)
+    server.peripheralManager(air.peripheralManager, didAdd: air.localService, error: nil)
+    server.peripheralManagerIsReady(toUpdateSubscribers: air.peripheralManager)
+    server.peripheralManager(air.peripheralManager, didPublishL2CAPChannel: 0x80, error: nil)
+    server.peripheralManager(air.peripheralManager, didUnpublishL2CAPChannel: 0x80, error: nil)
+    server.peripheralManager(air.peripheralManager, didOpen: nil, error: nil)
+    #expect(peripheral.state == .connected)
+  }
+
+  private final class CountingCentral: CBCentralManager {
+    nonisolated(unsafe) static var scans = 0
+    override func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
+      Self.scans += 1
+      super.scanForPeripherals(withServices: serviceUUIDs, options: options)
+    }
+    override init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
+      super.init(delegate: delegate, queue: queue, options: options)
+    }
+  }
+
+  @Test("Apps subclass managers and call what they override")
+  func subclassing() {
+    let air = Air()
+    let manager = CountingCentral(
+      delegate: nil, queue: air.queue, options: [CBManagerOptionAdapterKey: air.phone])
+    air.world.run(until: { manager.state == .poweredOn })
+    manager.scanForPeripherals(withServices: nil)
+    #expect(CountingCentral.scans == 1)
+    #expect(manager.isScanning)
+  }
+
+  @Test("Managers are made without arguments, too: for the main queue, on the default adapter")
+  func plainManagers() {
+    #expect(CBCentralManager().delegate == nil)
+    #expect(CBPeripheralManager().delegate == nil)
+    #expect(CBCentralManager(delegate: nil, queue: nil).state == .unknown)
+    #expect(CBPeripheralManager(delegate: nil, queue: nil).state == .unknown)
+  }
+
+  @Test("An L2CAP channel that an app makes itself has nothing in it")
+  func plainChannel() {
+    let channel = CBL2CAPChannel()
+    #expect(channel.peer == nil && channel.inputStream == nil && channel.outputStream == nil)
+    #expect(channel.psm == CBL2CAPPSM(0))
+  }
+
+  @Test("The names of yesterday still answer")
+  func deprecated() {
+    let air = Air()
+    let peripheral = air.connect()
+    peripheral.readRSSI()
+    air.expect("RSSI")
+    #expect((peripheral as any OldPeripheral).rssi == -48)
+    #expect((air.value as any OldCharacteristic).isBroadcasted == false)
+    #expect((CBPeripheralManager.self as any OldServer.Type).authorizationStatus() == .authorized)
+    #expect((air.central as any OldManager).authorization == .allowedAlways)
+    #expect(peripheral.ancsAuthorized == false)
+  }
+}
+
+// Deprecated members, reached without a warning.
+private protocol OldPeripheral { var rssi: NSNumber? { get } }
+extension CBPeripheral: OldPeripheral {}
+private protocol OldCharacteristic { var isBroadcasted: Bool { get } }
+extension CBCharacteristic: OldCharacteristic {}
+private protocol OldServer { static func authorizationStatus() -> CBPeripheralManagerAuthorizationStatus }
+extension CBPeripheralManager: OldServer {}
+private protocol OldManager { var authorization: CBManagerAuthorization { get } }
+extension CBManager: OldManager {}
