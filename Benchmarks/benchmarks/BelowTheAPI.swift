@@ -31,10 +31,14 @@ enum BelowTheAPI {
 /// Runs on the thread in `run` alone.
 private final class SessionServer: PeripheralClient, @unchecked Sendable {
   static let service = BluetoothUUID(high: 0x6F0D_2A10_7C56_4D1F, low: 0x9E0F_31B7_A5F0_C001)
+  private let adapter: any Adapter
   private var session: PeripheralSession?
   private let value = ByteSlice(Array(repeating: 0x5A, count: 20))
 
-  init(on device: Device) { session = device.adapter.openPeripheralSession(for: self) }
+  init(on device: Device) {
+    adapter = device.adapter
+    session = adapter.openPeripheralSession(for: self)
+  }
 
   func receive(_ event: PeripheralEvent) {
     switch event {
@@ -58,11 +62,15 @@ private final class SessionServer: PeripheralClient, @unchecked Sendable {
 
 /// Runs on the thread in `run` alone.
 private final class SessionClient: CentralClient, @unchecked Sendable {
+  private let adapter: any Adapter
   private var session: CentralSession?
   private var target: (peer: PeerHandle, attribute: RemoteAttributeID)?
   private(set) var readsLeft = 0
 
-  init(on device: Device) { session = device.adapter.openCentralSession(for: self) }
+  init(on device: Device) {
+    adapter = device.adapter
+    session = adapter.openCentralSession(for: self)
+  }
 
   var isReady: Bool { target != nil }
 

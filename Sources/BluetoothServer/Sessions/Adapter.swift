@@ -11,7 +11,7 @@ package protocol Adapter: AnyObject, Sendable {
   func absoluteTime() -> Double
 
   /// A session for a central manager. The first event is `stateChanged`. The client is held weakly; the session ends
-  /// with `close` or with its client.
+  /// with `close` or with its client. The session does not keep the adapter: whoever uses the one keeps the other.
   func openCentralSession(for client: any CentralClient) -> CentralSession
 
   /// A session for a peripheral manager; see `openCentralSession`.
