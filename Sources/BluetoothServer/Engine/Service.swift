@@ -9,7 +9,9 @@ import DequeModule
 /// It is an engine: its runner feeds it with packets, time and mail, then takes packets, events (`takeDelivery`) and the
 /// next deadline from it. After each event that was handed over the runner drains the mailbox again, so that what an app
 /// calls in a callback is taken in before time moves on.
-package struct Service {
+///
+/// It can't be copied: a copy made by accident, to read one property, costs more than all that it does for a packet.
+package struct Service: ~Copyable {
   /// What the service knows of a central manager's session.
   struct Central {
     let session: CentralSession

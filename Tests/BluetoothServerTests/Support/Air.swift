@@ -6,13 +6,18 @@ import Testing
 
 /// Devices, each a service on a host, that hear each other perfectly. Time passes in `advance` only.
 final class Air {
-  struct Device {
-    let mailbox: Mailbox
-    let directory: PeerDirectory
+  final class Device {
+    let mailbox = Mailbox()
+    let directory = PeerDirectory()
     let pool = PacketPool()
     var service: Service
     var controller = FakeController()
     var isInRange = true
+
+    init(_ configuration: HostConfiguration, _ random: SplitGenerator) {
+      let host = Host(configuration: configuration, random: random, pool: PacketPool())
+      service = Service(host: host, mailbox: mailbox, directory: directory, random: random)
+    }
   }
 
   private(set) var devices: [Device] = []
@@ -22,14 +27,9 @@ final class Air {
   func add(_ name: String, isOn: Bool = true, maximumMTU: Int = 517) -> Int {
     let number = devices.count
     let address = DeviceAddress(0xC000_0000_0000 + UInt64(number + 1), .random)
-    let mailbox = Mailbox()
-    let directory = PeerDirectory()
     var configuration = HostConfiguration(deviceName: name, address: address)
     configuration.maximumMTU = maximumMTU
-    let random = SplitGenerator(seed: UInt64(number))
-    let host = Host(configuration: configuration, random: random, pool: PacketPool())
-    let service = Service(host: host, mailbox: mailbox, directory: directory, random: random)
-    devices.append(Device(mailbox: mailbox, directory: directory, service: service))
+    devices.append(Device(configuration, SplitGenerator(seed: UInt64(number))))
     if isOn { setPower(true, of: number) }
     return number
   }
