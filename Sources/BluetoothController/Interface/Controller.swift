@@ -4,7 +4,7 @@ import BluetoothWire
 /// A Bluetooth LE controller: the device side of HCI and a link layer over one radio · Vol 4, Part E; Vol 6, Part B.
 ///
 /// It is told what happens and when, says when it wants to be told the time, and holds what it has to say until it is taken.
-package struct Controller {
+package struct Controller: ~Copyable {
   let configuration: ControllerConfiguration
   let pool: PacketPool
   let clock: SleepClock
