@@ -12,7 +12,10 @@ final class VirtualDevice: Participant {
   private var deliveries: Deque<Delivery> = []
   private let capture: DeviceCapture?
 
-  init(controller: consuming Controller, service: consuming Service, executor: VirtualAdapter.Executor, capture: DeviceCapture?) {
+  init(
+    controller: consuming Controller, service: consuming Service, executor: VirtualAdapter.Executor,
+    capture: DeviceCapture?
+  ) {
     self.controller = controller
     self.service = service
     self.executor = executor
