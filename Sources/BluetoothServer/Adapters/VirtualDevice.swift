@@ -24,13 +24,17 @@ final class VirtualDevice: Participant {
 
   // MARK: Participant
 
-  var deadline: Instant? { earliest(controller.deadline, service.deadline) }
+  private(set) var deadline: Instant?
 
   func timeReached(_ now: Instant) {
-    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
-    if let deadline = service.deadline, deadline <= now { service.timeReached(now) }
+    if let deadline = Self.deadline(of: &controller), deadline <= now { controller.timeReached(now) }
+    if let deadline = Self.deadline(of: &service), deadline <= now { service.timeReached(now) }
     exchange(at: now)
   }
+
+  // `inout`, because reading a property of a property of a class copies the whole engine: half of all time went there.
+  private static func deadline(of controller: inout Controller) -> Instant? { controller.deadline }
+  private static func deadline(of service: inout Service) -> Instant? { service.deadline }
 
   func radio(_ event: RadioEvent, at now: Instant) {
     controller.radio(event, at: now)
@@ -81,9 +85,10 @@ final class VirtualDevice: Participant {
         service.receive(packet, at: now)
         collectDeliveries()
       } else {
-        return
+        break
       }
     }
+    deadline = earliest(Self.deadline(of: &controller), Self.deadline(of: &service))
   }
 
   private func collectDeliveries() {
