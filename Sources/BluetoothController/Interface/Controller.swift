@@ -68,13 +68,17 @@ package struct Controller: ~Copyable {
   }
 
   /// When `timeReached` is to be called; nil: not before something else has happened.
+  ///
+  /// It changes nothing: `mutating` has it read the connections where they are instead of in copies.
   package var deadline: Instant? {
-    var result = timer
-    for index in connections.indices {
-      result = earliest(result, connections[index].deadline)
-      if !radioUse.isEvent(of: index) { result = earliest(result, connections[index].schedule.start) }
+    mutating get {
+      var result = timer
+      for index in connections.indices {
+        result = earliest(result, connections[index].deadline)
+        if !radioUse.isEvent(of: index) { result = earliest(result, connections[index].schedule.start) }
+      }
+      return earliest(result, scheduleDeadline)
     }
-    return earliest(result, scheduleDeadline)
   }
 
   /// The next packet for the host, in order; nil: there is none.

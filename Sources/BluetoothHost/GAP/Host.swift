@@ -39,11 +39,15 @@ package struct Host {
   }
 
   /// The next instant at which `timeReached` is to be called; nil: none.
+  ///
+  /// It changes nothing: `mutating` has it read the links where they are instead of in copies.
   package var deadline: Instant? {
-    var result = earliest(commands.deadline, initiator.deadline)
-    if case .stopping(let until?) = power { result = earliest(result, until) }
-    for index in allLinks.indices { result = earliest(result, allLinks[index].deadline) }
-    return result
+    mutating get {
+      var result = earliest(commands.deadline, initiator.deadline)
+      if case .stopping(let until?) = power { result = earliest(result, until) }
+      for index in allLinks.indices { result = earliest(result, allLinks[index].deadline) }
+      return result
+    }
   }
 
   /// The links that exist, in the order in which they came about.

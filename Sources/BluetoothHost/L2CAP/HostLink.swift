@@ -30,7 +30,10 @@ struct HostLink {
     signalling = SignallingChannel(role: link.role)
   }
 
-  var deadline: Instant? { isHidden ? nil : earliest(bearer.deadline, signalling.deadline) }
+  var deadline: Instant? {
+    // Read in place: see `Host.deadline`.
+    mutating get { isHidden ? nil : earliest(bearer.deadline, signalling.deadline) }
+  }
 
   /// Takes a frame to send before those of ATT. The result says whether there was room for it.
   mutating func append(_ frame: ByteSlice) -> Bool {

@@ -27,14 +27,10 @@ final class VirtualDevice: Participant {
   private(set) var deadline: Instant?
 
   func timeReached(_ now: Instant) {
-    if let deadline = Self.deadline(of: &controller), deadline <= now { controller.timeReached(now) }
-    if let deadline = Self.deadline(of: &service), deadline <= now { service.timeReached(now) }
+    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
+    if let deadline = service.deadline, deadline <= now { service.timeReached(now) }
     exchange(at: now)
   }
-
-  // `inout`, because reading a property of a property of a class copies the whole engine: half of all time went there.
-  private static func deadline(of controller: inout Controller) -> Instant? { controller.deadline }
-  private static func deadline(of service: inout Service) -> Instant? { service.deadline }
 
   func radio(_ event: RadioEvent, at now: Instant) {
     controller.radio(event, at: now)
@@ -88,7 +84,7 @@ final class VirtualDevice: Participant {
         break
       }
     }
-    deadline = earliest(Self.deadline(of: &controller), Self.deadline(of: &service))
+    deadline = earliest(controller.deadline, service.deadline)
   }
 
   private func collectDeliveries() {

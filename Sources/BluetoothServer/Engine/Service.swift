@@ -59,8 +59,10 @@ package struct Service: ~Copyable {
   // MARK: Inputs and outputs
 
   /// When `timeReached` wants to be called; nil: nothing waits for time.
+  ///
+  /// It changes nothing: `mutating` has it read the links where they are instead of in copies.
   package var deadline: Instant? {
-    earliest(host.deadline, earliest(delayDeadline, preparationDeadline))
+    mutating get { earliest(host.deadline, earliest(delayDeadline, preparationDeadline)) }
   }
 
   /// A packet of the controller.

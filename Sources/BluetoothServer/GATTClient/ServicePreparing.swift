@@ -16,13 +16,18 @@ extension Service {
 
   /// When a link will have been quiet for long enough.
   var preparationDeadline: Instant? {
-    var result: Instant?
-    for link in links.indices {
-      guard let deadline = links[link].preparation.deadline(openRequests: links[link].openRequests), isInUse(link)
-      else { continue }
-      result = earliest(result, deadline)
+    // Read in place: see `deadline`.
+    mutating get {
+      var result: Instant?
+      for link in links.indices {
+        let openRequests = links[link].openRequests
+        guard let deadline = links[link].preparation.deadline(openRequests: openRequests), isInUse(link) else {
+          continue
+        }
+        result = earliest(result, deadline)
+      }
+      return result
     }
-    return result
   }
 
   mutating func advancePreparations(at now: Instant) {
