@@ -1,5 +1,5 @@
 // Apple's names.
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, TypeNamesShouldBeCapitalized
 
 // Clients import CoreBluetooth alone and use Foundation and Dispatch, as they do on Apple's systems.
 @_exported import Dispatch
@@ -12,3 +12,6 @@ public typealias CFAbsoluteTime = Double
 public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime {
   Date().timeIntervalSinceReferenceDate
 }
+
+/// The queue's type under the name that C gives it; Dispatch on Linux does not show it.
+public typealias dispatch_queue_t = DispatchQueue

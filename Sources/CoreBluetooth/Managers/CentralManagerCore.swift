@@ -53,18 +53,14 @@ final class CentralManagerCore: ManagerCore, CentralClient {
 
   /// The manager is gone: no scan, no link and no callback outlives it.
   func close() {
-    let (session, peripherals, wasScanning) = with { state in
-      defer {
-        state.session = nil
-        state.isScanning = false
-        state.peripherals = [:]
-        state.managerState = .unknown
-      }
-      return (state.session, state.peripherals.values.compactMap(\.peripheral), state.isScanning)
+    let (before, peripherals) = with { state in
+      let before = state
+      state = State()
+      return (before, before.peripherals.values.compactMap(\.peripheral))
     }
-    session?.close()
+    before.session?.close()
     let links = peripherals.filter { $0.endLink(keepsObject: false) }.count
-    if wasScanning || links > 0 {
+    if before.isScanning || links > 0 {
       Log.release(
         "a CBCentralManager was released while in use: its scan is over and \(links) connections are cancelled")
     }

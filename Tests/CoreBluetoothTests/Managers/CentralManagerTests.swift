@@ -106,6 +106,18 @@ import Testing
     #expect(LogRecorder.lines(containing: "a CBCentralManager was released while in use").isEmpty == false)
   }
 
+  @Test("A released manager gives up the answers that were still to come")
+  func releaseWithAnswersDue() {
+    let bench = CentralBench(CentralApp())
+    var peripheral: CBPeripheral? = bench.connect()
+    peripheral?.openL2CAPChannel(0x80)
+    weak let weakPeripheral = peripheral
+    peripheral = nil
+    #expect(weakPeripheral != nil, "the answer is owed")
+    bench.manager = nil
+    #expect(weakPeripheral == nil)
+  }
+
   @Test("A manager without an adapter is unsupported, and one line says why")
   func noAdapter() async {
     LogRecorder.install()
