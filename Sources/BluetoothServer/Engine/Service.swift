@@ -116,11 +116,11 @@ package struct Service: ~Copyable {
   func linkIndex(of peer: PeerHandle) -> Int? { links.firstIndex { $0.peer == peer } }
 
   mutating func deliver(_ event: CentralEvent, to slot: CentralSlot) {
-    if let session = centrals[slot]?.session { outbox.append(event, for: session) }
+    if let session = centrals.entries[slot.index]?.session { outbox.append(event, for: session) }
   }
 
   mutating func deliver(_ event: PeripheralEvent, to slot: PeripheralSlot) {
-    if let session = peripherals[slot] { outbox.append(event, for: session) }
+    if let session = peripherals.entries[slot.index] { outbox.append(event, for: session) }
   }
 
   private mutating func take(_ item: Mail, at now: Instant) {

@@ -30,7 +30,7 @@ extension Service {
     guard sighting.hasAdvertisement else { return }
     if hasChanged, let peer = peers.handle(of: report.address) { learn(sighting.content, of: peer) }
     for slot in centrals.slots {
-      guard let overflow = centrals[slot]?.scan?.match(sighting.content),
+      guard let overflow = centrals.entries[slot.index]?.scan?.match(sighting.content),
         let peer = enter(report.address, sighting.content),
         centrals[slot]?.scan?.reports(peer, sighting.content) == true
       else { continue }
