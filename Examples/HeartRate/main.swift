@@ -98,9 +98,11 @@ extension Duration {
 do {
   var command = try HeartRate.parseAsRoot()
   try command.run()
-} catch  where HeartRate.exitCode(for: error) == .validationFailure {
-  FileHandle.standardError.write(Data("heart-rate: \(HeartRate.message(for: error)) See heart-rate --help.\n".utf8))
-  exit(HeartRate.exitCode(for: error).rawValue)
 } catch {
-  HeartRate.exit(withError: error)
+  let status = HeartRate.exitCode(for: error)
+  guard status == .validationFailure else { HeartRate.exit(withError: error) }
+  var message = HeartRate.message(for: error)
+  if message.hasSuffix(".") { message.removeLast() }
+  FileHandle.standardError.write(Data("heart-rate: \(message); heart-rate --help lists what is right\n".utf8))
+  exit(status.rawValue)
 }
