@@ -21,6 +21,8 @@ package final class WorldMailbox: Sendable {
 
   private let state = NIOLockedValueBox(State())
   private let nanoseconds = Atomic<Int64>(0)
+  /// Written under the lock, so that a world without mail, which looks after every event, need not take it.
+  private let hasMail = Atomic<Bool>(false)
 
   init() {}
 
@@ -44,6 +46,7 @@ package final class WorldMailbox: Sendable {
       let id = RadioID(index: state.devices)
       state.devices += 1
       state.mail.append(.operation { engine in engine.add(make(engine, id), radio: radio) })
+      hasMail.store(true, ordering: .releasing)
       return (id, state.wake)
     }
     wake?()
@@ -58,16 +61,18 @@ package final class WorldMailbox: Sendable {
   private func put(_ mail: Mail) {
     let wake = state.withLockedValue { state in
       state.mail.append(mail)
+      hasMail.store(true, ordering: .releasing)
       return state.wake
     }
     wake?()
   }
 
-  /// Moves what has arrived to the end of `mail`.
-  func take(into mail: inout [Mail]) {
+  /// Exchanges what has arrived for `emptied`, whose memory the next mail will use.
+  func take(into emptied: inout [Mail]) {
+    guard hasMail.load(ordering: .acquiring) else { return }
     state.withLockedValue { state in
-      mail.append(contentsOf: state.mail)
-      state.mail.removeAll(keepingCapacity: true)
+      swap(&state.mail, &emptied)
+      hasMail.store(false, ordering: .relaxed)
     }
   }
 }
