@@ -131,7 +131,7 @@ import Testing
       queue.resume()
     }
     #expect(manager.state == .unsupported)
-    #expect(app.events == ["state unsupported"])
+    queue.sync { #expect(app.events == ["state unsupported"]) }
     #expect(LogRecorder.lines(containing: "carrier-pigeon:1").count == 1)
   }
 
