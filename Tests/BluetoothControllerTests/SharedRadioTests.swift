@@ -68,6 +68,45 @@ struct SharedRadioTests {
     }
   }
 
+  @Test("Long packets on one connection leave the other its share", arguments: [400, 900, 1_400, 1_900, 2_400])
+  func longPackets(distance: Int64) throws {
+    let air = TestAir()
+    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    air.add(peripheral)
+    peripheral.start()
+    var centrals: [TestDevice] = []
+    for number in 0..<2 {
+      let central = TestDevice("central", address: 0x1111_1111_0000 + UInt64(number), seed: UInt64(number)) {
+        $0.aclBufferCount = 1_000
+      }
+      air.add(central)
+      central.start()
+      central.send(.leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2120)))
+      centrals.append(central)
+      peripheral.advertise()
+      central.connect(to: peripheral)
+      air.run(until: { !central.connectionCompletes.isEmpty })
+    }
+    air.run(for: .milliseconds(500))
+    // The second connection's anchor points come shortly after those of the first.
+    let start = centrals[0].controller.connections[0].schedule.start + .microseconds(distance)
+    centrals[1].controller.connections[0].schedule.anchored(at: start - .milliseconds(30))
+    centrals[1].controller.connections[0].schedule.advance()
+    let place = try #require(peripheral.controller.connections.indices.last)
+    peripheral.controller.connections[place].schedule.anchored(at: start - .milliseconds(30))
+    peripheral.controller.connections[place].schedule.advance()
+    let handle = try #require(centrals[0].connectionCompletes.first).handle
+    for number in 0..<400 { centrals[0].send(Array(repeating: UInt8(number % 256), count: 251), on: handle) }
+    air.run(for: .seconds(10))
+    #expect(peripheral.disconnections.isEmpty)
+    for central in centrals { #expect(central.disconnections.isEmpty) }
+    #expect(peripheral.data.count { $0.payload.count == 251 } > 100)
+    let second = try #require(centrals[1].connectionCompletes.first).handle
+    centrals[1].send([1, 2, 3], on: second)
+    air.run(for: .seconds(1))
+    #expect(peripheral.data.contains { $0.payload == [1, 2, 3] })
+  }
+
   @Test("One seed gives the same packets at the same instants")
   func determinism() throws {
     func packets(seed: UInt64) -> [(Instant, AirPacket)] {

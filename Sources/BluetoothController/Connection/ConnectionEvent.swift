@@ -12,6 +12,7 @@ struct EventProgress {
   /// Packets in a row with a wrong CRC · Vol 6, Part B, 4.5.1: two close the event.
   var corruptPackets = 0
   var heardPeer = false
+  var hasAnswered = false
 }
 
 /// Connection events · Vol 6, Part B, 4.5.1, 4.5.6, 4.5.7.
@@ -22,6 +23,11 @@ extension Connection {
   var minimumEnd: Instant {
     let empty = LL.airTime(dataOctets: 0)
     return schedule.minimumEnd(transmit: nextAirTime, receive: empty)
+  }
+
+  /// Until when it may need it if the peer's packet is as long as it may be.
+  var longestEnd: Instant {
+    schedule.minimumEnd(transmit: nextAirTime, receive: LL.airTime(dataOctets: lengths.maximumReceiveOctets))
   }
 
   private var nextAirTime: TimeSpan {
@@ -92,12 +98,16 @@ extension Connection {
     return answer(after: now)
   }
 
-  private func answer(after now: Instant) -> RadioStep {
+  private mutating func answer(after now: Instant) -> RadioStep {
     if reasonForEnd != nil || event.corruptPackets >= 2 { return .done }
     let next = now + LL.interFrameSpace
     switch role {
     case .peripheral:
-      return next + nextAirTime <= event.limit ? .wait(until: next) : .done
+      // The first packet is answered even if it was so long that others have to wait: the central would send it again and
+      // again, and nobody would ever get on.
+      guard !event.hasAnswered || next + nextAirTime <= event.limit else { return .done }
+      event.hasAnswered = true
+      return .wait(until: next)
     case .central:
       let isUnheard = flow.pending.map { !$0.isEmpty } ?? false
       guard event.sentMoreData || event.receivedMoreData || isUnheard else { return .done }

@@ -45,15 +45,13 @@ extension Controller {
   private func limit(ofEventOf index: Int, at now: Instant) -> Instant? {
     if connections[index].role == .peripheral && connections[index].schedule.listeningEnds <= now { return nil }
     guard connections.count > 1 else { return .distantFuture }
-    let end = connections[index].minimumEnd
+    let minimumEnd = connections[index].minimumEnd
+    let longestEnd = connections[index].longestEnd
     var limit = Instant.distantFuture
     for other in connections.indices where other != index {
       let start = connections[other].schedule.start - LL.interFrameSpace
-      if start >= end {
-        limit = min(limit, start)
-      } else if connections[other].missed > connections[index].missed {
-        return nil
-      }
+      if start < longestEnd && connections[other].missed > connections[index].missed { return nil }
+      if start >= minimumEnd { limit = min(limit, start) }
     }
     return limit
   }
