@@ -159,10 +159,11 @@ extension Connection {
     procedures.mapUpdate = (map, event)
   }
 
-  /// The number of the event that a PDU's Instant means. One that has passed ends the connection at once · 5.5.
+  /// The number of the event that a PDU's Instant means. One that has passed, which is one that lies 32,767 events ahead or
+  /// more, ends the connection at once · 5.1.1, 5.1.2.
   private mutating func futureEvent(_ instant: UInt16) -> Int? {
-    let distance = Int(Int16(bitPattern: instant &- UInt16(truncatingIfNeeded: schedule.next)))
-    guard distance >= 0 else {
+    let distance = Int(instant &- UInt16(truncatingIfNeeded: schedule.next))
+    guard distance < 32_767 else {
       ending = .over(.instantPassed)
       return nil
     }
