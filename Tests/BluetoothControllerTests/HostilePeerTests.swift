@@ -287,6 +287,40 @@ struct HostilePeerTests {
     #expect(link.central.disconnections == [.connectionTimeout])
   }
 
+  @Test("S21: an instant counts as passed from 32,767 events ahead on", arguments: [(32_766, false), (32_767, true)])
+  func farInstant(distance: Int, isPassed: Bool) throws {
+    let link = try TestLink(timeout: 50)
+    link.runEvents(4)
+    // Sent and taken in at the next event, whose number is that of the instant less `distance`.
+    let instant = UInt16(truncatingIfNeeded: link.peripheral.controller.connections[0].schedule.next + distance)
+    let octets = [UInt8(truncatingIfNeeded: instant), UInt8(truncatingIfNeeded: instant >> 8)]
+    #expect(link.injectFromCentral([0x01, 0xFF, 0, 0, 0, 0] + octets).isEmpty)
+    #expect(link.peripheral.disconnections == (isPassed ? [.instantPassed] : []))
+  }
+
+  @Test("A peer that asks for ever and acknowledges nothing is made to wait")
+  func unacknowledgedAnswers() throws {
+    let link = try TestLink(timeout: 400)
+    link.runEvents(2)
+    // Every packet of the central is a new LL_PING_REQ, and none acknowledges what the peripheral has sent.
+    var nextSequenceNumber: Bool?
+    var acknowledgement: Bool?
+    link.air.fate = { transmission in
+      guard transmission.device == 0, let header = transmission.dataHeader else { return .arrives }
+      let number = nextSequenceNumber ?? header.sequenceNumber
+      nextSequenceNumber = !number
+      acknowledgement = acknowledgement ?? header.nextExpectedSequenceNumber
+      let forged = LL.DataHeader(
+        llid: .control, nextExpectedSequenceNumber: acknowledgement ?? false, sequenceNumber: number, moreData: true,
+        length: 1)
+      transmission.packet.header = forged.rawValue
+      transmission.packet.payload = [0x12]
+      return .arrives
+    }
+    link.air.run(for: .seconds(3))
+    #expect(link.peripheral.controller.connections.allSatisfy { $0.flow.waitingControl <= 16 })
+  }
+
   @Test("What only a central sends is unknown to a central")
   func wrongRole() throws {
     let link = try TestLink()

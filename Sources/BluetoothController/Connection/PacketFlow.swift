@@ -38,6 +38,8 @@ struct PacketFlow {
   var hasWork: Bool { hasQueue || pending.map { !$0.isEmpty } ?? false }
   /// Whether there is something after `pending`.
   var hasQueue: Bool { !control.isEmpty || !packets.isEmpty }
+  /// How many LL Control PDUs wait behind `pending`.
+  var waitingControl: Int { control.count }
   /// The host's packets that are not wholly acknowledged.
   private(set) var heldPackets = 0
 
@@ -85,7 +87,11 @@ struct PacketFlow {
     return part
   }
 
-  /// Takes in the header of an intact PDU: what it acknowledges, and whether its payload is new.
+  /// How many LL Control PDUs may wait. A peer that makes for more, by asking without acknowledging the answers, is not
+  /// acknowledged itself until there is room again · 4.5.9: that is the link layer's flow control.
+  private static let maximumWaitingControl = 8
+
+  /// Takes in the header of an intact PDU: what it acknowledges, and whether its payload is new and is to be looked at.
   mutating func receive(_ header: LL.DataHeader) -> (acknowledged: OutgoingPDU?, isNew: Bool) {
     var acknowledged: OutgoingPDU?
     if let sent = pending, header.nextExpectedSequenceNumber != transmitSequenceNumber {
@@ -94,7 +100,8 @@ struct PacketFlow {
       if case .endOfPacket = sent.meaning { heldPackets -= 1 }
       pending = nil
     }
-    let isNew = header.sequenceNumber == nextExpectedSequenceNumber
+    let isNew =
+      header.sequenceNumber == nextExpectedSequenceNumber && control.count < Self.maximumWaitingControl
     if isNew { nextExpectedSequenceNumber.toggle() }
     return (acknowledged, isNew)
   }

@@ -1,0 +1,133 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("A connection that loses packets")
+struct LossyLinkTests {
+  /// What one side has given to its controller, and what of it has come through.
+  private struct Flow {
+    var sent: [[UInt8]] = []
+    var packets = 0
+  }
+
+  /// The L2CAP PDUs in the parts that a host got.
+  private func joined(_ data: [HCI.ACLData]) -> [[UInt8]] {
+    var result: [[UInt8]] = []
+    for part in data {
+      if part.boundary == .continuing, !result.isEmpty {
+        result[result.count - 1] += part.payload.bytes
+      } else {
+        result.append(part.payload.bytes)
+      }
+    }
+    return result
+  }
+
+  @Test("Whatever is lost, all data arrive once, whole and in order, and are reported once", arguments: 0..<24)
+  func dataSurvive(seed: Int) throws {
+    var random = SplitGenerator(seed: UInt64(seed))
+    let interval = UInt16(6 + random.next() % 30)
+    let latency = UInt16(random.next() % 4)
+    let link = try TestLink(
+      interval: interval, latency: latency, timeout: 800, central: { $0.sleepClockDrift = 40_000 },
+      peripheral: { $0.sleepClockDrift = -40_000 })
+    var chance = SplitGenerator(seed: UInt64(seed) + 99)
+    link.air.fate = { _ in
+      switch chance.next() % 20 {
+      case 0: .lost
+      case 1: .corrupt
+      default: .arrives
+      }
+    }
+    var flows = [Flow(), Flow()]
+    let sides = [(link.central, link.centralHandle), (link.peripheral, link.peripheralHandle)]
+    for step in 0..<120 {
+      let side = Int(random.next() % 2)
+      let (device, handle) = sides[side]
+      switch random.next() % 12 {
+      case 0:
+        device.send(.leSetDataLength(handle, HCI.DataLength(octets: 27 + UInt16(random.next() % 225), time: 2120)))
+      case 1: link.central.send(.leSetHostChannelClassification(random.next() | 0b11))
+      case 2:
+        let interval = UInt16(6 + random.next() % 60)
+        device.send(
+          .leConnectionUpdate(
+            handle,
+            ConnectionParameters(
+              minimumInterval: interval, maximumInterval: interval, latency: UInt16(random.next() % 5),
+              supervisionTimeout: 800), HCI.ConnectionEventLength()))
+      case 3: device.send(.leReadRemoteFeatures(handle))
+      case 4: device.send(.readRemoteVersionInformation(handle))
+      default:
+        let sent = flows[side].packets - device.completedPackets
+        guard sent < 40 else { break }
+        let payload = (0..<1 + Int(random.next() % 251)).map { UInt8(truncatingIfNeeded: $0 &+ step) }
+        device.send(payload, on: handle)
+        flows[side].sent.append(payload)
+        flows[side].packets += 1
+      }
+      link.air.run(for: .milliseconds(Int64(random.next() % 40)))
+    }
+    link.air.run(for: .seconds(20))
+    try #require([link.central, link.peripheral].map(\.disconnections) == [[], []])
+    #expect(joined(link.peripheral.data) == flows[0].sent)
+    #expect(joined(link.central.data) == flows[1].sent)
+    #expect(link.central.completedPackets == flows[0].packets)
+    #expect(link.peripheral.completedPackets == flows[1].packets)
+    let (central, peripheral) = (link.central.controller.connections[0], link.peripheral.controller.connections[0])
+    #expect(central.channelMap == peripheral.channelMap)
+    #expect(central.values == peripheral.values)
+  }
+
+  @Test("A packet lost at any place of a conversation is made up for", arguments: 0..<30)
+  func oneLoss(place: Int) throws {
+    for fate in [TestAir.Fate.lost, .corrupt] {
+      let link = try TestLink()
+      var count = 0
+      link.air.fate = { _ in
+        count += 1
+        return count == place + 1 ? fate : .arrives
+      }
+      let payload = (0..<60).map { UInt8($0) }
+      link.central.send(.leReadRemoteFeatures(link.centralHandle))
+      link.central.send(payload, on: link.centralHandle)
+      link.peripheral.send(payload, on: link.peripheralHandle)
+      link.runEvents(4)
+      link.central.send(payload, on: link.centralHandle)
+      link.runEvents(12)
+      #expect(joined(link.peripheral.data) == [payload, payload])
+      #expect(joined(link.central.data) == [payload])
+      #expect(link.central.completedPackets == 2 && link.peripheral.completedPackets == 1)
+    }
+  }
+
+  @Test("Event counters pass 65,535, and an update at an instant behind it happens", arguments: [true, false])
+  func counterWraps(usesAlgorithm2: Bool) throws {
+    let link = try TestLink(
+      interval: 6, timeout: 100,
+      prepare: { central, _ in
+        central.air?.fate = { transmission in
+          // Without ChSel in ADV_IND the connection uses Algorithm #1; the advertiser sees a CONNECT_IND without it, too.
+          if transmission.isAdvertising, !usesAlgorithm2 { transmission.packet.header &= ~(1 << 5) }
+          return .arrives
+        }
+      })
+    link.runEvents(3)
+    for device in [link.central, link.peripheral] {
+      device.controller.connections[0].schedule.advance(skipping: 65_520)
+      device.controller.connections[0].supervisionDeadline = .distantFuture
+    }
+    link.air.run(for: .microseconds(7_500) * 65_525)
+    #expect(link.isAlive())
+    let parameters = ConnectionParameters(
+      minimumInterval: 12, maximumInterval: 12, latency: 3, supervisionTimeout: 200)
+    #expect(
+      link.central.send(.leConnectionUpdate(link.centralHandle, parameters, HCI.ConnectionEventLength())) == .success)
+    link.air.run(for: .milliseconds(400))
+    #expect(link.peripheral.controller.connections[0].schedule.next > 65_536)
+    #expect(link.peripheral.controller.connections[0].values.interval == 12)
+    #expect(link.isAlive())
+  }
+}
