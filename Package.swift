@@ -105,7 +105,8 @@ let package = Package(
       name: "CoreBluetoothTests", dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothServer", "BluetoothWire"],
       swiftSettings: settings),
     .testTarget(
-      name: "BluetoothLabTests", dependencies: ["BluetoothLab", "CoreBluetooth", "BluetoothServer", "BluetoothWire"],
+      name: "BluetoothLabTests",
+      dependencies: ["BluetoothLab", "CoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothWire"],
       swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
   ]
