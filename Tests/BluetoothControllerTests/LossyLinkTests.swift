@@ -103,6 +103,32 @@ struct LossyLinkTests {
     }
   }
 
+  @Test("News that come in the very event they speak of are in time, also for the next news right behind them")
+  func lastMoment() throws {
+    let link = try TestLink()
+    link.runEvents(3)
+    func parameters(_ interval: UInt16) -> ConnectionParameters {
+      ConnectionParameters(minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200)
+    }
+    link.air.fate = { [unowned central = link.central] transmission in
+      let instant: UInt16
+      switch transmission.device == 0 ? transmission.controlPDU : nil {
+      case .connectionUpdateInd(_, let number)?, .channelMapInd(_, let number)?: instant = number
+      default: return .arrives
+      }
+      return Int(instant) > central.controller.connections[0].schedule.next ? .lost : .arrives
+    }
+    link.central.send(.leConnectionUpdate(link.centralHandle, parameters(40), HCI.ConnectionEventLength()))
+    link.central.send(.leConnectionUpdate(link.centralHandle, parameters(12), HCI.ConnectionEventLength()))
+    link.air.run(for: .seconds(3))
+    #expect(link.peripheral.disconnections.isEmpty)
+    for device in [link.central, link.peripheral] {
+      #expect(device.controller.connections.map(\.values.interval) == [12])
+    }
+    link.air.fate = { _ in .arrives }
+    #expect(link.isAlive())
+  }
+
   @Test("Event counters pass 65,535, and an update at an instant behind it happens", arguments: [true, false])
   func counterWraps(usesAlgorithm2: Bool) throws {
     let link = try TestLink(

@@ -3,6 +3,8 @@ import BluetoothWire
 
 /// What has happened in the connection event that has the radio.
 struct EventProgress {
+  /// One event stays on one channel, even when the channel map changes in it.
+  var channel = RadioChannel(0)
   /// No packet may last beyond this.
   var limit = Instant.distantFuture
   var isFirstPacket = true
@@ -17,8 +19,6 @@ struct EventProgress {
 
 /// Connection events · Vol 6, Part B, 4.5.1, 4.5.6, 4.5.7.
 extension Connection {
-  private var channel: RadioChannel { selection.channel(event: schedule.next, map: channelMap).radioChannel }
-
   /// Until when the next event needs the radio at least.
   var minimumEnd: Instant {
     let empty = LL.airTime(dataOctets: 0)
@@ -37,6 +37,7 @@ extension Connection {
   /// The connection has the radio until `limit`.
   mutating func beginEvent(limit: Instant, at now: Instant) -> RadioStep {
     event = EventProgress()
+    event.channel = selection.channel(event: schedule.next, map: channelMap).radioChannel
     event.limit = min(limit, schedule.anchor(of: schedule.next + 1) - LL.interFrameSpace)
     missed = 0
     switch role {
@@ -55,11 +56,11 @@ extension Connection {
     event.sentMoreData = header.moreData
     let packet = AirPacket(
       accessAddress: accessAddress, crcInit: crcInit, header: header.rawValue, payload: pdu.payload)
-    return .command(.transmit(packet, on: channel, phy: .le1M, power: transmitPower))
+    return .command(.transmit(packet, on: event.channel, phy: .le1M, power: transmitPower))
   }
 
   private func listen(until: Instant) -> RadioStep {
-    .command(.receive(on: channel, phy: .le1M, accessAddress: accessAddress, crcInit: crcInit, until: until))
+    .command(.receive(on: event.channel, phy: .le1M, accessAddress: accessAddress, crcInit: crcInit, until: until))
   }
 
   mutating func transmitted(at now: Instant) -> RadioStep {

@@ -107,7 +107,7 @@ extension Connection {
     }
   }
 
-  private mutating func apply(_ timing: LL.ConnectionTiming, instant: Int, into output: inout HostOutput) {
+  mutating func apply(_ timing: LL.ConnectionTiming, instant: Int, into output: inout HostOutput) {
     let unit = ConnectionParameters.intervalUnit
     schedule.update(
       at: instant, interval: unit * Int64(timing.interval), offset: unit * Int64(timing.windowOffset),

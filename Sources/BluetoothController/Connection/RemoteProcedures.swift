@@ -141,7 +141,14 @@ extension Connection {
       begin(.termination(reason: .invalidLLParameters, code: .invalidLLParameters), at: now, into: &output)
       return
     }
-    procedures.update = (timing, event)
+    if event == schedule.next {
+      // That is this event: the packet that brought the news was already sent at the new place.
+      var timing = timing
+      (timing.windowOffset, timing.windowSize) = (0, 0)
+      apply(timing, instant: event, into: &output)
+    } else {
+      procedures.update = (timing, event)
+    }
   }
 
   private mutating func takeChannelMap(
@@ -156,7 +163,7 @@ extension Connection {
       begin(.termination(reason: .invalidLLParameters, code: .invalidLLParameters), at: now, into: &output)
       return
     }
-    procedures.mapUpdate = (map, event)
+    if event == schedule.next { channelMap = map } else { procedures.mapUpdate = (map, event) }
   }
 
   /// The number of the event that a PDU's Instant means. One that has passed, which is one that lies 32,767 events ahead or
