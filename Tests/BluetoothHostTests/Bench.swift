@@ -154,7 +154,14 @@ struct Bench {
     if role == .central { perform { host, now in host.connect(to: peer, at: now) } }
     let handle = HCI.ConnectionHandle(rawValue: number)
     receive(.leConnectionComplete(Bench.connection(role, handle, peer)))
+    if role == .central { receive(Bench.signOfLife(handle)) }
     return handle
+  }
+
+  /// What shows that the peer has heard a central.
+  static func signOfLife(_ handle: HCI.ConnectionHandle) -> HCI.Event {
+    let length = HCI.DataLength(octets: 251, time: 2120)
+    return .leDataLengthChange(handle, transmit: length, receive: length)
   }
 
   static func connection(_ role: Link.Role, _ handle: HCI.ConnectionHandle, _ peer: DeviceAddress)

@@ -34,6 +34,7 @@ struct HostConnectingTests {
     #expect(bench.commands == [create(Bench.peer)])
     let handle = HCI.ConnectionHandle(rawValue: 0x40)
     bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    bench.receive(Bench.signOfLife(handle))
     let link = Link(handle: handle, role: .central, peer: Bench.peer)
     #expect(bench.links == [link])
     #expect(bench.host.links == [link])
@@ -63,6 +64,7 @@ struct HostConnectingTests {
     var complete = Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), Bench.peer)
     complete.peer.type = 3
     bench.receive(.leEnhancedConnectionComplete(complete))
+    bench.receive(Bench.signOfLife(complete.handle))
     #expect(bench.links.map(\.peer) == [Bench.peer])
   }
 
@@ -81,6 +83,7 @@ struct HostConnectingTests {
       ])
     bench.forget()
     bench.receive(.leConnectionComplete(Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), other)))
+    bench.receive(Bench.signOfLife(HCI.ConnectionHandle(rawValue: 1)))
     #expect(bench.links.map(\.peer) == [other])
     #expect(bench.commands.contains(create(Bench.peer)))
     #expect(bench.failures.isEmpty)
@@ -161,6 +164,44 @@ struct HostConnectingTests {
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
     #expect(bench.events.isEmpty)
     #expect(bench.host.links.isEmpty)
+  }
+
+  @Test("A peer that never heard CONNECT_IND is waited for again, and nobody hears of the link")
+  func notEstablished() {
+    var bench = bench()
+    connect(&bench, Bench.peer)
+    bench.forget()
+    let handle = HCI.ConnectionHandle(rawValue: 0x40)
+    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    #expect(bench.events.isEmpty)
+    #expect(bench.host.links.isEmpty)
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionFailedToBeEstablished))
+    #expect(bench.events.isEmpty)
+    #expect(bench.commands.last == create(Bench.peer))
+  }
+
+  @Test("A link that ends before the peer has said anything, but not for want of it, is told with its end")
+  func endedAtOnce() {
+    var bench = bench()
+    connect(&bench, Bench.peer)
+    let handle = HCI.ConnectionHandle(rawValue: 0x40)
+    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
+    #expect(bench.links.map(\.peer) == [Bench.peer])
+    #expect(bench.disconnections == [.remoteUserTerminatedConnection])
+  }
+
+  @Test("Who is not wanted any more before it has said anything is left, and nobody hears of it")
+  func cancelledBeforeFirstSign() {
+    var bench = bench()
+    connect(&bench, Bench.peer)
+    let handle = HCI.ConnectionHandle(rawValue: 0x40)
+    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    bench.perform { host, now in host.cancelConnecting(to: Bench.peer, at: now) }
+    #expect(bench.commands.last == .disconnect(handle, reason: .remoteUserTerminatedConnection))
+    bench.receive(Bench.signOfLife(handle))
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
+    #expect(bench.events.isEmpty)
   }
 
   @Test("A device that is wanted again while its old link ends is connected to afterwards")

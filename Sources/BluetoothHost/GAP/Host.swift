@@ -50,8 +50,8 @@ package struct Host {
     }
   }
 
-  /// The links that exist, in the order in which they came about.
-  package var links: [Link] { allLinks.filter { !$0.isHidden }.map(\.link) }
+  /// The links that `connected` has told of, in the order in which they came about.
+  package var links: [Link] { allLinks.filter { $0.standing == .announced }.map(\.link) }
 
   /// The ATT_MTU of a link; that of a link which does not exist is the default.
   package func mtu(of handle: HCI.ConnectionHandle) -> Int {
@@ -127,14 +127,23 @@ package struct Host {
       events.append(.connectionFailed(address, .commandDisallowed))
       return
     }
-    initiator.connect(to: address)
+    // One that is just coming about may be it.
+    if unprovenLink(to: address) == nil { initiator.connect(to: address) }
     settle(at: now)
   }
 
   /// Does not wait for the device any more. A link that just then came about is ended without an event.
   package mutating func cancelConnecting(to address: DeviceAddress, at now: Instant) {
     initiator.cancel(address)
+    if let index = unprovenLink(to: address) {
+      allLinks[index].standing = .hidden
+      disconnect(index, reason: .remoteUserTerminatedConnection)
+    }
     settle(at: now)
+  }
+
+  private func unprovenLink(to address: DeviceAddress) -> Int? {
+    allLinks.indices.first { allLinks[$0].standing == .unproven && allLinks[$0].link.peer == address }
   }
 
   /// Ends a link; answered by `disconnected`.

@@ -18,6 +18,8 @@ extension Host {
       if status == .success { disconnected(handle, reason) }
     case .leConnectionUpdateComplete(_, let handle, _):
       if let index = anyIndex(of: handle) { allLinks[index].isUpdating = false }
+    case .leDataLengthChange(let handle, _, _):
+      if let index = anyIndex(of: handle) { heardFromPeer(on: index) }
     case .leRemoteConnectionParameterRequest(let handle, let parameters):
       answerParameterRequest(handle, parameters)
     case .leLongTermKeyRequest(let handle, _, _):
@@ -26,7 +28,7 @@ extension Host {
     case .hardwareError: fail(at: now)
     case .encryptionChange, .readRemoteVersionInformationComplete, .dataBufferOverflow,
       .encryptionKeyRefreshComplete, .authenticatedPayloadTimeoutExpired, .leReadRemoteFeaturesComplete,
-      .leDataLengthChange, .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete, .lePHYUpdateComplete,
+      .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete, .lePHYUpdateComplete,
       .leScanTimeout, .leAdvertisingSetTerminated, .leChannelSelectionAlgorithm, .unknownLE, .unknown:
       break
     }
@@ -94,18 +96,26 @@ extension Host {
     initiator.linkCameAbout(peer)
     let link = Link(handle: complete.handle, role: role, peer: peer)
     allLinks.append(
-      HostLink(link, maximumMTU: configuration.maximumMTU, isHidden: !isWanted, pool: pool))
+      HostLink(link, maximumMTU: configuration.maximumMTU, standing: isWanted ? .unproven : .hidden, pool: pool))
     let index = allLinks.count - 1
     guard isWanted else {
       disconnect(index, reason: .remoteUserTerminatedConnection)
       return
     }
-    events.append(.connected(link))
+    // A peripheral has the other's CONNECT_IND; a central waits for what its first packets bring.
+    if role == .peripheral { heardFromPeer(on: index) }
     if role == .central, let length = controller.maximumDataLength, controller.supports(.leSetDataLength) {
       commands.append(.leSetDataLength(link.handle, length), for: .other)
     }
     allLinks[index].bearer.start(at: now)
     serve(index, at: now)
+  }
+
+  /// The peer has heard this device: the link counts. Before that a central can't know · Vol 6, Part B, 4.5.2.
+  mutating func heardFromPeer(on index: Int) {
+    guard allLinks[index].standing == .unproven else { return }
+    allLinks[index].standing = .announced
+    events.append(.connected(allLinks[index].link))
   }
 
   private mutating func disconnected(_ handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode) {
@@ -118,7 +128,18 @@ extension Host {
     outstanding -= link.outstanding
     initiator.linkEnded(link.link.peer)
     advertiser.linkEnded()
-    if !link.isHidden { events.append(.disconnected(handle, reason)) }
+    switch link.standing {
+    case .hidden: break
+    case .announced: events.append(.disconnected(handle, reason))
+    case .unproven:
+      // The peer never heard of it, so it is still being waited for; else it was there, and ended before it said anything.
+      if reason == .connectionFailedToBeEstablished {
+        initiator.connect(to: link.link.peer)
+      } else {
+        events.append(.connected(link.link))
+        events.append(.disconnected(handle, reason))
+      }
+    }
     resetIfQuiet()
   }
 

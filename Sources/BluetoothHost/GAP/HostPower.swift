@@ -80,8 +80,10 @@ extension Host {
     if advertiser.isEnabled { commands.append(.leSetAdvertisingEnable(false), for: .other) }
     if scanner.isEnabled { commands.append(.leSetScanEnable(false, filterDuplicates: false), for: .other) }
     for index in allLinks.indices where !allLinks[index].isHidden {
-      events.append(.disconnected(allLinks[index].link.handle, .connectionTerminatedByLocalHost))
-      allLinks[index].isHidden = true
+      if allLinks[index].standing == .announced {
+        events.append(.disconnected(allLinks[index].link.handle, .connectionTerminatedByLocalHost))
+      }
+      allLinks[index].standing = .hidden
       commands.append(
         .disconnect(allLinks[index].link.handle, reason: .remoteDeviceTerminatedPowerOff), for: .other)
     }
@@ -144,8 +146,12 @@ extension Host {
       }
       next = commands.popFirst()
     }
-    for link in allLinks where !link.isHidden {
-      events.append(.disconnected(link.link.handle, .hardwareFailure))
+    for link in allLinks {
+      switch link.standing {
+      case .announced: events.append(.disconnected(link.link.handle, .hardwareFailure))
+      case .unproven: events.append(.connectionFailed(link.link.peer, .hardwareFailure))
+      case .hidden: break
+      }
     }
     for address in initiator.wanted { events.append(.connectionFailed(address, .hardwareFailure)) }
     if advertiser.isAwaited { events.append(.advertisingStarted(.commandTimeout)) }

@@ -26,6 +26,7 @@ extension Host {
       metrics.unknownLinks += 1
       return
     }
+    heardFromPeer(on: index)
     let dropped = allLinks[index].reassembler.dropped
     let frame = allLinks[index].reassembler.receive(data, pool: pool)
     metrics.droppedFrames += allLinks[index].reassembler.dropped - dropped
@@ -110,5 +111,6 @@ extension Host {
     let completed = min(count, allLinks[index].outstanding)
     allLinks[index].outstanding -= completed
     outstanding -= completed
+    if completed > 0 { heardFromPeer(on: index) }
   }
 }

@@ -17,18 +17,29 @@ struct HostLink {
   /// LE Connection Update was sent and is not completed.
   var isUpdating = false
   var isDisconnecting = false
-  /// Nobody is told of it: it came about after it was not wanted any more, or the host is shutting down.
-  var isHidden: Bool
+  var standing: Standing
+
+  /// What those above know of a link.
+  enum Standing {
+    /// Nothing yet: this device has sent CONNECT_IND, but nothing shows that the peer has heard it.
+    case unproven
+    /// That it is there.
+    case announced
+    /// Nothing any more, or never: it came about after it was not wanted any more, or the host is shutting down.
+    case hidden
+  }
 
   /// How many frames of signalling may wait; more are answers to a flood, which are dropped.
   private static let maximumFrames = 16
 
-  init(_ link: Link, maximumMTU: Int, isHidden: Bool, pool: PacketPool) {
+  init(_ link: Link, maximumMTU: Int, standing: Standing, pool: PacketPool) {
     self.link = link
-    self.isHidden = isHidden
+    self.standing = standing
     bearer = GATTBearer(role: link.role, maximumMTU: maximumMTU, pool: pool)
     signalling = SignallingChannel(role: link.role)
   }
+
+  var isHidden: Bool { standing == .hidden }
 
   var deadline: Instant? {
     // Read in place: see `Host.deadline`.
