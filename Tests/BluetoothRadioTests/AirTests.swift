@@ -144,6 +144,21 @@ struct AirTests {
     }
   }
 
+  @Test("Of packets that end at one instant, each sender is told that its own was sent")
+  func simultaneousEnds() {
+    let senders = (0..<3).map { _ in Scripted([(.microseconds(100), send()), (.microseconds(900), send())]) }
+    let receiver = Scripted([(.microseconds(50), listen(until: 800))])
+    run(senders.map { ($0, 5) } + [(receiver, 0)])
+    let ends: [Instant] = [.microseconds(228), .microseconds(1_028)]
+    for sender in senders {
+      let times = sender.heard.map(\.0)
+      #expect(times == ends)
+    }
+    // The one that it had locked onto came to nothing.
+    let time = receiver.heard.first?.0
+    #expect(time == .microseconds(800))
+  }
+
   @Test("One seed gives one outcome")
   func determinism() {
     func outcomes(seed: UInt64) -> [Bool] {

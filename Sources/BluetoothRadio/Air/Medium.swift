@@ -39,6 +39,7 @@ struct Medium {
     case transmitting(on: RadioChannel)
 
     var isIdle: Bool { if case .idle = self { true } else { false } }
+    var isTransmitting: Bool { if case .transmitting = self { true } else { false } }
   }
 
   private struct Listening {
@@ -118,9 +119,7 @@ struct Medium {
     states[radio.index] = .idle
   }
 
-  func isTransmitting(_ radio: RadioID) -> Bool {
-    if case .transmitting = states[radio.index] { true } else { false }
-  }
+  func isTransmitting(_ radio: RadioID) -> Bool { states[radio.index].isTransmitting }
 
   /// The radio stops in the middle of a packet: nobody gets it, but it has disturbed what it has disturbed. Returns who
   /// had locked onto it and listens again, with the end of their listening time.
@@ -198,11 +197,16 @@ struct Medium {
 
   /// Drops what can't disturb anything any more.
   private mutating func forgetEnded(on channel: Int, at now: Instant) {
+    let states = states
+    // Of those that end at one instant, each is there until its own end has been dealt with.
+    func isOngoing(_ transmission: TransmissionRecord) -> Bool {
+      transmission.end > now || transmission.end == now && states[transmission.radio.index].isTransmitting
+    }
     var earliestOngoing = Instant.distantFuture
-    for transmission in transmissions[channel] where transmission.end > now {
+    for transmission in transmissions[channel] where isOngoing(transmission) {
       earliestOngoing = min(earliestOngoing, transmission.start)
     }
-    transmissions[channel].removeAll { $0.end <= now && $0.end <= earliestOngoing }
+    transmissions[channel].removeAll { !isOngoing($0) && $0.end <= earliestOngoing }
   }
 
   private mutating func outcome(
