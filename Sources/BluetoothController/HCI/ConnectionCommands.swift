@@ -36,7 +36,7 @@ extension Controller {
       connections[index].readFeatures(at: now, into: &output)
     case .leCreateConnection(let request):
       guard let own = ownAddress(request.ownAddressType) else { return }
-      initiator = Initiator(request, own: own, at: now)
+      initiator = Initiator(request, own: own, at: now, random: &random)
       listeningChanged()
     case .leConnectionUpdate(let handle, let parameters, _):
       guard let index = index(of: handle) else { return }

@@ -6,10 +6,13 @@ struct Initiator {
   let own: DeviceAddress
   let windows: ScanWindows
 
-  init(_ request: HCI.CreateConnection, own: DeviceAddress, at now: Instant) {
+  /// Begins on a channel by chance: two that begin at one instant and heard the same advertisement each time would each
+  /// time destroy each other's CONNECT_IND, which real clocks and ears never do for long.
+  init(_ request: HCI.CreateConnection, own: DeviceAddress, at now: Instant, random: inout SplitGenerator) {
     self.request = request
     self.own = own
-    windows = ScanWindows(interval: request.scanInterval, window: request.scanWindow, start: now)
+    windows = ScanWindows(
+      interval: request.scanInterval, window: request.scanWindow, start: now, firstChannel: UInt8(random.next() % 3))
   }
 
   /// The device that sent `pdu` and how it chooses channels, if this initiator may connect to it now.

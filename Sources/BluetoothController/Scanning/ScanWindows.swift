@@ -6,10 +6,12 @@ struct ScanWindows {
   private let start: Instant
   private let interval: TimeSpan
   private let window: TimeSpan
+  private let firstChannel: UInt8
 
-  /// Interval and window in units of 0.625 ms, from `start` on.
-  init(interval: UInt16, window: UInt16, start: Instant) {
+  /// Interval and window in units of 0.625 ms, from `start` on; `firstChannel` is 0 to 2 for 37 to 39.
+  init(interval: UInt16, window: UInt16, start: Instant, firstChannel: UInt8 = 0) {
     self.start = start
+    self.firstChannel = firstChannel
     self.interval = HCI.AdvertisingParameters.intervalUnit * Int64(max(1, interval))
     self.window = HCI.AdvertisingParameters.intervalUnit * Int64(window)
   }
@@ -23,7 +25,7 @@ struct ScanWindows {
     let number = number(at: now)
     let end = start + interval * number + window
     guard now < end else { return nil }
-    return (ChannelIndex(37 + UInt8(number % 3)).radioChannel, end)
+    return (ChannelIndex(37 + (firstChannel + UInt8(number % 3)) % 3).radioChannel, end)
   }
 
   /// When the next window opens after `now`.
