@@ -40,9 +40,15 @@ package final class RealTimeRunner: Sendable {
         engine.settle()
       } while engine.nextEvent.map { $0 <= wallTime } ?? false
       guard let next = engine.nextEvent else { return timer.schedule(deadline: .distantFuture) }
-      let delay = max(0, (next - wallTime).nanoseconds) * 1_000 / speedPerMille
-      timer.schedule(deadline: .now() + .nanoseconds(Int(delay)), leeway: .nanoseconds(0))
+      let delay = RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
+      timer.schedule(deadline: .now() + .nanoseconds(delay), leeway: .nanoseconds(0))
     }
+  }
+
+  /// The wall clock's nanoseconds until `wait` of radio time is over, or until it is time to look again.
+  static func wallTime(for wait: TimeSpan, speedPerMille: Int64) -> Int {
+    let longest = TimeSpan.seconds(3_600)
+    return Int(min(max(.zero, wait), longest).nanoseconds * 1_000 / speedPerMille)
   }
 
   /// Begins to run `engine`, which nobody else may touch from then on; `speed` is radio seconds per second, 0.001 to
@@ -50,7 +56,7 @@ package final class RealTimeRunner: Sendable {
   package init(_ engine: sending WorldEngine, speed: Double = 1) {
     mailbox = engine.mailbox
     let timer = DispatchSource.makeTimerSource(queue: queue)
-    let perMille = Int64((min(max(speed, 0.001), 1_000) * 1_000).rounded())
+    let perMille = speed.isNaN ? 1_000 : Int64((min(max(speed, 0.001), 1_000) * 1_000).rounded())
     confined = Confined(engine: engine, timer: timer, speedPerMille: perMille)
     let box = confined
     timer.setEventHandler { box.pump() }
