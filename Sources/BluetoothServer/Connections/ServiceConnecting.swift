@@ -129,7 +129,9 @@ extension Service {
     case .delayed, .connecting:
       return true
     case .connected:
-      deliver(.disconnected(peer, .link(reason), isReconnecting: user.reconnects), to: user.session)
+      // Nobody here wanted the end, so the host did: a peer that does not answer · Vol 3, Part F, 3.3.3.
+      let error: SessionError = reason == .connectionTerminatedByLocalHost ? .timeout : .link(reason)
+      deliver(.disconnected(peer, error, isReconnecting: user.reconnects), to: user.session)
       guard user.reconnects else { return false }
     case .disconnecting(let again):
       deliver(.disconnected(peer, nil, isReconnecting: false), to: user.session)

@@ -226,6 +226,17 @@ import Testing
     #expect(air.app.lastATTError?.errorCode == 0x81)
   }
 
+  @Test("6.8 A request that is never answered times out at the peer, and the link with it")
+  func unanswered() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    air.accessory.onRequests = { _ in }
+    peripheral.readValue(for: characteristic)
+    air.world.run(for: .seconds(20))
+    air.expect("disconnected")
+    #expect(air.app.errors.suffix(2).map { ($0 as? CBError)?.code } == [.connectionTimeout, .connectionTimeout])
+  }
+
   @Test("6.4 A static value is read without asking the app")
   func staticValue() {
     let air = Air()
