@@ -74,7 +74,8 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
   /// Sends the next measurement to whoever subscribed.
   func measure() {
     beats += 1
-    energyExpended += 3
+    // It stays at its maximum until it is reset.
+    energyExpended += min(3, .max - energyExpended)
     let beatsPerMinute = UInt8(70 + (beats * 7) % 11)
     // Flags: 8-bit value, energy expended present.
     let value = Data([0x08, beatsPerMinute, UInt8(energyExpended & 0xFF), UInt8(energyExpended >> 8)])
