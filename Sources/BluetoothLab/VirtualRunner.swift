@@ -74,8 +74,10 @@ final class VirtualRunner: @unchecked Sendable {
       defer { state.isRunning = true }
       return state.isRunning
     }
-    precondition(
-      !wasRunning, "World.run was called while this world is running: in one of its callbacks, or on another thread")
+    // Not a precondition, which says nothing in release builds.
+    if wasRunning {
+      fatalError("World.run was called while this world is running: in one of its callbacks, or on another thread")
+    }
   }
 
   private func leave() { state.withLockedValue { $0.isRunning = false } }
@@ -86,7 +88,7 @@ final class VirtualRunner: @unchecked Sendable {
 
   func release() {
     let waiting = state.withLockedValue { state -> [CheckedContinuation<Void, Never>] in
-      precondition(state.holds > 0, "World.release was called more often than hold")
+      if state.holds == 0 { fatalError("World.release was called more often than hold") }
       state.holds -= 1
       guard state.holds == 0 else { return [] }
       defer { state.continuations = [] }

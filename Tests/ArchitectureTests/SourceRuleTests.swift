@@ -25,6 +25,15 @@ import Testing
     }
   }
 
+  @Test("What an app did wrong is said in release builds, too: a precondition would keep it to itself")
+  func reasons() {
+    for file in Repository.swiftFiles(in: "Sources") where ["CoreBluetooth", "BluetoothLab"].contains(file.module) {
+      for line in file.codeLines where line.text.contains(/\b(precondition|preconditionFailure|assert)\(/) {
+        Issue.record("\(file.path):\(line.number):\(line.text)")
+      }
+    }
+  }
+
   @Test("Engines read no clock and draw no randomness of their own")
   func purity() {
     let forbidden = /\b(ContinuousClock|SuspendingClock|clock_gettime|SystemRandomNumberGenerator)\b/

@@ -52,9 +52,10 @@ open class CBMutableDescriptor: CBDescriptor {
   public init(type UUID: CBUUID, value: Any?) {
     switch UUID.wire {
     case .userDescription:
-      precondition(value is String, "Expecting NSString value type for User Description descriptor")
-    case .presentationFormat: precondition(value is Data, "Expecting NSData value type for Format descriptor")
-    default: preconditionFailure("Descriptors with UUID \(UUID.uuidString) are not supported")
+      if !(value is String) { raise("Expecting NSString value type for User Description descriptor") }
+    case .presentationFormat:
+      if !(value is Data) { raise("Expecting NSData value type for Format descriptor") }
+    default: raise("Descriptors with UUID \(UUID.uuidString) are not supported")
     }
     super.init(uuid: UUID, content: Content(value: value))
   }

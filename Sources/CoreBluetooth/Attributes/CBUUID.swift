@@ -20,7 +20,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   /// stops the program.
   public init(string theString: String) {
     guard let wire = BluetoothUUID(text: theString) else {
-      preconditionFailure("String \(theString) does not represent a valid UUID")
+      raise("String \(theString) does not represent a valid UUID")
     }
     self.wire = wire
     super.init()
@@ -29,7 +29,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   /// The UUID of these 2, 4 or 16 octets, most significant first. Any other number of them stops the program.
   public init(data theData: Data) {
     guard let wire = BluetoothUUID(bigEndian: theData) else {
-      preconditionFailure("Data \(Array(theData)) does not represent a valid UUID")
+      raise("Data \(Array(theData)) does not represent a valid UUID")
     }
     self.wire = wire
     super.init()

@@ -106,9 +106,8 @@ extension CBMutableService {
   func checkCachedValues() {
     for case let characteristic as CBMutableCharacteristic in content.withLockedValue({ $0.characteristics }) ?? [] {
       let content = characteristic.content.withLockedValue { $0 }
-      precondition(
-        content.value == nil || (content.properties.isSubset(of: .read) && content.permissions.isSubset(of: .readable)),
-        "Characteristics with cached values must be read-only")
+      let isReadOnly = content.properties.isSubset(of: .read) && content.permissions.isSubset(of: .readable)
+      if content.value != nil, !isReadOnly { raise("Characteristics with cached values must be read-only") }
     }
   }
 }

@@ -163,9 +163,10 @@ open class CBPeripheral: CBPeer {
   /// Writes the descriptor: `peripheral(_:didWriteValueFor:error:)`. The Client Characteristic Configuration stops the
   /// program: it is for `setNotifyValue`.
   open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
-    precondition(
-      descriptor.uuid.wire != .clientConfiguration,
-      "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:")
+    if descriptor.uuid.wire == .clientConfiguration {
+      raise(
+        "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:")
+    }
     guard accepts() else { return }
     guard let id = id(of: descriptor) else {
       return refuse { $0.peripheral(self, didWriteValueFor: descriptor, error: $1) }
