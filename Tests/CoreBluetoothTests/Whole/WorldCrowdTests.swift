@@ -20,7 +20,7 @@ import Testing
 
     func centralManager(
       _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
-      rssi RSSI: NSNumber
+      rssi: NSNumber
     ) {
       guard sensor == nil else { return }
       sensor = peripheral
