@@ -6,10 +6,11 @@ import DequeModule
 
 /// A whole device of a world: controller, host and service, joined in memory. Confined to the world.
 final class VirtualDevice: Participant {
-  private var controller: Controller
-  private var service: Service
+  // Confined, and no engine calls out while it works: see `WorldEngine`.
+  @exclusivity(unchecked) private var controller: Controller
+  @exclusivity(unchecked) private var service: Service
+  @exclusivity(unchecked) private var deliveries: Deque<Delivery> = []
   let executor: VirtualAdapter.Executor
-  private var deliveries: Deque<Delivery> = []
   private let capture: DeviceCapture?
 
   init(
@@ -24,7 +25,7 @@ final class VirtualDevice: Participant {
 
   // MARK: Participant
 
-  private(set) var deadline: Instant?
+  @exclusivity(unchecked) private(set) var deadline: Instant?
 
   func timeReached(_ now: Instant) {
     if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }

@@ -112,8 +112,15 @@ package struct Service: ~Copyable {
 
   // MARK: Sessions
 
-  func linkIndex(of connection: HCI.ConnectionHandle) -> Int? { links.firstIndex { $0.link.handle == connection } }
-  func linkIndex(of peer: PeerHandle) -> Int? { links.firstIndex { $0.peer == peer } }
+  // By index: `firstIndex` would hand its closure copies of all that a link has.
+  func linkIndex(of connection: HCI.ConnectionHandle) -> Int? {
+    for index in links.indices where links[index].link.handle == connection { return index }
+    return nil
+  }
+  func linkIndex(of peer: PeerHandle) -> Int? {
+    for index in links.indices where links[index].peer == peer { return index }
+    return nil
+  }
 
   mutating func deliver(_ event: CentralEvent, to slot: CentralSlot) {
     if let session = centrals.entries[slot.index]?.session { outbox.append(event, for: session) }

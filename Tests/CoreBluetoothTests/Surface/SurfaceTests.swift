@@ -84,8 +84,11 @@ import Testing
   func plainManagers() {
     #expect(CBCentralManager().delegate == nil)
     #expect(CBPeripheralManager().delegate == nil)
-    #expect(CBCentralManager(delegate: nil, queue: nil).state == .unknown)
-    #expect(CBPeripheralManager(delegate: nil, queue: nil).state == .unknown)
+    // Nobody serves this queue, so that no callback can come between.
+    let queue = DispatchQueue(label: "never served", attributes: .initiallyInactive)
+    defer { queue.activate() }
+    #expect(CBCentralManager(delegate: nil, queue: queue).state == .unknown)
+    #expect(CBPeripheralManager(delegate: nil, queue: queue).state == .unknown)
   }
 
   @Test("An L2CAP channel that an app makes itself has nothing in it")
