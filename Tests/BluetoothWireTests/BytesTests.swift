@@ -52,6 +52,18 @@ struct BytesTests {
     #expect(kept == [[0], [1], [2], [3]])
   }
 
+  @Test("However many storages are kept for ever, the pool does not grow for ever", arguments: [8, 9, 64, 200])
+  func poolWithLongKept(count: Int) {
+    let pool = PacketPool()
+    let kept = (0..<count).map { _ in pool.take() }
+    for _ in 0..<20_000 { _ = pool.take() }
+    let settled = pool.count
+    for _ in 0..<20_000 { _ = pool.take() }
+    #expect(pool.count == settled)
+    #expect(settled <= count + count / 2 + 1)
+    withExtendedLifetime(kept) {}
+  }
+
   @Test("A slice of a slice sees the right octets")
   func slices() {
     let slice: ByteSlice = [0, 1, 2, 3, 4, 5]

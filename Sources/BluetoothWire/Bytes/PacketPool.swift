@@ -45,7 +45,11 @@ package final class PacketPool {
       if isKnownUniquelyReferenced(&storages[index]) { return storages[index] }
     }
     let storage = PacketStorage(capacity: Self.storageCapacity)
-    storages.append(storage)
+    // In the middle of those that were looked at: however many are kept for long, no run of them is met like this again.
+    let middle = next - Self.probes / 2
+    let place = middle >= 0 ? middle : max(0, storages.count + middle)
+    storages.insert(storage, at: place)
+    if place <= next { next = next + 1 == storages.count ? 0 : next + 1 }
     return storage
   }
 }
