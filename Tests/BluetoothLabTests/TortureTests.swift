@@ -15,6 +15,17 @@ struct TortureTests {
     #expect(run.phones.map(\.connections).reduce(0, +) > 0)
   }
 
+  @Test("When all apps have stopped, the world comes to rest", arguments: 0..<3)
+  func rest(seed: Int) {
+    let run = Run(seed: UInt64(seed) + 40)
+    run.play(rounds: 20)
+    run.stopAll()
+    run.world.run(for: .seconds(5))
+    let before = run.world.now
+    run.world.runUntilIdle()
+    #expect(run.world.now == before)
+  }
+
   @Test("One seed, one story", arguments: [3, 5])
   func determinism(seed: Int) {
     let runs = (0..<2).map { _ in Run(seed: UInt64(seed)) }
@@ -66,6 +77,11 @@ private final class Run {
       let scanner = world.device(named: "scanner \(number)", at: Position(x: 45, y: 20 * Double(number)))
       others.append(TorturePhone("scanner \(number)", scanner.adapter, Notes(), service: 0x180F))
     }
+  }
+
+  func stopAll() {
+    for phone in phones + others { phone.stop() }
+    for sensor in [sensor] + beacons { sensor.stop() }
   }
 
   func play(rounds: Int) {
@@ -128,6 +144,8 @@ private final class TortureSensor: PeripheralClient, @unchecked Sendable {
       session.send(.update(id, ByteSlice(number.bigEndianOctets + Array(repeating: 0xAA, count: 16)), nil))
     }
   }
+
+  func stop() { session?.send(.stopAdvertising) }
 
   private func publish() {
     func characteristic(_ id: LocalAttributeID, _ uuid: UInt16, _ properties: GATTProperties, value: ByteSlice? = nil)
@@ -196,6 +214,7 @@ private final class TorturePhone: CentralClient, @unchecked Sendable {
     case write, rssi
   }
   private var open: [Question] = []
+  private var hasStopped = false
 
   init(_ name: String, _ adapter: any Adapter, _ notes: Notes, service: BluetoothUUID) {
     self.name = name
@@ -208,6 +227,12 @@ private final class TorturePhone: CentralClient, @unchecked Sendable {
     guard let peer, isConnected else { return }
     forget()
     session?.send(.cancelConnection(peer))
+  }
+
+  func stop() {
+    hasStopped = true
+    session?.send(.stopScan)
+    if let peer { session?.send(.cancelConnection(peer)) }
   }
 
   func finish() {
@@ -307,6 +332,7 @@ private final class TorturePhone: CentralClient, @unchecked Sendable {
   }
 
   private func scan() {
+    guard !hasStopped else { return }
     session?.send(.scan(ScanRequest(services: [service], solicitedServices: [], allowsDuplicates: false)))
   }
 }
