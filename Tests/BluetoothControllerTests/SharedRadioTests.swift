@@ -107,6 +107,31 @@ struct SharedRadioTests {
     #expect(peripheral.data.contains { $0.payload == [1, 2, 3] })
   }
 
+  @Test("A connection full of data leaves room for advertising and for scanning", arguments: [6, 24, 80])
+  func fullConnection(interval: UInt16) throws {
+    let length = HCI.DataLength(octets: 251, time: 2120)
+    let link = try TestLink(
+      interval: interval, central: { $0.aclBufferCount = 10_000 }, peripheral: { $0.aclBufferCount = 10_000 },
+      prepare: { central, peripheral in
+        for device in [central, peripheral] { device.send(.leWriteSuggestedDefaultDataLength(length)) }
+      })
+    let other = TestDevice("other", address: 0x3333_3333_3333)
+    link.air.add(other)
+    other.start()
+    other.scan()
+    other.advertise()
+    link.peripheral.advertise()
+    link.central.scan()
+    for _ in 0..<4_000 { link.peripheral.send(Array(repeating: 7, count: 251), on: link.peripheralHandle) }
+    link.air.run(for: .seconds(4))
+    #expect(link.central.disconnections.isEmpty)
+    // It is still full, and it has moved most of what it could.
+    #expect(link.peripheral.completedPackets < 4_000)
+    #expect(link.central.data.count > 800)
+    #expect(other.reports.count { $0.address == HCI.PeerAddress(link.peripheral.address) } >= 10)
+    #expect(link.central.reports.count { $0.address == HCI.PeerAddress(other.address) } >= 4)
+  }
+
   @Test("One seed gives the same packets at the same instants")
   func determinism() throws {
     func packets(seed: UInt64) -> [(Instant, AirPacket)] {

@@ -89,6 +89,9 @@ struct Advertiser {
     return advertising + max(connect, scan)
   }
 
+  /// How long the radio is needed at most for all three channels, with the gaps between this event and others.
+  var eventDuration: TimeSpan { (duration + Self.channelPause) * 3 + Self.channelPause * 3 }
+
   // MARK: An advertising event
 
   /// The advertiser has the radio, and until `limit` nobody else needs it.

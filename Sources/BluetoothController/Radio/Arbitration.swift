@@ -44,16 +44,27 @@ extension Controller {
   /// Until when the event may last; nil: it keeps out of another one's way, or comes too late.
   private func limit(ofEventOf index: Int, at now: Instant) -> Instant? {
     if connections[index].role == .peripheral && connections[index].schedule.listeningEnds <= now { return nil }
-    guard connections.count > 1 else { return .distantFuture }
+    var limit = shareEnds(ofEventOf: index, at: now)
+    guard connections.count > 1 else { return limit }
     let minimumEnd = connections[index].minimumEnd
     let longestEnd = connections[index].longestEnd
-    var limit = Instant.distantFuture
     for other in connections.indices where other != index {
       let start = connections[other].schedule.start - LL.interFrameSpace
       if start < longestEnd && connections[other].missed > connections[index].missed { return nil }
       if start >= minimumEnd { limit = min(limit, start) }
     }
     return limit
+  }
+
+  /// Until when an event that has much to move may go on, so that advertising and listening get some of the radio, too: the
+  /// last quarter of the interval for listening, and what an advertising event that is due needs, half of it at most.
+  private func shareEnds(ofEventOf index: Int, at now: Instant) -> Instant {
+    let interval = connections[index].interval
+    let end = now + interval
+    var result = Instant.distantFuture
+    if scanner != nil || initiator != nil { result = end - interval / 4 }
+    if let advertiser, advertiser.next < end { result = min(result, end - min(advertiser.eventDuration, interval / 2)) }
+    return result
   }
 
   /// When the next connection event needs the radio.
