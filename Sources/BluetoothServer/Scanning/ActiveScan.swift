@@ -4,7 +4,19 @@ import BluetoothWire
 struct ActiveScan {
   let request: ScanRequest
   /// What the session was told of each peer since the scan began.
-  private var reported: [PeerHandle: AdvertisingFields] = [:]
+  private var reported: [PeerHandle: Told] = [:]
+
+  private struct Told: Equatable {
+    var content: AdvertisingFields
+    /// The area itself is never told, only what of it was asked for.
+    var overflow: [BluetoothUUID]
+
+    init(_ content: AdvertisingFields, overflow: [BluetoothUUID]) {
+      self.content = content
+      self.content.hideOverflowArea()
+      self.overflow = overflow
+    }
+  }
 
   init(_ request: ScanRequest) { self.request = request }
 
@@ -22,11 +34,12 @@ struct ActiveScan {
     return isWanted ? overflow : nil
   }
 
-  /// Whether the session is to be told of `peer` now: for each packet, or the first time and when the content changed.
-  mutating func reports(_ peer: PeerHandle, _ content: AdvertisingFields) -> Bool {
+  /// Whether the session is to be told of `peer` now: for each packet, or the first time and when what it is told changed.
+  mutating func reports(_ peer: PeerHandle, _ content: AdvertisingFields, overflow: [BluetoothUUID] = []) -> Bool {
     if request.allowsDuplicates { return true }
-    guard reported[peer] != content else { return false }
-    reported[peer] = content
+    let told = Told(content, overflow: overflow)
+    guard reported[peer] != told else { return false }
+    reported[peer] = told
     return true
   }
 }

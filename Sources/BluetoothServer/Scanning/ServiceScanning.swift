@@ -32,7 +32,7 @@ extension Service {
     for slot in centrals.slots {
       guard let overflow = centrals.entries[slot.index]?.scan?.match(sighting.content),
         let peer = enter(report.address, sighting.content),
-        centrals[slot]?.scan?.reports(peer, sighting.content) == true
+        centrals[slot]?.scan?.reports(peer, sighting.content, overflow: overflow) == true
       else { continue }
       let discovery = Discovery(
         peer: peers[peer].info, content: sighting.content, overflowServices: overflow,

@@ -34,6 +34,9 @@ package struct AdvertisingFields: Hashable, Sendable {
     for structure in AdvertisingData(octets) { add(structure) }
   }
 
+  /// Leaves what apps are told of everybody.
+  package mutating func hideOverflowArea() { overflowArea = nil }
+
   private mutating func add(_ structure: AdvertisingData.Structure) {
     if let list = structure.services {
       Self.add(list, to: &services)

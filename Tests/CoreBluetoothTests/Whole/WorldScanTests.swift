@@ -64,6 +64,17 @@ import Testing
       (air.app.advertisement[CBAdvertisementDataOverflowServiceUUIDsKey] as? [CBUUID])?.contains(uuids[14]) == true)
   }
 
+  @Test("2.3 An overflow area that nobody asked for makes no second report")
+  func hiddenOverflow() {
+    let air = Air()
+    air.advertise([
+      CBAdvertisementDataServiceUUIDsKey: (1...15).map { CBUUID(string: "FF" + String(format: "%02X", $0)) }
+    ])
+    air.central.scanForPeripherals(withServices: nil)
+    air.world.run(for: .seconds(3))
+    #expect(air.app.take().count == 1)
+  }
+
   @Test("Nothing is found out of range, and what was found comes back under the same identifier")
   func range() {
     let air = Air()
