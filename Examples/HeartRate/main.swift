@@ -27,8 +27,8 @@ struct HeartRate: ParsableCommand {
     guard distance >= 0, distance <= 1_000_000 else {
       throw ValidationError("--distance must be between 0 and 1000000 metres, not \(distance).")
     }
-    let adapter = ProcessInfo.processInfo.environment["COREBLUETOOTH_ADAPTER"] ?? "virtual"
-    guard adapter == "virtual" else {
+    let adapter = ProcessInfo.processInfo.environment["COREBLUETOOTH_ADAPTER"] ?? ""
+    guard ["", "virtual"].contains(adapter) else {
       throw ValidationError(
         "COREBLUETOOTH_ADAPTER is \"\(adapter)\", but both devices are virtual ones: unset it, or set it to virtual.")
     }

@@ -17,7 +17,8 @@ enum AdapterSelection {
           + " of a BluetoothLab world")
       return nil
     case nil:
-      guard let specifier = ProcessInfo.processInfo.environment[environmentVariable] else {
+      // Empty is how scripts say that a variable is not set.
+      guard let specifier = ProcessInfo.processInfo.environment[environmentVariable], !specifier.isEmpty else {
         return adapter(named: standard, by: "the default")
       }
       return adapter(named: specifier, by: "the environment variable \(environmentVariable)")

@@ -118,6 +118,14 @@ import Testing
     #expect(weakPeripheral == nil)
   }
 
+  @Test("A variable COREBLUETOOTH_ADAPTER that is empty names nothing: the default is taken")
+  func emptyVariable() async {
+    await #expect(processExitsWith: .success) {
+      setenv(AdapterSelection.environmentVariable, "", 1)
+      exit(AdapterSelection.adapter(for: nil) == nil ? 1 : 0)
+    }
+  }
+
   @Test("A manager without an adapter is unsupported, and one line says why")
   func noAdapter() async {
     LogRecorder.install()
