@@ -7,13 +7,14 @@ struct HeartRate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "heart-rate", abstract: "A heart rate sensor and a phone meet on the simulated air.")
 
-  @Option(help: "How many measurements the phone waits for.")
+  // `unconditional`: −3 is a wrong number, not another option.
+  @Option(parsing: .unconditional, help: "How many measurements the phone waits for.")
   var count = 10
 
-  @Option(help: "Decides all chance on the air.")
+  @Option(parsing: .unconditional, help: "Decides all chance on the air.")
   var seed: UInt64 = 1
 
-  @Option(help: ArgumentHelp("How far the two are from each other.", valueName: "metres"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("How far the two are from each other.", valueName: "metres"))
   var distance = 2.0
 
   @Option(help: ArgumentHelp("Writes everything on the air to this file.", valueName: "file.pcapng"))
