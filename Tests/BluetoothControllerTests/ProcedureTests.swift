@@ -240,4 +240,23 @@ struct ProcedureTests {
     #expect(Set(link.air.log.map { ChannelIndex($0.channel).number }) == [0, 1, 2, 3, 4])
     #expect(link.isAlive())
   }
+
+  @Test("News leave a peripheral six of the events that it attends, however few those are", arguments: [0, 4])
+  func instantAllowsForLatency(latency: UInt16) throws {
+    let link = try TestLink(latency: latency)
+    link.runEvents(12)
+    #expect(link.central.send(.leSetHostChannelClassification(0x1F)) == .success)
+    link.runEvents(2 * Int64(latency + 1))
+    let sent = try #require(link.air.log.first { $0.device == 0 && $0.controlPDU?.isChannelMap == true })
+    guard case .channelMapInd(_, let instant)? = sent.controlPDU else { return }
+    let events = link.air.log.filter { $0.device == 0 && !$0.isAdvertising && $0.start <= sent.start }
+    // Each event has one packet of the central at least, 30 ms after that of the event before.
+    let first = try #require(events.first).start
+    let number = Int((sent.start - first).nanoseconds + 15_000_000) / 30_000_000
+    #expect(Int(instant) - number >= 6 * (Int(latency) + 1))
+  }
+}
+
+extension LL.ControlPDU {
+  fileprivate var isChannelMap: Bool { if case .channelMapInd = self { true } else { false } }
 }

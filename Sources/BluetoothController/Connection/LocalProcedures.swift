@@ -83,9 +83,10 @@ extension Connection {
     send(.connectionUpdateInd(timing, instant: UInt16(truncatingIfNeeded: instant)), in: pool)
   }
 
-  /// The peripheral shall have the chance to hear of it in six events at least that it attends · 5.1.1.
+  /// The peripheral shall have the chance to hear of it in six events at least that it attends · 5.1.1. One more is for
+  /// what is queued before it.
   private var firstInstant: Int {
-    schedule.next + 1 + ControlProcedures.eventsBeforeInstant + Int(values.latency)
+    schedule.next + (ControlProcedures.eventsBeforeInstant + 1) * (Int(values.latency) + 1)
   }
 
   // MARK: Instants
