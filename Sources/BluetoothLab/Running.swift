@@ -50,7 +50,8 @@ extension World {
       let end = now + limit
       while !condition() {
         guard now < end else { return false }
-        try? await Task.sleep(for: .milliseconds(1))
+        // The wall clock decides, so this looks again every millisecond; a task that is cancelled does not wait on.
+        do { try await Task.sleep(for: .milliseconds(1)) } catch { return condition() }
       }
       return true
     }

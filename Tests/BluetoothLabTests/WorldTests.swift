@@ -131,6 +131,16 @@ struct WorldTests {
     #expect(peripheral.events.last == "advertising")
   }
 
+  @Test("A cancelled task does not wait for a world in real time")
+  func cancellation() async {
+    let world = World(seed: 1, time: .real(speed: 1))
+    let waiting = Task { await world.run(until: { false }, limit: .seconds(3_600)) }
+    waiting.cancel()
+    #expect(await waiting.value == false)
+    // Not because the hour is over.
+    #expect(world.now < .seconds(3_000))
+  }
+
   @Test("Running a world in one of its callbacks stops the program with a reason")
   func runInCallback() async {
     await #expect(processExitsWith: .failure) {

@@ -3,6 +3,7 @@ import BluetoothWire
 
 /// A Bluetooth UUID of 16, 32 or 128 bits. Two forms of one UUID are equal and hash alike.
 open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
+  // Nothing in it changes after init; the compiler can't know that of an open class.
   let wire: BluetoothUUID
 
   init(_ wire: BluetoothUUID) {
