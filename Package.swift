@@ -38,7 +38,8 @@ let package = Package(
     .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: settings),
     // Floor 2
     .target(
-      name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothWire", deque], swiftSettings: settings),
+      name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
+      swiftSettings: settings),
     .target(name: "BluetoothCapture", dependencies: ["BluetoothWire"], swiftSettings: settings),
     // Floor 3
     .target(name: "BluetoothHost", dependencies: ["BluetoothWire", deque], swiftSettings: settings),
@@ -92,7 +93,8 @@ let package = Package(
       name: "BluetoothRadioTests", dependencies: ["BluetoothRadio", "BluetoothWire"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothControllerTests",
-      dependencies: ["BluetoothController", "BluetoothRadio", "BluetoothWire", "TestVectors"], swiftSettings: settings),
+      dependencies: ["BluetoothController", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", "TestVectors"],
+      swiftSettings: settings),
     .testTarget(
       name: "BluetoothCaptureTests", dependencies: ["BluetoothCapture", "BluetoothWire"], swiftSettings: settings),
     .testTarget(
