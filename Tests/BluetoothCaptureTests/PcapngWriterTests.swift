@@ -26,7 +26,7 @@ import Testing
     var writer = PcapngWriter()
     _ = writer.takeBytes()
     writer.airPacket(
-      Self.packet, crc: 0x563412, channel: RadioChannel(39), phy: .le1M, power: Decibel(-4),
+      Self.packet, crc: 0x563412, channel: RadioChannel(39), modulation: .le1M, power: Decibel(-4),
       start: Instant(nanoseconds: 0x1_0000_0002), comment: "ok")
     let expected: [UInt8] = [
       // Block type, length, interface, time (high, low), captured and original length.
@@ -45,17 +45,19 @@ import Testing
   @Test(
     "The PHY and the direction stand in the flags",
     arguments: [
-      (PHY.le1M, AirDirection.centralToPeripheral, 0x0D13), (.le2M, .peripheralToCentral, 0x4D93),
-      (.leCoded, .unspecified, 0x8C13),
-    ] as [(PHY, AirDirection, Int)])
-  func flags(phy: PHY, direction: AirDirection, flags: Int) throws {
+      (Modulation.le1M, AirDirection.centralToPeripheral, 0x0D13), (.le2M, .peripheralToCentral, 0x4D93),
+      (.codedS8, .unspecified, 0x8C13), (.codedS2, .unspecified, 0x8C13),
+    ] as [(Modulation, AirDirection, Int)])
+  func flags(modulation: Modulation, direction: AirDirection, flags: Int) throws {
     var writer = PcapngWriter()
     writer.airPacket(
-      Self.packet, crc: 0, channel: RadioChannel(0), phy: phy, power: Decibel(0), start: .zero, direction: direction)
+      Self.packet, crc: 0, channel: RadioChannel(0), modulation: modulation, power: Decibel(0), start: .zero,
+      direction: direction)
     let data = try #require(CaptureReader(writer.finish()).packets.first).data
     #expect(Int(data[8]) | Int(data[9]) << 8 == flags)
-    // Only a coded packet has a coding indicator.
-    #expect(data.count == (phy == .leCoded ? 23 : 22))
+    // Only a coded packet has a coding indicator, after the access address.
+    #expect(data.count == (modulation.phy == .leCoded ? 23 : 22))
+    if modulation.phy == .leCoded { #expect(data[14] == (modulation == .codedS2 ? 1 : 0)) }
   }
 
   @Test(
@@ -66,7 +68,7 @@ import Testing
       as [(Decibel, Int8)])
   func power(power: Decibel, octet: Int8) throws {
     var writer = PcapngWriter()
-    writer.airPacket(Self.packet, crc: 0, channel: RadioChannel(0), phy: .le1M, power: power, start: .zero)
+    writer.airPacket(Self.packet, crc: 0, channel: RadioChannel(0), modulation: .le1M, power: power, start: .zero)
     let data = try #require(CaptureReader(writer.finish()).packets.first).data
     #expect(data[1] == UInt8(bitPattern: octet))
   }
@@ -113,11 +115,11 @@ import Testing
   func reordering() throws {
     var writer = PcapngWriter()
     _ = writer.takeBytes()
-    writer.airPacket(Self.packet, crc: 0, channel: RadioChannel(0), phy: .le1M, power: Decibel(0), start: .zero)
+    writer.airPacket(Self.packet, crc: 0, channel: RadioChannel(0), modulation: .le1M, power: Decibel(0), start: .zero)
     let early = writer.takeBytes()
     #expect(early.isEmpty)
     let later = Instant.zero + PcapngWriter.reorderingTime + .nanoseconds(1)
-    writer.airPacket(Self.packet, crc: 0, channel: RadioChannel(0), phy: .le1M, power: Decibel(0), start: later)
+    writer.airPacket(Self.packet, crc: 0, channel: RadioChannel(0), modulation: .le1M, power: Decibel(0), start: later)
     let settled = writer.takeBytes()
     #expect(try CaptureReader(settled).packets.map(\.nanoseconds) == [0])
     let capture = try CaptureReader(writer.finish())
@@ -128,7 +130,8 @@ import Testing
   func lateComment() throws {
     var writer = PcapngWriter()
     let record = writer.airPacket(
-      Self.packet, crc: 0, channel: RadioChannel(0), phy: .le1M, power: Decibel(0), start: .zero, comment: "first")
+      Self.packet, crc: 0, channel: RadioChannel(0), modulation: .le1M, power: Decibel(0), start: .zero,
+      comment: "first")
     let isAdded = writer.add(comment: "second", to: record)
     #expect(isAdded)
     let capture = try CaptureReader(writer.finish())
@@ -141,7 +144,7 @@ import Testing
   func longComment() throws {
     var writer = PcapngWriter()
     writer.airPacket(
-      Self.packet, crc: 0, channel: RadioChannel(0), phy: .le1M, power: Decibel(0), start: .zero,
+      Self.packet, crc: 0, channel: RadioChannel(0), modulation: .le1M, power: Decibel(0), start: .zero,
       comment: String(repeating: "x", count: 70_000))
     let capture = try CaptureReader(writer.finish())
     #expect(capture.packets.first?.comments.first?.utf8.count == 65_535)
@@ -153,7 +156,7 @@ import Testing
     #expect(writer.pendingCount > 0)
     _ = writer.takeBytes()
     #expect(writer.pendingCount == 0)
-    writer.airPacket(Self.packet, crc: 0, channel: RadioChannel(0), phy: .le1M, power: Decibel(0), start: .zero)
+    writer.airPacket(Self.packet, crc: 0, channel: RadioChannel(0), modulation: .le1M, power: Decibel(0), start: .zero)
     #expect(writer.pendingCount >= 22)
     _ = writer.finish()
     #expect(writer.pendingCount == 0)

@@ -30,7 +30,7 @@ extension Instant {
 private let packet = AirPacket(accessAddress: 0x1234_5678, crcInit: 0x55, header: 0x0601, payload: [1, 2, 3, 4, 5, 6])
 
 private func send(_ packet: AirPacket = packet, channel: UInt8 = 7, power: Int = 0) -> RadioCommand {
-  .transmit(packet, on: RadioChannel(channel), phy: .le1M, power: Decibel(power))
+  .transmit(packet, on: RadioChannel(channel), modulation: .le1M, power: Decibel(power))
 }
 
 private func listen(
@@ -60,7 +60,7 @@ struct AirTests {
     let (time, event) = try #require(receiver.heard.first)
     // Preamble 1, access address 4, header 2, payload 6, CRC 3 octets at 8 µs.
     #expect(time == .microseconds(100 + 16 * 8))
-    guard case .received(packet, start: .microseconds(100), let level, isIntact: true) = event else {
+    guard case .received(packet, modulation: .le1M, start: .microseconds(100), let level, isIntact: true) = event else {
       Issue.record("\(event)")
       return
     }
@@ -100,7 +100,7 @@ struct AirTests {
   func wrongCRCInit() {
     let receiver = Scripted([(.microseconds(50), listen(crcInit: 0x56))])
     run([(Scripted([(.microseconds(100), send())]), 0), (receiver, 1)])
-    guard case .received(_, _, _, isIntact: false)? = receiver.heard.first?.1 else {
+    guard case .received(_, _, _, _, isIntact: false)? = receiver.heard.first?.1 else {
       Issue.record("\(receiver.heard)")
       return
     }
@@ -113,7 +113,7 @@ struct AirTests {
       (0..<200).count { seed in
         let receiver = Scripted([(.microseconds(50), listen(until: 500))])
         run([(Scripted([(.microseconds(100), send())]), 0), (receiver, metres)], seed: UInt64(seed))
-        if case .received(_, _, _, isIntact: true)? = receiver.heard.first?.1 { return true }
+        if case .received(_, _, _, _, isIntact: true)? = receiver.heard.first?.1 { return true }
         return false
       }
     }
@@ -134,11 +134,11 @@ struct AirTests {
       ])
       return receiver.heard.first?.1
     }
-    guard case .received(_, _, _, isIntact: false)? = outcome(otherAt: 1) else {
+    guard case .received(_, _, _, _, isIntact: false)? = outcome(otherAt: 1) else {
       Issue.record("two equal signals")
       return
     }
-    guard case .received(_, _, _, isIntact: true)? = outcome(otherAt: 60) else {
+    guard case .received(_, _, _, _, isIntact: true)? = outcome(otherAt: 60) else {
       Issue.record("one 44 dB stronger")
       return
     }
@@ -165,7 +165,7 @@ struct AirTests {
       let receiver = Scripted((0..<50).map { (.microseconds(1_000 * $0 + 50), listen(until: 1_000 * $0 + 900)) })
       let sender = Scripted((0..<50).map { (.microseconds(1_000 * $0 + 100), send()) })
       run([(sender, 0), (receiver, 105)], seed: seed)
-      return receiver.heard.map { if case .received(_, _, _, isIntact: true) = $0.1 { true } else { false } }
+      return receiver.heard.map { if case .received(_, _, _, _, isIntact: true) = $0.1 { true } else { false } }
     }
     #expect(outcomes(seed: 5) == outcomes(seed: 5))
     #expect(outcomes(seed: 5) != outcomes(seed: 6))

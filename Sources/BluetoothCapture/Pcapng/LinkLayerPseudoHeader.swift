@@ -16,7 +16,8 @@ enum LinkLayerPseudoHeader {
 
   /// Appends the header and then `packet` as it was sent, with its access address and CRC.
   static func append(
-    _ packet: AirPacket, crc: UInt32, channel: RadioChannel, phy: PHY, power: Decibel, direction: AirDirection,
+    _ packet: AirPacket, crc: UInt32, channel: RadioChannel, modulation: Modulation, power: Decibel,
+    direction: AirDirection,
     to output: inout [UInt8]
   ) {
     output.append(channel.number)
@@ -27,10 +28,14 @@ enum LinkLayerPseudoHeader {
     output.append(littleEndian: packet.accessAddress)
     output.append(
       littleEndian: Flag.dewhitened | Flag.signalPowerValid | Flag.referenceAccessAddressValid | Flag.crcChecked
-        | Flag.crcValid | direction.rawValue << Flag.directionShift | phyNumber(phy) << Flag.phyShift)
+        | Flag.crcValid | direction.rawValue << Flag.directionShift | phyNumber(modulation.phy) << Flag.phyShift)
     output.append(littleEndian: packet.accessAddress)
-    // The Coding Indicator, which the capture format wants in an octet of its own: 0 stands for S=8.
-    if phy == .leCoded { output.append(0) }
+    // The Coding Indicator, which the capture format wants in an octet of its own.
+    switch modulation {
+    case .le1M, .le2M: break
+    case .codedS8: output.append(0b00)
+    case .codedS2: output.append(0b01)
+    }
     output.append(littleEndian: packet.header)
     output.append(packet.payload)
     output.append(UInt8(truncatingIfNeeded: crc))

@@ -64,14 +64,14 @@ package struct PcapngWriter {
   ///   - comment: how each receiver fared.
   @discardableResult
   package mutating func airPacket(
-    _ packet: AirPacket, crc: UInt32, channel: RadioChannel, phy: PHY, power: Decibel, start: Instant,
+    _ packet: AirPacket, crc: UInt32, channel: RadioChannel, modulation: Modulation, power: Decibel, start: Instant,
     direction: AirDirection = .unspecified, comment: String? = nil
   ) -> Record {
     var data: [UInt8] = []
     // Pseudo header 10, access address 4, coding indicator 1, header 2, CRC 3.
     data.reserveCapacity(20 + packet.payload.count)
     LinkLayerPseudoHeader.append(
-      packet, crc: crc, channel: channel, phy: phy, power: power, direction: direction, to: &data)
+      packet, crc: crc, channel: channel, modulation: modulation, power: power, direction: direction, to: &data)
     return enqueue(data, on: Self.air, at: start, comments: comment.map { [$0] } ?? [])
   }
 

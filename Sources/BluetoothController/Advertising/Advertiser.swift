@@ -80,12 +80,12 @@ struct Advertiser {
 
   /// How long one channel needs the radio at most: the packet, and the longest exchange that may follow.
   var duration: TimeSpan {
-    let advertising = packet.airTime(on: .le1M) + LL.interFrameSpace
+    let advertising = packet.airTime(.le1M) + LL.interFrameSpace
     guard parameters.isConnectable || parameters.isScannable else { return advertising }
     // CONNECT_IND takes 352 µs; SCAN_REQ 176 µs, and the response follows.
     let connect = TimeSpan.microseconds(352)
     guard parameters.isScannable else { return advertising + connect }
-    let scan = TimeSpan.microseconds(176) + LL.interFrameSpace + response.airTime(on: .le1M)
+    let scan = TimeSpan.microseconds(176) + LL.interFrameSpace + response.airTime(.le1M)
     return advertising + max(connect, scan)
   }
 
@@ -116,7 +116,7 @@ struct Advertiser {
 
   private mutating func advertise() -> RadioStep {
     phase = .advertising
-    return .command(.transmit(packet, on: channel, phy: .le1M, power: power))
+    return .command(.transmit(packet, on: channel, modulation: .le1M, power: power))
   }
 
   private var channel: RadioChannel { ChannelIndex(Self.channels[min(max(index, 0), 2)]).radioChannel }
@@ -126,7 +126,7 @@ struct Advertiser {
     case .waiting: return advertise()
     case .beforeResponse:
       phase = .responding
-      return .command(.transmit(response, on: channel, phy: .le1M, power: power))
+      return .command(.transmit(response, on: channel, modulation: .le1M, power: power))
     default: return .done
     }
   }

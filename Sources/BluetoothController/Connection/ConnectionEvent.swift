@@ -56,7 +56,7 @@ extension Connection {
     event.sentMoreData = header.moreData
     let packet = AirPacket(
       accessAddress: accessAddress, crcInit: crcInit, header: header.rawValue, payload: pdu.payload)
-    return .command(.transmit(packet, on: event.channel, phy: .le1M, power: transmitPower))
+    return .command(.transmit(packet, on: event.channel, modulation: .le1M, power: transmitPower))
   }
 
   private func listen(until: Instant) -> RadioStep {

@@ -158,7 +158,7 @@ extension Controller {
     switch event {
     case .transmitted: step = connections[index].transmitted(at: now)
     case .nothingReceived: step = .done
-    case .received(let packet, let start, let level, let isIntact):
+    case .received(let packet, _, let start, let level, let isIntact):
       step = connections[index].received(
         packet, start: start, level: level, isIntact: isIntact, at: now, into: &output)
     }
@@ -172,7 +172,7 @@ extension Controller {
       if let step = advertiser?.transmitted(at: now) { perform(step, at: now) }
     case .nothingReceived:
       if let step = advertiser?.nothingReceived(at: now) { perform(step, at: now) }
-    case .received(let packet, _, _, let isIntact): advertiserReceived(packet, isIntact: isIntact, at: now)
+    case .received(let packet, _, _, _, let isIntact): advertiserReceived(packet, isIntact: isIntact, at: now)
     }
   }
 }

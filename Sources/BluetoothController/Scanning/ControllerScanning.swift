@@ -42,7 +42,7 @@ extension Controller {
 
   mutating func continueListening(_ event: RadioEvent, on channel: RadioChannel, at now: Instant) {
     radioUse = .free
-    guard case .received(let packet, _, let level, isIntact: true) = event,
+    guard case .received(let packet, _, _, let level, isIntact: true) = event,
       let pdu = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload)
     else { return }
     report(pdu, level: level)
@@ -99,7 +99,7 @@ extension Controller {
     exchange.phase = .requesting
     radioUse = .scanRequest(exchange)
     let packet = LL.AdvertisingPDU.scanReq(scanner: own, advertiser: exchange.advertiser).packet(in: pool)
-    order(.transmit(packet, on: exchange.channel, phy: .le1M, power: configuration.transmitPower))
+    order(.transmit(packet, on: exchange.channel, modulation: .le1M, power: configuration.transmitPower))
   }
 
   mutating func continueScanRequest(_ exchange: ScanExchange, _ event: RadioEvent, at now: Instant) {
@@ -110,7 +110,7 @@ extension Controller {
       radioUse = .scanRequest(exchange)
       listen(on: exchange.channel, until: RadioTiming.answerTimeout(after: now))
       return
-    case .received(let packet, _, let level, isIntact: true):
+    case .received(let packet, _, _, let level, isIntact: true):
       radioUse = .free
       if case .scanRsp(let address, let data)? = try? LL.AdvertisingPDU(
         header: packet.header, payload: packet.payload), address == exchange.advertiser
@@ -178,7 +178,7 @@ extension Controller {
     let pdu = LL.AdvertisingPDU.connectInd(
       initiator: exchange.own, advertiser: exchange.peer, data: exchange.data, usesAlgorithm2: true)
     order(
-      .transmit(pdu.packet(in: pool), on: exchange.channel, phy: .le1M, power: configuration.transmitPower))
+      .transmit(pdu.packet(in: pool), on: exchange.channel, modulation: .le1M, power: configuration.transmitPower))
   }
 
   mutating func connectIndSent(_ exchange: ConnectExchange, at now: Instant) {

@@ -8,18 +8,20 @@ package struct RadioID: Hashable, Sendable {
 /// What a radio is, besides what it does at the moment.
 package struct RadioProperties: Sendable {
   package var position: GridPosition
-  /// The level at which one bit in a thousand is lost, dBm · Vol 6, Part A, 4.1. One for each PHY.
+  /// The level at which one bit in a thousand is lost, dBm · Vol 6, Part A, 4.1. One for each modulation.
   package var sensitivity1M = Decibel(-90)
   package var sensitivity2M = Decibel(-87)
-  package var sensitivityCoded = Decibel(-102)
+  package var sensitivityS8 = Decibel(-102)
+  package var sensitivityS2 = Decibel(-95)
 
   package init(position: GridPosition) { self.position = position }
 
-  package func sensitivity(on phy: PHY) -> Decibel {
-    switch phy {
+  package func sensitivity(_ modulation: Modulation) -> Decibel {
+    switch modulation {
     case .le1M: sensitivity1M
     case .le2M: sensitivity2M
-    case .leCoded: sensitivityCoded
+    case .codedS8: sensitivityS8
+    case .codedS2: sensitivityS2
     }
   }
 }
@@ -81,13 +83,15 @@ struct Medium {
 
   /// The radio begins to send; says when it ends.
   mutating func transmit(
-    _ packet: AirPacket, from radio: RadioID, on channel: RadioChannel, phy: PHY, power: Decibel, at now: Instant
+    _ packet: AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation, power: Decibel,
+    at now: Instant
   ) -> Instant {
     stop(radio)
     lastNumber += 1
     let transmission = TransmissionRecord(
-      number: lastNumber, radio: radio, packet: packet, channel: channel, phy: phy, power: power, start: now,
-      end: now + packet.airTime(on: phy))
+      number: lastNumber, radio: radio, packet: packet, channel: channel, modulation: modulation, power: power,
+      start: now,
+      end: now + packet.airTime(modulation))
     states[radio.index] = .transmitting(on: channel)
     let index = Int(channel.number)
     transmissions[index].append(transmission)
@@ -153,10 +157,10 @@ struct Medium {
 
   private mutating func lock(_ radio: RadioID, onto transmission: TransmissionRecord) {
     guard radio != transmission.radio, case .listening(var listening) = states[radio.index], listening.lock == nil,
-      listening.accessAddress == transmission.packet.accessAddress, listening.phy == transmission.phy
+      listening.accessAddress == transmission.packet.accessAddress, listening.phy == transmission.modulation.phy
     else { return }
     let level = level(of: transmission, at: radio)
-    guard level > noise(at: radio, on: listening.phy) else { return }
+    guard level > noise(at: radio, on: transmission.modulation) else { return }
     listening.lock = Lock(transmission: transmission.number, level: level)
     states[radio.index] = .listening(listening)
   }
@@ -166,8 +170,8 @@ struct Medium {
     return transmission.power - Levels.pathLoss(millimetres: distance)
   }
 
-  private func noise(at radio: RadioID, on phy: PHY) -> Decibel {
-    properties[radio.index].sensitivity(on: phy) - Self.noiseBelowSensitivity
+  private func noise(at radio: RadioID, on modulation: Modulation) -> Decibel {
+    properties[radio.index].sensitivity(modulation) - Self.noiseBelowSensitivity
   }
 
   /// The radio's transmission ends now: fills `receptions` with what each receiver that had locked onto it got. They are
@@ -224,7 +228,7 @@ struct Medium {
   private func costs(
     of transmission: TransmissionRecord, at radio: RadioID, level: Decibel
   ) -> (synchronisation: UInt64, rest: UInt64) {
-    let noise = noise(at: radio, on: transmission.phy)
+    let noise = noise(at: radio, on: transmission.modulation)
     let bits = Self.bits(of: transmission)
     let index = Int(transmission.channel.number)
     let clear = Levels.costPerBit(at: level - noise)

@@ -4,9 +4,10 @@ import BluetoothWire
 /// the one before it began.
 package enum RadioCommand: Sendable {
   /// Send `packet` now, at `power` (dBm). Answered by `RadioEvent.transmitted` when its last bit has left.
-  case transmit(AirPacket, on: RadioChannel, phy: PHY, power: Decibel)
+  case transmit(AirPacket, on: RadioChannel, modulation: Modulation, power: Decibel)
   /// Listen from now on for one packet with this access address. Answered by `received` when a packet has ended, or
-  /// by `nothingReceived` at `until` (nil: never) unless a packet is arriving then. The radio is idle after either.
+  /// by `nothingReceived` at `until` (nil: never) unless a packet is arriving then. The radio is idle after either. On
+  /// LE Coded both codings are heard.
   case receive(on: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?)
   /// Do nothing.
   case stop
@@ -18,7 +19,7 @@ package enum RadioEvent: Sendable {
   case transmitted
   /// A packet has ended, now. Its octets are what was sent; `isIntact` false stands for a wrong CRC, and then they
   /// must not be looked at.
-  case received(AirPacket, start: Instant, level: Decibel, isIntact: Bool)
+  case received(AirPacket, modulation: Modulation, start: Instant, level: Decibel, isIntact: Bool)
   /// The listening time is over.
   case nothingReceived
 }

@@ -7,7 +7,7 @@ package struct TransmissionRecord: Sendable {
   package var radio: RadioID
   package var packet: AirPacket
   package var channel: RadioChannel
-  package var phy: PHY
+  package var modulation: Modulation
   /// dBm.
   package var power: Decibel
   /// When its preamble began.

@@ -152,8 +152,8 @@ package final class WorldEngine {
   private func obey(_ command: RadioCommand, _ radio: RadioID, _ member: Member) {
     abandonTransmission(of: radio, member)
     switch command {
-    case .transmit(let packet, let channel, let phy, let power):
-      let end = medium.transmit(packet, from: radio, on: channel, phy: phy, power: power, at: now)
+    case .transmit(let packet, let channel, let modulation, let power):
+      let end = medium.transmit(packet, from: radio, on: channel, modulation: modulation, power: power, at: now)
       timers.set(member.transmissionEnds, to: end)
       timers.set(member.listeningEnds, to: nil)
     case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
@@ -185,7 +185,9 @@ package final class WorldEngine {
       let event: RadioEvent =
         reception.outcome == .missed
         ? .nothingReceived
-        : .received(record.packet, start: record.start, level: reception.level, isIntact: reception.outcome == .intact)
+        : .received(
+          record.packet, modulation: record.modulation, start: record.start, level: reception.level,
+          isIntact: reception.outcome == .intact)
       members[index].participant.radio(event, at: now)
       attend(to: index)
     }

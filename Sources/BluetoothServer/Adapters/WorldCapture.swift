@@ -33,7 +33,8 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   package func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception]) {
     lock.withLock {
       writer.airPacket(
-        record.packet, crc: record.packet.crc, channel: record.channel, phy: record.phy, power: record.power,
+        record.packet, crc: record.packet.crc, channel: record.channel, modulation: record.modulation,
+        power: record.power,
         start: record.start, direction: directions.direction(of: record.packet, sender: record.radio.index),
         comment: describe(record, receptions))
       writeIfDue()

@@ -13,6 +13,7 @@ final class TestAir {
     let end: Instant
     let device: Int
     let channel: RadioChannel
+    let modulation: Modulation
     var packet: AirPacket
 
     var isAdvertising: Bool { packet.accessAddress == LL.advertisingAccessAddress }
@@ -31,7 +32,8 @@ final class TestAir {
   private enum RadioState {
     case idle
     case transmitting(Transmission)
-    case listening(channel: RadioChannel, accessAddress: UInt32, crcInit: UInt32, until: Instant?, lock: Instant?)
+    case listening(
+      channel: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?, lock: Instant?)
   }
 
   private(set) var now = Instant.zero
@@ -74,7 +76,7 @@ final class TestAir {
     for index in devices.indices {
       switch radios[index] {
       case .transmitting(let transmission): consider(transmission.end, 0, index)
-      case .listening(_, _, _, let until, nil): consider(until, 1, index)
+      case .listening(_, _, _, _, let until, nil): consider(until, 1, index)
       case .listening, .idle: break
       }
       consider(devices[index].controller.deadline, 2, index)
@@ -99,8 +101,8 @@ final class TestAir {
     log.append(sent)
     let fate = fate(&transmission)
     for index in radios.indices {
-      guard case .listening(_, _, let crcInit, _, let lock) = radios[index], lock == sent.start,
-        case .listening(sent.channel, sent.packet.accessAddress, _, _, _) = radios[index]
+      guard case .listening(_, _, _, let crcInit, _, let lock) = radios[index], lock == sent.start,
+        case .listening(sent.channel, sent.modulation.phy, sent.packet.accessAddress, _, _, _) = radios[index]
       else { continue }
       radios[index] = .idle
       if case .lost = fate {
@@ -109,7 +111,9 @@ final class TestAir {
         let isIntact = fate == .arrives && crcInit == sent.packet.crcInit
         tell(
           index,
-          .received(transmission.packet, start: sent.start, level: Decibel(-50), isIntact: isIntact))
+          .received(
+            transmission.packet, modulation: sent.modulation, start: sent.start, level: Decibel(-50), isIntact: isIntact
+          ))
       }
     }
     tell(sent.device, .transmitted)
@@ -130,26 +134,30 @@ final class TestAir {
   private func obey(_ command: RadioCommand, _ index: Int) {
     switch command {
     case .stop: radios[index] = .idle
-    case .receive(let channel, _, let accessAddress, let crcInit, let until):
+    case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
       if let until { #expect(until >= now, "listening would have ended before it begins") }
       // What begins now is heard whole.
       let isBeginning = radios.contains {
         if case .transmitting(let other) = $0 {
-          return other.start == now && other.channel == channel && other.packet.accessAddress == accessAddress
+          return other.start == now && other.channel == channel && other.modulation.phy == phy
+            && other.packet.accessAddress == accessAddress
         }
         return false
       }
       radios[index] = .listening(
-        channel: channel, accessAddress: accessAddress, crcInit: crcInit, until: until, lock: isBeginning ? now : nil)
-    case .transmit(let packet, let channel, let phy, _):
+        channel: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until,
+        lock: isBeginning ? now : nil)
+    case .transmit(let packet, let channel, let modulation, _):
       if case .transmitting = radios[index] { Issue.record("a packet was broken off") }
       let transmission = Transmission(
-        start: now, end: now + packet.airTime(on: phy), device: index, channel: channel, packet: packet)
+        start: now, end: now + packet.airTime(modulation), device: index, channel: channel,
+        modulation: modulation, packet: packet)
       radios[index] = .transmitting(transmission)
       for other in radios.indices where other != index {
-        if case .listening(channel, packet.accessAddress, let crcInit, let until, nil) = radios[other] {
+        if case .listening(channel, modulation.phy, packet.accessAddress, let crcInit, let until, nil) = radios[other] {
           radios[other] = .listening(
-            channel: channel, accessAddress: packet.accessAddress, crcInit: crcInit, until: until, lock: now)
+            channel: channel, phy: modulation.phy, accessAddress: packet.accessAddress, crcInit: crcInit, until: until,
+            lock: now)
         }
       }
     }
