@@ -19,7 +19,9 @@ extension Connection {
   private mutating func refuse(_ payload: ByteSlice, in pool: PacketPool) {
     guard !payload.isEmpty else { return }
     switch LL.ControlOpcode(rawValue: payload[0]) {
-    case .unknownRsp?, .rejectInd?, .rejectExtInd?, .featureRsp?, .connectionParamRsp?, .pingRsp?, .lengthRsp?: return
+    case .encRsp?, .startEncRsp?, .pauseEncRsp?, .unknownRsp?, .rejectInd?, .rejectExtInd?, .featureRsp?,
+      .connectionParamRsp?, .pingRsp?, .lengthRsp?:
+      return
     default: send(.unknownRsp(payload[0]), in: pool)
     }
   }
@@ -52,6 +54,8 @@ extension Connection {
       }
     case .connectionParamReq(let proposal): takeParameterRequest(proposal, into: &output)
     case .pingReq: send(.pingRsp, in: pool)
+    // Encryption is a feature that is not claimed.
+    case .encReq, .startEncReq, .pauseEncReq: return notForThisRole(pdu, in: pool)
     case .lengthReq(let lengths):
       guard lengths.isValid else {
         reject(pdu.opcode, .invalidLLParameters, in: pool)

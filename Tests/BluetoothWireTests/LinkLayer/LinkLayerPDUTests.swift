@@ -117,6 +117,10 @@ extension LL.ControlPDU {
       preferredPeriodicity: 3, referenceConnectionEventCount: 0x1234, offsets: .init(low: 1, high: 2))
     return [
       .connectionUpdateInd(timing, instant: 0xFFFE), .channelMapInd(ChannelMap(bits: 0x1234), instant: 7),
+      .encReq(
+        random: 1, encryptedDiversifier: 2, LL.SessionPart(diversifier: .max - 3, initializationVector: .max - 4)),
+      .encRsp(LL.SessionPart(diversifier: 5, initializationVector: 6)), .startEncReq, .startEncRsp, .pauseEncReq,
+      .pauseEncRsp,
       .terminateInd(.remoteUserTerminatedConnection), .unknownRsp(0xFF), .featureReq(0xFF00), .featureRsp(1),
       .versionInd(LL.VersionInformation(version: 13, company: 0xFFFF, subversion: 2)),
       .rejectInd(.unsupportedRemoteFeature), .peripheralFeatureReq(3), .connectionParamReq(proposal),

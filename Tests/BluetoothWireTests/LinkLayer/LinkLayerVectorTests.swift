@@ -45,6 +45,25 @@ struct LinkLayerVectorTests {
     }
   }
 
+  @Test("LL_ENC_REQ, LL_ENC_RSP and LL_START_ENC_REQ of the specification's sample session")
+  func encryption() throws {
+    let session = Row(fields: try #require(try TestVectors.load("ll_encryption")["session"] as? [String: Any]))
+    func part(_ role: String) throws -> LL.SessionPart {
+      LL.SessionPart(
+        diversifier: try session.hexadecimal("skd" + role),
+        initializationVector: UInt32(try session.hexadecimal("iv" + role)))
+    }
+    let request = LL.ControlPDU.encReq(
+      random: try session.hexadecimal("rand"), encryptedDiversifier: UInt16(try session.hexadecimal("ediv")),
+      try part("m"))
+    for (pdu, name) in [
+      (request, "ll_enc_req"), (.encRsp(try part("s")), "ll_enc_rsp"), (.startEncReq, "ll_start_enc_req"),
+    ] {
+      let expected = try session.bytes(name + "_on_air").dropFirst(2)
+      #expect(pdu.payload(in: PacketPool()).bytes == Array(expected))
+    }
+  }
+
   @Test("CRCInit travels least significant octet first in CONNECT_IND")
   func crcInit() throws {
     for row in try rows("ll_frames", "crc") {

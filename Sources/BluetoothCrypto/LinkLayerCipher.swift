@@ -1,0 +1,143 @@
+import Crypto
+import CryptoExtras
+
+/// AES-CCM as the link layer uses it: one octet of additional data, a MIC of 4 octets, a nonce of 13 octets ·
+/// Vol 6, Part E.
+///
+/// It is CBC-MAC and counter mode over swift-crypto's block operation, which works in place: the modes that swift-crypto
+/// has return new memory for each packet, and this one allocates nothing.
+package struct LinkLayerCipher: Sendable {
+  /// Octets of the MIC that follow the encrypted payload · Part B, 2.4.
+  package static let codeLength = 4
+  /// The longest payload, octets.
+  package static let maximumLength = 251
+  /// The bits of the header's first octet that are authenticated: without NESN, SN and MD, which a retransmission may
+  /// change · Part E, 2.2.
+  private static let authenticatedHeaderBits: UInt8 = 0xE3
+
+  /// Who sends a packet: the two directions of a connection count their packets each for itself.
+  package enum Sender: Sendable {
+    case central, peripheral
+  }
+
+  private let key: SymmetricKey
+  /// IVm and IVs as they are on the air: the octet that is first there is the lowest.
+  private let initializationVector: UInt64
+
+  /// - Parameters:
+  ///   - initializationVector: IVm in the low 32 bits, IVs in the high ones.
+  package init(sessionKey: Block, initializationVector: UInt64) {
+    key = SymmetricKey(data: sessionKey.bytes)
+    self.initializationVector = initializationVector
+  }
+
+  /// The cipher of a session: its key is the session key diversifier, encrypted with the long term key · Part B, 5.1.3.1.
+  ///
+  /// - Parameters:
+  ///   - diversifier: SKDs, then SKDm, which has the low 64 bits.
+  package init(longTermKey: Block, diversifier: Block, initializationVector: UInt64) {
+    self.init(
+      sessionKey: AES128.encrypt(diversifier, key: longTermKey), initializationVector: initializationVector)
+  }
+
+  /// Encrypts a payload and appends its MIC.
+  ///
+  /// - Parameters:
+  ///   - plaintext: at most `maximumLength` octets.
+  ///   - header: the PDU's first octet.
+  ///   - counter: packetCounter, of which 39 bits count.
+  ///   - output: `codeLength` octets more than the plaintext.
+  package func seal(
+    _ plaintext: UnsafeRawBufferPointer, header: UInt8, counter: UInt64, sender: Sender,
+    into output: UnsafeMutableRawBufferPointer
+  ) {
+    precondition(plaintext.count <= Self.maximumLength && output.count == plaintext.count + Self.codeLength)
+    let nonce = nonce(counter: counter, sender: sender)
+    let code = code(of: plaintext, header: header, nonce: nonce)
+    crypt(plaintext, nonce: nonce, into: UnsafeMutableRawBufferPointer(rebasing: output[..<plaintext.count]))
+    output.storeBytes(of: code.littleEndian, toByteOffset: plaintext.count, as: UInt32.self)
+  }
+
+  /// Decrypts a payload and checks its MIC; says whether it is right. If not, the output is not to be used.
+  ///
+  /// - Parameters:
+  ///   - sealed: payload and MIC.
+  ///   - output: `codeLength` octets less than `sealed`.
+  package func open(
+    _ sealed: UnsafeRawBufferPointer, header: UInt8, counter: UInt64, sender: Sender,
+    into output: UnsafeMutableRawBufferPointer
+  ) -> Bool {
+    let length = sealed.count - Self.codeLength
+    guard 0...Self.maximumLength ~= length, output.count == length else { return false }
+    let nonce = nonce(counter: counter, sender: sender)
+    crypt(UnsafeRawBufferPointer(rebasing: sealed[..<length]), nonce: nonce, into: output)
+    let code = code(of: UnsafeRawBufferPointer(output), header: header, nonce: nonce)
+    return code == UInt32(littleEndian: sealed.loadUnaligned(fromByteOffset: length, as: UInt32.self))
+  }
+
+  // MARK: Blocks, as numbers whose lowest octet is the first
+
+  /// The 13 octets of the nonce, in the place that they have in a block · Part E, 2.1.
+  private func nonce(counter: UInt64, sender: Sender) -> UInt128 {
+    let direction: UInt64 = sender == .central ? 1 << 39 : 0
+    return UInt128(counter & (1 << 39 - 1) | direction) << 8 | UInt128(initializationVector) << 48
+  }
+
+  /// The MIC before or after its own encryption: the two are one `XOR` apart.
+  private func code(of plaintext: UnsafeRawBufferPointer, header: UInt8, nonce: UInt128) -> UInt32 {
+    // B0: flags for additional data, a MIC of 4 octets and a length of 2, then nonce and length · Part E, 2.2.
+    var state = encrypted(nonce | 0x49 | Self.lastOctets(UInt16(plaintext.count)))
+    // B1: one octet of additional data, after its length.
+    state = encrypted(state ^ (UInt128(header & Self.authenticatedHeaderBits) << 16 | 1 << 8))
+    var offset = 0
+    while offset < plaintext.count {
+      state = encrypted(state ^ Self.block(of: plaintext, at: offset))
+      offset += 16
+    }
+    return UInt32(truncatingIfNeeded: state ^ keyStream(0, nonce: nonce))
+  }
+
+  /// Counter mode · Part E, 2.3.
+  private func crypt(
+    _ input: UnsafeRawBufferPointer, nonce: UInt128, into output: UnsafeMutableRawBufferPointer
+  ) {
+    var offset = 0
+    while offset < input.count {
+      var block = (Self.block(of: input, at: offset) ^ keyStream(UInt16(offset / 16 + 1), nonce: nonce)).littleEndian
+      withUnsafeBytes(of: &block) { block in
+        let count = min(16, input.count - offset)
+        UnsafeMutableRawBufferPointer(rebasing: output[offset...])
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: block[..<count]))
+      }
+      offset += 16
+    }
+  }
+
+  private func keyStream(_ index: UInt16, nonce: UInt128) -> UInt128 {
+    encrypted(nonce | 0x01 | Self.lastOctets(index))
+  }
+
+  /// A number in the last two octets of a block, most significant octet first.
+  private static func lastOctets(_ number: UInt16) -> UInt128 { UInt128(number.byteSwapped) << 112 }
+
+  /// 16 octets, or as many as there are and zeros.
+  private static func block(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt128 {
+    var block = UInt128(0)
+    withUnsafeMutableBytes(of: &block) {
+      $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[offset..<min(offset + 16, bytes.count)]))
+    }
+    return UInt128(littleEndian: block)
+  }
+
+  private func encrypted(_ block: UInt128) -> UInt128 {
+    var block = block.littleEndian
+    withUnsafeMutableBytes(of: &block) { bytes in
+      var bytes = bytes
+      // It throws for other lengths of key or payload only.
+      guard (try? AES.permute(&bytes, key: key)) != nil else {
+        preconditionFailure("AES refused a key and a block of 128 bits")
+      }
+    }
+    return UInt128(littleEndian: block)
+  }
+}

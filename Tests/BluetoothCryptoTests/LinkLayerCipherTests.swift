@@ -1,0 +1,124 @@
+import TestVectors
+import Testing
+
+@testable import BluetoothCrypto
+
+/// The session of the reference vectors, and its packets.
+private struct EncryptionVectors {
+  let session: Row
+  let packets: [Row]
+  let negatives: [Row]
+
+  init() throws {
+    let vectors = try TestVectors.load("ll_encryption")
+    session = Row(fields: try #require(vectors["session"] as? [String: Any]))
+    packets = try #require(vectors["packets"] as? [[String: Any]]).map(Row.init)
+    negatives = try #require(vectors["negative"] as? [[String: Any]]).map(Row.init)
+  }
+
+  /// The cipher that both sides make of the long term key and of what LL_ENC_REQ and LL_ENC_RSP carry.
+  func cipher() throws -> LinkLayerCipher {
+    let diversifier = Block(high: try session.number("skds"), low: try session.number("skdm"))
+    let vector = try session.number("ivs") << 32 | session.number("ivm")
+    return LinkLayerCipher(
+      longTermKey: try session.block("ltk"), diversifier: diversifier, initializationVector: vector)
+  }
+}
+
+extension Row {
+  fileprivate var sender: LinkLayerCipher.Sender {
+    fields["direction_bit"] as? Int == 1 ? .central : .peripheral
+  }
+  fileprivate var counter: UInt64 { UInt64(fields["packet_counter"] as? Int ?? -1) }
+}
+
+extension LinkLayerCipher {
+  fileprivate func seal(_ pdu: [UInt8], counter: UInt64, sender: Sender) -> [UInt8] {
+    var output = [UInt8](repeating: 0, count: pdu.count - 2 + Self.codeLength)
+    output.withUnsafeMutableBytes { output in
+      pdu.dropFirst(2).withUnsafeBytes { seal($0, header: pdu[0], counter: counter, sender: sender, into: output) }
+    }
+    return [pdu[0], UInt8(output.count)] + output
+  }
+
+  fileprivate func open(_ pdu: [UInt8], counter: UInt64, sender: Sender) -> [UInt8]? {
+    var output = [UInt8](repeating: 0, count: max(0, pdu.count - 2 - Self.codeLength))
+    let isRight = output.withUnsafeMutableBytes { output in
+      pdu.dropFirst(2).withUnsafeBytes { open($0, header: pdu[0], counter: counter, sender: sender, into: output) }
+    }
+    return isRight ? [pdu[0], UInt8(output.count)] + output : nil
+  }
+}
+
+@Suite("Link layer encryption against the reference vectors")
+struct LinkLayerCipherTests {
+  @Test("The session key comes from the long term key and both halves of SKD")
+  func sessionKey() throws {
+    let session = try EncryptionVectors().session
+    let skd = try session.block("skd")
+    #expect(skd == Block(high: try session.number("skds"), low: try session.number("skdm")))
+    #expect(AES128.encrypt(skd, key: try session.block("ltk")) == (try session.block("session_key")))
+  }
+
+  @Test("A PDU is encrypted", arguments: try EncryptionVectors().packets)
+  func seal(row: Row) throws {
+    let sealed = try EncryptionVectors().cipher()
+      .seal(row.bytes("plain_pdu"), counter: row.counter, sender: row.sender)
+    #expect(sealed == (try row.bytes("encrypted_pdu")))
+  }
+
+  @Test("An encrypted PDU is decrypted", arguments: try EncryptionVectors().packets)
+  func open(row: Row) throws {
+    let opened = try EncryptionVectors().cipher()
+      .open(row.bytes("encrypted_pdu"), counter: row.counter, sender: row.sender)
+    #expect(opened == (try row.bytes("plain_pdu")))
+  }
+
+  @Test("A PDU that is not genuine is refused", arguments: try EncryptionVectors().negatives)
+  func refuse(row: Row) throws {
+    let opened = try EncryptionVectors().cipher()
+      .open(row.bytes("encrypted_pdu"), counter: row.counter, sender: row.sender)
+    #expect(opened == nil)
+  }
+
+  @Test("Every bit of a PDU is authenticated but those of NESN, SN and MD")
+  func everyBit() throws {
+    let cipher = try EncryptionVectors().cipher()
+    let sealed = cipher.seal([0x02, 3, 1, 2, 3], counter: 7, sender: .peripheral)
+    for bit in sealed.indices.flatMap({ octet in (0..<8).map { (octet, $0) } }) where bit.0 != 1 {
+      var changed = sealed
+      changed[bit.0] ^= 1 << bit.1
+      let opened = cipher.open(changed, counter: 7, sender: .peripheral)
+      #expect((opened != nil) == (bit.0 == 0 && 2...4 ~= bit.1), "octet \(bit.0), bit \(bit.1)")
+    }
+  }
+
+  @Test("Sessions of real captures are decrypted", arguments: try CapturedSession.all())
+  func captures(session: CapturedSession) throws {
+    for packet in session.packets {
+      let opened = session.cipher.open(try packet.bytes("pdu"), counter: packet.counter, sender: packet.sender)
+      #expect(opened?.dropFirst(2) == (try packet.bytes("plaintext"))[...], "frame \(packet.fields["frame"] ?? "")")
+    }
+  }
+}
+
+/// An encrypted connection that somebody recorded, with its key.
+struct CapturedSession: CustomTestStringConvertible {
+  let testDescription: String
+  let cipher: LinkLayerCipher
+  let packets: [Row]
+
+  static func all() throws -> [CapturedSession] {
+    let sessions = try #require(try TestVectors.load("real_traffic")["legacy_sessions"] as? [[String: Any]])
+    return try sessions.map { fields in
+      let row = Row(fields: fields)
+      // As on the air: the first octet is the lowest.
+      let vector = try row.bytes("iv_nonce").reversed().reduce(0) { $0 << 8 | UInt64($1) }
+      let packets = try #require(fields["packets"] as? [[String: Any]])
+      return CapturedSession(
+        testDescription: row.testDescription,
+        cipher: LinkLayerCipher(sessionKey: try row.block("session_key"), initializationVector: vector),
+        packets: packets.filter { $0["plaintext"] != nil }.map(Row.init))
+    }
+  }
+}
