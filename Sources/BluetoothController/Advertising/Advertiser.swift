@@ -12,8 +12,6 @@ struct Advertiser {
 
   private enum Phase {
     case idle
-    /// Before the packet on the channel `index`.
-    case waiting
     case advertising
     case listening
     case beforeResponse
@@ -24,6 +22,8 @@ struct Advertiser {
   private static let maximumDelay = TimeSpan.milliseconds(10)
   /// The pause between the channels: time for the radio to change.
   private static let channelPause = LL.interFrameSpace
+  /// From the beginning of one packet of an event to that of the next · 4.4.2.3 and following.
+  private static let maximumPause = TimeSpan.milliseconds(10)
   /// How often, and how long, high duty cycle directed advertising sends on a channel · 4.4.2.4.
   private static let highDutyInterval = TimeSpan.microseconds(3_750)
   private static let highDutyDuration = TimeSpan.milliseconds(1_280)
@@ -42,13 +42,14 @@ struct Advertiser {
   private(set) var next: Instant
   /// When high duty cycle directed advertising gives up.
   let end: Instant?
-  /// The event had to wait for the radio, and begins when that is free.
-  var isWaiting = false
-
   private var phase = Phase.idle
   private var eventStart = Instant.zero
-  private var limit = Instant.distantFuture
-  private var index = 0
+  private var lastPacket = Instant.zero
+  private var nextPacket = Instant.zero
+  /// The place in `channels` of the event's present or next packet; −1 between events.
+  private var index = -1
+  /// Events in a row that did not take place because the radio was taken.
+  private var losses = 0
 
   init(
     parameters: HCI.AdvertisingParameters, own: DeviceAddress, data: ByteSlice, response: ByteSlice, power: Decibel,
@@ -89,52 +90,82 @@ struct Advertiser {
     return advertising + max(connect, scan)
   }
 
-  /// How long the radio is needed at most for all three channels, with the gaps between this event and others.
-  var eventDuration: TimeSpan { (duration + Self.channelPause) * 3 + Self.channelPause * 3 }
-
   // MARK: An advertising event
 
-  /// The advertiser has the radio, and until `limit` nobody else needs it.
-  mutating func begin(limit: Instant, at now: Instant) -> RadioStep {
-    isWaiting = false
-    eventStart = now
-    self.limit = limit
-    index = -1
-    return nextChannel(at: now, isFirst: true)
+  /// What the next packet needs of the radio. Each channel has a claim of its own: between them others may have the radio.
+  var claim: RadioClaim {
+    let rest = Int64(3 - max(index, 0))
+    let start = index < 0 ? next : nextPacket
+    let latestStart = index < 0 ? next + slack : max(start, lastPacket + Self.maximumPause)
+    return RadioClaim(
+      purpose: .advertising, start: start, latestStart: latestStart,
+      shortest: packet.airTime(.le1M), longest: duration,
+      whole: (duration + Self.channelPause) * rest, losses: losses)
   }
 
-  private mutating func nextChannel(at now: Instant, isFirst: Bool = false) -> RadioStep {
-    repeat { index += 1 } while index < 3 && parameters.channelMap >> UInt8(index) & 1 == 0
-    let start = isFirst ? now : now + Self.channelPause
-    guard index < 3, start + duration <= limit else {
-      phase = .idle
-      return .done
+  /// How long an advertising event may be put off.
+  private var slack: TimeSpan { interval / 2 }
+
+  /// The advertiser has the radio for one packet, and for what follows from it.
+  mutating func begin(at now: Instant) -> RadioStep {
+    losses = 0
+    if index < 0 {
+      eventStart = now
+      index = channel(after: -1)
     }
-    phase = .waiting
-    return isFirst ? advertise() : .wait(until: start)
-  }
-
-  private mutating func advertise() -> RadioStep {
+    lastPacket = now
     phase = .advertising
     return .command(.transmit(packet, on: channel, modulation: .le1M, power: power))
   }
 
+  /// The place in `channels` of the next one that is used; 3: there is none.
+  private func channel(after index: Int) -> Int {
+    var index = index + 1
+    while index < 3 && parameters.channelMap >> UInt8(index) & 1 == 0 { index += 1 }
+    return index
+  }
+
+  /// The packet is sent and what followed it is over: the next channel, or the next event.
+  mutating func endEvent(at now: Instant, random: inout SplitGenerator) {
+    phase = .idle
+    index = channel(after: index)
+    nextPacket = now + Self.channelPause
+    if index >= 3 { plan(after: eventStart, at: now, random: &random) }
+  }
+
+  /// The radio was not free in time. What is left of the event does not take place.
+  mutating func loseEvent(at now: Instant, random: inout SplitGenerator) {
+    if index < 0 { losses += 1 }
+    plan(after: index < 0 ? next : eventStart, at: now, random: &random)
+  }
+
+  /// The next event · 4.4.2.2.
+  private mutating func plan(after start: Instant, at now: Instant, random: inout SplitGenerator) {
+    index = -1
+    var interval = interval
+    if parameters.type != .connectableDirectedHighDutyCycle {
+      let chance = Int64(truncatingIfNeeded: random.next() >> 32)
+      interval += TimeSpan(nanoseconds: (chance * (Self.maximumDelay.nanoseconds + 1)) >> 32)
+    }
+    next = max(now, clock.instant(interval, after: start))
+  }
+
+  private var interval: TimeSpan {
+    parameters.type == .connectableDirectedHighDutyCycle
+      ? Self.highDutyInterval : HCI.AdvertisingParameters.intervalUnit * Int64(parameters.minimumInterval)
+  }
+
   private var channel: RadioChannel { ChannelIndex(Self.channels[min(max(index, 0), 2)]).radioChannel }
 
+  /// The interframe space after a SCAN_REQ is over.
   mutating func timeReached() -> RadioStep {
-    switch phase {
-    case .waiting: return advertise()
-    case .beforeResponse:
-      phase = .responding
-      return .command(.transmit(response, on: channel, modulation: .le1M, power: power))
-    default: return .done
-    }
+    guard case .beforeResponse = phase else { return .done }
+    phase = .responding
+    return .command(.transmit(response, on: channel, modulation: .le1M, power: power))
   }
 
   mutating func transmitted(at now: Instant) -> RadioStep {
-    guard case .advertising = phase, parameters.isConnectable || parameters.isScannable else {
-      return nextChannel(at: now)
-    }
+    guard case .advertising = phase, parameters.isConnectable || parameters.isScannable else { return .done }
     phase = .listening
     return .command(
       .receive(
@@ -142,14 +173,12 @@ struct Advertiser {
         until: RadioTiming.answerTimeout(after: now)))
   }
 
-  mutating func nothingReceived(at now: Instant) -> RadioStep { nextChannel(at: now) }
-
   /// A packet has come in the time for answers: only a request to this advertiser counts, from a device that may ask.
   mutating func received(
     _ packet: AirPacket, isIntact: Bool, acceptList: AcceptList, canConnect: Bool, at now: Instant
   ) -> Outcome {
     guard isIntact, let pdu = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload) else {
-      return .goesOn(nextChannel(at: now))
+      return .goesOn(.done)
     }
     switch pdu {
     case .scanReq(let scanner, let advertiser):
@@ -167,20 +196,7 @@ struct Advertiser {
       return .connect(initiator: initiator, data: data, usesAlgorithm2: usesAlgorithm2)
     default: break
     }
-    return .goesOn(nextChannel(at: now))
-  }
-
-  /// The event is over, or was broken off: plans the next one · 4.4.2.2.
-  mutating func endEvent(at now: Instant, random: inout SplitGenerator) {
-    phase = .idle
-    var interval = HCI.AdvertisingParameters.intervalUnit * Int64(parameters.minimumInterval)
-    if parameters.type == .connectableDirectedHighDutyCycle {
-      interval = Self.highDutyInterval
-    } else {
-      let chance = Int64(truncatingIfNeeded: random.next() >> 32)
-      interval += TimeSpan(nanoseconds: (chance * (Self.maximumDelay.nanoseconds + 1)) >> 32)
-    }
-    next = max(now, clock.instant(interval, after: eventStart))
+    return .goesOn(.done)
   }
 
   private static func packet(

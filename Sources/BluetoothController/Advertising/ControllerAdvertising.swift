@@ -17,12 +17,21 @@ extension Controller {
     advertiser = Advertiser(
       parameters: parameters, own: own, data: host.advertisingData, response: host.scanResponse,
       power: configuration.transmitPower, clock: clock, pool: pool, at: now)
+    let place = agenda.add(.advertising(0))
+    advertiserPlace = place
+    agenda[place] = advertiser?.claim
     return .success
   }
 
   private mutating func stopAdvertising() {
+    removeAdvertiser()
+    if radioUse.isActivity(.advertising(0)) { abandonRadio() }
+  }
+
+  private mutating func removeAdvertiser() {
     advertiser = nil
-    if case .advertising = radioUse { abandonRadio() }
+    if let place = advertiserPlace { agenda.remove(place) }
+    advertiserPlace = nil
   }
 
   /// High duty cycle directed advertising has gone on for 1.28 s without an answer · Vol 6, Part B, 4.4.2.4.3.
@@ -42,10 +51,10 @@ extension Controller {
     case .connect(let initiator, let data, let usesAlgorithm2):
       // Two devices have one connection at most · Vol 6, Part B, 4.5.
       guard !isConnected(own: own, peer: initiator) else {
-        if let step = advertiser?.nothingReceived(at: now) { perform(step, at: now) }
+        perform(.done, at: now)
         return
       }
-      advertiser = nil
+      removeAdvertiser()
       radioUse = .free
       // This advertiser always sets ChSel.
       addConnection(.peripheral, own: own, peer: initiator, data: data, usesAlgorithm2: usesAlgorithm2, at: now)

@@ -55,7 +55,7 @@ struct Connection {
 
   init(
     handle: HCI.ConnectionHandle, role: Role, own: DeviceAddress, peer: DeviceAddress, data: LL.ConnectionData,
-    usesAlgorithm2: Bool, context: Context, at now: Instant
+    usesAlgorithm2: Bool, context: Context, delay: TimeSpan = .zero, at now: Instant
   ) {
     self.handle = handle
     self.role = role
@@ -74,7 +74,7 @@ struct Connection {
     let interval = ConnectionParameters.intervalUnit * Int64(data.interval)
     // transmitWindowDelay is 1.25 ms after CONNECT_IND · 4.5.3.
     let windowStart = context.clock.instant(
-      ConnectionParameters.intervalUnit * Int64(1 + data.windowOffset), after: now)
+      ConnectionParameters.intervalUnit * (1 + Int64(data.windowOffset)) + delay, after: now)
     // The central's accuracy is in CONNECT_IND; a central never has to widen its window.
     let accuracy = data.sleepClockAccuracy.partsPerMillion + Int64(context.sleepClockAccuracy)
     schedule = EventSchedule(

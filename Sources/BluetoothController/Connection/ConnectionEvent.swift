@@ -39,7 +39,8 @@ extension Connection {
     event = EventProgress()
     event.channel = selection.channel(event: schedule.next, map: channelMap).radioChannel
     event.limit = min(limit, schedule.anchor(of: schedule.next + 1) - LL.interFrameSpace)
-    missed = 0
+    // Who begins in the middle of the window has had half a chance.
+    missed = now <= schedule.start + RadioTiming.anchorJitter ? 0 : missed + 1
     switch role {
     case .central:
       schedule.anchored(at: now)
@@ -84,6 +85,7 @@ extension Connection {
   ) -> RadioStep {
     if role == .peripheral && event.isFirstPacket { schedule.anchored(at: start) }
     event.isFirstPacket = false
+    missed = 0
     let header = LL.DataHeader(rawValue: packet.header)
     // Too long for what was agreed is as good as a wrong CRC.
     if isIntact, packet.payload.count == Int(header.length), packet.payload.count <= lengths.acceptedOctets {

@@ -15,9 +15,14 @@ package struct Controller: ~Copyable {
   var advertiser: Advertiser?
   var scanner: Scanner?
   var initiator: Initiator?
-  var connections: [Connection] = []
+  var connections = ConnectionTable()
   var lastHandle: UInt16 = 0
 
+  /// Where the advertiser has its claims.
+  var advertiserPlace: RadioAgenda.Place?
+
+  var agenda = RadioAgenda()
+  var listening = ListeningShare()
   var radioUse = RadioUse.free
   /// When the activity that has the radio goes on.
   var timer: Instant?
@@ -62,7 +67,7 @@ package struct Controller: ~Copyable {
       self.timer = nil
       timerEnded(at: now)
     }
-    for index in connections.indices { connections[index].checkDeadline(at: now) }
+    connections.checkDeadlines(at: now)
     if let end = advertiser?.end, end <= now { directedAdvertisingEnded() }
     settle(at: now)
   }
@@ -72,12 +77,10 @@ package struct Controller: ~Copyable {
   /// It changes nothing: `mutating` has it read the connections where they are instead of in copies.
   package var deadline: Instant? {
     mutating get {
-      var result = timer
-      for index in connections.indices {
-        result = earliest(result, connections[index].deadline)
-        if !radioUse.isEvent(of: index) { result = earliest(result, connections[index].schedule.start) }
-      }
-      return earliest(result, scheduleDeadline)
+      var result = min(timer ?? .distantFuture, connections.deadline, advertiser?.end ?? .distantFuture)
+      if radioUse.isInterruptible { result = min(result, agenda.next) }
+      if case .free = radioUse { result = min(result, windowOpens ?? .distantFuture) }
+      return result == .distantFuture ? nil : result
     }
   }
 
@@ -104,7 +107,10 @@ package struct Controller: ~Copyable {
     advertiser = nil
     scanner = nil
     initiator = nil
-    connections.removeAll(keepingCapacity: true)
+    connections.removeAll()
+    advertiserPlace = nil
+    agenda.removeAll()
+    listening = ListeningShare()
     radioUse = .free
     timer = nil
     windowOpens = nil

@@ -19,7 +19,7 @@ package struct ControllerConfiguration: Sendable {
   /// The longest payload of an ACL packet, octets, 27 to 65,535.
   package var aclBufferLength = 251
   /// How many connections can exist at once.
-  package var connectionLimit = 32
+  package var connectionLimit = 256
   /// Company_Identifier of Read Local Version Information; 0xFFFF is for tests and for what no company makes.
   package var companyIdentifier: UInt16 = 0xFFFF
   /// HCI_Version and LL Version: Core 5.4.

@@ -1,17 +1,16 @@
 import BluetoothWire
 
-/// Who has the radio: one activity at a time.
+/// Who has the radio: one at a time.
 enum RadioUse {
   case free
-  case advertising
-  /// Listening for advertisers, for the scanner and the initiator at once. Everything else may interrupt it.
+  /// Listening for advertisers, for the scanner and the initiator at once. What is planned may interrupt it.
   case listening(on: RadioChannel)
   /// A scannable packet has been heard: SCAN_REQ, then the response.
   case scanRequest(ScanExchange)
   /// A packet of the initiator's peer has been heard: CONNECT_IND.
   case connecting(ConnectExchange)
-  /// A connection event of `connections[index]`.
-  case event(index: Int)
+  /// What had a claim.
+  case activity(RadioActivity)
   /// A packet is being sent whose activity has ended; it is not broken off.
   case finishing
 
@@ -23,8 +22,8 @@ enum RadioUse {
     }
   }
 
-  func isEvent(of index: Int) -> Bool {
-    if case .event(index) = self { true } else { false }
+  func isActivity(_ activity: RadioActivity) -> Bool {
+    if case .activity(activity) = self { true } else { false }
   }
 }
 
@@ -41,4 +40,6 @@ struct ConnectExchange {
   let peer: DeviceAddress
   let data: LL.ConnectionData
   let usesAlgorithm2: Bool
+  /// Where in the transmit window the first packet is sent.
+  let delay: TimeSpan
 }

@@ -14,7 +14,8 @@ extension Controller {
   mutating func listen(at now: Instant) {
     windowOpens = nil
     if case .listening = radioUse { return }
-    guard let windows else { return }
+    // What is about to begin would leave no time to hear anything.
+    guard let windows, agenda.next - now > LL.interFrameSpace else { return }
     guard let (channel, end) = windows.open(at: now) else {
       windowOpens = windows.next(after: now)
       return
@@ -22,6 +23,9 @@ extension Controller {
     radioUse = .listening(on: channel)
     listen(on: channel, until: end)
   }
+
+  /// Whether a window is open then.
+  func isListeningWanted(at time: Instant) -> Bool { windows?.open(at: time) != nil }
 
   private mutating func listen(on channel: RadioChannel, until: Instant) {
     order(
@@ -85,9 +89,9 @@ extension Controller {
     default: return
     }
     // SCAN_REQ takes 176 µs and the longest response 376.
-    let end = now + LL.interFrameSpace * 2 + .microseconds(176 + 376)
-    guard let scanner, !scanner.usesAcceptList || host.acceptList.contains(advertiser), end <= nextEventStart,
-      self.scanner?.shouldRequest(from: advertiser) == true
+    let length = LL.interFrameSpace * 2 + .microseconds(176 + 376)
+    guard let scanner, !scanner.usesAcceptList || host.acceptList.contains(advertiser),
+      mayAnswer(for: length, losses: 0, at: now), self.scanner?.shouldRequest(from: advertiser) == true
     else { return }
     radioUse = .scanRequest(ScanExchange(channel: channel, advertiser: advertiser))
     timer = now + LL.interFrameSpace
@@ -130,48 +134,35 @@ extension Controller {
     // CONNECT_IND takes 352 µs.
     let end = now + LL.interFrameSpace + .microseconds(352)
     guard let initiator, let (peer, usesAlgorithm2) = initiator.peer(of: pdu, acceptList: host.acceptList),
-      !isConnected(own: initiator.own, peer: peer), connections.count < configuration.connectionLimit,
-      end <= nextEventStart
+      !isConnected(own: initiator.own, peer: peer), connections.count < configuration.connectionLimit
     else { return false }
-    let data = connectionData(for: initiator.request.parameters, connectIndEnd: end)
+    guard mayAnswer(for: end - now, losses: initiator.lostChances, at: now) else {
+      self.initiator?.lostChances += 1
+      return false
+    }
+    let (data, delay) = connectionData(for: initiator.request.parameters, connectIndEnd: end)
     radioUse = .connecting(
       ConnectExchange(
-        channel: channel, own: initiator.own, peer: peer, data: data, usesAlgorithm2: usesAlgorithm2))
+        channel: channel, own: initiator.own, peer: peer, data: data, usesAlgorithm2: usesAlgorithm2, delay: delay))
     timer = now + LL.interFrameSpace
     return true
   }
 
   private mutating func connectionData(
     for parameters: ConnectionParameters, connectIndEnd: Instant
-  ) -> LL.ConnectionData {
+  ) -> (LL.ConnectionData, delay: TimeSpan) {
     let interval = parameters.maximumInterval
-    return LL.ConnectionData(
+    // The transmit window begins 1.25 ms after CONNECT_IND at the earliest · 4.5.3.
+    let (windowOffset, delay) = placeAnchors(
+      interval: interval, earliest: connectIndEnd + ConnectionParameters.intervalUnit)
+    let data = LL.ConnectionData(
       accessAddress: LL.randomAccessAddress(using: &random),
       crcInit: UInt32(truncatingIfNeeded: random.next()) & 0xFF_FFFF,
-      windowSize: 1, windowOffset: windowOffset(interval: interval, connectIndEnd: connectIndEnd),
+      windowSize: 1, windowOffset: windowOffset,
       interval: interval, latency: parameters.latency, timeout: parameters.supervisionTimeout,
       channelMap: host.channelMap, hop: 5 + UInt8(random.next() % 12),
       sleepClockAccuracy: LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy))
-  }
-
-  /// Where the new connection's events are as far as possible from those of the others: in units of 1.25 ms after the
-  /// earliest possible one.
-  private func windowOffset(interval: UInt16, connectIndEnd: Instant) -> UInt16 {
-    guard !connections.isEmpty else { return 0 }
-    let unit = ConnectionParameters.intervalUnit
-    let first = connectIndEnd + unit
-    var best: (offset: UInt16, distance: Int64) = (0, -1)
-    for offset in 0..<interval {
-      var distance = Int64.max
-      for index in connections.indices {
-        let period = unit * Int64(greatestCommonDivisor(Int(interval), Int(connections[index].values.interval)))
-        let difference = (first + unit * Int64(offset) - connections[index].schedule.start).nanoseconds
-        let modulo = ((difference % period.nanoseconds) + period.nanoseconds) % period.nanoseconds
-        distance = min(distance, modulo, period.nanoseconds - modulo)
-      }
-      if distance > best.distance { best = (offset, distance) }
-    }
-    return best.offset
+    return (data, delay)
   }
 
   mutating func sendConnectInd(_ exchange: ConnectExchange) {
@@ -186,14 +177,8 @@ extension Controller {
     initiator = nil
     addConnection(
       .central, own: exchange.own, peer: exchange.peer, data: exchange.data,
-      usesAlgorithm2: exchange.usesAlgorithm2, at: now)
+      usesAlgorithm2: exchange.usesAlgorithm2, delay: exchange.delay, at: now)
   }
-}
-
-private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int {
-  var (a, b) = (max(a, 1), max(b, 0))
-  while b != 0 { (a, b) = (b, a % b) }
-  return a
 }
 
 extension Decibel {

@@ -5,6 +5,8 @@ struct Initiator {
   let request: HCI.CreateConnection
   let own: DeviceAddress
   let windows: ScanWindows
+  /// How often the peer was heard when the radio had something else to do.
+  var lostChances = 0
 
   /// Begins on a channel by chance: two that begin at one instant and heard the same advertisement each time would each
   /// time destroy each other's CONNECT_IND, which real clocks and ears never do for long.

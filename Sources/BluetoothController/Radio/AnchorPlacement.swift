@@ -1,0 +1,105 @@
+import BluetoothWire
+
+/// Where a central puts the anchor points of a new connection: as far as possible from the events of the others.
+///
+/// All of them are on one grid, so that links of equal interval, or of intervals that divide each other, never overlap as
+/// long as there is room. Its step is that of intervals, 1.25 ms: an event with 27 octets both ways fits into it. When all
+/// places are taken those between are used, which an event without data still fits into.
+struct AnchorPlacement {
+  private static let step = ConnectionParameters.intervalUnit
+  private static let slot = step / 2
+  /// How far from its place an anchor point may have drifted.
+  private static let tolerance = TimeSpan.microseconds(50)
+
+  private let earliest: Instant
+  /// The first place.
+  private let origin: Instant
+  private let interval: Int
+  /// How many events of others begin in each half step of the new connection's interval.
+  private var load: [UInt8]
+
+  /// Places for a connection of `interval` · 1.25 ms, from `earliest` on; `grid` is the anchor point of another one of this
+  /// central's.
+  init(interval: UInt16, earliest: Instant, grid: Instant?) {
+    self.earliest = earliest
+    self.interval = max(1, Int(interval))
+    origin = earliest + (grid.map { ($0 - earliest).modulo(Self.step) } ?? .zero)
+    load = Array(repeating: 0, count: 2 * self.interval)
+  }
+
+  /// Another activity has events from `start` on, in intervals of `interval` · 1.25 ms.
+  mutating func occupy(from start: Instant, interval other: UInt16) {
+    let period = 2 * greatestCommonDivisor(interval, max(1, Int(other)))
+    let offset = (start + Self.tolerance - origin).modulo(Self.slot * Int64(period))
+    for index in stride(from: Int(offset.nanoseconds / Self.slot.nanoseconds), to: load.count, by: period)
+    where load[index] < .max { load[index] += 1 }
+  }
+
+  /// The best place: the transmit window's offset, in units of 1.25 ms, and where in the window the first packet is sent.
+  func best() -> (windowOffset: UInt16, delay: TimeSpan) {
+    let distances = distances()
+    var best = (index: 0, cost: Int.max)
+    for index in load.indices {
+      let cost = cost(of: index)
+      if cost > best.cost || cost == best.cost && distances[index] <= distances[best.index] { continue }
+      best = (index, cost)
+    }
+    let time = origin + Self.slot * Int64(best.index) - earliest
+    let windowOffset = time.nanoseconds / Self.step.nanoseconds
+    return (UInt16(clamping: windowOffset), time - Self.step * windowOffset)
+  }
+
+  /// What begins at the same time is worst, then what begins half a step from it, then what is beside the grid.
+  private func cost(of index: Int) -> Int {
+    let (before, after) = (load[index == 0 ? load.count - 1 : index - 1], load[index + 1 == load.count ? 0 : index + 1])
+    return 2 * (3 * Int(load[index]) + Int(before) + Int(after)) + index & 1
+  }
+
+  /// How far each place is from the nearest that is taken.
+  private func distances() -> [Int] {
+    var result = Array(repeating: load.count, count: load.count)
+    guard let last = load.lastIndex(where: { $0 > 0 }), let first = load.firstIndex(where: { $0 > 0 }) else {
+      return result
+    }
+    var taken = last - load.count
+    for index in load.indices {
+      if load[index] > 0 { taken = index }
+      result[index] = index - taken
+    }
+    taken = first + load.count
+    for index in load.indices.reversed() {
+      if load[index] > 0 { taken = index }
+      result[index] = min(result[index], taken - index)
+    }
+    return result
+  }
+}
+
+extension Controller {
+  /// The anchor points of a new connection as central whose transmit window begins at `earliest` at the earliest.
+  func placeAnchors(interval: UInt16, earliest: Instant) -> (windowOffset: UInt16, delay: TimeSpan) {
+    var grid: Instant?
+    for index in connections.indices where grid == nil && connections[index].role == .central {
+      grid = connections[index].schedule.start
+    }
+    var placement = AnchorPlacement(interval: interval, earliest: earliest, grid: grid)
+    for index in connections.indices {
+      placement.occupy(from: connections[index].schedule.start, interval: connections[index].values.interval)
+    }
+    return placement.best()
+  }
+}
+
+private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int {
+  var (a, b) = (a, b)
+  while b != 0 { (a, b) = (b, a % b) }
+  return a
+}
+
+extension TimeSpan {
+  /// The remainder of the division by `period`, from zero on.
+  fileprivate func modulo(_ period: TimeSpan) -> TimeSpan {
+    let rest = nanoseconds % period.nanoseconds
+    return TimeSpan(nanoseconds: rest < 0 ? rest + period.nanoseconds : rest)
+  }
+}
