@@ -65,7 +65,7 @@ extension Controller {
     case .advDirectInd(let address, let target, _):
       if target == scanner.own { report(.connectableDirected, address, ByteSlice(), level) }
     // What others ask for and are told · 4.4.3: only answers to own requests count.
-    case .scanReq, .scanRsp, .connectInd: break
+    case .scanReq, .scanRsp, .connectInd, .extended, .auxConnectRsp: break
     }
   }
 

@@ -176,4 +176,21 @@ struct LinkLayerVectorTests {
       #expect(ChannelIndex(index.radioChannel) == index)
     }
   }
+
+  @Test("The two high bits of a random address tell its kind, and its other bits are not all the same")
+  func randomAddresses() throws {
+    for row in try rows("advertising", "address_types") {
+      let text = try row.text("address")
+      let value = try #require(UInt64(text.replacing(":", with: ""), radix: 16))
+      let address = DeviceAddress(value, .random)
+      let meaning = try row.text("as_random")
+      #expect(address.hasValidRandomPart == !meaning.hasPrefix("invalid"), "\(text)")
+      let names: [DeviceAddress.RandomKind: String] = [
+        .static: "static", .resolvablePrivate: " resolvable", .nonResolvablePrivate: "non-resolvable",
+        .reserved: "reserved",
+      ]
+      let name = try #require(address.randomKind.flatMap { names[$0] })
+      #expect((" " + meaning).contains(name), "\(text)")
+    }
+  }
 }
