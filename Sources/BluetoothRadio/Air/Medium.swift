@@ -2,7 +2,10 @@ import BluetoothWire
 
 /// One radio on the air, by number.
 package struct RadioID: Hashable, Sendable {
+  /// The devices of a world are numbered from 0 on, in the order in which they were added.
   package let index: Int
+
+  package init(index: Int) { self.index = index }
 }
 
 /// What a radio is, besides what it does at the moment.
@@ -67,6 +70,9 @@ struct Medium {
   private var lastNumber: UInt64 = 0
   private var generator: SplitGenerator
 
+  /// Who has transmissions fail; nil: nobody.
+  var faults: (any AirFaults)?
+
   init(generator: SplitGenerator) { self.generator = generator }
 
   mutating func add(_ radio: RadioProperties) {
@@ -88,10 +94,11 @@ struct Medium {
   ) -> Instant {
     stop(radio)
     lastNumber += 1
-    let transmission = TransmissionRecord(
+    var transmission = TransmissionRecord(
       number: lastNumber, radio: radio, packet: packet, channel: channel, modulation: modulation, power: power,
-      start: now,
-      end: now + packet.airTime(modulation))
+      start: now, end: now)
+    faults?.transmissionBegins(&transmission)
+    transmission.end = now + transmission.packet.airTime(modulation)
     states[radio.index] = .transmitting(on: channel)
     let index = Int(channel.number)
     transmissions[index].append(transmission)
@@ -133,6 +140,7 @@ struct Medium {
     states[radio.index] = .idle
     guard let place = transmissions[index].firstIndex(where: { $0.radio == radio && $0.end > now }) else { return [] }
     transmissions[index][place].end = now
+    faults?.transmissionEnded(transmissions[index][place])
     var freed: [(RadioID, until: Instant?)] = []
     for listener in listeners[index] {
       guard case .listening(var listening) = states[listener.index],
@@ -188,13 +196,15 @@ struct Medium {
       guard case .listening(var listening) = states[listener.index], let lock = listening.lock,
         lock.transmission == transmission.number
       else { continue }
-      let outcome = outcome(of: transmission, at: listener, level: lock.level, crcInit: listening.crcInit)
+      var outcome = outcome(of: transmission, at: listener, level: lock.level, crcInit: listening.crcInit)
+      if let faults { outcome = faults.outcome(of: transmission, at: listener, otherwise: outcome) }
       let stillListens = outcome == .missed && listening.until.map { $0 > now } ?? true
       receptions.append(Reception(radio: listener, level: lock.level, outcome: outcome, stillListens: stillListens))
       listening.lock = nil
       states[listener.index] = stillListens ? .listening(listening) : .idle
     }
     listeners[index].removeAll { states[$0.index].isIdle }
+    faults?.transmissionEnded(transmission)
     forgetEnded(on: index, at: now)
     return transmission
   }

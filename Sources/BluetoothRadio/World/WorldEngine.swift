@@ -17,12 +17,19 @@ package final class WorldEngine {
   /// Where all packets of this world live.
   package let pool = PacketPool()
   package var observer: (any AirObserver)?
+  /// Who has transmissions fail although their signals are good; nil: nobody.
+  package var airFaults: (any AirFaults)? {
+    get { medium.faults }
+    set { medium.faults = newValue }
+  }
 
   // One thread works in a world at a time, and no access here overlaps a call to a participant: checking that at run time
   // took a sixth of all time.
   @exclusivity(unchecked) private var medium: Medium
   @exclusivity(unchecked) private var timers = TimerQueue()
   @exclusivity(unchecked) private var members: [Member] = []
+  @exclusivity(unchecked) private var schedule = Schedule()
+  private let scheduleSlot: Int
   /// Members that have callbacks to deliver, in the order in which they got them.
   @exclusivity(unchecked) private var delivering: Deque<Int> = []
   @exclusivity(unchecked) private var isDelivering: [Bool] = []
@@ -36,7 +43,7 @@ package final class WorldEngine {
     var transmissionEnds: Int
   }
 
-  /// What becomes of one instant's events, in this order.
+  /// What becomes of one instant's events, in this order. Each member has a slot of each, behind that of the schedule.
   private enum Rank: UInt8, CaseIterable {
     case transmissionEnds, listeningEnds, deadline
   }
@@ -44,6 +51,8 @@ package final class WorldEngine {
   package init(seed: UInt64) {
     generator = SplitGenerator(seed: seed)
     medium = Medium(generator: generator.split("air"))
+    // After everything that devices do at the same instant.
+    scheduleSlot = timers.addSlot(rank: .max)
   }
 
   // MARK: Devices
@@ -104,7 +113,13 @@ package final class WorldEngine {
   package func step(until limit: Instant) -> Bool {
     guard let next = timers.earliest, next.instant <= limit else { return false }
     now = max(now, next.instant)
-    let index = next.slot / Rank.allCases.count
+    if next.slot == scheduleSlot {
+      schedule.take(at: now)?(self)
+      timers.set(scheduleSlot, to: schedule.next)
+      settle()
+      return true
+    }
+    let index = (next.slot - 1) / Rank.allCases.count
     switch next.slot {
     case members[index].deadline:
       members[index].participant.timeReached(now)
@@ -121,6 +136,12 @@ package final class WorldEngine {
     }
     settle()
     return true
+  }
+
+  /// Has `operation` done at `instant`, or now if that is over.
+  package func schedule(at instant: Instant, _ operation: @escaping @Sendable (WorldEngine) -> Void) {
+    schedule.add(at: max(now, instant), operation)
+    timers.set(scheduleSlot, to: schedule.next)
   }
 
   /// Lets time pass without an event, up to `instant`, which must not be later than the next event.

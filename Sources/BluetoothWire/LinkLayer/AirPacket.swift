@@ -80,6 +80,9 @@ package struct AirPacket: Hashable, Sendable {
   /// The first two octets of the PDU, the first in the low byte; the second is the payload's length.
   package var header: UInt16
   package var payload: ByteSlice
+  /// What the payload was before it was encrypted; nil: it is not encrypted. For faults and captures that look into packets:
+  /// it is not on the air, and no receiver looks at it.
+  package var plainPayload: ByteSlice?
 
   package init(accessAddress: UInt32, crcInit: UInt32, header: UInt16, payload: ByteSlice) {
     self.accessAddress = accessAddress
