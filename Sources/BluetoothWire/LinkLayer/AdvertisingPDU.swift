@@ -1,5 +1,5 @@
 extension LL {
-  /// An advertising physical channel PDU of legacy advertising · Vol 6, Part B, 2.3.
+  /// An advertising physical channel PDU · Vol 6, Part B, 2.3.
   package enum AdvertisingPDU: Hashable, Sendable {
     /// ADV_IND · 2.3.1.1; `data` holds at most 31 octets. `usesAlgorithm2`: the ChSel bit.
     case advInd(advertiser: DeviceAddress, data: ByteSlice, usesAlgorithm2: Bool)
@@ -9,12 +9,17 @@ extension LL {
     case advNonconnInd(advertiser: DeviceAddress, data: ByteSlice)
     /// ADV_SCAN_IND · 2.3.1.4
     case advScanInd(advertiser: DeviceAddress, data: ByteSlice)
-    /// SCAN_REQ · 2.3.2.1
+    /// SCAN_REQ · 2.3.2.1; on a secondary channel AUX_SCAN_REQ.
     case scanReq(scanner: DeviceAddress, advertiser: DeviceAddress)
     /// SCAN_RSP · 2.3.2.2
     case scanRsp(advertiser: DeviceAddress, data: ByteSlice)
-    /// CONNECT_IND · 2.3.3.1
+    /// CONNECT_IND · 2.3.3.1; on a secondary channel AUX_CONNECT_REQ, whose connections all use algorithm #2.
     case connectInd(initiator: DeviceAddress, advertiser: DeviceAddress, data: ConnectionData, usesAlgorithm2: Bool)
+    /// ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP, AUX_SYNC_IND or AUX_CHAIN_IND · 2.3.1.5 to 2.3.1.8, 2.3.2.3: they look the
+    /// same, and where one is found says which it is.
+    case extended(ExtendedAdvertisingPayload)
+    /// AUX_CONNECT_RSP · 2.3.3.2
+    case auxConnectRsp(advertiser: DeviceAddress, initiator: DeviceAddress)
   }
 
   /// The longest AdvData and ScanRspData, octets.
@@ -29,6 +34,8 @@ extension LL {
     case scanRsp = 0b0100
     case connectInd = 0b0101
     case advScanInd = 0b0110
+    case extended = 0b0111
+    case auxConnectRsp = 0b1000
   }
 
   /// LLData of CONNECT_IND: how the connection is to be · Vol 6, Part B, 2.3.3.1.

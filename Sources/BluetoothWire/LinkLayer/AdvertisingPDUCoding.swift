@@ -1,7 +1,7 @@
 extension LL {
   /// The header of an advertising physical channel PDU · Vol 6, Part B, 2.3.
   package struct AdvertisingHeader: Hashable, Sendable {
-    /// PDU_Type; nil: one that this project does not know (extended advertising among them).
+    /// PDU_Type; nil: one that this project does not know.
     package var type: AdvertisingPDUType?
     /// ChSel.
     package var usesAlgorithm2: Bool
@@ -17,37 +17,54 @@ extension LL {
       transmitter = rawValue & 1 << 6 != 0 ? .random : .public
       receiver = rawValue & 1 << 7 != 0 ? .random : .public
     }
+
+    /// Takes the address that TxAdd is about.
+    func first(_ reader: inout ByteReader) throws(DecodingError) -> DeviceAddress {
+      DeviceAddress(try reader.addressValue(), transmitter)
+    }
+
+    /// Takes the address that RxAdd is about.
+    func second(_ reader: inout ByteReader) throws(DecodingError) -> DeviceAddress {
+      DeviceAddress(try reader.addressValue(), receiver)
+    }
   }
 }
 
 extension LL.AdvertisingPDU {
   /// What the header and the payload of a packet say.
   ///
-  /// - Throws: `unknown` for a PDU type that is not one of legacy advertising; `truncated` or `excess` when the payload
-  ///   has not the length of its type.
+  /// - Throws: `unknown` for a PDU type that is reserved; `truncated` or `excess` when the payload has not the length of
+  ///   its type, or that of its fields.
   package init(header: UInt16, payload: ByteSlice) throws(DecodingError) {
     guard Int(header >> 8) == payload.count else { throw Int(header >> 8) > payload.count ? .truncated : .excess }
     let fields = LL.AdvertisingHeader(rawValue: header)
     guard let type = fields.type else { throw .unknown(code: header & 0x0F) }
     var reader = ByteReader(payload)
-    let first = DeviceAddress(try reader.addressValue(), fields.transmitter)
     switch type {
     case .advInd:
       self = .advInd(
-        advertiser: first, data: try Self.data(&reader), usesAlgorithm2: fields.usesAlgorithm2)
-    case .advNonconnInd: self = .advNonconnInd(advertiser: first, data: try Self.data(&reader))
-    case .advScanInd: self = .advScanInd(advertiser: first, data: try Self.data(&reader))
-    case .scanRsp: self = .scanRsp(advertiser: first, data: try Self.data(&reader))
+        advertiser: try fields.first(&reader), data: try Self.data(&reader), usesAlgorithm2: fields.usesAlgorithm2)
+    case .advNonconnInd:
+      self = .advNonconnInd(advertiser: try fields.first(&reader), data: try Self.data(&reader))
+    case .advScanInd: self = .advScanInd(advertiser: try fields.first(&reader), data: try Self.data(&reader))
+    case .scanRsp: self = .scanRsp(advertiser: try fields.first(&reader), data: try Self.data(&reader))
     case .advDirectInd:
-      let target = DeviceAddress(try reader.addressValue(), fields.receiver)
-      self = .advDirectInd(advertiser: first, target: target, usesAlgorithm2: fields.usesAlgorithm2)
-    case .scanReq:
-      self = .scanReq(scanner: first, advertiser: DeviceAddress(try reader.addressValue(), fields.receiver))
-    case .connectInd:
-      let advertiser = DeviceAddress(try reader.addressValue(), fields.receiver)
-      self = .connectInd(
-        initiator: first, advertiser: advertiser, data: try LL.ConnectionData(from: &reader),
+      self = .advDirectInd(
+        advertiser: try fields.first(&reader), target: try fields.second(&reader),
         usesAlgorithm2: fields.usesAlgorithm2)
+    case .scanReq: self = .scanReq(scanner: try fields.first(&reader), advertiser: try fields.second(&reader))
+    case .connectInd:
+      self = .connectInd(
+        initiator: try fields.first(&reader), advertiser: try fields.second(&reader),
+        data: try LL.ConnectionData(from: &reader), usesAlgorithm2: fields.usesAlgorithm2)
+    case .extended: self = .extended(try LL.ExtendedAdvertisingPayload(from: &reader, fields))
+    case .auxConnectRsp:
+      // AdvA and TargetA are mandatory, and nothing else means anything · 2.3.3.2.
+      let payload = try LL.ExtendedAdvertisingPayload(from: &reader, fields)
+      guard let advertiser = payload.advertiser, let initiator = payload.target else {
+        throw .invalid(field: "Extended Header Flags")
+      }
+      self = .auxConnectRsp(advertiser: advertiser, initiator: initiator)
     }
     try reader.end()
   }
@@ -57,38 +74,61 @@ extension LL.AdvertisingPDU {
     return reader.rest()
   }
 
-  /// The packet that carries this PDU.
-  package func packet(in pool: PacketPool) -> AirPacket {
+  /// The packet that carries this PDU, with the access address and the CRC of the advertising physical channel or of a
+  /// periodic advertising train.
+  package func packet(
+    in pool: PacketPool, accessAddress: UInt32 = LL.advertisingAccessAddress, crcInit: UInt32 = LL.advertisingCRCInit
+  ) -> AirPacket {
     var writer = ByteWriter(pool)
     let type: LL.AdvertisingPDUType
-    let transmitter: DeviceAddress
+    var transmitter: DeviceAddress?
     var receiver: DeviceAddress?
     var chSel = false
     switch self {
-    case .advInd(let advertiser, _, let usesAlgorithm2):
+    case .advInd(let advertiser, let data, let usesAlgorithm2):
       (type, transmitter, chSel) = (.advInd, advertiser, usesAlgorithm2)
+      writer.append(advertiser, data)
     case .advDirectInd(let advertiser, let target, let usesAlgorithm2):
       (type, transmitter, receiver, chSel) = (.advDirectInd, advertiser, target, usesAlgorithm2)
-    case .advNonconnInd(let advertiser, _): (type, transmitter) = (.advNonconnInd, advertiser)
-    case .advScanInd(let advertiser, _): (type, transmitter) = (.advScanInd, advertiser)
-    case .scanReq(let scanner, let advertiser): (type, transmitter, receiver) = (.scanReq, scanner, advertiser)
-    case .scanRsp(let advertiser, _): (type, transmitter) = (.scanRsp, advertiser)
-    case .connectInd(let initiator, let advertiser, _, let usesAlgorithm2):
+      writer.append(addressValue: advertiser.value)
+      writer.append(addressValue: target.value)
+    case .advNonconnInd(let advertiser, let data):
+      (type, transmitter) = (.advNonconnInd, advertiser)
+      writer.append(advertiser, data)
+    case .advScanInd(let advertiser, let data):
+      (type, transmitter) = (.advScanInd, advertiser)
+      writer.append(advertiser, data)
+    case .scanReq(let scanner, let advertiser):
+      (type, transmitter, receiver) = (.scanReq, scanner, advertiser)
+      writer.append(addressValue: scanner.value)
+      writer.append(addressValue: advertiser.value)
+    case .scanRsp(let advertiser, let data):
+      (type, transmitter) = (.scanRsp, advertiser)
+      writer.append(advertiser, data)
+    case .connectInd(let initiator, let advertiser, let data, let usesAlgorithm2):
       (type, transmitter, receiver, chSel) = (.connectInd, initiator, advertiser, usesAlgorithm2)
-    }
-    writer.append(addressValue: transmitter.value)
-    if let receiver { writer.append(addressValue: receiver.value) }
-    switch self {
-    case .advInd(_, let data, _), .advNonconnInd(_, let data), .advScanInd(_, let data), .scanRsp(_, let data):
-      writer.append(data.prefix(LL.maximumAdvertisingDataLength))
-    case .connectInd(_, _, let data, _): data.encode(into: &writer)
-    case .advDirectInd, .scanReq: break
+      writer.append(addressValue: initiator.value)
+      writer.append(addressValue: advertiser.value)
+      data.encode(into: &writer)
+    case .extended(let payload):
+      (type, transmitter, receiver) = (.extended, payload.advertiser, payload.target)
+      payload.encode(into: &writer)
+    case .auxConnectRsp(let advertiser, let initiator):
+      (type, transmitter, receiver) = (.auxConnectRsp, advertiser, initiator)
+      LL.ExtendedAdvertisingPayload(advertiser: advertiser, target: initiator).encode(into: &writer)
     }
     let payload = writer.finish()
     let header =
-      UInt16(type.rawValue) | (chSel ? 1 << 5 : 0) | (transmitter.kind == .random ? 1 << 6 : 0)
+      UInt16(type.rawValue) | (chSel ? 1 << 5 : 0) | (transmitter?.kind == .random ? 1 << 6 : 0)
       | (receiver?.kind == .random ? 1 << 7 : 0) | UInt16(payload.count) << 8
-    return AirPacket(
-      accessAddress: LL.advertisingAccessAddress, crcInit: LL.advertisingCRCInit, header: header, payload: payload)
+    return AirPacket(accessAddress: accessAddress, crcInit: crcInit, header: header, payload: payload)
+  }
+}
+
+extension ByteWriter {
+  /// AdvA, and AdvData or ScanRspData.
+  fileprivate mutating func append(_ advertiser: DeviceAddress, _ data: ByteSlice) {
+    append(addressValue: advertiser.value)
+    append(data.prefix(LL.maximumAdvertisingDataLength))
   }
 }

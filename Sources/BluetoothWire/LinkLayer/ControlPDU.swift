@@ -7,12 +7,24 @@ extension LL {
     case channelMapInd(ChannelMap, instant: UInt16)
     /// LL_TERMINATE_IND · 2.4.2.3
     case terminateInd(HCI.ErrorCode)
+    /// LL_ENC_REQ · 2.4.2.4; Rand and EDIV tell the peripheral's host which key is meant.
+    case encReq(random: UInt64, encryptedDiversifier: UInt16, SessionPart)
+    /// LL_ENC_RSP · 2.4.2.5
+    case encRsp(SessionPart)
+    /// LL_START_ENC_REQ · 2.4.2.6
+    case startEncReq
+    /// LL_START_ENC_RSP · 2.4.2.7
+    case startEncRsp
     /// LL_UNKNOWN_RSP · 2.4.2.8; the opcode that was not understood.
     case unknownRsp(UInt8)
     /// LL_FEATURE_REQ · 2.4.2.9
     case featureReq(UInt64)
     /// LL_FEATURE_RSP · 2.4.2.10
     case featureRsp(UInt64)
+    /// LL_PAUSE_ENC_REQ · 2.4.2.11
+    case pauseEncReq
+    /// LL_PAUSE_ENC_RSP · 2.4.2.12
+    case pauseEncRsp
     /// LL_VERSION_IND · 2.4.2.13
     case versionInd(VersionInformation)
     /// LL_REJECT_IND · 2.4.2.14
@@ -40,9 +52,15 @@ extension LL {
     case connectionUpdateInd = 0x00
     case channelMapInd = 0x01
     case terminateInd = 0x02
+    case encReq = 0x03
+    case encRsp = 0x04
+    case startEncReq = 0x05
+    case startEncRsp = 0x06
     case unknownRsp = 0x07
     case featureReq = 0x08
     case featureRsp = 0x09
+    case pauseEncReq = 0x0A
+    case pauseEncRsp = 0x0B
     case versionInd = 0x0C
     case rejectInd = 0x0D
     case peripheralFeatureReq = 0x0E
@@ -64,9 +82,24 @@ extension LL {
       case .versionInd: 5
       case .connectionParamReq, .connectionParamRsp: 23
       case .rejectExtInd: 2
-      case .pingReq, .pingRsp: 0
+      case .encReq: 22
+      case .encRsp: 12
+      case .startEncReq, .startEncRsp, .pauseEncReq, .pauseEncRsp, .pingReq, .pingRsp: 0
       case .lengthReq, .lengthRsp: 8
       }
+    }
+  }
+
+  /// What each side adds to an encrypted session · 2.4.2.4, 2.4.2.5.
+  package struct SessionPart: Hashable, Sendable {
+    /// SKDm or SKDs.
+    package var diversifier: UInt64
+    /// IVm or IVs.
+    package var initializationVector: UInt32
+
+    package init(diversifier: UInt64, initializationVector: UInt32) {
+      self.diversifier = diversifier
+      self.initializationVector = initializationVector
     }
   }
 
@@ -145,9 +178,15 @@ extension LL.ControlPDU {
     case .connectionUpdateInd: .connectionUpdateInd
     case .channelMapInd: .channelMapInd
     case .terminateInd: .terminateInd
+    case .encReq: .encReq
+    case .encRsp: .encRsp
+    case .startEncReq: .startEncReq
+    case .startEncRsp: .startEncRsp
     case .unknownRsp: .unknownRsp
     case .featureReq: .featureReq
     case .featureRsp: .featureRsp
+    case .pauseEncReq: .pauseEncReq
+    case .pauseEncRsp: .pauseEncRsp
     case .versionInd: .versionInd
     case .rejectInd: .rejectInd
     case .peripheralFeatureReq: .peripheralFeatureReq

@@ -12,9 +12,17 @@ extension LL.ControlPDU {
       self = .connectionUpdateInd(try LL.ConnectionTiming(from: &reader), instant: try reader.uint16())
     case .channelMapInd: self = .channelMapInd(try ChannelMap(from: &reader), instant: try reader.uint16())
     case .terminateInd: self = .terminateInd(HCI.ErrorCode(rawValue: try reader.uint8()))
+    case .encReq:
+      self = .encReq(
+        random: try reader.uint64(), encryptedDiversifier: try reader.uint16(), try LL.SessionPart(from: &reader))
+    case .encRsp: self = .encRsp(try LL.SessionPart(from: &reader))
+    case .startEncReq: self = .startEncReq
+    case .startEncRsp: self = .startEncRsp
     case .unknownRsp: self = .unknownRsp(try reader.uint8())
     case .featureReq: self = .featureReq(try reader.uint64())
     case .featureRsp: self = .featureRsp(try reader.uint64())
+    case .pauseEncReq: self = .pauseEncReq
+    case .pauseEncRsp: self = .pauseEncRsp
     case .versionInd:
       self = .versionInd(
         LL.VersionInformation(
@@ -44,6 +52,12 @@ extension LL.ControlPDU {
       map.encode(into: &writer)
       writer.append(instant)
     case .terminateInd(let reason), .rejectInd(let reason): writer.append(reason.rawValue)
+    case .encReq(let random, let diversifier, let part):
+      writer.append(random)
+      writer.append(diversifier)
+      part.encode(into: &writer)
+    case .encRsp(let part): part.encode(into: &writer)
+    case .startEncReq, .startEncRsp, .pauseEncReq, .pauseEncRsp, .pingReq, .pingRsp: break
     case .unknownRsp(let opcode): writer.append(opcode)
     case .featureReq(let features), .featureRsp(let features), .peripheralFeatureReq(let features):
       writer.append(features)
@@ -55,7 +69,6 @@ extension LL.ControlPDU {
     case .rejectExtInd(let opcode, let reason):
       writer.append(opcode)
       writer.append(reason.rawValue)
-    case .pingReq, .pingRsp: break
     case .lengthReq(let lengths), .lengthRsp(let lengths): lengths.encode(into: &writer)
     }
   }
@@ -83,6 +96,18 @@ extension LL.ConnectionTiming {
     writer.append(interval)
     writer.append(latency)
     writer.append(timeout)
+  }
+}
+
+extension LL.SessionPart {
+  init(from reader: inout ByteReader) throws(DecodingError) {
+    diversifier = try reader.uint64()
+    initializationVector = try reader.uint32()
+  }
+
+  func encode(into writer: inout ByteWriter) {
+    writer.append(diversifier)
+    writer.append(initializationVector)
   }
 }
 

@@ -20,12 +20,20 @@ package struct DeviceAddress: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// A random static address drawn from `generator`: neither all zeros nor all ones in its random part · 1.3.2.1.
+  /// A random static address drawn from `generator`.
   package static func randomStatic(using generator: inout some RandomNumberGenerator) -> DeviceAddress {
     while true {
-      let part: UInt64 = generator.next() & 0x3FFF_FFFF_FFFF
-      if part != 0 && part != 0x3FFF_FFFF_FFFF { return DeviceAddress(part | 0xC000_0000_0000, .random) }
+      let address = DeviceAddress(generator.next() | 0xC000_0000_0000, .random)
+      if address.hasValidRandomPart { return address }
     }
+  }
+
+  /// Whether the 46 random bits of a static or non-resolvable private address are neither all zeros nor all ones, as they
+  /// have to be · 1.3.2.1, 1.3.2.2. True for all other addresses.
+  package var hasValidRandomPart: Bool {
+    guard randomKind == .static || randomKind == .nonResolvablePrivate else { return true }
+    let part = value & 0x3FFF_FFFF_FFFF
+    return part != 0 && part != 0x3FFF_FFFF_FFFF
   }
 
   /// nil for a public address.
