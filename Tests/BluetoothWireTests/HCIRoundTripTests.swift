@@ -57,7 +57,9 @@ struct HCIRoundTripTests {
     .leSetPrivacyMode(peer, isDevicePrivacy: true), .unknown(HCI.Opcode(rawValue: 0xFC01), [1, 2, 3]),
   ]
 
-  @Test("A command survives its octets, and is refused when one is missing or too many", arguments: commands)
+  @Test(
+    "A command survives its octets, and is refused when one is missing or too many",
+    arguments: commands + HCISamples.commands)
   func command(_ command: HCI.Command) throws {
     guard case .command(let opcode, let octets) = command.packet(in: pool) else {
       Issue.record("not a command")
@@ -110,7 +112,9 @@ struct HCIRoundTripTests {
     (HCI.Opcode(rawValue: 0xFC01), .unknown([0, 1, 2])), (.none, .unknown([])),
   ]
 
-  @Test("Return parameters survive their octets, and are an error when one is missing", arguments: returns)
+  @Test(
+    "Return parameters survive their octets, and are an error when one is missing",
+    arguments: returns + HCISamples.returns)
   func returnParameters(_ opcode: HCI.Opcode, _ parameters: HCI.ReturnParameters) throws {
     let event = HCI.Event.commandComplete(credits: 1, opcode, parameters)
     guard case .event(let code, let octets) = event.packet(in: pool) else {
@@ -152,11 +156,12 @@ struct HCIRoundTripTests {
     .leReadLocalP256PublicKeyComplete(.success, ByteSlice([UInt8](0..<64))),
     .leGenerateDHKeyComplete(.success, ByteSlice([UInt8](0..<32))),
     .lePHYUpdateComplete(.success, handle, transmit: 2, receive: 1),
-    .leScanTimeout, .leAdvertisingSetTerminated(.success, advertisingHandle: 1, handle, completedEvents: 3),
+    .leScanTimeout,
+    .leAdvertisingSetTerminated(.success, HCI.AdvertisingHandle(rawValue: 1), handle, completedEvents: 3),
     .leChannelSelectionAlgorithm(handle, 1), .unknownLE(subevent: 0xF0, [1]), .unknown(code: 0xFF, [1, 2, 3]),
   ]
 
-  @Test("An event survives its octets, and one that is cut is an error", arguments: events)
+  @Test("An event survives its octets, and one that is cut is an error", arguments: events + HCISamples.events)
   func event(_ event: HCI.Event) throws {
     guard case .event(let code, let octets) = event.packet(in: pool) else {
       Issue.record("not an event")

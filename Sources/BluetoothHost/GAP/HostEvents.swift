@@ -26,10 +26,13 @@ extension Host {
       // This host has no keys.
       if anyIndex(of: handle) != nil { commands.append(.leLongTermKeyRequestNegativeReply(handle), for: .other) }
     case .hardwareError: fail(at: now)
-    case .encryptionChange, .readRemoteVersionInformationComplete, .dataBufferOverflow,
+    case .encryptionChange, .encryptionChangeV2, .readRemoteVersionInformationComplete, .dataBufferOverflow,
       .encryptionKeyRefreshComplete, .authenticatedPayloadTimeoutExpired, .leReadRemoteFeaturesComplete,
       .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete, .lePHYUpdateComplete,
-      .leScanTimeout, .leAdvertisingSetTerminated, .leChannelSelectionAlgorithm, .unknownLE, .unknown:
+      .leScanTimeout, .leAdvertisingSetTerminated, .leScanRequestReceived, .leChannelSelectionAlgorithm,
+      .leDirectedAdvertisingReport, .lePeriodicAdvertisingSyncEstablished, .lePeriodicAdvertisingReport,
+      .lePeriodicAdvertisingSyncLost, .lePeriodicAdvertisingSyncTransferReceived, .leRequestPeerSCAComplete,
+      .unknownLE, .unknown:
       break
     }
   }

@@ -142,91 +142,90 @@ extension HCI {
     case leSetDefaultPHY(PHYPreference)
     /// LE Set PHY · 7.8.49
     case leSetPHY(ConnectionHandle, PHYPreference, options: UInt16)
+
+    // Extended advertising, scanning and initiating
+    /// LE Set Advertising Set Random Address · 7.8.52; 48 bits.
+    case leSetAdvertisingSetRandomAddress(AdvertisingHandle, UInt64)
+    /// LE Set Extended Advertising Parameters [v1] · 7.8.53
+    case leSetExtendedAdvertisingParameters(ExtendedAdvertisingParameters)
+    /// LE Set Extended Advertising Parameters [v2] · 7.8.53
+    case leSetExtendedAdvertisingParametersV2(ExtendedAdvertisingParameters)
+    /// LE Set Extended Advertising Data · 7.8.54
+    case leSetExtendedAdvertisingData(AdvertisingHandle, AdvertisingDataFragment)
+    /// LE Set Extended Scan Response Data · 7.8.55
+    case leSetExtendedScanResponseData(AdvertisingHandle, AdvertisingDataFragment)
+    /// LE Set Extended Advertising Enable · 7.8.56
+    case leSetExtendedAdvertisingEnable(Bool, AdvertisingSetEnables)
+    /// LE Read Maximum Advertising Data Length · 7.8.57
+    case leReadMaximumAdvertisingDataLength
+    /// LE Read Number of Supported Advertising Sets · 7.8.58
+    case leReadNumberOfSupportedAdvertisingSets
+    /// LE Remove Advertising Set · 7.8.59
+    case leRemoveAdvertisingSet(AdvertisingHandle)
+    /// LE Clear Advertising Sets · 7.8.60
+    case leClearAdvertisingSets
+    /// LE Set Extended Scan Parameters · 7.8.64
+    case leSetExtendedScanParameters(ExtendedScanParameters)
+    /// LE Set Extended Scan Enable · 7.8.65
+    case leSetExtendedScanEnable(ExtendedScanEnable)
+    /// LE Extended Create Connection [v1] · 7.8.66
+    case leExtendedCreateConnection(ExtendedCreateConnection)
+
+    // Periodic advertising
+    /// LE Set Periodic Advertising Parameters [v1] · 7.8.61
+    case leSetPeriodicAdvertisingParameters(PeriodicAdvertisingParameters)
+    /// LE Set Periodic Advertising Data · 7.8.62
+    case leSetPeriodicAdvertisingData(AdvertisingHandle, AdvertisingDataFragment)
+    /// LE Set Periodic Advertising Enable · 7.8.63
+    case leSetPeriodicAdvertisingEnable(PeriodicAdvertisingEnable, AdvertisingHandle)
+    /// LE Periodic Advertising Create Sync · 7.8.67
+    case lePeriodicAdvertisingCreateSync(PeriodicAdvertisingCreateSync)
+    /// LE Periodic Advertising Create Sync Cancel · 7.8.68
+    case lePeriodicAdvertisingCreateSyncCancel
+    /// LE Periodic Advertising Terminate Sync · 7.8.69
+    case lePeriodicAdvertisingTerminateSync(SyncHandle)
+    /// LE Add Device To Periodic Advertiser List · 7.8.70
+    case leAddDeviceToPeriodicAdvertiserList(PeriodicAdvertiser)
+    /// LE Remove Device From Periodic Advertiser List · 7.8.71
+    case leRemoveDeviceFromPeriodicAdvertiserList(PeriodicAdvertiser)
+    /// LE Clear Periodic Advertiser List · 7.8.72
+    case leClearPeriodicAdvertiserList
+    /// LE Read Periodic Advertiser List Size · 7.8.73
+    case leReadPeriodicAdvertiserListSize
+    /// LE Set Periodic Advertising Receive Enable · 7.8.88
+    case leSetPeriodicAdvertisingReceiveEnable(SyncHandle, PeriodicAdvertisingReceiveEnable)
+    /// LE Periodic Advertising Sync Transfer · 7.8.89
+    case lePeriodicAdvertisingSyncTransfer(ConnectionHandle, serviceData: UInt16, SyncHandle)
+    /// LE Periodic Advertising Set Info Transfer · 7.8.90
+    case lePeriodicAdvertisingSetInfoTransfer(ConnectionHandle, serviceData: UInt16, AdvertisingHandle)
+    /// LE Set Periodic Advertising Sync Transfer Parameters · 7.8.91
+    case leSetPeriodicAdvertisingSyncTransferParameters(ConnectionHandle, SyncTransferParameters)
+    /// LE Set Default Periodic Advertising Sync Transfer Parameters · 7.8.92
+    case leSetDefaultPeriodicAdvertisingSyncTransferParameters(SyncTransferParameters)
+
+    // Power, privacy, clocks, features
     /// LE Read Transmit Power · 7.8.74
     case leReadTransmitPower
+    /// LE Read RF Path Compensation · 7.8.75
+    case leReadRFPathCompensation
+    /// LE Write RF Path Compensation · 7.8.76; tenths of a dB, -1280 to 1280.
+    case leWriteRFPathCompensation(transmit: Int16, receive: Int16)
     /// LE Set Privacy Mode · 7.8.77; true: device privacy mode.
     case leSetPrivacyMode(PeerAddress, isDevicePrivacy: Bool)
+    /// LE Generate DHKey [v2] · 7.8.37; the coordinates as in v1, and whether the debug key is the private one.
+    case leGenerateDHKeyV2(ByteSlice, usesDebugKey: Bool)
+    /// LE Modify Sleep Clock Accuracy · 7.8.94
+    case leModifySleepClockAccuracy(isLessAccurate: Bool)
     /// LE Read Buffer Size [v2] · 7.8.2
     case leReadBufferSizeV2
+    /// LE Request Peer SCA · 7.8.108
+    case leRequestPeerSCA(ConnectionHandle)
+    /// LE Set Host Feature [v1] · 7.8.115; the bit's number in the LE features.
+    case leSetHostFeature(bit: UInt8, Bool)
+    /// LE Set Data Related Address Changes · 7.8.122
+    case leSetDataRelatedAddressChanges(AdvertisingHandle, AddressChangeReasons)
 
     /// A command that has no case here.
     case unknown(Opcode, ByteSlice)
-  }
-}
-
-extension HCI.Command {
-  package var opcode: HCI.Opcode {
-    switch self {
-    case .disconnect: .disconnect
-    case .readRemoteVersionInformation: .readRemoteVersionInformation
-    case .setEventMask: .setEventMask
-    case .reset: .reset
-    case .readTransmitPowerLevel: .readTransmitPowerLevel
-    case .setControllerToHostFlowControl: .setControllerToHostFlowControl
-    case .hostBufferSize: .hostBufferSize
-    case .hostNumberOfCompletedPackets: .hostNumberOfCompletedPackets
-    case .setEventMaskPage2: .setEventMaskPage2
-    case .readLEHostSupport: .readLEHostSupport
-    case .writeLEHostSupport: .writeLEHostSupport
-    case .readAuthenticatedPayloadTimeout: .readAuthenticatedPayloadTimeout
-    case .writeAuthenticatedPayloadTimeout: .writeAuthenticatedPayloadTimeout
-    case .readLocalVersionInformation: .readLocalVersionInformation
-    case .readLocalSupportedCommands: .readLocalSupportedCommands
-    case .readLocalSupportedFeatures: .readLocalSupportedFeatures
-    case .readLocalExtendedFeatures: .readLocalExtendedFeatures
-    case .readBufferSize: .readBufferSize
-    case .readBDADDR: .readBDADDR
-    case .readRSSI: .readRSSI
-    case .leSetEventMask: .leSetEventMask
-    case .leReadBufferSize: .leReadBufferSize
-    case .leReadLocalSupportedFeatures: .leReadLocalSupportedFeatures
-    case .leSetRandomAddress: .leSetRandomAddress
-    case .leSetAdvertisingParameters: .leSetAdvertisingParameters
-    case .leReadAdvertisingPhysicalChannelTxPower: .leReadAdvertisingPhysicalChannelTxPower
-    case .leSetAdvertisingData: .leSetAdvertisingData
-    case .leSetScanResponseData: .leSetScanResponseData
-    case .leSetAdvertisingEnable: .leSetAdvertisingEnable
-    case .leSetScanParameters: .leSetScanParameters
-    case .leSetScanEnable: .leSetScanEnable
-    case .leCreateConnection: .leCreateConnection
-    case .leCreateConnectionCancel: .leCreateConnectionCancel
-    case .leReadFilterAcceptListSize: .leReadFilterAcceptListSize
-    case .leClearFilterAcceptList: .leClearFilterAcceptList
-    case .leAddDeviceToFilterAcceptList: .leAddDeviceToFilterAcceptList
-    case .leRemoveDeviceFromFilterAcceptList: .leRemoveDeviceFromFilterAcceptList
-    case .leConnectionUpdate: .leConnectionUpdate
-    case .leSetHostChannelClassification: .leSetHostChannelClassification
-    case .leReadChannelMap: .leReadChannelMap
-    case .leReadRemoteFeatures: .leReadRemoteFeatures
-    case .leEncrypt: .leEncrypt
-    case .leRand: .leRand
-    case .leEnableEncryption: .leEnableEncryption
-    case .leLongTermKeyRequestReply: .leLongTermKeyRequestReply
-    case .leLongTermKeyRequestNegativeReply: .leLongTermKeyRequestNegativeReply
-    case .leReadSupportedStates: .leReadSupportedStates
-    case .leRemoteConnectionParameterRequestReply: .leRemoteConnectionParameterRequestReply
-    case .leRemoteConnectionParameterRequestNegativeReply: .leRemoteConnectionParameterRequestNegativeReply
-    case .leSetDataLength: .leSetDataLength
-    case .leReadSuggestedDefaultDataLength: .leReadSuggestedDefaultDataLength
-    case .leWriteSuggestedDefaultDataLength: .leWriteSuggestedDefaultDataLength
-    case .leReadLocalP256PublicKey: .leReadLocalP256PublicKey
-    case .leGenerateDHKey: .leGenerateDHKey
-    case .leAddDeviceToResolvingList: .leAddDeviceToResolvingList
-    case .leRemoveDeviceFromResolvingList: .leRemoveDeviceFromResolvingList
-    case .leClearResolvingList: .leClearResolvingList
-    case .leReadResolvingListSize: .leReadResolvingListSize
-    case .leReadPeerResolvableAddress: .leReadPeerResolvableAddress
-    case .leReadLocalResolvableAddress: .leReadLocalResolvableAddress
-    case .leSetAddressResolutionEnable: .leSetAddressResolutionEnable
-    case .leSetResolvablePrivateAddressTimeout: .leSetResolvablePrivateAddressTimeout
-    case .leReadMaximumDataLength: .leReadMaximumDataLength
-    case .leReadPHY: .leReadPHY
-    case .leSetDefaultPHY: .leSetDefaultPHY
-    case .leSetPHY: .leSetPHY
-    case .leReadTransmitPower: .leReadTransmitPower
-    case .leSetPrivacyMode: .leSetPrivacyMode
-    case .leReadBufferSizeV2: .leReadBufferSizeV2
-    case .unknown(let opcode, _): opcode
-    }
   }
 }

@@ -1,7 +1,8 @@
 extension HCI.Command {
   /// What a Command packet asks for. Opcodes that have no case give `unknown`.
   ///
-  /// A controller answers `truncated`, `excess` and `invalid` with Invalid HCI Command Parameters.
+  /// A controller answers `truncated`, `excess` and `invalid` with Invalid HCI Command Parameters, and `unknown`, a value
+  /// reserved for something of later versions, with Unsupported Feature or Parameter Value.
   package init(opcode: HCI.Opcode, parameters: ByteSlice) throws(DecodingError) {
     var reader = ByteReader(parameters)
     if let command = try Self.general(opcode, &reader) {
@@ -9,6 +10,10 @@ extension HCI.Command {
     } else if let command = try Self.lowEnergy(opcode, &reader) {
       self = command
     } else if let command = try Self.lowEnergySecurity(opcode, &reader) {
+      self = command
+    } else if let command = try Self.extendedAdvertising(opcode, &reader) {
+      self = command
+    } else if let command = try Self.periodicAdvertising(opcode, &reader) {
       self = command
     } else {
       self = .unknown(opcode, parameters)
@@ -109,6 +114,12 @@ extension HCI.Command {
       return .leSetPHY(
         try HCI.ConnectionHandle(from: &reader), try HCI.PHYPreference(from: &reader), options: try reader.uint16())
     case .leReadTransmitPower: return .leReadTransmitPower
+    case .leReadRFPathCompensation: return .leReadRFPathCompensation
+    case .leWriteRFPathCompensation:
+      return .leWriteRFPathCompensation(transmit: try reader.int16(), receive: try reader.int16())
+    case .leModifySleepClockAccuracy: return .leModifySleepClockAccuracy(isLessAccurate: try reader.flag("Action"))
+    case .leRequestPeerSCA: return .leRequestPeerSCA(try HCI.ConnectionHandle(from: &reader))
+    case .leSetHostFeature: return .leSetHostFeature(bit: try reader.uint8(), try reader.flag("Bit_Value"))
     default: return nil
     }
   }
@@ -130,6 +141,8 @@ extension HCI.Command {
       return .leLongTermKeyRequestNegativeReply(try HCI.ConnectionHandle(from: &reader))
     case .leReadLocalP256PublicKey: return .leReadLocalP256PublicKey
     case .leGenerateDHKey: return .leGenerateDHKey(try reader.take(64))
+    case .leGenerateDHKeyV2:
+      return .leGenerateDHKeyV2(try reader.take(64), usesDebugKey: try reader.flag("Key_Type"))
     case .leAddDeviceToResolvingList:
       return .leAddDeviceToResolvingList(
         try HCI.PeerAddress(from: &reader), peerIRK: try reader.uint128(), localIRK: try reader.uint128())
@@ -148,6 +161,87 @@ extension HCI.Command {
     case .leSetPrivacyMode:
       return .leSetPrivacyMode(
         try HCI.PeerAddress(from: &reader), isDevicePrivacy: try reader.flag("Privacy_Mode"))
+    default: return nil
+    }
+  }
+
+  private static func extendedAdvertising(
+    _ opcode: HCI.Opcode, _ reader: inout ByteReader
+  ) throws(DecodingError) -> Self? {
+    switch opcode {
+    case .leSetAdvertisingSetRandomAddress:
+      return .leSetAdvertisingSetRandomAddress(
+        try HCI.AdvertisingHandle(from: &reader), try reader.addressValue())
+    case .leSetExtendedAdvertisingParameters:
+      return .leSetExtendedAdvertisingParameters(
+        try HCI.ExtendedAdvertisingParameters(from: &reader, isV2: false))
+    case .leSetExtendedAdvertisingParametersV2:
+      return .leSetExtendedAdvertisingParametersV2(
+        try HCI.ExtendedAdvertisingParameters(from: &reader, isV2: true))
+    case .leSetExtendedAdvertisingData:
+      return .leSetExtendedAdvertisingData(
+        try HCI.AdvertisingHandle(from: &reader), try HCI.AdvertisingDataFragment(from: &reader, isPeriodic: false))
+    case .leSetExtendedScanResponseData:
+      return .leSetExtendedScanResponseData(
+        try HCI.AdvertisingHandle(from: &reader), try HCI.AdvertisingDataFragment(from: &reader, isPeriodic: false))
+    case .leSetExtendedAdvertisingEnable:
+      return .leSetExtendedAdvertisingEnable(
+        try reader.flag("Enable"), try HCI.AdvertisingSetEnables(from: &reader))
+    case .leReadMaximumAdvertisingDataLength: return .leReadMaximumAdvertisingDataLength
+    case .leReadNumberOfSupportedAdvertisingSets: return .leReadNumberOfSupportedAdvertisingSets
+    case .leRemoveAdvertisingSet: return .leRemoveAdvertisingSet(try HCI.AdvertisingHandle(from: &reader))
+    case .leClearAdvertisingSets: return .leClearAdvertisingSets
+    case .leSetExtendedScanParameters:
+      return .leSetExtendedScanParameters(try HCI.ExtendedScanParameters(from: &reader))
+    case .leSetExtendedScanEnable: return .leSetExtendedScanEnable(try HCI.ExtendedScanEnable(from: &reader))
+    case .leExtendedCreateConnection:
+      return .leExtendedCreateConnection(try HCI.ExtendedCreateConnection(from: &reader))
+    case .leSetDataRelatedAddressChanges:
+      return .leSetDataRelatedAddressChanges(
+        try HCI.AdvertisingHandle(from: &reader), HCI.AddressChangeReasons(rawValue: try reader.uint8()))
+    default: return nil
+    }
+  }
+
+  private static func periodicAdvertising(
+    _ opcode: HCI.Opcode, _ reader: inout ByteReader
+  ) throws(DecodingError) -> Self? {
+    switch opcode {
+    case .leSetPeriodicAdvertisingParameters:
+      return .leSetPeriodicAdvertisingParameters(try HCI.PeriodicAdvertisingParameters(from: &reader))
+    case .leSetPeriodicAdvertisingData:
+      return .leSetPeriodicAdvertisingData(
+        try HCI.AdvertisingHandle(from: &reader), try HCI.AdvertisingDataFragment(from: &reader, isPeriodic: true))
+    case .leSetPeriodicAdvertisingEnable:
+      return .leSetPeriodicAdvertisingEnable(
+        HCI.PeriodicAdvertisingEnable(rawValue: try reader.uint8()), try HCI.AdvertisingHandle(from: &reader))
+    case .lePeriodicAdvertisingCreateSync:
+      return .lePeriodicAdvertisingCreateSync(try HCI.PeriodicAdvertisingCreateSync(from: &reader))
+    case .lePeriodicAdvertisingCreateSyncCancel: return .lePeriodicAdvertisingCreateSyncCancel
+    case .lePeriodicAdvertisingTerminateSync:
+      return .lePeriodicAdvertisingTerminateSync(try HCI.SyncHandle(from: &reader))
+    case .leAddDeviceToPeriodicAdvertiserList:
+      return .leAddDeviceToPeriodicAdvertiserList(try HCI.PeriodicAdvertiser(from: &reader))
+    case .leRemoveDeviceFromPeriodicAdvertiserList:
+      return .leRemoveDeviceFromPeriodicAdvertiserList(try HCI.PeriodicAdvertiser(from: &reader))
+    case .leClearPeriodicAdvertiserList: return .leClearPeriodicAdvertiserList
+    case .leReadPeriodicAdvertiserListSize: return .leReadPeriodicAdvertiserListSize
+    case .leSetPeriodicAdvertisingReceiveEnable:
+      return .leSetPeriodicAdvertisingReceiveEnable(
+        try HCI.SyncHandle(from: &reader), HCI.PeriodicAdvertisingReceiveEnable(rawValue: try reader.uint8()))
+    case .lePeriodicAdvertisingSyncTransfer:
+      return .lePeriodicAdvertisingSyncTransfer(
+        try HCI.ConnectionHandle(from: &reader), serviceData: try reader.uint16(),
+        try HCI.SyncHandle(from: &reader))
+    case .lePeriodicAdvertisingSetInfoTransfer:
+      return .lePeriodicAdvertisingSetInfoTransfer(
+        try HCI.ConnectionHandle(from: &reader), serviceData: try reader.uint16(),
+        try HCI.AdvertisingHandle(from: &reader))
+    case .leSetPeriodicAdvertisingSyncTransferParameters:
+      return .leSetPeriodicAdvertisingSyncTransferParameters(
+        try HCI.ConnectionHandle(from: &reader), try HCI.SyncTransferParameters(from: &reader))
+    case .leSetDefaultPeriodicAdvertisingSyncTransferParameters:
+      return .leSetDefaultPeriodicAdvertisingSyncTransferParameters(try HCI.SyncTransferParameters(from: &reader))
     default: return nil
     }
   }

@@ -13,11 +13,14 @@ extension HCI.Command {
       .leReadLocalSupportedFeatures, .leReadAdvertisingPhysicalChannelTxPower, .leCreateConnectionCancel,
       .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leRand, .leReadSupportedStates,
       .leReadSuggestedDefaultDataLength, .leReadLocalP256PublicKey, .leClearResolvingList,
-      .leReadResolvingListSize, .leReadMaximumDataLength, .leReadTransmitPower:
+      .leReadResolvingListSize, .leReadMaximumDataLength, .leReadTransmitPower,
+      .leReadMaximumAdvertisingDataLength, .leReadNumberOfSupportedAdvertisingSets, .leClearAdvertisingSets,
+      .lePeriodicAdvertisingCreateSyncCancel, .leClearPeriodicAdvertiserList, .leReadPeriodicAdvertiserListSize,
+      .leReadRFPathCompensation:
       break
     case .readRemoteVersionInformation(let handle), .readAuthenticatedPayloadTimeout(let handle),
       .readRSSI(let handle), .leReadChannelMap(let handle), .leReadRemoteFeatures(let handle),
-      .leLongTermKeyRequestNegativeReply(let handle), .leReadPHY(let handle):
+      .leLongTermKeyRequestNegativeReply(let handle), .leReadPHY(let handle), .leRequestPeerSCA(let handle):
       writer.append(handle)
     case .leAddDeviceToFilterAcceptList(let peer), .leRemoveDeviceFromFilterAcceptList(let peer),
       .leRemoveDeviceFromResolvingList(let peer), .leReadPeerResolvableAddress(let peer),
@@ -90,7 +93,78 @@ extension HCI.Command {
     case .leSetPrivacyMode(let peer, let isDevicePrivacy):
       peer.encode(into: &writer)
       writer.append(flag: isDevicePrivacy)
+    case .leGenerateDHKeyV2(let coordinates, let usesDebugKey):
+      writer.append(coordinates.prefix(64))
+      writer.append(flag: usesDebugKey)
+    case .leWriteRFPathCompensation(let transmit, let receive):
+      writer.append(transmit)
+      writer.append(receive)
+    case .leModifySleepClockAccuracy(let isLessAccurate): writer.append(flag: isLessAccurate)
+    case .leSetHostFeature(let bit, let value):
+      writer.append(bit)
+      writer.append(flag: value)
     case .unknown(_, let parameters): writer.append(parameters.prefix(255))
+    default:
+      encodeExtendedAdvertising(into: &writer)
+      encodePeriodicAdvertising(into: &writer)
+    }
+  }
+
+  private func encodeExtendedAdvertising(into writer: inout ByteWriter) {
+    switch self {
+    case .leSetAdvertisingSetRandomAddress(let handle, let address):
+      writer.append(handle.rawValue)
+      writer.append(addressValue: address)
+    case .leSetExtendedAdvertisingParameters(let parameters): parameters.encode(into: &writer, isV2: false)
+    case .leSetExtendedAdvertisingParametersV2(let parameters): parameters.encode(into: &writer, isV2: true)
+    case .leSetExtendedAdvertisingData(let handle, let fragment),
+      .leSetExtendedScanResponseData(let handle, let fragment):
+      writer.append(handle.rawValue)
+      fragment.encode(into: &writer, isPeriodic: false)
+    case .leSetExtendedAdvertisingEnable(let isEnabled, let sets):
+      writer.append(flag: isEnabled)
+      sets.encode(into: &writer)
+    case .leRemoveAdvertisingSet(let handle): writer.append(handle.rawValue)
+    case .leSetExtendedScanParameters(let parameters): parameters.encode(into: &writer)
+    case .leSetExtendedScanEnable(let enable): enable.encode(into: &writer)
+    case .leExtendedCreateConnection(let request): request.encode(into: &writer)
+    case .leSetDataRelatedAddressChanges(let handle, let reasons):
+      writer.append(handle.rawValue)
+      writer.append(reasons.rawValue)
+    default: break
+    }
+  }
+
+  private func encodePeriodicAdvertising(into writer: inout ByteWriter) {
+    switch self {
+    case .leSetPeriodicAdvertisingParameters(let parameters): parameters.encode(into: &writer)
+    case .leSetPeriodicAdvertisingData(let handle, let fragment):
+      writer.append(handle.rawValue)
+      fragment.encode(into: &writer, isPeriodic: true)
+    case .leSetPeriodicAdvertisingEnable(let enable, let handle):
+      writer.append(enable.rawValue)
+      writer.append(handle.rawValue)
+    case .lePeriodicAdvertisingCreateSync(let request): request.encode(into: &writer)
+    case .lePeriodicAdvertisingTerminateSync(let sync): writer.append(sync.rawValue)
+    case .leAddDeviceToPeriodicAdvertiserList(let advertiser),
+      .leRemoveDeviceFromPeriodicAdvertiserList(let advertiser):
+      advertiser.encode(into: &writer)
+    case .leSetPeriodicAdvertisingReceiveEnable(let sync, let enable):
+      writer.append(sync.rawValue)
+      writer.append(enable.rawValue)
+    case .lePeriodicAdvertisingSyncTransfer(let handle, let serviceData, let sync):
+      writer.append(handle)
+      writer.append(serviceData)
+      writer.append(sync.rawValue)
+    case .lePeriodicAdvertisingSetInfoTransfer(let handle, let serviceData, let advertisingHandle):
+      writer.append(handle)
+      writer.append(serviceData)
+      writer.append(advertisingHandle.rawValue)
+    case .leSetPeriodicAdvertisingSyncTransferParameters(let handle, let parameters):
+      writer.append(handle)
+      parameters.encode(into: &writer)
+    case .leSetDefaultPeriodicAdvertisingSyncTransferParameters(let parameters): parameters.encode(into: &writer)
+    default: break
     }
   }
 }

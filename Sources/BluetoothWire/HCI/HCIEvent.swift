@@ -19,6 +19,8 @@ extension HCI {
     case dataBufferOverflow(linkType: UInt8)
     /// Encryption Key Refresh Complete · 7.7.39
     case encryptionKeyRefreshComplete(ErrorCode, ConnectionHandle)
+    /// Encryption Change [v2] · 7.7.8; 0: off, 1: on; the key's size in octets, 7 to 16.
+    case encryptionChangeV2(ErrorCode, ConnectionHandle, enabled: UInt8, keySize: UInt8)
     /// Authenticated Payload Timeout Expired · 7.7.75
     case authenticatedPayloadTimeoutExpired(ConnectionHandle)
 
@@ -42,16 +44,30 @@ extension HCI {
     case leGenerateDHKeyComplete(ErrorCode, ByteSlice)
     /// LE Enhanced Connection Complete [v1] · 7.7.65.10
     case leEnhancedConnectionComplete(ConnectionComplete)
+    /// LE Directed Advertising Report · 7.7.65.11
+    case leDirectedAdvertisingReport(DirectedAdvertisingReport)
     /// LE PHY Update Complete · 7.7.65.12
     case lePHYUpdateComplete(ErrorCode, ConnectionHandle, transmit: UInt8, receive: UInt8)
     /// LE Extended Advertising Report · 7.7.65.13
     case leExtendedAdvertisingReport(ExtendedAdvertisingReports)
+    /// LE Periodic Advertising Sync Established [v1] · 7.7.65.14
+    case lePeriodicAdvertisingSyncEstablished(ErrorCode, PeriodicSync)
+    /// LE Periodic Advertising Report [v1] · 7.7.65.15
+    case lePeriodicAdvertisingReport(PeriodicAdvertisingReport)
+    /// LE Periodic Advertising Sync Lost · 7.7.65.16
+    case lePeriodicAdvertisingSyncLost(SyncHandle)
     /// LE Scan Timeout · 7.7.65.17
     case leScanTimeout
     /// LE Advertising Set Terminated · 7.7.65.18
-    case leAdvertisingSetTerminated(ErrorCode, advertisingHandle: UInt8, ConnectionHandle, completedEvents: UInt8)
+    case leAdvertisingSetTerminated(ErrorCode, AdvertisingHandle, ConnectionHandle, completedEvents: UInt8)
+    /// LE Scan Request Received · 7.7.65.19
+    case leScanRequestReceived(AdvertisingHandle, scanner: PeerAddress)
     /// LE Channel Selection Algorithm · 7.7.65.20; 0: #1, 1: #2.
     case leChannelSelectionAlgorithm(ConnectionHandle, UInt8)
+    /// LE Periodic Advertising Sync Transfer Received [v1] · 7.7.65.24
+    case lePeriodicAdvertisingSyncTransferReceived(ErrorCode, ConnectionHandle, serviceData: UInt16, PeriodicSync)
+    /// LE Request Peer SCA Complete · 7.7.65.30; 0 (500 ppm) to 7 (20 ppm).
+    case leRequestPeerSCAComplete(ErrorCode, ConnectionHandle, clockAccuracy: UInt8)
     /// An LE Meta event whose subevent has no case here.
     case unknownLE(subevent: UInt8, ByteSlice)
 
@@ -72,6 +88,7 @@ extension HCI {
     package static let encryptionKeyRefreshComplete: UInt8 = 0x30
     package static let leMeta: UInt8 = 0x3E
     package static let authenticatedPayloadTimeoutExpired: UInt8 = 0x57
+    package static let encryptionChangeV2: UInt8 = 0x59
   }
 
   /// Subevent codes of LE Meta.
@@ -89,9 +106,15 @@ extension HCI {
     package static let directedAdvertisingReport: UInt8 = 0x0B
     package static let phyUpdateComplete: UInt8 = 0x0C
     package static let extendedAdvertisingReport: UInt8 = 0x0D
+    package static let periodicAdvertisingSyncEstablished: UInt8 = 0x0E
+    package static let periodicAdvertisingReport: UInt8 = 0x0F
+    package static let periodicAdvertisingSyncLost: UInt8 = 0x10
     package static let scanTimeout: UInt8 = 0x11
     package static let advertisingSetTerminated: UInt8 = 0x12
+    package static let scanRequestReceived: UInt8 = 0x13
     package static let channelSelectionAlgorithm: UInt8 = 0x14
+    package static let periodicAdvertisingSyncTransferReceived: UInt8 = 0x18
+    package static let requestPeerSCAComplete: UInt8 = 0x1F
   }
 
   /// LE Connection Complete · 7.7.65.1, and the enhanced form · 7.7.65.10.

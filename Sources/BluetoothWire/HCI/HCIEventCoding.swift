@@ -29,6 +29,10 @@ extension HCI.Event {
     case HCI.EventCode.dataBufferOverflow: self = .dataBufferOverflow(linkType: try reader.uint8())
     case HCI.EventCode.encryptionKeyRefreshComplete:
       self = .encryptionKeyRefreshComplete(try reader.errorCode(), try HCI.ConnectionHandle(from: &reader))
+    case HCI.EventCode.encryptionChangeV2:
+      self = .encryptionChangeV2(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), enabled: try reader.uint8(),
+        keySize: try reader.uint8())
     case HCI.EventCode.authenticatedPayloadTimeoutExpired:
       self = .authenticatedPayloadTimeoutExpired(try HCI.ConnectionHandle(from: &reader))
     case HCI.EventCode.leMeta: self = try Self.lowEnergy(subevent: try reader.uint8(), &reader)
@@ -74,10 +78,28 @@ extension HCI.Event {
     case HCI.SubeventCode.scanTimeout: return .leScanTimeout
     case HCI.SubeventCode.advertisingSetTerminated:
       return .leAdvertisingSetTerminated(
-        try reader.errorCode(), advertisingHandle: try reader.uint8(), try HCI.ConnectionHandle(from: &reader),
+        try reader.errorCode(), try HCI.AdvertisingHandle(from: &reader), try HCI.ConnectionHandle(from: &reader),
         completedEvents: try reader.uint8())
+    case HCI.SubeventCode.scanRequestReceived:
+      return .leScanRequestReceived(
+        try HCI.AdvertisingHandle(from: &reader), scanner: try HCI.PeerAddress(from: &reader))
     case HCI.SubeventCode.channelSelectionAlgorithm:
       return .leChannelSelectionAlgorithm(try HCI.ConnectionHandle(from: &reader), try reader.uint8())
+    case HCI.SubeventCode.directedAdvertisingReport:
+      return .leDirectedAdvertisingReport(try HCI.DirectedAdvertisingReport(from: &reader))
+    case HCI.SubeventCode.periodicAdvertisingSyncEstablished:
+      return .lePeriodicAdvertisingSyncEstablished(try reader.errorCode(), try HCI.PeriodicSync(from: &reader))
+    case HCI.SubeventCode.periodicAdvertisingReport:
+      return .lePeriodicAdvertisingReport(try HCI.PeriodicAdvertisingReport(from: &reader))
+    case HCI.SubeventCode.periodicAdvertisingSyncLost:
+      return .lePeriodicAdvertisingSyncLost(try HCI.SyncHandle(from: &reader))
+    case HCI.SubeventCode.periodicAdvertisingSyncTransferReceived:
+      return .lePeriodicAdvertisingSyncTransferReceived(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), serviceData: try reader.uint16(),
+        try HCI.PeriodicSync(from: &reader))
+    case HCI.SubeventCode.requestPeerSCAComplete:
+      return .leRequestPeerSCAComplete(
+        try reader.errorCode(), try HCI.ConnectionHandle(from: &reader), clockAccuracy: try reader.uint8())
     default: return .unknownLE(subevent: subevent, reader.rest())
     }
   }
@@ -94,6 +116,7 @@ extension HCI.Event {
     case .numberOfCompletedPackets: HCI.EventCode.numberOfCompletedPackets
     case .dataBufferOverflow: HCI.EventCode.dataBufferOverflow
     case .encryptionKeyRefreshComplete: HCI.EventCode.encryptionKeyRefreshComplete
+    case .encryptionChangeV2: HCI.EventCode.encryptionChangeV2
     case .authenticatedPayloadTimeoutExpired: HCI.EventCode.authenticatedPayloadTimeoutExpired
     case .unknown(let code, _): code
     default: HCI.EventCode.leMeta
@@ -137,6 +160,11 @@ extension HCI.Event {
     case .encryptionKeyRefreshComplete(let status, let handle):
       writer.append(status)
       writer.append(handle)
+    case .encryptionChangeV2(let status, let handle, let enabled, let keySize):
+      writer.append(status)
+      writer.append(handle)
+      writer.append(enabled)
+      writer.append(keySize)
     case .authenticatedPayloadTimeoutExpired(let handle): writer.append(handle)
     case .unknown(_, let parameters): writer.append(parameters.prefix(255))
     default: encodeLowEnergy(into: &writer)
@@ -199,13 +227,41 @@ extension HCI.Event {
     case .leAdvertisingSetTerminated(let status, let advertisingHandle, let handle, let events):
       writer.append(HCI.SubeventCode.advertisingSetTerminated)
       writer.append(status)
-      writer.append(advertisingHandle)
+      writer.append(advertisingHandle.rawValue)
       writer.append(handle)
       writer.append(events)
     case .leChannelSelectionAlgorithm(let handle, let algorithm):
       writer.append(HCI.SubeventCode.channelSelectionAlgorithm)
       writer.append(handle)
       writer.append(algorithm)
+    case .leScanRequestReceived(let advertisingHandle, let scanner):
+      writer.append(HCI.SubeventCode.scanRequestReceived)
+      writer.append(advertisingHandle.rawValue)
+      scanner.encode(into: &writer)
+    case .leDirectedAdvertisingReport(let report):
+      writer.append(HCI.SubeventCode.directedAdvertisingReport)
+      report.encode(into: &writer)
+    case .lePeriodicAdvertisingSyncEstablished(let status, let sync):
+      writer.append(HCI.SubeventCode.periodicAdvertisingSyncEstablished)
+      writer.append(status)
+      sync.encode(into: &writer)
+    case .lePeriodicAdvertisingReport(let report):
+      writer.append(HCI.SubeventCode.periodicAdvertisingReport)
+      report.encode(into: &writer)
+    case .lePeriodicAdvertisingSyncLost(let sync):
+      writer.append(HCI.SubeventCode.periodicAdvertisingSyncLost)
+      writer.append(sync.rawValue)
+    case .lePeriodicAdvertisingSyncTransferReceived(let status, let handle, let serviceData, let sync):
+      writer.append(HCI.SubeventCode.periodicAdvertisingSyncTransferReceived)
+      writer.append(status)
+      writer.append(handle)
+      writer.append(serviceData)
+      sync.encode(into: &writer)
+    case .leRequestPeerSCAComplete(let status, let handle, let accuracy):
+      writer.append(HCI.SubeventCode.requestPeerSCAComplete)
+      writer.append(status)
+      writer.append(handle)
+      writer.append(accuracy)
     case .unknownLE(let subevent, let parameters):
       writer.append(subevent)
       writer.append(parameters.prefix(254))

@@ -40,10 +40,15 @@ extension HCI {
     package static let directedAdvertisingReport = LEEventMask(rawValue: 1 << 10)
     package static let phyUpdateComplete = LEEventMask(rawValue: 1 << 11)
     package static let extendedAdvertisingReport = LEEventMask(rawValue: 1 << 12)
+    package static let periodicAdvertisingSyncEstablished = LEEventMask(rawValue: 1 << 13)
+    package static let periodicAdvertisingReport = LEEventMask(rawValue: 1 << 14)
+    package static let periodicAdvertisingSyncLost = LEEventMask(rawValue: 1 << 15)
     package static let scanTimeout = LEEventMask(rawValue: 1 << 16)
     package static let advertisingSetTerminated = LEEventMask(rawValue: 1 << 17)
     package static let scanRequestReceived = LEEventMask(rawValue: 1 << 18)
     package static let channelSelectionAlgorithm = LEEventMask(rawValue: 1 << 19)
+    package static let periodicAdvertisingSyncTransferReceived = LEEventMask(rawValue: 1 << 23)
+    package static let requestPeerSCAComplete = LEEventMask(rawValue: 1 << 30)
     /// What holds after a reset.
     package static let initial = LEEventMask(rawValue: 0x1F)
   }
@@ -69,6 +74,15 @@ extension HCI {
     package static let channelSelectionAlgorithm2 = LEFeatures(rawValue: 1 << 14)
     package static let powerClass1 = LEFeatures(rawValue: 1 << 15)
     package static let minimumNumberOfUsedChannels = LEFeatures(rawValue: 1 << 16)
+    package static let periodicAdvertisingSyncTransferSender = LEFeatures(rawValue: 1 << 24)
+    package static let periodicAdvertisingSyncTransferRecipient = LEFeatures(rawValue: 1 << 25)
+    package static let sleepClockAccuracyUpdates = LEFeatures(rawValue: 1 << 26)
+    package static let remotePublicKeyValidation = LEFeatures(rawValue: 1 << 27)
+    package static let periodicAdvertisingADI = LEFeatures(rawValue: 1 << 36)
+    package static let channelClassification = LEFeatures(rawValue: 1 << 39)
+    package static let advertisingCodingSelection = LEFeatures(rawValue: 1 << 40)
+    /// Set by the host · Vol 4, Part E, 7.8.115.
+    package static let advertisingCodingSelectionHostSupport = LEFeatures(rawValue: 1 << 41)
   }
 
   /// LMP features, page 0 · Vol 2, Part C, 3.3: an LE controller tells with them that it has Low Energy and nothing else.

@@ -96,12 +96,35 @@ extension HCI.Opcode {
   package static let leReadNumberOfSupportedAdvertisingSets = HCI.Opcode(rawValue: 0x203B)
   package static let leRemoveAdvertisingSet = HCI.Opcode(rawValue: 0x203C)
   package static let leClearAdvertisingSets = HCI.Opcode(rawValue: 0x203D)
+  package static let leSetPeriodicAdvertisingParameters = HCI.Opcode(rawValue: 0x203E)
+  package static let leSetPeriodicAdvertisingData = HCI.Opcode(rawValue: 0x203F)
+  package static let leSetPeriodicAdvertisingEnable = HCI.Opcode(rawValue: 0x2040)
   package static let leSetExtendedScanParameters = HCI.Opcode(rawValue: 0x2041)
   package static let leSetExtendedScanEnable = HCI.Opcode(rawValue: 0x2042)
   package static let leExtendedCreateConnection = HCI.Opcode(rawValue: 0x2043)
+  package static let lePeriodicAdvertisingCreateSync = HCI.Opcode(rawValue: 0x2044)
+  package static let lePeriodicAdvertisingCreateSyncCancel = HCI.Opcode(rawValue: 0x2045)
+  package static let lePeriodicAdvertisingTerminateSync = HCI.Opcode(rawValue: 0x2046)
+  package static let leAddDeviceToPeriodicAdvertiserList = HCI.Opcode(rawValue: 0x2047)
+  package static let leRemoveDeviceFromPeriodicAdvertiserList = HCI.Opcode(rawValue: 0x2048)
+  package static let leClearPeriodicAdvertiserList = HCI.Opcode(rawValue: 0x2049)
+  package static let leReadPeriodicAdvertiserListSize = HCI.Opcode(rawValue: 0x204A)
   package static let leReadTransmitPower = HCI.Opcode(rawValue: 0x204B)
+  package static let leReadRFPathCompensation = HCI.Opcode(rawValue: 0x204C)
+  package static let leWriteRFPathCompensation = HCI.Opcode(rawValue: 0x204D)
   package static let leSetPrivacyMode = HCI.Opcode(rawValue: 0x204E)
+  package static let leSetPeriodicAdvertisingReceiveEnable = HCI.Opcode(rawValue: 0x2059)
+  package static let lePeriodicAdvertisingSyncTransfer = HCI.Opcode(rawValue: 0x205A)
+  package static let lePeriodicAdvertisingSetInfoTransfer = HCI.Opcode(rawValue: 0x205B)
+  package static let leSetPeriodicAdvertisingSyncTransferParameters = HCI.Opcode(rawValue: 0x205C)
+  package static let leSetDefaultPeriodicAdvertisingSyncTransferParameters = HCI.Opcode(rawValue: 0x205D)
+  package static let leGenerateDHKeyV2 = HCI.Opcode(rawValue: 0x205E)
+  package static let leModifySleepClockAccuracy = HCI.Opcode(rawValue: 0x205F)
   package static let leReadBufferSizeV2 = HCI.Opcode(rawValue: 0x2060)
+  package static let leRequestPeerSCA = HCI.Opcode(rawValue: 0x206D)
+  package static let leSetHostFeature = HCI.Opcode(rawValue: 0x2074)
+  package static let leSetDataRelatedAddressChanges = HCI.Opcode(rawValue: 0x207C)
+  package static let leSetExtendedAdvertisingParametersV2 = HCI.Opcode(rawValue: 0x207F)
 }
 
 extension HCI.Opcode: CustomStringConvertible {
@@ -208,12 +231,35 @@ extension HCI.Opcode: CustomStringConvertible {
     0x203B: Entry("LE Read Number of Supported Advertising Sets", 36, 7),
     0x203C: Entry("LE Remove Advertising Set", 37, 0),
     0x203D: Entry("LE Clear Advertising Sets", 37, 1),
+    0x203E: Entry("LE Set Periodic Advertising Parameters [v1]", 37, 2),
+    0x203F: Entry("LE Set Periodic Advertising Data", 37, 3),
+    0x2040: Entry("LE Set Periodic Advertising Enable", 37, 4),
     0x2041: Entry("LE Set Extended Scan Parameters", 37, 5),
     0x2042: Entry("LE Set Extended Scan Enable", 37, 6),
     0x2043: Entry("LE Extended Create Connection [v1]", 37, 7),
+    0x2044: Entry("LE Periodic Advertising Create Sync", 38, 0),
+    0x2045: Entry("LE Periodic Advertising Create Sync Cancel", 38, 1),
+    0x2046: Entry("LE Periodic Advertising Terminate Sync", 38, 2),
+    0x2047: Entry("LE Add Device To Periodic Advertiser List", 38, 3),
+    0x2048: Entry("LE Remove Device From Periodic Advertiser List", 38, 4),
+    0x2049: Entry("LE Clear Periodic Advertiser List", 38, 5),
+    0x204A: Entry("LE Read Periodic Advertiser List Size", 38, 6),
     0x204B: Entry("LE Read Transmit Power", 38, 7),
+    0x204C: Entry("LE Read RF Path Compensation", 39, 0),
+    0x204D: Entry("LE Write RF Path Compensation", 39, 1),
     0x204E: Entry("LE Set Privacy Mode", 39, 2),
+    0x2059: Entry("LE Set Periodic Advertising Receive Enable", 40, 5),
+    0x205A: Entry("LE Periodic Advertising Sync Transfer", 40, 6),
+    0x205B: Entry("LE Periodic Advertising Set Info Transfer", 40, 7),
+    0x205C: Entry("LE Set Periodic Advertising Sync Transfer Parameters", 41, 0),
+    0x205D: Entry("LE Set Default Periodic Advertising Sync Transfer Parameters", 41, 1),
+    0x205E: Entry("LE Generate DHKey [v2]", 41, 2),
+    0x205F: Entry("LE Modify Sleep Clock Accuracy", 41, 4),
     0x2060: Entry("LE Read Buffer Size [v2]", 41, 5),
+    0x206D: Entry("LE Request Peer SCA", 43, 2),
+    0x2074: Entry("LE Set Host Feature [v1]", 44, 1),
+    0x207C: Entry("LE Set Data Related Address Changes", 45, 6),
+    0x207F: Entry("LE Set Extended Advertising Parameters [v2]", 46, 2),
   ]
 }
 

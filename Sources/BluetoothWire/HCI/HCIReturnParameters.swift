@@ -39,6 +39,14 @@ extension HCI {
     case lePHY(ConnectionHandle, transmit: UInt8, receive: UInt8)
     /// dBm.
     case leTransmitPower(minimum: Int8, maximum: Int8)
+    /// dBm, of an advertising set.
+    case leSelectedTransmitPower(Int8)
+    /// Octets, 0x001F to 0x0672.
+    case leMaximumAdvertisingDataLength(UInt16)
+    case leNumberOfSupportedAdvertisingSets(UInt8)
+    case lePeriodicAdvertiserListSize(UInt8)
+    /// Tenths of a dB.
+    case leRFPathCompensation(transmit: Int16, receive: Int16)
     /// Of a command that is not typed here, with its status.
     case unknown(ByteSlice)
   }
@@ -104,7 +112,8 @@ extension HCI.ReturnParameters {
     case .readTransmitPowerLevel, .readAuthenticatedPayloadTimeout, .writeAuthenticatedPayloadTimeout, .readRSSI,
       .leReadChannelMap, .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply,
       .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .leSetDataLength,
-      .leReadPHY:
+      .leReadPHY, .lePeriodicAdvertisingSyncTransfer, .lePeriodicAdvertisingSetInfoTransfer,
+      .leSetPeriodicAdvertisingSyncTransferParameters:
       true
     default: false
     }
@@ -162,6 +171,13 @@ extension HCI.ReturnParameters {
       .leMaximumDataLength(
         transmit: try HCI.DataLength(from: &reader), receive: try HCI.DataLength(from: &reader))
     case .leReadTransmitPower: .leTransmitPower(minimum: try reader.int8(), maximum: try reader.int8())
+    case .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingParametersV2:
+      .leSelectedTransmitPower(try reader.int8())
+    case .leReadMaximumAdvertisingDataLength: .leMaximumAdvertisingDataLength(try reader.uint16())
+    case .leReadNumberOfSupportedAdvertisingSets: .leNumberOfSupportedAdvertisingSets(try reader.uint8())
+    case .leReadPeriodicAdvertiserListSize: .lePeriodicAdvertiserListSize(try reader.uint8())
+    case .leReadRFPathCompensation:
+      .leRFPathCompensation(transmit: try reader.int16(), receive: try reader.int16())
     default: .status(.success)
     }
   }
@@ -210,8 +226,14 @@ extension HCI.ReturnParameters {
       writer.append(isoLength)
       writer.append(isoCount)
     case .leLocalSupportedFeatures(let features): writer.append(features.rawValue)
-    case .leAdvertisingPhysicalChannelTxPower(let level): writer.append(level)
-    case .leFilterAcceptListSize(let size), .leResolvingListSize(let size): writer.append(size)
+    case .leAdvertisingPhysicalChannelTxPower(let level), .leSelectedTransmitPower(let level): writer.append(level)
+    case .leFilterAcceptListSize(let size), .leResolvingListSize(let size), .lePeriodicAdvertiserListSize(let size),
+      .leNumberOfSupportedAdvertisingSets(let size):
+      writer.append(size)
+    case .leMaximumAdvertisingDataLength(let length): writer.append(length)
+    case .leRFPathCompensation(let transmit, let receive):
+      writer.append(transmit)
+      writer.append(receive)
     case .leChannelMap(let handle, let map):
       writer.append(handle)
       writer.append40(map)
