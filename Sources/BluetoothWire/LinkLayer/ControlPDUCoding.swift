@@ -2,11 +2,13 @@ extension LL.ControlPDU {
   /// What the payload of a data PDU with LLID 0b11 says: opcode and CtrData.
   ///
   /// - Throws: `unknown` with the opcode when it is none of `LL.ControlOpcode`; `truncated` or `excess` when the length
-  ///   is not the opcode's.
+  ///   is not the opcode's. Values are not checked.
   package init(payload: ByteSlice) throws(DecodingError) {
     var reader = ByteReader(payload)
     let code = try reader.uint8()
     guard let opcode = LL.ControlOpcode(rawValue: code) else { throw .unknown(code: UInt16(code)) }
+    guard reader.remaining >= opcode.dataLength else { throw .truncated }
+    guard reader.remaining == opcode.dataLength else { throw .excess }
     switch opcode {
     case .connectionUpdateInd:
       self = .connectionUpdateInd(try LL.ConnectionTiming(from: &reader), instant: try reader.uint16())
@@ -37,8 +39,15 @@ extension LL.ControlPDU {
     case .pingRsp: self = .pingRsp
     case .lengthReq: self = .lengthReq(try LL.DataLengths(from: &reader))
     case .lengthRsp: self = .lengthRsp(try LL.DataLengths(from: &reader))
+    case .phyReq: self = .phyReq(try LL.PHYPreferences(from: &reader))
+    case .phyRsp: self = .phyRsp(try LL.PHYPreferences(from: &reader))
+    case .phyUpdateInd: self = .phyUpdateInd(try LL.PHYUpdate(from: &reader), instant: try reader.uint16())
+    case .minUsedChannelsInd: self = .minUsedChannelsInd(try LL.MinimumUsedChannels(from: &reader))
+    case .clockAccuracyReq: self = .clockAccuracyReq(try LL.SleepClockAccuracy(octet: reader.uint8()))
+    case .clockAccuracyRsp: self = .clockAccuracyRsp(try LL.SleepClockAccuracy(octet: reader.uint8()))
+    case .channelReportingInd: self = .channelReportingInd(try LL.ChannelReporting(from: &reader))
+    case .channelStatusInd: self = .channelStatusInd(try LL.ChannelStatus(from: &reader))
     }
-    try reader.end()
   }
 
   /// Opcode and CtrData.
@@ -70,6 +79,14 @@ extension LL.ControlPDU {
       writer.append(opcode)
       writer.append(reason.rawValue)
     case .lengthReq(let lengths), .lengthRsp(let lengths): lengths.encode(into: &writer)
+    case .phyReq(let preferences), .phyRsp(let preferences): preferences.encode(into: &writer)
+    case .phyUpdateInd(let update, let instant):
+      update.encode(into: &writer)
+      writer.append(instant)
+    case .minUsedChannelsInd(let minimum): minimum.encode(into: &writer)
+    case .clockAccuracyReq(let accuracy), .clockAccuracyRsp(let accuracy): writer.append(accuracy.rawValue)
+    case .channelReportingInd(let reporting): reporting.encode(into: &writer)
+    case .channelStatusInd(let status): status.encode(into: &writer)
     }
   }
 
@@ -78,68 +95,5 @@ extension LL.ControlPDU {
     var writer = ByteWriter(pool)
     encode(into: &writer)
     return writer.finish()
-  }
-}
-
-extension LL.ConnectionTiming {
-  init(from reader: inout ByteReader) throws(DecodingError) {
-    windowSize = try reader.uint8()
-    windowOffset = try reader.uint16()
-    interval = try reader.uint16()
-    latency = try reader.uint16()
-    timeout = try reader.uint16()
-  }
-
-  func encode(into writer: inout ByteWriter) {
-    writer.append(windowSize)
-    writer.append(windowOffset)
-    writer.append(interval)
-    writer.append(latency)
-    writer.append(timeout)
-  }
-}
-
-extension LL.SessionPart {
-  init(from reader: inout ByteReader) throws(DecodingError) {
-    diversifier = try reader.uint64()
-    initializationVector = try reader.uint32()
-  }
-
-  func encode(into writer: inout ByteWriter) {
-    writer.append(diversifier)
-    writer.append(initializationVector)
-  }
-}
-
-extension LL.DataLengths {
-  init(from reader: inout ByteReader) throws(DecodingError) {
-    maximumReceiveOctets = try reader.uint16()
-    maximumReceiveTime = try reader.uint16()
-    maximumTransmitOctets = try reader.uint16()
-    maximumTransmitTime = try reader.uint16()
-  }
-
-  func encode(into writer: inout ByteWriter) {
-    writer.append(maximumReceiveOctets)
-    writer.append(maximumReceiveTime)
-    writer.append(maximumTransmitOctets)
-    writer.append(maximumTransmitTime)
-  }
-}
-
-extension LL.ConnectionParameterProposal {
-  init(from reader: inout ByteReader) throws(DecodingError) {
-    parameters = try ConnectionParameters(from: &reader)
-    preferredPeriodicity = try reader.uint8()
-    referenceConnectionEventCount = try reader.uint16()
-    offsets = Offsets(low: try reader.uint64(), high: try reader.uint32())
-  }
-
-  func encode(into writer: inout ByteWriter) {
-    parameters.encode(into: &writer)
-    writer.append(preferredPeriodicity)
-    writer.append(referenceConnectionEventCount)
-    writer.append(offsets.low)
-    writer.append(offsets.high)
   }
 }

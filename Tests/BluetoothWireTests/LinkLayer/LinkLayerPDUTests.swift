@@ -22,6 +22,36 @@ struct LinkLayerPDUTests {
     let lengths = LL.DataLengths(
       maximumReceiveOctets: 251, maximumReceiveTime: 2120, maximumTransmitOctets: 27, maximumTransmitTime: 328)
     #expect(octets(.lengthReq(lengths)) == "14FB0048081B004801")
+    let phys = LL.PHYPreferences(transmit: [.le1M, .le2M], receive: .leCoded)
+    #expect(octets(.phyReq(phys)) == "160304" && octets(.phyRsp(phys)) == "170304")
+    let update = LL.PHYUpdate(centralToPeripheral: .le2M, peripheralToCentral: [])
+    #expect(octets(.phyUpdateInd(update, instant: 0x0102)) == "1802000201")
+    #expect(octets(.minUsedChannelsInd(LL.MinimumUsedChannels(phys: [.le1M], count: 15))) == "19010F")
+    #expect(octets(.clockAccuracyReq(.upTo50)) == "1D05" && octets(.clockAccuracyRsp(.upTo500)) == "1E00")
+    let reporting = LL.ChannelReporting(isEnabled: true, minimumSpacing: 5, maximumDelay: 150)
+    #expect(octets(.channelReportingInd(reporting)) == "28010596")
+    // Two bits a channel: 0 good, 1 unknown, 2 bad, 36 good.
+    let status = LL.ChannelStatus(good: ChannelMap(bits: 1 << 36 | 1), bad: ChannelMap(bits: 1 << 2))
+    #expect(octets(.channelStatusInd(status)) == "2931000000000000000001")
+  }
+
+  @Test("LL_CHANNEL_STATUS_IND keeps what each channel is, and the reserved bits mean nothing")
+  func channelStatus() throws {
+    let (good, bad) = (ChannelMap(bits: 0x10_8000_0003), ChannelMap(bits: 0x0F_7000_0100))
+    let status = LL.ChannelStatus(good: good, bad: bad)
+    #expect(status.channels(.good) == good && status.channels(.bad) == bad)
+    #expect(status[36] == .good && status[35] == .bad && status[20] == .unknown && status[37] == .unknown)
+    let none = try LL.ControlPDU(payload: ByteSlice([0x29, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFC]))
+    #expect(none == .channelStatusInd(LL.ChannelStatus()))
+  }
+
+  @Test("LL_PHY_UPDATE_IND names one PHY for a direction, or none")
+  func phyUpdate() {
+    func isValid(_ one: UInt8, _ other: UInt8) -> Bool {
+      LL.PHYUpdate(centralToPeripheral: HCI.PHYs(rawValue: one), peripheralToCentral: HCI.PHYs(rawValue: other)).isValid
+    }
+    #expect(isValid(0, 0) && isValid(1, 2) && isValid(4, 0))
+    #expect(!isValid(3, 1) && !isValid(1, 6) && !isValid(8, 1))
   }
 
   @Test("Every LL Control PDU decodes to what was encoded", arguments: LL.ControlPDU.examples)
@@ -128,6 +158,13 @@ extension LL.ControlPDU {
       .rejectInd(.unsupportedRemoteFeature), .peripheralFeatureReq(3), .connectionParamReq(proposal),
       .connectionParamRsp(proposal), .rejectExtInd(opcode: 0x0F, .llProcedureCollision), .pingReq, .pingRsp,
       .lengthReq(lengths), .lengthRsp(lengths),
+      .phyReq(LL.PHYPreferences(transmit: .all, receive: .le2M)),
+      .phyRsp(LL.PHYPreferences(transmit: .le1M, receive: .leCoded)),
+      .phyUpdateInd(LL.PHYUpdate(centralToPeripheral: .le2M, peripheralToCentral: .leCoded), instant: 0x8001),
+      .minUsedChannelsInd(LL.MinimumUsedChannels(phys: [.le1M, .leCoded], count: 37)),
+      .clockAccuracyReq(.upTo20), .clockAccuracyRsp(.upTo150),
+      .channelReportingInd(LL.ChannelReporting(isEnabled: false, minimumSpacing: 6, maximumDelay: 7)),
+      .channelStatusInd(LL.ChannelStatus(good: ChannelMap(bits: 0x55), bad: ChannelMap(bits: 0x1F_0000_0000))),
     ]
   }()
 }
