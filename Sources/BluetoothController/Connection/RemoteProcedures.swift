@@ -20,7 +20,7 @@ extension Connection {
     guard !payload.isEmpty else { return }
     switch LL.ControlOpcode(rawValue: payload[0]) {
     case .encRsp?, .startEncRsp?, .pauseEncRsp?, .unknownRsp?, .rejectInd?, .rejectExtInd?, .featureRsp?,
-      .connectionParamRsp?, .pingRsp?, .lengthRsp?:
+      .connectionParamRsp?, .pingRsp?, .lengthRsp?, .phyRsp?, .clockAccuracyRsp?:
       return
     default: send(.unknownRsp(payload[0]), in: pool)
     }
@@ -63,6 +63,9 @@ extension Connection {
       }
       learn(lengths, into: &output)
       send(.lengthRsp(self.lengths.announce()), in: pool)
+    // Features that are not claimed.
+    case .phyReq, .phyUpdateInd, .minUsedChannelsInd, .clockAccuracyReq, .channelReportingInd, .channelStatusInd:
+      return notForThisRole(pdu, in: pool)
     default: return false
     }
     return true
