@@ -64,7 +64,8 @@ extension Connection {
       learn(lengths, into: &output)
       send(.lengthRsp(self.lengths.announce()), in: pool)
     // Features that are not claimed.
-    case .phyReq, .phyUpdateInd, .minUsedChannelsInd, .clockAccuracyReq, .channelReportingInd, .channelStatusInd:
+    case .periodicSyncInd, .phyReq, .phyUpdateInd, .minUsedChannelsInd, .clockAccuracyReq, .channelReportingInd,
+      .channelStatusInd:
       return notForThisRole(pdu, in: pool)
     default: return false
     }

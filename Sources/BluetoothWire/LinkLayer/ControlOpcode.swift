@@ -27,6 +27,7 @@ extension LL {
     case phyRsp = 0x17
     case phyUpdateInd = 0x18
     case minUsedChannelsInd = 0x19
+    case periodicSyncInd = 0x1C
     case clockAccuracyReq = 0x1D
     case clockAccuracyRsp = 0x1E
     case channelReportingInd = 0x28
@@ -48,6 +49,7 @@ extension LL {
       case .lengthReq, .lengthRsp: 8
       case .phyReq, .phyRsp, .minUsedChannelsInd: 2
       case .phyUpdateInd: 4
+      case .periodicSyncInd: 34
       case .clockAccuracyReq, .clockAccuracyRsp: 1
       case .channelReportingInd: 3
       case .channelStatusInd: 10

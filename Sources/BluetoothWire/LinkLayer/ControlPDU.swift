@@ -53,6 +53,8 @@ extension LL {
     case phyUpdateInd(PHYUpdate, instant: UInt16)
     /// LL_MIN_USED_CHANNELS_IND · 2.4.2.24
     case minUsedChannelsInd(MinimumUsedChannels)
+    /// LL_PERIODIC_SYNC_IND · 2.4.2.27
+    case periodicSyncInd(PeriodicSyncTransfer)
     /// LL_CLOCK_ACCURACY_REQ · 2.4.2.28; of the sender's sleep clock.
     case clockAccuracyReq(SleepClockAccuracy)
     /// LL_CLOCK_ACCURACY_RSP · 2.4.2.28; of the sender's sleep clock.
@@ -93,6 +95,7 @@ extension LL.ControlPDU {
     case .phyRsp: .phyRsp
     case .phyUpdateInd: .phyUpdateInd
     case .minUsedChannelsInd: .minUsedChannelsInd
+    case .periodicSyncInd: .periodicSyncInd
     case .clockAccuracyReq: .clockAccuracyReq
     case .clockAccuracyRsp: .clockAccuracyRsp
     case .channelReportingInd: .channelReportingInd

@@ -49,7 +49,7 @@ extension LL {
     }
 
     func encode(into writer: inout ByteWriter) {
-      writer.append(isEnabled ? 1 : 0)
+      writer.append(UInt8(isEnabled ? 1 : 0))
       writer.append(minimumSpacing)
       writer.append(maximumDelay)
     }

@@ -147,6 +147,9 @@ extension LL.ControlPDU {
       parameters: ConnectionParameters(
         minimumInterval: 6, maximumInterval: 9, latency: 1, supervisionTimeout: 100),
       preferredPeriodicity: 3, referenceConnectionEventCount: 0x1234, offsets: .init(low: 1, high: 2))
+    let syncInfo = LL.SyncInfo(
+      offset: LL.PacketOffset(value: 100, isInLargeUnits: true), isAdjusted: false, interval: 80, channelMap: .all,
+      sleepClockAccuracy: .upTo50, accessAddress: 0x1234_5678, crcInit: 0x654321, eventCounter: 9)
     return [
       .connectionUpdateInd(timing, instant: 0xFFFE), .channelMapInd(ChannelMap(bits: 0x1234), instant: 7),
       .encReq(
@@ -162,6 +165,11 @@ extension LL.ControlPDU {
       .phyRsp(LL.PHYPreferences(transmit: .le1M, receive: .leCoded)),
       .phyUpdateInd(LL.PHYUpdate(centralToPeripheral: .le2M, peripheralToCentral: .leCoded), instant: 0x8001),
       .minUsedChannelsInd(LL.MinimumUsedChannels(phys: [.le1M, .leCoded], count: 37)),
+      .periodicSyncInd(
+        LL.PeriodicSyncTransfer(
+          serviceData: 0x1234, syncInfo: syncInfo, connectionEventCount: 5, lastPeriodicEventCounter: 6,
+          advertisingSID: 7, advertiser: DeviceAddress(0xC0FF_EE00_0001, .random), sleepClockAccuracy: .upTo30,
+          phy: .leCoded, syncConnectionEventCount: 4)),
       .clockAccuracyReq(.upTo20), .clockAccuracyRsp(.upTo150),
       .channelReportingInd(LL.ChannelReporting(isEnabled: false, minimumSpacing: 6, maximumDelay: 7)),
       .channelStatusInd(LL.ChannelStatus(good: ChannelMap(bits: 0x55), bad: ChannelMap(bits: 0x1F_0000_0000))),
