@@ -1,13 +1,17 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// The advertising state: legacy advertising on the primary channels · Vol 6, Part B, 4.4.2.
+/// The advertising state of one set: its events on the primary channels, and those that they announce · Vol 6, Part B, 4.4.2.
 struct Advertiser {
   /// What becomes of a packet that was heard.
   enum Outcome {
     case goesOn(RadioStep)
-    /// A central wants to connect: advertising is over.
-    case connect(initiator: DeviceAddress, data: LL.ConnectionData, usesAlgorithm2: Bool)
+    /// A scanner asks, and is answered.
+    case scanned(RadioStep, by: DeviceAddress)
+    /// A central asks for a connection; the controller says whether it may be.
+    case asked(ConnectRequest)
+    /// The connection is there.
+    case connected(ConnectRequest)
   }
 
   private enum Phase {
@@ -18,207 +22,153 @@ struct Advertiser {
     case responding
   }
 
-  /// The largest advDelay · 4.4.2.2.1.
-  private static let maximumDelay = TimeSpan.milliseconds(10)
-  /// The pause between the channels: time for the radio to change.
-  private static let channelPause = LL.interFrameSpace
-  /// From the beginning of one packet of an event to that of the next · 4.4.2.3 and following.
-  private static let maximumPause = TimeSpan.milliseconds(10)
-  /// How often, and how long, high duty cycle directed advertising sends on a channel · 4.4.2.4.
-  private static let highDutyInterval = TimeSpan.microseconds(3_750)
-  private static let highDutyDuration = TimeSpan.milliseconds(1_280)
-  private static let channels: [UInt8] = [37, 38, 39]
+  /// How long CONNECT_IND and SCAN_REQ take on LE 1M, which legacy PDUs use.
+  private static let connectTime = Modulation.le1M.airTime(payloadOctets: 34)
+  private static let scanTime = Modulation.le1M.airTime(payloadOctets: 12)
 
-  let own: DeviceAddress
-  /// The directed advertising's target.
-  let target: DeviceAddress?
-  private let parameters: HCI.AdvertisingParameters
-  private let power: Decibel
-  private let clock: SleepClock
+  let identity: AdvertiserIdentity
+  /// Where the claims are.
+  let place: RadioAgenda.Place
+  private(set) var events: AdvertisingEvents
+  /// ADV_IND or its kin and SCAN_RSP, or ADV_EXT_IND in general: it has the right length.
   private var packet: AirPacket
-  private var response: AirPacket
-
-  /// When the next advertising event begins.
-  private(set) var next: Instant
-  /// When high duty cycle directed advertising gives up.
-  let end: Instant?
+  private var response: AirPacket?
+  /// What ADV_EXT_IND points to; nil: nothing, as legacy PDUs do.
+  var auxiliary: AuxiliaryAdvertiser?
   private var phase = Phase.idle
-  private var eventStart = Instant.zero
-  private var lastPacket = Instant.zero
-  private var nextPacket = Instant.zero
-  /// The place in `channels` of the event's present or next packet; −1 between events.
-  private var index = -1
-  /// Events in a row that did not take place because the radio was taken.
-  private var losses = 0
 
   init(
-    parameters: HCI.AdvertisingParameters, own: DeviceAddress, data: ByteSlice, response: ByteSlice, power: Decibel,
-    clock: SleepClock, pool: PacketPool, at now: Instant
+    _ identity: AdvertiserIdentity, content: AdvertisingContent, events: AdvertisingEvents,
+    auxiliary: AuxiliaryAdvertiser?, place: RadioAgenda.Place, pool: PacketPool
   ) {
-    self.parameters = parameters
-    self.own = own
-    self.power = power
-    self.clock = clock
-    let isHighDuty = parameters.type == .connectableDirectedHighDutyCycle
-    target = parameters.isDirected ? parameters.peer.deviceAddress : nil
-    next = now
-    end = isHighDuty ? clock.instant(Self.highDutyDuration, after: now) : nil
-    packet = Self.packet(parameters, own: own, data: data, in: pool)
-    self.response = LL.AdvertisingPDU.scanRsp(advertiser: own, data: response).packet(in: pool)
+    self.identity = identity
+    self.events = events
+    self.auxiliary = auxiliary
+    self.place = place
+    packet = AirPacket(accessAddress: 0, crcInit: 0, header: 0, payload: ByteSlice())
+    setContent(content, in: pool)
   }
 
   /// The host has given other data; they are in the next packet.
-  mutating func setData(_ data: ByteSlice, in pool: PacketPool) {
-    packet = Self.packet(parameters, own: own, data: data, in: pool)
+  mutating func setContent(_ content: AdvertisingContent, in pool: PacketPool) {
+    if identity.properties.usesLegacyPDUs {
+      packet = identity.legacyPDU(data: content.data).packet(in: pool)
+      let response = LL.AdvertisingPDU.scanRsp(advertiser: identity.own, data: content.response)
+      self.response = identity.properties.isScannable ? response.packet(in: pool) : nil
+    } else {
+      auxiliary?.setContent(content)
+      packet = extendedPacket(at: .zero, in: pool)
+    }
   }
 
-  mutating func setResponse(_ data: ByteSlice, in pool: PacketPool) {
-    response = LL.AdvertisingPDU.scanRsp(advertiser: own, data: data).packet(in: pool)
-  }
+  // MARK: Claims
 
-  var usesAcceptList: Bool { parameters.filterPolicy != 0 }
-  var isConnectable: Bool { parameters.isConnectable }
+  /// What the next packet on a primary channel needs; nil: the event's other packets come first.
+  var claim: RadioClaim? {
+    if let auxiliary, events.isBetweenEvents, auxiliary.isPending { return nil }
+    let packetTime = packet.airTime(identity.properties.primary)
+    // An announced packet is announced in time.
+    let last = auxiliary?.nextStart.map { $0 - LL.minimumAuxiliaryFrameSpace - packetTime } ?? .distantFuture
+    return events.claim(shortest: packetTime, longest: duration, last: last)
+  }
 
   /// How long one channel needs the radio at most: the packet, and the longest exchange that may follow.
-  var duration: TimeSpan {
-    let advertising = packet.airTime(.le1M) + LL.interFrameSpace
-    guard parameters.isConnectable || parameters.isScannable else { return advertising }
-    // CONNECT_IND takes 352 µs; SCAN_REQ 176 µs, and the response follows.
-    let connect = TimeSpan.microseconds(352)
-    guard parameters.isScannable else { return advertising + connect }
-    let scan = TimeSpan.microseconds(176) + LL.interFrameSpace + response.airTime(.le1M)
-    return advertising + max(connect, scan)
+  private var duration: TimeSpan {
+    let properties = identity.properties
+    let advertising = packet.airTime(properties.primary) + LL.interFrameSpace
+    guard properties.usesLegacyPDUs, properties.isAnswerable else { return advertising }
+    guard let response else { return advertising + Self.connectTime }
+    let scan = Self.scanTime + LL.interFrameSpace + response.airTime(.le1M)
+    return advertising + max(Self.connectTime, scan)
   }
 
-  // MARK: An advertising event
-
-  /// What the next packet needs of the radio. Each channel has a claim of its own: between them others may have the radio.
-  var claim: RadioClaim {
-    let rest = Int64(3 - max(index, 0))
-    let start = index < 0 ? next : nextPacket
-    let latestStart = index < 0 ? next + slack : max(start, lastPacket + Self.maximumPause)
-    return RadioClaim(
-      purpose: .advertising, start: start, latestStart: latestStart,
-      shortest: packet.airTime(.le1M), longest: duration,
-      whole: (duration + Self.channelPause) * rest, losses: losses)
+  /// When an auxiliary packet can begin at the earliest if the event begins now.
+  func earliestAuxiliary(at now: Instant) -> Instant {
+    let properties = identity.properties
+    let packets = (packet.airTime(properties.primary) + AdvertisingEvents.channelPause) * Int64(properties.channelCount)
+    return now + packets + LL.minimumAuxiliaryFrameSpace
   }
 
-  /// How long an advertising event may be put off.
-  private var slack: TimeSpan { interval / 2 }
+  // MARK: A packet on a primary channel
 
-  /// The advertiser has the radio for one packet, and for what follows from it.
-  mutating func begin(at now: Instant) -> RadioStep {
-    losses = 0
-    if index < 0 {
-      eventStart = now
-      index = channel(after: -1)
-    }
-    lastPacket = now
+  mutating func begin(at now: Instant, in pool: PacketPool) -> RadioStep {
+    events.begin(at: now)
     phase = .advertising
-    return .command(.transmit(packet, on: channel, modulation: .le1M, power: power))
-  }
-
-  /// The place in `channels` of the next one that is used; 3: there is none.
-  private func channel(after index: Int) -> Int {
-    var index = index + 1
-    while index < 3 && parameters.channelMap >> UInt8(index) & 1 == 0 { index += 1 }
-    return index
-  }
-
-  /// The packet is sent and what followed it is over: the next channel, or the next event.
-  mutating func endEvent(at now: Instant, random: inout SplitGenerator) {
-    phase = .idle
-    index = channel(after: index)
-    nextPacket = now + Self.channelPause
-    if index >= 3 { plan(after: eventStart, at: now, random: &random) }
-  }
-
-  /// The radio was not free in time. What is left of the event does not take place.
-  mutating func loseEvent(at now: Instant, random: inout SplitGenerator) {
-    if index < 0 { losses += 1 }
-    plan(after: index < 0 ? next : eventStart, at: now, random: &random)
-  }
-
-  /// The next event · 4.4.2.2.
-  private mutating func plan(after start: Instant, at now: Instant, random: inout SplitGenerator) {
-    index = -1
-    var interval = interval
-    if parameters.type != .connectableDirectedHighDutyCycle {
-      let chance = Int64(truncatingIfNeeded: random.next() >> 32)
-      interval += TimeSpan(nanoseconds: (chance * (Self.maximumDelay.nanoseconds + 1)) >> 32)
-    }
-    next = max(now, clock.instant(interval, after: start))
-  }
-
-  private var interval: TimeSpan {
-    parameters.type == .connectableDirectedHighDutyCycle
-      ? Self.highDutyInterval : HCI.AdvertisingParameters.intervalUnit * Int64(parameters.minimumInterval)
-  }
-
-  private var channel: RadioChannel { ChannelIndex(Self.channels[min(max(index, 0), 2)]).radioChannel }
-
-  /// The interframe space after a SCAN_REQ is over.
-  mutating func timeReached() -> RadioStep {
-    guard case .beforeResponse = phase else { return .done }
-    phase = .responding
-    return .command(.transmit(response, on: channel, modulation: .le1M, power: power))
+    let packet = identity.properties.usesLegacyPDUs ? packet : extendedPacket(at: now, in: pool)
+    return .command(
+      .transmit(
+        packet, on: events.channel, modulation: identity.properties.primary, power: identity.properties.power))
   }
 
   mutating func transmitted(at now: Instant) -> RadioStep {
-    guard case .advertising = phase, parameters.isConnectable || parameters.isScannable else { return .done }
+    let properties = identity.properties
+    guard case .advertising = phase, properties.usesLegacyPDUs, properties.isAnswerable else { return .done }
     phase = .listening
     return .command(
       .receive(
-        on: channel, phy: .le1M, accessAddress: LL.advertisingAccessAddress, crcInit: LL.advertisingCRCInit,
+        on: events.channel, phy: .le1M, accessAddress: LL.advertisingAccessAddress, crcInit: LL.advertisingCRCInit,
         until: RadioTiming.answerTimeout(after: now)))
   }
 
-  /// A packet has come in the time for answers: only a request to this advertiser counts, from a device that may ask.
-  mutating func received(
-    _ packet: AirPacket, isIntact: Bool, acceptList: AcceptList, canConnect: Bool, at now: Instant
-  ) -> Outcome {
-    guard isIntact, let pdu = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload) else {
-      return .goesOn(.done)
-    }
-    switch pdu {
-    case .scanReq(let scanner, let advertiser):
-      guard parameters.isScannable, advertiser == own,
-        parameters.filterPolicy & 0b01 == 0 || acceptList.contains(scanner)
-      else { break }
+  /// A packet has come in the time for answers.
+  mutating func received(_ packet: AirPacket, isIntact: Bool, acceptList: AcceptList, at now: Instant) -> Outcome {
+    switch identity.request(in: packet, isIntact: isIntact, acceptList: acceptList, at: now) {
+    case .scan(let scanner):
       phase = .beforeResponse
-      return .goesOn(.wait(until: now + LL.interFrameSpace))
-    case .connectInd(let initiator, let advertiser, let data, let usesAlgorithm2):
-      guard parameters.isConnectable, canConnect, advertiser == own, data.isValid,
-        target.map({ $0 == initiator })
-          ?? (parameters.filterPolicy & 0b10 == 0 || acceptList.contains(initiator))
-      else { break }
-      phase = .idle
-      return .connect(initiator: initiator, data: data, usesAlgorithm2: usesAlgorithm2)
-    default: break
+      return .scanned(.wait(until: now + LL.interFrameSpace), by: scanner)
+    case .connect(let request): return .asked(request)
+    case nil: return .goesOn(.done)
     }
-    return .goesOn(.done)
   }
 
-  private static func packet(
-    _ parameters: HCI.AdvertisingParameters, own: DeviceAddress, data: ByteSlice, in pool: PacketPool
-  ) -> AirPacket {
-    let pdu: LL.AdvertisingPDU
-    switch parameters.type {
-    case .connectableScannableUndirected: pdu = .advInd(advertiser: own, data: data, usesAlgorithm2: true)
-    case .scannableUndirected: pdu = .advScanInd(advertiser: own, data: data)
-    case .nonConnectableUndirected: pdu = .advNonconnInd(advertiser: own, data: data)
-    case .connectableDirectedHighDutyCycle, .connectableDirectedLowDutyCycle:
-      let target = parameters.peer.deviceAddress ?? DeviceAddress(0, .public)
-      pdu = .advDirectInd(advertiser: own, target: target, usesAlgorithm2: true)
+  /// The interframe space after a SCAN_REQ is over.
+  mutating func timeReached() -> RadioStep {
+    guard case .beforeResponse = phase, let response else { return .done }
+    phase = .responding
+    return .command(.transmit(response, on: events.channel, modulation: .le1M, power: identity.properties.power))
+  }
+
+  /// The radio is not needed any more for this packet.
+  mutating func endPacket(at now: Instant, random: inout SplitGenerator) {
+    phase = .idle
+    _ = events.endPacket(at: now, random: &random)
+  }
+
+  /// The radio was not free in time.
+  mutating func losePacket(at now: Instant, random: inout SplitGenerator) {
+    // What nobody was told of does not take place.
+    if !events.losePacket(at: now, random: &random) { auxiliary?.cancel() }
+  }
+
+  /// ADV_EXT_IND · 2.3.1.5, as it is when it is sent at `now`.
+  private func extendedPacket(at now: Instant, in pool: PacketPool) -> AirPacket {
+    let properties = identity.properties
+    var payload = LL.ExtendedAdvertisingPayload(mode: identity.mode)
+    if properties.includesTransmitPower { payload.transmitPower = properties.power.hciLevel }
+    if let auxiliary {
+      payload.dataInfo = auxiliary.dataInfo
+      payload.auxiliary = auxiliary.pointer(from: now)
+    } else {
+      payload.advertiser = identity.own
+      payload.target = identity.target
     }
-    return pdu.packet(in: pool)
+    return LL.AdvertisingPDU.extended(payload).packet(in: pool)
   }
 }
 
-extension HCI.AdvertisingParameters {
-  var isDirected: Bool {
-    type == .connectableDirectedHighDutyCycle || type == .connectableDirectedLowDutyCycle
+extension AdvertiserIdentity {
+  /// AdvMode.
+  var mode: LL.ExtendedAdvertisingPayload.Mode {
+    properties.isConnectable ? .connectable : properties.isScannable ? .scannable : .nonConnectable
   }
-  var isConnectable: Bool { type == .connectableScannableUndirected || isDirected }
-  var isScannable: Bool { type == .connectableScannableUndirected || type == .scannableUndirected }
+
+  fileprivate func legacyPDU(data: ByteSlice) -> LL.AdvertisingPDU {
+    if properties.isDirected {
+      return .advDirectInd(
+        advertiser: own, target: target ?? DeviceAddress(0, .public), usesAlgorithm2: true)
+    }
+    if properties.isConnectable { return .advInd(advertiser: own, data: data, usesAlgorithm2: true) }
+    return properties.isScannable
+      ? .advScanInd(advertiser: own, data: data) : .advNonconnInd(advertiser: own, data: data)
+  }
 }

@@ -1,63 +1,215 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Advertising, as the host sees it.
+/// Beginning and ending of advertising.
 extension Controller {
-  mutating func setAdvertisingEnable(_ isEnabled: Bool, at now: Instant) -> HCI.ErrorCode {
-    guard isEnabled else {
-      stopAdvertising()
-      return .success
-    }
-    guard advertiser == nil else { return .success }
-    let parameters = host.advertisingParameters
-    if parameters.isConnectable && connections.count >= configuration.connectionLimit {
-      return .connectionLimitExceeded
-    }
-    guard let own = ownAddress(parameters.ownAddressType) else { return .invalidHCICommandParameters }
-    advertiser = Advertiser(
-      parameters: parameters, own: own, data: host.advertisingData, response: host.scanResponse,
-      power: configuration.transmitPower, clock: clock, pool: pool, at: now)
-    let place = agenda.add(.advertising(0))
-    advertiserPlace = place
-    agenda[place] = advertiser?.claim
-    return .success
+  /// Has a set advertise, for `duration` (zero: for ever) or `maximumEvents` (0: for ever).
+  mutating func startAdvertising(
+    _ index: Int, own: DeviceAddress, duration: TimeSpan = .zero, maximumEvents: UInt8 = 0, at now: Instant
+  ) {
+    guard let set = sets[index] else { return }
+    stopAdvertising(index)
+    let identity = AdvertiserIdentity(set.properties, own: own)
+    let auxiliary = set.needsAuxiliary ? auxiliaryAdvertiser(identity, set.content, index) : nil
+    sets[index]?.advertiser = Advertiser(
+      identity, content: set.content,
+      events: AdvertisingEvents(
+        set.properties, duration: duration, maximumEvents: maximumEvents, clock: clock, at: now),
+      auxiliary: auxiliary, place: agenda.add(.advertising(index)), pool: pool)
+    sets.refreshDeadline()
+    startTrain(index, at: now)
+    claimAdvertising(index)
   }
 
-  private mutating func stopAdvertising() {
-    removeAdvertiser()
-    if radioUse.isActivity(.advertising(0)) { abandonRadio() }
+  private mutating func auxiliaryAdvertiser(
+    _ identity: AdvertiserIdentity, _ content: AdvertisingContent, _ index: Int
+  ) -> AuxiliaryAdvertiser {
+    AuxiliaryAdvertiser(
+      identity, content: content, identifier: UInt16(truncatingIfNeeded: random.next()), channelMap: host.channelMap,
+      isClockAccurate: configuration.sleepClockAccuracy <= 50, place: agenda.add(.auxiliaryAdvertising(index)))
   }
 
-  private mutating func removeAdvertiser() {
-    advertiser = nil
-    if let place = advertiserPlace { agenda.remove(place) }
-    advertiserPlace = nil
-  }
-
-  /// High duty cycle directed advertising has gone on for 1.28 s without an answer · Vol 6, Part B, 4.4.2.4.3.
-  mutating func directedAdvertisingEnded() {
-    stopAdvertising()
-    output.send(.leConnectionComplete(HCI.ConnectionComplete(failure: .advertisingTimeout)))
-  }
-
-  mutating func advertiserReceived(_ packet: AirPacket, isIntact: Bool, at now: Instant) {
-    guard let own = advertiser?.own,
-      let outcome = advertiser?.received(
-        packet, isIntact: isIntact, acceptList: host.acceptList,
-        canConnect: connections.count < configuration.connectionLimit, at: now)
+  /// The set's content has changed; whether it needs AUX_ADV_IND may have, too.
+  mutating func contentChanged(_ index: Int) {
+    guard let content = sets[index]?.content, let needsAuxiliary = sets[index]?.needsAuxiliary,
+      let identity = sets[index]?.advertiser?.identity
     else { return }
+    if needsAuxiliary, sets[index]?.advertiser?.auxiliary == nil {
+      let auxiliary = auxiliaryAdvertiser(identity, content, index)
+      sets[index]?.advertiser?.auxiliary = auxiliary
+    }
+    sets[index]?.advertiser?.setContent(content, in: pool)
+  }
+
+  /// The host stops it, or something has ended it. A packet that is being sent is sent to its end.
+  mutating func stopAdvertising(_ index: Int) {
+    guard let place = sets[index]?.advertiser?.place else { return }
+    agenda.remove(place)
+    if let auxiliary = sets[index]?.advertiser?.auxiliary?.place { agenda.remove(auxiliary) }
+    sets[index]?.advertiser = nil
+    sets.refreshDeadline()
+    if radioUse.isActivity(.advertising(index)) || radioUse.isActivity(.auxiliaryAdvertising(index)) { abandonRadio() }
+  }
+
+  /// A set has advertised for as long, or as often, as it should.
+  mutating func advertisingEnded(_ index: Int, _ limit: AdvertisingEvents.Limit) {
+    guard let set = sets[index], let events = set.advertiser?.events.completed else { return }
+    stopAdvertising(index)
+    let status: HCI.ErrorCode = limit == .duration ? .advertisingTimeout : .limitReached
+    if let handle = set.handle {
+      output.send(
+        .leAdvertisingSetTerminated(
+          status, advertisingHandle: handle, HCI.ConnectionHandle(rawValue: 0),
+          completedEvents: UInt8(clamping: events)))
+    } else {
+      // High duty cycle directed advertising has gone on for 1.28 s without an answer · Vol 6, Part B, 4.4.2.4.3.
+      sets.remove(index)
+      output.send(.leConnectionComplete(HCI.ConnectionComplete(failure: .advertisingTimeout)))
+    }
+  }
+
+  mutating func checkAdvertisingDeadlines(at now: Instant) {
+    while let index = sets.ended(at: now) { advertisingEnded(index, .duration) }
+  }
+
+  /// A central has connected: the set's advertising is over.
+  private mutating func connect(_ index: Int, _ request: ConnectRequest, at now: Instant) {
+    guard let set = sets[index], let advertiser = set.advertiser else { return }
+    radioUse = .free
+    stopAdvertising(index)
+    if set.handle == nil { sets.remove(index) }
+    let properties = set.properties
+    let handle = addConnection(
+      .peripheral, own: advertiser.identity.own, peer: request.initiator, data: request.data,
+      // An extended advertiser knows algorithm #2 only; a legacy one always sets ChSel.
+      usesAlgorithm2: request.usesAlgorithm2 || !properties.usesLegacyPDUs, at: request.end)
+    guard let advertisingHandle = set.handle else { return }
+    output.send(
+      .leAdvertisingSetTerminated(
+        .success, advertisingHandle: advertisingHandle, handle,
+        completedEvents: UInt8(clamping: advertiser.events.completed)))
+  }
+
+  /// Whether a central may connect: two devices have one connection at most · Vol 6, Part B, 4.5.
+  private func mayConnect(_ request: ConnectRequest, own: DeviceAddress) -> Bool {
+    connections.count < configuration.connectionLimit && !isConnected(own: own, peer: request.initiator)
+  }
+
+  // MARK: Claims
+
+  /// Says what the set wants of the radio next.
+  mutating func claimAdvertising(_ index: Int) {
+    guard let place = sets[index]?.advertiser?.place else { return }
+    if !radioUse.isActivity(.advertising(index)) { agenda[place] = sets[index]?.advertiser?.claim }
+    let hasTrain = sets[index]?.hasTrain ?? false
+    guard let auxiliary = sets[index]?.advertiser?.auxiliary?.place,
+      !radioUse.isActivity(.auxiliaryAdvertising(index))
+    else { return }
+    agenda[auxiliary] = sets[index]?.advertiser?.auxiliary?.claim(hasSyncInfo: hasTrain)
+  }
+
+  /// A packet of the set is over: the next one, or the end.
+  private mutating func advertisingGoesOn(_ index: Int) {
+    guard let events = sets[index]?.advertiser?.events else { return }
+    let isPending = sets[index]?.advertiser?.auxiliary?.isPending ?? false
+    if events.isBetweenEvents, !isPending, events.hasReachedLimit {
+      advertisingEnded(index, .events)
+    } else {
+      claimAdvertising(index)
+    }
+  }
+
+  // MARK: Packets on the primary channels
+
+  mutating func beginAdvertising(_ index: Int, at now: Instant) -> RadioStep {
+    if sets[index]?.advertiser?.events.isBetweenEvents == true,
+      let earliest = sets[index]?.advertiser?.earliestAuxiliary(at: now)
+    {
+      let hasTrain = sets[index]?.hasTrain ?? false
+      sets[index]?.advertiser?.auxiliary?.announce(from: earliest, hasSyncInfo: hasTrain, agenda: agenda)
+      if let place = sets[index]?.advertiser?.auxiliary?.place {
+        agenda[place] = sets[index]?.advertiser?.auxiliary?.claim(hasSyncInfo: hasTrain)
+      }
+    }
+    return sets[index]?.advertiser?.begin(at: now, in: pool) ?? .done
+  }
+
+  mutating func loseAdvertising(_ index: Int, at now: Instant) {
+    sets[index]?.advertiser?.losePacket(at: now, random: &random)
+    advertisingGoesOn(index)
+  }
+
+  mutating func endAdvertising(_ index: Int, at now: Instant) {
+    sets[index]?.advertiser?.endPacket(at: now, random: &random)
+    advertisingGoesOn(index)
+  }
+
+  mutating func advertisingTimeReached(_ index: Int, at now: Instant) {
+    perform(sets[index]?.advertiser?.timeReached() ?? .done, at: now)
+  }
+
+  mutating func continueAdvertising(_ index: Int, _ event: RadioEvent, at now: Instant) {
+    switch event {
+    case .transmitted: perform(sets[index]?.advertiser?.transmitted(at: now) ?? .done, at: now)
+    case .nothingReceived: perform(.done, at: now)
+    case .received(let packet, _, _, _, let isIntact):
+      follow(
+        sets[index]?.advertiser?.received(packet, isIntact: isIntact, acceptList: host.acceptList, at: now), index,
+        at: now)
+    }
+  }
+
+  private mutating func follow(_ outcome: Advertiser.Outcome?, _ index: Int, at now: Instant) {
     switch outcome {
     case .goesOn(let step): perform(step, at: now)
-    case .connect(let initiator, let data, let usesAlgorithm2):
-      // Two devices have one connection at most · Vol 6, Part B, 4.5.
-      guard !isConnected(own: own, peer: initiator) else {
-        perform(.done, at: now)
-        return
+    case .scanned(let step, let scanner):
+      reportScanRequest(index, by: scanner)
+      perform(step, at: now)
+    case .asked(let request):
+      guard let own = sets[index]?.advertiser?.identity.own, mayConnect(request, own: own) else {
+        return perform(.done, at: now)
       }
-      removeAdvertiser()
-      radioUse = .free
-      // This advertiser always sets ChSel.
-      addConnection(.peripheral, own: own, peer: initiator, data: data, usesAlgorithm2: usesAlgorithm2, at: now)
+      guard radioUse.isActivity(.auxiliaryAdvertising(index)) else { return connect(index, request, at: now) }
+      perform(sets[index]?.advertiser?.auxiliary?.accept(request) ?? .done, at: now)
+    case .connected(let request): connect(index, request, at: now)
+    case nil: perform(.done, at: now)
+    }
+  }
+
+  /// LE Scan Request Received · Vol 4, Part E, 7.7.65.19, if the host wants to know.
+  private mutating func reportScanRequest(_ index: Int, by scanner: DeviceAddress) {
+  }
+
+  // MARK: Packets on the secondary channels
+
+  mutating func beginAuxiliaryAdvertising(_ index: Int, at now: Instant) -> RadioStep {
+    // A scanner has to hear AUX_ADV_IND whole before it can follow the train.
+    let patience = Modulation.codedS8.airTime(payloadOctets: LL.ExtendedAdvertisingPayload.maximumLength)
+    let syncInfo = sets[index]?.periodic?.advertiser?.syncInfo(
+      from: now, notBefore: now + patience + LL.minimumAuxiliaryFrameSpace)
+    return sets[index]?.advertiser?.auxiliary?.begin(syncInfo: syncInfo, at: now, agenda: agenda, in: pool) ?? .done
+  }
+
+  mutating func loseAuxiliaryAdvertising(_ index: Int, at now: Instant) {
+    sets[index]?.advertiser?.auxiliary?.lose()
+    advertisingGoesOn(index)
+  }
+
+  mutating func endAuxiliaryAdvertising(_ index: Int, at now: Instant) { advertisingGoesOn(index) }
+
+  mutating func auxiliaryAdvertisingTimeReached(_ index: Int, at now: Instant) {
+    perform(
+      sets[index]?.advertiser?.auxiliary?.timeReached(at: now, agenda: agenda, in: pool) ?? .done, at: now)
+  }
+
+  mutating func continueAuxiliaryAdvertising(_ index: Int, _ event: RadioEvent, at now: Instant) {
+    switch event {
+    case .transmitted: follow(sets[index]?.advertiser?.auxiliary?.transmitted(at: now), index, at: now)
+    case .nothingReceived: perform(.done, at: now)
+    case .received(let packet, _, _, _, let isIntact):
+      follow(
+        sets[index]?.advertiser?.auxiliary?.received(
+          packet, isIntact: isIntact, acceptList: host.acceptList, at: now), index, at: now)
     }
   }
 }

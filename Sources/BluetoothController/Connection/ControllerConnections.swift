@@ -21,10 +21,11 @@ extension Controller {
 
   /// A connection is made by the packet that ends now. A central sends the first packet `delay` after the transmit window's
   /// beginning.
+  @discardableResult
   mutating func addConnection(
     _ role: Connection.Role, own: DeviceAddress, peer: DeviceAddress, data: LL.ConnectionData, usesAlgorithm2: Bool,
     delay: TimeSpan = .zero, at now: Instant
-  ) {
+  ) -> HCI.ConnectionHandle {
     let context = Connection.Context(
       clock: clock, sleepClockAccuracy: configuration.sleepClockAccuracy,
       transmitPower: configuration.transmitPower,
@@ -45,6 +46,7 @@ extension Controller {
           centralClockAccuracy: role == .peripheral ? data.sleepClockAccuracy.rawValue : 0)))
     output.send(.leChannelSelectionAlgorithm(handle, usesAlgorithm2 ? 1 : 0))
     if role == .central { connections[index].exchangeLengths(at: now, into: &output) }
+    return handle
   }
 
   /// Handles are 0x0001 to 0x0EFF, in turn, so that a new connection never has the handle of one that has just ended.

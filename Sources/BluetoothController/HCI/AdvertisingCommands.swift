@@ -10,11 +10,11 @@ extension Controller {
       return .leAdvertisingPhysicalChannelTxPower(configuration.transmitPower.hciLevel)
     case .leSetAdvertisingData(let data):
       host.advertisingData = kept(data)
-      advertiser?.setData(host.advertisingData, in: pool)
+      legacyContentChanged()
       return .status(.success)
     case .leSetScanResponseData(let data):
       host.scanResponse = kept(data)
-      advertiser?.setResponse(host.scanResponse, in: pool)
+      legacyContentChanged()
       return .status(.success)
     case .leSetAdvertisingEnable(let isEnabled): return .status(setAdvertisingEnable(isEnabled, at: now))
     case .leSetScanParameters(let parameters): return .status(setScanParameters(parameters))
@@ -45,18 +45,19 @@ extension Controller {
   private func kept(_ data: ByteSlice) -> ByteSlice { data.withUnsafeBytes { ByteSlice($0) } }
 
   private mutating func setRandomAddress(_ value: UInt64) -> HCI.ErrorCode {
-    guard advertiser == nil, scanner == nil, initiator == nil else { return .commandDisallowed }
+    guard sets.index(of: nil) == nil, scanner == nil, initiator == nil else { return .commandDisallowed }
     host.randomAddress = DeviceAddress(value, .random)
     return .success
   }
 
   private mutating func setAdvertisingParameters(_ parameters: HCI.AdvertisingParameters) -> HCI.ErrorCode {
-    guard advertiser == nil else { return .commandDisallowed }
+    guard sets.index(of: nil) == nil else { return .commandDisallowed }
     let isHighDuty = parameters.type == .connectableDirectedHighDutyCycle
+    let isDirected = isHighDuty || parameters.type == .connectableDirectedLowDutyCycle
     let hasIntervals =
       0x0020...0x4000 ~= parameters.minimumInterval && 0x0020...0x4000 ~= parameters.maximumInterval
       && parameters.minimumInterval <= parameters.maximumInterval
-    let hasPeer = !parameters.isDirected || parameters.peer.type <= 1
+    let hasPeer = !isDirected || parameters.peer.type <= 1
     guard isHighDuty || hasIntervals, hasPeer, parameters.channelMap & 0b111 != 0,
       parameters.channelMap & ~0b111 == 0, parameters.filterPolicy <= 3
     else { return .invalidHCICommandParameters }
@@ -94,7 +95,7 @@ extension Controller {
   /// Nobody may change the list while something filters with it · 7.8.15 to 7.8.17.
   private mutating func changeAcceptList(_ change: (inout AcceptList) -> HCI.ErrorCode) -> HCI.ErrorCode {
     let isInUse =
-      advertiser?.usesAcceptList == true || scanner?.usesAcceptList == true
+      sets.contains { $0.advertiser?.identity.properties.usesAcceptList == true } || scanner?.usesAcceptList == true
       || initiator?.request.usesAcceptList == true
     return isInUse ? .commandDisallowed : change(&host.acceptList)
   }

@@ -12,14 +12,11 @@ package struct Controller: ~Copyable {
   var output: HostOutput
   var host = HostSettings()
 
-  var advertiser: Advertiser?
+  var sets = AdvertisingSets()
   var scanner: Scanner?
   var initiator: Initiator?
   var connections = ConnectionTable()
   var lastHandle: UInt16 = 0
-
-  /// Where the advertiser has its claims.
-  var advertiserPlace: RadioAgenda.Place?
 
   var agenda = RadioAgenda()
   var listening = ListeningShare()
@@ -68,7 +65,7 @@ package struct Controller: ~Copyable {
       timerEnded(at: now)
     }
     connections.checkDeadlines(at: now)
-    if let end = advertiser?.end, end <= now { directedAdvertisingEnded() }
+    checkAdvertisingDeadlines(at: now)
     settle(at: now)
   }
 
@@ -77,7 +74,7 @@ package struct Controller: ~Copyable {
   /// It changes nothing: `mutating` has it read the connections where they are instead of in copies.
   package var deadline: Instant? {
     mutating get {
-      var result = min(timer ?? .distantFuture, connections.deadline, advertiser?.end ?? .distantFuture)
+      var result = min(timer ?? .distantFuture, connections.deadline, sets.deadline)
       if radioUse.isInterruptible { result = min(result, agenda.next) }
       if case .free = radioUse { result = min(result, windowOpens ?? .distantFuture) }
       return result == .distantFuture ? nil : result
@@ -104,11 +101,10 @@ package struct Controller: ~Copyable {
   mutating func reset() {
     output.reset()
     host = HostSettings(address: configuration.address)
-    advertiser = nil
+    sets.removeAll()
     scanner = nil
     initiator = nil
     connections.removeAll()
-    advertiserPlace = nil
     agenda.removeAll()
     listening = ListeningShare()
     radioUse = .free

@@ -29,12 +29,11 @@ extension Controller {
     }
   }
 
-  /// Until when a connection event that has much to move may go on.
-  mutating func limit(ofEventOf index: Int, in place: RadioAgenda.Place, at now: Instant) -> Instant {
+  /// Until when a connection event that has much to move may go on. Until `end` it surely needs the radio.
+  mutating func limit(ofEventOf index: Int, end: Instant, at now: Instant) -> Instant {
     let interval = connections[index].interval
     let next = now + interval
-    guard let claim = agenda[place] else { return next }
-    let limit = agenda.limit(for: place, end: now + claim.shortest, next: next)
+    let limit = agenda.limit(end: end, next: next)
     listening.pass(until: now)
     let reserve = listening.reserve(in: interval)
     return reserve > .zero && isListeningWanted(at: next - reserve) ? min(limit, next - reserve) : limit

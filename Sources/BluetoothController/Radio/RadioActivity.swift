@@ -7,6 +7,10 @@ enum RadioActivity: Hashable {
   case connection(Int)
   /// The packet of an advertising set on a primary advertising channel.
   case advertising(Int)
+  /// A packet that the set has announced, on a secondary advertising channel.
+  case auxiliaryAdvertising(Int)
+  /// A packet of the set's periodic advertising train.
+  case periodicAdvertising(Int)
   /// An auxiliary packet that a scanner or an initiator was told of.
   case auxiliaryReception(Int)
   /// An event of a periodic advertising train that this device is synchronized to, or is about to be.
@@ -17,16 +21,19 @@ enum RadioActivity: Hashable {
 extension Controller {
   /// The activity has the radio.
   mutating func begin(_ activity: RadioActivity, in place: RadioAgenda.Place, at now: Instant) {
+    let claim = agenda[place]
+    agenda[place] = nil
     let step: RadioStep
     switch activity {
     case .connection(let index):
-      let limit = limit(ofEventOf: index, in: place, at: now)
-      step = connections[index].beginEvent(limit: limit, at: now)
-    case .advertising: step = advertiser?.begin(at: now) ?? .done
+      let end = now + (claim?.shortest ?? .zero)
+      step = connections[index].beginEvent(limit: limit(ofEventOf: index, end: end, at: now), at: now)
+    case .advertising(let index): step = beginAdvertising(index, at: now)
+    case .auxiliaryAdvertising(let index): step = beginAuxiliaryAdvertising(index, at: now)
+    case .periodicAdvertising(let index): step = beginPeriodicAdvertising(index, at: now)
     case .auxiliaryReception(let index): step = beginAuxiliaryReception(index, at: now)
     case .periodicSync(let index): step = beginPeriodicSyncEvent(index, at: now)
     }
-    agenda[place] = nil
     radioUse = .activity(activity)
     perform(step, at: now)
   }
@@ -37,9 +44,9 @@ extension Controller {
     case .connection(let index):
       connections[index].missEvent(at: now, into: &output)
       refreshConnections()
-    case .advertising:
-      advertiser?.loseEvent(at: now, random: &random)
-      agenda[place] = advertiser?.claim
+    case .advertising(let index): loseAdvertising(index, at: now)
+    case .auxiliaryAdvertising(let index): loseAuxiliaryAdvertising(index, at: now)
+    case .periodicAdvertising(let index): losePeriodicAdvertising(index)
     case .auxiliaryReception(let index): agenda[place] = loseAuxiliaryReception(index, at: now)
     case .periodicSync(let index): agenda[place] = losePeriodicSyncEvent(index, at: now)
     }
@@ -49,9 +56,9 @@ extension Controller {
   mutating func end(_ activity: RadioActivity, at now: Instant) {
     switch activity {
     case .connection(let index): connections[index].endEvent(at: now, into: &output)
-    case .advertising:
-      advertiser?.endEvent(at: now, random: &random)
-      if let place = advertiserPlace { agenda[place] = advertiser?.claim }
+    case .advertising(let index): endAdvertising(index, at: now)
+    case .auxiliaryAdvertising(let index): endAuxiliaryAdvertising(index, at: now)
+    case .periodicAdvertising(let index): endPeriodicAdvertising(index)
     case .auxiliaryReception(let index): endAuxiliaryReception(index, at: now)
     case .periodicSync(let index): endPeriodicSyncEvent(index, at: now)
     }
@@ -61,7 +68,10 @@ extension Controller {
   mutating func timeReached(for activity: RadioActivity, at now: Instant) {
     switch activity {
     case .connection(let index): perform(connections[index].transmit(), at: now)
-    case .advertising: perform(advertiser?.timeReached() ?? .done, at: now)
+    case .advertising(let index): advertisingTimeReached(index, at: now)
+    case .auxiliaryAdvertising(let index): auxiliaryAdvertisingTimeReached(index, at: now)
+    // Its packets are at times that are claimed.
+    case .periodicAdvertising: perform(.done, at: now)
     case .auxiliaryReception(let index): auxiliaryReceptionTimeReached(index, at: now)
     case .periodicSync(let index): periodicSyncTimeReached(index, at: now)
     }
@@ -71,7 +81,9 @@ extension Controller {
   mutating func continueActivity(_ activity: RadioActivity, _ event: RadioEvent, at now: Instant) {
     switch activity {
     case .connection(let index): continueEvent(of: index, event, at: now)
-    case .advertising: continueAdvertising(event, at: now)
+    case .advertising(let index): continueAdvertising(index, event, at: now)
+    case .auxiliaryAdvertising(let index): continueAuxiliaryAdvertising(index, event, at: now)
+    case .periodicAdvertising: perform(.done, at: now)
     case .auxiliaryReception(let index): continueAuxiliaryReception(index, event, at: now)
     case .periodicSync(let index): continuePeriodicSyncEvent(index, event, at: now)
     }
@@ -87,13 +99,5 @@ extension Controller {
         packet, start: start, level: level, isIntact: isIntact, at: now, into: &output)
     }
     perform(step, at: now)
-  }
-
-  private mutating func continueAdvertising(_ event: RadioEvent, at now: Instant) {
-    switch event {
-    case .transmitted: perform(advertiser?.transmitted(at: now) ?? .done, at: now)
-    case .nothingReceived: perform(.done, at: now)
-    case .received(let packet, _, _, _, let isIntact): advertiserReceived(packet, isIntact: isIntact, at: now)
-    }
   }
 }

@@ -126,12 +126,12 @@ struct RadioAgenda {
     rival(of: claim, until: claim.start + claim.longest, except: nil) == nil
   }
 
-  /// Until when the activity in `place`, which begins now and surely needs the radio until `end`, may go on with what can
-  /// wait: until somebody else needs the radio. Those who can wait themselves get it shortly before `next`, when the
-  /// activity would begin anew.
-  func limit(for place: Place, end: Instant, next: Instant) -> Instant {
+  /// Until when an activity that begins now and surely needs the radio until `end` may go on with what can wait: until
+  /// somebody else needs the radio. Those who can wait themselves get it shortly before `next`, when the activity would
+  /// begin anew.
+  func limit(end: Instant, next: Instant) -> Instant {
     var result = Instant.distantFuture
-    for index in starts.indices where starts[index] < min(result, next) && index != place.index {
+    for index in starts.indices where starts[index] < min(result, next) {
       guard let claim = entries[index].claim else { continue }
       var start = claim.start
       if claim.latestStart > start, claim.whole > .zero {

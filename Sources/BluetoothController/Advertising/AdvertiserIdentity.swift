@@ -1,0 +1,52 @@
+import BluetoothWire
+
+/// Whom an advertiser is, whom it answers, and how: what holds on the primary channels and on the others.
+struct AdvertiserIdentity {
+  /// What a device that has heard a packet may want.
+  enum Request {
+    case scan(by: DeviceAddress)
+    case connect(ConnectRequest)
+  }
+
+  let own: DeviceAddress
+  /// The directed advertising's target.
+  let target: DeviceAddress?
+  let properties: AdvertisingProperties
+
+  init(_ properties: AdvertisingProperties, own: DeviceAddress) {
+    self.properties = properties
+    self.own = own
+    target = properties.isDirected ? properties.peer.deviceAddress : nil
+  }
+
+  /// The request that `packet` is; nil: none, or one that isn't answered. Only requests to this advertiser count, from
+  /// devices that may ask · Vol 6, Part B, 4.3.2, 4.4.2.
+  func request(in packet: AirPacket, isIntact: Bool, acceptList: AcceptList, at now: Instant) -> Request? {
+    guard isIntact, let pdu = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload) else { return nil }
+    switch pdu {
+    case .scanReq(let scanner, let advertiser):
+      guard properties.isScannable, advertiser == own, mayAsk(scanner, filterBit: 0b01, acceptList) else { return nil }
+      return .scan(by: scanner)
+    case .connectInd(let initiator, let advertiser, let data, let usesAlgorithm2):
+      guard properties.isConnectable, advertiser == own, data.isValid, mayAsk(initiator, filterBit: 0b10, acceptList)
+      else { return nil }
+      return .connect(
+        ConnectRequest(initiator: initiator, data: data, usesAlgorithm2: usesAlgorithm2, end: now))
+    default: return nil
+    }
+  }
+
+  private func mayAsk(_ address: DeviceAddress, filterBit: UInt8, _ acceptList: AcceptList) -> Bool {
+    if let target { return address == target }
+    return properties.filterPolicy & filterBit == 0 || acceptList.contains(address)
+  }
+}
+
+/// CONNECT_IND, or AUX_CONNECT_REQ.
+struct ConnectRequest {
+  let initiator: DeviceAddress
+  let data: LL.ConnectionData
+  let usesAlgorithm2: Bool
+  /// When its last bit came: the transmit window counts from here.
+  let end: Instant
+}

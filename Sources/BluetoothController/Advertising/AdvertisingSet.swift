@@ -1,0 +1,96 @@
+import BluetoothWire
+
+/// An advertising set: what the host has said of it, and what it is doing · Vol 4, Part E, 7.8.53. Legacy advertising is one
+/// that has no handle.
+struct AdvertisingSet {
+  /// Periodic advertising, as far as the host has said something of it.
+  struct Periodic {
+    var properties: PeriodicAdvertisingProperties
+    var data = ByteSlice()
+    var isDataPartial = false
+    /// The host wants the train; it begins when the set advertises.
+    var isEnabled = false
+    var includesDataInfo = false
+    var advertiser: PeriodicAdvertiser?
+  }
+
+  let handle: UInt8?
+  var properties: AdvertisingProperties
+  var randomAddress: DeviceAddress?
+  var content = AdvertisingContent()
+  var periodic: Periodic?
+  /// nil: it is not enabled.
+  var advertiser: Advertiser?
+
+  init(handle: UInt8?, properties: AdvertisingProperties) {
+    self.handle = handle
+    self.properties = properties
+  }
+
+  var dataInfo: LL.AdvertisingDataInfo { LL.AdvertisingDataInfo(sid: properties.sid, did: content.dataID) }
+  /// Whether AUX_ADV_IND has SyncInfo.
+  var hasTrain: Bool { periodic?.advertiser != nil }
+  /// Whether ADV_EXT_IND can't say it all · Vol 6, Part B, 2.3.1.5: a set that can be answered has AUX_ADV_IND, and so has
+  /// one with data, without address, or with a periodic advertising train.
+  var needsAuxiliary: Bool {
+    !properties.usesLegacyPDUs
+      && (properties.isAnswerable || properties.isAnonymous || !content.data.isEmpty || periodic?.isEnabled == true)
+  }
+}
+
+/// All advertising sets, each in a slot whose number does not change.
+struct AdvertisingSets {
+  /// How many sets with a handle there can be.
+  static let capacity = 16
+
+  private var slots: [AdvertisingSet?] = []
+  /// When the first set ends by itself.
+  private(set) var deadline = Instant.distantFuture
+
+  var indices: Range<Int> { slots.indices }
+  var isEmpty: Bool { slots.allSatisfy { $0 == nil } }
+
+  subscript(index: Int) -> AdvertisingSet? {
+    _read { yield slots[index] }
+    _modify { yield &slots[index] }
+  }
+
+  func index(of handle: UInt8?) -> Int? {
+    slots.indices.first { slots[$0] != nil && slots[$0]?.handle == handle }
+  }
+
+  func contains(where condition: (borrowing AdvertisingSet) -> Bool) -> Bool {
+    for index in slots.indices {
+      if let set = slots[index], condition(set) { return true }
+    }
+    return false
+  }
+
+  var isAdvertising: Bool { contains { $0.advertiser != nil } }
+
+  /// Takes a set in; nil: there is no room for one more.
+  mutating func insert(_ set: AdvertisingSet) -> Int? {
+    if let vacant = slots.firstIndex(where: { $0 == nil }) {
+      slots[vacant] = set
+      return vacant
+    }
+    guard set.handle == nil || slots.count(where: { $0?.handle != nil }) < Self.capacity else { return nil }
+    slots.append(set)
+    return slots.count - 1
+  }
+
+  mutating func remove(_ index: Int) { slots[index] = nil }
+  mutating func removeAll() { self = AdvertisingSets() }
+
+  /// Sets have begun or ended.
+  mutating func refreshDeadline() {
+    deadline = .distantFuture
+    for index in slots.indices { deadline = min(deadline, slots[index]?.advertiser?.events.end ?? .distantFuture) }
+  }
+
+  /// A set whose time is over.
+  func ended(at now: Instant) -> Int? {
+    guard deadline <= now else { return nil }
+    return slots.indices.first { slots[$0]?.advertiser?.events.end ?? .distantFuture <= now }
+  }
+}

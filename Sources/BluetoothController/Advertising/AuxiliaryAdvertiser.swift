@@ -1,0 +1,248 @@
+import BluetoothRadio
+import BluetoothWire
+
+/// What ADV_EXT_IND points to: AUX_ADV_IND on a secondary channel, the requests that it gets, and the packets that hold
+/// what does not fit into it · Vol 6, Part B, 4.4.2.
+struct AuxiliaryAdvertiser {
+  private enum Phase {
+    /// Before AUX_ADV_IND.
+    case announced
+    case advertising
+    case listening
+    case beforeScanResponse
+    case beforeConnectResponse(ConnectRequest)
+    case connecting(ConnectRequest)
+    /// AUX_CHAIN_IND, also those of AUX_SCAN_RSP.
+    case chaining
+  }
+
+  /// How long AUX_ADV_IND may be put off when the radio has something else to do.
+  private static let patience = TimeSpan.milliseconds(10)
+  /// The primary channels need the more time the busier the radio is.
+  private static let crowdedMargin = TimeSpan.microseconds(2_500)
+
+  private let identity: AdvertiserIdentity
+  let place: RadioAgenda.Place
+  private let isClockAccurate: Bool
+  private let selection: LL.ChannelSelection
+  var channelMap: ChannelMap
+
+  private var content: AdvertisingContent
+  /// The event's packets; nil: none is announced.
+  private var chain: AuxiliaryChain?
+  private var phase = Phase.announced
+  /// Where the exchange that follows AUX_ADV_IND is.
+  private var channel = ChannelIndex(0)
+  private var counter = 0
+  /// Announced packets in a row that could not be sent.
+  private var losses = 0
+
+  /// - Parameter identifier: by chance, so that advertisers meet on the same channels no more often than they must.
+  init(
+    _ identity: AdvertiserIdentity, content: AdvertisingContent, identifier: UInt16, channelMap: ChannelMap,
+    isClockAccurate: Bool, place: RadioAgenda.Place
+  ) {
+    self.identity = identity
+    self.content = content
+    self.place = place
+    self.channelMap = channelMap
+    self.isClockAccurate = isClockAccurate
+    selection = .algorithm2(identifier: identifier)
+  }
+
+  /// The host has given other data; they are in the next event.
+  mutating func setContent(_ content: AdvertisingContent) { self.content = content }
+
+  private var modulation: Modulation { identity.properties.secondary }
+  var dataInfo: LL.AdvertisingDataInfo {
+    LL.AdvertisingDataInfo(sid: identity.properties.sid, did: content.dataID)
+  }
+  /// Whether packets of an event are still to be sent.
+  var isPending: Bool { chain?.next != nil }
+  var nextStart: Instant? { chain?.next?.start }
+
+  /// AuxPtr of a packet that begins at `now`.
+  func pointer(from now: Instant) -> LL.AuxiliaryPointer {
+    guard let chain, let link = chain.next else {
+      return LL.AuxiliaryPointer(
+        channel: ChannelIndex(0), isClockAccurate: isClockAccurate, offset: .none, phy: modulation.phy)
+    }
+    return chain.pointer(to: link, from: now)
+  }
+
+  // MARK: Planning
+
+  /// Puts AUX_ADV_IND where the radio is free, not before `earliest`.
+  mutating func announce(from earliest: Instant, hasSyncInfo: Bool, agenda: RadioAgenda) {
+    counter += 1
+    phase = .announced
+    let earliest = agenda.next < earliest ? earliest + Self.crowdedMargin : earliest
+    let start = agenda.gap(
+      of: duration(hasSyncInfo: hasSyncInfo), from: earliest, before: earliest + Self.patience)
+    chain = AuxiliaryChain(
+      indicationData, modulation: modulation, isClockAccurate: isClockAccurate,
+      first: AuxiliaryChain.Link(start: start, channel: selection.channel(event: counter, map: channelMap)))
+  }
+
+  mutating func cancel() { chain = nil }
+
+  /// What the next packet needs; nil: there is none.
+  func claim(hasSyncInfo: Bool) -> RadioClaim? {
+    guard let chain, let link = chain.next else { return nil }
+    let packet = chain.length(fields(hasSyncInfo: hasSyncInfo))
+    let longest: TimeSpan
+    if case .announced = phase { longest = duration(hasSyncInfo: hasSyncInfo) } else { longest = packet }
+    return RadioClaim(
+      purpose: .auxiliary, start: link.start, latestStart: link.start, shortest: packet, longest: longest,
+      losses: losses)
+  }
+
+  /// How long AUX_ADV_IND and all that may follow at once last.
+  private func duration(hasSyncInfo: Bool) -> TimeSpan {
+    var indication = indication(hasSyncInfo: hasSyncInfo)
+    indication.data = indicationData
+    let packet = modulation.airTime(
+      payloadOctets: min(indication.length, LL.ExtendedAdvertisingPayload.maximumLength))
+    let properties = identity.properties
+    guard properties.isAnswerable else { return packet }
+    let request = modulation.airTime(payloadOctets: properties.isConnectable ? 34 : 12)
+    var response = scanResponse
+    response.data = content.response
+    let octets = properties.isConnectable ? 14 : min(response.length, LL.ExtendedAdvertisingPayload.maximumLength)
+    return packet + LL.interFrameSpace * 2 + request + modulation.airTime(payloadOctets: octets)
+  }
+
+  // MARK: PDUs
+
+  /// AUX_ADV_IND without its data · 2.3.1.6.
+  private func indication(hasSyncInfo: Bool) -> LL.ExtendedAdvertisingPayload {
+    let properties = identity.properties
+    return LL.ExtendedAdvertisingPayload(
+      mode: identity.mode, advertiser: properties.isAnonymous ? nil : identity.own, target: identity.target,
+      dataInfo: dataInfo, syncInfo: hasSyncInfo ? .placeholder : nil,
+      transmitPower: properties.includesTransmitPower ? properties.power.hciLevel : nil)
+  }
+
+  /// A scannable set says nothing of itself before it is asked.
+  private var indicationData: ByteSlice { identity.properties.isScannable ? ByteSlice() : content.data }
+
+  /// AUX_SCAN_RSP without its data · 2.3.2.3.
+  private var scanResponse: LL.ExtendedAdvertisingPayload {
+    LL.ExtendedAdvertisingPayload(advertiser: identity.own, dataInfo: dataInfo)
+  }
+
+  /// The next packet without its data.
+  private func fields(hasSyncInfo: Bool) -> LL.ExtendedAdvertisingPayload {
+    if case .announced = phase { return indication(hasSyncInfo: hasSyncInfo) }
+    return LL.ExtendedAdvertisingPayload(dataInfo: dataInfo)
+  }
+
+  /// Whether the data and the response can be sent at all · Vol 4, Part E, 7.8.54: those of a connectable set have one
+  /// packet, and all packets of an event must be over before the next event.
+  func canCarry(hasSyncInfo: Bool) -> Bool {
+    let properties = identity.properties
+    let maximum = LL.ExtendedAdvertisingPayload.maximumLength
+    let header = indication(hasSyncInfo: hasSyncInfo)
+    if properties.isConnectable { return header.length + content.data.count <= maximum }
+    let data = properties.isScannable ? content.response : content.data
+    let packets = 1 + data.count / (maximum - 32)
+    let time = (modulation.airTime(payloadOctets: maximum) + LL.minimumAuxiliaryFrameSpace) * Int64(packets)
+    return packets == 1 || time < properties.interval
+  }
+
+  // MARK: Events
+
+  /// The radio is there for the next packet.
+  mutating func begin(syncInfo: LL.SyncInfo?, at now: Instant, agenda: RadioAgenda, in pool: PacketPool) -> RadioStep {
+    guard let link = chain?.next else { return .done }
+    losses = 0
+    channel = link.channel
+    var fields = fields(hasSyncInfo: syncInfo != nil)
+    if case .announced = phase {
+      fields.syncInfo = syncInfo
+      phase = .advertising
+    }
+    return transmit(fields, at: now, agenda: agenda, in: pool)
+  }
+
+  /// AUX_ADV_IND, AUX_SCAN_RSP or AUX_CHAIN_IND: what is left of the data goes into packets to come.
+  private mutating func transmit(
+    _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, agenda: RadioAgenda, in pool: PacketPool
+  ) -> RadioStep {
+    let (selection, counter, map) = (selection, counter, channelMap)
+    let payload = chain?.take(fields, at: now, agenda: agenda) { sent in
+      selection.channel(event: counter + sent, map: map)
+    }
+    return transmit(.extended(payload ?? fields), in: pool)
+  }
+
+  private func transmit(_ pdu: LL.AdvertisingPDU, in pool: PacketPool) -> RadioStep {
+    .command(
+      .transmit(
+        pdu.packet(in: pool), on: channel.radioChannel, modulation: modulation, power: identity.properties.power))
+  }
+
+  mutating func transmitted(at now: Instant) -> Advertiser.Outcome {
+    switch phase {
+    case .advertising where identity.properties.isAnswerable:
+      phase = .listening
+      return .goesOn(
+        .command(
+          .receive(
+            on: channel.radioChannel, phy: modulation.phy, accessAddress: LL.advertisingAccessAddress,
+            crcInit: LL.advertisingCRCInit, until: RadioTiming.answerTimeout(after: now))))
+    case .connecting(let request): return .connected(request)
+    default:
+      phase = .chaining
+      return .goesOn(.done)
+    }
+  }
+
+  /// A packet has come in the time for answers.
+  mutating func received(_ packet: AirPacket, isIntact: Bool, acceptList: AcceptList, at now: Instant)
+    -> Advertiser.Outcome
+  {
+    switch identity.request(in: packet, isIntact: isIntact, acceptList: acceptList, at: now) {
+    case .scan(let scanner):
+      phase = .beforeScanResponse
+      return .scanned(.wait(until: now + LL.interFrameSpace), by: scanner)
+    case .connect(let request): return .asked(request)
+    case nil: return .goesOn(.done)
+    }
+  }
+
+  /// The controller has no objection: AUX_CONNECT_RSP follows.
+  mutating func accept(_ request: ConnectRequest) -> RadioStep {
+    phase = .beforeConnectResponse(request)
+    return .wait(until: request.end + LL.interFrameSpace)
+  }
+
+  /// The interframe space after a request is over.
+  mutating func timeReached(at now: Instant, agenda: RadioAgenda, in pool: PacketPool) -> RadioStep {
+    switch phase {
+    case .beforeScanResponse:
+      phase = .chaining
+      chain = AuxiliaryChain(
+        content.response, modulation: modulation, isClockAccurate: isClockAccurate,
+        first: AuxiliaryChain.Link(start: now, channel: channel))
+      return transmit(scanResponse, at: now, agenda: agenda, in: pool)
+    case .beforeConnectResponse(let request):
+      phase = .connecting(request)
+      return transmit(.auxConnectRsp(advertiser: identity.own, initiator: request.initiator), in: pool)
+    default: return .done
+    }
+  }
+
+  /// The radio was not free at the time that was announced: what is left is not sent.
+  mutating func lose() {
+    losses += 1
+    cancel()
+  }
+}
+
+extension LL.SyncInfo {
+  /// One of the right length.
+  static let placeholder = LL.SyncInfo(
+    offset: .none, isAdjusted: false, interval: 0, channelMap: .all, sleepClockAccuracy: .upTo500, accessAddress: 0,
+    crcInit: 0, eventCounter: 0)
+}

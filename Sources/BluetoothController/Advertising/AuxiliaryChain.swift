@@ -1,0 +1,74 @@
+import BluetoothWire
+
+/// Data that one packet may not hold: each packet points to the next one, AUX_CHAIN_IND, until all of them are sent ·
+/// Vol 6, Part B, 2.3.1.6, 2.3.1.8.
+struct AuxiliaryChain {
+  /// Where a packet is, which the one before it says.
+  struct Link {
+    var start: Instant
+    var channel: ChannelIndex
+  }
+
+  /// How long after its earliest time the next packet is at most, if the radio has something else to do first.
+  private static let patience = TimeSpan.milliseconds(20)
+
+  let modulation: Modulation
+  let isClockAccurate: Bool
+  let data: ByteSlice
+  /// The octets that are sent.
+  private var sent = 0
+  /// The next packet; nil: there is none.
+  private(set) var next: Link?
+
+  init(_ data: ByteSlice, modulation: Modulation, isClockAccurate: Bool, first: Link?) {
+    self.data = data
+    self.modulation = modulation
+    self.isClockAccurate = isClockAccurate
+    next = first
+  }
+
+  /// How long the next packet is, when `fields` are its other fields.
+  func length(_ fields: LL.ExtendedAdvertisingPayload) -> TimeSpan {
+    var payload = fields
+    payload.data = data.dropFirst(sent)
+    return modulation.airTime(payloadOctets: min(payload.length, LL.ExtendedAdvertisingPayload.maximumLength))
+  }
+
+  /// The packet that is sent now: `fields`, with as much of the data as there is room for, and where the rest is.
+  mutating func take(
+    _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, agenda: RadioAgenda, channel: (Int) -> ChannelIndex
+  ) -> LL.ExtendedAdvertisingPayload {
+    var payload = fields
+    let rest = data.dropFirst(sent)
+    let maximum = LL.ExtendedAdvertisingPayload.maximumLength
+    payload.data = rest
+    guard payload.length > maximum else {
+      sent = data.count
+      next = nil
+      return payload
+    }
+    // The pointer's place is taken before there is one: its values don't change the length.
+    payload.auxiliary = pointer(to: Link(start: now, channel: ChannelIndex(0)), from: now)
+    payload.data = rest.prefix(rest.count - (payload.length - maximum))
+    sent += payload.data.count
+    let earliest = now + modulation.airTime(payloadOctets: maximum) + LL.minimumAuxiliaryFrameSpace
+    var following = fields
+    following.data = data.dropFirst(sent)
+    let length = modulation.airTime(payloadOctets: min(following.length, maximum))
+    let link = Link(
+      start: agenda.gap(of: length, from: earliest, before: earliest + Self.patience), channel: channel(sent))
+    payload.auxiliary = pointer(to: link, from: now)
+    next = link
+    return payload
+  }
+
+  /// AuxPtr of a packet that begins at `now`.
+  func pointer(to link: Link, from now: Instant) -> LL.AuxiliaryPointer {
+    LL.AuxiliaryPointer(
+      channel: link.channel, isClockAccurate: isClockAccurate, offset: LL.PacketOffset(link.start - now),
+      phy: modulation.phy)
+  }
+
+  /// The rest is not sent.
+  mutating func cancel() { next = nil }
+}

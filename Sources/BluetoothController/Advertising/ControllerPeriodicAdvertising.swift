@@ -1,0 +1,53 @@
+import BluetoothRadio
+import BluetoothWire
+
+/// Periodic advertising trains · Vol 6, Part B, 4.4.2.12.
+extension Controller {
+  /// Begins the train of a set, if it is wanted, does not exist yet, and the set advertises.
+  mutating func startTrain(_ index: Int, at now: Instant) {
+    guard let set = sets[index], let periodic = set.periodic, periodic.isEnabled, periodic.advertiser == nil,
+      set.advertiser != nil
+    else { return }
+    let place = agenda.add(.periodicAdvertising(index))
+    let interval = LL.SyncInfo.intervalUnit * Int64(periodic.properties.interval)
+    // Where nobody else has planned anything, as far as that can be told today.
+    let start = agenda.gap(of: .milliseconds(5), from: now + interval, before: now + interval * 2)
+    let advertiser = PeriodicAdvertiser(
+      periodic.properties, of: set.properties, data: periodic.data,
+      dataInfo: periodic.includesDataInfo ? set.dataInfo : nil,
+      sleepClockAccuracy: LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy),
+      channelMap: host.channelMap, clock: clock, place: place, random: &random, start: start)
+    sets[index]?.periodic?.advertiser = advertiser
+    agenda[place] = advertiser.claim
+    // From now on AUX_ADV_IND tells of it.
+    contentChanged(index)
+  }
+
+  /// Ends the train of a set.
+  mutating func stopTrain(_ index: Int) {
+    guard let place = sets[index]?.periodic?.advertiser?.place else { return }
+    agenda.remove(place)
+    sets[index]?.periodic?.advertiser = nil
+    if radioUse.isActivity(.periodicAdvertising(index)) { abandonRadio() }
+    contentChanged(index)
+  }
+
+  private mutating func claimTrain(_ index: Int) {
+    guard let place = sets[index]?.periodic?.advertiser?.place else { return }
+    agenda[place] = sets[index]?.periodic?.advertiser?.claim
+  }
+
+  mutating func beginPeriodicAdvertising(_ index: Int, at now: Instant) -> RadioStep {
+    sets[index]?.periodic?.advertiser?.begin(at: now, agenda: agenda, in: pool) ?? .done
+  }
+
+  mutating func losePeriodicAdvertising(_ index: Int) {
+    sets[index]?.periodic?.advertiser?.lose()
+    claimTrain(index)
+  }
+
+  mutating func endPeriodicAdvertising(_ index: Int) {
+    sets[index]?.periodic?.advertiser?.end()
+    claimTrain(index)
+  }
+}

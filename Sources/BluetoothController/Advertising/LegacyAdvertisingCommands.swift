@@ -1,0 +1,35 @@
+import BluetoothWire
+
+/// Advertising by the legacy commands: one set without a handle, which exists while it is enabled · Vol 4, Part E, 7.8.5 to
+/// 7.8.9.
+extension Controller {
+  mutating func setAdvertisingEnable(_ isEnabled: Bool, at now: Instant) -> HCI.ErrorCode {
+    guard isEnabled else {
+      if let index = sets.index(of: nil) {
+        stopAdvertising(index)
+        sets.remove(index)
+      }
+      return .success
+    }
+    guard sets.index(of: nil) == nil else { return .success }
+    let properties = AdvertisingProperties(host.advertisingParameters, power: configuration.transmitPower)
+    if properties.isConnectable && connections.count >= configuration.connectionLimit {
+      return .connectionLimitExceeded
+    }
+    guard let own = ownAddress(properties.ownAddressType) else { return .invalidHCICommandParameters }
+    var set = AdvertisingSet(handle: nil, properties: properties)
+    set.content.data = host.advertisingData
+    set.content.response = host.scanResponse
+    guard let index = sets.insert(set) else { return .memoryCapacityExceeded }
+    startAdvertising(index, own: own, at: now)
+    return .success
+  }
+
+  /// The data of the host are in the next packet.
+  mutating func legacyContentChanged() {
+    guard let index = sets.index(of: nil) else { return }
+    sets[index]?.content.data = host.advertisingData
+    sets[index]?.content.response = host.scanResponse
+    contentChanged(index)
+  }
+}

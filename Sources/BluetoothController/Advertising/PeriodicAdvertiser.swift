@@ -1,0 +1,146 @@
+import BluetoothRadio
+import BluetoothWire
+
+/// How a periodic advertising train is to be · Vol 4, Part E, 7.8.61.
+struct PeriodicAdvertisingProperties {
+  /// Units of 1.25 ms, 6 to 65,535.
+  var interval: UInt16
+  var includesTransmitPower: Bool
+}
+
+/// A periodic advertising train: AUX_SYNC_IND at fixed intervals, and the packets that hold what does not fit into it ·
+/// Vol 6, Part B, 4.4.2.12.
+struct PeriodicAdvertiser {
+  let place: RadioAgenda.Place
+  let properties: PeriodicAdvertisingProperties
+  let modulation: Modulation
+  let accessAddress: UInt32
+  let crcInit: UInt32
+  let sleepClockAccuracy: LL.SleepClockAccuracy
+  private let power: Decibel
+  private let clock: SleepClock
+  private let selection: LL.ChannelSelection
+  private let channelMap: ChannelMap
+
+  /// AdvData of the train, and the ADI if it is to be sent.
+  private var data: ByteSlice
+  private var dataInfo: LL.AdvertisingDataInfo?
+
+  /// When the train begins.
+  private let reference: Instant
+  /// paEventCounter without its limit of 16 bits: the event to come, or the one whose chain is being sent.
+  private var event = 0
+  private var chain: AuxiliaryChain?
+  private var losses = 0
+
+  init(
+    _ properties: PeriodicAdvertisingProperties, of set: AdvertisingProperties, data: ByteSlice,
+    dataInfo: LL.AdvertisingDataInfo?, sleepClockAccuracy: LL.SleepClockAccuracy, channelMap: ChannelMap,
+    clock: SleepClock, place: RadioAgenda.Place, random: inout SplitGenerator, start: Instant
+  ) {
+    self.properties = properties
+    self.data = data
+    self.dataInfo = dataInfo
+    self.sleepClockAccuracy = sleepClockAccuracy
+    self.channelMap = channelMap
+    self.clock = clock
+    self.place = place
+    modulation = set.secondary
+    power = set.power
+    accessAddress = LL.randomAccessAddress(using: &random)
+    crcInit = UInt32(truncatingIfNeeded: random.next()) & 0xFF_FFFF
+    selection = .algorithm2(accessAddress: accessAddress)
+    reference = start
+  }
+
+  /// The host has given other data; they are in the next event.
+  mutating func setData(_ data: ByteSlice, _ dataInfo: LL.AdvertisingDataInfo?) {
+    self.data = data
+    self.dataInfo = dataInfo
+  }
+
+  var interval: TimeSpan { LL.SyncInfo.intervalUnit * Int64(properties.interval) }
+
+  private func start(of event: Int) -> Instant { clock.instant(interval * Int64(event), after: reference) }
+
+  /// Where a packet that begins at `now` says that the train is: its first event from `earliest` on.
+  func syncInfo(from now: Instant, notBefore earliest: Instant) -> LL.SyncInfo {
+    // The event that has begun is over for who has to be told of it.
+    var event = max(event, Int((earliest - reference).nanoseconds / interval.nanoseconds))
+    while start(of: event) < earliest { event += 1 }
+    var result = LL.SyncInfo(
+      offset: .none, isAdjusted: false, interval: properties.interval, channelMap: channelMap,
+      sleepClockAccuracy: sleepClockAccuracy, accessAddress: accessAddress, crcInit: crcInit,
+      eventCounter: UInt16(truncatingIfNeeded: event))
+    result.span = start(of: event) - now
+    return result
+  }
+
+  /// Whether all packets of an event are over before the next event.
+  static func canCarry(_ data: ByteSlice, interval: TimeSpan, modulation: Modulation) -> Bool {
+    let maximum = LL.ExtendedAdvertisingPayload.maximumLength
+    let packets = 1 + data.count / (maximum - 16)
+    return (modulation.airTime(payloadOctets: maximum) + LL.minimumAuxiliaryFrameSpace) * Int64(packets) < interval
+      || packets == 1
+  }
+
+  // MARK: Events
+
+  private var fields: LL.ExtendedAdvertisingPayload {
+    LL.ExtendedAdvertisingPayload(
+      dataInfo: dataInfo,
+      transmitPower: chain == nil && properties.includesTransmitPower ? power.hciLevel : nil)
+  }
+
+  var claim: RadioClaim {
+    if let chain, let link = chain.next {
+      let length = chain.length(fields)
+      return RadioClaim(
+        purpose: .auxiliary, start: link.start, latestStart: link.start, shortest: length, longest: length)
+    }
+    let start = start(of: event)
+    var payload = fields
+    payload.data = data
+    let length = modulation.airTime(payloadOctets: min(payload.length, LL.ExtendedAdvertisingPayload.maximumLength))
+    return RadioClaim(
+      purpose: .periodic, start: start, latestStart: start + RadioTiming.anchorJitter, shortest: length,
+      longest: length, losses: losses)
+  }
+
+  /// The radio is there for the next packet.
+  mutating func begin(at now: Instant, agenda: RadioAgenda, in pool: PacketPool) -> RadioStep {
+    losses = 0
+    let fields = fields
+    let channel: ChannelIndex
+    if let link = chain?.next {
+      channel = link.channel
+    } else {
+      channel = selection.channel(event: event, map: channelMap)
+      chain = AuxiliaryChain(
+        data, modulation: modulation, isClockAccurate: sleepClockAccuracy.partsPerMillion <= 50,
+        first: AuxiliaryChain.Link(start: now, channel: channel))
+    }
+    let (selection, event, map) = (selection, event, channelMap)
+    let payload = chain?.take(fields, at: now, agenda: agenda) { sent in
+      selection.channel(event: event + sent, map: map)
+    }
+    let packet = LL.AdvertisingPDU.extended(payload ?? fields).packet(
+      in: pool, accessAddress: accessAddress, crcInit: crcInit)
+    return .command(.transmit(packet, on: channel.radioChannel, modulation: modulation, power: power))
+  }
+
+  /// A packet is sent.
+  mutating func end() {
+    // The next event waits for nothing.
+    if let link = chain?.next, link.start < start(of: event + 1) - LL.minimumAuxiliaryFrameSpace { return }
+    chain = nil
+    event += 1
+  }
+
+  /// The radio was not free at the time that was announced.
+  mutating func lose() {
+    if chain == nil { losses += 1 }
+    chain = nil
+    event += 1
+  }
+}
