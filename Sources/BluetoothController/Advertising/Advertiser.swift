@@ -26,7 +26,7 @@ struct Advertiser {
   private static let connectTime = Modulation.le1M.airTime(payloadOctets: 34)
   private static let scanTime = Modulation.le1M.airTime(payloadOctets: 12)
 
-  let identity: AdvertiserIdentity
+  private(set) var identity: AdvertiserIdentity
   /// Where the claims are.
   let place: RadioAgenda.Place
   private(set) var events: AdvertisingEvents
@@ -59,6 +59,13 @@ struct Advertiser {
       auxiliary?.setContent(content)
       packet = extendedPacket(at: .zero, in: pool)
     }
+  }
+
+  /// The address is another one from the next packet on.
+  mutating func setAddress(_ address: DeviceAddress, content: AdvertisingContent, in pool: PacketPool) {
+    identity = AdvertiserIdentity(identity.properties, own: address)
+    auxiliary?.identity = identity
+    setContent(content, in: pool)
   }
 
   // MARK: Claims

@@ -36,6 +36,65 @@ struct AdvertisingProperties {
   /// How many primary channels are used.
   var channelCount: Int { (channelMap & 0b111).nonzeroBitCount }
 
+  /// Whether the type has AdvData of its own · 7.8.54: a directed legacy advertiser has none, nor has an extended one that
+  /// is scanned.
+  var hasData: Bool { usesLegacyPDUs ? !isDirected : !isScannable }
+  /// Whether periodic advertising goes with the type · 7.8.61.
+  var canHaveTrain: Bool { !usesLegacyPDUs && !isAnswerable && !isAnonymous }
+
+  /// Those of the extended commands · 7.8.53.
+  ///
+  /// - Throws: the error for the host.
+  init(_ parameters: HCI.ExtendedAdvertisingParameters, defaultPower: Decibel) throws(HCI.ErrorCode) {
+    let properties = parameters.properties
+    isConnectable = properties.contains(.connectable)
+    isScannable = properties.contains(.scannable)
+    isDirected = properties.contains(.directed)
+    isHighDutyCycle = properties.contains(.highDutyCycle)
+    usesLegacyPDUs = properties.contains(.legacy)
+    isAnonymous = properties.contains(.anonymous)
+    includesTransmitPower = properties.contains(.includesTransmitPower)
+    interval = Self.intervalUnit * Int64(parameters.minimumInterval)
+    channelMap = parameters.channelMap
+    ownAddressType = parameters.ownAddressType
+    peer = parameters.peer
+    filterPolicy = parameters.filterPolicy
+    power =
+      parameters.transmitPower == HCI.ExtendedAdvertisingParameters.anyTransmitPower
+      ? defaultPower : min(Self.maximumPower, max(Self.minimumPower, Decibel(Int(parameters.transmitPower))))
+    primary = Modulation(parameters.primaryPHY, parameters.primaryCoding)
+    secondary = usesLegacyPDUs ? .le1M : Modulation(parameters.secondaryPHY, parameters.secondaryCoding)
+    sid = parameters.advertisingSID
+    notifiesScanRequests = parameters.notifiesOfScanRequests
+
+    let hasType = usesLegacyPDUs ? Self.legacyTypes.contains(properties) : isValidExtendedType
+    let hasIntervals =
+      isHighDutyCycle
+      || parameters.minimumInterval >= 0x20 && parameters.minimumInterval <= parameters.maximumInterval
+    let hasPower = parameters.transmitPower <= 20 || parameters.transmitPower == 127
+    guard hasType, properties.subtracting(.known).isEmpty, hasIntervals, channelMap & 0b111 != 0,
+      channelMap & ~0b111 == 0, filterPolicy <= 3, !isDirected || peer.type <= 1, hasPower,
+      parameters.transmitPower >= -127,
+      !usesLegacyPDUs || primary == .le1M
+    else { throw .invalidHCICommandParameters }
+    // LE 2M is no PHY of the primary channels.
+    guard primary != .le2M else { throw .unsupportedFeatureOrParameterValue }
+  }
+
+  /// What a set can be sent with, dBm.
+  static let minimumPower = Decibel(-20)
+  static let maximumPower = Decibel(20)
+
+  /// ADV_IND, ADV_DIRECT_IND at low and at high duty cycle, ADV_SCAN_IND, ADV_NONCONN_IND.
+  private static let legacyTypes: [HCI.ExtendedAdvertisingParameters.Properties] = [
+    [.legacy, .connectable, .scannable], [.legacy, .connectable, .directed],
+    [.legacy, .connectable, .directed, .highDutyCycle], [.legacy, .scannable], [.legacy],
+  ]
+
+  private var isValidExtendedType: Bool {
+    !(isConnectable && isScannable) && !isHighDutyCycle && !(isAnonymous && isAnswerable)
+  }
+
   /// Those of the legacy commands.
   init(_ parameters: HCI.AdvertisingParameters, power: Decibel) {
     let type = parameters.type
@@ -49,5 +108,22 @@ struct AdvertisingProperties {
     peer = parameters.peer
     filterPolicy = parameters.filterPolicy
     self.power = power
+  }
+}
+
+extension HCI.ExtendedAdvertisingParameters.Properties {
+  fileprivate static let known: Self = [
+    .connectable, .scannable, .directed, .highDutyCycle, .legacy, .anonymous, .includesTransmitPower,
+  ]
+}
+
+extension Modulation {
+  /// A PHY, and on LE Coded the coding that the host would like or insists on; S=8 where it leaves the choice.
+  init(_ phy: PHY, _ coding: HCI.ExtendedAdvertisingParameters.Coding) {
+    switch phy {
+    case .le1M: self = .le1M
+    case .le2M: self = .le2M
+    case .leCoded: self = coding == .prefersS2 || coding == .requiresS2 ? .codedS2 : .codedS8
+    }
   }
 }

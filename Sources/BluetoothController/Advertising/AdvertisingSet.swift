@@ -11,23 +11,48 @@ struct AdvertisingSet {
     /// The host wants the train; it begins when the set advertises.
     var isEnabled = false
     var includesDataInfo = false
+    /// The ADI of the train's data.
+    var dataID: UInt16 = 0
     var advertiser: PeriodicAdvertiser?
+
+    init(properties: PeriodicAdvertisingProperties) { self.properties = properties }
+
+    /// Whether an event is over before the next one.
+    func canCarryData(modulation: Modulation) -> Bool {
+      PeriodicAdvertiser.canCarry(
+        data, interval: LL.SyncInfo.intervalUnit * Int64(properties.interval), modulation: modulation)
+    }
   }
 
-  let handle: UInt8?
+  let handle: HCI.AdvertisingHandle?
   var properties: AdvertisingProperties
   var randomAddress: DeviceAddress?
+  /// Which new data bring a new resolvable private address.
+  var addressChanges: HCI.AddressChangeReasons = []
   var content = AdvertisingContent()
   var periodic: Periodic?
   /// nil: it is not enabled.
   var advertiser: Advertiser?
 
-  init(handle: UInt8?, properties: AdvertisingProperties) {
+  init(handle: HCI.AdvertisingHandle?, properties: AdvertisingProperties) {
     self.handle = handle
     self.properties = properties
   }
 
+  /// Whether it or its train is on the air, or about to be.
+  var isInUse: Bool { advertiser != nil || periodic?.isEnabled == true }
+  /// Whether the data fit into an advertising event.
+  var canCarryContent: Bool {
+    properties.usesLegacyPDUs
+      || content.canBeCarried(by: properties, hasTrain: periodic?.isEnabled == true)
+  }
+
   var dataInfo: LL.AdvertisingDataInfo { LL.AdvertisingDataInfo(sid: properties.sid, did: content.dataID) }
+  /// ADI of AUX_SYNC_IND; nil: it has none.
+  var trainDataInfo: LL.AdvertisingDataInfo? {
+    guard let periodic, periodic.includesDataInfo else { return nil }
+    return LL.AdvertisingDataInfo(sid: properties.sid, did: periodic.dataID)
+  }
   /// Whether AUX_ADV_IND has SyncInfo.
   var hasTrain: Bool { periodic?.advertiser != nil }
   /// Whether ADV_EXT_IND can't say it all · Vol 6, Part B, 2.3.1.5: a set that can be answered has AUX_ADV_IND, and so has
@@ -55,7 +80,7 @@ struct AdvertisingSets {
     _modify { yield &slots[index] }
   }
 
-  func index(of handle: UInt8?) -> Int? {
+  func index(of handle: HCI.AdvertisingHandle?) -> Int? {
     slots.indices.first { slots[$0] != nil && slots[$0]?.handle == handle }
   }
 

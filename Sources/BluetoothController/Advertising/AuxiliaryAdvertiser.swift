@@ -21,7 +21,7 @@ struct AuxiliaryAdvertiser {
   /// The primary channels need the more time the busier the radio is.
   private static let crowdedMargin = TimeSpan.microseconds(2_500)
 
-  private let identity: AdvertiserIdentity
+  var identity: AdvertiserIdentity
   let place: RadioAgenda.Place
   private let isClockAccurate: Bool
   private let selection: LL.ChannelSelection
@@ -135,19 +135,6 @@ struct AuxiliaryAdvertiser {
   private func fields(hasSyncInfo: Bool) -> LL.ExtendedAdvertisingPayload {
     if case .announced = phase { return indication(hasSyncInfo: hasSyncInfo) }
     return LL.ExtendedAdvertisingPayload(dataInfo: dataInfo)
-  }
-
-  /// Whether the data and the response can be sent at all · Vol 4, Part E, 7.8.54: those of a connectable set have one
-  /// packet, and all packets of an event must be over before the next event.
-  func canCarry(hasSyncInfo: Bool) -> Bool {
-    let properties = identity.properties
-    let maximum = LL.ExtendedAdvertisingPayload.maximumLength
-    let header = indication(hasSyncInfo: hasSyncInfo)
-    if properties.isConnectable { return header.length + content.data.count <= maximum }
-    let data = properties.isScannable ? content.response : content.data
-    let packets = 1 + data.count / (maximum - 32)
-    let time = (modulation.airTime(payloadOctets: maximum) + LL.minimumAuxiliaryFrameSpace) * Int64(packets)
-    return packets == 1 || time < properties.interval
   }
 
   // MARK: Events

@@ -59,7 +59,7 @@ extension Controller {
     if let handle = set.handle {
       output.send(
         .leAdvertisingSetTerminated(
-          status, advertisingHandle: handle, HCI.ConnectionHandle(rawValue: 0),
+          status, handle, HCI.ConnectionHandle(rawValue: 0),
           completedEvents: UInt8(clamping: events)))
     } else {
       // High duty cycle directed advertising has gone on for 1.28 s without an answer · Vol 6, Part B, 4.4.2.4.3.
@@ -86,7 +86,7 @@ extension Controller {
     guard let advertisingHandle = set.handle else { return }
     output.send(
       .leAdvertisingSetTerminated(
-        .success, advertisingHandle: advertisingHandle, handle,
+        .success, advertisingHandle, handle,
         completedEvents: UInt8(clamping: advertiser.events.completed)))
   }
 
@@ -178,6 +178,8 @@ extension Controller {
 
   /// LE Scan Request Received · Vol 4, Part E, 7.7.65.19, if the host wants to know.
   private mutating func reportScanRequest(_ index: Int, by scanner: DeviceAddress) {
+    guard let handle = sets[index]?.handle, sets[index]?.properties.notifiesScanRequests == true else { return }
+    output.send(.leScanRequestReceived(handle, scanner: HCI.PeerAddress(scanner)))
   }
 
   // MARK: Packets on the secondary channels

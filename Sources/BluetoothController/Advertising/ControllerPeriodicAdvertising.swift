@@ -14,7 +14,7 @@ extension Controller {
     let start = agenda.gap(of: .milliseconds(5), from: now + interval, before: now + interval * 2)
     let advertiser = PeriodicAdvertiser(
       periodic.properties, of: set.properties, data: periodic.data,
-      dataInfo: periodic.includesDataInfo ? set.dataInfo : nil,
+      dataInfo: set.trainDataInfo,
       sleepClockAccuracy: LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy),
       channelMap: host.channelMap, clock: clock, place: place, random: &random, start: start)
     sets[index]?.periodic?.advertiser = advertiser
@@ -30,6 +30,14 @@ extension Controller {
     sets[index]?.periodic?.advertiser = nil
     if radioUse.isActivity(.periodicAdvertising(index)) { abandonRadio() }
     contentChanged(index)
+  }
+
+  /// The host has given other data for the train, or wants them to be taken as such; another DID tells of it.
+  mutating func renewTrainData(_ index: Int) {
+    sets[index]?.periodic?.dataID = UInt16(truncatingIfNeeded: random.next()) & 0xFFF
+    guard let set = sets[index], let periodic = set.periodic else { return }
+    sets[index]?.periodic?.advertiser?.setData(periodic.data, set.trainDataInfo)
+    if !radioUse.isActivity(.periodicAdvertising(index)) { claimTrain(index) }
   }
 
   private mutating func claimTrain(_ index: Int) {

@@ -17,7 +17,8 @@ extension Controller {
     if let status = answerWithStatus(command, at: now) {
       output.send(.commandStatus(status, credits: 1, opcode))
       followStatus(command, status, at: now)
-    } else if let result = advertisingAndScanning(command, at: now) ?? ofConnection(command, at: now)
+    } else if let result = advertisingAndScanning(command, at: now) ?? advertisingSets(command, at: now)
+      ?? periodicAdvertising(command, at: now) ?? ofConnection(command, at: now)
       ?? general(command)
     {
       output.send(.commandComplete(credits: 1, opcode, result))

@@ -1,0 +1,236 @@
+import BluetoothWire
+
+/// The commands for advertising sets · Vol 4, Part E, 7.8.52 to 7.8.60, 7.8.122.
+extension Controller {
+  /// The answer to a command for advertising sets; nil: it is another command.
+  mutating func advertisingSets(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+    switch command {
+    case .leSetAdvertisingSetRandomAddress(let handle, let value):
+      return .status(withSet(handle) { $0.setRandomAddress(value, of: $1) })
+    case .leSetExtendedAdvertisingParameters(let parameters), .leSetExtendedAdvertisingParametersV2(let parameters):
+      return setParameters(parameters)
+    case .leSetExtendedAdvertisingData(let handle, let fragment):
+      return .status(withSet(handle) { $0.setData(fragment, of: $1) })
+    case .leSetExtendedScanResponseData(let handle, let fragment):
+      return .status(withSet(handle) { $0.setResponse(fragment, of: $1) })
+    case .leSetExtendedAdvertisingEnable(let isEnabled, let elements):
+      return .status(isEnabled ? enable(elements, at: now) : disable(elements))
+    case .leReadMaximumAdvertisingDataLength:
+      return .leMaximumAdvertisingDataLength(UInt16(AdvertisingContent.maximumLength))
+    case .leReadNumberOfSupportedAdvertisingSets:
+      return .leNumberOfSupportedAdvertisingSets(UInt8(AdvertisingSets.capacity))
+    case .leRemoveAdvertisingSet(let handle): return .status(withSet(handle) { $0.removeSet($1) })
+    case .leClearAdvertisingSets: return .status(clearSets())
+    case .leSetDataRelatedAddressChanges(let handle, let reasons):
+      return .status(
+        withSet(handle) {
+          $0.sets[$1]?.addressChanges = reasons
+          return .success
+        })
+    default: return nil
+    }
+  }
+
+  /// Has `body` do something with the set of this handle, or refuses what is about a set that does not exist.
+  mutating func withSet(
+    _ handle: HCI.AdvertisingHandle, _ body: (inout Controller, Int) -> HCI.ErrorCode
+  ) -> HCI.ErrorCode {
+    guard let index = sets.index(of: handle) else { return .unknownAdvertisingIdentifier }
+    return body(&self, index)
+  }
+
+  // MARK: Parameters · 7.8.52, 7.8.53
+
+  private mutating func setRandomAddress(_ value: UInt64, of index: Int) -> HCI.ErrorCode {
+    let address = DeviceAddress(value, .random)
+    if let advertiser = sets[index]?.advertiser, let set = sets[index] {
+      // A central that has heard the old address may be about to connect to it.
+      guard !set.properties.isConnectable else { return .commandDisallowed }
+      if advertiser.identity.own.kind == .random {
+        sets[index]?.advertiser?.setAddress(address, content: set.content, in: pool)
+      }
+    }
+    sets[index]?.randomAddress = address
+    return .success
+  }
+
+  private mutating func setParameters(_ parameters: HCI.ExtendedAdvertisingParameters) -> HCI.ReturnParameters {
+    let properties: AdvertisingProperties
+    do throws(HCI.ErrorCode) {
+      properties = try AdvertisingProperties(parameters, defaultPower: configuration.transmitPower)
+    } catch {
+      return .status(error)
+    }
+    if let index = sets.index(of: parameters.handle), let set = sets[index] {
+      if set.advertiser != nil { return .status(.commandDisallowed) }
+      // A train goes on with the PHY that it has.
+      if set.hasTrain && properties.secondary.phy != set.properties.secondary.phy {
+        return .status(.commandDisallowed)
+      }
+      if set.periodic != nil && !properties.canHaveTrain { return .status(.invalidHCICommandParameters) }
+      let hasFittingData =
+        !properties.usesLegacyPDUs
+        || max(set.content.data.count, set.content.response.count) <= LL.maximumAdvertisingDataLength
+      guard hasFittingData else { return .status(.invalidHCICommandParameters) }
+      sets[index]?.properties = properties
+    } else {
+      var set = AdvertisingSet(handle: parameters.handle, properties: properties)
+      set.content.renewDataID(random: &random)
+      guard sets.insert(set) != nil else { return .status(.memoryCapacityExceeded) }
+    }
+    return .leSelectedTransmitPower(properties.power.hciLevel)
+  }
+
+  // MARK: Data · 7.8.54, 7.8.55
+
+  private mutating func setData(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
+    guard let set = sets[index] else { return .unknownAdvertisingIdentifier }
+    let properties = set.properties
+    guard properties.hasData else { return .invalidHCICommandParameters }
+    if case .unchanged = fragment.operation {
+      guard fragment.data.isEmpty, set.advertiser != nil, !set.content.data.isEmpty, !properties.usesLegacyPDUs
+      else { return .invalidHCICommandParameters }
+      sets[index]?.content.renewDataID(random: &random)
+      contentChanged(index)
+      return .success
+    }
+    var content = set.content
+    let status = content.data.take(
+      fragment, isPartial: &content.isDataPartial, isLegacy: properties.usesLegacyPDUs,
+      isInUse: set.advertiser != nil)
+    return setContent(content, status, of: index)
+  }
+
+  private mutating func setResponse(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
+    guard let set = sets[index] else { return .unknownAdvertisingIdentifier }
+    let properties = set.properties
+    // Who can't be scanned may only throw a response away.
+    guard properties.isScannable || fragment.operation == .complete && fragment.data.isEmpty else {
+      return .invalidHCICommandParameters
+    }
+    guard fragment.operation != .unchanged else { return .invalidHCICommandParameters }
+    // An extended set that can be scanned has something to say.
+    if set.advertiser != nil, properties.isScannable, !properties.usesLegacyPDUs, fragment.data.isEmpty {
+      return .commandDisallowed
+    }
+    var content = set.content
+    let status = content.response.take(
+      fragment, isPartial: &content.isResponsePartial, isLegacy: properties.usesLegacyPDUs,
+      isInUse: set.advertiser != nil)
+    return setContent(content, status, of: index)
+  }
+
+  private mutating func setContent(
+    _ new: AdvertisingContent, _ status: HCI.ErrorCode, of index: Int
+  ) -> HCI.ErrorCode {
+    guard status == .success || status == .memoryCapacityExceeded, var set = sets[index] else { return status }
+    set.content = new
+    if set.advertiser != nil && !set.canCarryContent { return .packetTooLong }
+    set.content.renewDataID(random: &random)
+    sets[index]?.content = set.content
+    contentChanged(index)
+    return status
+  }
+
+  // MARK: Enabling · 7.8.56
+
+  private mutating func enable(_ elements: HCI.AdvertisingSetEnables, at now: Instant) -> HCI.ErrorCode {
+    guard !elements.isEmpty else { return .invalidHCICommandParameters }
+    // All of them, or none.
+    var known: Set<HCI.AdvertisingHandle> = []
+    for element in elements {
+      guard known.insert(element.handle).inserted else { return .invalidHCICommandParameters }
+      guard let index = sets.index(of: element.handle) else { return .unknownAdvertisingIdentifier }
+      let status = checkEnabling(index, duration: element.duration)
+      guard status == .success else { return status }
+    }
+    for element in elements {
+      guard let index = sets.index(of: element.handle), let set = sets[index], let own = ownAddress(of: set)
+      else { continue }
+      startAdvertising(
+        index, own: own, duration: .milliseconds(10) * Int64(element.duration), maximumEvents: element.maximumEvents,
+        at: now)
+    }
+    return .success
+  }
+
+  private func checkEnabling(_ index: Int, duration: UInt16) -> HCI.ErrorCode {
+    guard let set = sets[index] else { return .unknownAdvertisingIdentifier }
+    let properties = set.properties
+    if set.content.isDataPartial || set.content.isResponsePartial { return .commandDisallowed }
+    if properties.isScannable && !properties.usesLegacyPDUs && set.content.response.isEmpty {
+      return .commandDisallowed
+    }
+    // 1.28 s at most.
+    if properties.isHighDutyCycle && !(1...128 ~= duration) { return .invalidHCICommandParameters }
+    if ownAddress(of: set) == nil { return .invalidHCICommandParameters }
+    if properties.isConnectable && connections.count >= configuration.connectionLimit {
+      return .connectionLimitExceeded
+    }
+    return set.canCarryContent ? .success : .packetTooLong
+  }
+
+  /// The address of a set: a random one is its own · 7.8.52.
+  func ownAddress(of set: AdvertisingSet) -> DeviceAddress? {
+    switch set.properties.ownAddressType {
+    case .public, .resolvableOrPublic: configuration.address.kind == .public ? configuration.address : nil
+    case .random, .resolvableOrRandom: set.randomAddress
+    }
+  }
+
+  private mutating func disable(_ elements: HCI.AdvertisingSetEnables) -> HCI.ErrorCode {
+    for element in elements where sets.index(of: element.handle) == nil { return .unknownAdvertisingIdentifier }
+    for index in sets.indices where elements.isEmpty { stopAdvertising(index) }
+    for element in elements {
+      if let index = sets.index(of: element.handle) { stopAdvertising(index) }
+    }
+    return .success
+  }
+
+  // MARK: Removing · 7.8.59, 7.8.60
+
+  private mutating func removeSet(_ index: Int) -> HCI.ErrorCode {
+    guard let set = sets[index], !set.isInUse else { return .commandDisallowed }
+    sets.remove(index)
+    return .success
+  }
+
+  private mutating func clearSets() -> HCI.ErrorCode {
+    guard !sets.contains(where: { $0.isInUse }) else { return .commandDisallowed }
+    for index in sets.indices { sets.remove(index) }
+    return .success
+  }
+}
+
+extension ByteSlice {
+  /// Takes in a fragment of the host's · Vol 4, Part E, 7.8.54. Data that are too long are thrown away.
+  mutating func take(
+    _ fragment: HCI.AdvertisingDataFragment, isPartial: inout Bool, isLegacy: Bool, isInUse: Bool
+  ) -> HCI.ErrorCode {
+    switch fragment.operation {
+    case .complete:
+      guard !isLegacy || fragment.data.count <= LL.maximumAdvertisingDataLength else {
+        return .invalidHCICommandParameters
+      }
+      // A copy does not keep the whole command from being used again.
+      self = fragment.data.withUnsafeBytes { ByteSlice($0) }
+      isPartial = false
+      return .success
+    case .first, .intermediate, .last:
+      guard !isLegacy, !fragment.data.isEmpty, isPartial || fragment.operation == .first else {
+        return .invalidHCICommandParameters
+      }
+      guard !isInUse else { return .commandDisallowed }
+      let before = fragment.operation == .first ? [] : bytes
+      guard before.count + fragment.data.count <= AdvertisingContent.maximumLength else {
+        self = ByteSlice()
+        isPartial = false
+        return .memoryCapacityExceeded
+      }
+      self = ByteSlice(before + fragment.data.bytes)
+      isPartial = fragment.operation != .last
+      return .success
+    case .unchanged: return .invalidHCICommandParameters
+    }
+  }
+}

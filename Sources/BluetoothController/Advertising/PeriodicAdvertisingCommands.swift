@@ -1,0 +1,74 @@
+import BluetoothWire
+
+/// The commands for periodic advertising · Vol 4, Part E, 7.8.61 to 7.8.63.
+extension Controller {
+  /// The answer to a command for periodic advertising; nil: it is another command.
+  mutating func periodicAdvertising(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+    switch command {
+    case .leSetPeriodicAdvertisingParameters(let parameters):
+      return .status(withSet(parameters.handle) { $0.setPeriodicParameters(parameters, of: $1) })
+    case .leSetPeriodicAdvertisingData(let handle, let fragment):
+      return .status(withSet(handle) { $0.setPeriodicData(fragment, of: $1) })
+    case .leSetPeriodicAdvertisingEnable(let enable, let handle):
+      return .status(withSet(handle) { $0.setPeriodicEnable(enable, of: $1, at: now) })
+    default: return nil
+    }
+  }
+
+  private mutating func setPeriodicParameters(
+    _ parameters: HCI.PeriodicAdvertisingParameters, of index: Int
+  ) -> HCI.ErrorCode {
+    guard let set = sets[index] else { return .unknownAdvertisingIdentifier }
+    guard set.periodic?.isEnabled != true else { return .commandDisallowed }
+    guard set.properties.canHaveTrain, parameters.minimumInterval >= 6,
+      parameters.minimumInterval <= parameters.maximumInterval,
+      parameters.properties.subtracting(.includesTransmitPower).isEmpty
+    else { return .invalidHCICommandParameters }
+    let properties = PeriodicAdvertisingProperties(
+      interval: parameters.minimumInterval,
+      includesTransmitPower: parameters.properties.contains(.includesTransmitPower))
+    var periodic = set.periodic ?? AdvertisingSet.Periodic(properties: properties)
+    periodic.properties = properties
+    guard periodic.canCarryData(modulation: set.properties.secondary) else { return .packetTooLong }
+    sets[index]?.periodic = periodic
+    return .success
+  }
+
+  private mutating func setPeriodicData(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
+    guard let set = sets[index], var periodic = set.periodic else { return .commandDisallowed }
+    if case .unchanged = fragment.operation {
+      guard fragment.data.isEmpty, periodic.isEnabled, !periodic.data.isEmpty else {
+        return .invalidHCICommandParameters
+      }
+      renewTrainData(index)
+      return .success
+    }
+    let status = periodic.data.take(
+      fragment, isPartial: &periodic.isDataPartial, isLegacy: false, isInUse: periodic.isEnabled)
+    guard status == .success || status == .memoryCapacityExceeded else { return status }
+    if periodic.isEnabled && !periodic.canCarryData(modulation: set.properties.secondary) { return .packetTooLong }
+    sets[index]?.periodic?.data = periodic.data
+    sets[index]?.periodic?.isDataPartial = periodic.isDataPartial
+    renewTrainData(index)
+    return status
+  }
+
+  private mutating func setPeriodicEnable(
+    _ enable: HCI.PeriodicAdvertisingEnable, of index: Int, at now: Instant
+  ) -> HCI.ErrorCode {
+    guard let set = sets[index], let periodic = set.periodic else { return .commandDisallowed }
+    guard enable.subtracting([.enabled, .includesADI]).isEmpty else { return .unsupportedFeatureOrParameterValue }
+    guard enable.contains(.enabled) else {
+      sets[index]?.periodic?.isEnabled = false
+      stopTrain(index)
+      return .success
+    }
+    guard !periodic.isDataPartial else { return .commandDisallowed }
+    guard set.properties.canHaveTrain else { return .invalidHCICommandParameters }
+    guard periodic.canCarryData(modulation: set.properties.secondary) else { return .packetTooLong }
+    sets[index]?.periodic?.isEnabled = true
+    sets[index]?.periodic?.includesDataInfo = enable.contains(.includesADI)
+    if set.hasTrain { renewTrainData(index) } else { startTrain(index, at: now) }
+    return .success
+  }
+}
