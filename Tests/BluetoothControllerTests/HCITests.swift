@@ -69,7 +69,8 @@ struct HCITests {
     #expect(
       device.complete(.leReadMaximumDataLength)
         == .leMaximumDataLength(
-          transmit: HCI.DataLength(octets: 251, time: 2120), receive: HCI.DataLength(octets: 251, time: 2120)))
+          transmit: HCI.DataLength(octets: 251, time: 17_040),
+          receive: HCI.DataLength(octets: 251, time: 17_040)))
   }
 
   @Test("Random numbers differ")

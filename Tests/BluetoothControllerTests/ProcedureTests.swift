@@ -76,7 +76,7 @@ struct ProcedureTests {
       link.central.complete(.leSetDataLength(link.centralHandle, HCI.DataLength(octets: 100, time: 17040)))
         == .handle(.success, link.centralHandle))
     link.runEvents(3)
-    let expected = HCI.DataLength(octets: 100, time: 2120)
+    let expected = HCI.DataLength(octets: 100, time: 17_040)
     #expect(
       link.peripheral.events == [
         .leDataLengthChange(

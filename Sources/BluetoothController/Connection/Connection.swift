@@ -30,22 +30,24 @@ struct Connection {
   let selection: LL.ChannelSelection
   /// The local device's, for LL_VERSION_IND.
   let version: LL.VersionInformation
+  /// The local device's, for LL_CLOCK_ACCURACY_REQ and LL_CLOCK_ACCURACY_RSP.
+  let sleepClockAccuracy: LL.SleepClockAccuracy
 
-  var channelMap: ChannelMap
   /// In the units of HCI.
   var values: HCI.ConnectionValues
   var schedule: EventSchedule
-  var flow = PacketFlow()
+  var channels: ConnectionChannels
+  var phys: PHYState
   var lengths: DataLengthState
+  var flow = PacketFlow()
   var procedures = ControlProcedures()
+  var statistics = LinkStatistics()
 
   /// Whether a packet of the peer has ever come · 4.5.
   var isEstablished = false
   /// When the connection is lost unless a packet comes · 4.5.2.
   var supervisionDeadline: Instant
   var ending: Ending?
-  /// How strong the last packet was.
-  var level: Decibel?
   /// Units of 10 ms; it would count on an encrypted connection only · 5.4.
   var authenticatedPayloadTimeout: UInt16 = 3_000
 
@@ -55,7 +57,7 @@ struct Connection {
 
   init(
     handle: HCI.ConnectionHandle, role: Role, own: DeviceAddress, peer: DeviceAddress, data: LL.ConnectionData,
-    usesAlgorithm2: Bool, context: Context, delay: TimeSpan = .zero, at now: Instant
+    usesAlgorithm2: Bool, phy: PHY = .le1M, context: Context, delay: TimeSpan = .zero, at now: Instant
   ) {
     self.handle = handle
     self.role = role
@@ -65,23 +67,28 @@ struct Connection {
     crcInit = data.crcInit
     transmitPower = context.transmitPower
     version = context.version
+    sleepClockAccuracy = LL.SleepClockAccuracy(partsPerMillion: context.sleepClockAccuracy)
     selection =
       usesAlgorithm2
       ? .algorithm2(accessAddress: data.accessAddress) : .algorithm1(hopIncrement: data.hop)
-    channelMap = data.channelMap
+    channels = ConnectionChannels(
+      map: data.channelMap, host: context.hostChannels, isAssessed: context.assessesChannels)
     values = HCI.ConnectionValues(interval: data.interval, latency: data.latency, supervisionTimeout: data.timeout)
-    lengths = DataLengthState(preferred: context.preferredLength)
+    phys = PHYState(phy, preferences: context.preferredPHYs)
+    lengths = DataLengthState(preferred: context.preferredLength, phys: phys)
     let interval = ConnectionParameters.intervalUnit * Int64(data.interval)
     // transmitWindowDelay is 1.25 ms after CONNECT_IND · 4.5.3.
     let windowStart = context.clock.instant(
       ConnectionParameters.intervalUnit * (1 + Int64(data.windowOffset)) + delay, after: now)
-    // The central's accuracy is in CONNECT_IND; a central never has to widen its window.
-    let accuracy = data.sleepClockAccuracy.partsPerMillion + Int64(context.sleepClockAccuracy)
     schedule = EventSchedule(
       role: role, interval: interval, windowStart: windowStart,
-      windowSize: ConnectionParameters.intervalUnit * Int64(data.windowSize), accuracy: accuracy,
+      windowSize: ConnectionParameters.intervalUnit * Int64(data.windowSize),
+      ownAccuracy: Int64(context.sleepClockAccuracy), peerAccuracy: data.sleepClockAccuracy.partsPerMillion,
       clock: context.clock, now: now)
     supervisionDeadline = now + interval * Self.establishmentEvents
+    if role == .peripheral, let minimum = context.minimumUsedChannels {
+      procedures.enqueue(.minimumUsedChannels(minimum))
+    }
   }
 
   /// What a controller gives to all of its connections.
@@ -93,7 +100,19 @@ struct Connection {
     var version: LL.VersionInformation
     /// connInitialMaxTxOctets and …Time.
     var preferredLength: HCI.DataLength
+    /// Of LE Set Default PHY.
+    var preferredPHYs = LL.PHYPreferences(transmit: PHYState.supported, receive: PHYState.supported)
+    /// The channels that the host does not know to be bad.
+    var hostChannels = ChannelMap.all
+    /// Whether channels that lose much are left out.
+    var assessesChannels = true
+    /// What a peripheral asks the central for.
+    var minimumUsedChannels: LL.MinimumUsedChannels?
   }
+
+  var channelMap: ChannelMap { channels.map }
+  /// How strong the last packet was.
+  var level: Decibel? { statistics.lastLevel }
 
   var interval: TimeSpan { schedule.interval }
   var supervisionTimeout: TimeSpan {

@@ -7,11 +7,13 @@ struct EventProgress {
   var channel = RadioChannel(0)
   /// No packet may last beyond this.
   var limit = Instant.distantFuture
+  /// What is left for the next packet of a peripheral; nil: its first one may be as long as it needs.
+  var room: TimeSpan?
   var isFirstPacket = true
   /// The MD bits that were sent and received last. A PDU that was not intact says nothing, so the event goes on.
   var sentMoreData = false
   var receivedMoreData = false
-  /// Packets in a row with a wrong CRC · Vol 6, Part B, 4.5.1: two close the event.
+  /// Packets in a row with a wrong CRC · Vol 6, Part B, 4.5.6: two close the event.
   var corruptPackets = 0
   var heardPeer = false
   var hasAnswered = false
@@ -20,18 +22,22 @@ struct EventProgress {
 /// Connection events · Vol 6, Part B, 4.5.1, 4.5.6, 4.5.7.
 extension Connection {
   /// Until when the next event needs the radio at least.
-  var minimumEnd: Instant {
-    let empty = LL.airTime(dataOctets: 0)
-    return schedule.minimumEnd(transmit: nextAirTime, receive: empty)
-  }
+  var minimumEnd: Instant { schedule.minimumEnd(transmit: nextAirTime, receive: answerTime(octets: 0)) }
 
   /// Until when it may need it if the peer's packet is as long as it may be.
   var longestEnd: Instant {
-    schedule.minimumEnd(transmit: nextAirTime, receive: LL.airTime(dataOctets: lengths.maximumReceiveOctets))
+    schedule.minimumEnd(transmit: nextAirTime, receive: answerTime(octets: lengths.maximumReceiveOctets))
   }
 
   private var nextAirTime: TimeSpan {
-    LL.airTime(dataOctets: flow.nextLength(maximum: lengths.maximumTransmitOctets))
+    phys.modulation.airTime(payloadOctets: flow.nextLength(maximum: lengths.maximumTransmitOctets))
+  }
+
+  /// How long a packet of the peer may last at most.
+  private func answerTime(octets: Int) -> TimeSpan {
+    let time = phys.slowestReceiveModulation.airTime(payloadOctets: octets)
+    // On LE Coded the time limits, whichever coding the peer has chosen.
+    return octets > 0 && phys.receive == .leCoded ? min(time, .microseconds(Int64(lengths.receive.time))) : time
   }
 
   /// The connection has the radio until `limit`.
@@ -41,6 +47,7 @@ extension Connection {
     event.limit = min(limit, schedule.anchor(of: schedule.next + 1) - LL.interFrameSpace)
     // Who begins in the middle of the window has had half a chance.
     missed = now <= schedule.start + RadioTiming.anchorJitter ? 0 : missed + 1
+    statistics.attendedEvents += 1
     switch role {
     case .central:
       schedule.anchored(at: now)
@@ -53,15 +60,28 @@ extension Connection {
   /// What is sent is decided now: what the host said within the interframe space goes along. A shortcut that no observer
   /// can tell: the controller answers in no time.
   mutating func transmit() -> RadioStep {
-    let (pdu, header) = flow.next(maximum: lengths.maximumTransmitOctets)
+    let modulation = phys.modulation
+    let isAgain = flow.isRetransmitting
+    let (pdu, header) = flow.next(maximum: lengths.maximumTransmitOctets, longest: longestNow(modulation))
     event.sentMoreData = header.moreData
+    statistics.sent(
+      octets: pdu.payload.count, for: modulation.airTime(payloadOctets: pdu.payload.count), isAgain: isAgain)
     let packet = AirPacket(
       accessAddress: accessAddress, crcInit: crcInit, header: header.rawValue, payload: pdu.payload)
-    return .command(.transmit(packet, on: event.channel, modulation: .le1M, power: transmitPower))
+    return .command(.transmit(packet, on: event.channel, modulation: modulation, power: transmitPower))
+  }
+
+  /// The longest payload that there is room for.
+  private func longestNow(_ modulation: Modulation) -> Int {
+    guard let room = event.room else { return .max }
+    let empty = modulation.airTime(payloadOctets: 0)
+    let octet = modulation.airTime(payloadOctets: 1) - empty
+    return Int((room - empty).nanoseconds / octet.nanoseconds)
   }
 
   private func listen(until: Instant) -> RadioStep {
-    .command(.receive(on: event.channel, phy: .le1M, accessAddress: accessAddress, crcInit: crcInit, until: until))
+    .command(
+      .receive(on: event.channel, phy: phys.receive, accessAddress: accessAddress, crcInit: crcInit, until: until))
   }
 
   mutating func transmitted(at now: Instant) -> RadioStep {
@@ -73,14 +93,25 @@ extension Connection {
     case .central: return listen(until: RadioTiming.answerTimeout(after: now))
     case .peripheral:
       let goesOn = event.receivedMoreData || event.sentMoreData || event.corruptPackets > 0
-      let end = now + LL.interFrameSpace + LL.airTime(dataOctets: 0)
+      let end = now + LL.interFrameSpace + answerTime(octets: 0)
       return goesOn && end <= event.limit ? listen(until: RadioTiming.answerTimeout(after: now)) : .done
     }
   }
 
+  /// The peer has not sent when it could.
+  mutating func nothingReceived() -> RadioStep {
+    statistics.silences += 1
+    // A peripheral that uses its latency, and a central that has nothing more to say, are silent for reasons of their own.
+    switch role {
+    case .central: if !event.isFirstPacket || values.latency == 0 { recordReception(isIntact: false) }
+    case .peripheral: if event.isFirstPacket { recordReception(isIntact: false) }
+    }
+    return .done
+  }
+
   /// A packet has ended. The peer's answer, or one for it, follows after the interframe space.
   mutating func received(
-    _ packet: AirPacket, start: Instant, level: Decibel, isIntact: Bool, at now: Instant,
+    _ packet: AirPacket, _ modulation: Modulation, start: Instant, level: Decibel, isIntact: Bool, at now: Instant,
     into output: inout HostOutput
   ) -> RadioStep {
     if role == .peripheral && event.isFirstPacket { schedule.anchored(at: start) }
@@ -88,15 +119,18 @@ extension Connection {
     missed = 0
     let header = LL.DataHeader(rawValue: packet.header)
     // Too long for what was agreed is as good as a wrong CRC.
-    if isIntact, packet.payload.count == Int(header.length), packet.payload.count <= lengths.acceptedOctets {
+    if isIntact, packet.payload.count == Int(header.length), lengths.accepts(packet.payload.count, modulation) {
       event.corruptPackets = 0
       event.heardPeer = true
       event.receivedMoreData = header.moreData
-      self.level = level
+      statistics.received(level: level, for: now - start)
+      recordReception(isIntact: true)
       take(header, packet.payload, at: now, into: &output)
     } else {
       event.corruptPackets += 1
       event.receivedMoreData = true
+      statistics.crcErrors += 1
+      recordReception(isIntact: false)
     }
     return answer(after: now)
   }
@@ -107,29 +141,39 @@ extension Connection {
     switch role {
     case .peripheral:
       // The first packet is answered even if it was so long that others have to wait: the central would send it again and
-      // again, and nobody would ever get on.
-      guard !event.hasAnswered || next + nextAirTime <= event.limit else { return .done }
+      // again, and nobody would ever get on. Later ones are as long as there is room for.
+      if event.hasAnswered {
+        let shortest = phys.modulation.airTime(payloadOctets: flow.shortestNextLength)
+        guard next + shortest <= event.limit else { return .done }
+        event.room = event.limit - next
+      }
       event.hasAnswered = true
       return .wait(until: next)
     case .central:
       let isUnheard = flow.pending.map { !$0.isEmpty } ?? false
       guard event.sentMoreData || event.receivedMoreData || isUnheard else { return .done }
-      let answer = LL.airTime(dataOctets: lengths.maximumReceiveOctets)
+      // A peripheral that has said that it has nothing more will hardly have something long.
+      let answer = answerTime(octets: event.receivedMoreData ? lengths.maximumReceiveOctets : 0)
       return next + nextAirTime + LL.interFrameSpace + answer <= event.limit ? .wait(until: next) : .done
     }
   }
 
   /// The event does not have the radio any more, or did not get it.
   mutating func endEvent(at now: Instant, into output: inout HostOutput) {
-    if role == .peripheral && isEstablished { exchangeLengths(at: now, into: &output) }
+    if role == .peripheral && isEstablished {
+      exchangeLengths(at: now, into: &output)
+      beginNextProcedure(at: now, into: &output)
+    }
+    assessChannels(at: now, into: &output)
     let isFree = role == .peripheral && event.heardPeer && isEstablished && !flow.hasWork && procedures.isIdle
-    schedule.advance(skipping: isFree ? Int(values.latency) : 0)
-    applyUpdates(at: now, into: &output)
+    schedule.advance(skipping: isFree ? schedule.skippable(latency: Int(values.latency)) : 0)
+    applyUpdate(at: now, into: &output)
   }
 
   /// Another activity has the radio.
   mutating func missEvent(at now: Instant, into output: inout HostOutput) {
     missed += 1
+    statistics.missedEvents += 1
     event = EventProgress()
     endEvent(at: now, into: &output)
   }
@@ -142,8 +186,9 @@ extension Connection {
     isEstablished = true
     supervisionDeadline = now + supervisionTimeout
     let (acknowledged, isNew) = flow.receive(header)
-    if let acknowledged { takeAcknowledgement(of: acknowledged, into: &output) }
+    if let acknowledged { takeAcknowledgement(of: acknowledged, at: now, into: &output) }
     guard isNew, reasonForEnd == nil else { return }
+    statistics.received.octets += payload.count
     switch header.llid {
     case .control: receiveControl(payload, at: now, into: &output)
     case .start, .continuation:
@@ -154,18 +199,16 @@ extension Connection {
     }
   }
 
-  private mutating func takeAcknowledgement(of pdu: OutgoingPDU, into output: inout HostOutput) {
+  private mutating func takeAcknowledgement(
+    of pdu: OutgoingPDU, at now: Instant, into output: inout HostOutput
+  ) {
     switch pdu.meaning {
     case .none: break
     case .endOfPacket:
       output.send(.numberOfCompletedPackets(HCI.CompletedPackets(handle, count: 1, in: output.pool)))
+    case .endOfProcedure: finishProcedure(at: now, into: &output)
     case .termination:
       if case .termination(let reason, _)? = procedures.active { ending = .over(reason) }
     }
   }
-}
-
-extension LL {
-  /// How long a data PDU without MIC lasts on LE 1M: preamble, access address, header and CRC are 10 octets.
-  static func airTime(dataOctets: Int) -> TimeSpan { .microseconds(Int64(8 * (dataOctets + 10))) }
 }

@@ -1,8 +1,8 @@
 import BluetoothWire
 import DequeModule
 
-/// The state of a connection's Link Layer Control procedures · Vol 6, Part B, 5.1. This device has at most one of its own
-/// going; the others wait.
+/// The state of a connection's Link Layer Control procedures · Vol 6, Part B, 5.1 to 5.3. At most one that this device began
+/// is going, and one that the peer began; others of this device's wait.
 struct ControlProcedures {
   /// A procedure that this device begins.
   enum Procedure {
@@ -15,11 +15,52 @@ struct ControlProcedures {
     /// 5.1.9
     case dataLengthUpdate
     /// 5.1.1; of a central.
-    case connectionUpdate(ConnectionParameters)
-    /// 5.1.2; of a central.
-    case channelMapUpdate(ChannelMap)
-    /// 5.1.7; of a peripheral.
-    case parameterRequest(ConnectionParameters)
+    case connectionUpdate(ConnectionParameters, EventPlacement)
+    /// 5.1.2; of a central. The map is the one that is wanted when it begins.
+    case channelMapUpdate
+    /// 5.1.7
+    case parameterRequest(ConnectionParameters, EventPlacement)
+    /// 5.1.10
+    case phyUpdate
+    /// 5.1.11; of a peripheral.
+    case minimumUsedChannels(LL.MinimumUsedChannels)
+    /// 5.1.14
+    case clockAccuracyUpdate
+    /// 5.1.27; of a central.
+    case channelReporting(LL.ChannelReporting)
+    /// 5.1.28; of a peripheral.
+    case channelStatus(LL.ChannelStatus)
+  }
+
+  /// What procedures that have an instant change: of those, only one is going at a time, whoever began it · 5.3.
+  enum Transaction {
+    case parameters, channelMap, phys
+  }
+
+  /// What happens at a connection event to come.
+  enum Update {
+    /// A central sends its first packet `delay` after the transmit window's beginning.
+    case parameters(LL.ConnectionTiming, delay: TimeSpan)
+    case channelMap(ChannelMap)
+    case phys(LL.PHYUpdate)
+  }
+
+  struct PendingUpdate {
+    var change: Update
+    /// The number of the connection event.
+    var instant: Int
+    /// Whether it is what this device's active procedure is for.
+    var isOwn: Bool
+  }
+
+  /// What is awaited in a procedure with an instant that the peer began.
+  enum RemoteProcedure {
+    /// The host's decision on LL_CONNECTION_PARAM_REQ.
+    case parameterRequest(LL.ConnectionParameterProposal)
+    /// LL_CONNECTION_UPDATE_IND, after LL_CONNECTION_PARAM_RSP.
+    case connectionUpdate(until: Instant)
+    /// LL_PHY_UPDATE_IND, after LL_PHY_RSP.
+    case phyUpdate(until: Instant)
   }
 
   /// procedureTimeout · 5.2
@@ -28,21 +69,28 @@ struct ControlProcedures {
   static let eventsBeforeInstant = 6
 
   private(set) var active: Procedure?
-  private(set) var deadline: Instant?
+  private var activeDeadline: Instant?
   private var waiting: Deque<Procedure> = []
+
+  /// The peer's procedure, until LL_…_IND has told the instant.
+  var remote: RemoteProcedure?
+  /// What was agreed on, until it happens.
+  private(set) var update: PendingUpdate?
 
   var remoteVersion: LL.VersionInformation?
   var hasSentVersion = false
   var remoteFeatures: HCI.LEFeatures?
 
-  /// New timing, at connection event `instant`.
-  var update: (timing: LL.ConnectionTiming, instant: Int)?
-  var mapUpdate: (map: ChannelMap, instant: Int)?
-  /// The host is deciding about the peer's LL_CONNECTION_PARAM_REQ.
-  var remoteRequest: LL.ConnectionParameterProposal?
-
   /// Nothing to listen for: a peripheral may use its latency.
-  var isIdle: Bool { active == nil && update == nil && mapUpdate == nil && remoteRequest == nil }
+  var isIdle: Bool { active == nil && update == nil && remote == nil }
+
+  /// When the peer has not answered in time.
+  var deadline: Instant? {
+    switch remote {
+    case .connectionUpdate(let until)?, .phyUpdate(let until)?: activeDeadline.map { min($0, until) } ?? until
+    case .parameterRequest?, nil: activeDeadline
+    }
+  }
 
   mutating func enqueue(_ procedure: Procedure) {
     // The end of a connection waits for nothing.
@@ -53,18 +101,108 @@ struct ControlProcedures {
     waiting.append(procedure)
   }
 
-  /// The next procedure, if none is going.
-  mutating func begin(deadline: Instant?) -> Procedure? {
-    guard active == nil, let procedure = waiting.popFirst() else { return nil }
+  /// The next procedure that may begin now: those with an instant wait for each other and for the peer's, and others may
+  /// overtake them meanwhile.
+  mutating func begin(deadline: Instant) -> Procedure? {
+    guard active == nil else { return nil }
+    let isFree = remote == nil && update == nil
+    guard let index = waiting.firstIndex(where: { isFree || $0.transaction == nil }) else { return nil }
+    let procedure = waiting.remove(at: index)
     active = procedure
-    self.deadline = deadline
+    activeDeadline = deadline
     return procedure
   }
 
-  mutating func setDeadline(_ deadline: Instant?) { self.deadline = deadline }
+  /// Whether a procedure of this kind waits.
+  func isWaiting(where condition: (Procedure) -> Bool) -> Bool { waiting.contains(where: condition) }
+
+  mutating func setDeadline(_ deadline: Instant?) { activeDeadline = deadline }
+
+  /// Both devices know of the change: nothing more is awaited but the instant.
+  mutating func agree(on change: Update, at instant: Int) {
+    let isOwn = remote == nil && active?.transaction == change.transaction
+    if isOwn { activeDeadline = nil }
+    remote = nil
+    update = PendingUpdate(change: change, instant: instant, isOwn: isOwn)
+  }
+
+  /// The change that happens at event number `event`, or should have before it; nil: none.
+  mutating func takeUpdate(at event: Int) -> PendingUpdate? {
+    guard let update, event >= update.instant else { return nil }
+    self.update = nil
+    return update
+  }
+
+  /// What the host may ask for is bounded.
+  var isFull: Bool { waiting.count >= Self.maximumWaiting }
+  private static let maximumWaiting = 16
 
   mutating func finish() {
     active = nil
-    deadline = nil
+    activeDeadline = nil
+  }
+
+  /// Why a procedure with an instant that the peer begins can't be let in; nil: it can. A central's own procedure wins over
+  /// the peripheral's; a peripheral gives way, and waits for its own to be rejected · 5.3.
+  func collision(with transaction: Transaction, role: Connection.Role) -> HCI.ErrorCode? {
+    let own: Transaction?
+    if let update {
+      own = update.change.transaction
+    } else if let remote {
+      own = remote.transaction
+    } else {
+      own = role == .central ? active?.transaction : nil
+    }
+    guard let own else { return nil }
+    return own == transaction ? .llProcedureCollision : .differentTransactionCollision
+  }
+}
+
+extension ControlProcedures.Procedure {
+  /// What it changes at an instant; nil: nothing.
+  var transaction: ControlProcedures.Transaction? {
+    switch self {
+    case .connectionUpdate, .parameterRequest: .parameters
+    case .channelMapUpdate: .channelMap
+    case .phyUpdate: .phys
+    case .featureExchange, .versionExchange, .termination, .dataLengthUpdate, .minimumUsedChannels,
+      .clockAccuracyUpdate, .channelReporting, .channelStatus:
+      nil
+    }
+  }
+
+  /// The PDU that begins this procedure and that the peer may refuse; nil: it can't refuse.
+  func request(role: Connection.Role) -> LL.ControlOpcode? {
+    switch self {
+    case .featureExchange: role == .central ? .featureReq : .peripheralFeatureReq
+    case .versionExchange: .versionInd
+    case .dataLengthUpdate: .lengthReq
+    case .parameterRequest: .connectionParamReq
+    case .phyUpdate: .phyReq
+    case .clockAccuracyUpdate: .clockAccuracyReq
+    case .minimumUsedChannels: .minUsedChannelsInd
+    case .channelReporting: .channelReportingInd
+    case .channelStatus: .channelStatusInd
+    case .termination, .connectionUpdate, .channelMapUpdate: nil
+    }
+  }
+}
+
+extension ControlProcedures.Update {
+  var transaction: ControlProcedures.Transaction {
+    switch self {
+    case .parameters: .parameters
+    case .channelMap: .channelMap
+    case .phys: .phys
+    }
+  }
+}
+
+extension ControlProcedures.RemoteProcedure {
+  var transaction: ControlProcedures.Transaction {
+    switch self {
+    case .parameterRequest, .connectionUpdate: .parameters
+    case .phyUpdate: .phys
+    }
   }
 }

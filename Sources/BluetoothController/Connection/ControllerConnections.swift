@@ -32,7 +32,8 @@ extension Controller {
       version: LL.VersionInformation(
         version: configuration.version, company: configuration.companyIdentifier,
         subversion: configuration.subversion),
-      preferredLength: host.suggestedLength)
+      preferredLength: host.suggestedLength, preferredPHYs: host.preferredPHYs, hostChannels: host.channelMap,
+      assessesChannels: configuration.assessesChannels, minimumUsedChannels: configuration.minimumUsedChannels)
     let handle = newHandle()
     let index = connections.append(
       Connection(

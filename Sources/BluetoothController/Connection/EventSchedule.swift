@@ -4,8 +4,10 @@ import BluetoothWire
 struct EventSchedule {
   private let role: Connection.Role
   private let clock: SleepClock
-  /// Of both devices together, parts per million.
-  private let accuracy: Int64
+  /// Parts per million.
+  private let ownAccuracy: Int64
+  /// The peer's; a central never has to know it.
+  private var peerAccuracy: Int64
 
   /// The anchor point, or the beginning of the transmit window, of event number `referenceEvent`.
   private var reference: Instant
@@ -25,12 +27,13 @@ struct EventSchedule {
 
   /// The schedule of a connection whose first packet comes in a window that begins at `windowStart`.
   init(
-    role: Connection.Role, interval: TimeSpan, windowStart: Instant, windowSize: TimeSpan, accuracy: Int64,
-    clock: SleepClock, now: Instant
+    role: Connection.Role, interval: TimeSpan, windowStart: Instant, windowSize: TimeSpan, ownAccuracy: Int64,
+    peerAccuracy: Int64, clock: SleepClock, now: Instant
   ) {
     self.role = role
     self.clock = clock
-    self.accuracy = accuracy
+    self.ownAccuracy = ownAccuracy
+    self.peerAccuracy = peerAccuracy
     self.interval = interval
     reference = windowStart
     window = role == .central ? .zero : windowSize
@@ -60,10 +63,24 @@ struct EventSchedule {
     synchronized = instant
   }
 
-  /// `next` is over: the one after it is next, or one up to `skipping` later.
+  /// `next` is over: the one after it is next, or one that is `skipping` later.
   mutating func advance(skipping: Int = 0) {
     earliest = next + 1
     next = earliest + skipping
+    plan()
+  }
+
+  /// How many events after `next` may be skipped, at most `latency`: so many that the window of the one that is attended then
+  /// has not come to its limit, and the central is surely in it.
+  func skippable(latency: Int) -> Int {
+    var count = latency
+    while count > 0 && uncertainty(of: next + 1 + count) >= maximumWidening { count -= 1 + count / 8 }
+    return count
+  }
+
+  /// The peer's sleep clock is as wrong as this at most, parts per million.
+  mutating func setPeerAccuracy(_ accuracy: Int64) {
+    peerAccuracy = accuracy
     plan()
   }
 
@@ -91,9 +108,13 @@ struct EventSchedule {
   }
 
   /// How much earlier and later than planned the central's packet may come · 4.2.2, 4.5.7.
-  private func widening(of event: Int) -> TimeSpan {
+  private func widening(of event: Int) -> TimeSpan { min(uncertainty(of: event), maximumWidening) }
+
+  private func uncertainty(of event: Int) -> TimeSpan {
     let elapsed = anchor(of: event) - synchronized
-    let drift = TimeSpan(nanoseconds: elapsed.nanoseconds * accuracy / 1_000_000) + RadioTiming.anchorJitter
-    return min(drift, interval / 2 - LL.interFrameSpace)
+    return TimeSpan(nanoseconds: elapsed.nanoseconds / 1_000 * (ownAccuracy + peerAccuracy) / 1_000)
+      + RadioTiming.anchorJitter
   }
+
+  private var maximumWidening: TimeSpan { interval / 2 - LL.interFrameSpace }
 }

@@ -18,6 +18,7 @@ extension Connection {
 
   mutating func finishProcedure(at now: Instant, into output: inout HostOutput) {
     procedures.finish()
+    updateLengths(into: &output)
     beginNextProcedure(at: now, into: &output)
   }
 
@@ -43,19 +44,20 @@ extension Connection {
     case .termination(_, let code):
       procedures.setDeadline(now + supervisionTimeout)
       send(.terminateInd(code), meaning: .termination, in: pool)
-    case .dataLengthUpdate:
-      send(.lengthReq(lengths.announce()), in: pool)
-    case .connectionUpdate(let parameters):
-      startUpdate(parameters, in: pool)
-    case .channelMapUpdate(let map):
-      let instant = firstInstant
-      procedures.mapUpdate = (map, instant)
-      procedures.setDeadline(nil)
-      send(.channelMapInd(map, instant: UInt16(truncatingIfNeeded: instant)), in: pool)
-    case .parameterRequest(let parameters):
-      let proposal = LL.ConnectionParameterProposal(
-        parameters: parameters, referenceConnectionEventCount: UInt16(truncatingIfNeeded: schedule.next))
-      send(.connectionParamReq(proposal), in: pool)
+    case .dataLengthUpdate: send(.lengthReq(announceLengths()), in: pool)
+    case .connectionUpdate(let parameters, let placement): announceUpdate(parameters, placement, in: pool)
+    case .channelMapUpdate: if !announceChannelMap(in: pool) { procedures.finish() }
+    case .parameterRequest(let parameters, let placement):
+      send(.connectionParamReq(proposal(of: parameters, placement)), in: pool)
+    case .phyUpdate:
+      send(.phyReq(phys.preferences), in: pool)
+      updateLengths(into: &output)
+    case .minimumUsedChannels(let minimum):
+      send(.minUsedChannelsInd(minimum), meaning: .endOfProcedure, in: pool)
+    case .clockAccuracyUpdate: send(.clockAccuracyReq(sleepClockAccuracy), in: pool)
+    case .channelReporting(let reporting):
+      send(.channelReportingInd(reporting), meaning: .endOfProcedure, in: pool)
+    case .channelStatus(let status): send(.channelStatusInd(status), meaning: .endOfProcedure, in: pool)
     }
   }
 
@@ -72,59 +74,13 @@ extension Connection {
     procedures.hasSentVersion = true
     send(.versionInd(version), in: pool)
   }
-
-  private mutating func startUpdate(_ parameters: ConnectionParameters, in pool: PacketPool) {
-    let instant = firstInstant
-    let timing = LL.ConnectionTiming(
-      windowSize: 1, windowOffset: 0, interval: parameters.maximumInterval, latency: parameters.latency,
-      timeout: parameters.supervisionTimeout)
-    procedures.update = (timing, instant)
-    procedures.setDeadline(nil)
-    send(.connectionUpdateInd(timing, instant: UInt16(truncatingIfNeeded: instant)), in: pool)
-  }
-
-  /// The peripheral shall have the chance to hear of it in six events at least that it attends · 5.1.1. One more is for
-  /// what is queued before it.
-  private var firstInstant: Int {
-    schedule.next + (ControlProcedures.eventsBeforeInstant + 1) * (Int(values.latency) + 1)
-  }
-
-  // MARK: Instants
-
-  /// Between two events: what is due at the next one's number happens.
-  mutating func applyUpdates(at now: Instant, into output: inout HostOutput) {
-    if let update = procedures.mapUpdate, schedule.next >= update.instant {
-      channelMap = update.map
-      procedures.mapUpdate = nil
-      if case .channelMapUpdate? = procedures.active { finishProcedure(at: now, into: &output) }
-    }
-    if let update = procedures.update, schedule.next >= update.instant {
-      procedures.update = nil
-      apply(update.timing, instant: update.instant, into: &output)
-      switch procedures.active {
-      case .connectionUpdate, .parameterRequest: finishProcedure(at: now, into: &output)
-      default: break
-      }
-    }
-  }
-
-  mutating func apply(_ timing: LL.ConnectionTiming, instant: Int, into output: inout HostOutput) {
-    let unit = ConnectionParameters.intervalUnit
-    schedule.update(
-      at: instant, interval: unit * Int64(timing.interval), offset: unit * Int64(timing.windowOffset),
-      windowSize: unit * Int64(timing.windowSize))
-    values = HCI.ConnectionValues(
-      interval: timing.interval, latency: timing.latency, supervisionTimeout: timing.timeout)
-    // The new timeout counts from the instant.
-    supervisionDeadline = schedule.start + supervisionTimeout
-    output.send(.leConnectionUpdateComplete(.success, handle, values))
-  }
 }
 
 extension HCI.LEFeatures {
   /// What this link layer has.
   static let claimed: HCI.LEFeatures = [
     .connectionParametersRequestProcedure, .extendedRejectIndication, .peripheralInitiatedFeaturesExchange, .ping,
-    .dataPacketLengthExtension, .channelSelectionAlgorithm2,
+    .dataPacketLengthExtension, .le2MPHY, .leCodedPHY, .channelSelectionAlgorithm2, .minimumNumberOfUsedChannels,
+    .sleepClockAccuracyUpdates, .channelClassification,
   ]
 }

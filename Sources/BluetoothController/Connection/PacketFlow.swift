@@ -9,6 +9,8 @@ struct OutgoingPDU {
     case none
     /// A whole ACL packet of the host's is through.
     case endOfPacket
+    /// A procedure of this device that has no answer is over.
+    case endOfProcedure
     /// The peer knows that the connection ends.
     case termination
   }
@@ -60,9 +62,16 @@ struct PacketFlow {
     return 0
   }
 
-  /// What to send now, with at most `maximum` octets of data: the unacknowledged PDU again, else the next one.
-  mutating func next(maximum: Int) -> (pdu: OutgoingPDU, header: LL.DataHeader) {
-    let pdu = pending ?? take(maximum: maximum)
+  /// The shortest payload of what may be sent now: nothing, unless a PDU has to be sent again.
+  var shortestNextLength: Int { pending?.payload.count ?? 0 }
+
+  /// Whether a PDU with octets has to be sent again.
+  var isRetransmitting: Bool { pending.map { !$0.isEmpty } ?? false }
+
+  /// What to send now, with at most `maximum` octets of data: the unacknowledged PDU again, else the next one; an empty one
+  /// before it when it is longer than `longest`.
+  mutating func next(maximum: Int, longest: Int = .max) -> (pdu: OutgoingPDU, header: LL.DataHeader) {
+    let pdu = pending ?? (nextLength(maximum: maximum) <= longest ? take(maximum: maximum) : .empty)
     pending = pdu
     let header = LL.DataHeader(
       llid: pdu.llid, nextExpectedSequenceNumber: nextExpectedSequenceNumber, sequenceNumber: transmitSequenceNumber,

@@ -27,7 +27,7 @@ extension Connection {
   }
 
   /// LL_REJECT_EXT_IND, unless the peer is known not to understand it · 5.1.
-  private mutating func reject(_ opcode: LL.ControlOpcode, _ reason: HCI.ErrorCode, in pool: PacketPool) {
+  mutating func reject(_ opcode: LL.ControlOpcode, _ reason: HCI.ErrorCode, in pool: PacketPool) {
     let understands = procedures.remoteFeatures?.contains(.extendedRejectIndication) ?? true
     send(understands ? .rejectExtInd(opcode: opcode.rawValue, reason) : .rejectInd(reason), in: pool)
   }
@@ -35,16 +35,18 @@ extension Connection {
   /// Takes what the peer begins; false: it is a response.
   private mutating func takeRequest(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) -> Bool {
     let pool = output.pool
+    guard pdu.opcode.isSent(by: role.other) else {
+      send(.unknownRsp(pdu.opcode.rawValue), in: pool)
+      return true
+    }
     switch pdu {
-    case .connectionUpdateInd(let timing, let instant): takeUpdate(timing, instant: instant, at: now, into: &output)
-    case .channelMapInd(let map, let instant): takeChannelMap(map, instant: instant, at: now, into: &output)
+    case .connectionUpdateInd(let timing, let instant):
+      takeUpdate(.parameters(timing, delay: .zero), isValid: timing.isValid, instant: instant, at: now, into: &output)
+    case .channelMapInd(let map, let instant):
+      takeUpdate(.channelMap(map), isValid: map.isValid, instant: instant, at: now, into: &output)
+    case .phyUpdateInd(let update, let instant): takePHYUpdate(update, instant: instant, at: now, into: &output)
     case .terminateInd(let reason): ending = .afterAnswer(reason)
-    case .featureReq(let features):
-      guard role == .peripheral else { return notForThisRole(pdu, in: pool) }
-      takeFeatures(features, in: pool)
-    case .peripheralFeatureReq(let features):
-      guard role == .central else { return notForThisRole(pdu, in: pool) }
-      takeFeatures(features, in: pool)
+    case .featureReq(let features), .peripheralFeatureReq(let features): takeFeatures(features, in: pool)
     case .versionInd(let version):
       procedures.remoteVersion = version
       sendVersion(in: pool)
@@ -52,29 +54,34 @@ extension Connection {
         reportVersion(version, into: &output)
         finishProcedure(at: now, into: &output)
       }
-    case .connectionParamReq(let proposal): takeParameterRequest(proposal, into: &output)
+    case .connectionParamReq(let proposal): takeParameterRequest(proposal, at: now, into: &output)
     case .pingReq: send(.pingRsp, in: pool)
-    // Encryption is a feature that is not claimed.
-    case .encReq, .startEncReq, .pauseEncReq: return notForThisRole(pdu, in: pool)
+    // Features that are not claimed.
+    case .encReq, .startEncReq, .pauseEncReq, .periodicSyncInd: send(.unknownRsp(pdu.opcode.rawValue), in: pool)
     case .lengthReq(let lengths):
       guard lengths.isValid else {
         reject(pdu.opcode, .invalidLLParameters, in: pool)
         return true
       }
+      send(.lengthRsp(announceLengths()), in: pool)
       learn(lengths, into: &output)
-      send(.lengthRsp(self.lengths.announce()), in: pool)
-    // Features that are not claimed.
-    case .periodicSyncInd, .phyReq, .phyUpdateInd, .minUsedChannelsInd, .clockAccuracyReq, .channelReportingInd,
-      .channelStatusInd:
-      return notForThisRole(pdu, in: pool)
+    case .phyReq(let preferences): takePHYRequest(preferences, at: now, into: &output)
+    case .minUsedChannelsInd(let minimum):
+      guard minimum.isValid else { return true }
+      channels.require(minimum)
+      updateChannelMap(at: now, into: &output)
+    case .clockAccuracyReq(let accuracy):
+      schedule.setPeerAccuracy(accuracy.partsPerMillion)
+      send(.clockAccuracyRsp(sleepClockAccuracy), in: pool)
+    case .channelReportingInd(let reporting):
+      guard reporting.isValid else { return true }
+      takeChannelReporting(reporting)
+    case .channelStatusInd(let status):
+      guard channels.reporting?.isEnabled == true else { return true }
+      channels.reportedBad = status.channels(.bad)
+      updateChannelMap(at: now, into: &output)
     default: return false
     }
-    return true
-  }
-
-  /// A central has no use for what only a central sends, nor a peripheral for what only a peripheral does.
-  private mutating func notForThisRole(_ pdu: LL.ControlPDU, in pool: PacketPool) -> Bool {
-    send(.unknownRsp(pdu.opcode.rawValue), in: pool)
     return true
   }
 
@@ -85,172 +92,108 @@ extension Connection {
     send(.featureRsp(own & (features | ~0xFF)), in: pool)
   }
 
-  /// Takes what answers a request of this device; what answers nothing is not looked at.
-  private mutating func takeResponse(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) {
-    switch (pdu, procedures.active) {
-    case (.featureRsp(let features), .featureExchange?):
-      procedures.remoteFeatures = HCI.LEFeatures(rawValue: features)
-      output.send(.leReadRemoteFeaturesComplete(.success, handle, HCI.LEFeatures(rawValue: features)))
-    case (.lengthRsp(let lengths), .dataLengthUpdate?):
-      if lengths.isValid { learn(lengths, into: &output) }
-    case (.unknownRsp(let opcode), let procedure?):
-      guard procedure.request(role: role)?.rawValue == opcode else { return }
-      fail(procedure, .unsupportedRemoteFeature, into: &output)
-    case (.rejectExtInd(let opcode, let reason), let procedure?):
-      guard procedure.request(role: role)?.rawValue == opcode else { return }
-      fail(procedure, reason, into: &output)
-    case (.rejectInd(let reason), let procedure?):
-      guard procedure.request(role: role) != nil else { return }
-      fail(procedure, reason, into: &output)
-    default: return
-    }
-    finishProcedure(at: now, into: &output)
+  // MARK: Data length update · 5.1.9
+
+  /// For LL_LENGTH_REQ and LL_LENGTH_RSP.
+  mutating func announceLengths() -> LL.DataLengths {
+    lengths.announce(knowsCoded: procedures.remoteFeatures?.contains(.leCodedPHY) ?? true)
   }
 
-  /// Tells the host that what it asked for does not come.
-  private func fail(
-    _ procedure: ControlProcedures.Procedure, _ reason: HCI.ErrorCode, into output: inout HostOutput
+  mutating func learn(_ lengths: LL.DataLengths, into output: inout HostOutput) {
+    self.lengths.learn(lengths)
+    updateLengths(into: &output)
+  }
+
+  /// What limits the lengths may have changed; the host is told if they have.
+  mutating func updateLengths(into output: inout HostOutput) {
+    guard lengths.update(phys: phys, candidates: possiblePHYs, interval: interval) else { return }
+    output.send(.leDataLengthChange(handle, transmit: lengths.transmit, receive: lengths.receive))
+  }
+
+  // MARK: PHY update · 5.1.10
+
+  /// The PHYs that this device may come to send on by the procedure that is going.
+  private var possiblePHYs: HCI.PHYs {
+    if case .phyUpdate? = procedures.active { return phys.preferences.transmit }
+    if case .phyUpdate? = procedures.remote { return phys.preferences.transmit }
+    guard case .phys(let update)? = procedures.update?.change else { return [] }
+    return role == .central ? update.centralToPeripheral : update.peripheralToCentral
+  }
+
+  private mutating func takePHYRequest(
+    _ preferences: LL.PHYPreferences, at now: Instant, into output: inout HostOutput
   ) {
-    switch procedure {
-    case .featureExchange: output.send(.leReadRemoteFeaturesComplete(reason, handle, []))
-    case .versionExchange:
-      output.send(
-        .readRemoteVersionInformationComplete(
-          reason, handle, HCI.RemoteVersion(version: 0, companyIdentifier: 0, subversion: 0)))
-    case .parameterRequest: output.send(.leConnectionUpdateComplete(reason, handle, values))
-    case .dataLengthUpdate, .connectionUpdate, .channelMapUpdate, .termination: break
-    }
-  }
-
-  func reportVersion(_ version: LL.VersionInformation, into output: inout HostOutput) {
-    output.send(
-      .readRemoteVersionInformationComplete(
-        .success, handle,
-        HCI.RemoteVersion(
-          version: version.version, companyIdentifier: version.company, subversion: version.subversion)))
-  }
-
-  private mutating func learn(_ lengths: LL.DataLengths, into output: inout HostOutput) {
-    guard self.lengths.learn(lengths) else { return }
-    output.send(.leDataLengthChange(handle, transmit: self.lengths.transmit, receive: self.lengths.receive))
-  }
-
-  // MARK: Instants
-
-  private mutating func takeUpdate(
-    _ timing: LL.ConnectionTiming, instant: UInt16, at now: Instant, into output: inout HostOutput
-  ) {
-    guard role == .peripheral else {
-      _ = notForThisRole(.connectionUpdateInd(timing, instant: instant), in: output.pool)
+    if let reason = procedures.collision(with: .phys, role: role) {
+      reject(.phyReq, reason, in: output.pool)
       return
     }
-    guard let event = futureEvent(instant) else { return }
-    guard timing.isValid, procedures.update == nil else {
-      begin(.termination(reason: .invalidLLParameters, code: .invalidLLParameters), at: now, into: &output)
-      return
-    }
-    if event == schedule.next {
-      // That is this event: the packet that brought the news was already sent at the new place.
-      var timing = timing
-      (timing.windowOffset, timing.windowSize) = (0, 0)
-      apply(timing, instant: event, into: &output)
-    } else {
-      procedures.update = (timing, event)
-    }
-  }
-
-  private mutating func takeChannelMap(
-    _ map: ChannelMap, instant: UInt16, at now: Instant, into output: inout HostOutput
-  ) {
-    guard role == .peripheral else {
-      _ = notForThisRole(.channelMapInd(map, instant: instant), in: output.pool)
-      return
-    }
-    guard let event = futureEvent(instant) else { return }
-    guard map.isValid, procedures.mapUpdate == nil else {
-      begin(.termination(reason: .invalidLLParameters, code: .invalidLLParameters), at: now, into: &output)
-      return
-    }
-    if event == schedule.next { channelMap = map } else { procedures.mapUpdate = (map, event) }
-  }
-
-  /// The number of the event that a PDU's Instant means. One that has passed, which is one that lies 32,767 events ahead or
-  /// more, ends the connection at once · 5.1.1, 5.1.2.
-  private mutating func futureEvent(_ instant: UInt16) -> Int? {
-    let distance = Int(instant &- UInt16(truncatingIfNeeded: schedule.next))
-    guard distance < 32_767 else {
-      ending = .over(.instantPassed)
-      return nil
-    }
-    return schedule.next + distance
-  }
-
-  // MARK: Connection parameter request · 5.1.7
-
-  private mutating func takeParameterRequest(
-    _ proposal: LL.ConnectionParameterProposal, into output: inout HostOutput
-  ) {
-    let refusal: HCI.ErrorCode?
-    if !proposal.parameters.isValid {
-      refusal = .invalidLLParameters
-    } else if !procedures.acceptsParameterRequest(role: role) {
-      refusal = .llProcedureCollision
-    } else if !output.wants(.remoteConnectionParameterRequest) {
-      refusal = .unsupportedRemoteFeature
-    } else {
-      refusal = nil
-    }
-    if let refusal {
-      reject(.connectionParamReq, refusal, in: output.pool)
-      return
-    }
-    procedures.remoteRequest = proposal
-    output.send(.leRemoteConnectionParameterRequest(handle, proposal.parameters))
-  }
-
-  /// The host accepts the peer's request with these parameters.
-  mutating func acceptParameterRequest(
-    _ parameters: ConnectionParameters, at now: Instant, into output: inout HostOutput
-  ) {
-    guard procedures.remoteRequest != nil else { return }
-    procedures.remoteRequest = nil
     switch role {
-    case .central: begin(.connectionUpdate(parameters), at: now, into: &output)
+    case .central: announcePHYUpdate(with: preferences, into: &output)
     case .peripheral:
-      send(.connectionParamRsp(LL.ConnectionParameterProposal(parameters: parameters)), in: output.pool)
-      schedule.hasten(at: now)
+      procedures.remote = .phyUpdate(until: now + ControlProcedures.timeout)
+      send(.phyRsp(phys.preferences), in: output.pool)
+      updateLengths(into: &output)
     }
   }
 
-  mutating func rejectParameterRequest(_ reason: HCI.ErrorCode, at now: Instant, in pool: PacketPool) {
-    guard procedures.remoteRequest != nil else { return }
-    procedures.remoteRequest = nil
-    reject(.connectionParamReq, reason, in: pool)
-    schedule.hasten(at: now)
+  /// A central tells what becomes of the PHYs; says whether anything does.
+  @discardableResult
+  mutating func announcePHYUpdate(with peer: LL.PHYPreferences, into output: inout HostOutput) -> Bool {
+    let update = phys.update(with: peer)
+    // Nobody looks at the instant of an update that changes nothing.
+    let instant = update.isEmpty ? 0 : firstInstant
+    send(.phyUpdateInd(update, instant: UInt16(truncatingIfNeeded: instant)), in: output.pool)
+    guard !update.isEmpty else { return false }
+    procedures.agree(on: .phys(update), at: instant)
+    updateLengths(into: &output)
+    return true
   }
-}
 
-extension ControlProcedures {
-  /// Only one procedure with an instant at a time · 5.3; a peripheral's own request gives way to the central's.
-  func acceptsParameterRequest(role: Connection.Role) -> Bool {
-    guard remoteRequest == nil, update == nil, mapUpdate == nil else { return false }
-    guard role == .central else { return true }
-    switch active {
-    case .connectionUpdate, .channelMapUpdate: return false
-    default: return true
+  private mutating func takePHYUpdate(
+    _ update: LL.PHYUpdate, instant: UInt16, at now: Instant, into output: inout HostOutput
+  ) {
+    guard update.isEmpty else {
+      takeUpdate(.phys(update), isValid: update.isValid, instant: instant, at: now, into: &output)
+      return
+    }
+    // Nothing changes: that is the end of the procedure.
+    if case .phyUpdate? = procedures.remote {
+      procedures.remote = nil
+      updateLengths(into: &output)
+      beginNextProcedure(at: now, into: &output)
+    } else if case .phyUpdate? = procedures.active {
+      reportPHYs(.success, into: &output)
+      finishProcedure(at: now, into: &output)
     }
   }
+
+  func reportPHYs(_ status: HCI.ErrorCode, into output: inout HostOutput) {
+    output.send(
+      .lePHYUpdateComplete(
+        status, handle, transmit: phys.transmit.rawValue, receive: phys.receive.rawValue))
+  }
 }
 
-extension ControlProcedures.Procedure {
-  /// The PDU that begins this procedure and that the peer may refuse; nil: it can't refuse.
-  func request(role: Connection.Role) -> LL.ControlOpcode? {
+extension Connection.Role {
+  var other: Self {
     switch self {
-    case .featureExchange: role == .central ? .featureReq : .peripheralFeatureReq
-    case .versionExchange: .versionInd
-    case .dataLengthUpdate: .lengthReq
-    case .parameterRequest: .connectionParamReq
-    case .termination, .connectionUpdate, .channelMapUpdate: nil
+    case .central: .peripheral
+    case .peripheral: .central
+    }
+  }
+}
+
+extension LL.ControlOpcode {
+  /// Whether a device in this role ever sends it: of another's PDUs nobody has a use · Vol 6, Part B, 2.4.2, table 2.18.
+  fileprivate func isSent(by role: Connection.Role) -> Bool {
+    switch self {
+    case .connectionUpdateInd, .channelMapInd, .featureReq, .phyUpdateInd, .channelReportingInd, .encReq, .pauseEncReq:
+      role == .central
+    case .peripheralFeatureReq, .minUsedChannelsInd, .channelStatusInd, .encRsp, .startEncReq: role == .peripheral
+    case .terminateInd, .unknownRsp, .featureRsp, .versionInd, .rejectInd, .connectionParamReq, .connectionParamRsp,
+      .rejectExtInd, .pingReq, .pingRsp, .lengthReq, .lengthRsp, .phyReq, .phyRsp, .clockAccuracyReq,
+      .clockAccuracyRsp, .startEncRsp, .pauseEncRsp, .periodicSyncInd:
+      true
     }
   }
 }

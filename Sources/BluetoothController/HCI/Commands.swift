@@ -30,7 +30,8 @@ extension Controller {
 
   private mutating func refuse(_ opcode: HCI.Opcode, _ status: HCI.ErrorCode) {
     switch opcode {
-    case .disconnect, .readRemoteVersionInformation, .leCreateConnection, .leConnectionUpdate, .leReadRemoteFeatures:
+    case .disconnect, .readRemoteVersionInformation, .leCreateConnection, .leConnectionUpdate, .leReadRemoteFeatures,
+      .leSetPHY, .leRequestPeerSCA:
       output.send(.commandStatus(status, credits: 1, opcode))
     default: output.send(.commandComplete(credits: 1, opcode, .status(status)))
     }

@@ -10,12 +10,24 @@ extension Controller {
       guard Self.disconnectReasons.contains(reason.rawValue) else { return .invalidHCICommandParameters }
       return connections[index].isTerminating ? .commandDisallowed : .success
     case .readRemoteVersionInformation(let handle), .leReadRemoteFeatures(let handle):
-      return index(of: handle) == nil ? .unknownConnectionIdentifier : .success
+      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+      return connections[index].procedures.isFull ? .controllerBusy : .success
+    case .leRequestPeerSCA(let handle):
+      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+      return connections[index].peerLacks(.sleepClockAccuracyUpdates)
+        ? .unsupportedRemoteFeature : connections[index].procedures.isFull ? .controllerBusy : .success
+    case .leSetPHY(let handle, let preference, _):
+      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+      return connections[index].check(preference)
     case .leCreateConnection(let request): return checkCreateConnection(request)
     case .leConnectionUpdate(let handle, let parameters, _):
       guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
       guard parameters.isValid else { return .invalidHCICommandParameters }
-      return connections[index].canRequestParameters ? .success : .unsupportedRemoteFeature
+      guard
+        connections[index].role == .central
+          || !connections[index].peerLacks(.connectionParametersRequestProcedure)
+      else { return .unsupportedRemoteFeature }
+      return connections[index].procedures.isFull ? .controllerBusy : .success
     default: return nil
     }
   }
@@ -40,9 +52,15 @@ extension Controller {
       listeningChanged()
     case .leConnectionUpdate(let handle, let parameters, _):
       guard let index = index(of: handle) else { return }
+      let placement = placement(of: index, for: parameters)
       begin(
-        connections[index].role == .central ? .connectionUpdate(parameters) : .parameterRequest(parameters),
-        on: handle, at: now)
+        connections[index].asksForParameters(parameters)
+          ? .parameterRequest(parameters, placement) : .connectionUpdate(parameters, placement), on: handle, at: now)
+    case .leRequestPeerSCA(let handle): begin(.clockAccuracyUpdate, on: handle, at: now)
+    case .leSetPHY(let handle, let preference, let options):
+      guard let index = index(of: handle) else { return }
+      connections[index].prefer(preference, options: options)
+      begin(.phyUpdate, on: handle, at: now)
     default: break
     }
   }
@@ -75,6 +93,13 @@ extension Controller {
       return .status(setChannelClassification(ChannelMap(bits: bits), at: now))
     case .leReadChannelMap(let handle):
       return with(handle) { .leChannelMap(handle, $0.channelMap.bits) }
+    case .leReadPHY(let handle):
+      return with(handle) { .lePHY(handle, transmit: $0.phys.transmit.rawValue, receive: $0.phys.receive.rawValue) }
+    case .leSetDefaultPHY(let preference):
+      let preferences = LL.PHYPreferences(preference)
+      if let refusal = preferences.refusal { return .status(refusal) }
+      host.preferredPHYs = preferences
+      return .status(.success)
     case .readRSSI(let handle): return with(handle) { .rssi(handle, $0.level?.hciLevel ?? 127) }
     case .readTransmitPowerLevel(let handle, _):
       return with(handle) { .transmitPowerLevel(handle, $0.transmitPower.hciLevel) }
@@ -94,14 +119,15 @@ extension Controller {
       return .handle(.success, handle)
     case .leRemoteConnectionParameterRequestReply(let handle, let parameters, _):
       guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
-      guard connections[index].procedures.remoteRequest != nil else { return .handle(.commandDisallowed, handle) }
+      guard let proposal = connections[index].parameterRequest else { return .handle(.commandDisallowed, handle) }
       guard parameters.isValid else { return .handle(.invalidHCICommandParameters, handle) }
-      connections[index].acceptParameterRequest(parameters, at: now, into: &output)
+      let placement = placement(of: index, for: parameters, granting: proposal)
+      connections[index].acceptParameterRequest(parameters, placement, at: now, into: &output)
       return .handle(.success, handle)
     case .leRemoteConnectionParameterRequestNegativeReply(let handle, let reason):
       guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
-      guard connections[index].procedures.remoteRequest != nil else { return .handle(.commandDisallowed, handle) }
-      connections[index].rejectParameterRequest(reason, at: now, in: pool)
+      guard connections[index].parameterRequest != nil else { return .handle(.commandDisallowed, handle) }
+      connections[index].rejectParameterRequest(reason, at: now, into: &output)
       return .handle(.success, handle)
     default: return nil
     }
@@ -129,8 +155,9 @@ extension Controller {
     guard map.count >= 1 else { return .invalidHCICommandParameters }
     // One channel is too few for a connection: then all are used.
     host.channelMap = map.isValid ? map : .all
-    for index in connections.indices where connections[index].role == .central {
-      connections[index].begin(.channelMapUpdate(host.channelMap), at: now, into: &output)
+    for index in connections.indices {
+      connections[index].channels.host = host.channelMap
+      connections[index].channelsChanged(at: now, into: &output)
     }
     return .success
   }
@@ -142,9 +169,30 @@ extension Connection {
     return ending != nil
   }
 
-  /// A peripheral can ask for other parameters only if the central may know the request · Vol 6, Part B, 5.1.7.
-  var canRequestParameters: Bool {
-    role == .central || procedures.remoteFeatures?.contains(.connectionParametersRequestProcedure) ?? true
+  /// Whether the peer is known not to have a feature.
+  func peerLacks(_ feature: HCI.LEFeatures) -> Bool { procedures.remoteFeatures?.contains(feature) == false }
+
+  /// A peripheral can only ask for other parameters. A central that leaves a choice asks the peripheral, too, when that is
+  /// known to understand; else it decides alone · Vol 6, Part B, 5.1.1, 5.1.7.
+  func asksForParameters(_ parameters: ConnectionParameters) -> Bool {
+    role == .peripheral
+      || parameters.minimumInterval < parameters.maximumInterval
+        && procedures.remoteFeatures?.contains(.connectionParametersRequestProcedure) == true
+  }
+
+  /// The status of LE Set PHY · Vol 4, Part E, 7.8.49.
+  func check(_ preference: HCI.PHYPreference) -> HCI.ErrorCode {
+    let preferences = LL.PHYPreferences(preference)
+    if let refusal = preferences.refusal { return refusal }
+    let wanted = preferences.transmit.union(preferences.receive)
+    if peerLacks(.le2MPHY), peerLacks(.leCodedPHY), !wanted.contains(.le1M) { return .unsupportedRemoteFeature }
+    return procedures.isFull ? .controllerBusy : .success
+  }
+
+  mutating func prefer(_ preference: HCI.PHYPreference, options: UInt16) {
+    phys.preferences = LL.PHYPreferences(preference)
+    // PHY_Options: 0 no preference, 1: S=2, 2: S=8.
+    phys.prefersS2 = options & 0b11 == 1
   }
 
   /// The features are asked for once in a connection · Vol 4, Part E, 7.8.21.
@@ -160,5 +208,19 @@ extension Connection {
     guard length != lengths.preferred || lengths.transmit != length else { return }
     lengths.preferred = length
     begin(.dataLengthUpdate, at: now, into: &output)
+  }
+}
+
+extension LL.PHYPreferences {
+  /// What the host prefers; where it has no preference, everything that this controller can do.
+  fileprivate init(_ preference: HCI.PHYPreference) {
+    self.init(
+      transmit: preference.transmit ?? PHYState.supported, receive: preference.receive ?? PHYState.supported)
+  }
+
+  /// Why a host can't prefer this; nil: it can · Vol 4, Part E, 7.8.48, 7.8.49.
+  fileprivate var refusal: HCI.ErrorCode? {
+    if transmit.isEmpty || receive.isEmpty { return .invalidHCICommandParameters }
+    return transmit.union(receive).isSubset(of: PHYState.supported) ? nil : .unsupportedFeatureOrParameterValue
   }
 }

@@ -39,6 +39,8 @@ struct HostOutput {
     case .leReadRemoteFeaturesComplete: wants(.readRemoteFeaturesComplete)
     case .leRemoteConnectionParameterRequest: wants(.remoteConnectionParameterRequest)
     case .leDataLengthChange: wants(.dataLengthChange)
+    case .lePHYUpdateComplete: wants(.phyUpdateComplete)
+    case .leRequestPeerSCAComplete: wants(.requestPeerSCAComplete)
     case .leChannelSelectionAlgorithm: wants(.channelSelectionAlgorithm)
     default: false
     }

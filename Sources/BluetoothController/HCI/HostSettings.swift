@@ -12,6 +12,8 @@ struct HostSettings {
   var acceptList = AcceptList()
   /// The channels that new connections use, and that a central changes to.
   var channelMap = ChannelMap.all
+  /// Of LE Set Default PHY.
+  var preferredPHYs = LL.PHYPreferences(transmit: PHYState.supported, receive: PHYState.supported)
   var suggestedLength = DataLengthState.minimum
 
   init() {}

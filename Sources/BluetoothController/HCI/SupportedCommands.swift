@@ -17,7 +17,7 @@ extension Controller {
     .leSetHostChannelClassification, .leReadChannelMap, .leReadRemoteFeatures, .leRand, .leReadSupportedStates,
     .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .leSetDataLength,
     .leReadSuggestedDefaultDataLength, .leWriteSuggestedDefaultDataLength, .leReadMaximumDataLength,
-    .leReadTransmitPower,
+    .leReadPHY, .leSetDefaultPHY, .leSetPHY, .leReadTransmitPower, .leRequestPeerSCA,
   ]
 
   static let supportedOpcodeSet = Set(supportedOpcodes)

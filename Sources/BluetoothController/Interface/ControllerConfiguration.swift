@@ -20,6 +20,10 @@ package struct ControllerConfiguration: Sendable {
   package var aclBufferLength = 251
   /// How many connections can exist at once.
   package var connectionLimit = 256
+  /// Whether connections measure how much is lost on each channel, and leave out those that lose much.
+  package var assessesChannels = true
+  /// What a peripheral asks of the central, because rules of its place or its power ask it of the peripheral; nil: nothing.
+  package var minimumUsedChannels: LL.MinimumUsedChannels?
   /// Company_Identifier of Read Local Version Information; 0xFFFF is for tests and for what no company makes.
   package var companyIdentifier: UInt16 = 0xFFFF
   /// HCI_Version and LL Version: Core 5.4.

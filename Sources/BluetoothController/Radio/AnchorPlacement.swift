@@ -76,14 +76,17 @@ struct AnchorPlacement {
 }
 
 extension Controller {
-  /// The anchor points of a new connection as central whose transmit window begins at `earliest` at the earliest.
-  func placeAnchors(interval: UInt16, earliest: Instant) -> (windowOffset: UInt16, delay: TimeSpan) {
+  /// The anchor points of a connection whose transmit window begins at `earliest` at the earliest: of a new one as central, or
+  /// of the one with the index `own`, which gets new ones.
+  func placeAnchors(
+    interval: UInt16, earliest: Instant, except own: Int? = nil
+  ) -> (windowOffset: UInt16, delay: TimeSpan) {
     var grid: Instant?
-    for index in connections.indices where grid == nil && connections[index].role == .central {
+    for index in connections.indices where grid == nil && index != own && connections[index].role == .central {
       grid = connections[index].schedule.start
     }
     var placement = AnchorPlacement(interval: interval, earliest: earliest, grid: grid)
-    for index in connections.indices {
+    for index in connections.indices where index != own {
       placement.occupy(from: connections[index].schedule.start, interval: connections[index].values.interval)
     }
     return placement.best()

@@ -93,10 +93,10 @@ extension Controller {
     let step: RadioStep
     switch event {
     case .transmitted: step = connections[index].transmitted(at: now)
-    case .nothingReceived: step = .done
-    case .received(let packet, _, let start, let level, let isIntact):
+    case .nothingReceived: step = connections[index].nothingReceived()
+    case .received(let packet, let modulation, let start, let level, let isIntact):
       step = connections[index].received(
-        packet, start: start, level: level, isIntact: isIntact, at: now, into: &output)
+        packet, modulation, start: start, level: level, isIntact: isIntact, at: now, into: &output)
     }
     perform(step, at: now)
   }

@@ -1,0 +1,79 @@
+import BluetoothWire
+
+/// Answers of the peer to this device's requests · Vol 6, Part B, 5.1.
+extension Connection {
+  /// Takes what answers a request of this device; what answers nothing is not looked at.
+  mutating func takeResponse(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) {
+    guard let procedure = procedures.active else { return }
+    switch (pdu, procedure) {
+    case (.featureRsp(let features), .featureExchange):
+      procedures.remoteFeatures = HCI.LEFeatures(rawValue: features)
+      output.send(.leReadRemoteFeaturesComplete(.success, handle, HCI.LEFeatures(rawValue: features)))
+    case (.lengthRsp(let lengths), .dataLengthUpdate):
+      if lengths.isValid { learn(lengths, into: &output) }
+    case (.clockAccuracyRsp(let accuracy), .clockAccuracyUpdate):
+      schedule.setPeerAccuracy(accuracy.partsPerMillion)
+      output.send(.leRequestPeerSCAComplete(.success, handle, clockAccuracy: accuracy.rawValue))
+    case (.phyRsp(let preferences), .phyUpdate):
+      guard role == .central, procedures.update == nil else { return }
+      if announcePHYUpdate(with: preferences, into: &output) { return }
+      reportPHYs(.success, into: &output)
+    case (.connectionParamRsp(let proposal), .parameterRequest(_, let placement)):
+      guard role == .central, procedures.update == nil else { return }
+      guard proposal.parameters.isValid else {
+        fail(procedure, .invalidLLParameters, into: &output)
+        break
+      }
+      announceUpdate(proposal.parameters, placement, in: output.pool)
+      return
+    case (.unknownRsp(let opcode), _):
+      guard procedure.request(role: role)?.rawValue == opcode else { return }
+      if isReplaced(procedure, in: output.pool) { return }
+      fail(procedure, .unsupportedRemoteFeature, into: &output)
+    case (.rejectExtInd(let opcode, let reason), _):
+      guard procedure.request(role: role)?.rawValue == opcode else { return }
+      if reason == .unsupportedRemoteFeature, isReplaced(procedure, in: output.pool) { return }
+      fail(procedure, reason, into: &output)
+    case (.rejectInd(let reason), _):
+      guard procedure.request(role: role) != nil else { return }
+      fail(procedure, reason, into: &output)
+    default: return
+    }
+    finishProcedure(at: now, into: &output)
+  }
+
+  /// A central whose peer does not know LL_CONNECTION_PARAM_REQ, or whose host does not want to be asked, decides alone ·
+  /// 5.1.7.
+  private mutating func isReplaced(_ procedure: ControlProcedures.Procedure, in pool: PacketPool) -> Bool {
+    guard role == .central, case .parameterRequest(let parameters, let placement) = procedure else { return false }
+    announceUpdate(parameters, placement, in: pool)
+    return true
+  }
+
+  /// Tells the host that what it asked for does not come.
+  private mutating func fail(
+    _ procedure: ControlProcedures.Procedure, _ reason: HCI.ErrorCode, into output: inout HostOutput
+  ) {
+    switch procedure {
+    case .featureExchange: output.send(.leReadRemoteFeaturesComplete(reason, handle, []))
+    case .versionExchange:
+      output.send(
+        .readRemoteVersionInformationComplete(
+          reason, handle, HCI.RemoteVersion(version: 0, companyIdentifier: 0, subversion: 0)))
+    case .parameterRequest: output.send(.leConnectionUpdateComplete(reason, handle, values))
+    case .phyUpdate: reportPHYs(reason, into: &output)
+    case .clockAccuracyUpdate: output.send(.leRequestPeerSCAComplete(reason, handle, clockAccuracy: 0))
+    case .dataLengthUpdate, .connectionUpdate, .channelMapUpdate, .termination, .minimumUsedChannels,
+      .channelReporting, .channelStatus:
+      break
+    }
+  }
+
+  func reportVersion(_ version: LL.VersionInformation, into output: inout HostOutput) {
+    output.send(
+      .readRemoteVersionInformationComplete(
+        .success, handle,
+        HCI.RemoteVersion(
+          version: version.version, companyIdentifier: version.company, subversion: version.subversion)))
+  }
+}

@@ -1,0 +1,104 @@
+import BluetoothWire
+
+/// What changes at a connection event to come: LL_CONNECTION_UPDATE_IND, LL_CHANNEL_MAP_IND, LL_PHY_UPDATE_IND ·
+/// Vol 6, Part B, 5.1.1, 5.1.2, 5.1.10, 5.5.
+extension Connection {
+  /// Of a central's news: the peripheral shall have the chance to hear of it in six events at least that it attends · 5.1.1.
+  /// One more is for what is queued before it.
+  var firstInstant: Int {
+    schedule.next + (ControlProcedures.eventsBeforeInstant + 1) * (Int(values.latency) + 1)
+  }
+
+  /// LL_CONNECTION_UPDATE_IND.
+  mutating func announceUpdate(_ parameters: ConnectionParameters, _ placement: EventPlacement, in pool: PacketPool) {
+    let instant = firstInstant
+    let range = parameters.minimumInterval...parameters.maximumInterval
+    // The peer may have narrowed the range.
+    let interval = range.contains(placement.interval) ? placement.interval : parameters.maximumInterval
+    let offset = schedule.offset(
+      to: EventPlacement(interval: interval, anchor: placement.anchor), from: instant)
+    let unit = ConnectionParameters.intervalUnit.nanoseconds
+    let windowOffset = offset.nanoseconds / unit
+    let timing = LL.ConnectionTiming(
+      windowSize: 1, windowOffset: UInt16(clamping: windowOffset), interval: interval, latency: parameters.latency,
+      timeout: parameters.supervisionTimeout)
+    procedures.agree(
+      on: .parameters(timing, delay: TimeSpan(nanoseconds: offset.nanoseconds % unit)), at: instant)
+    send(.connectionUpdateInd(timing, instant: UInt16(truncatingIfNeeded: instant)), in: pool)
+  }
+
+  /// LL_CHANNEL_MAP_IND; false: the channels are those that are wanted.
+  mutating func announceChannelMap(in pool: PacketPool) -> Bool {
+    let map = channels.wanted(on: phys)
+    guard map != channels.map else { return false }
+    let instant = firstInstant
+    procedures.agree(on: .channelMap(map), at: instant)
+    send(.channelMapInd(map, instant: UInt16(truncatingIfNeeded: instant)), in: pool)
+    return true
+  }
+
+  /// A peripheral hears what the central has decided.
+  mutating func takeUpdate(
+    _ change: ControlProcedures.Update, isValid: Bool, instant: UInt16, at now: Instant,
+    into output: inout HostOutput
+  ) {
+    guard let event = futureEvent(instant) else { return }
+    guard isValid else {
+      begin(.termination(reason: .invalidLLParameters, code: .invalidLLParameters), at: now, into: &output)
+      return
+    }
+    guard procedures.update == nil, procedures.remote.map({ $0.transaction == change.transaction }) ?? true else {
+      // The central has begun one procedure in the middle of another · 5.3.
+      ending = .over(.differentTransactionCollision)
+      return
+    }
+    procedures.agree(on: change, at: event)
+    // An update at this very event: the packet that brought the news was already sent as it says.
+    if event == schedule.next { applyUpdate(at: now, isInEvent: true, into: &output) }
+  }
+
+  /// The number of the event that a PDU's Instant means. One that has passed, which is one that lies 32,767 events ahead or
+  /// more, ends the connection at once · 5.5.
+  private mutating func futureEvent(_ instant: UInt16) -> Int? {
+    let distance = Int(instant &- UInt16(truncatingIfNeeded: schedule.next))
+    guard distance < 32_767 else {
+      ending = .over(.instantPassed)
+      return nil
+    }
+    return schedule.next + distance
+  }
+
+  /// What is due at the next event's number happens: between two events, or `isInEvent`.
+  mutating func applyUpdate(at now: Instant, isInEvent: Bool = false, into output: inout HostOutput) {
+    guard let update = procedures.takeUpdate(at: schedule.next) else { return }
+    switch update.change {
+    case .channelMap(let map): channels.map = map
+    case .parameters(var timing, let delay):
+      // The anchor point of an event that goes on is known.
+      if isInEvent { (timing.windowOffset, timing.windowSize) = (0, 0) }
+      apply(timing, delay: delay, instant: update.instant, isAsked: update.isOwn, into: &output)
+    case .phys(let change):
+      if phys.apply(change, role: role) || update.isOwn { reportPHYs(.success, into: &output) }
+    }
+    if update.isOwn { procedures.finish() }
+    updateLengths(into: &output)
+    beginNextProcedure(at: now, into: &output)
+  }
+
+  private mutating func apply(
+    _ timing: LL.ConnectionTiming, delay: TimeSpan, instant: Int, isAsked: Bool, into output: inout HostOutput
+  ) {
+    let unit = ConnectionParameters.intervalUnit
+    schedule.update(
+      at: instant, interval: unit * Int64(timing.interval), offset: unit * Int64(timing.windowOffset) + delay,
+      windowSize: unit * Int64(timing.windowSize))
+    let before = values
+    values = HCI.ConnectionValues(
+      interval: timing.interval, latency: timing.latency, supervisionTimeout: timing.timeout)
+    // The new timeout counts from the instant.
+    supervisionDeadline = schedule.start + supervisionTimeout
+    // A peripheral's host is not told of new anchor points alone · Vol 4, Part E, 7.7.65.3.
+    guard isAsked || role == .central || values != before else { return }
+    output.send(.leConnectionUpdateComplete(.success, handle, values))
+  }
+}
