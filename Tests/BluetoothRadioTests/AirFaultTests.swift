@@ -36,8 +36,6 @@ private final class Saboteur: AirFaults {
   func transmissionEnded(_ record: TransmissionRecord) { ended += 1 }
 }
 
-private let packet = AirPacket(accessAddress: 0x1234_5678, crcInit: 0x55, header: 0x0601, payload: [1, 2, 3, 4, 5, 6])
-
 /// What a radio two metres away hears of `packet`.
 private func hear(with saboteur: Saboteur) -> [RadioEvent] {
   let engine = WorldEngine(seed: 1)

@@ -3,53 +3,6 @@ import Testing
 
 @testable import BluetoothRadio
 
-/// A device that does what a script says and writes down what it hears.
-private final class Scripted: Participant {
-  var script: [(Instant, RadioCommand)]
-  var heard: [(Instant, RadioEvent)] = []
-  private var command: RadioCommand?
-
-  init(_ script: [(Instant, RadioCommand)]) { self.script = script }
-
-  var deadline: Instant? { script.first?.0 }
-  func timeReached(_ now: Instant) { command = script.removeFirst().1 }
-  func radio(_ event: RadioEvent, at now: Instant) { heard.append((now, event)) }
-  func takeRadioCommand() -> RadioCommand? {
-    defer { command = nil }
-    return command
-  }
-  func takeMail(at now: Instant) {}
-  var hasDelivery: Bool { false }
-  func deliverNext() {}
-}
-
-extension Instant {
-  fileprivate static func microseconds(_ value: Int64) -> Instant { .zero + .microseconds(value) }
-}
-
-private let packet = AirPacket(accessAddress: 0x1234_5678, crcInit: 0x55, header: 0x0601, payload: [1, 2, 3, 4, 5, 6])
-
-private func send(_ packet: AirPacket = packet, channel: UInt8 = 7, power: Int = 0) -> RadioCommand {
-  .transmit(packet, on: RadioChannel(channel), modulation: .le1M, power: Decibel(power))
-}
-
-private func listen(
-  channel: UInt8 = 7, accessAddress: UInt32 = 0x1234_5678, crcInit: UInt32 = 0x55, until: Int64? = nil
-) -> RadioCommand {
-  .receive(
-    on: RadioChannel(channel), phy: .le1M, accessAddress: accessAddress, crcInit: crcInit,
-    until: until.map { .microseconds($0) })
-}
-
-/// Runs devices that stand at these places (metres apart, on a line) to the end of their scripts.
-private func run(_ devices: [(Scripted, metres: Int64)], seed: UInt64 = 1) {
-  let engine = WorldEngine(seed: seed)
-  for (device, metres) in devices {
-    engine.add(device, radio: RadioProperties(position: GridPosition(x: metres * 1_000)))
-  }
-  while engine.step(until: .zero + .seconds(10)) {}
-}
-
 @Suite("Air")
 struct AirTests {
   @Test("A packet is received at its end, as long after its start as its bits take, weaker by the path loss")

@@ -22,22 +22,27 @@ struct LevelsTests {
     }
   }
 
-  @Test("Path loss is 40 + 25 log10 d dB", arguments: [0.5, 1, 2, 10, 15.8, 100, 251, 1_000])
-  func pathLoss(metres: Double) {
-    let loss = Levels.pathLoss(millimetres: UInt64(metres * 1_000))
-    #expect(abs(loss.value - (40 + 25 * log10(metres))) < 0.01)
-  }
-
   @Test("Two equal levels together are 3 dB more; one that is far weaker adds nothing")
   func sums() {
-    #expect(abs(Levels.sum(Decibel(-80), Decibel(-80)).value + 76.99) < 0.02)
-    #expect(abs(Levels.sum(Decibel(-80), Decibel(-90)).value + 79.586) < 0.02)
-    #expect(Levels.sum(Decibel(-80), Decibel(-130)) == Decibel(-80))
+    func sum(_ left: Int, _ right: Int) -> Decibel {
+      var power = LinearPower(Decibel(left))
+      power += LinearPower(Decibel(right))
+      return power.level
+    }
+    #expect(abs(sum(-80, -80).value + 76.99) < 0.02)
+    #expect(abs(sum(-80, -90).value + 79.586) < 0.02)
+    #expect(abs(sum(-80, -130).value + 80) < 0.01)
+    #expect(abs(sum(20, 20).value - 23.01) < 0.02)
+  }
+
+  @Test("A level is the same again after it was a power", arguments: [-140, -120, -100, -91, -45, 0, 20, 30])
+  func roundTrip(level: Int) {
+    #expect(abs(LinearPower(Decibel(level)).level.value - Double(level)) < (level < -130 ? 0.5 : 0.01))
   }
 
   @Test("At the sensitivity one bit in a thousand is lost")
   func sensitivity() {
-    let cost = Levels.costPerBit(at: Decibel(rounding: 10.9))
+    let cost = Bits.cost(at: Decibel(rounding: 10.9))
     let rate = 1 - exp2(-Double(cost) / Double(UInt64(1) << 40))
     #expect(abs(rate - 1e-3) < 2e-4)
   }
@@ -46,16 +51,20 @@ struct LevelsTests {
   func chance() {
     var generator = SplitGenerator(seed: 1)
     // Two bits of cost: a quarter arrives.
-    let arrived = (0..<20_000).count { _ in Levels.arrives(cost: 2 << 40, using: &generator) }
+    let arrived = (0..<20_000).count { _ in Bits.arrive(cost: 2 << 40, draw: generator.next()) }
     #expect((4_750...5_250).contains(arrived))
-    #expect(Levels.arrives(cost: 0, using: &generator))
+    let arrivesForNothing = Bits.arrive(cost: 0, draw: 0)
+    #expect(arrivesForNothing)
+    let arrivesHopelessly = Bits.arrive(cost: Bits.hopeless, draw: 0)
+    #expect(!arrivesHopelessly)
   }
 
-  @Test("Distances are whole millimetres, rounded down")
+  @Test("Distances are whole millimetres")
   func distances() {
-    #expect(GridPosition(x: 3_000).distance(to: GridPosition(x: 0, y: 4_000)) == 5_000)
-    #expect(GridPosition(x: 1, y: 1).distance(to: GridPosition(x: 0)) == 1)
+    #expect(GridPosition(x: 3_000).squaredDistance(to: GridPosition(x: 0, y: 4_000)) == 25_000_000)
+    #expect(GridPosition(x: 1, y: 1).squaredDistance(to: GridPosition(x: 0)) == 2)
     let far = GridPosition(metresX: 1e9, y: -1e9, z: .nan)
     #expect(far == GridPosition(x: 1_000_000_000, y: -1_000_000_000))
+    #expect(GridPosition(x: .max).squaredDistance(to: GridPosition(x: .min)) == .max)
   }
 }

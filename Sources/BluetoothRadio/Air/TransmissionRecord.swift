@@ -4,6 +4,7 @@ import BluetoothWire
 package struct TransmissionRecord: Sendable {
   /// 1 for a world's first transmission, then 2, and so on.
   package var number: UInt64
+  /// `RadioID.none` if it was injected.
   package var radio: RadioID
   package var packet: AirPacket
   package var channel: RadioChannel
@@ -28,6 +29,7 @@ package enum ReceptionOutcome: Hashable, Sendable {
 /// What one receiver got of a transmission that has just ended.
 package struct Reception: Sendable {
   package var radio: RadioID
+  /// As it is, not as the receiver tells it.
   package var level: Decibel
   package var outcome: ReceptionOutcome
   /// The receiver goes on listening, as if nothing had been.

@@ -25,16 +25,18 @@ package final class WorldEngine {
 
   // One thread works in a world at a time, and no access here overlaps a call to a participant: checking that at run time
   // took a sixth of all time.
-  @exclusivity(unchecked) private var medium: Medium
+  @exclusivity(unchecked) var medium: Medium
   @exclusivity(unchecked) private var timers = TimerQueue()
   @exclusivity(unchecked) private var members: [Member] = []
+  @exclusivity(unchecked) private var injections = InjectionQueue()
   @exclusivity(unchecked) private var schedule = Schedule()
-  private let scheduleSlot: Int
   /// Members that have callbacks to deliver, in the order in which they got them.
   @exclusivity(unchecked) private var delivering: Deque<Int> = []
   @exclusivity(unchecked) private var isDelivering: [Bool] = []
   @exclusivity(unchecked) private var receptions: [Reception] = []
   @exclusivity(unchecked) private var mail: [WorldMailbox.Mail] = []
+  private let injectionSlot: Int
+  private let scheduleSlot: Int
 
   private struct Member {
     var participant: any Participant
@@ -43,14 +45,18 @@ package final class WorldEngine {
     var transmissionEnds: Int
   }
 
-  /// What becomes of one instant's events, in this order. Each member has a slot of each, behind that of the schedule.
+  /// What becomes of one instant's events, in this order. Each member has a slot of each.
   private enum Rank: UInt8, CaseIterable {
     case transmissionEnds, listeningEnds, deadline
   }
 
+  /// Slots before those of the first member.
+  private static let worldSlots = 2
+
   package init(seed: UInt64) {
     generator = SplitGenerator(seed: seed)
     medium = Medium(generator: generator.split("air"))
+    injectionSlot = timers.addSlot(rank: Rank.transmissionEnds.rawValue)
     // After everything that devices do at the same instant.
     scheduleSlot = timers.addSlot(rank: .max)
   }
@@ -59,7 +65,7 @@ package final class WorldEngine {
 
   /// Adds a device; its radio has the next number.
   func add(_ participant: any Participant, radio: RadioProperties) {
-    medium.add(radio)
+    medium.add(radio, at: now)
     members.append(
       Member(
         participant: participant, deadline: timers.addSlot(rank: Rank.deadline.rawValue),
@@ -69,11 +75,8 @@ package final class WorldEngine {
     attend(to: members.count - 1)
   }
 
-  /// The place and the receiver of a device.
-  package subscript(radio: RadioID) -> RadioProperties {
-    get { medium[radio] }
-    set { medium[radio] = newValue }
-  }
+  /// How many devices there are.
+  var memberCount: Int { members.count }
 
   /// Has something done to a device, and then what follows from it.
   package func with(_ radio: RadioID, _ body: (any Participant) -> Void) {
@@ -113,26 +116,12 @@ package final class WorldEngine {
   package func step(until limit: Instant) -> Bool {
     guard let next = timers.earliest, next.instant <= limit else { return false }
     now = max(now, next.instant)
-    if next.slot == scheduleSlot {
+    switch next.slot {
+    case injectionSlot: performInjections()
+    case scheduleSlot:
       schedule.take(at: now)?(self)
       timers.set(scheduleSlot, to: schedule.next)
-      settle()
-      return true
-    }
-    let index = (next.slot - 1) / Rank.allCases.count
-    switch next.slot {
-    case members[index].deadline:
-      members[index].participant.timeReached(now)
-      attend(to: index)
-    case members[index].transmissionEnds:
-      timers.set(next.slot, to: nil)
-      transmissionEnds(of: RadioID(index: index))
-    default:
-      timers.set(next.slot, to: nil)
-      if medium.listeningTimeIsOver(RadioID(index: index)) {
-        members[index].participant.radio(.nothingReceived, at: now)
-        attend(to: index)
-      }
+    default: memberEvent(slot: next.slot)
     }
     settle()
     return true
@@ -146,6 +135,21 @@ package final class WorldEngine {
 
   /// Lets time pass without an event, up to `instant`, which must not be later than the next event.
   package func passTime(to instant: Instant) { now = max(now, instant) }
+
+  private func memberEvent(slot: Int) {
+    let index = (slot - Self.worldSlots) / Rank.allCases.count
+    switch slot {
+    case members[index].deadline:
+      members[index].participant.timeReached(now)
+      attend(to: index)
+    case members[index].transmissionEnds:
+      timers.set(slot, to: nil)
+      transmissionEnds(of: RadioID(index: index))
+    default:
+      timers.set(slot, to: nil)
+      listeningEnds(of: RadioID(index: index))
+    }
+  }
 
   // MARK: What follows
 
@@ -182,7 +186,7 @@ package final class WorldEngine {
         radio, on: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until, at: now)
       timers.set(member.listeningEnds, to: until)
     case .stop:
-      medium.stop(radio)
+      medium.stop(radio, at: now)
       timers.set(member.listeningEnds, to: nil)
     }
   }
@@ -191,28 +195,75 @@ package final class WorldEngine {
   private func abandonTransmission(of radio: RadioID, _ member: Member) {
     guard medium.isTransmitting(radio) else { return }
     timers.set(member.transmissionEnds, to: nil)
-    for (listener, until) in medium.abandonTransmission(of: radio, at: now) {
+    free(medium.abandonTransmission(of: radio, at: now))
+  }
+
+  private func free(_ receivers: Medium.Freed) {
+    for (listener, until) in receivers {
       timers.set(members[listener.index].listeningEnds, to: until.map { max($0, now) })
     }
   }
 
+  private func listeningEnds(of radio: RadioID) {
+    switch medium.listeningTimeIsOver(radio, at: now) {
+    case .receiving: break
+    case .undecided(let until): timers.set(members[radio.index].listeningEnds, to: until)
+    case .over: tell(.nothingReceived, to: radio)
+    }
+  }
+
   private func transmissionEnds(of radio: RadioID) {
+    if let number = medium.burst(of: radio) {
+      burstEnds(number)
+    } else {
+      medium.silentTransmissionEnds(of: radio, at: now)
+    }
+    tell(.transmitted, to: radio)
+  }
+
+  private func burstEnds(_ number: UInt64) {
     receptions.removeAll(keepingCapacity: true)
-    guard let record = medium.transmissionEnds(of: radio, at: now, receptions: &receptions) else { return }
+    guard let record = medium.burstEnds(number, at: now, receptions: &receptions) else { return }
     observer?.transmissionEnded(record, receptions: receptions)
     for reception in receptions where !reception.stillListens {
-      let index = reception.radio.index
-      timers.set(members[index].listeningEnds, to: nil)
+      timers.set(members[reception.radio.index].listeningEnds, to: nil)
       let event: RadioEvent =
         reception.outcome == .missed
         ? .nothingReceived
         : .received(
-          record.packet, modulation: record.modulation, start: record.start, level: reception.level,
-          isIntact: reception.outcome == .intact)
-      members[index].participant.radio(event, at: now)
-      attend(to: index)
+          record.packet, modulation: record.modulation, start: record.start,
+          level: medium.reading(of: reception.level, at: reception.radio), isIntact: reception.outcome == .intact)
+      tell(event, to: reception.radio)
     }
-    members[radio.index].participant.radio(.transmitted, at: now)
+  }
+
+  private func tell(_ event: RadioEvent, to radio: RadioID) {
+    members[radio.index].participant.radio(event, at: now)
     attend(to: radio.index)
   }
+
+  // MARK: Injections
+
+  /// Has a packet sent at `instant` that comes from no device; at once if that is past.
+  package func inject(_ injection: Injection, at instant: Instant) {
+    injections.add(injection, at: max(instant, now))
+    timers.set(injectionSlot, to: injections.next)
+  }
+
+  private func performInjections() {
+    while let event = injections.take(at: now) {
+      switch event {
+      case .ends(let number): burstEnds(number)
+      case .begins(let injection):
+        let (number, end) = medium.inject(injection, at: now)
+        injections.addEnd(of: number, at: end)
+      }
+    }
+    timers.set(injectionSlot, to: injections.next)
+  }
+
+  // MARK: What is done to radios
+
+  /// A muted radio goes on as before, but nothing leaves it and nothing reaches it: it has vanished without a word.
+  package func setMuted(_ isMuted: Bool, _ radio: RadioID) { free(medium.setMuted(isMuted, radio, at: now)) }
 }

@@ -82,7 +82,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   }
 
   private func name(of radio: RadioID) -> String {
-    radio.index < names.count ? names[radio.index] : "device \(radio.index)"
+    radio == .none ? "injected" : radio.index < names.count ? names[radio.index] : "device \(radio.index)"
   }
 }
 

@@ -18,14 +18,13 @@ package struct GridPosition: Hashable, Sendable {
     self.init(x: millimetres(x), y: millimetres(y), z: millimetres(z))
   }
 
-  /// The distance in millimetres, rounded down.
-  package func distance(to other: GridPosition) -> UInt64 {
-    let (dx, dy, dz) = (x - other.x, y - other.y, z - other.z)
-    let square = UInt64(dx.magnitude * dx.magnitude + dy.magnitude * dy.magnitude + dz.magnitude * dz.magnitude)
-    // The floating root may be off by one either way; whole numbers decide.
-    var root = UInt64(Double(square).squareRoot())
-    while root * root > square { root -= 1 }
-    while (root + 1) * (root + 1) <= square { root += 1 }
-    return root
+  /// The square of the distance, in square millimetres; held at the largest number from 3,000 km on.
+  package func squaredDistance(to other: GridPosition) -> UInt64 {
+    func difference(_ left: Int64, _ right: Int64) -> UInt64 {
+      UInt64(bitPattern: left > right ? left &- right : right &- left)
+    }
+    let (dx, dy, dz) = (difference(x, other.x), difference(y, other.y), difference(z, other.z))
+    guard (dx | dy | dz) < 1 << 31 else { return .max }
+    return dx * dx + dy * dy + dz * dz
   }
 }

@@ -1,0 +1,67 @@
+import BluetoothWire
+
+/// A packet's energy on the air, now or a while ago: what decides who hears it and whom it disturbs.
+///
+/// Without any reference, so that it is looked at in place and copied for nothing.
+struct Burst {
+  let number: UInt64
+  /// −1: injected.
+  let radio: Int32
+  let payloadOctets: UInt16
+  let channel: RadioChannel
+  let modulation: Modulation
+  let accessAddress: UInt32
+  /// With the sender's antenna gain.
+  let power: Decibel
+  let position: GridPosition
+  let start: Instant
+  var end: Instant
+  /// Its end has been dealt with.
+  var isOver = false
+  /// How many receivers have locked onto it, or had.
+  var locks: Int32 = 0
+}
+
+/// What is on the air, and what was while something that is still there had begun, in the order in which it began.
+struct Bursts {
+  private var all: ContiguousArray<Burst> = []
+  /// Those before it are forgotten.
+  private(set) var startIndex = 0
+  private var lastNumber: UInt64 = 0
+
+  var indices: Range<Int> { startIndex..<all.count }
+
+  var nextNumber: UInt64 { lastNumber + 1 }
+
+  subscript(index: Int) -> Burst {
+    _read { yield all[index] }
+    _modify { yield &all[index] }
+  }
+
+  mutating func append(_ burst: Burst) {
+    lastNumber = burst.number
+    all.append(burst)
+  }
+
+  /// Where the burst of this number is; nil: it is forgotten.
+  func index(of number: UInt64) -> Int? {
+    guard startIndex < all.count, number >= all[startIndex].number, number <= lastNumber else { return nil }
+    return startIndex + Int(number - all[startIndex].number)
+  }
+
+  /// The burst's end has been dealt with. Drops what nothing on the air has met.
+  mutating func isOver(_ index: Int) {
+    all[index].isOver = true
+    var earliest = startIndex
+    while earliest < all.count, all[earliest].isOver { earliest += 1 }
+    let limit = earliest < all.count ? all[earliest].start : .distantFuture
+    while startIndex < earliest, all[startIndex].end <= limit { startIndex += 1 }
+    if startIndex == all.count {
+      all.removeAll(keepingCapacity: true)
+      startIndex = 0
+    } else if startIndex > 64, startIndex > all.count / 2 {
+      all.removeSubrange(..<startIndex)
+      startIndex = 0
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import BluetoothWire
+
+/// Something on the air besides the packet that a receiver wants, as strong as it counts on the receiver's channel.
+struct Disturber {
+  let start: Instant
+  let end: Instant
+  let power: LinearPower
+}
+
+/// Which bits arrive.
+extension Medium {
+  /// What is weaker than a receiver's noise by more than this adds less than 0.05 dB to it and is left out.
+  private static let negligible = Decibel(20)
+
+  /// The burst's level at a receiver that could make it out now; nil: it is drowned by noise or by others. There not one
+  /// access address in 90,000 would be found.
+  mutating func levelAbove(everythingElseAt receiver: Int, of burst: Int, at now: Instant) -> Decibel? {
+    let part = bursts[burst].modulation.accessAddressPart
+    let noise = radios[receiver].properties.noise(part.modulation)
+    let place = position(of: receiver, at: now)
+    let level = level(of: burst, at: receiver, place)
+    guard level > noise else { return nil }
+    gather(besides: burst, from: now, until: now + part.offset, part.modulation, at: receiver, place)
+    guard !disturbers.isEmpty else { return level }
+    var sum = LinearPower(noise)
+    for disturber in disturbers where disturber.start <= now { sum += disturber.power }
+    return level > sum.level ? level : nil
+  }
+
+  /// Whether the receiver finds the burst's access address.
+  mutating func finds(_ receiver: Int, burst: Int, level: Decibel) -> Bool {
+    let cost = cost(of: bursts[burst].modulation.accessAddressPart, burst: burst, level: level, at: receiver)
+    return arrive(cost, burst: burst, at: receiver, part: 0)
+  }
+
+  /// Whether everything behind the access address arrives.
+  mutating func reads(_ receiver: Int, burst: Int, level: Decibel) -> Bool {
+    let modulation = bursts[burst].modulation
+    let pdu = modulation.pduPart(payloadOctets: Int(bursts[burst].payloadOctets))
+    var cost = cost(of: pdu, burst: burst, level: level, at: receiver)
+    if let coding = modulation.codingPart { cost += self.cost(of: coding, burst: burst, level: level, at: receiver) }
+    return arrive(cost, burst: burst, at: receiver, part: 1)
+  }
+
+  private func arrive(_ cost: UInt64, burst: Int, at receiver: Int, part: UInt64) -> Bool {
+    guard cost > 0 else { return true }
+    guard cost < Bits.hopeless else { return false }
+    let draw = chance.draw(
+      sender: bursts[burst].radio, receiver: receiver, start: bursts[burst].start, part: part)
+    return Bits.arrive(cost: cost, draw: draw)
+  }
+
+  /// What the bits of a part cost at a receiver: −log₂ of the probability that all arrive.
+  private mutating func cost(of part: PacketPart, burst: Int, level: Decibel, at receiver: Int) -> UInt64 {
+    let from = bursts[burst].start + part.offset
+    let until = from + part.bitTime * part.bits
+    let quiet = unavoidable(part.modulation, level: level, at: receiver)
+    let place = position(of: receiver, at: from)
+    gather(besides: burst, from: from, until: until, part.modulation, at: receiver, place)
+    guard !disturbers.isEmpty else { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
+    // Bit by bit; the disturbance only changes where something begins or ends.
+    let floor = LinearPower(quiet)
+    var result: UInt64 = 0
+    var bit: Int64 = 0
+    while bit < part.bits, result < Bits.hopeless {
+      let at = from + part.bitTime * bit
+      var sum = floor
+      var changes = until
+      for disturber in disturbers {
+        if disturber.start > at {
+          changes = min(changes, disturber.start)
+        } else if disturber.end > at {
+          sum += disturber.power
+          changes = min(changes, disturber.end)
+        }
+      }
+      let span = (changes - from).nanoseconds
+      let unit = part.bitTime.nanoseconds
+      let next = max(bit + 1, min(part.bits, (span + unit - 1) / unit))
+      result += Bits.cost(at: level - sum.level) * UInt64(next - bit)
+      bit = next
+    }
+    return result
+  }
+
+  /// The receiver's noise, and what it makes itself of a signal that is too strong: distortion of the third order, which is
+  /// as harmful at the maximum input level as the noise is at the sensitivity.
+  private func unavoidable(_ modulation: Modulation, level: Decibel, at receiver: Int) -> Decibel {
+    let noise = radios[receiver].properties.noise(modulation)
+    let excess = level - radios[receiver].properties.maximumInputLevel
+    guard excess > Decibel(-10) else { return noise }
+    let distortion = level - RadioProperties.ratioAtSensitivity + excess + excess
+    return max(noise, distortion)
+  }
+
+  func level(of burst: Int, at receiver: Int, _ place: GridPosition) -> Decibel {
+    bursts[burst].power + radios[receiver].properties.antennaGain
+      - propagation.loss(
+        from: bursts[burst].radio, at: bursts[burst].position, to: Int32(truncatingIfNeeded: receiver), at: place)
+  }
+
+  /// Fills `disturbers` with all that overlaps the time and counts for the receiver of `burst`.
+  private mutating func gather(
+    besides burst: Int, from: Instant, until: Instant, _ modulation: Modulation, at receiver: Int,
+    _ place: GridPosition
+  ) {
+    disturbers.removeAll(keepingCapacity: true)
+    let floor = radios[receiver].properties.noise(modulation) - Self.negligible
+    let channel = bursts[burst].channel
+    for other in bursts.indices where other != burst {
+      guard bursts[other].end > from, bursts[other].start < until, bursts[other].radio != receiver else { continue }
+      let offset = bursts[other].channel.megahertz - channel.megahertz
+      let level = level(of: other, at: receiver, place) - Selectivity.rejection(atOffset: offset, modulation)
+      guard level > floor else { continue }
+      disturbers.append(
+        Disturber(start: bursts[other].start, end: bursts[other].end, power: LinearPower(level)))
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import BluetoothWire
+
+/// Whether bits arrive.
+enum Bits {
+  /// Never does what costs so much arrive: no draw is as lucky.
+  static let hopeless: UInt64 = 65 << 40
+
+  /// What a bit at this ratio of signal to noise and interference costs; see `ErrorRates`.
+  static func cost(at ratio: Decibel) -> UInt64 {
+    let row = (Int(ratio.steps) - ErrorRates.first * 256) * ErrorRates.rowsPerDecibel / 256
+    if row < 0 { return ErrorRates.costs[0] }
+    return row < ErrorRates.costs.count ? ErrorRates.costs[row] : 0
+  }
+
+  /// Whether bits that together cost `cost` arrive: true for 2^−cost of all values that `draw` may have.
+  static func arrive(cost: UInt64, draw: UInt64) -> Bool {
+    guard cost > 0 else { return true }
+    // −log₂ (draw / 2⁶⁴), in units of 2⁻²⁴.
+    let drawn = Int64(64 << FixedPoint.fraction) - FixedPoint.log2(max(1, draw))
+    return UInt64(drawn) >= cost >> UInt64(40 - FixedPoint.fraction)
+  }
+}
+
+/// Chance that depends on nothing but what it is about, so that what one pair of radios draws never shifts what another
+/// one draws.
+struct AirChance {
+  private let seed: UInt64
+
+  init(_ generator: SplitGenerator) {
+    var generator = generator
+    seed = generator.next()
+  }
+
+  /// What becomes of the part `part` of the packet that `sender` began to send at `start`, at `receiver`.
+  func draw(sender: Int32, receiver: Int, start: Instant, part: UInt64) -> UInt64 {
+    let pair = UInt64(UInt32(bitPattern: sender)) << 32 | UInt64(UInt32(truncatingIfNeeded: receiver))
+    return Self.mixed(Self.mixed(seed ^ UInt64(bitPattern: start.nanoseconds)) ^ Self.mixed(pair) &+ part)
+  }
+
+  /// The same for two radios in either order.
+  func draw(pair key: UInt64) -> UInt64 { Self.mixed(Self.mixed(seed &+ 0x5AD0_0000) ^ key) }
+
+  /// The finalizer of SplitMix64: each bit of the result depends on each bit of `value`.
+  static func mixed(_ value: UInt64) -> UInt64 {
+    var z = value &+ 0x9E37_79B9_7F4A_7C15
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
