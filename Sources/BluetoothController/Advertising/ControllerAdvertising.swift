@@ -64,7 +64,7 @@ extension Controller {
     } else {
       // High duty cycle directed advertising has gone on for 1.28 s without an answer · Vol 6, Part B, 4.4.2.4.3.
       sets.remove(index)
-      output.send(.leConnectionComplete(HCI.ConnectionComplete(failure: .advertisingTimeout)))
+      output.send(HCI.ConnectionComplete(failure: .advertisingTimeout))
     }
   }
 
@@ -82,7 +82,8 @@ extension Controller {
     let handle = addConnection(
       .peripheral, own: advertiser.identity.own, peer: request.initiator, data: request.data,
       // An extended advertiser knows algorithm #2 only; a legacy one always sets ChSel.
-      usesAlgorithm2: request.usesAlgorithm2 || !properties.usesLegacyPDUs, at: request.end)
+      usesAlgorithm2: request.usesAlgorithm2 || !properties.usesLegacyPDUs,
+      auxiliaryPHY: properties.usesLegacyPDUs ? nil : properties.secondary.phy, at: request.end)
     guard let advertisingHandle = set.handle else { return }
     output.send(
       .leAdvertisingSetTerminated(

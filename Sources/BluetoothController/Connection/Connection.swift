@@ -57,7 +57,7 @@ struct Connection {
 
   init(
     handle: HCI.ConnectionHandle, role: Role, own: DeviceAddress, peer: DeviceAddress, data: LL.ConnectionData,
-    usesAlgorithm2: Bool, phy: PHY = .le1M, context: Context, delay: TimeSpan = .zero, at now: Instant
+    usesAlgorithm2: Bool, auxiliaryPHY: PHY? = nil, context: Context, delay: TimeSpan = .zero, at now: Instant
   ) {
     self.handle = handle
     self.role = role
@@ -74,12 +74,12 @@ struct Connection {
     channels = ConnectionChannels(
       map: data.channelMap, host: context.hostChannels, isAssessed: context.assessesChannels)
     values = HCI.ConnectionValues(interval: data.interval, latency: data.latency, supervisionTimeout: data.timeout)
-    phys = PHYState(phy, preferences: context.preferredPHYs)
+    phys = PHYState(auxiliaryPHY ?? .le1M, preferences: context.preferredPHYs)
     lengths = DataLengthState(preferred: context.preferredLength, phys: phys)
     let interval = ConnectionParameters.intervalUnit * Int64(data.interval)
-    // transmitWindowDelay is 1.25 ms after CONNECT_IND · 4.5.3.
     let windowStart = context.clock.instant(
-      ConnectionParameters.intervalUnit * (1 + Int64(data.windowOffset)) + delay, after: now)
+      LL.transmitWindowDelay(afterAuxiliaryPacketOn: auxiliaryPHY)
+        + ConnectionParameters.intervalUnit * Int64(data.windowOffset) + delay, after: now)
     schedule = EventSchedule(
       role: role, interval: interval, windowStart: windowStart,
       windowSize: ConnectionParameters.intervalUnit * Int64(data.windowSize),

@@ -19,12 +19,12 @@ extension Controller {
     }
   }
 
-  /// A connection is made by the packet that ends now. A central sends the first packet `delay` after the transmit window's
-  /// beginning.
+  /// A connection is made by the CONNECT_IND that ends now, or by the AUX_CONNECT_REQ on `auxiliaryPHY`. A central sends the
+  /// first packet `delay` after the transmit window's beginning.
   @discardableResult
   mutating func addConnection(
     _ role: Connection.Role, own: DeviceAddress, peer: DeviceAddress, data: LL.ConnectionData, usesAlgorithm2: Bool,
-    delay: TimeSpan = .zero, at now: Instant
+    auxiliaryPHY: PHY? = nil, delay: TimeSpan = .zero, at now: Instant
   ) -> HCI.ConnectionHandle {
     let context = Connection.Context(
       clock: clock, sleepClockAccuracy: configuration.sleepClockAccuracy,
@@ -38,13 +38,12 @@ extension Controller {
     let index = connections.append(
       Connection(
         handle: handle, role: role, own: own, peer: peer, data: data, usesAlgorithm2: usesAlgorithm2,
-        context: context, delay: delay, at: now), agenda: &agenda)
+        auxiliaryPHY: auxiliaryPHY, context: context, delay: delay, at: now), agenda: &agenda)
     output.send(
-      .leConnectionComplete(
-        HCI.ConnectionComplete(
-          status: .success, handle: handle, role: role.rawValue, peer: HCI.PeerAddress(peer),
-          values: connections[index].values,
-          centralClockAccuracy: role == .peripheral ? data.sleepClockAccuracy.rawValue : 0)))
+      HCI.ConnectionComplete(
+        status: .success, handle: handle, role: role.rawValue, peer: HCI.PeerAddress(peer),
+        values: connections[index].values,
+        centralClockAccuracy: role == .peripheral ? data.sleepClockAccuracy.rawValue : 0))
     output.send(.leChannelSelectionAlgorithm(handle, usesAlgorithm2 ? 1 : 0))
     if role == .central { connections[index].exchangeLengths(at: now, into: &output) }
     return handle

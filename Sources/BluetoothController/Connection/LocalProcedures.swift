@@ -80,7 +80,8 @@ extension HCI.LEFeatures {
   /// What this link layer has.
   static let claimed: HCI.LEFeatures = [
     .connectionParametersRequestProcedure, .extendedRejectIndication, .peripheralInitiatedFeaturesExchange, .ping,
-    .dataPacketLengthExtension, .le2MPHY, .leCodedPHY, .channelSelectionAlgorithm2, .minimumNumberOfUsedChannels,
+    .dataPacketLengthExtension, .extendedScanningFilterPolicies, .le2MPHY, .leCodedPHY, .channelSelectionAlgorithm2,
+    .minimumNumberOfUsedChannels,
     .sleepClockAccuracyUpdates, .channelClassification,
   ]
 }

@@ -1,8 +1,8 @@
 import BluetoothWire
 
-/// Commands for advertising, scanning and the lists that go with them · Vol 4, Part E, 7.8.4 to 7.8.17.
+/// Commands for advertising and the lists of devices · Vol 4, Part E, 7.8.4 to 7.8.9, 7.8.14 to 7.8.17.
 extension Controller {
-  mutating func advertisingAndScanning(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+  mutating func advertising(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
     switch command {
     case .leSetRandomAddress(let value): return .status(setRandomAddress(value))
     case .leSetAdvertisingParameters(let parameters): return .status(setAdvertisingParameters(parameters))
@@ -17,9 +17,6 @@ extension Controller {
       legacyContentChanged()
       return .status(.success)
     case .leSetAdvertisingEnable(let isEnabled): return .status(setAdvertisingEnable(isEnabled, at: now))
-    case .leSetScanParameters(let parameters): return .status(setScanParameters(parameters))
-    case .leSetScanEnable(let isEnabled, let filterDuplicates):
-      return .status(setScanEnable(isEnabled, filterDuplicates: filterDuplicates, at: now))
     case .leReadFilterAcceptListSize: return .leFilterAcceptListSize(UInt8(AcceptList.capacity))
     case .leClearFilterAcceptList:
       return .status(
@@ -62,33 +59,6 @@ extension Controller {
       parameters.channelMap & ~0b111 == 0, parameters.filterPolicy <= 3
     else { return .invalidHCICommandParameters }
     host.advertisingParameters = parameters
-    return .success
-  }
-
-  private mutating func setScanParameters(_ parameters: HCI.ScanParameters) -> HCI.ErrorCode {
-    guard scanner == nil else { return .commandDisallowed }
-    // Policies 2 and 3 belong to a feature that is not claimed · 7.8.10.
-    guard 4...0x4000 ~= parameters.interval, 4...0x4000 ~= parameters.window,
-      parameters.window <= parameters.interval, parameters.filterPolicy <= 1
-    else { return .invalidHCICommandParameters }
-    host.scanParameters = parameters
-    return .success
-  }
-
-  private mutating func setScanEnable(
-    _ isEnabled: Bool, filterDuplicates: Bool, at now: Instant
-  ) -> HCI.ErrorCode {
-    guard isEnabled else {
-      guard scanner != nil else { return .success }
-      scanner = nil
-      listeningChanged()
-      return .success
-    }
-    guard let own = ownAddress(host.scanParameters.ownAddressType) else { return .invalidHCICommandParameters }
-    // Enabling again begins anew: what was a duplicate is not any more · 7.8.11.
-    scanner = Scanner(
-      parameters: host.scanParameters, own: own, filtersDuplicates: filterDuplicates, at: now)
-    listeningChanged()
     return .success
   }
 

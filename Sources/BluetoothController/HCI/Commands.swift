@@ -11,14 +11,16 @@ extension Controller {
     do throws(DecodingError) {
       command = try HCI.Command(opcode: opcode, parameters: parameters)
     } catch {
-      refuse(opcode, .invalidHCICommandParameters)
-      return
+      // What is asked for exists in no version that is known here, such as a PHY.
+      if case .unknown = error { return refuse(opcode, .unsupportedFeatureOrParameterValue) }
+      return refuse(opcode, .invalidHCICommandParameters)
     }
-    if let status = answerWithStatus(command, at: now) {
+    if let status = answerWithStatus(command, at: now) ?? statusOfInitiating(command) {
       output.send(.commandStatus(status, credits: 1, opcode))
       followStatus(command, status, at: now)
-    } else if let result = advertisingAndScanning(command, at: now) ?? advertisingSets(command, at: now)
-      ?? periodicAdvertising(command, at: now) ?? ofConnection(command, at: now)
+      if status == .success { followInitiating(command, at: now) }
+    } else if let result = advertising(command, at: now) ?? advertisingSets(command, at: now)
+      ?? periodicAdvertising(command, at: now) ?? scanning(command, at: now) ?? ofConnection(command, at: now)
       ?? general(command)
     {
       output.send(.commandComplete(credits: 1, opcode, result))
@@ -31,7 +33,7 @@ extension Controller {
   private mutating func refuse(_ opcode: HCI.Opcode, _ status: HCI.ErrorCode) {
     switch opcode {
     case .disconnect, .readRemoteVersionInformation, .leCreateConnection, .leConnectionUpdate, .leReadRemoteFeatures,
-      .leSetPHY, .leRequestPeerSCA:
+      .leSetPHY, .leRequestPeerSCA, .leExtendedCreateConnection:
       output.send(.commandStatus(status, credits: 1, opcode))
     default: output.send(.commandComplete(credits: 1, opcode, .status(status)))
     }

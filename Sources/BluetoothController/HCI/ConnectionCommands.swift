@@ -19,7 +19,6 @@ extension Controller {
     case .leSetPHY(let handle, let preference, _):
       guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
       return connections[index].check(preference)
-    case .leCreateConnection(let request): return checkCreateConnection(request)
     case .leConnectionUpdate(let handle, let parameters, _):
       guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
       guard parameters.isValid else { return .invalidHCICommandParameters }
@@ -46,10 +45,6 @@ extension Controller {
     case .leReadRemoteFeatures(let handle):
       guard let index = index(of: handle) else { return }
       connections[index].readFeatures(at: now, into: &output)
-    case .leCreateConnection(let request):
-      guard let own = ownAddress(request.ownAddressType) else { return }
-      initiator = Initiator(request, own: own, at: now, random: &random)
-      listeningChanged()
     case .leConnectionUpdate(let handle, let parameters, _):
       guard let index = index(of: handle) else { return }
       let placement = placement(of: index, for: parameters)
@@ -70,19 +65,6 @@ extension Controller {
   ) {
     guard let index = index(of: handle) else { return }
     connections[index].begin(procedure, at: now, into: &output)
-  }
-
-  private func checkCreateConnection(_ request: HCI.CreateConnection) -> HCI.ErrorCode {
-    guard initiator == nil else { return .commandDisallowed }
-    guard 4...0x4000 ~= request.scanInterval, 4...0x4000 ~= request.scanWindow,
-      request.scanWindow <= request.scanInterval, request.parameters.isValid,
-      let own = ownAddress(request.ownAddressType), request.usesAcceptList || request.peer.deviceAddress != nil
-    else { return .invalidHCICommandParameters }
-    guard connections.count < configuration.connectionLimit else { return .connectionLimitExceeded }
-    if !request.usesAcceptList, let peer = request.peer.deviceAddress, isConnected(own: own, peer: peer) {
-      return .connectionAlreadyExists
-    }
-    return .success
   }
 
   /// Commands that are answered by Command Complete.
@@ -143,11 +125,7 @@ extension Controller {
   /// What a command leads to after its Command Complete has gone.
   mutating func followCompletion(_ command: HCI.Command, _ result: HCI.ReturnParameters) {
     guard case .leCreateConnectionCancel = command, result.status == .success else { return }
-    // CONNECT_IND may be on its way: then the connection is already made · 7.8.13.
-    if case .connecting = radioUse, isTransmitting { return }
-    initiator = nil
-    listeningChanged()
-    output.send(.leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
+    cancelInitiating()
   }
 
   /// The channels that a host knows to be bad are left out, by a central at once · 7.8.19.

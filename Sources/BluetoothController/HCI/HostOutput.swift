@@ -25,6 +25,11 @@ struct HostOutput {
     packets.append(event.packet(in: pool))
   }
 
+  /// Tells of a new connection, or of an attempt that has failed, in the form that the host wants · 7.7.65.1, 7.7.65.10.
+  mutating func send(_ complete: HCI.ConnectionComplete) {
+    send(wants(.enhancedConnectionComplete) ? .leEnhancedConnectionComplete(complete) : .leConnectionComplete(complete))
+  }
+
   mutating func send(_ data: HCI.ACLData) { packets.append(.acl(data)) }
 
   private func wants(_ event: HCI.Event) -> Bool {
@@ -42,6 +47,10 @@ struct HostOutput {
     case .lePHYUpdateComplete: wants(.phyUpdateComplete)
     case .leRequestPeerSCAComplete: wants(.requestPeerSCAComplete)
     case .leChannelSelectionAlgorithm: wants(.channelSelectionAlgorithm)
+    case .leEnhancedConnectionComplete: wants(.enhancedConnectionComplete)
+    case .leDirectedAdvertisingReport: wants(.directedAdvertisingReport)
+    case .leExtendedAdvertisingReport: wants(.extendedAdvertisingReport)
+    case .leScanTimeout: wants(.scanTimeout)
     default: false
     }
   }

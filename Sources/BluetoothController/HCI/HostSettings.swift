@@ -7,8 +7,8 @@ struct HostSettings {
     minimumInterval: 0x0800, maximumInterval: 0x0800, type: .connectableScannableUndirected, ownAddressType: .public)
   var advertisingData = ByteSlice()
   var scanResponse = ByteSlice()
-  var scanParameters = HCI.ScanParameters(
-    isActive: false, interval: 0x0010, window: 0x0010, ownAddressType: .public)
+  var scanParameters = HCI.ExtendedScanParameters(
+    ownAddressType: .public, le1M: HCI.ExtendedScanParameters.Scan(isActive: false, interval: 0x0010, window: 0x0010))
   var acceptList = AcceptList()
   /// The channels that new connections use, and that a central changes to.
   var channelMap = ChannelMap.all

@@ -18,6 +18,7 @@ extension Controller {
     .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .leSetDataLength,
     .leReadSuggestedDefaultDataLength, .leWriteSuggestedDefaultDataLength, .leReadMaximumDataLength,
     .leReadPHY, .leSetDefaultPHY, .leSetPHY, .leReadTransmitPower, .leRequestPeerSCA,
+    .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
   ]
 
   static let supportedOpcodeSet = Set(supportedOpcodes)

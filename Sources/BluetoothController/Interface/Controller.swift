@@ -18,6 +18,10 @@ package struct Controller: ~Copyable {
   var connections = ConnectionTable()
   var lastHandle: UInt16 = 0
 
+  /// What was announced and is followed.
+  var auxiliaries = AuxiliaryReceptions()
+  var listeningPlan = ListeningPlan()
+
   var agenda = RadioAgenda()
   var listening = ListeningShare()
   var radioUse = RadioUse.free
@@ -66,6 +70,7 @@ package struct Controller: ~Copyable {
     }
     connections.checkDeadlines(at: now)
     checkAdvertisingDeadlines(at: now)
+    if let deadline = scanner?.deadline, deadline <= now { checkScanner(at: now) }
     settle(at: now)
   }
 
@@ -75,6 +80,7 @@ package struct Controller: ~Copyable {
   package var deadline: Instant? {
     mutating get {
       var result = min(timer ?? .distantFuture, connections.deadline, sets.deadline)
+      result = min(result, scanner?.deadline ?? .distantFuture)
       if radioUse.isInterruptible { result = min(result, agenda.next) }
       if case .free = radioUse { result = min(result, windowOpens ?? .distantFuture) }
       return result == .distantFuture ? nil : result
@@ -107,6 +113,8 @@ package struct Controller: ~Copyable {
     connections.removeAll()
     agenda.removeAll()
     listening = ListeningShare()
+    listeningPlan = ListeningPlan()
+    auxiliaries.removeAll()
     radioUse = .free
     timer = nil
     windowOpens = nil

@@ -104,7 +104,7 @@ extension Controller {
     case .listening(let channel): continueListening(event, on: channel, at: now)
     case .scanRequest(let exchange): continueScanRequest(exchange, event, at: now)
     case .connecting(let exchange):
-      if case .transmitted = event { connectIndSent(exchange, at: now) }
+      if case .transmitted = event { connectIndSent(exchange) }
     }
   }
 }

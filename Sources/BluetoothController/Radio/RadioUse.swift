@@ -26,20 +26,3 @@ enum RadioUse {
     if case .activity(activity) = self { true } else { false }
   }
 }
-
-struct ScanExchange {
-  enum Phase { case beforeRequest, requesting, listening }
-  var phase = Phase.beforeRequest
-  let channel: RadioChannel
-  let advertiser: DeviceAddress
-}
-
-struct ConnectExchange {
-  let channel: RadioChannel
-  let own: DeviceAddress
-  let peer: DeviceAddress
-  let data: LL.ConnectionData
-  let usesAlgorithm2: Bool
-  /// Where in the transmit window the first packet is sent.
-  let delay: TimeSpan
-}

@@ -1,35 +1,234 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Receptions at a time that was announced: auxiliary packets, and the events of periodic advertising.
+/// Following what ADV_EXT_IND announces, for the scanner, the initiator and periodic advertising · Vol 6, Part B, 4.4.3,
+/// 4.4.4.
 extension Controller {
-  // MARK: Auxiliary packets · Vol 6, Part B, 4.4.2.2.2
+  /// What AUX_SCAN_REQ has as payload, octets.
+  private static let scanRequestOctets = 12
 
-  mutating func beginAuxiliaryReception(_ index: Int, at now: Instant) -> RadioStep { .done }
+  // MARK: The beginning of an event
 
-  /// The radio was not free in time; returns what is wanted next.
-  mutating func loseAuxiliaryReception(_ index: Int, at now: Instant) -> RadioClaim? { nil }
-
-  mutating func endAuxiliaryReception(_ index: Int, at now: Instant) {}
-
-  mutating func auxiliaryReceptionTimeReached(_ index: Int, at now: Instant) { perform(.done, at: now) }
-
-  mutating func continueAuxiliaryReception(_ index: Int, _ event: RadioEvent, at now: Instant) {
-    perform(.done, at: now)
+  /// An ADV_EXT_IND that began at `start` has ended.
+  mutating func heard(
+    _ payload: LL.ExtendedAdvertisingPayload, on phy: PHY, from start: Instant, level: Decibel, at now: Instant
+  ) {
+    var event = ExtendedEvent(payload, on: phy)
+    guard let pointer = payload.auxiliary else {
+      // Everything is here: who it is.
+      guard event.mode == .nonConnectable, event.advertiser != nil, scannerWants(event) else { return }
+      _ = report(&event, payload.data, level, isLast: true, isFollowed: false)
+      return
+    }
+    guard isOfInterest(event),
+      let window = AuxiliaryWindow(pointer, from: start, clock: clock, accuracy: clockAccuracy, at: now)
+    else { return }
+    auxiliaries.add(AuxiliaryReception(event, in: window), agenda: &agenda)
   }
 
-  // MARK: Periodic advertising · Vol 6, Part B, 4.4.3.4
+  var clockAccuracy: Int64 { Int64(configuration.sleepClockAccuracy) }
 
-  mutating func beginPeriodicSyncEvent(_ index: Int, at now: Instant) -> RadioStep { .done }
+  /// Whether anything may come of the event, as far as ADV_EXT_IND tells.
+  private func isOfInterest(_ event: ExtendedEvent) -> Bool {
+    if initiator?.wants(event, acceptList: host.acceptList) == true { return true }
+    if wantsSync(event) { return true }
+    guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
+      scanner.judge(event.target) != .foreign
+    else { return false }
+    // Who it is may be told later only.
+    guard event.advertiser != nil else { return true }
+    return scannerAccepts(event.advertiser) && (!scanner.isDuplicate(event.key) || asksForResponse(event))
+  }
+
+  private func asksForResponse(_ event: ExtendedEvent) -> Bool {
+    guard event.mode == .scannable, let scanner else { return false }
+    return scanner.isActive(on: event.primaryPHY) && !scanner.isDuplicate(event.responseKey)
+  }
+
+  /// The scanner or the initiator has ended: what only they wanted is not followed any more.
+  mutating func dropReceptions() {
+    let isScanning = scanner?.isExtended == true && scanner?.isPausing == false
+    for index in auxiliaries.indices {
+      guard let reception = auxiliaries[index] else { continue }
+      let isWanted: Bool
+      switch reception.phase {
+      case .connecting, .awaitingConnectResponse, .beforeConnectRequest: isWanted = initiator != nil
+      case .chain, .beforeScanRequest, .requesting, .awaitingScanResponse: isWanted = isScanning
+      case .advertisement: isWanted = isScanning || initiator?.isExtended == true
+      }
+      guard !isWanted else { continue }
+      if radioUse.isActivity(.auxiliaryReception(index)) { abandonRadio() }
+      auxiliaries.remove(index, agenda: &agenda)
+    }
+  }
+
+  // MARK: Having the radio
+
+  mutating func beginAuxiliaryReception(_ index: Int, at now: Instant) -> RadioStep {
+    guard let window = auxiliaries[index]?.window else { return .done }
+    auxiliaries[index]?.isExpecting = false
+    return .command(window.command)
+  }
 
   /// The radio was not free in time; returns what is wanted next.
-  mutating func losePeriodicSyncEvent(_ index: Int, at now: Instant) -> RadioClaim? { nil }
+  mutating func loseAuxiliaryReception(_ index: Int, at now: Instant) -> RadioClaim? {
+    auxiliaries.losses += 1
+    giveUpReception(index)
+    auxiliaries.remove(index, agenda: &agenda)
+    return nil
+  }
 
-  mutating func endPeriodicSyncEvent(_ index: Int, at now: Instant) {}
+  mutating func endAuxiliaryReception(_ index: Int, at now: Instant) {
+    guard let reception = auxiliaries[index], let place = auxiliaries.place(index) else { return }
+    if reception.isExpecting {
+      agenda[place] = reception.window.claim(losses: auxiliaries.losses)
+    } else {
+      auxiliaries.remove(index, agenda: &agenda)
+    }
+  }
 
-  mutating func periodicSyncTimeReached(_ index: Int, at now: Instant) { perform(.done, at: now) }
+  mutating func auxiliaryReceptionTimeReached(_ index: Int, at now: Instant) {
+    guard let reception = auxiliaries[index] else { return perform(.done, at: now) }
+    switch reception.phase {
+    case .beforeScanRequest:
+      guard let own = scanner?.own, let peer = reception.event.advertiser else { return perform(.done, at: now) }
+      auxiliaries[index]?.phase = .requesting
+      let packet = LL.AdvertisingPDU.scanReq(scanner: own, advertiser: peer).packet(in: pool)
+      perform(
+        .command(
+          .transmit(
+            packet, on: reception.window.channel, modulation: reception.window.phy.modulation,
+            power: configuration.transmitPower)), at: now)
+    case .beforeConnectRequest(let exchange):
+      auxiliaries[index]?.phase = .connecting(exchange)
+      perform(.command(connectRequest(exchange)), at: now)
+    default: perform(.done, at: now)
+    }
+  }
 
-  mutating func continuePeriodicSyncEvent(_ index: Int, _ event: RadioEvent, at now: Instant) {
-    perform(.done, at: now)
+  mutating func continueAuxiliaryReception(_ index: Int, _ event: RadioEvent, at now: Instant) {
+    guard let reception = auxiliaries[index] else { return perform(.done, at: now) }
+    switch (event, reception.phase) {
+    case (.transmitted, .requesting):
+      auxiliaries[index]?.phase = .awaitingScanResponse
+      perform(.command(answerReception(in: reception.window, at: now)), at: now)
+    case (.transmitted, .connecting(let exchange)):
+      auxiliaries[index]?.phase = .awaitingConnectResponse(exchange)
+      perform(.command(answerReception(in: reception.window, at: now)), at: now)
+    case (.received(let packet, let modulation, let start, let level, isIntact: true), _):
+      let arrival = Arrival(phy: modulation.phy, start: start, level: level, end: now)
+      if let pdu = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload) {
+        take(pdu, arrival, in: index)
+      } else {
+        giveUpReception(index)
+      }
+      // What is to be answered, or a connection that has been made, goes on by itself.
+      if timer == nil { perform(.done, at: now) }
+    default:
+      giveUpReception(index)
+      perform(.done, at: now)
+    }
+  }
+
+  private func answerReception(in window: AuxiliaryWindow, at now: Instant) -> RadioCommand {
+    .receive(
+      on: window.channel, phy: window.phy, accessAddress: LL.advertisingAccessAddress,
+      crcInit: LL.advertisingCRCInit, until: RadioTiming.answerTimeout(after: now))
+  }
+
+  /// What was to come has not come.
+  private mutating func giveUpReception(_ index: Int) {
+    guard var reception = auxiliaries[index] else { return }
+    if case .awaitingScanResponse = reception.phase { scanner?.requestEnded(isSuccess: false, random: &random) }
+    reportTruncation(of: &reception.event)
+    auxiliaries[index] = reception
+  }
+
+  // MARK: What is received
+
+  /// How a packet has come.
+  private struct Arrival {
+    let phy: PHY
+    let start: Instant
+    let level: Decibel
+    let end: Instant
+  }
+
+  private mutating func take(_ pdu: LL.AdvertisingPDU, _ arrival: Arrival, in index: Int) {
+    guard var reception = auxiliaries[index] else { return }
+    auxiliaries.losses = 0
+    switch (pdu, reception.phase) {
+    case (.extended(let payload), .advertisement) where reception.event.take(payload, on: arrival.phy):
+      takeAdvertisement(payload, arrival, in: &reception)
+      auxiliaries[index] = reception
+    case (.extended(let payload), .chain) where reception.event.takeChained(payload):
+      takeData(payload, arrival, in: &reception)
+      auxiliaries[index] = reception
+    case (.extended(let payload), .awaitingScanResponse) where reception.event.takeResponse(payload):
+      scanner?.requestEnded(isSuccess: true, random: &random)
+      takeData(payload, arrival, in: &reception)
+      auxiliaries[index] = reception
+    case (.auxConnectRsp(let advertiser, let own), .awaitingConnectResponse(let exchange))
+    where advertiser == exchange.peer && own == exchange.own:
+      connected(exchange)
+    default: giveUpReception(index)
+    }
+  }
+
+  /// AUX_ADV_IND
+  private mutating func takeAdvertisement(
+    _ payload: LL.ExtendedAdvertisingPayload, _ arrival: Arrival, in reception: inout AuxiliaryReception
+  ) {
+    if let info = payload.syncInfo {
+      synchronize(to: info, of: reception.event, from: arrival.start, at: arrival.end)
+    }
+    let isWanted = scannerWants(reception.event)
+    switch reception.event.mode {
+    case .nonConnectable:
+      if isWanted { takeData(payload, arrival, in: &reception) }
+    case .connectable:
+      if isWanted { _ = report(&reception.event, payload.data, arrival.level, isLast: true, isFollowed: false) }
+      guard let peer = reception.event.advertiser,
+        initiator?.wants(reception.event, acceptList: host.acceptList) == true,
+        let exchange = connectExchange(
+          with: peer, on: reception.window.channel, arrival.phy, usesAlgorithm2: true, isAuxiliary: true,
+          at: arrival.end)
+      else { return }
+      reception.phase = .beforeConnectRequest(exchange)
+      timer = arrival.end + LL.interFrameSpace
+    case .scannable:
+      if isWanted { _ = report(&reception.event, payload.data, arrival.level, isLast: true, isFollowed: false) }
+      guard reception.event.advertiser != nil, mayRequest(reception.event, on: arrival.phy, at: arrival.end) else {
+        return
+      }
+      reception.phase = .beforeScanRequest
+      timer = arrival.end + LL.interFrameSpace
+    }
+  }
+
+  private mutating func mayRequest(_ event: ExtendedEvent, on phy: PHY, at now: Instant) -> Bool {
+    guard let scanner, scanner.isExtended, scanner.judge(event.target) != .foreign, scannerAccepts(event.advertiser)
+    else { return false }
+    let length =
+      LL.interFrameSpace * 2 + phy.modulation.airTime(payloadOctets: Self.scanRequestOctets) + phy.longestPacket
+    return mayAnswer(for: length, losses: 0, at: now)
+      && self.scanner?.shouldRequest(event.responseKey, on: event.primaryPHY) == true
+  }
+
+  /// Data that may go on in AUX_CHAIN_IND.
+  private mutating func takeData(
+    _ payload: LL.ExtendedAdvertisingPayload, _ arrival: Arrival, in reception: inout AuxiliaryReception
+  ) {
+    let window = payload.auxiliary.flatMap {
+      AuxiliaryWindow($0, from: arrival.start, clock: clock, accuracy: clockAccuracy, at: arrival.end)
+    }
+    guard
+      report(
+        &reception.event, payload.data, arrival.level, isLast: payload.auxiliary == nil, isFollowed: window != nil),
+      let window
+    else { return }
+    reception.phase = .chain
+    reception.window = window
+    reception.isExpecting = true
   }
 }

@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// When a scanner or an initiator listens, and where: a window at the beginning of each interval, on the three channels in
-/// turn · Vol 6, Part B, 4.4.3. It needs no state: the time says it all.
+/// When a scanner or an initiator listens on one PHY, and where: a window at the beginning of each interval, on the three
+/// channels in turn · Vol 6, Part B, 4.4.3. It needs no state: the time says it all.
 struct ScanWindows {
   private let start: Instant
   private let interval: TimeSpan
@@ -13,7 +13,7 @@ struct ScanWindows {
     self.start = start
     self.firstChannel = firstChannel
     self.interval = HCI.AdvertisingParameters.intervalUnit * Int64(max(1, interval))
-    self.window = HCI.AdvertisingParameters.intervalUnit * Int64(window)
+    self.window = HCI.AdvertisingParameters.intervalUnit * Int64(max(1, window))
   }
 
   private func number(at now: Instant) -> Int64 {
@@ -34,5 +34,10 @@ struct ScanWindows {
   /// Whether this one listens a greater part of the time than `other`.
   func isDenser(than other: ScanWindows) -> Bool {
     window.nanoseconds * other.interval.nanoseconds > other.window.nanoseconds * interval.nanoseconds
+  }
+
+  /// How long it takes, in microseconds, until so much time passes in windows.
+  func share(of span: TimeSpan) -> Int64 {
+    span.nanoseconds / 1_000 * interval.nanoseconds / window.nanoseconds
   }
 }

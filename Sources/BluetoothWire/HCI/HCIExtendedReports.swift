@@ -51,7 +51,7 @@ extension HCI {
     }
 
     /// What fits into one event beside the fields of one report.
-    static let maximumDataLength = 229
+    package static let maximumDataLength = 229
 
     init(from reader: inout ByteReader) throws(DecodingError) {
       type = EventType(rawValue: try reader.uint16())

@@ -144,6 +144,16 @@ extension LL {
     }
   }
 
+  /// transmitWindowDelay: how long after CONNECT_IND, or after AUX_CONNECT_REQ on `phy`, the transmit window begins at the
+  /// earliest · Vol 6, Part B, 4.5.3.
+  package static func transmitWindowDelay(afterAuxiliaryPacketOn phy: PHY?) -> TimeSpan {
+    switch phy {
+    case nil: .microseconds(1_250)
+    case .le1M, .le2M: .microseconds(2_500)
+    case .leCoded: .microseconds(3_750)
+    }
+  }
+
   /// How wrong a sleep clock may be · Vol 6, Part B, 4.2.2; as a field of three bits · 2.3.3.1.
   package enum SleepClockAccuracy: UInt8, Hashable, Sendable {
     case upTo500 = 0

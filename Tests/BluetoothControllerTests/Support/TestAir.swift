@@ -274,7 +274,12 @@ final class TestDevice {
   }
 
   var connectionCompletes: [HCI.ConnectionComplete] {
-    events.compactMap { if case .leConnectionComplete(let complete) = $0 { complete } else { nil } }
+    events.compactMap { event in
+      switch event {
+      case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete): complete
+      default: nil
+      }
+    }
   }
 
   var disconnections: [HCI.ErrorCode] {

@@ -1,0 +1,141 @@
+import BluetoothWire
+
+/// What scanning tells the host · Vol 4, Part E, 7.7.65.2, 7.7.65.11, 7.7.65.13.
+extension Controller {
+  /// While so many packets wait for the host, it is told of no more advertising: whoever advertises can't fill the memory.
+  private static let waitingPackets = 256
+  /// TX_Power and RSSI where there are none.
+  private static let unknownLevel: Int8 = 127
+  /// Advertising_SID where there is no ADI.
+  private static let noSID: UInt8 = 0xFF
+  /// Direct_Address_Type of a resolvable private address that was not resolved.
+  private static let unresolvedType: UInt8 = 0xFE
+  private static let nobody = HCI.PeerAddress(type: 0, value: 0)
+  /// Address_Type of an anonymous advertiser.
+  private static let anonymous = HCI.PeerAddress(type: 0xFF, value: 0)
+
+  private var hasRoomForReports: Bool { output.packets.count < Self.waitingPackets }
+
+  /// Whether the scanner's filter policy lets the advertiser through; nil: it is anonymous, or not known yet.
+  func scannerAccepts(_ advertiser: DeviceAddress?) -> Bool {
+    guard let scanner else { return false }
+    guard scanner.usesAcceptList else { return true }
+    return advertiser.map { host.acceptList.contains($0) } ?? false
+  }
+
+  // MARK: Legacy PDUs
+
+  mutating func report(_ pdu: LL.AdvertisingPDU, level: Decibel) {
+    guard scanner?.isScanning(.le1M) == true else { return }
+    switch pdu {
+    case .advInd(let address, let data, _): report(.connectableScannable, of: address, data, level)
+    case .advNonconnInd(let address, let data): report(.nonConnectable, of: address, data, level)
+    case .advScanInd(let address, let data): report(.scannable, of: address, data, level)
+    case .advDirectInd(let address, let target, _):
+      report(.connectableDirected, of: address, to: target, ByteSlice(), level)
+    // What others ask for and are told · 4.4.3: only answers to own requests count.
+    case .scanReq, .scanRsp, .connectInd, .extended, .auxConnectRsp: break
+    }
+  }
+
+  /// `answered`: what a SCAN_RSP belongs to is connectable.
+  mutating func report(
+    _ type: HCI.AdvertisingReport.EventType, of address: DeviceAddress, to target: DeviceAddress? = nil,
+    isConnectable: Bool = false, _ data: ByteSlice, _ level: Decibel
+  ) {
+    guard let judgement = scanner?.judge(target), judgement != .foreign, scannerAccepts(address), hasRoomForReports,
+      scanner?.remember(DuplicateFilter.Key(type, address)) == true
+    else { return }
+    let peer = HCI.PeerAddress(address)
+    if scanner?.isExtended == true {
+      let report = HCI.ExtendedAdvertisingReport(
+        type: type.extended(isConnectable: isConnectable), address: peer, primaryPHY: PHY.le1M.rawValue,
+        secondaryPHY: 0, advertisingSID: Self.noSID, transmitPower: Self.unknownLevel, rssi: level.hciLevel,
+        periodicAdvertisingInterval: 0, directAddress: directAddress(target, judgement), data: data)
+      output.send(.leExtendedAdvertisingReport(HCI.ExtendedAdvertisingReports(report, in: pool)))
+    } else if judgement == .unresolved, let target {
+      let report = HCI.DirectedAdvertisingReport(
+        address: peer, directAddress: HCI.PeerAddress(target), rssi: level.hciLevel)
+      output.send(.leDirectedAdvertisingReport(report))
+    } else {
+      let report = HCI.AdvertisingReport(type: type, address: peer, data: data, rssi: level.hciLevel)
+      output.send(.leAdvertisingReport(HCI.AdvertisingReports(report, in: pool)))
+    }
+  }
+
+  private func directAddress(_ target: DeviceAddress?, _ judgement: Scanner.Target) -> HCI.PeerAddress {
+    guard let target else { return Self.nobody }
+    return judgement == .unresolved
+      ? HCI.PeerAddress(type: Self.unresolvedType, value: target.value) : HCI.PeerAddress(target)
+  }
+
+  // MARK: Extended advertising
+
+  /// Whether the scanner wants to report what comes of this event.
+  func scannerWants(_ event: ExtendedEvent) -> Bool {
+    guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
+      scanner.judge(event.target) != .foreign
+    else { return false }
+    return scannerAccepts(event.advertiser) && !scanner.isDuplicate(event.key)
+  }
+
+  /// Tells the host of the data of one packet; `isLast`: no more are announced, `isFollowed`: they will be listened for.
+  /// False: the host has been told all that it ever will be.
+  mutating func report(
+    _ event: inout ExtendedEvent, _ data: ByteSlice, _ level: Decibel, isLast: Bool, isFollowed: Bool
+  ) -> Bool {
+    let room = event.room
+    let isTooLong = data.count > room
+    var status: HCI.ExtendedAdvertisingReport.EventType = .truncated
+    if isLast, !isTooLong {
+      status = []
+    } else if isFollowed, !isTooLong {
+      status = .moreToCome
+    }
+    send(event, data.prefix(room), level.hciLevel, status)
+    event.reported(min(data.count, room), isComplete: status != .moreToCome)
+    if status == [] { _ = scanner?.remember(event.key) }
+    return status == .moreToCome
+  }
+
+  /// What was announced has not come.
+  mutating func reportTruncation(of event: inout ExtendedEvent) {
+    guard event.isReporting, scanner != nil else { return }
+    send(event, ByteSlice(), Self.unknownLevel, .truncated)
+    event.reported(0, isComplete: true)
+  }
+
+  /// Sends as many reports as the data need.
+  private mutating func send(
+    _ event: ExtendedEvent, _ data: ByteSlice, _ rssi: Int8, _ status: HCI.ExtendedAdvertisingReport.EventType
+  ) {
+    guard hasRoomForReports else { return }
+    var report = HCI.ExtendedAdvertisingReport(
+      type: event.type, address: event.advertiser.map { HCI.PeerAddress($0) } ?? Self.anonymous,
+      primaryPHY: event.primaryPHY.rawValue, secondaryPHY: event.secondaryPHY?.rawValue ?? 0,
+      advertisingSID: event.dataInfo?.sid ?? Self.noSID, transmitPower: event.transmitPower ?? Self.unknownLevel,
+      rssi: rssi, periodicAdvertisingInterval: event.periodicInterval,
+      directAddress: directAddress(event.target, scanner?.judge(event.target) ?? .foreign), data: ByteSlice())
+    var rest = data
+    repeat {
+      report.data = rest.prefix(HCI.ExtendedAdvertisingReport.maximumDataLength)
+      rest = rest.dropFirst(report.data.count)
+      report.type = event.type.union(rest.isEmpty ? status : .moreToCome)
+      output.send(.leExtendedAdvertisingReport(HCI.ExtendedAdvertisingReports(report, in: pool)))
+    } while !rest.isEmpty
+  }
+}
+
+extension HCI.AdvertisingReport.EventType {
+  /// The same in extended reports; `isConnectable`: what a scan response belongs to.
+  fileprivate func extended(isConnectable: Bool) -> HCI.ExtendedAdvertisingReport.EventType {
+    switch self {
+    case .connectableScannable: [.legacy, .connectable, .scannable]
+    case .connectableDirected: [.legacy, .connectable, .directed]
+    case .scannable: [.legacy, .scannable]
+    case .nonConnectable: .legacy
+    case .scanResponse:
+      isConnectable ? [.legacy, .connectable, .scannable, .scanResponse] : [.legacy, .scannable, .scanResponse]
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import BluetoothWire
+
+/// Commands for initiating · Vol 4, Part E, 7.8.12, 7.8.13, 7.8.66.
+extension Controller {
+  /// The status of a command that begins a connection; nil: it is not one of those.
+  func statusOfInitiating(_ command: HCI.Command) -> HCI.ErrorCode? {
+    switch command {
+    case .leCreateConnection(let request):
+      guard request.scanInterval <= 0x4000 else { return .invalidHCICommandParameters }
+      return check(HCI.ExtendedCreateConnection(request))
+    case .leExtendedCreateConnection(let request): return check(request)
+    default: return nil
+    }
+  }
+
+  private func check(_ request: HCI.ExtendedCreateConnection) -> HCI.ErrorCode {
+    guard initiator == nil else { return .commandDisallowed }
+    // What is never scanned alone can't be connected to.
+    guard request.le1M != nil || request.leCoded != nil, request.le1M?.isValid ?? true,
+      request.le2M?.parameters.isValid ?? true, request.leCoded?.isValid ?? true,
+      let own = ownAddress(request.ownAddressType), request.usesAcceptList || request.peer.deviceAddress != nil
+    else { return .invalidHCICommandParameters }
+    guard connections.count < configuration.connectionLimit else { return .connectionLimitExceeded }
+    if !request.usesAcceptList, let peer = request.peer.deviceAddress, isConnected(own: own, peer: peer) {
+      return .connectionAlreadyExists
+    }
+    return .success
+  }
+
+  /// What such a command begins, after its Command Status has gone.
+  mutating func followInitiating(_ command: HCI.Command, at now: Instant) {
+    switch command {
+    case .leCreateConnection(let request):
+      initiate(HCI.ExtendedCreateConnection(request), isExtended: false, at: now)
+    case .leExtendedCreateConnection(let request): initiate(request, isExtended: true, at: now)
+    default: break
+    }
+  }
+
+  private mutating func initiate(_ request: HCI.ExtendedCreateConnection, isExtended: Bool, at now: Instant) {
+    guard let own = ownAddress(request.ownAddressType) else { return }
+    initiator = Initiator(request, isExtended: isExtended, own: own, at: now, random: &random)
+    listeningChanged()
+  }
+
+  /// What a cancelled attempt leads to after the Command Complete has gone.
+  mutating func cancelInitiating() {
+    // CONNECT_IND or AUX_CONNECT_REQ may be on its way: then the connection is already made, or fails by itself · 7.8.13.
+    if isConnecting, isTransmitting { return }
+    initiator = nil
+    listeningChanged()
+    output.send(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier))
+  }
+
+  private var isConnecting: Bool {
+    if case .connecting = radioUse { true } else { false }
+  }
+}
+
+extension HCI.ExtendedCreateConnection.Initiating {
+  fileprivate var isValid: Bool { scanWindow >= 4 && scanWindow <= scanInterval && parameters.isValid }
+}

@@ -1,0 +1,96 @@
+import BluetoothWire
+
+/// When and where to listen for advertisers, for the scanner and the initiator and on both primary PHYs · Vol 6, Part B,
+/// 4.4.3, 4.4.4.
+///
+/// On one PHY the scanner and the initiator share one pair of ears: of their windows, those that are open longer choose the
+/// channel. Where windows of both PHYs are open at once, one of them is heard to its end, and then it is the turn of the one
+/// that has lost the greater part of what it asked for.
+struct ListeningPlan {
+  struct Slot {
+    let phy: PHY
+    let channel: RadioChannel
+    let end: Instant
+  }
+
+  private struct Ears {
+    var scanner: ScanWindows?
+    var initiator: ScanWindows?
+    /// For how long, in microseconds, the other PHY was listened to while windows were open here, divided by the part of
+    /// the time that they are open.
+    var lost: Int64 = 0
+
+    /// The windows that say where to listen, and which one of them is open.
+    func open(at now: Instant) -> (windows: ScanWindows, channel: RadioChannel, end: Instant)? {
+      let scanning = scanner?.open(at: now)
+      guard let initiator, let initiating = initiator.open(at: now) else {
+        guard let scanner, let scanning else { return nil }
+        return (scanner, scanning.channel, scanning.end)
+      }
+      guard let scanner, let scanning, !initiator.isDenser(than: scanner) else {
+        return (initiator, initiating.channel, initiating.end)
+      }
+      return (scanner, scanning.channel, scanning.end)
+    }
+
+    /// When one that is closed opens.
+    func next(after now: Instant) -> Instant {
+      min(scanner?.next(after: now) ?? .distantFuture, initiator?.next(after: now) ?? .distantFuture)
+    }
+  }
+
+  private var le1M = Ears()
+  private var leCoded = Ears()
+  /// What is being listened to, since when it was looked at last, and how the PHY that waits for its end is charged for it.
+  private var current: (slot: Slot, counted: Instant, rival: ScanWindows?)?
+
+  /// The scanner's windows are these from now on.
+  mutating func setScanner(_ windows: PerPrimaryPHY<ScanWindows>) {
+    (le1M.scanner, leCoded.scanner) = (windows.le1M, windows.leCoded)
+    current = nil
+  }
+
+  mutating func setInitiator(_ windows: PerPrimaryPHY<ScanWindows>) {
+    (le1M.initiator, leCoded.initiator) = (windows.le1M, windows.leCoded)
+    current = nil
+  }
+
+  /// Whether a window is open.
+  func isOpen(at now: Instant) -> Bool { le1M.open(at: now) != nil || leCoded.open(at: now) != nil }
+
+  /// When a window opens again, where none is.
+  func next(after now: Instant) -> Instant { min(le1M.next(after: now), leCoded.next(after: now)) }
+
+  /// What to listen to now; nil: no window is open.
+  mutating func slot(at now: Instant) -> Slot? {
+    count(until: now)
+    if let slot = current?.slot, now < slot.end { return slot }
+    current = choose(at: now)
+    return current?.slot
+  }
+
+  private func choose(at now: Instant) -> (Slot, Instant, ScanWindows?)? {
+    guard let coded = leCoded.open(at: now) else {
+      guard let plain = le1M.open(at: now) else { return nil }
+      let end = min(plain.end, leCoded.next(after: now))
+      return (Slot(phy: .le1M, channel: plain.channel, end: end), now, nil)
+    }
+    guard let plain = le1M.open(at: now) else {
+      let end = min(coded.end, le1M.next(after: now))
+      return (Slot(phy: .leCoded, channel: coded.channel, end: end), now, nil)
+    }
+    let isCodedFirst =
+      leCoded.lost == le1M.lost ? plain.windows.isDenser(than: coded.windows) : leCoded.lost > le1M.lost
+    return isCodedFirst
+      ? (Slot(phy: .leCoded, channel: coded.channel, end: coded.end), now, plain.windows)
+      : (Slot(phy: .le1M, channel: plain.channel, end: plain.end), now, coded.windows)
+  }
+
+  private mutating func count(until now: Instant) {
+    guard let current, let rival = current.rival else { return }
+    let until = min(now, current.slot.end)
+    self.current?.counted = until
+    let lost = rival.share(of: until - current.counted)
+    if current.slot.phy == .le1M { leCoded.lost += lost } else { le1M.lost += lost }
+  }
+}

@@ -1,0 +1,76 @@
+import BluetoothWire
+
+/// Commands for scanning · Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64, 7.8.65.
+extension Controller {
+  mutating func scanning(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+    switch command {
+    case .leSetScanParameters(let parameters): return .status(setScanParameters(parameters))
+    case .leSetScanEnable(let isEnabled, let filterDuplicates):
+      let enable = HCI.ExtendedScanEnable(isEnabled, duplicates: filterDuplicates ? .on : .off)
+      return .status(setScanEnable(enable, isExtended: false, at: now))
+    case .leSetExtendedScanParameters(let parameters): return .status(setScanParameters(parameters))
+    case .leSetExtendedScanEnable(let enable): return .status(setExtendedScanEnable(enable, at: now))
+    default: return nil
+    }
+  }
+
+  private mutating func setScanParameters(_ parameters: HCI.ScanParameters) -> HCI.ErrorCode {
+    guard scanner == nil else { return .commandDisallowed }
+    guard 4...0x4000 ~= parameters.interval, 4...0x4000 ~= parameters.window, parameters.window <= parameters.interval,
+      parameters.filterPolicy <= 3
+    else { return .invalidHCICommandParameters }
+    host.scanParameters = HCI.ExtendedScanParameters(parameters)
+    return .success
+  }
+
+  private mutating func setScanParameters(_ parameters: HCI.ExtendedScanParameters) -> HCI.ErrorCode {
+    guard scanner == nil else { return .commandDisallowed }
+    guard parameters.le1M?.isValid ?? true, parameters.leCoded?.isValid ?? true, parameters.filterPolicy <= 3 else {
+      return .invalidHCICommandParameters
+    }
+    host.scanParameters = parameters
+    return .success
+  }
+
+  private mutating func setExtendedScanEnable(_ enable: HCI.ExtendedScanEnable, at now: Instant) -> HCI.ErrorCode {
+    guard enable.isEnabled else { return setScanEnable(enable, isExtended: true, at: now) }
+    guard enable.duplicates != .resetEachPeriod || enable.duration > 0 && enable.period > 0,
+      enable.duration == 0 || enable.period == 0 || enable.durationIsShorterThanPeriod
+    else { return .invalidHCICommandParameters }
+    return setScanEnable(enable, isExtended: true, at: now)
+  }
+
+  private mutating func setScanEnable(
+    _ enable: HCI.ExtendedScanEnable, isExtended: Bool, at now: Instant
+  ) -> HCI.ErrorCode {
+    guard enable.isEnabled else {
+      guard scanner != nil else { return .success }
+      scanner = nil
+      listeningChanged()
+      return .success
+    }
+    guard let own = ownAddress(host.scanParameters.ownAddressType) else { return .invalidHCICommandParameters }
+    // Enabling again begins anew: what was a duplicate is not any more · 7.8.11, 7.8.65.
+    scanner = Scanner(host.scanParameters, own: own, isExtended: isExtended, enable: enable, at: now)
+    listeningChanged()
+    return .success
+  }
+}
+
+extension HCI.ExtendedScanParameters {
+  /// The same in the form that knows of all PHYs.
+  init(_ parameters: HCI.ScanParameters) {
+    self.init(
+      ownAddressType: parameters.ownAddressType, filterPolicy: parameters.filterPolicy,
+      le1M: Scan(isActive: parameters.isActive, interval: parameters.interval, window: parameters.window))
+  }
+}
+
+extension HCI.ExtendedScanParameters.Scan {
+  fileprivate var isValid: Bool { window >= 4 && window <= interval }
+}
+
+extension HCI.ExtendedScanEnable {
+  /// Units of 10 ms and of 1.28 s.
+  fileprivate var durationIsShorterThanPeriod: Bool { Int(duration) < Int(period) * 128 }
+}
