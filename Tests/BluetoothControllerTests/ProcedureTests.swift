@@ -45,7 +45,7 @@ struct ProcedureTests {
       Issue.record("\(answer)")
       return
     }
-    #expect(features == 0x20 | HCI.LEFeatures.claimed.rawValue & ~0xFF)
+    #expect(features == 0x21 | HCI.LEFeatures.claimed.rawValue & ~0xFF)
   }
 
   @Test("A suggested length is agreed on without being asked for", arguments: [true, false])

@@ -41,6 +41,7 @@ struct Connection {
   var lengths: DataLengthState
   var flow = PacketFlow()
   var procedures = ControlProcedures()
+  var encryption: Encryption
   var statistics = LinkStatistics()
 
   /// Whether a packet of the peer has ever come · 4.5.
@@ -48,9 +49,6 @@ struct Connection {
   /// When the connection is lost unless a packet comes · 4.5.2.
   var supervisionDeadline: Instant
   var ending: Ending?
-  /// Units of 10 ms; it would count on an encrypted connection only · 5.4.
-  var authenticatedPayloadTimeout: UInt16 = 3_000
-
   /// Events missed in a row because the radio was taken: who missed most is first next time.
   var missed = 0
   var event = EventProgress()
@@ -76,6 +74,7 @@ struct Connection {
     values = HCI.ConnectionValues(interval: data.interval, latency: data.latency, supervisionTimeout: data.timeout)
     phys = PHYState(auxiliaryPHY ?? .le1M, preferences: context.preferredPHYs)
     lengths = DataLengthState(preferred: context.preferredLength, phys: phys)
+    encryption = Encryption(random: SplitGenerator(seed: context.seed))
     let interval = ConnectionParameters.intervalUnit * Int64(data.interval)
     let windowStart = context.clock.instant(
       LL.transmitWindowDelay(afterAuxiliaryPacketOn: auxiliaryPHY)
@@ -108,6 +107,8 @@ struct Connection {
     var assessesChannels = true
     /// What a peripheral asks the central for.
     var minimumUsedChannels: LL.MinimumUsedChannels?
+    /// For the connection's own chance.
+    var seed: UInt64
   }
 
   var channelMap: ChannelMap { channels.map }
@@ -124,21 +125,24 @@ struct Connection {
     if case .over(let reason)? = ending { reason } else { nil }
   }
 
-  /// When the connection wants to be looked at, besides its events.
-  var deadline: Instant {
-    guard let procedure = procedures.deadline else { return supervisionDeadline }
-    return min(supervisionDeadline, procedure)
+  /// When the connection ends unless something happens.
+  private var end: Instant {
+    min(supervisionDeadline, procedures.deadline ?? .distantFuture, encryption.deadline ?? .distantFuture)
   }
 
+  /// When the connection wants to be looked at, besides its events.
+  var deadline: Instant { min(end, encryption.payloadTimer.deadline ?? .distantFuture) }
+
   /// `deadline` may have come.
-  mutating func checkDeadline(at now: Instant) {
+  mutating func checkDeadline(at now: Instant, into output: inout HostOutput) {
     guard reasonForEnd == nil else { return }
-    if case .termination(let reason, _)? = procedures.active, now >= deadline {
+    guard now >= end else { return checkAuthenticatedPayload(at: now, into: &output) }
+    if case .termination(let reason, _)? = procedures.active {
       // T_terminate, or nobody there any more · 5.1.6: the host asked for it, so it is its own doing.
       ending = .over(reason)
     } else if now >= supervisionDeadline {
       ending = .over(isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
-    } else if let deadline = procedures.deadline, now >= deadline {
+    } else {
       ending = .over(.llResponseTimeout)
     }
   }

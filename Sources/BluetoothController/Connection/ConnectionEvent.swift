@@ -30,12 +30,14 @@ extension Connection {
   }
 
   private var nextAirTime: TimeSpan {
-    phys.modulation.airTime(payloadOctets: flow.nextLength(maximum: lengths.maximumTransmitOctets))
+    phys.modulation.airTime(
+      payloadOctets: flow.nextLength(maximum: lengths.maximumTransmitOctets, session: encryption.session))
   }
 
-  /// How long a packet of the peer may last at most.
+  /// How long a packet of the peer with `octets` of data may last at most.
   private func answerTime(octets: Int) -> TimeSpan {
-    let time = phys.slowestReceiveModulation.airTime(payloadOctets: octets)
+    let length = octets > 0 ? octets + encryption.receivedCodeLength : 0
+    let time = phys.slowestReceiveModulation.airTime(payloadOctets: length)
     // On LE Coded the time limits, whichever coding the peer has chosen.
     return octets > 0 && phys.receive == .leCoded ? min(time, .microseconds(Int64(lengths.receive.time))) : time
   }
@@ -62,12 +64,14 @@ extension Connection {
   mutating func transmit() -> RadioStep {
     let modulation = phys.modulation
     let isAgain = flow.isRetransmitting
-    let (pdu, header) = flow.next(maximum: lengths.maximumTransmitOctets, longest: longestNow(modulation))
+    let (pdu, header) = flow.next(
+      maximum: lengths.maximumTransmitOctets, longest: longestNow(modulation), session: &encryption.session)
     event.sentMoreData = header.moreData
     statistics.sent(
       octets: pdu.payload.count, for: modulation.airTime(payloadOctets: pdu.payload.count), isAgain: isAgain)
-    let packet = AirPacket(
+    var packet = AirPacket(
       accessAddress: accessAddress, crcInit: crcInit, header: header.rawValue, payload: pdu.payload)
+    packet.plainPayload = pdu.plaintext
     return .command(.transmit(packet, on: event.channel, modulation: modulation, power: transmitPower))
   }
 
@@ -119,13 +123,15 @@ extension Connection {
     missed = 0
     let header = LL.DataHeader(rawValue: packet.header)
     // Too long for what was agreed is as good as a wrong CRC.
-    if isIntact, packet.payload.count == Int(header.length), lengths.accepts(packet.payload.count, modulation) {
+    if isIntact, packet.payload.count == Int(header.length),
+      lengths.accepts(packet.payload.count - encryption.receivedCodeLength, modulation)
+    {
       event.corruptPackets = 0
       event.heardPeer = true
       event.receivedMoreData = header.moreData
       statistics.received(level: level, for: now - start)
       recordReception(isIntact: true)
-      take(header, packet.payload, at: now, into: &output)
+      take(header, packet, at: now, into: &output)
     } else {
       event.corruptPackets += 1
       event.receivedMoreData = true
@@ -165,7 +171,9 @@ extension Connection {
       beginNextProcedure(at: now, into: &output)
     }
     assessChannels(at: now, into: &output)
-    let isFree = role == .peripheral && event.heardPeer && isEstablished && !flow.hasWork && procedures.isIdle
+    let isFree =
+      role == .peripheral && event.heardPeer && isEstablished && !flow.hasWork && procedures.isIdle
+      && encryption.isIdle
     schedule.advance(skipping: isFree ? schedule.skippable(latency: Int(values.latency)) : 0)
     applyUpdate(at: now, into: &output)
   }
@@ -181,18 +189,22 @@ extension Connection {
   // MARK: An intact packet
 
   private mutating func take(
-    _ header: LL.DataHeader, _ payload: ByteSlice, at now: Instant, into output: inout HostOutput
+    _ header: LL.DataHeader, _ packet: AirPacket, at now: Instant, into output: inout HostOutput
   ) {
     isEstablished = true
     supervisionDeadline = now + supervisionTimeout
     let (acknowledged, isNew) = flow.receive(header)
     if let acknowledged { takeAcknowledgement(of: acknowledged, at: now, into: &output) }
     guard isNew, reasonForEnd == nil else { return }
+    guard let payload = encryption.plaintext(of: packet, at: now) else {
+      ending = .over(.connectionTerminatedMICFailure)
+      return
+    }
     statistics.received.octets += payload.count
     switch header.llid {
     case .control: receiveControl(payload, at: now, into: &output)
     case .start, .continuation:
-      guard !payload.isEmpty else { return }
+      guard !payload.isEmpty, admitsData() else { return }
       let boundary: HCI.ACLData.Boundary = header.llid == .start ? .firstFlushable : .continuing
       output.send(HCI.ACLData(handle: handle, boundary: boundary, payload: payload))
     case .reserved: break
@@ -204,6 +216,8 @@ extension Connection {
   ) {
     switch pdu.meaning {
     case .none: break
+    case .encryptionStart: encryption.session?.decrypts = true
+    case .encryptionPause: encryption.session?.decrypts = false
     case .endOfPacket:
       output.send(.numberOfCompletedPackets(HCI.CompletedPackets(handle, count: 1, in: output.pool)))
     case .endOfProcedure: finishProcedure(at: now, into: &output)

@@ -51,8 +51,10 @@ struct ConnectionTable {
     return result
   }
 
-  mutating func checkDeadlines(at now: Instant) {
-    for index in entries.indices where entries[index].deadline <= now { self[index].checkDeadline(at: now) }
+  mutating func checkDeadlines(at now: Instant, into output: inout HostOutput) {
+    for index in entries.indices where entries[index].deadline <= now {
+      self[index].checkDeadline(at: now, into: &output)
+    }
   }
 
   /// Takes a connection in; returns its index.

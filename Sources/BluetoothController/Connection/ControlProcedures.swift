@@ -6,12 +6,16 @@ import DequeModule
 struct ControlProcedures {
   /// A procedure that this device begins.
   enum Procedure {
+    /// 5.1.3; of a central.
+    case encryption(Encryption.Request)
     /// 5.1.4
     case featureExchange
     /// 5.1.5
     case versionExchange
     /// 5.1.6; `reason` is what the own host is told, `code` what the peer is.
     case termination(reason: HCI.ErrorCode, code: HCI.ErrorCode)
+    /// 5.1.8
+    case ping
     /// 5.1.9
     case dataLengthUpdate
     /// 5.1.1; of a central.
@@ -92,6 +96,11 @@ struct ControlProcedures {
     }
   }
 
+  /// Whether such a procedure is going or waits.
+  func has(_ predicate: (Procedure) -> Bool) -> Bool {
+    active.map(predicate) ?? false || isWaiting(where: predicate)
+  }
+
   mutating func enqueue(_ procedure: Procedure) {
     // The end of a connection waits for nothing.
     if case .termination = procedure {
@@ -165,17 +174,22 @@ extension ControlProcedures.Procedure {
     case .connectionUpdate, .parameterRequest: .parameters
     case .channelMapUpdate: .channelMap
     case .phyUpdate: .phys
-    case .featureExchange, .versionExchange, .termination, .dataLengthUpdate, .minimumUsedChannels,
+    case .encryption, .featureExchange, .versionExchange, .termination, .ping, .dataLengthUpdate, .minimumUsedChannels,
       .clockAccuracyUpdate, .channelReporting, .channelStatus:
       nil
     }
   }
 
-  /// The PDU that begins this procedure and that the peer may refuse; nil: it can't refuse.
+  var isPing: Bool { if case .ping = self { true } else { false } }
+  var isEncryption: Bool { if case .encryption = self { true } else { false } }
+
+  /// The PDU that begins this procedure and that the peer may refuse; nil: it can't refuse. What refuses encryption depends on
+  /// how far that is.
   func request(role: Connection.Role) -> LL.ControlOpcode? {
     switch self {
     case .featureExchange: role == .central ? .featureReq : .peripheralFeatureReq
     case .versionExchange: .versionInd
+    case .ping: .pingReq
     case .dataLengthUpdate: .lengthReq
     case .parameterRequest: .connectionParamReq
     case .phyUpdate: .phyReq
@@ -183,7 +197,7 @@ extension ControlProcedures.Procedure {
     case .minimumUsedChannels: .minUsedChannelsInd
     case .channelReporting: .channelReportingInd
     case .channelStatus: .channelStatusInd
-    case .termination, .connectionUpdate, .channelMapUpdate: nil
+    case .encryption, .termination, .connectionUpdate, .channelMapUpdate: nil
     }
   }
 }

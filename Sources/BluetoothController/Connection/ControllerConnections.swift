@@ -33,7 +33,8 @@ extension Controller {
         version: configuration.version, company: configuration.companyIdentifier,
         subversion: configuration.subversion),
       preferredLength: host.suggestedLength, preferredPHYs: host.preferredPHYs, hostChannels: host.channelMap,
-      assessesChannels: configuration.assessesChannels, minimumUsedChannels: configuration.minimumUsedChannels)
+      assessesChannels: configuration.assessesChannels, minimumUsedChannels: configuration.minimumUsedChannels,
+      seed: random.next())
     let handle = newHandle()
     let index = connections.append(
       Connection(

@@ -31,6 +31,7 @@ extension Connection {
   ) {
     let pool = output.pool
     switch procedure {
+    case .encryption(let request): startEncryption(request, at: now, into: &output)
     case .featureExchange:
       let features = HCI.LEFeatures.claimed.rawValue
       send(role == .central ? .featureReq(features) : .peripheralFeatureReq(features), in: pool)
@@ -44,6 +45,7 @@ extension Connection {
     case .termination(_, let code):
       procedures.setDeadline(now + supervisionTimeout)
       send(.terminateInd(code), meaning: .termination, in: pool)
+    case .ping: send(.pingReq, in: pool)
     case .dataLengthUpdate: send(.lengthReq(announceLengths()), in: pool)
     case .connectionUpdate(let parameters, let placement): announceUpdate(parameters, placement, in: pool)
     case .channelMapUpdate: if !announceChannelMap(in: pool) { procedures.finish() }
@@ -79,8 +81,9 @@ extension Connection {
 extension HCI.LEFeatures {
   /// What this link layer has.
   static let claimed: HCI.LEFeatures = [
-    .connectionParametersRequestProcedure, .extendedRejectIndication, .peripheralInitiatedFeaturesExchange, .ping,
-    .dataPacketLengthExtension, .extendedScanningFilterPolicies, .le2MPHY, .leCodedPHY, .channelSelectionAlgorithm2,
+    .encryption, .connectionParametersRequestProcedure, .extendedRejectIndication, .peripheralInitiatedFeaturesExchange,
+    .ping, .dataPacketLengthExtension, .extendedScanningFilterPolicies, .le2MPHY, .leCodedPHY,
+    .channelSelectionAlgorithm2,
     .minimumNumberOfUsedChannels,
     .sleepClockAccuracyUpdates, .channelClassification,
   ]

@@ -13,14 +13,25 @@ struct OutgoingPDU {
     case endOfProcedure
     /// The peer knows that the connection ends.
     case termination
+    /// The peer encrypts what it sends from now on · 5.1.3.1.
+    case encryptionStart
+    /// The peer does not encrypt any more · 5.1.3.2.
+    case encryptionPause
   }
 
   var llid: LL.DataHeader.LLID
   var payload: ByteSlice
+  /// What the payload was before it was encrypted; nil: it is not encrypted.
+  var plaintext: ByteSlice?
   var meaning: Meaning
 
   static let empty = OutgoingPDU(llid: .continuation, payload: ByteSlice(), meaning: .none)
   var isEmpty: Bool { payload.isEmpty }
+
+  fileprivate var belongsToEncryption: Bool {
+    guard llid == .control, !payload.isEmpty else { return false }
+    return LL.ControlOpcode(rawValue: payload[0])?.belongsToEncryption ?? false
+  }
 }
 
 /// Acknowledgement and flow control of a connection · Vol 6, Part B, 4.5.9: one PDU at a time is on its way; it is sent again
@@ -36,12 +47,19 @@ struct PacketFlow {
   /// The octets of the first packet that have been handed to `pending`.
   private var offset = 0
 
+  /// While encryption is being started or paused, nothing but that is sent, and what the peer has asked for before it knew
+  /// waits · 5.1.3.
+  private(set) var isHeldBack = false
+  /// LL Control PDUs to send then, and those of the peer's to look at.
+  private var heldControl: Deque<OutgoingPDU> = []
+  private var heldRequests: Deque<ByteSlice> = []
+
   /// Whether something besides empty PDUs is to be sent or to be acknowledged.
   var hasWork: Bool { hasQueue || pending.map { !$0.isEmpty } ?? false }
   /// Whether there is something after `pending`.
-  var hasQueue: Bool { !control.isEmpty || !packets.isEmpty }
+  var hasQueue: Bool { !control.isEmpty || !packets.isEmpty && !isHeldBack }
   /// How many LL Control PDUs wait behind `pending`.
-  var waitingControl: Int { control.count }
+  var waitingControl: Int { control.count + heldControl.count + heldRequests.count }
   /// The host's packets that are not wholly acknowledged.
   private(set) var heldPackets = 0
 
@@ -51,14 +69,32 @@ struct PacketFlow {
   }
 
   mutating func append(control payload: ByteSlice, meaning: OutgoingPDU.Meaning = .none) {
-    control.append(OutgoingPDU(llid: .control, payload: payload, meaning: meaning))
+    let pdu = OutgoingPDU(llid: .control, payload: payload, meaning: meaning)
+    if isHeldBack && !pdu.belongsToEncryption { heldControl.append(pdu) } else { control.append(pdu) }
   }
 
-  /// The payload's length of what would be sent now.
-  func nextLength(maximum: Int) -> Int {
+  mutating func holdBack() { isHeldBack = true }
+
+  mutating func hold(request payload: ByteSlice) { heldRequests.append(payload) }
+
+  /// Everything may be sent again. The peer's requests are to be taken by `takeHeldRequest`.
+  mutating func release() {
+    isHeldBack = false
+    while let pdu = heldControl.popFirst() { control.append(pdu) }
+  }
+
+  mutating func takeHeldRequest() -> ByteSlice? { heldRequests.popFirst() }
+
+  /// The payload's length of what would be sent now, with the MIC of `session`.
+  func nextLength(maximum: Int, session: EncryptionSession?) -> Int {
     if let pending { return pending.payload.count }
+    let length = queuedLength(maximum: maximum)
+    return length + (session?.addedLength(to: length) ?? 0)
+  }
+
+  private func queuedLength(maximum: Int) -> Int {
     if let first = control.first { return first.payload.count }
-    if let first = packets.first { return min(maximum, first.payload.count - offset) }
+    if !isHeldBack, let first = packets.first { return min(maximum, first.payload.count - offset) }
     return 0
   }
 
@@ -68,10 +104,18 @@ struct PacketFlow {
   /// Whether a PDU with octets has to be sent again.
   var isRetransmitting: Bool { pending.map { !$0.isEmpty } ?? false }
 
-  /// What to send now, with at most `maximum` octets of data: the unacknowledged PDU again, else the next one; an empty one
-  /// before it when it is longer than `longest`.
-  mutating func next(maximum: Int, longest: Int = .max) -> (pdu: OutgoingPDU, header: LL.DataHeader) {
-    let pdu = pending ?? (nextLength(maximum: maximum) <= longest ? take(maximum: maximum) : .empty)
+  /// What to send now, with at most `maximum` octets of data: the unacknowledged PDU again, octet for octet, else the next
+  /// one, encrypted by `session`; an empty one before it when it is longer than `longest`.
+  mutating func next(
+    maximum: Int, longest: Int = .max, session: inout EncryptionSession?
+  ) -> (pdu: OutgoingPDU, header: LL.DataHeader) {
+    var pdu = OutgoingPDU.empty
+    if let pending {
+      pdu = pending
+    } else if nextLength(maximum: maximum, session: session) <= longest {
+      pdu = take(maximum: maximum)
+      session?.seal(&pdu)
+    }
     pending = pdu
     let header = LL.DataHeader(
       llid: pdu.llid, nextExpectedSequenceNumber: nextExpectedSequenceNumber, sequenceNumber: transmitSequenceNumber,
@@ -81,7 +125,7 @@ struct PacketFlow {
 
   private mutating func take(maximum: Int) -> OutgoingPDU {
     if let first = control.popFirst() { return first }
-    guard let packet = packets.first else { return .empty }
+    guard !isHeldBack, let packet = packets.first else { return .empty }
     let end = min(packet.payload.count, offset + maximum)
     let llid: LL.DataHeader.LLID = offset == 0 && packet.boundary != .continuing ? .start : .continuation
     let isLast = end == packet.payload.count
@@ -110,7 +154,7 @@ struct PacketFlow {
       pending = nil
     }
     let isNew =
-      header.sequenceNumber == nextExpectedSequenceNumber && control.count < Self.maximumWaitingControl
+      header.sequenceNumber == nextExpectedSequenceNumber && waitingControl < Self.maximumWaitingControl
     if isNew { nextExpectedSequenceNumber.toggle() }
     return (acknowledged, isNew)
   }

@@ -10,6 +10,7 @@ extension Connection {
       refuse(payload, in: output.pool)
       return
     }
+    if takeEncryption(pdu, payload, at: now, into: &output) { return }
     if takeRequest(pdu, at: now, into: &output) { return }
     takeResponse(pdu, at: now, into: &output)
   }
@@ -56,8 +57,9 @@ extension Connection {
       }
     case .connectionParamReq(let proposal): takeParameterRequest(proposal, at: now, into: &output)
     case .pingReq: send(.pingRsp, in: pool)
-    // Features that are not claimed.
-    case .encReq, .startEncReq, .pauseEncReq, .periodicSyncInd: send(.unknownRsp(pdu.opcode.rawValue), in: pool)
+    case .startEncReq: send(.unknownRsp(pdu.opcode.rawValue), in: pool)
+    // A feature that is not claimed.
+    case .periodicSyncInd: send(.unknownRsp(pdu.opcode.rawValue), in: pool)
     case .lengthReq(let lengths):
       guard lengths.isValid else {
         reject(pdu.opcode, .invalidLLParameters, in: pool)

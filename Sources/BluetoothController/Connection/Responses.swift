@@ -11,6 +11,7 @@ extension Connection {
       output.send(.leReadRemoteFeaturesComplete(.success, handle, HCI.LEFeatures(rawValue: features)))
     case (.lengthRsp(let lengths), .dataLengthUpdate):
       if lengths.isValid { learn(lengths, into: &output) }
+    case (.pingRsp, .ping): break
     case (.clockAccuracyRsp(let accuracy), .clockAccuracyUpdate):
       schedule.setPeerAccuracy(accuracy.partsPerMillion)
       output.send(.leRequestPeerSCAComplete(.success, handle, clockAccuracy: accuracy.rawValue))
@@ -63,7 +64,8 @@ extension Connection {
     case .parameterRequest: output.send(.leConnectionUpdateComplete(reason, handle, values))
     case .phyUpdate: reportPHYs(reason, into: &output)
     case .clockAccuracyUpdate: output.send(.leRequestPeerSCAComplete(reason, handle, clockAccuracy: 0))
-    case .dataLengthUpdate, .connectionUpdate, .channelMapUpdate, .termination, .minimumUsedChannels,
+    case .encryption, .ping, .dataLengthUpdate, .connectionUpdate, .channelMapUpdate, .termination,
+      .minimumUsedChannels,
       .channelReporting, .channelStatus:
       break
     }

@@ -21,7 +21,7 @@ extension Controller {
       if status == .success { followInitiating(command, at: now) }
     } else if let result = advertising(command, at: now) ?? advertisingSets(command, at: now)
       ?? periodicAdvertising(command, at: now) ?? scanning(command, at: now) ?? ofConnection(command, at: now)
-      ?? general(command)
+      ?? ofEncryption(command, at: now) ?? general(command)
     {
       output.send(.commandComplete(credits: 1, opcode, result))
       followCompletion(command, result)
@@ -33,7 +33,7 @@ extension Controller {
   private mutating func refuse(_ opcode: HCI.Opcode, _ status: HCI.ErrorCode) {
     switch opcode {
     case .disconnect, .readRemoteVersionInformation, .leCreateConnection, .leConnectionUpdate, .leReadRemoteFeatures,
-      .leSetPHY, .leRequestPeerSCA, .leExtendedCreateConnection:
+      .leSetPHY, .leRequestPeerSCA, .leExtendedCreateConnection, .leEnableEncryption:
       output.send(.commandStatus(status, credits: 1, opcode))
     default: output.send(.commandComplete(credits: 1, opcode, .status(status)))
     }
@@ -48,8 +48,9 @@ extension Controller {
     case .setEventMask(let mask):
       output.eventMask = mask
       return .status(.success)
-    // None of its events exists here.
-    case .setEventMaskPage2: return .status(.success)
+    case .setEventMaskPage2(let mask):
+      output.eventMaskPage2 = mask
+      return .status(.success)
     case .leSetEventMask(let mask):
       output.leEventMask = mask
       return .status(.success)

@@ -19,6 +19,7 @@ extension Controller {
     case .leSetPHY(let handle, let preference, _):
       guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
       return connections[index].check(preference)
+    case .leEnableEncryption(let handle, _, _, _): return checkEnableEncryption(handle)
     case .leConnectionUpdate(let handle, let parameters, _):
       guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
       guard parameters.isValid else { return .invalidHCICommandParameters }
@@ -42,6 +43,11 @@ extension Controller {
       begin(
         .termination(reason: .connectionTerminatedByLocalHost, code: reason), on: handle, at: now)
     case .readRemoteVersionInformation(let handle): begin(.versionExchange, on: handle, at: now)
+    case .leEnableEncryption(let handle, let random, let diversifier, let key):
+      begin(
+        .encryption(
+          Encryption.Request(random: random, encryptedDiversifier: diversifier, longTermKey: key)),
+        on: handle, at: now)
     case .leReadRemoteFeatures(let handle):
       guard let index = index(of: handle) else { return }
       connections[index].readFeatures(at: now, into: &output)
@@ -85,15 +91,6 @@ extension Controller {
     case .readRSSI(let handle): return with(handle) { .rssi(handle, $0.level?.hciLevel ?? 127) }
     case .readTransmitPowerLevel(let handle, _):
       return with(handle) { .transmitPowerLevel(handle, $0.transmitPower.hciLevel) }
-    case .readAuthenticatedPayloadTimeout(let handle):
-      return with(handle) { .authenticatedPayloadTimeout(handle, $0.authenticatedPayloadTimeout) }
-    case .writeAuthenticatedPayloadTimeout(let handle, let timeout):
-      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
-      let events = Int(connections[index].values.interval) * (1 + Int(connections[index].values.latency))
-      // No shorter than the time between two packets, in units of 1.25 ms · 7.3.94.
-      guard timeout > 0, Int(timeout) * 8 >= events else { return .handle(.invalidHCICommandParameters, handle) }
-      connections[index].authenticatedPayloadTimeout = timeout
-      return .handle(.success, handle)
     case .leSetDataLength(let handle, let length):
       guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
       guard length.isValid else { return .handle(.invalidHCICommandParameters, handle) }

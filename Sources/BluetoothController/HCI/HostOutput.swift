@@ -5,6 +5,7 @@ import DequeModule
 struct HostOutput {
   private(set) var packets: Deque<HCI.Packet> = []
   var eventMask = HCI.EventMask.initial
+  var eventMaskPage2: HCI.EventMaskPage2 = []
   var leEventMask = HCI.LEEventMask.initial
   let pool: PacketPool
 
@@ -16,6 +17,7 @@ struct HostOutput {
   mutating func reset() {
     packets.removeAll(keepingCapacity: true)
     eventMask = .initial
+    eventMaskPage2 = []
     leEventMask = .initial
   }
 
@@ -37,7 +39,11 @@ struct HostOutput {
     case .commandComplete, .commandStatus, .numberOfCompletedPackets: true
     case .disconnectionComplete: eventMask.contains(.disconnectionComplete)
     case .readRemoteVersionInformationComplete: eventMask.contains(.readRemoteVersionInformationComplete)
+    case .encryptionChange: eventMask.contains(.encryptionChange)
+    case .encryptionKeyRefreshComplete: eventMask.contains(.encryptionKeyRefreshComplete)
+    case .authenticatedPayloadTimeoutExpired: eventMaskPage2.contains(.authenticatedPayloadTimeoutExpired)
     case .dataBufferOverflow: eventMask.contains(.dataBufferOverflow)
+    case .leLongTermKeyRequest: wants(.longTermKeyRequest)
     case .leConnectionComplete: wants(.connectionComplete)
     case .leAdvertisingReport: wants(.advertisingReport)
     case .leConnectionUpdateComplete: wants(.connectionUpdateComplete)

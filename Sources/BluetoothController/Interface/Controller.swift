@@ -68,7 +68,7 @@ package struct Controller: ~Copyable {
       self.timer = nil
       timerEnded(at: now)
     }
-    connections.checkDeadlines(at: now)
+    connections.checkDeadlines(at: now, into: &output)
     checkAdvertisingDeadlines(at: now)
     if let deadline = scanner?.deadline, deadline <= now { checkScanner(at: now) }
     settle(at: now)

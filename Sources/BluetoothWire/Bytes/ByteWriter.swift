@@ -40,6 +40,13 @@ package struct ByteWriter: ~Copyable {
     end += bytes.count
   }
 
+  /// `count` octets that `fill` writes, all of them; returns what it returns.
+  package mutating func append<R>(count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> R) -> R {
+    reserve(count)
+    defer { end += count }
+    return fill(UnsafeMutableRawBufferPointer(start: storage.base + end, count: count))
+  }
+
   /// `count` octets of zero.
   package mutating func appendZeros(_ count: Int) {
     reserve(count)

@@ -27,6 +27,7 @@ extension HCI {
     package static let unsupportedLLParameterValue = ErrorCode(rawValue: 0x20)
     package static let llResponseTimeout = ErrorCode(rawValue: 0x22)
     package static let llProcedureCollision = ErrorCode(rawValue: 0x23)
+    package static let lmpPDUNotAllowed = ErrorCode(rawValue: 0x24)
     package static let instantPassed = ErrorCode(rawValue: 0x28)
     package static let differentTransactionCollision = ErrorCode(rawValue: 0x2A)
     package static let controllerBusy = ErrorCode(rawValue: 0x3A)

@@ -23,7 +23,7 @@ final class TestAir {
     /// nil on the advertising channels.
     var dataHeader: LL.DataHeader? { isAdvertising ? nil : LL.DataHeader(rawValue: packet.header) }
     var controlPDU: LL.ControlPDU? {
-      dataHeader?.llid == .control ? try? LL.ControlPDU(payload: packet.payload) : nil
+      dataHeader?.llid == .control ? try? LL.ControlPDU(payload: packet.plainPayload ?? packet.payload) : nil
     }
   }
 
@@ -173,6 +173,8 @@ final class TestDevice {
   private(set) var data: [HCI.ACLData] = []
   /// What the host does at once when data comes.
   var onData: ((TestDevice, HCI.ACLData) -> Void)?
+  /// What the host does at once when an event comes.
+  var onEvent: ((TestDevice, HCI.Event) -> Void)?
   weak var air: TestAir?
   var number = 0
 
@@ -221,7 +223,11 @@ final class TestDevice {
     while let packet = controller.takePacket() {
       switch packet {
       case .event(let code, let parameters):
-        do { events.append(try HCI.Event(code: code, parameters: parameters)) } catch {
+        do {
+          let event = try HCI.Event(code: code, parameters: parameters)
+          events.append(event)
+          onEvent?(self, event)
+        } catch {
           Issue.record("event \(code): \(error)")
         }
       case .acl(let acl):
@@ -241,6 +247,7 @@ final class TestDevice {
   func start() {
     send(.reset)
     send(.setEventMask(HCI.EventMask(rawValue: .max)))
+    send(.setEventMaskPage2(HCI.EventMaskPage2(rawValue: .max)))
     send(.leSetEventMask(HCI.LEEventMask(rawValue: .max)))
     clear()
   }

@@ -1,0 +1,91 @@
+import BluetoothWire
+
+/// The central's side of the encryption procedures · Vol 6, Part B, 5.1.3.
+extension Connection {
+  /// The host has asked for encryption, or for a new key on a link that is encrypted: that one is paused first.
+  mutating func startEncryption(
+    _ request: Encryption.Request, at now: Instant, into output: inout HostOutput
+  ) {
+    if let features = procedures.remoteFeatures, !features.contains(.encryption) {
+      output.send(.encryptionChange(.unsupportedRemoteFeature, handle, enabled: 0))
+      procedures.finish()
+      return
+    }
+    flow.holdBack()
+    if encryption.session == nil {
+      requestEncryption(request, in: output.pool)
+    } else {
+      encryption.isRefresh = true
+      encryption.phase = .pauseResponse(request)
+      send(.pauseEncReq, in: output.pool)
+    }
+  }
+
+  private mutating func requestEncryption(_ request: Encryption.Request, in pool: PacketPool) {
+    let part = encryption.newPart()
+    encryption.phase = .response(request, part)
+    send(
+      .encReq(random: request.random, encryptedDiversifier: request.encryptedDiversifier, part), in: pool)
+  }
+
+  /// Takes what the peripheral answers; false: it is no answer to what was sent.
+  mutating func takeAsCentral(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) -> Bool {
+    let pool = output.pool
+    switch (pdu, encryption.phase) {
+    case (.pauseEncRsp, .pauseResponse(let request)):
+      encryption.payloadTimer.stop()
+      encryption.session = nil
+      send(.pauseEncRsp, in: pool)
+      requestEncryption(request, in: pool)
+    case (.encRsp(let theirs), .response(let request, let own)):
+      encryption.session = EncryptionSession(
+        longTermKey: request.longTermKey, central: own, peripheral: theirs, role: .central, pool: pool)
+      encryption.phase = .startRequest
+    case (.startEncReq, .startRequest):
+      encryption.session?.encrypts = true
+      encryption.session?.decrypts = true
+      encryption.phase = .startResponse
+      send(.startEncRsp, in: pool)
+    case (.startEncRsp, .startResponse):
+      encryptionStarted(at: now, into: &output)
+      return true
+    default:
+      guard let reason = refusal(in: pdu) else { return false }
+      encryptionFailed(reason, at: now, into: &output)
+      return true
+    }
+    if case .encryption? = procedures.active { procedures.setDeadline(now + ControlProcedures.timeout) }
+    return true
+  }
+
+  /// Why the peripheral does not do what was asked. Once a link is paused it can't go on without encryption, so nothing is a
+  /// refusal then · 5.1.3.1.
+  private func refusal(in pdu: LL.ControlPDU) -> HCI.ErrorCode? {
+    let request: LL.ControlOpcode
+    switch encryption.phase {
+    case .pauseResponse: request = .pauseEncReq
+    case .response, .startRequest: request = .encReq
+    default: return nil
+    }
+    guard request == .pauseEncReq || !encryption.isRefresh else { return nil }
+    switch pdu {
+    case .rejectInd(let reason): return reason
+    case .rejectExtInd(request.rawValue, let reason): return reason
+    case .unknownRsp(request.rawValue): return .unsupportedRemoteFeature
+    default: return nil
+    }
+  }
+
+  /// The link stays as it was: in clear, or with the key that it has.
+  private mutating func encryptionFailed(
+    _ reason: HCI.ErrorCode, at now: Instant, into output: inout HostOutput
+  ) {
+    if encryption.isRefresh {
+      output.send(.encryptionKeyRefreshComplete(reason, handle))
+    } else {
+      encryption.session = nil
+      output.send(.encryptionChange(reason, handle, enabled: 0))
+    }
+    encryptionEnded(at: now, into: &output)
+  }
+}

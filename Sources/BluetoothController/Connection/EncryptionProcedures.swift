@@ -1,0 +1,75 @@
+import BluetoothWire
+
+/// The encryption procedures · Vol 6, Part B, 5.1.3: what both roles have in common.
+extension Connection {
+  /// Takes a PDU that belongs to an encryption procedure, or that has to wait for the end of one; false: it is neither.
+  mutating func takeEncryption(
+    _ pdu: LL.ControlPDU, _ payload: ByteSlice, at now: Instant, into output: inout HostOutput
+  ) -> Bool {
+    if case .terminateInd = pdu { return false }
+    switch role {
+    case .central: if takeAsCentral(pdu, at: now, into: &output) { return true }
+    case .peripheral: if takeAsPeripheral(pdu, at: now, into: &output) { return true }
+    }
+    switch encryption.others {
+    case .take: return refuseEncryption(pdu, in: output.pool)
+    case .keep:
+      flow.hold(request: payload)
+      return true
+    case .endConnection:
+      ending = .over(.connectionTerminatedMICFailure)
+      return true
+    }
+  }
+
+  /// Whether data may come now; if not, the connection is over.
+  mutating func admitsData() -> Bool {
+    guard case .endConnection = encryption.others else { return true }
+    ending = .over(.connectionTerminatedMICFailure)
+    return false
+  }
+
+  /// What begins a procedure at the wrong time is refused; what would be an answer is not looked at.
+  private mutating func refuseEncryption(_ pdu: LL.ControlPDU, in pool: PacketPool) -> Bool {
+    switch pdu {
+    case .encReq where role == .peripheral, .pauseEncReq where role == .peripheral:
+      reject(pdu.opcode, .lmpPDUNotAllowed, in: pool)
+    case .encRsp, .startEncRsp, .pauseEncRsp: break
+    default: return false
+    }
+    return true
+  }
+
+  /// The link is encrypted with a new key.
+  mutating func encryptionStarted(at now: Instant, into output: inout HostOutput) {
+    encryption.payloadTimer.start(interval: interval * Int64(1 + values.latency), at: now)
+    if encryption.isRefresh {
+      output.send(.encryptionKeyRefreshComplete(.success, handle))
+    } else {
+      output.send(.encryptionChange(.success, handle, enabled: 1))
+    }
+    encryptionEnded(at: now, into: &output)
+  }
+
+  /// The procedure is over: what has waited goes on.
+  mutating func encryptionEnded(at now: Instant, into output: inout HostOutput) {
+    encryption.phase = .none
+    encryption.isRefresh = false
+    encryption.deadline = nil
+    flow.release()
+    if case .encryption? = procedures.active { finishProcedure(at: now, into: &output) }
+    schedule.hasten(at: now)
+    while ending == nil, let payload = flow.takeHeldRequest() { receiveControl(payload, at: now, into: &output) }
+  }
+
+  /// The timer of an authenticated payload may have ended · 5.4.
+  mutating func checkAuthenticatedPayload(at now: Instant, into output: inout HostOutput) {
+    switch encryption.payloadTimer.timeReached(now) {
+    case nil: break
+    case .isNear?:
+      guard procedures.remoteFeatures?.contains(.ping) ?? true, !procedures.has({ $0.isPing }) else { return }
+      begin(.ping, at: now, into: &output)
+    case .isOver?: output.send(.authenticatedPayloadTimeoutExpired(handle))
+    }
+  }
+}

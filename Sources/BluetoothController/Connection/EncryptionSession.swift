@@ -1,0 +1,68 @@
+import BluetoothCrypto
+import BluetoothWire
+
+/// An encrypted session of a connection · Vol 6, Part B, 5.1.3; Part E: each direction is encrypted, or decrypted, from its
+/// own moment on, and counts its packets from 0.
+struct EncryptionSession {
+  private let cipher: LinkLayerCipher
+  private let own: LinkLayerCipher.Sender
+  private let peer: LinkLayerCipher.Sender
+  private let pool: PacketPool
+  /// packetCounter of what is sent next, and of what comes next.
+  private var sent: UInt64 = 0
+  private var received: UInt64 = 0
+
+  /// Whether what is sent from now on is encrypted. What has been sent already is sent again as it was.
+  var encrypts = false
+  /// Whether what comes from now on has to be encrypted.
+  var decrypts = false
+
+  /// - Parameters:
+  ///   - central: what LL_ENC_REQ has told.
+  ///   - peripheral: what LL_ENC_RSP has told.
+  init(
+    longTermKey: UInt128, central: LL.SessionPart, peripheral: LL.SessionPart, role: Connection.Role, pool: PacketPool
+  ) {
+    cipher = LinkLayerCipher(
+      longTermKey: Block(
+        high: UInt64(truncatingIfNeeded: longTermKey >> 64), low: UInt64(truncatingIfNeeded: longTermKey)),
+      diversifier: Block(high: peripheral.diversifier, low: central.diversifier),
+      initializationVector: UInt64(peripheral.initializationVector) << 32 | UInt64(central.initializationVector))
+    (own, peer) = role == .central ? (.central, .peripheral) : (.peripheral, .central)
+    self.pool = pool
+  }
+
+  /// The octets by which a PDU with `octets` of payload is longer on the air: an empty PDU has no MIC · 2.4.
+  func addedLength(to octets: Int) -> Int { encrypts && octets > 0 ? LinkLayerCipher.codeLength : 0 }
+
+  /// Encrypts a PDU that is sent for the first time.
+  mutating func seal(_ pdu: inout OutgoingPDU) {
+    guard encrypts, !pdu.isEmpty else { return }
+    var writer = ByteWriter(pool)
+    pdu.payload.withUnsafeBytes { plaintext in
+      writer.append(count: plaintext.count + LinkLayerCipher.codeLength) {
+        cipher.seal(plaintext, header: pdu.llid.rawValue, counter: sent, sender: own, into: $0)
+      }
+    }
+    sent += 1
+    pdu.plaintext = pdu.payload
+    pdu.payload = writer.finish()
+  }
+
+  /// Decrypts a new PDU that is not empty; nil: its MIC is wrong.
+  ///
+  /// - Parameters:
+  ///   - header: the PDU's first octet as it came: its reserved bits are authenticated, too.
+  mutating func open(_ payload: ByteSlice, header: UInt8) -> ByteSlice? {
+    let length = payload.count - LinkLayerCipher.codeLength
+    guard length >= 0 else { return nil }
+    var writer = ByteWriter(pool)
+    let isGenuine = payload.withUnsafeBytes { sealed in
+      writer.append(count: length) {
+        cipher.open(sealed, header: header, counter: received, sender: peer, into: $0)
+      }
+    }
+    received += 1
+    return isGenuine ? writer.finish() : nil
+  }
+}

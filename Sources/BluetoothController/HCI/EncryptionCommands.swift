@@ -1,0 +1,52 @@
+import BluetoothWire
+
+/// Commands for encryption and for what shows that it lasts · Vol 4, Part E, 7.3.93, 7.3.94, 7.8.24 to 7.8.26.
+extension Controller {
+  /// The status of LE Enable Encryption, which only a central has.
+  func checkEnableEncryption(_ handle: HCI.ConnectionHandle) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    return connections[index].canStartEncryption ? .success : .commandDisallowed
+  }
+
+  /// Commands that are answered by Command Complete.
+  mutating func ofEncryption(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+    switch command {
+    case .leLongTermKeyRequestReply(let handle, let key):
+      return answerLongTermKeyRequest(handle) { connection, output in
+        connection.takeLongTermKey(key, at: now, in: output.pool)
+      }
+    case .leLongTermKeyRequestNegativeReply(let handle):
+      return answerLongTermKeyRequest(handle) { connection, output in
+        connection.refuseLongTermKey(at: now, into: &output)
+        connection.schedule.hasten(at: now)
+      }
+    case .readAuthenticatedPayloadTimeout(let handle):
+      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
+      return .authenticatedPayloadTimeout(handle, connections[index].encryption.payloadTimer.timeout)
+    case .writeAuthenticatedPayloadTimeout(let handle, let timeout):
+      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
+      // No shorter than the time between two packets, in units of 1.25 ms · 7.3.94.
+      let events = Int(connections[index].values.interval) * (1 + Int(connections[index].values.latency))
+      guard timeout > 0, Int(timeout) * 8 >= events else { return .handle(.invalidHCICommandParameters, handle) }
+      connections[index].encryption.payloadTimer.set(timeout, at: now)
+      return .handle(.success, handle)
+    default: return nil
+    }
+  }
+
+  private mutating func answerLongTermKeyRequest(
+    _ handle: HCI.ConnectionHandle, _ answer: (inout Connection, inout HostOutput) -> Void
+  ) -> HCI.ReturnParameters {
+    guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
+    guard case .longTermKey = connections[index].encryption.phase else { return .handle(.commandDisallowed, handle) }
+    answer(&connections[index], &output)
+    return .handle(.success, handle)
+  }
+}
+
+extension Connection {
+  /// Whether the host may ask for encryption now: it is a central's, and once at a time.
+  fileprivate var canStartEncryption: Bool {
+    role == .central && !isTerminating && !procedures.has { $0.isEncryption }
+  }
+}

@@ -1,0 +1,181 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Encryption procedures that lose packets or meet others")
+struct EncryptionLossTests {
+  /// Starts encryption and renews it, with data in both directions all the time.
+  private func startAndRefresh(_ link: TestLink) {
+    link.peripheral.answersKeyRequests()
+    let started: HCI.Event = .encryptionChange(.success, link.centralHandle, enabled: 1)
+    link.enableEncryption()
+    for index in UInt8(0)..<20 {
+      link.central.send([index], on: link.centralHandle)
+      link.peripheral.send([index], on: link.peripheralHandle)
+      link.runEvents(1)
+      if link.central.encryptionChanges == [started] { link.enableEncryption() }
+    }
+    link.runEvents(30)
+    #expect(link.central.encryptionChanges == [started, .encryptionKeyRefreshComplete(.success, link.centralHandle)])
+    #expect(
+      link.peripheral.encryptionChanges == [
+        .encryptionChange(.success, link.peripheralHandle, enabled: 1),
+        .encryptionKeyRefreshComplete(.success, link.peripheralHandle),
+      ])
+    let expected = (UInt8(0)..<20).map { ByteSlice([$0]) }
+    #expect(link.central.data.map(\.payload) == expected)
+    #expect(link.peripheral.data.map(\.payload) == expected)
+  }
+
+  @Test("Each LL Control PDU may be lost, in whichever direction, and its acknowledgement, too", arguments: 0..<13)
+  func lostControlPDU(step: Int) throws {
+    for lost in [TestAir.Fate.lost, .corrupt] {
+      for answersToo in [false, true] {
+        let link = try TestLink()
+        var seen = -1
+        var last: [Int: Bool] = [:]
+        var losesNext = false
+        link.air.fate = { transmission in
+          defer { losesNext = false }
+          if losesNext { return lost }
+          guard let header = transmission.dataHeader,
+            last.updateValue(header.sequenceNumber, forKey: transmission.device) != header.sequenceNumber,
+            transmission.controlPDU != nil
+          else { return .arrives }
+          seen += 1
+          guard seen == step else { return .arrives }
+          // Either the PDU, or what comes after it and acknowledges it.
+          losesNext = answersToo
+          return answersToo ? .arrives : lost
+        }
+        startAndRefresh(link)
+        #expect(seen == 12, "eight PDUs of the refresh follow five of the start")
+      }
+    }
+  }
+
+  @Test("Any packet may be lost", arguments: 0..<60)
+  func lostPacket(number: Int) throws {
+    let link = try TestLink()
+    var count = 0
+    link.air.fate = { _ in
+      count += 1
+      return count == number ? .lost : .arrives
+    }
+    startAndRefresh(link)
+  }
+
+  @Test("A quarter of all packets may be lost", arguments: 1...8)
+  func manyLost(seed: UInt64) throws {
+    let link = try TestLink(timeout: 3_200)
+    var random = SplitGenerator(seed: seed)
+    link.air.fate = { _ in
+      switch random.next() % 8 {
+      case 0: .lost
+      case 1: .corrupt
+      default: .arrives
+      }
+    }
+    link.peripheral.answersKeyRequests()
+    link.enableEncryption()
+    link.air.run(until: { !link.central.encryptionChanges.isEmpty })
+    link.enableEncryption()
+    link.air.run(until: { link.peripheral.encryptionChanges.count == 2 && link.central.encryptionChanges.count == 2 })
+    link.air.fate = { _ in .arrives }
+    #expect(link.isAlive())
+    #expect(link.isAllEncrypted == false, "the start is in clear")
+  }
+
+  // MARK: Collisions
+
+  @Test("The peripheral's request that crosses LL_ENC_REQ is answered afterwards")
+  func crossingRequest() throws {
+    let link = try TestLink()
+    link.air.clearLog()
+    link.enableEncryption()
+    link.peripheral.send(.leReadRemoteFeatures(link.peripheralHandle))
+    link.air.run(until: { !link.peripheral.events.filter(\.isKeyRequest).isEmpty })
+    link.runEvents(5)
+    #expect(link.peripheral.send(.leLongTermKeyRequestReply(link.peripheralHandle, longTermKey: testKey)) != nil)
+    link.runEvents(8)
+    #expect(link.peripheral.events.contains(.leReadRemoteFeaturesComplete(.success, link.peripheralHandle, .claimed)))
+    let opcodes = link.controlPDUs.map(\.pdu.opcode)
+    let answer = try #require(opcodes.firstIndex(of: .featureRsp))
+    let end = try #require(opcodes.lastIndex(of: .startEncRsp))
+    #expect(answer > end)
+    #expect(link.isAlive())
+  }
+
+  @Test("What the peripheral's host begins meanwhile waits", arguments: [true, false])
+  func requestOfPeripheralMeanwhile(isVersion: Bool) throws {
+    let link = try TestLink()
+    link.enableEncryption()
+    link.air.run(until: { link.peripheral.events.contains(where: \.isKeyRequest) })
+    let handle = link.peripheralHandle
+    link.peripheral.send(isVersion ? .readRemoteVersionInformation(handle) : .leReadRemoteFeatures(handle))
+    link.runEvents(4)
+    link.peripheral.send(.leLongTermKeyRequestReply(handle, longTermKey: testKey))
+    link.runEvents(8)
+    #expect(link.peripheral.disconnections.isEmpty && link.central.disconnections.isEmpty)
+    let hasAnswer = link.peripheral.events.contains {
+      switch $0 {
+      case .readRemoteVersionInformationComplete(.success, handle, _): isVersion
+      case .leReadRemoteFeaturesComplete(.success, handle, _): !isVersion
+      default: false
+      }
+    }
+    #expect(hasAnswer)
+    #expect(link.isAlive())
+  }
+
+  @Test("Encryption waits for the central's connection update, and is done after it")
+  func afterUpdate() throws {
+    let link = try TestLink()
+    link.peripheral.answersKeyRequests()
+    let parameters = ConnectionParameters(
+      minimumInterval: 40, maximumInterval: 40, latency: 0, supervisionTimeout: 200)
+    link.central.send(.leConnectionUpdate(link.centralHandle, parameters, .init()))
+    link.enableEncryption()
+    link.air.run(for: .seconds(2))
+    let values = HCI.ConnectionValues(interval: 40, latency: 0, supervisionTimeout: 200)
+    #expect(
+      link.central.events.suffix(2) == [
+        .leConnectionUpdateComplete(.success, link.centralHandle, values),
+        .encryptionChange(.success, link.centralHandle, enabled: 1),
+      ])
+    #expect(link.isAlive())
+  }
+
+  @Test("Either host may disconnect in the middle", arguments: [true, false], 0..<8)
+  func disconnect(isCentral: Bool, events: Int) throws {
+    let link = try TestLink()
+    link.peripheral.answersKeyRequests()
+    link.enableEncryption()
+    link.runEvents(Int64(events))
+    let (device, peer) = isCentral ? (link.central, link.peripheral) : (link.peripheral, link.central)
+    let handle = isCentral ? link.centralHandle : link.peripheralHandle
+    device.send(.disconnect(handle, reason: .remoteUserTerminatedConnection))
+    link.runEvents(6)
+    #expect(device.disconnections == [.connectionTerminatedByLocalHost])
+    #expect(peer.disconnections == [.remoteUserTerminatedConnection])
+  }
+
+  // MARK: Time
+
+  @Test("A host that never answers the Long Term Key Request costs the connection after 40 s")
+  func procedureTimeout() throws {
+    let link = try TestLink()
+    link.enableEncryption()
+    link.air.run(for: .seconds(39))
+    #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
+    link.air.run(for: .seconds(4))
+    #expect(link.central.disconnections == [.llResponseTimeout])
+    #expect([[.llResponseTimeout], [.connectionTimeout]].contains(link.peripheral.disconnections))
+  }
+}
+
+extension HCI.Event {
+  fileprivate var isKeyRequest: Bool { if case .leLongTermKeyRequest = self { true } else { false } }
+}

@@ -1,0 +1,95 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+/// What the two hosts of a test agree on.
+let testKey: UInt128 = 0x4C68_3841_39F5_74D8_36BC_F34E_9DFB_01BF
+let testRandom: UInt64 = 0xABCD_EF12_3456_7890
+let testDiversifier: UInt16 = 0x2474
+
+extension TestDevice {
+  /// Has the host answer each Long Term Key Request at once.
+  func answersKeyRequests(with key: UInt128? = testKey) {
+    onEvent = { device, event in
+      guard case .leLongTermKeyRequest(let handle, _, _) = event else { return }
+      if let key {
+        device.send(.leLongTermKeyRequestReply(handle, longTermKey: key))
+      } else {
+        device.send(.leLongTermKeyRequestNegativeReply(handle))
+      }
+    }
+  }
+
+  var encryptionChanges: [HCI.Event] {
+    events.filter {
+      switch $0 {
+      case .encryptionChange, .encryptionKeyRefreshComplete: true
+      default: false
+      }
+    }
+  }
+}
+
+extension TestLink {
+  /// Has the central's host ask for encryption.
+  @discardableResult
+  func enableEncryption(key: UInt128 = testKey) -> HCI.ErrorCode? {
+    central.send(
+      .leEnableEncryption(
+        centralHandle, random: testRandom, encryptedDiversifier: testDiversifier, longTermKey: key))
+  }
+
+  /// A link on which both hosts have been told of encryption.
+  static func encrypted(
+    interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200,
+    prepare: (TestDevice, TestDevice) -> Void = { _, _ in }
+  ) throws -> TestLink {
+    let link = try TestLink(interval: interval, latency: latency, timeout: timeout, prepare: prepare)
+    link.peripheral.answersKeyRequests()
+    #expect(link.enableEncryption() == .success)
+    link.air.run(until: { !link.central.encryptionChanges.isEmpty })
+    #expect(link.central.encryptionChanges == [.encryptionChange(.success, link.centralHandle, enabled: 1)])
+    #expect(link.peripheral.encryptionChanges == [.encryptionChange(.success, link.peripheralHandle, enabled: 1)])
+    link.runEvents(2)
+    link.central.clear()
+    link.peripheral.clear()
+    link.air.clearLog()
+    return link
+  }
+
+  /// The LL Control PDUs of the log, without those that were sent again, and who sent them.
+  var controlPDUs: [(device: Int, pdu: LL.ControlPDU)] {
+    var last: [Int: Bool] = [:]
+    var result: [(device: Int, pdu: LL.ControlPDU)] = []
+    for sent in air.log {
+      guard let header = sent.dataHeader, last[sent.device] != header.sequenceNumber else { continue }
+      last[sent.device] = header.sequenceNumber
+      if let pdu = sent.controlPDU { result.append((sent.device, pdu)) }
+    }
+    return result
+  }
+
+  /// Whether everything that was sent since the log was cleared, and is not empty, was encrypted.
+  var isAllEncrypted: Bool {
+    air.log.allSatisfy { $0.isAdvertising || $0.packet.payload.isEmpty || $0.packet.plainPayload != nil }
+  }
+}
+
+extension TestAir.Transmission {
+  /// Has another PDU arrive in place of this one.
+  mutating func replace(with pdu: OutgoingPDU) {
+    guard var header = dataHeader else { return }
+    header.llid = pdu.llid
+    header.length = UInt8(truncatingIfNeeded: pdu.payload.count)
+    packet.header = header.rawValue
+    packet.payload = pdu.payload
+    packet.plainPayload = pdu.plaintext
+  }
+}
+
+extension OutgoingPDU {
+  /// A PDU of data in clear.
+  static func data(_ payload: ByteSlice) -> OutgoingPDU { OutgoingPDU(llid: .start, payload: payload, meaning: .none) }
+}
