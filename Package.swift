@@ -10,6 +10,7 @@ let settings: [SwiftSetting] = [
 let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 
 // The order is the order of the floors in Documentation/Design.md; a module imports only modules of lower floors.
 let package = Package(
@@ -25,6 +26,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [
@@ -62,7 +64,11 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "BluetoothLab",
-      dependencies: ["BluetoothServer", "BluetoothRadio", "BluetoothCapture", "BluetoothWire", locks, logging],
+      dependencies: [
+        "BluetoothServer", "BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothCapture",
+        "BluetoothWire",
+        locks, logging, metrics,
+      ],
       swiftSettings: settings),
     // Floor 6
     .executableTarget(
@@ -108,7 +114,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothLabTests",
-      dependencies: ["BluetoothLab", "CoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothWire"],
+      dependencies: [
+        "BluetoothLab", "CoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothRadio", "BluetoothCapture",
+        "BluetoothWire", .product(name: "MetricsTestKit", package: "swift-metrics"),
+      ],
       swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
   ]

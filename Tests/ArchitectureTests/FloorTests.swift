@@ -21,7 +21,10 @@ private struct House {
     switch floor {
     case ..<4: return anywhere
     case 4: return anywhere.union(["Logging"])
-    default: return anywhere.union(["Logging", "Foundation", "Dispatch", "Glibc", "Musl", "Darwin", "ArgumentParser"])
+    default:
+      return anywhere.union([
+        "Logging", "Metrics", "Foundation", "Dispatch", "Glibc", "Musl", "Darwin", "ArgumentParser",
+      ])
     }
   }
 

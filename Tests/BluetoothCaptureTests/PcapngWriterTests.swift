@@ -27,7 +27,7 @@ import Testing
     _ = writer.takeBytes()
     writer.airPacket(
       Self.packet, crc: 0x563412, channel: RadioChannel(39), modulation: .le1M, power: Decibel(-4),
-      start: Instant(nanoseconds: 0x1_0000_0002), comment: "ok")
+      start: Instant(nanoseconds: 0x1_0000_0002), comments: ["ok"])
     let expected: [UInt8] = [
       // Block type, length, interface, time (high, low), captured and original length.
       6, 0, 0, 0, 0x44, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 22, 0, 0, 0, 22, 0, 0, 0,
@@ -131,7 +131,7 @@ import Testing
     var writer = PcapngWriter()
     let record = writer.airPacket(
       Self.packet, crc: 0, channel: RadioChannel(0), modulation: .le1M, power: Decibel(0), start: .zero,
-      comment: "first")
+      comments: ["first"])
     let isAdded = writer.add(comment: "second", to: record)
     #expect(isAdded)
     let capture = try CaptureReader(writer.finish())
@@ -145,7 +145,7 @@ import Testing
     var writer = PcapngWriter()
     writer.airPacket(
       Self.packet, crc: 0, channel: RadioChannel(0), modulation: .le1M, power: Decibel(0), start: .zero,
-      comment: String(repeating: "x", count: 70_000))
+      comments: [String(repeating: "x", count: 70_000)])
     let capture = try CaptureReader(writer.finish())
     #expect(capture.packets.first?.comments.first?.utf8.count == 65_535)
   }

@@ -61,18 +61,18 @@ package struct PcapngWriter {
   ///   - crc: the CRC as sent, 24 bits; its least significant octet is the first on the air.
   ///   - power: the transmit power, dBm.
   ///   - start: when the preamble began.
-  ///   - comment: how each receiver fared.
+  ///   - comments: how each receiver fared, and what else is to be said of it.
   @discardableResult
   package mutating func airPacket(
     _ packet: AirPacket, crc: UInt32, channel: RadioChannel, modulation: Modulation, power: Decibel, start: Instant,
-    direction: AirDirection = .unspecified, comment: String? = nil
+    direction: AirDirection = .unspecified, comments: [String] = []
   ) -> Record {
     var data: [UInt8] = []
     // Pseudo header 10, access address 4, coding indicator 1, header 2, CRC 3.
     data.reserveCapacity(20 + packet.payload.count)
     LinkLayerPseudoHeader.append(
       packet, crc: crc, channel: channel, modulation: modulation, power: power, direction: direction, to: &data)
-    return enqueue(data, on: Self.air, at: start, comments: comment.map { [$0] } ?? [])
+    return enqueue(data, on: Self.air, at: start, comments: comments)
   }
 
   /// A packet between a host and its controller. Comments tell the calls of an app that caused it.

@@ -38,6 +38,7 @@ struct HostOutput {
     switch event {
     case .commandComplete, .commandStatus, .numberOfCompletedPackets: true
     case .disconnectionComplete: eventMask.contains(.disconnectionComplete)
+    case .hardwareError: eventMask.contains(.hardwareError)
     case .readRemoteVersionInformationComplete: eventMask.contains(.readRemoteVersionInformationComplete)
     case .encryptionChange: eventMask.contains(.encryptionChange)
     case .encryptionKeyRefreshComplete: eventMask.contains(.encryptionKeyRefreshComplete)

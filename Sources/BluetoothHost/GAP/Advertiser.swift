@@ -2,18 +2,13 @@ import BluetoothWire
 
 /// Brings the controller's advertising to what is wanted, one command at a time · Vol 4, Part E, 7.8.5 to 7.8.9.
 struct Advertiser {
-  private struct Content: Equatable {
-    var data: ByteSlice
-    var scanResponse: ByteSlice
-  }
-
   private enum Step { case disable, parameters, data, scanResponse, enable }
 
-  private var wanted: Content?
+  private var wanted: HostAdvertising?
   /// What the controller has.
   private var data: ByteSlice?
   private var scanResponse: ByteSlice?
-  private var hasParameters = false
+  private var shape: HostAdvertising.Shape?
   private(set) var isEnabled = false
   private var inFlight: Step?
   private var owesAnswer = false
@@ -22,8 +17,8 @@ struct Advertiser {
   /// Something has changed since there was nothing to do.
   private var isDirty = false
 
-  mutating func start(data: ByteSlice, scanResponse: ByteSlice) {
-    wanted = Content(data: data, scanResponse: scanResponse)
+  mutating func start(_ advertising: HostAdvertising) {
+    wanted = advertising
     owesAnswer = true
     isBlocked = false
     isDirty = true
@@ -63,12 +58,11 @@ struct Advertiser {
     guard let wanted, !isBlocked else {
       return isEnabled ? send(.disable, .leSetAdvertisingEnable(false)) : nil
     }
-    if !isEnabled, !hasParameters {
-      let interval = configuration.advertisingInterval
-      let parameters = HCI.AdvertisingParameters(
-        minimumInterval: interval, maximumInterval: interval, type: .connectableScannableUndirected,
-        ownAddressType: ownAddressType)
-      return send(.parameters, .leSetAdvertisingParameters(parameters))
+    if shape != wanted.shape {
+      // An advertiser that is on takes no other parameters · Vol 4, Part E, 7.8.5.
+      if isEnabled { return send(.disable, .leSetAdvertisingEnable(false)) }
+      shape = wanted.shape
+      return send(.parameters, .leSetAdvertisingParameters(wanted.shape.parameters(configuration, ownAddressType)))
     }
     if data != wanted.data {
       data = wanted.data
@@ -91,6 +85,7 @@ struct Advertiser {
     defer { inFlight = nil }
     guard status == .success else {
       switch inFlight {
+      case .parameters: shape = nil
       case .data: data = nil
       case .scanResponse: scanResponse = nil
       // It was off already.
@@ -108,9 +103,8 @@ struct Advertiser {
     }
     switch inFlight {
     case .disable: isEnabled = false
-    case .parameters: hasParameters = true
     case .enable: isEnabled = true
-    case .data, .scanResponse, nil: break
+    case .parameters, .data, .scanResponse, nil: break
     }
     return answer
   }
@@ -118,7 +112,7 @@ struct Advertiser {
   /// New data of an advertiser that is on are in force as soon as the controller has both.
   private var isInForce: Bool {
     guard let wanted else { return false }
-    return isEnabled && data == wanted.data && scanResponse == wanted.scanResponse
+    return isEnabled && shape == wanted.shape && data == wanted.data && scanResponse == wanted.scanResponse
   }
 
   private var answer: Result<Void, HostError>? {

@@ -96,15 +96,20 @@ package struct Host {
   /// Advertises as connectable and scannable; answered by `advertisingStarted`. Goes on while links exist, as far as the
   /// controller allows. New data take the place of the old. Each at most 31 octets, else `outOfSpace`.
   package mutating func startAdvertising(data: ByteSlice, scanResponse: ByteSlice, at now: Instant) {
+    startAdvertising(HostAdvertising(data: data, scanResponse: scanResponse), at: now)
+  }
+
+  /// The same in another way than as connectable and scannable at the host's own interval.
+  package mutating func startAdvertising(_ advertising: HostAdvertising, at now: Instant) {
     guard isOn else {
       events.append(.advertisingStarted(.controller(.commandDisallowed)))
       return
     }
-    guard max(data.count, scanResponse.count) <= HCI.maximumAdvertisingDataLength else {
+    guard max(advertising.data.count, advertising.scanResponse.count) <= HCI.maximumAdvertisingDataLength else {
       events.append(.advertisingStarted(.outOfSpace))
       return
     }
-    advertiser.start(data: data, scanResponse: scanResponse)
+    advertiser.start(advertising)
     tellAdvertisingStarted(advertiser.answerWithoutCommand())
     settle(at: now)
   }

@@ -70,6 +70,11 @@ package final class RealTimeRunner: Sendable {
     confined.timer.cancel()
   }
 
+  /// Looks into the world between two of its events. Not to be called on the world's own queue.
+  package func inspect<R: Sendable>(_ body: (WorldEngine) -> R) -> R {
+    queue.sync { body(confined.engine) }
+  }
+
   private func wake() {
     let isFirst = isPending.withLockedValue { pending in
       defer { pending = true }

@@ -78,6 +78,14 @@ package final class WorldEngine {
   /// How many devices there are.
   var memberCount: Int { members.count }
 
+  /// A callback of an app is being waited for: nothing else happens meanwhile.
+  @exclusivity(unchecked) package private(set) var isInCallback = false
+
+  /// The device of this number; nil: there is none (yet).
+  package func participant(_ radio: RadioID) -> (any Participant)? {
+    members.indices.contains(radio.index) ? members[radio.index].participant : nil
+  }
+
   /// Has something done to a device, and then what follows from it.
   package func with(_ radio: RadioID, _ body: (any Participant) -> Void) {
     body(members[radio.index].participant)
@@ -154,7 +162,9 @@ package final class WorldEngine {
   // MARK: What follows
 
   private func deliver(for index: Int) {
+    isInCallback = true
     members[index].participant.deliverNext()
+    isInCallback = false
     delivering.removeFirst()
     if members[index].participant.hasDelivery {
       delivering.append(index)

@@ -11,6 +11,6 @@ final class RealTimeDevice: Sendable {
     runner = RealTimeRunner(WorldEngine(seed: UInt64.random(in: .min ... .max)))
     adapter = VirtualAdapter(
       VirtualDeviceConfiguration(name: name, position: GridPosition(x: 0)), in: runner.mailbox, deliversInPlace: false,
-      epoch: WallClock.secondsSince2001, capture: nil)
+      epoch: WallClock.secondsSince2001, environment: DeviceEnvironment())
   }
 }

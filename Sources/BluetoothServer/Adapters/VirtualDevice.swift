@@ -5,22 +5,51 @@ import BluetoothWire
 import DequeModule
 
 /// A whole device of a world: controller, host and service, joined in memory. Confined to the world.
-final class VirtualDevice: Participant {
-  // Confined, and no engine calls out while it works: see `WorldEngine`.
-  @exclusivity(unchecked) private var controller: Controller
-  @exclusivity(unchecked) private var service: Service
-  @exclusivity(unchecked) private var deliveries: Deque<Delivery> = []
-  let executor: VirtualAdapter.Executor
-  private let capture: DeviceCapture?
+///
+/// They are made when somebody first has use for them. A shortcut that no app and no other device can tell: a device that
+/// no app uses sends nothing and listens to nothing, and a start takes no time.
+final class VirtualDevice: WorldDevice {
+  /// What the parts are made of.
+  struct Recipe {
+    let configuration: VirtualDeviceConfiguration
+    let generator: SplitGenerator
+    let pool: PacketPool
+    let mailbox: Mailbox
+    let directory: PeerDirectory
+  }
 
-  init(
-    controller: consuming Controller, service: consuming Service, executor: VirtualAdapter.Executor,
-    capture: DeviceCapture?
-  ) {
-    self.controller = controller
-    self.service = service
+  private let recipe: Recipe
+  let executor: VirtualAdapter.Executor
+  // Confined, and no engine calls out while it works: see `WorldEngine`.
+  @exclusivity(unchecked) private var wire: HCIWire
+  @exclusivity(unchecked) private var parts: Parts?
+  @exclusivity(unchecked) private var isPowered = true
+  @exclusivity(unchecked) private var deliveries: Deque<Delivery> = []
+
+  /// What most devices of a crowd never need.
+  private final class Parts {
+    @exclusivity(unchecked) var controller: Controller
+    @exclusivity(unchecked) var service: Service
+
+    init(_ recipe: Recipe) {
+      controller = recipe.makeController()
+      service = recipe.makeService()
+    }
+  }
+
+  init(_ recipe: Recipe, wire: HCIWire, executor: VirtualAdapter.Executor) {
+    self.recipe = recipe
+    self.wire = wire
     self.executor = executor
-    self.capture = capture
+  }
+
+  /// Makes the parts unless they are there.
+  private func wake(at now: Instant) -> Parts {
+    if let parts { return parts }
+    let new = Parts(recipe)
+    parts = new
+    new.service.setPower(isPowered, at: now)
+    return new
   }
 
   // MARK: Participant
@@ -28,27 +57,36 @@ final class VirtualDevice: Participant {
   @exclusivity(unchecked) private(set) var deadline: Instant?
 
   func timeReached(_ now: Instant) {
-    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
-    if let deadline = service.deadline, deadline <= now { service.timeReached(now) }
-    exchange(at: now)
+    guard let parts else { return }
+    wire.timeReached(now) {
+      parts.controller.receive($0, at: now)
+    } atHost: {
+      parts.service.receive($0, at: now)
+    }
+    if let deadline = parts.controller.deadline, deadline <= now { parts.controller.timeReached(now) }
+    if let deadline = parts.service.deadline, deadline <= now { parts.service.timeReached(now) }
+    exchange(parts, at: now)
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {
-    controller.radio(event, at: now)
-    exchange(at: now)
+    guard let parts else { return }
+    parts.controller.radio(event, at: now)
+    exchange(parts, at: now)
   }
 
-  func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
+  func takeRadioCommand() -> RadioCommand? { parts?.controller.takeRadioCommand() }
 
   func takeMail(at now: Instant) {
-    if let capture {
-      service.drainMailbox(at: now) { mail in
+    guard parts != nil || !recipe.mailbox.isEmpty else { return }
+    let parts = wake(at: now)
+    if let capture = wire.capture {
+      parts.service.drainMailbox(at: now) { mail in
         if let call = mail.callDescription { capture.call(call) }
       }
     } else {
-      service.drainMailbox(at: now)
+      parts.service.drainMailbox(at: now)
     }
-    exchange(at: now)
+    exchange(parts, at: now)
   }
 
   var hasDelivery: Bool { !deliveries.isEmpty }
@@ -61,37 +99,61 @@ final class VirtualDevice: Participant {
     }
   }
 
-  // MARK: Power
+  // MARK: WorldDevice
 
   func setPower(_ on: Bool, at now: Instant) {
-    service.setPower(on, at: now)
-    exchange(at: now)
+    isPowered = on
+    guard let parts else { return }
+    parts.service.setPower(on, at: now)
+    exchange(parts, at: now)
+  }
+
+  func setCapture(_ capture: DeviceCapture?) { wire.capture = capture }
+
+  func failController(at now: Instant) {
+    guard let parts else { return }
+    parts.controller.fail(at: now)
+    exchange(parts, at: now)
+  }
+
+  func setClockDrift(partsPerMillion: Double) {
+    parts?.controller.setSleepClockDrift(partsPerBillion: Int64(partsPerMillion * 1_000))
   }
 
   // MARK: Between host and controller
 
   /// Carries packets both ways until neither side has any: the two answer each other in no time.
-  private func exchange(at now: Instant) {
-    collectDeliveries()
+  private func exchange(_ parts: Parts, at now: Instant) {
+    collectDeliveries(parts)
     while true {
-      if let packet = service.takePacket() {
-        capture?.packet(packet, isFromHost: true, at: now)
-        controller.receive(packet, at: now)
-      } else if let packet = controller.takePacket() {
-        capture?.packet(packet, isFromHost: false, at: now)
-        service.receive(packet, at: now)
-        collectDeliveries()
+      if let packet = parts.service.takePacket() {
+        wire.carry(packet, isFromHost: true, at: now) { parts.controller.receive($0, at: now) }
+      } else if let packet = parts.controller.takePacket() {
+        wire.carry(packet, isFromHost: false, at: now) { parts.service.receive($0, at: now) }
+        collectDeliveries(parts)
       } else {
         break
       }
     }
-    deadline = earliest(controller.deadline, service.deadline)
+    deadline = earliest(wire.deadline, earliest(parts.controller.deadline, parts.service.deadline))
   }
 
-  private func collectDeliveries() {
-    while let delivery = service.takeDelivery() {
-      if let capture, let callback = delivery.callbackDescription { capture.callback(callback) }
+  private func collectDeliveries(_ parts: Parts) {
+    while let delivery = parts.service.takeDelivery() {
+      if let capture = wire.capture, let callback = delivery.callbackDescription { capture.callback(callback) }
       deliveries.append(delivery)
     }
+  }
+}
+
+extension VirtualDevice.Recipe {
+  fileprivate func makeController() -> Controller {
+    Controller(
+      configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool)
+  }
+
+  fileprivate func makeService() -> Service {
+    let host = Host(configuration: configuration.host, random: generator.split("host"), pool: pool)
+    return Service(host: host, mailbox: mailbox, directory: directory, random: generator.split("service"))
   }
 }

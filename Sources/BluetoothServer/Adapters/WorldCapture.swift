@@ -13,6 +13,8 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   /// What went wrong first; nothing is written after it.
   private var failure: CaptureFile.Failure?
   private var names: [String] = []
+  /// What is to be said of transmissions that have not ended yet.
+  private var marks: [(transmission: UInt64, text: String)] = []
 
   /// Octets that wait before they are written in one piece.
   private static let chunk = 1 << 16
@@ -23,7 +25,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   }
 
   /// Where the packets between host and controller of one more device go. Devices are told in the order of their numbers.
-  func device(named name: String) -> DeviceCapture {
+  package func device(named name: String) -> DeviceCapture {
     lock.withLock {
       names.append(name)
       return DeviceCapture(world: self, interface: writer.addInterface(name: name, linkType: .hciH4WithDirection))
@@ -36,9 +38,21 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
         record.packet, crc: record.packet.crc, channel: record.channel, modulation: record.modulation,
         power: record.power,
         start: record.start, direction: directions.direction(of: record.packet, sender: record.radio.index),
-        comment: describe(record, receptions))
+        comments: [describe(record, receptions)] + takeMarks(of: record.number))
       writeIfDue()
     }
+  }
+
+  /// Says something of a transmission that has not ended yet.
+  package func mark(transmission: UInt64, _ text: String) {
+    lock.withLock { marks.append((transmission, text)) }
+  }
+
+  private func takeMarks(of transmission: UInt64) -> [String] {
+    guard !marks.isEmpty else { return [] }
+    let texts = marks.filter { $0.transmission == transmission }.map(\.text)
+    marks.removeAll { $0.transmission == transmission }
+    return texts
   }
 
   fileprivate func packet(
@@ -87,7 +101,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
 }
 
 /// One device's part of a capture. Confined to the world.
-final class DeviceCapture {
+package final class DeviceCapture {
   private let world: WorldCapture
   private let interface: PcapngWriter.Interface
   /// Calls of apps whose packets are still to come.
@@ -99,9 +113,11 @@ final class DeviceCapture {
     self.interface = interface
   }
 
-  func packet(_ packet: HCI.Packet, isFromHost: Bool, at now: Instant) {
-    let record = world.packet(
-      packet, on: interface, isFromHost: isFromHost, at: now, comments: isFromHost ? calls : [])
+  /// - Parameter fault: why it does not arrive as it was sent.
+  func packet(_ packet: HCI.Packet, isFromHost: Bool, at now: Instant, fault: String? = nil) {
+    var comments = isFromHost ? calls : []
+    if let fault { comments.append(fault) }
+    let record = world.packet(packet, on: interface, isFromHost: isFromHost, at: now, comments: comments)
     if isFromHost { calls.removeAll(keepingCapacity: true) } else { lastFromController = record }
   }
 

@@ -82,6 +82,23 @@ final class VirtualRunner: @unchecked Sendable {
 
   private func leave() { state.withLockedValue { $0.isRunning = false } }
 
+  /// Looks into the world while nobody moves it.
+  func inspect<R>(_ body: (WorldEngine) -> R) -> R {
+    let mayEnter = state.withLockedValue { state in
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    if mayEnter {
+      defer { leave() }
+      return body(engine)
+    }
+    // The thread that runs the world waits for a callback to return, or for a release.
+    guard engine.isInCallback || isHeld else {
+      fatalError("a world was looked into while it was running, and not in one of its callbacks")
+    }
+    return body(engine)
+  }
+
   // MARK: Holding
 
   func hold() { state.withLockedValue { $0.holds += 1 } }

@@ -11,7 +11,7 @@ public struct Capture: Sendable {
     public let description: String
   }
 
-  /// Begins a file at `path`, or replaces the one that is there. Nothing is lost only after `finish`.
+  /// Begins a file at `path`, or replaces the one that is there. Nothing is lost only after `World.finishCapture`.
   ///
   /// - Throws: `Failure` when the file can't be made.
   public init(path: String) throws(Failure) {
@@ -19,15 +19,10 @@ public struct Capture: Sendable {
       throw Failure(description: error.description)
     }
   }
-}
 
-extension World {
-  /// Writes what the capture still holds back. To be called when the world is not running any more.
-  ///
-  /// - Throws: `Capture.Failure` when something could not be written, now or before.
-  public func finishCapture() throws(Capture.Failure) {
-    do throws(CaptureFile.Failure) { try capture?.finish() } catch {
-      throw Capture.Failure(description: error.description)
+  static func finish(_ file: WorldCapture) throws(Failure) {
+    do throws(CaptureFile.Failure) { try file.finish() } catch {
+      throw Failure(description: error.description)
     }
   }
 }

@@ -1,0 +1,31 @@
+import BluetoothWire
+
+/// How a host advertises on the legacy PDUs · Vol 4, Part E, 7.8.5.
+package struct HostAdvertising: Hashable, Sendable {
+  /// At most 31 octets.
+  package var data: ByteSlice
+  /// At most 31 octets.
+  package var scanResponse: ByteSlice
+  package var shape = Shape()
+
+  /// All but what it says.
+  package struct Shape: Hashable, Sendable {
+    /// Directed kinds are not possible.
+    package var type = HCI.AdvertisingType.connectableScannableUndirected
+    /// Units of 0.625 ms, 0x0020 to 0x4000; nil: that of the host's configuration.
+    package var interval: UInt16?
+    /// Bits 0 to 2: channels 37 to 39.
+    package var channelMap: UInt8 = 0b111
+
+    func parameters(_ configuration: HostConfiguration, _ own: HCI.OwnAddressType) -> HCI.AdvertisingParameters {
+      let interval = interval ?? configuration.advertisingInterval
+      return HCI.AdvertisingParameters(
+        minimumInterval: interval, maximumInterval: interval, type: type, ownAddressType: own, channelMap: channelMap)
+    }
+  }
+
+  package init(data: ByteSlice, scanResponse: ByteSlice) {
+    self.data = data
+    self.scanResponse = scanResponse
+  }
+}

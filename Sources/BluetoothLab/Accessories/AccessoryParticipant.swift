@@ -1,0 +1,226 @@
+import BluetoothController
+import BluetoothHost
+import BluetoothRadio
+import BluetoothServer
+import BluetoothWire
+
+/// A device of a world with a controller, a host and an accessory instead of a service for apps. Confined to the world.
+final class AccessoryParticipant<A: Accessory>: WorldDevice {
+  private(set) var accessory: A
+  private var controller: Controller
+  private var host: Host
+  private var wire: HCIWire
+  private var attributes = AccessoryAttributes()
+  private var links: [HCI.ConnectionHandle] = []
+  private var progress: AdvertisingProgress?
+  /// When the accessory wants to be told the time.
+  private var alarm: Instant?
+  private var hasStarted = false
+
+  init(
+    _ accessory: A, _ configuration: VirtualDeviceConfiguration, radio: RadioID, environment: DeviceEnvironment,
+    generator: SplitGenerator, pool: PacketPool
+  ) {
+    self.accessory = accessory
+    controller = Controller(
+      configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool)
+    host = Host(configuration: configuration.host, random: generator.split("host"), pool: pool)
+    wire = HCIWire(of: radio, in: environment, named: configuration.name)
+  }
+
+  // MARK: Participant
+
+  private(set) var deadline: Instant?
+
+  func timeReached(_ now: Instant) {
+    wire.timeReached(now) {
+      controller.receive($0, at: now)
+    } atHost: {
+      host.receive($0, at: now)
+    }
+    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
+    if let deadline = host.deadline, deadline <= now { host.timeReached(now) }
+    if progress?.timeReached(now) ?? false { advertise(at: now) }
+    if let alarm, alarm <= now {
+      self.alarm = nil
+      happen(at: now) { $0.timeReached(&$1) }
+    }
+    exchange(at: now)
+  }
+
+  func radio(_ event: RadioEvent, at now: Instant) {
+    controller.radio(event, at: now)
+    exchange(at: now)
+  }
+
+  func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
+  func takeMail(at now: Instant) {}
+  var hasDelivery: Bool { false }
+  func deliverNext() {}
+
+  // MARK: WorldDevice
+
+  func setPower(_ on: Bool, at now: Instant) {
+    host.setPower(on, at: now)
+    exchange(at: now)
+  }
+
+  func setCapture(_ capture: DeviceCapture?) { wire.capture = capture }
+
+  func failController(at now: Instant) {
+    controller.fail(at: now)
+    exchange(at: now)
+  }
+
+  func setClockDrift(partsPerMillion: Double) {
+    controller.setSleepClockDrift(partsPerBillion: Int64(partsPerMillion * 1_000))
+  }
+
+  // MARK: The accessory
+
+  /// Somebody does something with the accessory; whoever listens to what has changed is told.
+  func act(at now: Instant, _ body: (inout A, inout AccessorySession) -> Void) {
+    let before = attributes.subscribed.map { ($0, accessory.value(of: $0)) }
+    happen(at: now, body)
+    for (path, value) in before where accessory.value(of: path) != value { notify(path, at: now) }
+    exchange(at: now)
+  }
+
+  private func happen(at now: Instant, _ body: (inout A, inout AccessorySession) -> Void) {
+    var session = session(at: now)
+    body(&accessory, &session)
+    obey(session, at: now)
+  }
+
+  private func session(at now: Instant) -> AccessorySession {
+    AccessorySession(
+      now: now.sinceZero.duration, connections: links.count, subscriptions: Set(attributes.subscribed))
+  }
+
+  private func obey(_ session: AccessorySession, at now: Instant) {
+    for effect in session.effects {
+      switch effect {
+      case .notify(let path): notify(path, at: now)
+      case .wake(let time): alarm = time.map { now + TimeSpan($0) }
+      case .update(let wish): for link in links { host.updateConnection(link, wish.parameters, at: now) }
+      case .disconnect: for link in links { host.disconnect(link, at: now) }
+      case .advertise(let advertising):
+        progress = advertising.map { AdvertisingProgress($0, at: now) }
+        advertise(at: now)
+      }
+    }
+  }
+
+  private func notify(_ path: CharacteristicPath, at now: Instant) {
+    guard let handle = attributes.handle(of: path) else { return }
+    let value = ByteSlice(accessory.value(of: path))
+    for link in attributes.subscribers(of: handle) { host.update(handle, with: value, on: link, at: now) }
+  }
+
+  private func advertise(at now: Instant) {
+    if let current = progress?.current {
+      host.startAdvertising(current, at: now)
+    } else {
+      host.stopAdvertising(at: now)
+    }
+  }
+
+  // MARK: The host
+
+  private func handle(_ event: HostEvent, at now: Instant) {
+    switch event {
+    case .powerChanged(.on):
+      if !hasStarted { for service in accessory.services { add(service, at: now) } }
+      hasStarted = true
+      progress = AdvertisingProgress(accessory.advertising, at: now)
+      advertise(at: now)
+      happen(at: now) { $0.started(&$1) }
+    case .powerChanged: progress = nil
+    case .connected(let link):
+      links.append(link.handle)
+      progress = nil
+      host.stopAdvertising(at: now)
+      happen(at: now) { $0.connected(&$1) }
+    case .disconnected(let link, let reason):
+      links.removeAll { $0 == link }
+      attributes.forget(link)
+      if links.isEmpty {
+        progress = AdvertisingProgress(accessory.advertising, at: now)
+        advertise(at: now)
+      }
+      happen(at: now) { $0.disconnected(DisconnectionReason(code: reason.rawValue), &$1) }
+    case .gatt(let link, let event): handle(event, on: link, at: now)
+    case .advertisingStarted, .advertisingReport, .connectionFailed, .rssiRead: break
+    }
+  }
+
+  private func handle(_ event: GATTEvent, on link: HCI.ConnectionHandle, at now: Instant) {
+    switch event {
+    case .readRequested(let request, let handle, let offset):
+      let value = attributes.path(at: handle).map { accessory.value(of: $0) } ?? []
+      host.respond(
+        to: request, on: link,
+        with: offset <= value.count
+          ? .success(ByteSlice(value.dropFirst(offset))) : .failure(ATT.ErrorCode(rawValue: 0x07)), at: now)
+    case .writeRequested(let request, let parts):
+      let result = write(parts, at: now)
+      if let request { host.respond(to: request, on: link, with: result, at: now) }
+    case .subscriptionChanged(let handle, let subscription):
+      guard let path = attributes.path(at: handle) else { break }
+      attributes.setSubscription(of: link, to: handle, !subscription.isEmpty)
+      happen(at: now) { $0.subscriptionChanged(path, !subscription.isEmpty, &$1) }
+    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .updateSent: break
+    }
+  }
+
+  /// Parts of long writes are joined; the accessory gets whole values.
+  private func write(_ parts: [GATTWritePart], at now: Instant) -> Result<ByteSlice, ATT.ErrorCode> {
+    var values: [(handle: AttributeHandle, octets: [UInt8])] = []
+    for part in parts {
+      if let last = values.indices.last, values[last].handle == part.handle, part.offset == values[last].octets.count {
+        values[last].octets += part.value.bytes
+      } else {
+        guard part.offset == 0 else { return .failure(ATT.ErrorCode(rawValue: 0x07)) }
+        values.append((part.handle, part.value.bytes))
+      }
+    }
+    var session = session(at: now)
+    defer { obey(session, at: now) }
+    for (handle, octets) in values {
+      guard let path = attributes.path(at: handle) else { continue }
+      do throws(AttributeError) {
+        try accessory.write(octets, to: path, &session)
+      } catch {
+        return .failure(ATT.ErrorCode(rawValue: error.code))
+      }
+    }
+    return .success(ByteSlice())
+  }
+
+  private func add(_ service: AccessoryService, at now: Instant) {
+    guard case .success(let placement) = host.addService(service.definition, at: now) else { return }
+    attributes.add(service, at: placement.values)
+  }
+
+  // MARK: Between host and controller
+
+  private func exchange(at now: Instant) {
+    takeEvents(at: now)
+    while true {
+      if let packet = host.takePacket() {
+        wire.carry(packet, isFromHost: true, at: now) { controller.receive($0, at: now) }
+      } else if let packet = controller.takePacket() {
+        wire.carry(packet, isFromHost: false, at: now) { host.receive($0, at: now) }
+        takeEvents(at: now)
+      } else {
+        break
+      }
+    }
+    deadline = earliest(
+      earliest(wire.deadline, earliest(controller.deadline, host.deadline)), earliest(alarm, progress?.end))
+  }
+
+  private func takeEvents(at now: Instant) {
+    while let event = host.takeEvent() { handle(event, at: now) }
+  }
+}

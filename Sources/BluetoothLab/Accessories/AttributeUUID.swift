@@ -1,0 +1,44 @@
+import BluetoothWire
+
+/// A UUID of a service, a characteristic or a descriptor, of 16, 32 or 128 bits. Two forms of one are equal.
+///
+/// ```swift
+/// let heartRate: AttributeUUID = "180D"
+/// let own: AttributeUUID = "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001"
+/// ```
+public struct AttributeUUID: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  let value: BluetoothUUID
+
+  /// The UUID of 16 bits that the Bluetooth SIG has assigned.
+  public init(_ assigned: UInt16) { value = BluetoothUUID(assigned) }
+
+  /// The UUID that `text` spells: 4 or 8 hexadecimal digits, or 32 with four hyphens; nil: it spells none.
+  public init?(_ text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    let digits = parts.joined()
+    guard digits.allSatisfy(\.isHexDigit) else { return nil }
+    switch parts.map(\.count) {
+    case [4]:
+      guard let short = UInt16(digits, radix: 16) else { return nil }
+      value = BluetoothUUID(short)
+    case [8]:
+      guard let short = UInt32(digits, radix: 16) else { return nil }
+      value = BluetoothUUID(short)
+    case [8, 4, 4, 4, 12]:
+      guard let high = UInt64(digits.prefix(16), radix: 16), let low = UInt64(digits.suffix(16), radix: 16) else {
+        return nil
+      }
+      value = BluetoothUUID(high: high, low: low)
+    default: return nil
+    }
+  }
+
+  /// A UUID in the source; text that spells none stops the program.
+  public init(stringLiteral text: String) {
+    guard let uuid = AttributeUUID(text) else { fatalError("\"\(text)\" is no UUID of 16, 32 or 128 bits") }
+    self = uuid
+  }
+
+  /// The digits of the shortest form.
+  public var description: String { value.description }
+}

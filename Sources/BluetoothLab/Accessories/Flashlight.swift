@@ -1,0 +1,74 @@
+/// A flashlight that is switched and dimmed over the air: a service of its own, and Battery (0x180F).
+public struct Flashlight: Accessory {
+  /// The flashlight's service.
+  public static let service: AttributeUUID = "2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D00"
+  /// Written: 1 switches it on, 0 off.
+  public static let lightSwitch = CharacteristicPath("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D01", of: service)
+  /// Read or notified: 1 while it is on.
+  public static let status = CharacteristicPath("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D02", of: service)
+  /// Read or written: 0 to 100 %.
+  public static let brightness = CharacteristicPath("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D03", of: service)
+
+  /// What it calls itself.
+  public var name: String
+  /// Whether it shines.
+  public var isOn = false
+  /// 0 to 100 %.
+  public var brightness: UInt8 = 100
+  /// 0 to 100 %.
+  public var batteryLevel: UInt8 = 100
+
+  /// A flashlight that is off.
+  public init(name: String = "Flashlight") { self.name = name }
+
+  /// Connectable, with Flags and the service; the name is in the scan response.
+  public var advertising: Advertising {
+    let service = ADStructure(
+      type: 0x07,
+      data: [0x00, 0x7D, 0x9A, 0x3E, 0x0C, 0x5F, 0x61, 0x8B, 0x8F, 0x4E, 0xB3, 0x94, 0x10, 0x5C, 0x7A, 0x2D])
+    return Advertising(
+      AdvertisingPayload(fitting: [.flags(), service]), scanResponse: AdvertisingPayload(fitting: [.name(name)]))
+  }
+
+  /// The flashlight's own service, and Battery.
+  public var services: [AccessoryService] {
+    [
+      AccessoryService(
+        Self.service,
+        [
+          AccessoryCharacteristic(Self.lightSwitch.characteristic, [.write, .writeWithoutResponse]),
+          AccessoryCharacteristic(Self.status.characteristic, [.read, .notify]),
+          AccessoryCharacteristic(Self.brightness.characteristic, [.read, .write]),
+        ]),
+      .battery,
+    ]
+  }
+
+  /// One octet each.
+  public func value(of path: CharacteristicPath) -> [UInt8] {
+    switch path {
+    case Self.status: [isOn ? 1 : 0]
+    case Self.brightness: [brightness]
+    case .batteryLevel: [batteryLevel]
+    default: []
+    }
+  }
+
+  /// Switches and dims.
+  public mutating func write(
+    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
+  ) throws(AttributeError) {
+    guard value.count == 1, let octet = value.first else { throw .invalidLength }
+    switch path {
+    case Self.lightSwitch:
+      guard octet <= 1 else { throw .valueNotAllowed }
+      let wasOn = isOn
+      isOn = octet == 1
+      if isOn != wasOn { session.notify(Self.status) }
+    case Self.brightness:
+      guard octet <= 100 else { throw .valueNotAllowed }
+      brightness = octet
+    default: throw .writeNotPermitted
+    }
+  }
+}

@@ -1,0 +1,364 @@
+import BluetoothWire
+
+// How faults are written in JSON: one flat object each; numbers of protocols as "0x1B", lengths of time in seconds.
+
+/// Every key that a fault has.
+private enum FaultKey: String, CodingKey, CaseIterable {
+  case layer, fault
+  case from, to, advertising, control, channel, attribute, handle, empty
+  case device, command, event, subevent, data, direction
+  case number, numbers, percent
+  case by, octets, partsPerMillion, `for`
+  case at, after
+}
+
+private typealias Decoding = KeyedDecodingContainer<FaultKey>
+private typealias Encoding = KeyedEncodingContainer<FaultKey>
+
+extension Fault: Codable {
+  /// Reads one object of a plan; see `FaultPlan`.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.faultContainer()
+    switch try container.decode(String.self, forKey: .layer) {
+    case "air":
+      try container.allow([.fault, .octets] + AirMatch.keys + Occurrence.keys)
+      self = .air(try AirFault.Action(container), try AirMatch(container), try Occurrence(container))
+    case "hci":
+      try container.allow([.fault, .by] + HCIMatch.keys + Occurrence.keys)
+      self = .hci(try HCIFault.Action(container), try HCIMatch(container), try Occurrence(container))
+    case "device":
+      try container.allow([.fault, .device, .partsPerMillion, .for, .at, .after])
+      self = .device(
+        try DeviceFault.Action(container), try container.decodeIfPresent(String.self, forKey: .device),
+        when: try DeviceFault.Trigger(container))
+    case let other: throw container.wrong(.layer, "a layer is \"air\", \"hci\" or \"device\", not \"\(other)\"")
+    }
+  }
+
+  /// Writes one object of a plan.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: FaultKey.self)
+    switch self {
+    case .air(let action, let match, let occurrence):
+      try container.encode("air", forKey: .layer)
+      try action.encode(into: &container)
+      try match.encode(into: &container)
+      try occurrence.encode(into: &container)
+    case .hci(let action, let match, let occurrence):
+      try container.encode("hci", forKey: .layer)
+      try action.encode(into: &container)
+      try match.encode(into: &container)
+      try occurrence.encode(into: &container)
+    case .device(let action, let name, let trigger):
+      try container.encode("device", forKey: .layer)
+      try container.encodeIfPresent(name, forKey: .device)
+      try action.encode(into: &container)
+      try trigger.encode(into: &container)
+    }
+  }
+}
+
+// MARK: Actions
+
+extension AirFault.Action {
+  fileprivate init(_ container: Decoding) throws {
+    switch try container.decode(String.self, forKey: .fault) {
+    case "lose": self = .lose
+    case "corrupt": self = .corrupt
+    case "inject":
+      let text = try container.decode(String.self, forKey: .octets)
+      guard let octets = [UInt8](hexadecimal: text), octets.count <= 255 else {
+        throw container.wrong(.octets, "octets are at most 255 pairs of hexadecimal digits, not \"\(text)\"")
+      }
+      self = .inject(octets)
+    case let other:
+      throw container.wrong(.fault, "a fault on the air is \"lose\", \"corrupt\" or \"inject\", not \"\(other)\"")
+    }
+  }
+
+  fileprivate func encode(into container: inout Encoding) throws {
+    switch self {
+    case .lose: try container.encode("lose", forKey: .fault)
+    case .corrupt: try container.encode("corrupt", forKey: .fault)
+    case .inject(let octets):
+      try container.encode("inject", forKey: .fault)
+      try container.encode(octets.hexadecimalText, forKey: .octets)
+    }
+  }
+}
+
+extension HCIFault.Action {
+  fileprivate init(_ container: Decoding) throws {
+    switch try container.decode(String.self, forKey: .fault) {
+    case "lose": self = .lose
+    case "delay": self = .delay(.seconds(try container.decode(Double.self, forKey: .by)))
+    case "duplicate": self = .duplicate
+    case "corrupt": self = .corrupt
+    case let other:
+      throw container.wrong(
+        .fault, "a fault at HCI is \"lose\", \"delay\", \"duplicate\" or \"corrupt\", not \"\(other)\"")
+    }
+  }
+
+  fileprivate func encode(into container: inout Encoding) throws {
+    switch self {
+    case .lose: try container.encode("lose", forKey: .fault)
+    case .delay(let time):
+      try container.encode("delay", forKey: .fault)
+      try container.encode(time.seconds, forKey: .by)
+    case .duplicate: try container.encode("duplicate", forKey: .fault)
+    case .corrupt: try container.encode("corrupt", forKey: .fault)
+    }
+  }
+}
+
+extension DeviceFault.Action {
+  fileprivate init(_ container: Decoding) throws {
+    let time = try container.decodeIfPresent(Double.self, forKey: .for).map { Duration.seconds($0) }
+    switch try container.decode(String.self, forKey: .fault) {
+    case "mute": self = .mute(for: time)
+    case "driftClock":
+      self = .driftClock(partsPerMillion: try container.decode(Double.self, forKey: .partsPerMillion))
+    case "resetController": self = .resetController
+    case "refuseConnections": self = .refuseConnections(for: time)
+    case "stopAnswering": self = .stopAnswering(for: time)
+    case let other:
+      throw container.wrong(
+        .fault,
+        "a device's fault is \"mute\", \"driftClock\", \"resetController\", \"refuseConnections\" or \"stopAnswering\","
+          + " not \"\(other)\"")
+    }
+  }
+
+  fileprivate func encode(into container: inout Encoding) throws {
+    func encode(_ name: String, _ time: Duration?) throws {
+      try container.encode(name, forKey: .fault)
+      try container.encodeIfPresent(time?.seconds, forKey: .for)
+    }
+    switch self {
+    case .mute(let time): try encode("mute", time)
+    case .driftClock(let drift):
+      try encode("driftClock", nil)
+      try container.encode(drift, forKey: .partsPerMillion)
+    case .resetController: try encode("resetController", nil)
+    case .refuseConnections(let time): try encode("refuseConnections", time)
+    case .stopAnswering(let time): try encode("stopAnswering", time)
+    }
+  }
+}
+
+extension DeviceFault.Trigger {
+  fileprivate init(_ container: Decoding) throws {
+    if let time = try container.decodeIfPresent(Double.self, forKey: .at) {
+      guard !container.contains(.after) else { throw container.wrong(.after, "there is a time already") }
+      self = .at(.seconds(time))
+      return
+    }
+    let event = try container.superDecoder(forKey: .after).faultContainer()
+    switch try event.decode(String.self, forKey: .layer) {
+    case "air":
+      try event.allow(AirMatch.keys + Occurrence.keys)
+      self = .afterAir(try AirMatch(event), try Occurrence(event))
+    case "hci":
+      try event.allow(HCIMatch.keys + Occurrence.keys)
+      self = .afterHCI(try HCIMatch(event), try Occurrence(event))
+    case let other: throw event.wrong(.layer, "what a device waits for is on \"air\" or \"hci\", not \"\(other)\"")
+    }
+  }
+
+  fileprivate func encode(into container: inout Encoding) throws {
+    switch self {
+    case .at(let time): try container.encode(time.seconds, forKey: .at)
+    case .afterAir(let match, let occurrence):
+      var event = container.nestedContainer(keyedBy: FaultKey.self, forKey: .after)
+      try event.encode("air", forKey: .layer)
+      try match.encode(into: &event)
+      try occurrence.encode(into: &event)
+    case .afterHCI(let match, let occurrence):
+      var event = container.nestedContainer(keyedBy: FaultKey.self, forKey: .after)
+      try event.encode("hci", forKey: .layer)
+      try match.encode(into: &event)
+      try occurrence.encode(into: &event)
+    }
+  }
+}
+
+// MARK: Matches
+
+extension AirMatch {
+  fileprivate static let keys: [FaultKey] = [.from, .to, .advertising, .control, .channel, .attribute, .handle, .empty]
+
+  fileprivate init(_ container: Decoding) throws {
+    let kinds = [FaultKey.advertising, .control, .channel, .empty].filter { container.contains($0) }
+    let isAttribute = container.contains(.attribute) || container.contains(.handle)
+    guard kinds.count + (isAttribute ? 1 : 0) <= 1 else {
+      throw container.wrong(
+        kinds[0], "a transmission is one of these only: advertising, control, channel, attribute, empty")
+    }
+    let content: Content =
+      if isAttribute {
+        .attribute(opcode: try container.pattern(.attribute), handle: try container.pattern(.handle))
+      } else {
+        switch kinds.first {
+        case .advertising: .advertising(try container.pattern(.advertising))
+        case .control: .control(try container.pattern(.control))
+        case .channel: .channel(try container.number(.channel))
+        case .empty: try container.decode(Bool.self, forKey: .empty) ? .empty : .anything
+        default: .anything
+        }
+      }
+    self.init(
+      content, from: try container.decodeIfPresent(String.self, forKey: .from),
+      to: try container.decodeIfPresent(String.self, forKey: .to))
+  }
+
+  fileprivate func encode(into container: inout Encoding) throws {
+    switch content {
+    case .anything: break
+    case .advertising(let type): try container.encode(pattern: type, forKey: .advertising)
+    case .control(let opcode): try container.encode(pattern: opcode, forKey: .control)
+    case .channel(let channel): try container.encode(pattern: channel, forKey: .channel)
+    case .attribute(let opcode, let handle):
+      try container.encode(pattern: opcode, forKey: .attribute)
+      if let handle { try container.encode(pattern: handle, forKey: .handle) }
+    case .empty: try container.encode(true, forKey: .empty)
+    }
+    try container.encodeIfPresent(sender, forKey: .from)
+    try container.encodeIfPresent(receiver, forKey: .to)
+  }
+}
+
+extension HCIMatch {
+  fileprivate static let keys: [FaultKey] = [.device, .command, .event, .subevent, .data, .direction]
+
+  fileprivate init(_ container: Decoding) throws {
+    let kinds = [FaultKey.command, .event, .data].filter { container.contains($0) }
+    guard kinds.count <= 1 else {
+      throw container.wrong(kinds[1], "a packet is one of these only: command, event, data")
+    }
+    let content: Content =
+      switch kinds.first {
+      case .command: .command(try container.pattern(.command))
+      case .event: .event(try container.pattern(.event), subevent: try container.pattern(.subevent))
+      case .data: try container.decode(Bool.self, forKey: .data) ? .data : .anything
+      default: .anything
+      }
+    self.init(
+      content, on: try container.decodeIfPresent(String.self, forKey: .device),
+      direction: try container.decodeIfPresent(Direction.self, forKey: .direction))
+  }
+
+  fileprivate func encode(into container: inout Encoding) throws {
+    switch content {
+    case .anything: break
+    case .command(let opcode): try container.encode(pattern: opcode, forKey: .command)
+    case .event(let code, let subevent):
+      try container.encode(pattern: code, forKey: .event)
+      if let subevent { try container.encode(pattern: subevent, forKey: .subevent) }
+    case .data: try container.encode(true, forKey: .data)
+    }
+    try container.encodeIfPresent(device, forKey: .device)
+    try container.encodeIfPresent(direction, forKey: .direction)
+  }
+}
+
+extension Occurrence {
+  fileprivate static let keys: [FaultKey] = [.number, .numbers, .percent]
+
+  fileprivate init(_ container: Decoding) throws {
+    if let number = try container.decodeIfPresent(Int.self, forKey: .number) {
+      self = .number(number)
+    } else if let numbers = try container.decodeIfPresent([Int].self, forKey: .numbers) {
+      guard numbers.count == 2, numbers[0] <= numbers[1] else {
+        throw container.wrong(.numbers, "numbers are the first and the last one")
+      }
+      self = .numbers(numbers[0]...numbers[1])
+    } else if let percent = try container.decodeIfPresent(Double.self, forKey: .percent) {
+      guard (0...100).contains(percent) else { throw container.wrong(.percent, "percent are 0 to 100") }
+      self = .percent(percent)
+    } else {
+      self = .every
+    }
+  }
+
+  fileprivate func encode(into container: inout Encoding) throws {
+    switch self {
+    case .every: break
+    case .number(let number): try container.encode(number, forKey: .number)
+    case .numbers(let numbers): try container.encode([numbers.lowerBound, numbers.upperBound], forKey: .numbers)
+    case .percent(let percent): try container.encode(percent, forKey: .percent)
+    }
+  }
+}
+
+// MARK: Containers
+
+/// Any key at all, so that those which mean nothing are found.
+private struct AnyKey: CodingKey {
+  var stringValue: String
+  var intValue: Int? { nil }
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}
+
+extension Decoder {
+  fileprivate func faultContainer() throws -> Decoding {
+    let all = try container(keyedBy: AnyKey.self)
+    for key in all.allKeys where FaultKey(rawValue: key.stringValue) == nil {
+      throw Swift.DecodingError.dataCorruptedError(forKey: key, in: all, debugDescription: "no fault has this key")
+    }
+    return try container(keyedBy: FaultKey.self)
+  }
+}
+
+extension KeyedDecodingContainer where Key == FaultKey {
+  fileprivate func wrong(_ key: FaultKey, _ reason: String) -> Swift.DecodingError {
+    .dataCorruptedError(forKey: key, in: self, debugDescription: reason)
+  }
+
+  /// Refuses every key that is not among `keys`.
+  fileprivate func allow(_ keys: [FaultKey]) throws {
+    for key in allKeys where key != .layer && !keys.contains(key) {
+      throw wrong(key, "this fault has no such key")
+    }
+  }
+
+  /// A number, or text such as "0x1B".
+  fileprivate func number<T: FixedWidthInteger & Decodable>(_ key: FaultKey) throws -> T {
+    guard let text = try? decode(String.self, forKey: key) else { return try decode(T.self, forKey: key) }
+    let digits = text.hasPrefix("0x") ? text.dropFirst(2) : Substring(text)
+    guard let value = T(digits, radix: text.hasPrefix("0x") ? 16 : 10) else {
+      throw wrong(key, "\"\(text)\" is no number of \(T.bitWidth) bits")
+    }
+    return value
+  }
+
+  /// A number; nil for "any", or when there is none.
+  fileprivate func pattern<T: FixedWidthInteger & Decodable>(_ key: FaultKey) throws -> T? {
+    guard contains(key), (try? decode(String.self, forKey: key)) != "any" else { return nil }
+    return try number(key)
+  }
+}
+
+extension KeyedEncodingContainer where Key == FaultKey {
+  fileprivate mutating func encode<T: FixedWidthInteger>(pattern value: T?, forKey key: FaultKey) throws {
+    try encode(value.map { "0x" + $0.hexadecimal } ?? "any", forKey: key)
+  }
+}
+
+extension Duration {
+  /// With what is left of a second as a fraction.
+  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}
+
+extension [UInt8] {
+  /// Two hexadecimal digits an octet, with spaces or not; nil: it is something else.
+  init?(hexadecimal text: String) {
+    let digits = text.filter { $0 != " " }.compactMap(\.hexDigitValue)
+    guard digits.count.isMultiple(of: 2), digits.count == text.count(where: { $0 != " " }) else { return nil }
+    self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+
+  /// Two hexadecimal digits an octet.
+  var hexadecimalText: String { map(\.hexadecimal).joined() }
+}

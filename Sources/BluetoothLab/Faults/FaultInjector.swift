@@ -1,0 +1,305 @@
+import BluetoothRadio
+import BluetoothServer
+import BluetoothWire
+import Logging
+import NIOConcurrencyHelpers
+
+/// Brings about what the plans of one world say: asked by the air and by every device's HCI. Confined to the world, but for
+/// the list of what has struck.
+final class FaultInjector: @unchecked Sendable {
+  /// What was decided of a transmission when it began.
+  private struct Fate {
+    var transmission: UInt64
+    var outcome: ReceptionOutcome?
+    var text: String
+  }
+
+  /// A device that does something for a time.
+  private struct Spell {
+    var device: RadioID
+    var until: Instant
+
+    func includes(_ radio: RadioID, at now: Instant) -> Bool { device == radio && now < until }
+  }
+
+  private let chance: SplitGenerator
+  // Where strikes that must wait for the end of an event are announced.
+  private let mailbox: WorldMailbox
+  private var ruleCount = 0
+  private var airRules: [AirRule] = []
+  private var hciRules: [HCIRule] = []
+  private var fates: [Fate] = []
+  private var muted: [Spell] = []
+  private var refusing: [Spell] = []
+  private var silent: [Spell] = []
+  private var bits: SplitGenerator
+
+  private struct Shared {
+    var names: [String] = []
+    var strikes: [FaultStrike] = []
+    var capture: WorldCapture?
+  }
+  private let shared = NIOLockedValueBox(Shared())
+
+  init(chance: SplitGenerator, mailbox: WorldMailbox) {
+    self.chance = chance
+    self.mailbox = mailbox
+    bits = chance.split("bits")
+  }
+
+  // MARK: From any thread
+
+  var strikes: [FaultStrike] { shared.withLockedValue { $0.strikes } }
+
+  func setCapture(_ capture: WorldCapture?) { shared.withLockedValue { $0.capture = capture } }
+
+  /// Devices are told in the order of their numbers.
+  func addDevice(named name: String) { shared.withLockedValue { $0.names.append(name) } }
+
+  private func name(of radio: RadioID) -> String {
+    shared.withLockedValue { radio.index < $0.names.count ? $0.names[radio.index] : "device \(radio.index)" }
+  }
+
+  private func radio(named name: String) -> RadioID? {
+    shared.withLockedValue { $0.names.firstIndex(of: name) }.map(RadioID.init(index:))
+  }
+
+  private func isNamed(_ radio: RadioID, _ name: String?) -> Bool { name == nil || self.name(of: radio) == name }
+
+  private func note(_ layer: FaultStrike.Layer, _ device: RadioID, _ text: String, at now: Instant) {
+    let strike = FaultStrike(
+      time: now.sinceZero.duration, layer: layer, device: name(of: device), description: text)
+    shared.withLockedValue { $0.strikes.append(strike) }
+    Logger(label: "BluetoothLab").notice(
+      "fault: \(text)", metadata: ["device": "\(strike.device)", "layer": "\(layer)", "time": "\(strike.time)"])
+  }
+
+  // MARK: Plans
+
+  func add(_ plan: FaultPlan, to scope: FaultScope, in engine: WorldEngine) {
+    for fault in plan.faults { add(fault, to: scope, in: engine) }
+    engine.airFaults = airRules.isEmpty && muted.isEmpty && refusing.isEmpty ? nil : self
+  }
+
+  private func counter(_ occurrence: Occurrence) -> OccurrenceCounter {
+    ruleCount += 1
+    return OccurrenceCounter(occurrence, chance: chance.split("fault \(ruleCount)"))
+  }
+
+  private func add(_ fault: Fault, to scope: FaultScope, in engine: WorldEngine) {
+    switch fault {
+    case .air(let action, let match, let occurrence):
+      airRules.append(
+        AirRule(consequence: .packet(action), match: match, scope: scope, counter: counter(occurrence)))
+    case .hci(let action, let match, let occurrence):
+      hciRules.append(
+        HCIRule(consequence: .packet(action), match: match, scope: scope, counter: counter(occurrence)))
+    case .device(let action, let name, let trigger):
+      for device in devices(named: name, in: scope) { arm(action, on: device, trigger, in: engine) }
+    }
+  }
+
+  private func devices(named name: String?, in scope: FaultScope) -> [RadioID] {
+    let all = shared.withLockedValue { $0.names.indices.map(RadioID.init(index:)) }
+    return all.filter { scope.contains($0) && isNamed($0, name) }
+  }
+
+  private func arm(
+    _ action: DeviceFault.Action, on device: RadioID, _ trigger: DeviceFault.Trigger, in engine: WorldEngine
+  ) {
+    switch trigger {
+    case .at(let time):
+      engine.schedule(at: max(engine.now, Instant.zero + TimeSpan(time))) { [weak self] engine in
+        self?.strike(device, action, in: engine)
+      }
+    case .afterAir(let match, let occurrence):
+      airRules.append(
+        AirRule(
+          consequence: .device(action, device), match: match, scope: .world, counter: counter(occurrence)))
+    case .afterHCI(let match, let occurrence):
+      hciRules.append(
+        HCIRule(
+          consequence: .device(action, device), match: match, scope: .world, counter: counter(occurrence)))
+    }
+  }
+
+  // MARK: Devices
+
+  private func strike(_ device: RadioID, _ action: DeviceFault.Action, in engine: WorldEngine) {
+    let now = engine.now
+    func spell(_ time: Duration?) -> Spell {
+      Spell(device: device, until: time.map { now + TimeSpan($0) } ?? .distantFuture)
+    }
+    func text(_ what: String, _ time: Duration?) -> String { what + (time.map { " for \($0)" } ?? "") }
+    switch action {
+    case .mute(let time):
+      muted.append(spell(time))
+      note(.device, device, text("muted", time), at: now)
+    case .driftClock(let drift):
+      engine.withDevice(device) { $0.setClockDrift(partsPerMillion: drift) }
+      note(.device, device, "its clock drifts by \(drift) ppm", at: now)
+    case .resetController:
+      note(.device, device, "its controller was reset", at: now)
+      engine.withDevice(device) { $0.failController(at: now) }
+    case .refuseConnections(let time):
+      refusing.append(spell(time))
+      note(.device, device, text("refuses connections", time), at: now)
+    case .stopAnswering(let time):
+      silent.append(spell(time))
+      note(.device, device, text("stops answering", time), at: now)
+    }
+    for list in [\FaultInjector.muted, \.refusing, \.silent] { self[keyPath: list].removeAll { $0.until <= now } }
+    engine.airFaults = self
+  }
+
+  private func strikeSoon(_ device: RadioID, _ action: DeviceFault.Action) {
+    // Not in the middle of an event: as soon as it has been dealt with, at the same instant.
+    mailbox.perform { [weak self] engine in self?.strike(device, action, in: engine) }
+  }
+}
+
+extension FaultInjector: AirFaults {
+  func transmissionBegins(_ record: inout TransmissionRecord) {
+    if muted.contains(where: { $0.includes(record.radio, at: record.start) }) {
+      // No receiver is so sensitive, and it disturbs nobody.
+      record.power = Decibel(-1_000)
+      return
+    }
+    guard !airRules.isEmpty else { return }
+    let content = AirContent(record.packet)
+    for index in airRules.indices where !airRules[index].isDecidedByReceiver(of: record.radio) {
+      guard airRules[index].scope.mayContain(sender: record.radio), content.matches(airRules[index].match.content),
+        isNamed(record.radio, airRules[index].match.sender), airRules[index].counter.strikesNext()
+      else { continue }
+      switch airRules[index].consequence {
+      case .device(let action, let device): strikeSoon(device, action)
+      case .packet(let action):
+        decide(action, &record, content)
+        return
+      }
+    }
+  }
+
+  private func decide(_ action: AirFault.Action, _ record: inout TransmissionRecord, _ content: AirContent) {
+    let text: String
+    var outcome: ReceptionOutcome?
+    switch action {
+    case .lose:
+      text = "lost: \(content.description)"
+      outcome = .missed
+    case .corrupt:
+      text = "corrupted: \(content.description)"
+      outcome = .corrupt
+    case .inject(let octets):
+      text = "another PDU in place of \(content.description)"
+      let payload = ByteSlice(octets.prefix(255))
+      record.packet.payload = payload
+      record.packet.header = record.packet.header & 0x00FF | UInt16(payload.count) << 8
+    }
+    note(.air, record.radio, text, at: record.start)
+    mark(record, text)
+    if let outcome { fates.append(Fate(transmission: record.number, outcome: outcome, text: text)) }
+  }
+
+  private func mark(_ record: TransmissionRecord, _ text: String) {
+    shared.withLockedValue { $0.capture }?.mark(transmission: record.number, "fault: " + text)
+  }
+
+  func outcome(
+    of record: TransmissionRecord, at receiver: RadioID, otherwise outcome: ReceptionOutcome
+  ) -> ReceptionOutcome {
+    if muted.contains(where: { $0.includes(receiver, at: record.end) }) { return .missed }
+    if let fate = fates.first(where: { $0.transmission == record.number }) { return fate.outcome ?? outcome }
+    let content = AirContent(record.packet)
+    if content.kind == .advertising(LL.AdvertisingPDUType.connectInd.rawValue),
+      refusing.contains(where: { $0.includes(receiver, at: record.end) })
+    {
+      note(.air, record.radio, "lost: CONNECT_IND to \(name(of: receiver)), which refuses connections", at: record.end)
+      mark(record, "refused by \(name(of: receiver))")
+      return .missed
+    }
+    for index in airRules.indices where airRules[index].isDecidedByReceiver(of: record.radio) {
+      guard case .packet(let action) = airRules[index].consequence,
+        airRules[index].scope.contains(sender: record.radio, receiver: receiver),
+        content.matches(airRules[index].match.content), isNamed(record.radio, airRules[index].match.sender),
+        isNamed(receiver, airRules[index].match.receiver), airRules[index].counter.strikesNext()
+      else { continue }
+      let text = "\(action == .lose ? "lost" : "corrupted") for \(name(of: receiver)): \(content.description)"
+      note(.air, record.radio, text, at: record.end)
+      mark(record, text)
+      return action == .lose ? .missed : .corrupt
+    }
+    return outcome
+  }
+
+  func transmissionEnded(_ record: TransmissionRecord) { fates.removeAll { $0.transmission == record.number } }
+}
+
+extension FaultInjector: HCIFaults {
+  func fate(
+    of packet: HCI.Packet, isFromHost: Bool, on device: RadioID, at now: Instant
+  ) -> (fate: HCIFate, comment: String)? {
+    if case .acl = packet, !isFromHost, silent.contains(where: { $0.includes(device, at: now) }) {
+      return (.lose, "fault: the host does not answer")
+    }
+    let content = HCIContent(packet)
+    for index in hciRules.indices {
+      let match = hciRules[index].match
+      guard hciRules[index].scope.contains(device), content.matches(match.content),
+        match.direction.map({ ($0 == .toController) == isFromHost }) ?? true, isNamed(device, match.device),
+        hciRules[index].counter.strikesNext()
+      else { continue }
+      switch hciRules[index].consequence {
+      case .device(let action, let other): strikeSoon(other, action)
+      case .packet(let action):
+        let (fate, what) = fate(action, packet)
+        let text = "\(what): \(content.description) to its \(isFromHost ? "controller" : "host")"
+        note(.hci, device, text, at: now)
+        return (fate, "fault: " + text)
+      }
+    }
+    return nil
+  }
+
+  private func fate(_ action: HCIFault.Action, _ packet: HCI.Packet) -> (HCIFate, String) {
+    switch action {
+    case .lose: (.lose, "lost")
+    case .delay(let time): (.delay(TimeSpan(time)), "delayed by \(time)")
+    case .duplicate: (.duplicate, "duplicated")
+    case .corrupt: (.replace(packet.withOneBitChanged(using: &bits)), "corrupted")
+    }
+  }
+}
+
+extension AirRule {
+  /// Whether it depends on who hears the packet; else it is decided when the packet begins, whoever hears it.
+  func isDecidedByReceiver(of sender: RadioID) -> Bool {
+    if case .device = consequence { return false }
+    if case .packet(.inject) = consequence { return false }
+    return switch scope {
+    case .world: match.receiver != nil
+    case .device(let device): match.receiver != nil || device != sender
+    case .link: true
+    }
+  }
+}
+
+extension HCI.Packet {
+  /// The same packet with one bit of its parameters or data exchanged.
+  fileprivate func withOneBitChanged(using chance: inout SplitGenerator) -> HCI.Packet {
+    func changed(_ octets: ByteSlice) -> ByteSlice {
+      guard !octets.isEmpty else { return octets }
+      var bytes = octets.bytes
+      let bit = Int(chance.next() % UInt64(8 * bytes.count))
+      bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+      return ByteSlice(bytes)
+    }
+    switch self {
+    case .command(let opcode, let parameters): return .command(opcode: opcode, parameters: changed(parameters))
+    case .event(let code, let parameters): return .event(code: code, parameters: changed(parameters))
+    case .acl(var data):
+      data.payload = changed(data.payload)
+      return .acl(data)
+    }
+  }
+}

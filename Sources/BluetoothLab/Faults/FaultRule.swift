@@ -1,0 +1,87 @@
+import BluetoothRadio
+import BluetoothWire
+
+/// What a plan was given to.
+enum FaultScope: Hashable, Sendable {
+  case world
+  case device(RadioID)
+  /// Between these two.
+  case link(RadioID, RadioID)
+
+  /// Whether a packet of this sender is in it at all.
+  func mayContain(sender: RadioID) -> Bool {
+    switch self {
+    case .world: true
+    // What it hears belongs to a device, too.
+    case .device: true
+    case .link(let first, let second): sender == first || sender == second
+    }
+  }
+
+  func contains(sender: RadioID, receiver: RadioID) -> Bool {
+    switch self {
+    case .world: true
+    case .device(let device): device == sender || device == receiver
+    case .link(let first, let second):
+      (sender, receiver) == (first, second) || (sender, receiver) == (second, first)
+    }
+  }
+
+  func contains(_ radio: RadioID) -> Bool {
+    switch self {
+    case .world: true
+    case .device(let device): device == radio
+    case .link(let first, let second): radio == first || radio == second
+    }
+  }
+}
+
+/// Counts what matches, and says what is struck.
+struct OccurrenceCounter {
+  private let occurrence: Occurrence
+  private var count = 0
+  private var chance: SplitGenerator
+
+  init(_ occurrence: Occurrence, chance: SplitGenerator) {
+    self.occurrence = occurrence
+    self.chance = chance
+  }
+
+  mutating func strikesNext() -> Bool {
+    count += 1
+    switch occurrence {
+    case .every: return true
+    case .number(let number): return count == number
+    case .numbers(let numbers): return numbers.contains(count)
+    case .percent(let percent):
+      // 53 bits are what a Double holds exactly.
+      return Double(chance.next() >> 11) < percent / 100 * 0x1p53
+    }
+  }
+}
+
+/// A fault on the air, or what a device waits for there.
+struct AirRule {
+  enum Consequence {
+    case packet(AirFault.Action)
+    case device(DeviceFault.Action, RadioID)
+  }
+
+  let consequence: Consequence
+  let match: AirMatch
+  let scope: FaultScope
+  var counter: OccurrenceCounter
+}
+
+/// A fault between host and controller, or what a device waits for there.
+struct HCIRule {
+  enum Consequence {
+    case packet(HCIFault.Action)
+    case device(DeviceFault.Action, RadioID)
+  }
+
+  let consequence: Consequence
+  let match: HCIMatch
+  let scope: FaultScope
+  var counter: OccurrenceCounter
+}

@@ -1,0 +1,131 @@
+import BluetoothRadio
+import BluetoothServer
+import BluetoothWire
+import NIOConcurrencyHelpers
+
+/// An air of its own with devices in it.
+///
+/// In virtual time nothing is left to chance but what the seed decides: the same seed, devices and calls give the same
+/// packets at the same instants. Time passes as fast as the machine allows, only inside `run`, and only when every callback
+/// has returned:
+///
+/// ```swift
+/// let world = World(seed: 1)
+/// let phone = world.device(named: "phone", at: Position(x: 2))
+/// let central = CBCentralManager(delegate: app, queue: nil, options: [CBManagerOptionAdapterKey: phone])
+/// world.run(for: .seconds(5))
+/// ```
+public final class World: Sendable {
+  /// How a world's time passes.
+  public enum Time: Sendable {
+    /// Only in `run`, as fast as the machine allows.
+    case virtual
+    /// By itself, in step with the wall clock; `speed` is radio seconds per second, 0.001 to 1,000.
+    case real(speed: Double)
+  }
+
+  enum Runner: Sendable {
+    case virtual(VirtualRunner)
+    case real(RealTimeRunner)
+  }
+
+  private struct Registry {
+    var names: [String] = []
+    var capture: WorldCapture?
+  }
+
+  let runner: Runner
+  let mailbox: WorldMailbox
+  let environment = DeviceEnvironment()
+  let faults: FaultInjector
+  private let registry = NIOLockedValueBox(Registry())
+  /// The beginning, in seconds since 2001.
+  private let epoch: Double
+
+  /// A world without devices, whose time stands at zero. In virtual time its clock begins on 1 January 2001.
+  ///
+  /// - Parameters:
+  ///   - seed: decides all chance in the world.
+  ///   - time: how time passes.
+  ///   - capture: a file that everything on the air, and between hosts and controllers, is written to.
+  public init(seed: UInt64 = 0, time: Time = .virtual, capture: Capture? = nil) {
+    let engine = WorldEngine(seed: seed)
+    mailbox = engine.mailbox
+    faults = FaultInjector(chance: engine.generator.split("faults"), mailbox: engine.mailbox)
+    switch time {
+    case .virtual:
+      runner = .virtual(VirtualRunner(engine))
+      epoch = 0
+    case .real(let speed):
+      runner = .real(RealTimeRunner(engine, speed: speed))
+      epoch = WallClock.secondsSince2001
+    }
+    if let capture { startCapture(capture) }
+  }
+
+  /// Adds a device and turns it on.
+  ///
+  /// - Parameters:
+  ///   - name: tells the device from the others of this world: in captures, and in its share of the seed.
+  ///   - position: where it is.
+  ///   - transmitPower: in dBm.
+  public func device(named name: String, at position: Position = .origin, transmitPower: Double = 0) -> Device {
+    device(named: name, DeviceOptions(position: position, transmitPower: transmitPower))
+  }
+
+  /// Adds a device and turns it on.
+  ///
+  /// - Parameter name: tells the device from the others of this world: in captures, and in its share of the seed.
+  public func device(named name: String, _ options: DeviceOptions) -> Device {
+    register(name) {
+      let deliversInPlace = if case .virtual = runner { true } else { false }
+      let adapter = VirtualAdapter(
+        options.configuration(named: name), in: mailbox, deliversInPlace: deliversInPlace, epoch: epoch,
+        environment: environment)
+      return Device(name: name, radio: adapter.radio, world: self, adapter: adapter)
+    }
+  }
+
+  /// Makes a device while no other one can be made, so that the names stand in the order of the devices' numbers.
+  func register<D: RadioDevice>(_ name: String, _ make: () -> D) -> D {
+    registry.withLockedValue { registry in
+      registry.names.append(name)
+      faults.addDevice(named: name)
+      return make()
+    }
+  }
+
+  /// The names of the devices, in the order in which they were added.
+  public var deviceNames: [String] { registry.withLockedValue { $0.names } }
+
+  /// How much radio time has passed.
+  public var now: Duration { mailbox.now.sinceZero.duration }
+
+  // MARK: Captures
+
+  /// Writes everything that happens from now on to a file.
+  ///
+  /// A capture that was being written is left as it is: `finishCapture` first, so that nothing of it is lost.
+  public func startCapture(_ capture: Capture) {
+    let file = capture.file
+    registry.withLockedValue { $0.capture = file }
+    faults.setCapture(file)
+    let (environment, names) = (environment, deviceNames)
+    mailbox.perform { engine in environment.setCapture(file, deviceNames: names, in: engine) }
+  }
+
+  /// Ends the capture and writes what it still holds back. To be called when the world is not running.
+  ///
+  /// - Throws: `Capture.Failure` when something could not be written, now or before.
+  public func finishCapture() throws(Capture.Failure) {
+    let file = registry.withLockedValue { registry in
+      defer { registry.capture = nil }
+      return registry.capture
+    }
+    guard let file else { return }
+    faults.setCapture(nil)
+    let (environment, names) = (environment, deviceNames)
+    mailbox.perform { engine in environment.setCapture(nil, deviceNames: names, in: engine) }
+    try Capture.finish(file)
+  }
+}

@@ -1,0 +1,42 @@
+import BluetoothRadio
+import BluetoothWire
+
+/// What all devices of one world have in common. Confined to the world.
+package final class DeviceEnvironment: @unchecked Sendable {
+  /// Who has packets between hosts and controllers go astray; nil: nobody.
+  package var faults: (any HCIFaults)?
+  /// Where packets between hosts and controllers are written to; nil: nowhere.
+  package private(set) var capture: WorldCapture?
+
+  package init() {}
+
+  /// Has everything written to `capture` from now on, or (nil) nothing.
+  package func setCapture(_ capture: WorldCapture?, deviceNames: [String], in engine: WorldEngine) {
+    self.capture = capture
+    engine.observer = capture
+    for (index, name) in deviceNames.enumerated() {
+      let device = capture?.device(named: name)
+      engine.withDevice(RadioID(index: index)) { $0.setCapture(device) }
+    }
+  }
+}
+
+/// A device of a world that has a controller. Confined to the world.
+package protocol WorldDevice: Participant {
+  func setCapture(_ capture: DeviceCapture?)
+  /// The controller loses everything that it had and says so: Hardware Error · Vol 4, Part E, 7.7.16.
+  func failController(at now: Instant)
+  /// The seconds of its sleep clock are longer by this from now on.
+  func setClockDrift(partsPerMillion: Double)
+  /// Switches the device's Bluetooth on or off, as a user does in the settings.
+  func setPower(_ on: Bool, at now: Instant)
+}
+
+extension WorldEngine {
+  /// Has something done to a device that has a controller.
+  package func withDevice(_ radio: RadioID, _ body: (any WorldDevice) -> Void) {
+    with(radio) { participant in
+      if let device = participant as? any WorldDevice { body(device) }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import BluetoothRadio
+import BluetoothWire
+import DequeModule
+
+/// Carries the packets between a host and its controller, which stand in one process: tells captures of them, and lets
+/// faults have their way.
+package struct HCIWire {
+  private let environment: DeviceEnvironment
+  private let device: RadioID
+  package var capture: DeviceCapture?
+  /// What waits because of a fault. Hardly a device ever has any.
+  private var delayed: Delayed?
+
+  private final class Delayed {
+    struct Waiting {
+      var due: Instant
+      var packet: HCI.Packet
+    }
+    var fromHost: Deque<Waiting> = []
+    var fromController: Deque<Waiting> = []
+  }
+
+  package init(of device: RadioID, in environment: DeviceEnvironment, named name: String) {
+    self.environment = environment
+    self.device = device
+    capture = environment.capture?.device(named: name)
+  }
+
+  /// When something that was delayed arrives.
+  package var deadline: Instant? {
+    guard let delayed else { return nil }
+    return earliest(delayed.fromHost.first?.due, delayed.fromController.first?.due)
+  }
+
+  /// One side sends `packet`; `arrive` takes what the other side gets now.
+  package mutating func carry(
+    _ packet: HCI.Packet, isFromHost: Bool, at now: Instant, _ arrive: (HCI.Packet) -> Void
+  ) {
+    guard environment.faults != nil || delayed != nil else {
+      capture?.packet(packet, isFromHost: isFromHost, at: now)
+      arrive(packet)
+      return
+    }
+    let decision = environment.faults?.fate(of: packet, isFromHost: isFromHost, on: device, at: now)
+    capture?.packet(packet, isFromHost: isFromHost, at: now, fault: decision?.comment)
+    switch decision?.fate {
+    case .lose: break
+    case .delay(let time): enqueue(packet, isFromHost, due: now + time, at: now, arrive)
+    case .duplicate:
+      enqueue(packet, isFromHost, due: now, at: now, arrive)
+      enqueue(packet, isFromHost, due: now, at: now, arrive)
+    case .replace(let other): enqueue(other, isFromHost, due: now, at: now, arrive)
+    case nil: enqueue(packet, isFromHost, due: now, at: now, arrive)
+    }
+  }
+
+  private mutating func enqueue(
+    _ packet: HCI.Packet, _ isFromHost: Bool, due: Instant, at now: Instant, _ arrive: (HCI.Packet) -> Void
+  ) {
+    let last = isFromHost ? delayed?.fromHost.last?.due : delayed?.fromController.last?.due
+    let due = max(due, last ?? due)
+    guard due > now || last != nil else { return arrive(packet) }
+    let delayed = self.delayed ?? Delayed()
+    self.delayed = delayed
+    let waiting = Delayed.Waiting(due: due, packet: packet)
+    if isFromHost { delayed.fromHost.append(waiting) } else { delayed.fromController.append(waiting) }
+  }
+
+  /// What arrives now of what was delayed.
+  package mutating func timeReached(
+    _ now: Instant, atController: (HCI.Packet) -> Void, atHost: (HCI.Packet) -> Void
+  ) {
+    guard let delayed else { return }
+    while let first = delayed.fromHost.first, first.due <= now {
+      delayed.fromHost.removeFirst()
+      atController(first.packet)
+    }
+    while let first = delayed.fromController.first, first.due <= now {
+      delayed.fromController.removeFirst()
+      atHost(first.packet)
+    }
+    if delayed.fromHost.isEmpty && delayed.fromController.isEmpty { self.delayed = nil }
+  }
+}

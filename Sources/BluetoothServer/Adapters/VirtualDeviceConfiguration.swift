@@ -1,0 +1,40 @@
+import BluetoothController
+import BluetoothHost
+import BluetoothRadio
+import BluetoothWire
+
+/// How a virtual device is made.
+package struct VirtualDeviceConfiguration: Sendable {
+  /// Names the device in the world: its share of the seed, its interface in captures. Unique in its world.
+  package var name: String
+  package var radio: RadioProperties
+  /// dBm.
+  package var transmitPower = Decibel(0)
+  /// The accuracy that it claims for its sleep clock, parts per million, 0 to 500.
+  package var sleepClockAccuracy = 50
+  /// How much longer the seconds of its sleep clock really are, parts per billion.
+  package var sleepClockDrift: Int64 = 0
+  /// nil: one is drawn.
+  package var publicAddress: UInt64?
+  /// It has what Bluetooth 4.0 had, and no more.
+  package var isBluetooth40 = false
+  package var host: HostConfiguration
+
+  package init(name: String, position: GridPosition) {
+    self.name = name
+    radio = RadioProperties(position: position)
+    host = HostConfiguration(deviceName: name)
+  }
+
+  /// - Parameter generator: the device's share of the world's chance.
+  package func controller(random generator: SplitGenerator) -> ControllerConfiguration {
+    var addresses = generator.split("address")
+    // The company's part of the public address is a locally administered one, so that no real device has it.
+    let drawn = 0x02_0000_0000_00 | addresses.next() & 0xFF_FFFF_FFFF
+    var result = ControllerConfiguration(address: DeviceAddress(publicAddress ?? drawn, .public))
+    result.transmitPower = transmitPower
+    result.sleepClockAccuracy = sleepClockAccuracy
+    result.sleepClockDrift = sleepClockDrift
+    return result
+  }
+}

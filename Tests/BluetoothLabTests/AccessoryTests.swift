@@ -1,0 +1,140 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite("Accessories")
+struct AccessoryTests {
+  @Test("A heart rate sensor notifies its pulse and its energy, and resets the energy at its control point")
+  func heartRate() async throws {
+    let meeting = Encounter(HeartRateSensor(name: "Strap", beatsPerMinute: 61))
+    #expect(await meeting.prepare())
+    #expect(meeting.app.peripheral?.name == "Strap")
+    meeting.app.subscribe("2A37")
+    meeting.app.read("2A38")
+    await meeting.world.run(for: .milliseconds(3_500))
+    #expect(meeting.app.values(of: "2A37") == [[0x0E, 61, 1, 0], [0x0E, 61, 2, 0], [0x0E, 61, 3, 0]])
+    #expect(meeting.app.values(of: "2A38") == [[0x01]])
+    meeting.accessory.update { $0.beatsPerMinute = 300 }
+    meeting.app.write([1], to: "2A39", .withResponse)
+    await meeting.world.run(for: .milliseconds(1_000))
+    #expect(meeting.app.has("written"))
+    #expect(meeting.app.values(of: "2A37").last == [0x0F, 0x2C, 0x01, 1, 0])
+    meeting.app.write([7], to: "2A39", .withResponse)
+    await meeting.world.run(for: .milliseconds(100))
+    #expect(meeting.app.events.last == "not written: 128")
+  }
+
+  @Test("A battery tells its level when it is read and when it changes")
+  func battery() async {
+    let meeting = Encounter(BatteryPack(level: 40))
+    #expect(await meeting.prepare())
+    meeting.app.read("2A19")
+    meeting.app.subscribe("2A19")
+    await meeting.world.run(for: .milliseconds(300))
+    meeting.accessory.update { $0.level = 39 }
+    await meeting.world.run(for: .milliseconds(100))
+    #expect(meeting.app.values(of: "2A19") == [[40], [39]])
+    #expect(meeting.accessory.accessory.level == 39)
+  }
+
+  @Test("A battery that nobody changes runs down by itself")
+  func runsDown() async {
+    let meeting = Encounter(BatteryPack(level: 3, timePerPercent: .seconds(60)))
+    await meeting.world.run(for: .seconds(150))
+    #expect(meeting.accessory.accessory.level == 1)
+    await meeting.world.run(for: .seconds(300))
+    #expect(meeting.accessory.accessory.level == 0)
+  }
+
+  @Test("A thermometer indicates hundredths of a degree as a float of IEEE 11073")
+  func thermometer() async {
+    let meeting = Encounter(Thermometer(celsius: 36.65))
+    #expect(await meeting.prepare())
+    meeting.app.subscribe("2A1C")
+    await meeting.world.run(for: .milliseconds(1_500))
+    // 3665 · 10⁻².
+    #expect(meeting.app.values(of: "2A1C") == [[0x00, 0x51, 0x0E, 0x00, 0xFE]])
+  }
+
+  @Test("A cycling sensor counts the revolutions of its wheel and its crank")
+  func cycling() async throws {
+    let meeting = Encounter(CyclingSensor(speed: 4, cadence: 60, wheelCircumference: 2))
+    #expect(await meeting.prepare())
+    meeting.app.subscribe("2A5B")
+    await meeting.world.run(for: .seconds(4))
+    let values = meeting.app.values(of: "2A5B")
+    let (first, last) = (try #require(values.first), try #require(values.last))
+    #expect(values.count >= 3)
+    // Two revolutions of the wheel a second, one of the crank; flags for both.
+    #expect(first[0] == 0x03)
+    #expect(Int(last[1]) - Int(first[1]) == 2 * (values.count - 1))
+    #expect(Int(last[7]) - Int(first[7]) == values.count - 1)
+  }
+
+  @Test("A flashlight is switched and dimmed over the air, and tells its status")
+  func flashlight() async {
+    let meeting = Encounter(Flashlight())
+    #expect(await meeting.prepare())
+    let uuid = { (path: CharacteristicPath) in path.characteristic.description }
+    meeting.app.subscribe(uuid(Flashlight.status))
+    await meeting.world.run(until: { meeting.app.has("notifying") })
+    meeting.app.write([1], to: uuid(Flashlight.lightSwitch), .withResponse)
+    meeting.app.write([30], to: uuid(Flashlight.brightness), .withResponse)
+    await meeting.world.run(for: .seconds(1))
+    #expect(meeting.accessory.accessory.isOn)
+    #expect(meeting.accessory.accessory.brightness == 30)
+    #expect(meeting.app.values(of: uuid(Flashlight.status)) == [[1]])
+    meeting.app.write([101], to: uuid(Flashlight.brightness), .withResponse)
+    await meeting.world.run(for: .milliseconds(200))
+    // Value Not Allowed.
+    #expect(meeting.app.events.last == "not written: 19")
+    meeting.accessory.update { $0.isOn = false }
+    await meeting.world.run(for: .milliseconds(100))
+    #expect(meeting.app.values(of: uuid(Flashlight.status)).last == [0])
+  }
+
+  @Test("A key fob sounds an alarm when it is told to, and when its link is lost, but not when it is ended")
+  func keyFob() async {
+    let meeting = Encounter(KeyFob())
+    #expect(await meeting.prepare())
+    meeting.app.write([2], to: "2A06", of: "1802", .withoutResponse)
+    meeting.app.write([1], to: "2A06", of: "1803", .withResponse)
+    meeting.app.read("2A07")
+    await meeting.world.run(for: .seconds(1))
+    #expect(meeting.accessory.accessory.alert == .high)
+    #expect(meeting.app.values(of: "2A07") == [[0]])
+    meeting.phone.move(to: Position(x: 5_000))
+    await meeting.world.run(for: .seconds(10))
+    #expect(meeting.accessory.accessory.alert == .mild)
+    #expect(meeting.app.has("disconnected"))
+  }
+
+  @Test("A key fob whose link is ended stays silent")
+  func endedLink() async throws {
+    let meeting = Encounter(KeyFob())
+    #expect(await meeting.prepare())
+    meeting.app.write([2], to: "2A06", of: "1803", .withResponse)
+    await meeting.world.run(for: .seconds(1))
+    meeting.app.manager.cancelPeripheralConnection(try #require(meeting.app.peripheral))
+    await meeting.world.run(for: .seconds(5))
+    #expect(meeting.app.has("disconnected"))
+    #expect(meeting.accessory.accessory.linkLossAlert == .high)
+    #expect(meeting.accessory.accessory.alert == .none)
+  }
+
+  @Test("An iBeacon broadcasts its UUID, major, minor and measured power, and nobody can connect")
+  func iBeacon() async throws {
+    let uuid = try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))
+    let meeting = Encounter(
+      IBeacon(proximityUUID: uuid, major: 0x0102, minor: 0x0304, measuredPower: -59), connects: false)
+    await meeting.world.run(for: .seconds(1))
+    #expect((8...11).contains(meeting.app.sightings))
+    let data = try #require(meeting.app.advertisement[CBAdvertisementDataManufacturerDataKey] as? Data)
+    let expected: [UInt8] = [
+      0x4C, 0x00, 0x02, 0x15, 0xE2, 0xC5, 0x6D, 0xB5, 0xDF, 0xFB, 0x48, 0xD2, 0xB0, 0x60, 0xD0, 0xF5, 0xA7, 0x10,
+      0x96, 0xE0, 0x01, 0x02, 0x03, 0x04, 0xC5,
+    ]
+    #expect(Array(data) == expected)
+    #expect(meeting.app.advertisement[CBAdvertisementDataIsConnectable] as? Bool == false)
+  }
+}

@@ -1,0 +1,62 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite("Own advertising")
+struct AdvertisingTests {
+  @Test("The packed octets can be read before anything is sent")
+  func octets() throws {
+    let payload = try AdvertisingPayload([.flags(), .services16([0x180D, 0x180F]), .name("Hi"), .transmitPower(-4)])
+    #expect(
+      payload.octets == [2, 0x01, 0x06, 5, 0x03, 0x0D, 0x18, 0x0F, 0x18, 3, 0x09, 0x48, 0x69, 2, 0x0A, 0xFC])
+    #expect(payload.description == "020106 05030D180F18 03094869 020AFC")
+  }
+
+  @Test("Structures that do not fit are refused, or left out, or shortened")
+  func tooLong() {
+    let long = ADStructure.name(String(repeating: "x", count: 40))
+    #expect(throws: AdvertisingPayload.TooLong.self) { try AdvertisingPayload([.flags(), long]) }
+    let fitting = AdvertisingPayload(fitting: [.flags(), .serviceData(0x1809, Array(repeating: 1, count: 30)), long])
+    #expect(fitting.octets.count == 31)
+    #expect(fitting.structures.map(\.type) == [0x01, 0x08])
+  }
+
+  @Test("A schedule of 20 ms for 30 s and then 1 s is kept")
+  func schedule() async {
+    var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Beacon")]))
+    advertising.kind = .broadcast
+    advertising.schedule = [.every(.milliseconds(20), for: .seconds(30)), .every(.seconds(1))]
+    let meeting = Encounter(Broadcaster(advertising), connects: false)
+    func sightings(in time: Duration) async -> Int {
+      let before = meeting.app.sightings
+      await meeting.world.run(for: time)
+      return meeting.app.sightings - before
+    }
+    // 20 ms and 5 ms of chance on the average: 40 a second.
+    #expect((1_100...1_260).contains(await sightings(in: .seconds(30))))
+    #expect((28...31).contains(await sightings(in: .seconds(30))))
+  }
+
+  @Test("A schedule that ends leaves the air silent")
+  func endOfSchedule() async {
+    var advertising = Advertising(AdvertisingPayload(fitting: [.name("Once")]))
+    advertising.schedule = [.every(.milliseconds(100), for: .seconds(1))]
+    let meeting = Encounter(Broadcaster(advertising), connects: false)
+    await meeting.world.run(for: .seconds(2))
+    let sightings = meeting.app.sightings
+    #expect(sightings >= 8)
+    await meeting.world.run(for: .seconds(10))
+    #expect(meeting.app.sightings == sightings)
+  }
+
+  @Test("A scannable advertiser answers with its scan response and takes no connection", .timeLimit(.minutes(1)))
+  func scannable() async {
+    var advertising = Advertising(
+      AdvertisingPayload(fitting: [.flags()]), scanResponse: AdvertisingPayload(fitting: [.name("Asked")]))
+    advertising.kind = .scannable
+    let meeting = Encounter(Broadcaster(advertising), connects: false)
+    await meeting.world.run(for: .seconds(1))
+    #expect(meeting.app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Asked")
+    #expect(meeting.app.advertisement[CBAdvertisementDataIsConnectable] as? Bool == false)
+  }
+}

@@ -1,0 +1,235 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite("Faults")
+struct FaultTests {
+  /// A heart rate sensor whose measurements a phone is notified of.
+  private func subscribed(capture: Capture? = nil, seed: UInt64 = 1) async -> Encounter<HeartRateSensor> {
+    let meeting = Encounter(HeartRateSensor(), seed: seed, capture: capture)
+    _ = await meeting.prepare()
+    meeting.app.subscribe("2A37")
+    await meeting.world.run(until: { meeting.app.has("notifying") })
+    // Until the phone's host has asked for Service Changed, too: only notifications are left.
+    await meeting.world.run(for: .milliseconds(500))
+    return meeting
+  }
+
+  private func energies(_ meeting: Encounter<HeartRateSensor>) -> [UInt8] {
+    meeting.app.values(of: "2A37").map { $0[2] }
+  }
+
+  // MARK: On the air
+
+  @Test("The notification that is lost on the air is sent again by the link layer, and no other one")
+  func lostNotification() async throws {
+    let meeting = await subscribed()
+    meeting.world.add([.air(.lose, .notifications(from: "accessory"), .number(3))])
+    await meeting.world.run(for: .seconds(6))
+    #expect(energies(meeting) == [1, 2, 3, 4, 5, 6])
+    let strike = try #require(meeting.world.faultStrikes.first)
+    #expect(meeting.world.faultStrikes.count == 1)
+    #expect(strike.layer == .air)
+    #expect(strike.device == "accessory")
+    #expect(strike.description.contains("handleValueNotification"))
+  }
+
+  @Test("A notification that is corrupted on the air, again and again, arrives when that ends")
+  func corruptedNotification() async {
+    let meeting = await subscribed()
+    meeting.world.add([.air(.corrupt, .notifications(), .numbers(1...5))])
+    await meeting.world.run(for: .seconds(3))
+    #expect(energies(meeting) == [1, 2, 3])
+    #expect(meeting.world.faultStrikes.count == 5)
+  }
+
+  @Test("A link on which everything is lost ends by its supervision timeout")
+  func everythingLost() async {
+    let meeting = await subscribed()
+    meeting.world.add([.air(.lose)], between: meeting.accessory, and: meeting.phone)
+    await meeting.world.run(for: .seconds(4))
+    #expect((meeting.app.disconnection as? CBError)?.code == .connectionTimeout)
+  }
+
+  @Test("A fault on a link strikes what its two devices send to each other, and nobody else")
+  func linkScope() async {
+    let meeting = await subscribed()
+    let other = meeting.world.device(named: "other", at: Position(x: 1, y: 1))
+    let bystander = Explorer(on: other)
+    let second = meeting.world.add(BatteryPack(), named: "battery", at: Position(x: 1, y: 2))
+    meeting.world.add([.air(.lose, .anything, .percent(50))], between: second, and: other)
+    await meeting.world.run(for: .seconds(10))
+    #expect(bystander.isReady)
+    #expect(!meeting.world.faultStrikes.isEmpty)
+    #expect(meeting.world.faultStrikes.allSatisfy { ["battery", "other"].contains($0.device) })
+  }
+
+  @Test("A PDU that is injected in place of another one is what the receiver gets")
+  func injected() async {
+    let meeting = await subscribed()
+    // L2CAP length 7, channel 4, a notification of the same attribute with other values.
+    let handle = UInt16(0x000C)
+    meeting.world.add([
+      .air(
+        .inject([7, 0, 4, 0, 0x1B, UInt8(handle & 0xFF), UInt8(handle >> 8), 0x0E, 200, 0x77, 0x77]),
+        .notifications(of: handle), .number(2))
+    ])
+    await meeting.world.run(for: .milliseconds(3_200))
+    #expect(meeting.app.values(of: "2A37").map { $0[1] } == [72, 200, 72])
+  }
+
+  @Test("A percentage of packets is lost, the same ones for the same seed")
+  func percentage() async {
+    func strikes(seed: UInt64) async -> [FaultStrike] {
+      let meeting = await subscribed(seed: seed)
+      meeting.world.add([.air(.lose, .anything, .percent(20))])
+      await meeting.world.run(for: .seconds(10))
+      #expect(energies(meeting).count >= 8)
+      return meeting.world.faultStrikes
+    }
+    let first = await strikes(seed: 3)
+    #expect(first.count > 50)
+    #expect(await strikes(seed: 3) == first)
+    #expect(await strikes(seed: 4) != first)
+  }
+
+  @Test("What a fault has struck is marked in the capture")
+  func marks() async throws {
+    let text = try await withTemporaryFile { path in
+      let meeting = await subscribed(capture: try Capture(path: path))
+      meeting.world.add([
+        .air(.lose, .notifications(), .number(1)), .hci(.lose, HCIMatch(.data, on: "phone"), .number(2)),
+      ])
+      await meeting.world.run(for: .seconds(3))
+      try meeting.world.finishCapture()
+      return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+    }
+    #expect(text.contains("fault: lost: ATT handleValueNotification of attribute 0x000C"))
+    #expect(text.contains("fault: lost: ACL data"))
+  }
+
+  // MARK: Between host and controller
+
+  @Test("A notification that is lost between controller and host is lost for good")
+  func lostAtHCI() async {
+    let meeting = await subscribed()
+    meeting.phone.add([.hci(.lose, HCIMatch(.data, direction: .toHost), .number(2))])
+    await meeting.world.run(for: .seconds(4))
+    #expect(energies(meeting) == [1, 3, 4])
+  }
+
+  @Test("A notification that is duplicated between controller and host comes twice")
+  func duplicatedAtHCI() async {
+    let meeting = await subscribed()
+    meeting.phone.add([.hci(.duplicate, HCIMatch(.data, direction: .toHost), .number(2))])
+    await meeting.world.run(for: .seconds(3))
+    #expect(energies(meeting) == [1, 2, 2, 3])
+  }
+
+  @Test("A notification that is delayed comes later, and those behind it not before it")
+  func delayedAtHCI() async {
+    let meeting = await subscribed()
+    meeting.phone.add([
+      .hci(.delay(.milliseconds(2_500)), HCIMatch(.data, direction: .toHost), .number(1))
+    ])
+    await meeting.world.run(for: .milliseconds(2_900))
+    #expect(energies(meeting) == [])
+    await meeting.world.run(for: .milliseconds(500))
+    #expect(energies(meeting) == [1, 2, 3])
+  }
+
+  @Test("A notification that is corrupted between controller and host differs in one bit")
+  func corruptedAtHCI() async {
+    let meeting = await subscribed()
+    meeting.phone.add([.hci(.corrupt, HCIMatch(.data, direction: .toHost), .number(2))])
+    await meeting.world.run(for: .seconds(5))
+    // Wherever the bit was, the others are as they were.
+    let values = meeting.app.values(of: "2A37")
+    #expect(values.contains([0x0E, 72, 1, 0]))
+    #expect(values.contains([0x0E, 72, 5, 0]))
+    #expect(!values.contains([0x0E, 72, 2, 0]))
+    #expect(meeting.world.faultStrikes.map(\.layer) == [.hci])
+  }
+
+  // MARK: Devices
+
+  @Test("A muted radio vanishes without a word, and its peer finds out by the supervision timeout")
+  func mute() async {
+    let meeting = await subscribed()
+    let start = meeting.world.now + .seconds(1)
+    meeting.accessory.add([.device(.mute(), when: .at(start))])
+    await meeting.world.run(until: { meeting.app.has("disconnected") }, limit: .seconds(10))
+    #expect((meeting.app.disconnection as? CBError)?.code == .connectionTimeout)
+    #expect(meeting.world.now - start > .milliseconds(1_900))
+    #expect(meeting.world.now - start < .milliseconds(2_100))
+  }
+
+  @Test("A radio that is muted for less than the supervision timeout keeps its link, and nothing is lost")
+  func shortMute() async {
+    let meeting = await subscribed()
+    meeting.world.add([
+      .device(.mute(for: .milliseconds(1_500)), "accessory", when: .at(meeting.world.now + .milliseconds(500)))
+    ])
+    await meeting.world.run(for: .seconds(5))
+    #expect(!meeting.app.has("disconnected"))
+    #expect(energies(meeting) == [1, 2, 3, 4, 5])
+  }
+
+  @Test("A clock that drifts far beyond what it claims loses the link; within it, the link holds")
+  func drift() async {
+    func isLost(partsPerMillion: Double) async -> Bool {
+      let meeting = await subscribed()
+      meeting.accessory.add([.device(.driftClock(partsPerMillion: partsPerMillion), when: .at(meeting.world.now))])
+      await meeting.world.run(for: .seconds(10))
+      return meeting.app.has("disconnected")
+    }
+    #expect(await !isLost(partsPerMillion: 50))
+    #expect(await isLost(partsPerMillion: 20_000))
+  }
+
+  @Test("A controller that is reset loses its link, and its host starts it again")
+  func reset() async {
+    let meeting = await subscribed()
+    meeting.phone.add([.device(.resetController, when: .at(meeting.world.now + .seconds(1)))])
+    await meeting.world.run(for: .seconds(2))
+    // Resetting, then on again.
+    #expect(meeting.app.events.suffix(2) == ["state 1", "state 5"])
+  }
+
+  @Test("A device that refuses connections is found, but nobody comes through to it")
+  func refusal() async {
+    let meeting = Encounter(BatteryPack())
+    meeting.accessory.add([.device(.refuseConnections(for: .seconds(5)), when: .at(.zero))])
+    await meeting.world.run(for: .seconds(4))
+    #expect(meeting.app.sightings > 0)
+    #expect(!meeting.app.isReady)
+    await meeting.world.run(for: .seconds(6))
+    #expect(meeting.app.isReady)
+  }
+
+  @Test("A host that stops answering keeps its links until a request has waited 30 s")
+  func silence() async {
+    let meeting = Encounter(BatteryPack())
+    #expect(await meeting.prepare())
+    meeting.accessory.add([.device(.stopAnswering(), when: .at(meeting.world.now))])
+    await meeting.world.run(for: .milliseconds(100))
+    meeting.app.read("2A19")
+    await meeting.world.run(for: .seconds(29))
+    #expect(meeting.app.values(of: "2A19").isEmpty)
+    #expect(!meeting.app.has("disconnected"))
+    await meeting.world.run(for: .seconds(3))
+    #expect(meeting.app.has("disconnected"))
+  }
+
+  @Test("A device does what it should not after an event")
+  func afterAnEvent() async throws {
+    let meeting = await subscribed()
+    meeting.world.add([
+      .device(.mute(), "accessory", when: .afterAir(.notifications(from: "accessory"), .number(3)))
+    ])
+    await meeting.world.run(for: .seconds(8))
+    #expect(energies(meeting).count <= 3)
+    #expect(meeting.app.has("disconnected"))
+    #expect(meeting.world.faultStrikes.map(\.description) == ["muted"])
+  }
+}
