@@ -13,6 +13,8 @@ struct Medium {
   let chance: AirChance
   /// Who has transmissions fail; nil: nobody.
   var faults: (any AirFaults)?
+  /// What disturbs the band besides radios.
+  var sources: [InterferenceSource] = []
   /// Used by one evaluation after the other.
   var disturbers: [Disturber] = []
   /// The radios that listen on each channel.

@@ -115,5 +115,31 @@ extension Medium {
       disturbers.append(
         Disturber(start: bursts[other].start, end: bursts[other].end, power: LinearPower(level)))
     }
+    for source in sources.indices {
+      gather(source, on: channel, from: from, until: until, modulation, above: floor, at: receiver, place)
+    }
+  }
+
+  /// The same of a source of interference: one disturber for each of its phases.
+  private mutating func gather(
+    _ source: Int, on channel: RadioChannel, from: Instant, until: Instant, _ modulation: Modulation,
+    above floor: Decibel, at receiver: Int, _ place: GridPosition
+  ) {
+    let level =
+      sources[source].power + radios[receiver].properties.antennaGain
+      - propagation.loss(
+        from: -1 - Int32(truncatingIfNeeded: source), at: sources[source].position,
+        to: Int32(truncatingIfNeeded: receiver), at: place)
+    guard level > floor else { return }
+    let seed = chance.seed(ofSource: source)
+    var now = from
+    while now < until {
+      let phase = sources[source].phase(at: now, seed: seed)
+      if let frequency = phase.frequency {
+        let rest = level - sources[source].rejection(on: channel, modulation, frequency: frequency)
+        if rest > floor { disturbers.append(Disturber(start: now, end: phase.until, power: LinearPower(rest))) }
+      }
+      now = phase.until
+    }
   }
 }

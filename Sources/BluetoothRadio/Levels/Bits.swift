@@ -40,6 +40,9 @@ struct AirChance {
   /// The same for two radios in either order.
   func draw(pair key: UInt64) -> UInt64 { Self.mixed(Self.mixed(seed &+ 0x5AD0_0000) ^ key) }
 
+  /// What a source of interference draws its times from.
+  func seed(ofSource number: Int) -> UInt64 { Self.mixed(seed &+ 0x50CE_0000 &+ UInt64(number)) }
+
   /// The finalizer of SplitMix64: each bit of the result depends on each bit of `value`.
   static func mixed(_ value: UInt64) -> UInt64 {
     var z = value &+ 0x9E37_79B9_7F4A_7C15

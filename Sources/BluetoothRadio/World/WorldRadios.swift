@@ -23,6 +23,12 @@ extension WorldEngine {
     medium.propagation.setLoss(loss, between: one, and: other)
   }
 
+  /// What disturbs the band besides radios. A source's times hang on its place in this list, and on the world's seed.
+  package var interference: [InterferenceSource] {
+    get { medium.sources }
+    set { medium.sources = newValue }
+  }
+
   /// The level, dBm, at which `receiver` has what `sender` sends now at `power`.
   package func level(of power: Decibel, from sender: RadioID, at receiver: RadioID) -> Decibel {
     let (from, to) = (self[sender], self[receiver])

@@ -1,0 +1,133 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothRadio
+
+@Suite("Interference")
+struct InterferenceTests {
+  /// The share of time, in thousandths, that a source sends, and on which frequencies.
+  private func activity(
+    _ kind: InterferenceSource.Kind, seed: UInt64 = 3, for span: TimeSpan = .seconds(10)
+  ) -> (perMille: Int64, frequencies: Set<Int>, bursts: Int) {
+    let source = InterferenceSource(kind, at: GridPosition(x: 0), power: Decibel(0))
+    var now = Instant.zero
+    var on: Int64 = 0
+    var bursts = 0
+    var frequencies: Set<Int> = []
+    while now < .zero + span {
+      let phase = source.phase(at: now, seed: seed)
+      precondition(phase.until > now, "a phase without end")
+      if let frequency = phase.frequency {
+        on += (phase.until - now).nanoseconds
+        bursts += 1
+        frequencies.insert(frequency)
+      }
+      now = phase.until
+    }
+    return (on * 1_000 / now.nanoseconds, frequencies, bursts)
+  }
+
+  @Test("Wi-Fi sends for its duty cycle, in bursts of its length, at other times for another seed")
+  func wiFiTimes() {
+    let transmitter = WiFiTransmitter(channel: 6, dutyCyclePerMille: 250, burstLength: .milliseconds(2))
+    let (share, _, bursts) = activity(.wiFi(transmitter))
+    #expect(share == 250)
+    #expect(bursts == 1_250)
+    let first = transmitter.pattern.phase(at: .zero, seed: 1)
+    #expect(first == transmitter.pattern.phase(at: .zero, seed: 1))
+    #expect(first != transmitter.pattern.phase(at: .zero, seed: 2))
+  }
+
+  @Test("A microwave oven runs for half of each period of the mains and drifts from 2,450 to 2,480 MHz")
+  func microwaveTimes() {
+    let (share, frequencies, _) = activity(.microwaveOven(MicrowaveOven()))
+    #expect(share == 500)
+    #expect(frequencies == Set(2_450...2_480))
+  }
+
+  @Test("Classic Bluetooth hops over 79 channels, 1,600 times a second")
+  func classicTimes() {
+    let (share, frequencies, bursts) = activity(.classicBluetooth(ClassicBluetooth()))
+    #expect(bursts == 16_000)
+    #expect(share == 585)  // 366 of 625 µs
+    #expect(frequencies == Set(2_402...2_480))
+    let (half, _, _) = activity(.classicBluetooth(ClassicBluetooth(dutyCyclePerMille: 500)))
+    #expect((280...305).contains(half))
+  }
+
+  /// The share of short packets that arrive on a channel, 10 m apart, with a source 2 m from the receiver.
+  private func arriving(
+    on channel: UInt8, modulation: Modulation = .le1M, power: Int = 15, _ kind: InterferenceSource.Kind
+  ) -> Double {
+    let scene = Scene()
+    scene.engine.interference = [
+      InterferenceSource(kind, at: GridPosition(x: 2_000), power: Decibel(power))
+    ]
+    // Not in step with anything.
+    let times = (0..<400).map { Int64($0) * 3_137 }
+    let receiver = Scripted(
+      times.map { (.microseconds($0 + 50), listen(channel: channel, phy: modulation.phy, until: $0 + 3_000)) })
+    scene.add(receiver)
+    scene.add(
+      Scripted(times.map { (.microseconds($0 + 100), send(channel: channel, modulation: modulation)) }), metres: 10)
+    scene.run()
+    return Double(receiver.outcomes.count { $0 == .intact }) / Double(times.count)
+  }
+
+  @Test("Packets under Wi-Fi are lost as often as they meet a burst; off its 22 MHz they arrive")
+  func wiFiLosses() {
+    let source = InterferenceSource.Kind.wiFi(WiFiTransmitter(channel: 6, dutyCyclePerMille: 300))
+    // A packet of 128 µs, whose last 120 count, meets a burst of 1 ms in each 3.33 ms: (1 + 0.12) / 3.33 = 34 %.
+    let within = arriving(on: 17, source)
+    #expect((0.60...0.72).contains(within))
+    #expect(arriving(on: 1, source) == 1)
+    #expect(arriving(on: 35, source) == 1)
+  }
+
+  @Test("Coding at S=8 stands Wi-Fi that destroys other packets")
+  func wiFiAgainstCoded() {
+    // At the receiver −65 dBm of signal; of −57.5 dBm of Wi-Fi 13.4 dB less, and 9 dB less again by coding.
+    let source = InterferenceSource.Kind.wiFi(WiFiTransmitter(channel: 6, dutyCyclePerMille: 1_000))
+    #expect(arriving(on: 17, modulation: .le1M, power: -10, source) == 0)
+    #expect(arriving(on: 17, modulation: .codedS8, power: -10, source) == 1)
+  }
+
+  @Test("A microwave oven takes half of the packets where it passes at worst, and few far from it")
+  func microwaveLosses() {
+    let source = InterferenceSource.Kind.microwaveOven(MicrowaveOven())
+    let passed = arriving(on: 30, source)
+    #expect((0.75...0.97).contains(passed))
+    #expect(arriving(on: 2, power: 0, source) == 1)
+  }
+
+  @Test("Classic Bluetooth takes some packets on every channel")
+  func classicLosses() {
+    let source = InterferenceSource.Kind.classicBluetooth(ClassicBluetooth())
+    for channel: UInt8 in [0, 20, 39] {
+      let arrived = arriving(on: channel, power: 0, source)
+      #expect((0.9...0.995).contains(arrived))
+    }
+  }
+
+  @Test("A jammer takes all packets on its channels, and none three channels away")
+  func jammer() {
+    let source = InterferenceSource.Kind.jammer(Jammer(channels: [RadioChannel(7), RadioChannel(9)]))
+    #expect(arriving(on: 7, power: 0, source) == 0)
+    #expect(arriving(on: 9, power: 0, source) == 0)
+    #expect(arriving(on: 12, power: 0, source) == 1)
+  }
+
+  @Test("Interference is as far away as it is: the same jammer at 300 m does nothing")
+  func distance() {
+    let scene = Scene()
+    scene.engine.interference = [
+      InterferenceSource(
+        .jammer(Jammer(channels: [RadioChannel(7)])), at: GridPosition(x: 300_000), power: Decibel(0))
+    ]
+    let receiver = Scripted([(.microseconds(50), listen(until: 500))])
+    scene.add(receiver)
+    scene.add(Scripted([(.microseconds(100), send())]), metres: 10)
+    scene.run()
+    #expect(receiver.outcomes == [.intact])
+  }
+}
