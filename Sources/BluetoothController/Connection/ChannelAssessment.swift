@@ -12,10 +12,15 @@ struct ChannelAssessment {
   private static let many: UInt8 = 64
   /// A channel that loses less than a fifth is never bad.
   private static let tolerableLoss = (failures: 1, of: 5)
-  /// Nor is one that loses less than three times what the best quarter of the channels does.
-  private static let tolerableRatio = 3
-  /// How many channels the best quarter is.
-  private static let bestQuarter = 9
+  /// Nor is one that loses no more than the others do, give or take five standard deviations of chance.
+  private static let deviations = 5
+  /// The loss that is taken for usual at least, of `scale`: 4 %.
+  private static let usualLoss = 41
+  private static let scale = 1_024
+  /// A quarter of the channels: the best are taken for undisturbed at first.
+  private static let quarter = 9
+  /// How often the measure of what is usual is made better.
+  private static let rounds = 4
   private static let period = TimeSpan.seconds(1)
   /// A bad channel is not used and so not heard of: after this time it gets another chance.
   private static let probation = TimeSpan.seconds(60)
@@ -62,26 +67,46 @@ struct ChannelAssessment {
       }
       (bad, pardon) = (ChannelMap(bits: 0), .distantFuture)
     }
-    let (usual, of) = bestLoss
+    var usual = loss(among: bestChannels)
     var bits = bad.bits
-    for channel in attempts.indices where Int(attempts[channel]) >= Self.enough {
-      let (lost, all) = (Int(failures[channel]), Int(attempts[channel]))
-      if lost * Self.tolerableLoss.of >= all * Self.tolerableLoss.failures,
-        lost * of > all * usual * Self.tolerableRatio
-      {
-        bits |= 1 << UInt64(channel)
-      }
+    for _ in 0..<Self.rounds {
+      bits = bad.bits | channels(worseThan: usual)
+      usual = loss(among: ~bits)
     }
     bad = ChannelMap(bits: bits)
     if bad.bits & ~before.bits != 0 { pardon = now + Self.probation }
     return bad != before
   }
 
-  /// What the best quarter of the channels has lost.
-  private var bestLoss: (failures: Int, of: Int) {
-    var result = (failures: 0, of: 0)
+  /// The channels that lose much, and more than `usual`.
+  private func channels(worseThan usual: Int) -> UInt64 {
+    var bits: UInt64 = 0
+    for channel in attempts.indices where Int(attempts[channel]) >= Self.enough {
+      let (lost, all) = (Int(failures[channel]), Int(attempts[channel]))
+      let excess = lost * Self.scale - all * usual
+      // The square of the deviation against the variance of chance.
+      guard lost * Self.tolerableLoss.of >= all * Self.tolerableLoss.failures, excess > 0,
+        excess * excess > Self.deviations * Self.deviations * all * usual * (Self.scale - usual)
+      else { continue }
+      bits |= 1 << UInt64(channel)
+    }
+    return bits
+  }
+
+  /// What these channels lose together, of `scale`.
+  private func loss(among channels: UInt64) -> Int {
+    var (lost, all) = (0, 0)
+    for channel in attempts.indices where channels >> UInt64(channel) & 1 == 1 {
+      lost += Int(failures[channel])
+      all += Int(attempts[channel])
+    }
+    return min(Self.scale, max(Self.usualLoss, all == 0 ? 0 : lost * Self.scale / all))
+  }
+
+  /// The quarter that loses least.
+  private var bestChannels: UInt64 {
     var taken: UInt64 = 0
-    for _ in 0..<Self.bestQuarter {
+    for _ in 0..<Self.quarter {
       var best: Int?
       for channel in attempts.indices where taken >> UInt64(channel) & 1 == 0 && attempts[channel] > 0 {
         if let other = best,
@@ -93,9 +118,7 @@ struct ChannelAssessment {
       }
       guard let best else { break }
       taken |= 1 << UInt64(best)
-      result.failures += Int(failures[best])
-      result.of += Int(attempts[best])
     }
-    return result
+    return taken
   }
 }

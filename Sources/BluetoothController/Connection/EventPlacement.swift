@@ -72,7 +72,7 @@ extension Controller {
 
 extension Connection {
   /// The event that the offsets of a proposal count from.
-  fileprivate func referenceEvent(of proposal: LL.ConnectionParameterProposal?) -> Int {
+  func referenceEvent(of proposal: LL.ConnectionParameterProposal?) -> Int {
     guard let proposal else { return schedule.next }
     let distance = proposal.referenceConnectionEventCount &- UInt16(truncatingIfNeeded: schedule.next)
     return schedule.next + Int(Int16(bitPattern: distance))

@@ -73,9 +73,11 @@ struct EventSchedule {
   /// How many events after `next` may be skipped, at most `latency`: so many that the window of the one that is attended then
   /// has not come to its limit, and the central is surely in it.
   func skippable(latency: Int) -> Int {
-    var count = latency
-    while count > 0 && uncertainty(of: next + 1 + count) >= maximumWidening { count -= 1 + count / 8 }
-    return count
+    guard latency > 0 else { return 0 }
+    let drift = maximumWidening - RadioTiming.anchorJitter
+    let reach = TimeSpan(nanoseconds: drift.nanoseconds / max(1, ownAccuracy + peerAccuracy) * 1_000_000)
+    let count = (synchronized + reach - anchor(of: next + 1)).nanoseconds / interval.nanoseconds
+    return min(latency, max(0, Int(count)))
   }
 
   /// The peer's sleep clock is as wrong as this at most, parts per million.

@@ -26,7 +26,7 @@ extension Connection {
     }
     // New anchor points alone are no matter for the host · 5.1.7.3.
     let anchor = proposal.offsets[0].map {
-      schedule.anchor(of: schedule.next) + ConnectionParameters.intervalUnit * Int64($0)
+      schedule.anchor(of: referenceEvent(of: proposal)) + ConnectionParameters.intervalUnit * Int64($0)
     }
     acceptParameterRequest(
       proposal.parameters, EventPlacement(interval: values.interval, anchor: anchor), at: now, into: &output)

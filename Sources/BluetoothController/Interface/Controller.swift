@@ -17,6 +17,8 @@ package struct Controller: ~Copyable {
   var initiator: Initiator?
   var connections = ConnectionTable()
   var lastHandle: UInt16 = 0
+  /// The last connection that has ended, and what had happened on it.
+  var endedLink: (handle: HCI.ConnectionHandle, statistics: LinkStatistics)?
 
   /// What was announced and is followed.
   var auxiliaries = AuxiliaryReceptions()

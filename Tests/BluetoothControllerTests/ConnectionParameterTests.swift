@@ -1,0 +1,157 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Connection parameters")
+struct ConnectionParameterTests {
+  private func parameters(_ range: ClosedRange<UInt16>, latency: UInt16 = 0) -> ConnectionParameters {
+    ConnectionParameters(
+      minimumInterval: range.lowerBound, maximumInterval: range.upperBound, latency: latency, supervisionTimeout: 200)
+  }
+
+  private func update(_ link: TestLink, isCentral: Bool = true, _ parameters: ConnectionParameters) {
+    let (device, handle) = link.side(isCentral)
+    #expect(device.send(.leConnectionUpdate(handle, parameters, HCI.ConnectionEventLength())) == .success)
+  }
+
+  private func reply(_ device: TestDevice, _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters) {
+    #expect(
+      device.send(.leRemoteConnectionParameterRequestReply(handle, parameters, HCI.ConnectionEventLength()))
+        == .success)
+  }
+
+  /// A link whose central knows that the peripheral understands LL_CONNECTION_PARAM_REQ.
+  private func acquaintedLink() throws -> TestLink {
+    let link = try TestLink()
+    link.central.send(.leReadRemoteFeatures(link.centralHandle))
+    link.runEvents(4)
+    link.central.clear()
+    return link
+  }
+
+  @Test("A central that leaves a choice asks the peripheral, whose host may narrow it")
+  func centralAsks() throws {
+    let link = try acquaintedLink()
+    update(link, parameters(20...60))
+    link.runEvents(3)
+    #expect(link.peripheral.events == [.leRemoteConnectionParameterRequest(link.peripheralHandle, parameters(20...60))])
+    reply(link.peripheral, link.peripheralHandle, parameters(30...40, latency: 1))
+    link.runEvents(20)
+    let values = HCI.ConnectionValues(interval: 40, latency: 1, supervisionTimeout: 200)
+    #expect(link.central.events.last == .leConnectionUpdateComplete(.success, link.centralHandle, values))
+    #expect(link.peripheral.events.last == .leConnectionUpdateComplete(.success, link.peripheralHandle, values))
+    #expect(link.isAlive())
+  }
+
+  @Test("A peripheral's host that refuses the central's wish leaves the parameters")
+  func peripheralRefuses() throws {
+    let link = try acquaintedLink()
+    update(link, parameters(20...60))
+    link.runEvents(3)
+    link.peripheral.send(
+      .leRemoteConnectionParameterRequestNegativeReply(
+        link.peripheralHandle, reason: .unacceptableConnectionParameters))
+    link.runEvents(20)
+    let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
+    #expect(
+      link.central.events.last
+        == .leConnectionUpdateComplete(.unacceptableConnectionParameters, link.centralHandle, values))
+    #expect(link.isAlive())
+  }
+
+  @Test("A peripheral's host that does not want to be asked is not: the central decides")
+  func peripheralNotAsked() throws {
+    let link = try acquaintedLink()
+    link.peripheral.send(.leSetEventMask(.initial))
+    update(link, parameters(20...60))
+    link.runEvents(20)
+    #expect(link.central.controller.connections[0].values.interval == 60)
+    #expect(link.isAlive())
+  }
+
+  @Test("A peripheral that has answered waits 40 s for LL_CONNECTION_UPDATE_IND")
+  func awaitedUpdate() throws {
+    let link = try TestLink()
+    let request: [UInt8] = [0x0F, 24, 0, 40, 0, 0, 0, 200, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 12)
+    #expect(link.injectFromCentral(request).isEmpty)
+    reply(link.peripheral, link.peripheralHandle, parameters(24...40))
+    link.air.run(for: .milliseconds(39_900))
+    #expect(link.peripheral.disconnections.isEmpty)
+    link.air.run(for: .milliseconds(300))
+    #expect(link.peripheral.disconnections == [.llResponseTimeout])
+  }
+
+  @Test("Of a range a central takes the longest interval; with another link, the longest that keeps in step with it")
+  func interval() throws {
+    let link = try TestLink()
+    let other = TestDevice("other", address: 0x3333_3333_3333)
+    link.air.add(other)
+    other.start()
+    other.advertise()
+    link.central.connect(to: other, interval: 40)
+    link.air.run(until: { !other.connectionCompletes.isEmpty })
+    link.air.run(for: .seconds(1))
+    update(link, parameters(15...60))
+    link.air.run(for: .seconds(2))
+    #expect(link.central.controller.connections[0].values.interval == 40)
+    // Their events are apart.
+    link.air.clearLog()
+    link.air.run(for: .seconds(1))
+    let starts = link.air.log.filter { $0.device == 0 }
+    #expect(zip(starts, starts.dropFirst()).allSatisfy { $0.1.start - $0.0.start > .milliseconds(5) })
+    #expect(link.central.disconnections.isEmpty && link.isAlive())
+  }
+
+  @Test(
+    "Of the preferred periodicity, the central takes a multiple, and an anchor point that the peripheral has offered")
+  func preferences() throws {
+    let link = try TestLink()
+    link.runEvents(4)
+    // 24 to 40, latency 0, timeout 200, periodicity 7, counted from event 6, offset 5.
+    let request: [UInt8] =
+      [0x0F, 24, 0, 40, 0, 0, 0, 200, 0, 7, 6, 0, 5, 0] + Array(repeating: 0xFF, count: 10)
+    #expect(link.injectFromPeripheral(request).isEmpty)
+    let reference = link.air.log.last { $0.device == 0 }
+    let event = link.central.controller.connections[0].schedule.next - 1
+    reply(link.central, link.centralHandle, parameters(24...40))
+    link.runEvents(16)
+    #expect(link.central.controller.connections[0].values.interval == 35)
+    link.air.clearLog()
+    link.runEvents(3)
+    let anchor = try #require(link.air.log.first { $0.device == 0 })
+    let old = try #require(reference).start
+    let wanted = old + .milliseconds(30) * Int64(6 - event) + .microseconds(1_250) * 5
+    #expect((anchor.start - wanted).nanoseconds % (35 * 1_250_000) == 0)
+    #expect(link.isAlive())
+  }
+
+  @Test("New anchor points alone are granted without asking a host, and a peripheral's host does not hear of them")
+  func move() throws {
+    let link = try TestLink()
+    link.runEvents(4)
+    let request: [UInt8] =
+      [0x0F, 24, 0, 24, 0, 0, 0, 200, 0, 0, 6, 0, 10, 0] + Array(repeating: 0xFF, count: 10)
+    let before = try #require(link.air.log.last { $0.device == 0 }).start
+    #expect(link.injectFromPeripheral(request, events: 20).map { $0[0] } == [0x00])
+    #expect(link.peripheral.events.allSatisfy { if case .numberOfCompletedPackets = $0 { true } else { false } })
+    let after = try #require(link.air.log.last { $0.device == 0 }).start
+    #expect((after - before).nanoseconds % 30_000_000 == 12_500_000)
+    #expect(link.isAlive())
+  }
+
+  @Test("An instant thousands of events ahead is waited for")
+  func farInstant() throws {
+    let link = try TestLink()
+    link.runEvents(4)
+    let instant = link.peripheral.controller.connections[0].schedule.next + 20_000
+    let octets = [UInt8(truncatingIfNeeded: instant), UInt8(truncatingIfNeeded: instant >> 8)]
+    #expect(link.injectFromCentral([0x00, 1, 0, 0, 12, 0, 0, 0, 200, 0] + octets).isEmpty)
+    link.air.run(for: .milliseconds(30) * 19_900)
+    #expect(link.isAlive())
+    #expect(link.peripheral.controller.connections[0].values.interval == 24)
+    link.air.run(for: .seconds(4))
+    #expect(link.peripheral.controller.connections[0].values.interval == 12)
+  }
+}

@@ -1,0 +1,237 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("PHY update procedure")
+struct PHYUpdateTests {
+  private static let short = HCI.DataLength(octets: 27, time: 328)
+
+  /// Asks for PHYs, and lets the procedure end.
+  private func setPHY(
+    _ link: TestLink, isCentral: Bool, _ transmit: HCI.PHYs?, _ receive: HCI.PHYs?, options: UInt16 = 0
+  ) {
+    let (device, handle) = link.side(isCentral)
+    #expect(
+      device.send(.leSetPHY(handle, HCI.PHYPreference(transmit: transmit, receive: receive), options: options))
+        == .success)
+    link.runEvents(30)
+  }
+
+  /// The modulations of the data packets that each device has sent in some events with data.
+  private func modulations(_ link: TestLink) -> [Set<Modulation>] {
+    link.air.clearLog()
+    #expect(link.isAlive())
+    return [0, 1].map { device in
+      Set(link.air.log.lazy.filter { $0.device == device && !$0.isAdvertising }.map(\.modulation))
+    }
+  }
+
+  @Test("Either host has both directions changed to LE 2M, at one instant", arguments: [true, false])
+  func both(isCentral: Bool) throws {
+    let link = try TestLink()
+    link.air.clearLog()
+    setPHY(link, isCentral: isCentral, .le2M, .le2M)
+    for central in [true, false] {
+      let (device, handle) = link.side(central)
+      #expect(device.events.contains(.lePHYUpdateComplete(.success, handle, transmit: 2, receive: 2)))
+      #expect(device.complete(.leReadPHY(handle)) == .lePHY(handle, transmit: 2, receive: 2))
+    }
+    let change = try #require(link.air.log.firstIndex { $0.modulation == .le2M })
+    #expect(link.air.log[..<change].allSatisfy { $0.modulation == .le1M })
+    #expect(link.air.log[change...].allSatisfy { $0.modulation == .le2M })
+    #expect(modulations(link) == [[.le2M], [.le2M]])
+  }
+
+  @Test("The directions may differ", arguments: [true, false])
+  func asymmetric(isCentral: Bool) throws {
+    let link = try TestLink()
+    setPHY(link, isCentral: isCentral, .le2M, .le1M)
+    let (device, handle) = link.side(isCentral)
+    #expect(device.complete(.leReadPHY(handle)) == .lePHY(handle, transmit: 2, receive: 1))
+    let (peer, peerHandle) = link.side(!isCentral)
+    #expect(peer.events.contains(.lePHYUpdateComplete(.success, peerHandle, transmit: 1, receive: 2)))
+    #expect(modulations(link) == (isCentral ? [[.le2M], [.le1M]] : [[.le1M], [.le2M]]))
+  }
+
+  @Test("On LE Coded a host chooses its own direction's coding, S=8 unless it says otherwise", arguments: 0...2)
+  func coded(options: Int) throws {
+    let link = try TestLink(interval: 40)
+    setPHY(link, isCentral: true, .leCoded, .leCoded, options: UInt16(options))
+    #expect(modulations(link) == [[options == 1 ? .codedS2 : .codedS8], [.codedS8]])
+  }
+
+  @Test("Where both have no preference, the faster PHY is taken")
+  func noPreference() throws {
+    let link = try TestLink()
+    setPHY(link, isCentral: false, nil, nil)
+    #expect(modulations(link) == [[.le2M], [.le2M]])
+  }
+
+  @Test("What the peer's host does not want is not taken, and the asking host is told so", arguments: [true, false])
+  func nothingInCommon(isCentral: Bool) throws {
+    let link = try TestLink(prepare: { central, peripheral in
+      let peer = isCentral ? peripheral : central
+      #expect(peer.send(.leSetDefaultPHY(HCI.PHYPreference(transmit: .le1M, receive: .le1M))) == .success)
+    })
+    setPHY(link, isCentral: isCentral, .le2M, .leCoded)
+    let (device, handle) = link.side(isCentral)
+    #expect(device.events.last == .lePHYUpdateComplete(.success, handle, transmit: 1, receive: 1))
+    let (peer, _) = link.side(!isCentral)
+    #expect(peer.events.isEmpty)
+    #expect(modulations(link) == [[.le1M], [.le1M]])
+  }
+
+  @Test("A wish that changes nothing ends at once, with an event for who has wished")
+  func unchanged() throws {
+    let link = try TestLink()
+    setPHY(link, isCentral: true, .le1M, .le1M)
+    #expect(
+      link.central.events.last == .lePHYUpdateComplete(.success, link.centralHandle, transmit: 1, receive: 1))
+    #expect(link.peripheral.events.isEmpty)
+  }
+
+  @Test("Impossible wishes are refused")
+  func refusals() throws {
+    let link = try TestLink()
+    func status(_ transmit: UInt8, _ receive: UInt8, handle: UInt16? = nil) -> HCI.ErrorCode? {
+      link.central.send(
+        .leSetPHY(
+          handle.map { HCI.ConnectionHandle(rawValue: $0) } ?? link.centralHandle,
+          HCI.PHYPreference(transmit: HCI.PHYs(rawValue: transmit), receive: HCI.PHYs(rawValue: receive)),
+          options: 0))
+    }
+    #expect(status(1, 1, handle: 0x0E00) == .unknownConnectionIdentifier)
+    #expect(status(0, 1) == .invalidHCICommandParameters)
+    #expect(status(1, 8) == .unsupportedFeatureOrParameterValue)
+    let nothing = HCI.PHYPreference(transmit: [], receive: .le1M)
+    #expect(link.central.send(.leSetDefaultPHY(nothing)) == .invalidHCICommandParameters)
+    #expect(
+      link.central.complete(.leReadPHY(HCI.ConnectionHandle(rawValue: 0x0E00)))?.status
+        == .unknownConnectionIdentifier)
+  }
+
+  @Test("A peer that does not know LL_PHY_REQ leaves the PHYs, and the host is told", arguments: [true, false])
+  func unknownToPeer(isCentral: Bool) throws {
+    let link = try TestLink()
+    let (device, handle) = link.side(isCentral)
+    link.air.fate = { transmission in
+      guard transmission.device == device.number, case .phyReq? = transmission.controlPDU else { return .arrives }
+      // The peer answers an opcode that nobody knows with its own number: it is put right on the way back.
+      transmission.packet.payload = ByteSlice([0x3F] + transmission.packet.payload.bytes.dropFirst())
+      return .arrives
+    }
+    let corrupt = link.air.fate
+    link.air.fate = { transmission in
+      if transmission.device != device.number, case .unknownRsp? = transmission.controlPDU {
+        transmission.packet.payload = [0x07, 0x16]
+      }
+      return corrupt(&transmission)
+    }
+    setPHY(link, isCentral: isCentral, .le2M, .le2M)
+    #expect(device.events.last == .lePHYUpdateComplete(.unsupportedRemoteFeature, handle, transmit: 1, receive: 1))
+    #expect(link.isAlive())
+  }
+
+  @Test("LL_PHY_REQ that is acknowledged and never answered ends the connection after 40 s")
+  func timeout() throws {
+    let link = try TestLink()
+    link.air.fate = { transmission in
+      if case .phyRsp? = transmission.controlPDU {
+        // An answer to nothing.
+        transmission.packet.payload = [0x13]
+        transmission.packet.header = transmission.packet.header & 0xFF | 1 << 8
+      }
+      return .arrives
+    }
+    link.central.send(.leSetPHY(link.centralHandle, HCI.PHYPreference(transmit: .le2M, receive: .le2M), options: 0))
+    link.air.run(for: .milliseconds(39_900))
+    #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
+    link.air.run(for: .milliseconds(300))
+    #expect(link.central.disconnections == [.llResponseTimeout])
+  }
+
+  @Test("A peripheral that has sent LL_PHY_RSP waits 40 s for LL_PHY_UPDATE_IND")
+  func awaitedUpdate() throws {
+    let link = try TestLink()
+    #expect(link.injectFromCentral([0x16, 2, 2]) == [[0x17, 7, 7]])
+    link.air.run(for: .milliseconds(39_700))
+    #expect(link.peripheral.disconnections.isEmpty)
+    link.air.run(for: .milliseconds(400))
+    #expect(link.peripheral.disconnections == [.llResponseTimeout])
+  }
+
+  @Test("LL_PHY_UPDATE_IND with two PHYs for a direction ends the connection")
+  func impossibleUpdate() throws {
+    let link = try TestLink()
+    link.runEvents(3)
+    #expect(link.injectFromCentral([0x18, 3, 0, 60, 0], events: 5) == [[0x02, 0x1E]])
+    #expect(link.peripheral.disconnections == [.invalidLLParameters])
+  }
+
+  @Test("Going to a slower PHY shortens what may be sent, and coming back makes it long again; the hosts are told")
+  func lengths() throws {
+    let long = HCI.DataLength(octets: 251, time: 2_120)
+    let link = try TestLink(
+      interval: 40,
+      prepare: { central, peripheral in
+        for device in [central, peripheral] { device.send(.leWriteSuggestedDefaultDataLength(long)) }
+      })
+    link.runEvents(5)
+    func sent(_ count: Int) -> [Int] {
+      link.peripheral.clear()
+      link.central.send(Array(repeating: 1, count: count), on: link.centralHandle)
+      link.runEvents(4)
+      return link.peripheral.data.map(\.payload.count)
+    }
+    #expect(sent(251) == [251])
+    setPHY(link, isCentral: true, .leCoded, .leCoded)
+    // 2,120 µs are less than 27 octets take on LE Coded, S=8: then those 27 are what is allowed.
+    let coded = HCI.DataLength(octets: 251, time: 2_704)
+    #expect(
+      link.central.events.contains(.leDataLengthChange(link.centralHandle, transmit: coded, receive: coded)))
+    #expect(sent(60) == [27, 27, 6])
+    setPHY(link, isCentral: true, .leCoded, .leCoded, options: 1)
+    // The coding alone is no procedure; S=2 makes room for 136 octets.
+    #expect(sent(251) == [136, 115])
+    setPHY(link, isCentral: true, .le2M, .le2M)
+    #expect(
+      link.peripheral.events.contains(.leDataLengthChange(link.peripheralHandle, transmit: long, receive: long)))
+    #expect(sent(251) == [251])
+  }
+
+  @Test(
+    "With 17,040 µs agreed on, as much travels on LE Coded, S=8, as the interval has room for",
+    arguments: [(80, [251]), (12, [172, 79])] as [(UInt16, [Int])])
+  func longCoded(interval: UInt16, expected: [Int]) throws {
+    // Of 15 ms, 2,704 µs for the peer and two interframe spaces are not available.
+    let longest = HCI.DataLength(octets: 251, time: 17_040)
+    let link = try TestLink(
+      interval: interval, prepare: { central, _ in central.send(.leWriteSuggestedDefaultDataLength(longest)) })
+    link.air.run(for: .seconds(1))
+    setPHY(link, isCentral: true, .leCoded, .leCoded)
+    link.air.run(for: .seconds(2))
+    link.central.send(Array(repeating: 1, count: 251), on: link.centralHandle)
+    link.air.run(for: .seconds(1))
+    #expect(link.peripheral.data.map(\.payload.count) == expected)
+  }
+
+  @Test("A packet that lasts longer than was agreed on is as a wrong CRC, however few its octets are")
+  func receiveTime() {
+    var lengths = DataLengthState(
+      preferred: Self.short, phys: PHYState(.leCoded, preferences: LL.PHYPreferences(transmit: .all, receive: .all)))
+    #expect(lengths.accepts(27, .codedS8) && !lengths.accepts(28, .codedS2) && lengths.accepts(27, .le1M))
+    // A peer without LE Coded is told of 2,120 µs.
+    _ = lengths.announce(knowsCoded: false)
+    #expect(lengths.accepts(251, .le1M) && lengths.accepts(27, .codedS8) && !lengths.accepts(251, .codedS8))
+    _ = lengths.announce(knowsCoded: true)
+    #expect(lengths.accepts(251, .codedS8) && !lengths.accepts(252, .le2M))
+  }
+}
+
+extension TestLink {
+  func side(_ isCentral: Bool) -> (device: TestDevice, handle: HCI.ConnectionHandle) {
+    isCentral ? (central, centralHandle) : (peripheral, peripheralHandle)
+  }
+}

@@ -1,0 +1,173 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Procedure collisions")
+struct ProcedureCollisionTests {
+  private static let faster = HCI.PHYPreference(transmit: .le2M, receive: .le2M)
+
+  private func parameters(_ interval: UInt16) -> ConnectionParameters {
+    ConnectionParameters(minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200)
+  }
+
+  private func expectAgreement(_ link: TestLink) {
+    let (central, peripheral) = (link.central.controller.connections[0], link.peripheral.controller.connections[0])
+    #expect(central.phys.transmit == peripheral.phys.receive && central.phys.receive == peripheral.phys.transmit)
+    #expect(central.channelMap == peripheral.channelMap)
+    #expect(central.values == peripheral.values)
+    #expect(link.isAlive())
+  }
+
+  @Test("Both ask for a PHY at once: the central's wish is done, the peripheral's ends with LL Procedure Collision")
+  func samePHY() throws {
+    let link = try TestLink()
+    #expect(link.peripheral.send(.leSetPHY(link.peripheralHandle, Self.faster, options: 0)) == .success)
+    #expect(link.central.send(.leSetPHY(link.centralHandle, Self.faster, options: 0)) == .success)
+    link.runEvents(20)
+    let collided = HCI.Event.lePHYUpdateComplete(
+      .llProcedureCollision, link.peripheralHandle, transmit: 1, receive: 1)
+    let done = HCI.Event.lePHYUpdateComplete(.success, link.peripheralHandle, transmit: 2, receive: 2)
+    #expect(link.peripheral.events.filter { $0 == collided || $0 == done } == [collided, done])
+    #expect(
+      link.central.events.contains(.lePHYUpdateComplete(.success, link.centralHandle, transmit: 2, receive: 2)))
+    #expect(link.air.log.compactMap(\.controlPDU).contains(.rejectExtInd(opcode: 0x16, .llProcedureCollision)))
+    expectAgreement(link)
+  }
+
+  @Test("A channel map update crosses a peripheral's PHY request: that ends with Different Transaction Collision")
+  func differentTransactions() throws {
+    let link = try TestLink()
+    link.peripheral.send(.leSetPHY(link.peripheralHandle, Self.faster, options: 0))
+    link.central.send(.leSetHostChannelClassification(0xFFFF))
+    link.runEvents(20)
+    #expect(
+      link.peripheral.events.contains(
+        .lePHYUpdateComplete(.differentTransactionCollision, link.peripheralHandle, transmit: 1, receive: 1)))
+    #expect(link.central.controller.connections[0].channelMap == ChannelMap(bits: 0xFFFF))
+    expectAgreement(link)
+    // Nothing is left over: the same wish is granted now.
+    link.peripheral.send(.leSetPHY(link.peripheralHandle, Self.faster, options: 0))
+    link.runEvents(20)
+    #expect(link.central.controller.connections[0].phys.transmit == .le2M)
+    expectAgreement(link)
+  }
+
+  @Test("A connection update crosses a peripheral's request for parameters: the central's is what happens")
+  func parametersCross() throws {
+    let link = try TestLink()
+    link.peripheral.send(
+      .leConnectionUpdate(link.peripheralHandle, parameters(40), HCI.ConnectionEventLength()))
+    link.central.send(.leConnectionUpdate(link.centralHandle, parameters(12), HCI.ConnectionEventLength()))
+    link.runEvents(20)
+    #expect(link.air.log.compactMap(\.controlPDU).contains(.rejectExtInd(opcode: 0x0F, .llProcedureCollision)))
+    #expect(link.central.controller.connections[0].values.interval == 12)
+    #expect(link.central.events.allSatisfy { if case .leRemoteConnectionParameterRequest = $0 { false } else { true } })
+    expectAgreement(link)
+  }
+
+  @Test("Procedures without an instant run beside the peer's")
+  func compatible() throws {
+    let link = try TestLink()
+    link.peripheral.send(.leReadRemoteFeatures(link.peripheralHandle))
+    link.central.send(.leReadRemoteFeatures(link.centralHandle))
+    link.peripheral.send(.leSetDataLength(link.peripheralHandle, HCI.DataLength(octets: 100, time: 2_120)))
+    link.central.send(.leSetDataLength(link.centralHandle, HCI.DataLength(octets: 200, time: 2_120)))
+    link.central.send(.leSetPHY(link.centralHandle, Self.faster, options: 0))
+    link.runEvents(20)
+    for isCentral in [true, false] {
+      let (device, handle) = link.side(isCentral)
+      #expect(device.events.contains(.leReadRemoteFeaturesComplete(.success, handle, .claimed)))
+    }
+    let lengths = link.central.controller.connections[0].lengths
+    #expect(lengths.transmit.octets == 200 && lengths.receive.octets == 100)
+    #expect(!link.air.log.compactMap(\.controlPDU).contains { if case .rejectExtInd = $0 { true } else { false } })
+    expectAgreement(link)
+  }
+
+  @Test("What a host asks for while another procedure is going waits, and is done in its turn")
+  func queue() throws {
+    let link = try TestLink()
+    for interval in [UInt16(12), 40, 16] {
+      #expect(
+        link.central.send(.leConnectionUpdate(link.centralHandle, parameters(interval), HCI.ConnectionEventLength()))
+          == .success)
+    }
+    link.central.send(.leSetPHY(link.centralHandle, Self.faster, options: 0))
+    link.central.send(.leSetHostChannelClassification(0xFF_FFFF))
+    link.central.send(.leReadRemoteFeatures(link.centralHandle))
+    link.air.run(for: .seconds(3))
+    let intervals = link.peripheral.events.compactMap { event -> UInt16? in
+      if case .leConnectionUpdateComplete(.success, _, let values) = event { values.interval } else { nil }
+    }
+    #expect(intervals == [12, 40, 16])
+    #expect(link.central.controller.connections[0].phys.transmit == .le2M)
+    #expect(link.central.controller.connections[0].channelMap == ChannelMap(bits: 0xFF_FFFF))
+    expectAgreement(link)
+  }
+
+  @Test("A host that asks for more and more is told that the controller is busy, and what it was promised happens")
+  func flood() throws {
+    let link = try TestLink()
+    var accepted = 0
+    for _ in 0..<100 {
+      let status = link.central.send(
+        .leConnectionUpdate(link.centralHandle, parameters(12), HCI.ConnectionEventLength()))
+      if status == .success { accepted += 1 } else { #expect(status == .controllerBusy) }
+    }
+    #expect((8...32).contains(accepted))
+    link.air.run(for: .seconds(10))
+    let updates = link.central.events.count { if case .leConnectionUpdateComplete = $0 { true } else { false } }
+    #expect(updates == accepted)
+    expectAgreement(link)
+  }
+
+  @Test("While a host thinks about parameters, the peer's other procedures with an instant are rejected")
+  func duringDecision() throws {
+    let link = try TestLink()
+    link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters(40), HCI.ConnectionEventLength()))
+    link.runEvents(3)
+    #expect(link.central.events == [.leRemoteConnectionParameterRequest(link.centralHandle, parameters(40))])
+    #expect(link.injectFromPeripheral([0x16, 2, 2]) == [[0x11, 0x16, 0x2A]])
+    // The central's own wish waits for the decision.
+    link.central.send(.leSetPHY(link.centralHandle, Self.faster, options: 0))
+    link.runEvents(5)
+    #expect(link.central.controller.connections[0].phys.transmit == .le1M)
+    link.central.send(
+      .leRemoteConnectionParameterRequestNegativeReply(
+        link.centralHandle, reason: .unacceptableConnectionParameters))
+    link.runEvents(20)
+    #expect(link.central.controller.connections[0].phys.transmit == .le2M)
+    expectAgreement(link)
+  }
+
+  @Test("A central that begins a second change in the middle of a first one loses the connection")
+  func centralMixes() throws {
+    let link = try TestLink(timeout: 100)
+    link.runEvents(4)
+    #expect(link.injectFromCentral([0x01, 0xFF, 0, 0, 0, 0, 60, 0]).isEmpty)
+    #expect(link.injectFromCentral([0x18, 2, 2, 60, 0]).isEmpty)
+    #expect(link.peripheral.disconnections == [.differentTransactionCollision])
+  }
+
+  @Test("A procedure of the peer and one of this device each have their 40 s")
+  func twoTimeouts() throws {
+    let link = try TestLink()
+    // The peripheral's answer to LL_FEATURE_REQ is lost for ever, and LL_PHY_REQ is forged later.
+    link.air.fate = { transmission in
+      if case .peripheralFeatureReq? = transmission.controlPDU {
+        transmission.packet.payload = [0x13]
+        transmission.packet.header = transmission.packet.header & 0xFF | 1 << 8
+      }
+      return .arrives
+    }
+    link.peripheral.send(.leReadRemoteFeatures(link.peripheralHandle))
+    link.air.run(for: .seconds(20))
+    #expect(link.injectFromCentral([0x16, 2, 2]).count == 1)
+    link.air.run(for: .milliseconds(19_700))
+    #expect(link.peripheral.disconnections.isEmpty)
+    link.air.run(for: .milliseconds(500))
+    #expect(link.peripheral.disconnections == [.llResponseTimeout])
+  }
+}
