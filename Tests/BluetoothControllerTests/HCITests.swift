@@ -40,7 +40,7 @@ struct HCITests {
 
   @Test("Every command is answered once, whatever its parameters")
   func oneAnswer() {
-    for opcode in Controller.supportedOpcodes {
+    for opcode in device.controller.supportedOpcodes {
       for count in 0...40 {
         device.clear()
         #expect(device.send(raw: raw(opcode, count: count), opcode: opcode) != nil)

@@ -32,6 +32,8 @@ struct Connection {
   let version: LL.VersionInformation
   /// The local device's, for LL_CLOCK_ACCURACY_REQ and LL_CLOCK_ACCURACY_RSP.
   let sleepClockAccuracy: LL.SleepClockAccuracy
+  /// What the local device has.
+  let features: HCI.LEFeatures
 
   /// In the units of HCI.
   var values: HCI.ConnectionValues
@@ -66,6 +68,7 @@ struct Connection {
     transmitPower = context.transmitPower
     version = context.version
     sleepClockAccuracy = LL.SleepClockAccuracy(partsPerMillion: context.sleepClockAccuracy)
+    features = context.features
     selection =
       usesAlgorithm2
       ? .algorithm2(accessAddress: data.accessAddress) : .algorithm1(hopIncrement: data.hop)
@@ -97,6 +100,7 @@ struct Connection {
     var sleepClockAccuracy: Int
     var transmitPower: Decibel
     var version: LL.VersionInformation
+    var features: HCI.LEFeatures
     /// connInitialMaxTxOctets and …Time.
     var preferredLength: HCI.DataLength
     /// Of LE Set Default PHY.

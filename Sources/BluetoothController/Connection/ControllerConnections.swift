@@ -32,9 +32,9 @@ extension Controller {
       version: LL.VersionInformation(
         version: configuration.version, company: configuration.companyIdentifier,
         subversion: configuration.subversion),
-      preferredLength: host.suggestedLength, preferredPHYs: host.preferredPHYs, hostChannels: host.channelMap,
-      assessesChannels: configuration.assessesChannels, minimumUsedChannels: configuration.minimumUsedChannels,
-      seed: random.next())
+      features: features, preferredLength: host.suggestedLength, preferredPHYs: host.preferredPHYs,
+      hostChannels: host.channelMap, assessesChannels: configuration.assessesChannels,
+      minimumUsedChannels: configuration.minimumUsedChannels, seed: random.next())
     let handle = newHandle()
     let index = connections.append(
       Connection(

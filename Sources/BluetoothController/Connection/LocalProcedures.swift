@@ -33,7 +33,7 @@ extension Connection {
     switch procedure {
     case .encryption(let request): startEncryption(request, at: now, into: &output)
     case .featureExchange:
-      let features = HCI.LEFeatures.claimed.rawValue
+      let features = features.rawValue
       send(role == .central ? .featureReq(features) : .peripheralFeatureReq(features), in: pool)
     case .versionExchange:
       if let version = procedures.remoteVersion {
@@ -66,7 +66,7 @@ extension Connection {
   /// Asks for longer PDUs if the host would like them, once. A peripheral does it after the first event in which the central
   /// has not.
   mutating func exchangeLengths(at now: Instant, into output: inout HostOutput) {
-    guard lengths.shouldAsk() else { return }
+    guard features.contains(.dataPacketLengthExtension), lengths.shouldAsk() else { return }
     begin(.dataLengthUpdate, at: now, into: &output)
   }
 
@@ -76,15 +76,4 @@ extension Connection {
     procedures.hasSentVersion = true
     send(.versionInd(version), in: pool)
   }
-}
-
-extension HCI.LEFeatures {
-  /// What this link layer has.
-  static let claimed: HCI.LEFeatures = [
-    .encryption, .connectionParametersRequestProcedure, .extendedRejectIndication, .peripheralInitiatedFeaturesExchange,
-    .ping, .dataPacketLengthExtension, .extendedScanningFilterPolicies, .le2MPHY, .leCodedPHY,
-    .channelSelectionAlgorithm2,
-    .minimumNumberOfUsedChannels,
-    .sleepClockAccuracyUpdates, .channelClassification,
-  ]
 }

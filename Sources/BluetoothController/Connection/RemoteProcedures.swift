@@ -10,7 +10,11 @@ extension Connection {
       refuse(payload, in: output.pool)
       return
     }
-    if takeEncryption(pdu, payload, at: now, into: &output) { return }
+    if features.contains(.encryption), takeEncryption(pdu, payload, at: now, into: &output) { return }
+    guard features.allow(pdu.opcode) else {
+      refuse(payload, in: output.pool)
+      return
+    }
     if takeRequest(pdu, at: now, into: &output) { return }
     takeResponse(pdu, at: now, into: &output)
   }
@@ -29,7 +33,9 @@ extension Connection {
 
   /// LL_REJECT_EXT_IND, unless the peer is known not to understand it · 5.1.
   mutating func reject(_ opcode: LL.ControlOpcode, _ reason: HCI.ErrorCode, in pool: PacketPool) {
-    let understands = procedures.remoteFeatures?.contains(.extendedRejectIndication) ?? true
+    let understands =
+      features.contains(.extendedRejectIndication)
+      && procedures.remoteFeatures?.contains(.extendedRejectIndication) ?? true
     send(understands ? .rejectExtInd(opcode: opcode.rawValue, reason) : .rejectInd(reason), in: pool)
   }
 
@@ -90,7 +96,7 @@ extension Connection {
   /// FeatureSet of the answer: what both have in octet 0, and what this device has in the others · 2.4.2.10.
   private mutating func takeFeatures(_ features: UInt64, in pool: PacketPool) {
     procedures.remoteFeatures = HCI.LEFeatures(rawValue: features)
-    let own = HCI.LEFeatures.claimed.rawValue
+    let own = self.features.rawValue
     send(.featureRsp(own & (features | ~0xFF)), in: pool)
   }
 

@@ -3,17 +3,19 @@ import BluetoothWire
 /// What the host commands · Vol 4, Part E, 7.
 extension Controller {
   mutating func command(_ opcode: HCI.Opcode, _ parameters: ByteSlice, at now: Instant) {
-    guard Self.supportedOpcodeSet.contains(opcode) else {
+    guard supports(opcode) else {
       output.send(.commandStatus(.unknownHCICommand, credits: 1, opcode))
+      return
+    }
+    guard admits(opcode) else {
+      refuse(opcode, parameters, .commandDisallowed)
       return
     }
     let command: HCI.Command
     do throws(DecodingError) {
       command = try HCI.Command(opcode: opcode, parameters: parameters)
     } catch {
-      // What is asked for exists in no version that is known here, such as a PHY.
-      if case .unknown = error { return refuse(opcode, .unsupportedFeatureOrParameterValue) }
-      return refuse(opcode, .invalidHCICommandParameters)
+      return refuse(opcode, parameters, HCI.ErrorCode(error))
     }
     if let status = answerWithStatus(command, at: now) ?? statusOfInitiating(command) {
       output.send(.commandStatus(status, credits: 1, opcode))
@@ -30,12 +32,11 @@ extension Controller {
     }
   }
 
-  private mutating func refuse(_ opcode: HCI.Opcode, _ status: HCI.ErrorCode) {
-    switch opcode {
-    case .disconnect, .readRemoteVersionInformation, .leCreateConnection, .leConnectionUpdate, .leReadRemoteFeatures,
-      .leSetPHY, .leRequestPeerSCA, .leExtendedCreateConnection, .leEnableEncryption:
+  private mutating func refuse(_ opcode: HCI.Opcode, _ parameters: ByteSlice, _ status: HCI.ErrorCode) {
+    if opcode.isAnsweredWithStatus {
       output.send(.commandStatus(status, credits: 1, opcode))
-    default: output.send(.commandComplete(credits: 1, opcode, .status(status)))
+    } else {
+      output.send(.commandComplete(credits: 1, opcode, .failure(status, of: opcode, parameters)))
     }
   }
 
@@ -61,7 +62,7 @@ extension Controller {
           lmpVersion: configuration.version, companyIdentifier: configuration.companyIdentifier,
           lmpSubversion: configuration.subversion))
     case .readLocalSupportedCommands:
-      return .localSupportedCommands(HCI.SupportedCommands(Self.supportedOpcodes))
+      return .localSupportedCommands(HCI.SupportedCommands(supportedOpcodes))
     case .readLocalSupportedFeatures: return .localSupportedFeatures(Self.lmpFeatures)
     case .readBufferSize:
       return .bufferSize(
@@ -75,8 +76,8 @@ extension Controller {
     case .readBDADDR:
       // A controller without public address says so with zeros · 7.4.6.
       return .bdADDR(configuration.address.kind == .public ? configuration.address.value : 0)
-    case .leReadLocalSupportedFeatures: return .leLocalSupportedFeatures(.claimed)
-    case .leReadSupportedStates: return .leSupportedStates(Self.supportedStates)
+    case .leReadLocalSupportedFeatures: return .leLocalSupportedFeatures(features)
+    case .leReadSupportedStates: return .leSupportedStates(configuration.roles.supportedStates)
     case .leRand: return .leRand(random.next())
     case .leReadTransmitPower:
       let level = configuration.transmitPower.hciLevel
@@ -100,5 +101,16 @@ extension HCI.DataLength {
   var supported: HCI.DataLength {
     HCI.DataLength(
       octets: min(octets, DataLengthState.maximum.octets), time: min(time, DataLengthState.maximum.time))
+  }
+}
+
+extension HCI.ErrorCode {
+  /// What a command is answered with that can't be read · Vol 4, Part E, 4.5: values that are reserved may mean something in
+  /// a later version.
+  fileprivate init(_ error: DecodingError) {
+    switch error {
+    case .truncated, .excess, .invalid: self = .invalidHCICommandParameters
+    case .unknown: self = .unsupportedFeatureOrParameterValue
+    }
   }
 }

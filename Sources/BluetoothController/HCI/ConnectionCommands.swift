@@ -9,8 +9,12 @@ extension Controller {
       guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
       guard Self.disconnectReasons.contains(reason.rawValue) else { return .invalidHCICommandParameters }
       return connections[index].isTerminating ? .commandDisallowed : .success
-    case .readRemoteVersionInformation(let handle), .leReadRemoteFeatures(let handle):
+    case .readRemoteVersionInformation(let handle):
       guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+      return connections[index].procedures.isFull ? .controllerBusy : .success
+    case .leReadRemoteFeatures(let handle):
+      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+      guard connections[index].canReadFeatures else { return .commandDisallowed }
       return connections[index].procedures.isFull ? .controllerBusy : .success
     case .leRequestPeerSCA(let handle):
       guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
@@ -23,10 +27,7 @@ extension Controller {
     case .leConnectionUpdate(let handle, let parameters, _):
       guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
       guard parameters.isValid else { return .invalidHCICommandParameters }
-      guard
-        connections[index].role == .central
-          || !connections[index].peerLacks(.connectionParametersRequestProcedure)
-      else { return .unsupportedRemoteFeature }
+      guard connections[index].canRequestParameters else { return .unsupportedRemoteFeature }
       return connections[index].procedures.isFull ? .controllerBusy : .success
     default: return nil
     }
@@ -151,8 +152,15 @@ extension Connection {
   /// known to understand; else it decides alone · Vol 6, Part B, 5.1.1, 5.1.7.
   func asksForParameters(_ parameters: ConnectionParameters) -> Bool {
     role == .peripheral
-      || parameters.minimumInterval < parameters.maximumInterval
-        && procedures.remoteFeatures?.contains(.connectionParametersRequestProcedure) == true
+      || parameters.minimumInterval < parameters.maximumInterval && features.contains(Self.parametersRequest)
+        && procedures.remoteFeatures?.contains(Self.parametersRequest) == true
+  }
+
+  private static let parametersRequest = HCI.LEFeatures.connectionParametersRequestProcedure
+
+  /// A peripheral can't ask if it does not know the request, or knows that the central does not.
+  var canRequestParameters: Bool {
+    role == .central || features.contains(Self.parametersRequest) && !peerLacks(Self.parametersRequest)
   }
 
   /// The status of LE Set PHY · Vol 4, Part E, 7.8.49.
@@ -169,6 +177,9 @@ extension Connection {
     // PHY_Options: 0 no preference, 1: S=2, 2: S=8.
     phys.prefersS2 = options & 0b11 == 1
   }
+
+  /// In Bluetooth 4.0 only a central asks for features · 5.1.4.
+  var canReadFeatures: Bool { role == .central || features.contains(.peripheralInitiatedFeaturesExchange) }
 
   /// The features are asked for once in a connection · Vol 4, Part E, 7.8.21.
   mutating func readFeatures(at now: Instant, into output: inout HostOutput) {

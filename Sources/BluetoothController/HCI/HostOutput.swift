@@ -5,11 +5,16 @@ import DequeModule
 struct HostOutput {
   private(set) var packets: Deque<HCI.Packet> = []
   var eventMask = HCI.EventMask.initial
-  var eventMaskPage2: HCI.EventMaskPage2 = []
+  var eventMaskPage2 = HCI.EventMaskPage2()
   var leEventMask = HCI.LEEventMask.initial
   let pool: PacketPool
+  /// The form of Connection Complete that came with privacy exists.
+  private let hasEnhancedConnectionComplete: Bool
 
-  init(pool: PacketPool) { self.pool = pool }
+  init(features: HCI.LEFeatures, pool: PacketPool) {
+    self.pool = pool
+    hasEnhancedConnectionComplete = !features.isDisjoint(with: [.llPrivacy, .extendedAdvertising])
+  }
 
   mutating func takePacket() -> HCI.Packet? { packets.popFirst() }
 
@@ -21,47 +26,79 @@ struct HostOutput {
     leEventMask = .initial
   }
 
-  /// Sends an event if the host has not masked it · Vol 4, Part E, 7.3.1, 7.8.1.
+  /// Sends an event if the host has not masked it · Vol 4, Part E, 7.3.1, 7.3.69, 7.8.1. Of two forms of an event that
+  /// both are wanted, the later one is sent.
   mutating func send(_ event: HCI.Event) {
-    guard wants(event) else { return }
-    packets.append(event.packet(in: pool))
+    switch event {
+    case .encryptionChange(let status, let handle, let enabled) where eventMaskPage2.contains(.encryptionChangeV2):
+      append(.encryptionChangeV2(status, handle, enabled: enabled, keySize: Self.keySize))
+    default: if wants(event) { append(event) }
+    }
   }
 
   /// Tells of a new connection, or of an attempt that has failed, in the form that the host wants · 7.7.65.1, 7.7.65.10.
   mutating func send(_ complete: HCI.ConnectionComplete) {
-    send(wants(.enhancedConnectionComplete) ? .leEnhancedConnectionComplete(complete) : .leConnectionComplete(complete))
+    if hasEnhancedConnectionComplete && wants(.enhancedConnectionComplete) {
+      append(.leEnhancedConnectionComplete(complete))
+    } else {
+      send(.leConnectionComplete(complete))
+    }
   }
 
   mutating func send(_ data: HCI.ACLData) { packets.append(.acl(data)) }
+
+  /// Keys of Low Energy have 16 octets for a controller: what a host has shortened it has filled up with zeros.
+  private static let keySize: UInt8 = 16
+
+  private mutating func append(_ event: HCI.Event) { packets.append(event.packet(in: pool)) }
+
+  /// Whether the host wants the LE meta event.
+  func wants(_ event: HCI.LEEventMask) -> Bool { eventMask.contains(.leMeta) && leEventMask.contains(event) }
 
   private func wants(_ event: HCI.Event) -> Bool {
     switch event {
     case .commandComplete, .commandStatus, .numberOfCompletedPackets: true
     case .disconnectionComplete: eventMask.contains(.disconnectionComplete)
-    case .hardwareError: eventMask.contains(.hardwareError)
-    case .readRemoteVersionInformationComplete: eventMask.contains(.readRemoteVersionInformationComplete)
     case .encryptionChange: eventMask.contains(.encryptionChange)
+    case .encryptionChangeV2: eventMaskPage2.contains(.encryptionChangeV2)
+    case .readRemoteVersionInformationComplete: eventMask.contains(.readRemoteVersionInformationComplete)
+    case .hardwareError: eventMask.contains(.hardwareError)
+    case .dataBufferOverflow: eventMask.contains(.dataBufferOverflow)
     case .encryptionKeyRefreshComplete: eventMask.contains(.encryptionKeyRefreshComplete)
     case .authenticatedPayloadTimeoutExpired: eventMaskPage2.contains(.authenticatedPayloadTimeoutExpired)
-    case .dataBufferOverflow: eventMask.contains(.dataBufferOverflow)
-    case .leLongTermKeyRequest: wants(.longTermKeyRequest)
-    case .leConnectionComplete: wants(.connectionComplete)
-    case .leAdvertisingReport: wants(.advertisingReport)
-    case .leConnectionUpdateComplete: wants(.connectionUpdateComplete)
-    case .leReadRemoteFeaturesComplete: wants(.readRemoteFeaturesComplete)
-    case .leRemoteConnectionParameterRequest: wants(.remoteConnectionParameterRequest)
-    case .leDataLengthChange: wants(.dataLengthChange)
-    case .lePHYUpdateComplete: wants(.phyUpdateComplete)
-    case .leRequestPeerSCAComplete: wants(.requestPeerSCAComplete)
-    case .leChannelSelectionAlgorithm: wants(.channelSelectionAlgorithm)
-    case .leEnhancedConnectionComplete: wants(.enhancedConnectionComplete)
-    case .leDirectedAdvertisingReport: wants(.directedAdvertisingReport)
-    case .leExtendedAdvertisingReport: wants(.extendedAdvertisingReport)
-    case .leScanTimeout: wants(.scanTimeout)
-    default: false
+    case .unknown: false
+    default: event.leMask.map(wants) ?? false
     }
   }
+}
 
-  /// Whether the host wants the LE meta event.
-  func wants(_ event: HCI.LEEventMask) -> Bool { eventMask.contains(.leMeta) && leEventMask.contains(event) }
+extension HCI.Event {
+  /// The bit of the LE event mask; nil: it is no LE meta event.
+  var leMask: HCI.LEEventMask? {
+    switch self {
+    case .leConnectionComplete: .connectionComplete
+    case .leAdvertisingReport: .advertisingReport
+    case .leConnectionUpdateComplete: .connectionUpdateComplete
+    case .leReadRemoteFeaturesComplete: .readRemoteFeaturesComplete
+    case .leLongTermKeyRequest: .longTermKeyRequest
+    case .leRemoteConnectionParameterRequest: .remoteConnectionParameterRequest
+    case .leDataLengthChange: .dataLengthChange
+    case .leReadLocalP256PublicKeyComplete: .readLocalP256PublicKeyComplete
+    case .leGenerateDHKeyComplete: .generateDHKeyComplete
+    case .leEnhancedConnectionComplete: .enhancedConnectionComplete
+    case .leDirectedAdvertisingReport: .directedAdvertisingReport
+    case .lePHYUpdateComplete: .phyUpdateComplete
+    case .leExtendedAdvertisingReport: .extendedAdvertisingReport
+    case .lePeriodicAdvertisingSyncEstablished: .periodicAdvertisingSyncEstablished
+    case .lePeriodicAdvertisingReport: .periodicAdvertisingReport
+    case .lePeriodicAdvertisingSyncLost: .periodicAdvertisingSyncLost
+    case .leScanTimeout: .scanTimeout
+    case .leAdvertisingSetTerminated: .advertisingSetTerminated
+    case .leScanRequestReceived: .scanRequestReceived
+    case .leChannelSelectionAlgorithm: .channelSelectionAlgorithm
+    case .lePeriodicAdvertisingSyncTransferReceived: .periodicAdvertisingSyncTransferReceived
+    case .leRequestPeerSCAComplete: .requestPeerSCAComplete
+    default: nil
+    }
+  }
 }

@@ -15,6 +15,10 @@ struct HostSettings {
   /// Of LE Set Default PHY.
   var preferredPHYs = LL.PHYPreferences(transmit: PHYState.supported, receive: PHYState.supported)
   var suggestedLength = DataLengthState.minimum
+  /// Of the LE features, those that the host has.
+  var features: HCI.LEFeatures = []
+  /// nil: none of either kind has been used.
+  var commandGeneration: CommandGeneration?
 
   init() {}
 

@@ -1,9 +1,9 @@
 import BluetoothWire
 
 extension Controller {
-  /// The commands that this controller knows; all others are answered with Unknown HCI Command. The bitmap of Read Local
-  /// Supported Commands is made of it.
-  static let supportedOpcodes: [HCI.Opcode] = [
+  /// The commands that this controller can serve; all others are answered with Unknown HCI Command, and so are those whose
+  /// feature, role or version the configuration leaves out. The bitmap of Read Local Supported Commands is made of it.
+  static let servedOpcodes: [HCI.Opcode] = [
     .disconnect, .readRemoteVersionInformation,
     .setEventMask, .reset, .readTransmitPowerLevel, .setEventMaskPage2,
     .readAuthenticatedPayloadTimeout, .writeAuthenticatedPayloadTimeout,
@@ -22,11 +22,86 @@ extension Controller {
     .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
   ]
 
-  static let supportedOpcodeSet = Set(supportedOpcodes)
+  private static let served = Set(servedOpcodes)
 
-  /// Every state and combination of states that has a bit, 0 to 41 · Vol 4, Part E, 7.8.27.
-  static let supportedStates: UInt64 = 0x3FF_FFFF_FFFF
+  func supports(_ opcode: HCI.Opcode) -> Bool { Self.served.contains(opcode) && opcode.requirement.isMet(by: self) }
+
+  var supportedOpcodes: [HCI.Opcode] {
+    Self.servedOpcodes.filter { $0.requirement.isMet(by: self) }
+  }
 
   /// BR/EDR not supported, LE supported · Vol 2, Part C, 3.3.
   static let lmpFeatures: HCI.LMPFeatures = [.bredrNotSupported, .leSupported]
+}
+
+/// What a controller must have for a command to make sense · Vol 4, Part E, 3, table 3.1.
+private struct Requirement {
+  /// One of these; none: no feature is needed.
+  var anyFeature: HCI.LEFeatures = []
+  /// All of these.
+  var roles: ControllerRoles = []
+  var version = ControllerConfiguration.version40
+
+  func isMet(by controller: borrowing Controller) -> Bool {
+    (anyFeature.isEmpty || !anyFeature.isDisjoint(with: controller.features))
+      && roles.isSubset(of: controller.configuration.roles) && version <= controller.configuration.version
+  }
+}
+
+extension HCI.Opcode {
+  fileprivate var requirement: Requirement {
+    switch self {
+    case .leSetAdvertisingParameters, .leReadAdvertisingPhysicalChannelTxPower, .leSetAdvertisingData,
+      .leSetScanResponseData, .leSetAdvertisingEnable:
+      Requirement(roles: .advertiser)
+    case .leSetScanParameters, .leSetScanEnable: Requirement(roles: .scanner)
+    case .leCreateConnection, .leCreateConnectionCancel, .leSetHostChannelClassification:
+      Requirement(roles: .central)
+    case .leEncrypt: Requirement(anyFeature: .encryption)
+    case .leEnableEncryption: Requirement(anyFeature: .encryption, roles: .central)
+    case .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply:
+      Requirement(anyFeature: .encryption, roles: .peripheral)
+    case .setEventMaskPage2, .readAuthenticatedPayloadTimeout, .writeAuthenticatedPayloadTimeout:
+      Requirement(anyFeature: .ping)
+    case .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply:
+      Requirement(anyFeature: .connectionParametersRequestProcedure)
+    case .leSetDataLength, .leReadSuggestedDefaultDataLength, .leWriteSuggestedDefaultDataLength,
+      .leReadMaximumDataLength:
+      Requirement(anyFeature: .dataPacketLengthExtension)
+    case .leReadLocalP256PublicKey, .leGenerateDHKey: Requirement(version: ControllerConfiguration.version42)
+    case .leGenerateDHKeyV2: Requirement(version: ControllerConfiguration.version51)
+    case .leAddDeviceToResolvingList, .leRemoveDeviceFromResolvingList, .leClearResolvingList,
+      .leReadResolvingListSize, .leReadPeerResolvableAddress, .leReadLocalResolvableAddress,
+      .leSetAddressResolutionEnable, .leSetResolvablePrivateAddressTimeout, .leSetPrivacyMode,
+      .leSetDataRelatedAddressChanges:
+      Requirement(anyFeature: .llPrivacy)
+    case .leReadPHY, .leSetDefaultPHY, .leSetPHY: Requirement(anyFeature: [.le2MPHY, .leCodedPHY])
+    case .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
+      .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leReadMaximumAdvertisingDataLength,
+      .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet, .leClearAdvertisingSets:
+      Requirement(anyFeature: .extendedAdvertising, roles: .advertiser)
+    case .leSetExtendedScanParameters, .leSetExtendedScanEnable:
+      Requirement(anyFeature: .extendedAdvertising, roles: .scanner)
+    case .leExtendedCreateConnection: Requirement(anyFeature: .extendedAdvertising, roles: .central)
+    case .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData, .leSetPeriodicAdvertisingEnable:
+      Requirement(anyFeature: .periodicAdvertising, roles: .advertiser)
+    case .lePeriodicAdvertisingCreateSync, .lePeriodicAdvertisingCreateSyncCancel,
+      .lePeriodicAdvertisingTerminateSync, .leAddDeviceToPeriodicAdvertiserList,
+      .leRemoveDeviceFromPeriodicAdvertiserList, .leClearPeriodicAdvertiserList, .leReadPeriodicAdvertiserListSize:
+      Requirement(anyFeature: .periodicAdvertising, roles: .scanner)
+    case .leSetPeriodicAdvertisingReceiveEnable:
+      Requirement(anyFeature: [.periodicAdvertisingSyncTransferRecipient, .periodicAdvertisingADI], roles: .scanner)
+    case .lePeriodicAdvertisingSyncTransfer, .lePeriodicAdvertisingSetInfoTransfer:
+      Requirement(anyFeature: .periodicAdvertisingSyncTransferSender)
+    case .leSetPeriodicAdvertisingSyncTransferParameters, .leSetDefaultPeriodicAdvertisingSyncTransferParameters:
+      Requirement(anyFeature: .periodicAdvertisingSyncTransferRecipient)
+    case .leReadTransmitPower, .leReadRFPathCompensation, .leWriteRFPathCompensation:
+      Requirement(version: ControllerConfiguration.version50)
+    case .leModifySleepClockAccuracy: Requirement(version: ControllerConfiguration.version51)
+    case .leRequestPeerSCA: Requirement(anyFeature: .sleepClockAccuracyUpdates)
+    case .leSetHostFeature, .leSetExtendedAdvertisingParametersV2:
+      Requirement(anyFeature: .advertisingCodingSelection)
+    default: Requirement()
+    }
+  }
 }

@@ -42,7 +42,7 @@ package struct Controller: ~Copyable {
     self.pool = pool
     self.random = random
     clock = SleepClock(drift: configuration.sleepClockDrift)
-    output = HostOutput(pool: pool)
+    output = HostOutput(features: HCI.LEFeatures.claimed.intersection(configuration.features), pool: pool)
     host = HostSettings(address: configuration.address)
   }
 

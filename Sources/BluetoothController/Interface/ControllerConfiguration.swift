@@ -31,8 +31,33 @@ package struct ControllerConfiguration: Sendable {
   /// HCI_Subversion and LL Subversion.
   package var subversion: UInt16 = 0x0001
 
+  /// What the controller may have: of these it claims, in its features and in its supported commands, what it serves, and
+  /// refuses the rest. All by default.
+  package var features = HCI.LEFeatures(rawValue: .max)
+  /// What the device can be. All by default.
+  package var roles = ControllerRoles.all
+
+  /// Values of `version` · Assigned Numbers, 2.1.
+  package static let version40: UInt8 = 0x06
+  package static let version42: UInt8 = 0x08
+  package static let version50: UInt8 = 0x09
+  package static let version51: UInt8 = 0x0A
+
   package init(address: DeviceAddress, name: String = "") {
     self.address = address
     self.name = name
+  }
+
+  /// An accessory of 2010, Bluetooth 4.0: packets of 27 octets, one connection, in which it is the peripheral; of the
+  /// features there is encryption only.
+  package static func bluetooth40Peripheral(address: DeviceAddress, name: String = "") -> ControllerConfiguration {
+    var configuration = ControllerConfiguration(address: address, name: name)
+    configuration.version = version40
+    configuration.features = .encryption
+    configuration.roles = [.advertiser, .peripheral]
+    configuration.connectionLimit = 1
+    configuration.aclBufferLength = 27
+    configuration.aclBufferCount = 8
+    return configuration
   }
 }

@@ -1,0 +1,31 @@
+import BluetoothWire
+
+extension HCI.LEFeatures {
+  /// What this link layer has: each is here from the commit on that makes it work. A configuration may leave some out.
+  static let claimed: HCI.LEFeatures = [
+    .encryption, .connectionParametersRequestProcedure, .extendedRejectIndication, .peripheralInitiatedFeaturesExchange,
+    .ping,
+    .dataPacketLengthExtension, .extendedScanningFilterPolicies, .le2MPHY, .leCodedPHY, .channelSelectionAlgorithm2,
+    .minimumNumberOfUsedChannels,
+    .sleepClockAccuracyUpdates, .channelClassification,
+  ]
+
+  /// Those that a host sets · Vol 4, Part E, 7.8.115.
+  static let ofHost: HCI.LEFeatures = [.advertisingCodingSelectionHostSupport]
+}
+
+extension Controller {
+  /// What this controller has and is told by LE Read Local Supported Features and LL_FEATURE_REQ.
+  var features: HCI.LEFeatures { HCI.LEFeatures.claimed.intersection(configuration.features).union(host.features) }
+
+  /// LE Set Host Feature · Vol 4, Part E, 7.8.115.
+  mutating func setHostFeature(_ bit: UInt8, _ value: Bool) -> HCI.ErrorCode {
+    guard bit < 64, case let feature = HCI.LEFeatures(rawValue: 1 << bit), HCI.LEFeatures.ofHost.contains(feature)
+    else {
+      return .unsupportedFeatureOrParameterValue
+    }
+    guard connections.isEmpty else { return .commandDisallowed }
+    if value { host.features.insert(feature) } else { host.features.remove(feature) }
+    return .success
+  }
+}
