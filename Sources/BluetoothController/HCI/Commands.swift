@@ -17,13 +17,18 @@ extension Controller {
     } catch {
       return refuse(opcode, parameters, HCI.ErrorCode(error))
     }
-    if let status = answerWithStatus(command, at: now) ?? statusOfInitiating(command) {
+    if let status = answerWithStatus(command, at: now) ?? statusOfInitiating(command)
+      ?? statusOfCryptography(command)
+    {
       output.send(.commandStatus(status, credits: 1, opcode))
       followStatus(command, status, at: now)
-      if status == .success { followInitiating(command, at: now) }
+      if status == .success {
+        followInitiating(command, at: now)
+        followCryptography(command)
+      }
     } else if let result = advertising(command, at: now) ?? advertisingSets(command, at: now)
       ?? periodicAdvertising(command, at: now) ?? scanning(command, at: now) ?? ofConnection(command, at: now)
-      ?? ofEncryption(command, at: now) ?? general(command)
+      ?? ofEncryption(command, at: now) ?? cryptography(command) ?? general(command)
     {
       output.send(.commandComplete(credits: 1, opcode, result))
       followCompletion(command, result)
@@ -78,7 +83,6 @@ extension Controller {
       return .bdADDR(configuration.address.kind == .public ? configuration.address.value : 0)
     case .leReadLocalSupportedFeatures: return .leLocalSupportedFeatures(features)
     case .leReadSupportedStates: return .leSupportedStates(configuration.roles.supportedStates)
-    case .leRand: return .leRand(random.next())
     case .leReadTransmitPower:
       let level = configuration.transmitPower.hciLevel
       return .leTransmitPower(minimum: level, maximum: level)

@@ -6,8 +6,7 @@ extension HCI.LEFeatures {
     .encryption, .connectionParametersRequestProcedure, .extendedRejectIndication, .peripheralInitiatedFeaturesExchange,
     .ping,
     .dataPacketLengthExtension, .extendedScanningFilterPolicies, .le2MPHY, .leCodedPHY, .channelSelectionAlgorithm2,
-    .minimumNumberOfUsedChannels,
-    .sleepClockAccuracyUpdates, .channelClassification,
+    .minimumNumberOfUsedChannels, .sleepClockAccuracyUpdates, .remotePublicKeyValidation, .channelClassification,
   ]
 
   /// Those that a host sets · Vol 4, Part E, 7.8.115.

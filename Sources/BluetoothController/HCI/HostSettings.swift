@@ -17,6 +17,8 @@ struct HostSettings {
   var suggestedLength = DataLengthState.minimum
   /// Of the LE features, those that the host has.
   var features: HCI.LEFeatures = []
+  /// The last one that LE Read Local P-256 Public Key has made.
+  var keyPair: KeyPairBox?
   /// nil: none of either kind has been used.
   var commandGeneration: CommandGeneration?
 

@@ -14,10 +14,11 @@ extension Controller {
     .leSetScanResponseData, .leSetAdvertisingEnable, .leSetScanParameters, .leSetScanEnable,
     .leCreateConnection, .leCreateConnectionCancel, .leReadFilterAcceptListSize, .leClearFilterAcceptList,
     .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate,
-    .leSetHostChannelClassification, .leReadChannelMap, .leReadRemoteFeatures, .leRand, .leEnableEncryption,
-    .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply, .leReadSupportedStates,
+    .leSetHostChannelClassification, .leReadChannelMap, .leReadRemoteFeatures, .leEncrypt, .leRand,
+    .leEnableEncryption, .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply, .leReadSupportedStates,
     .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .leSetDataLength,
     .leReadSuggestedDefaultDataLength, .leWriteSuggestedDefaultDataLength, .leReadMaximumDataLength,
+    .leReadLocalP256PublicKey, .leGenerateDHKey, .leGenerateDHKeyV2,
     .leReadPHY, .leSetDefaultPHY, .leSetPHY, .leReadTransmitPower, .leRequestPeerSCA,
     .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
   ]
@@ -57,7 +58,6 @@ extension HCI.Opcode {
     case .leSetScanParameters, .leSetScanEnable: Requirement(roles: .scanner)
     case .leCreateConnection, .leCreateConnectionCancel, .leSetHostChannelClassification:
       Requirement(roles: .central)
-    case .leEncrypt: Requirement(anyFeature: .encryption)
     case .leEnableEncryption: Requirement(anyFeature: .encryption, roles: .central)
     case .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply:
       Requirement(anyFeature: .encryption, roles: .peripheral)

@@ -1,0 +1,57 @@
+import Crypto
+
+/// A key pair on the curve P-256 · Vol 3, Part H, 2.3.5.6.1. Numbers are most significant octet first.
+package struct P256KeyPair {
+  /// X and Y of a point, 32 octets each.
+  package struct PublicKey: Hashable, Sendable {
+    package var x: [UInt8]
+    package var y: [UInt8]
+    package init(x: [UInt8], y: [UInt8]) {
+      self.x = x
+      self.y = y
+    }
+  }
+
+  private let key: P256.KeyAgreement.PrivateKey
+
+  /// The pair that belongs to a private key of 32 octets; nil: it is not one, being 0 or not below the curve's order.
+  package init?(privateKey: [UInt8]) {
+    guard let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: privateKey) else { return nil }
+    self.key = key
+  }
+
+  /// A pair drawn from `generator`.
+  package init(using generator: inout some RandomNumberGenerator) {
+    while true {
+      let octets = (0..<4).flatMap { _ in (generator.next() as UInt64).bigEndianBytes }
+      if let pair = P256KeyPair(privateKey: octets) {
+        self = pair
+        return
+      }
+    }
+  }
+
+  /// The pair that everybody knows, so that who listens can read along.
+  package static let debug: P256KeyPair = {
+    let octets: [UInt8] = [
+      0x3F, 0x49, 0xF6, 0xD4, 0xA3, 0xC5, 0x5F, 0x38, 0x74, 0xC9, 0xB3, 0xE3, 0xD2, 0x10, 0x3F, 0x50,
+      0x4A, 0xFF, 0x60, 0x7B, 0xEB, 0x40, 0xB7, 0x99, 0x58, 0x99, 0xB8, 0xA6, 0xCD, 0x3C, 0x1A, 0xBD,
+    ]
+    guard let pair = P256KeyPair(privateKey: octets) else { preconditionFailure("the debug key is a key") }
+    return pair
+  }()
+
+  package var publicKey: PublicKey {
+    let octets = [UInt8](key.publicKey.rawRepresentation)
+    return PublicKey(x: Array(octets.prefix(32)), y: Array(octets.suffix(32)))
+  }
+
+  /// The secret that this pair and the owner of `peer` share, DHKey; nil: `peer` is no point of the curve.
+  package func sharedSecret(with peer: PublicKey) -> [UInt8]? {
+    guard peer.x.count == 32, peer.y.count == 32,
+      let point = try? P256.KeyAgreement.PublicKey(rawRepresentation: peer.x + peer.y),
+      let secret = try? key.sharedSecretFromKeyAgreement(with: point)
+    else { return nil }
+    return secret.withUnsafeBytes { [UInt8]($0) }
+  }
+}
