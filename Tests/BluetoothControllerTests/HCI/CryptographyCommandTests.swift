@@ -7,9 +7,21 @@ import Testing
 
 @Suite("HCI commands for cryptography")
 struct CryptographyCommandTests {
-  private let device = TestDevice("device", address: 0x1111_1111_1111)
+  private let air = TestAir()
+  private let device: TestDevice
 
-  init() { device.start() }
+  init() {
+    device = TestDevice("device", address: 0x1111_1111_1111)
+    air.add(device)
+    device.start()
+  }
+
+  private func another(_ name: String, address: UInt64) -> TestDevice {
+    let device = TestDevice(name, address: address)
+    air.add(device)
+    device.start()
+    return device
+  }
 
   private func little(_ key: P256KeyPair.PublicKey) -> ByteSlice { ByteSlice(key.x.reversed() + key.y.reversed()) }
 
@@ -40,8 +52,7 @@ struct CryptographyCommandTests {
 
   @Test("Two controllers come to the same DHKey, and each key pair is a new one")
   func agreement() throws {
-    let other = TestDevice("other", address: 0x2222_2222_2222)
-    other.start()
+    let other = another("other", address: 0x2222_2222_2222)
     let old = try readPublicKey(device)
     let key = try readPublicKey(device)
     #expect(key != old)
@@ -54,8 +65,7 @@ struct CryptographyCommandTests {
 
   @Test("The key pair is drawn from the device's own generator: the same seed, the same key")
   func determinism() throws {
-    let twin = TestDevice("device", address: 0x1111_1111_1111)
-    twin.start()
+    let twin = another("device", address: 0x1111_1111_1111)
     #expect(try readPublicKey(device) == readPublicKey(twin))
   }
 

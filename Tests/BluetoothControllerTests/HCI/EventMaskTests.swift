@@ -5,7 +5,6 @@ import Testing
 
 private let handle = HCI.ConnectionHandle(rawValue: 0x0001)
 private let peer = HCI.PeerAddress(type: 0, value: 1)
-private let pool = PacketPool()
 
 /// An event and the one bit that lets it pass.
 private struct Maskable: CustomTestStringConvertible {
@@ -48,7 +47,7 @@ private struct Maskable: CustomTestStringConvertible {
     Maskable(
       .leAdvertisingReport(
         HCI.AdvertisingReports(
-          HCI.AdvertisingReport(type: .scannable, address: peer, data: [], rssi: 0), in: pool)), le: 1),
+          HCI.AdvertisingReport(type: .scannable, address: peer, data: [], rssi: 0), in: PacketPool())), le: 1),
     Maskable(
       .leConnectionUpdateComplete(
         .success, handle, HCI.ConnectionValues(interval: 6, latency: 0, supervisionTimeout: 10)), le: 2),
@@ -72,7 +71,7 @@ private struct Maskable: CustomTestStringConvertible {
         HCI.ExtendedAdvertisingReports(
           HCI.ExtendedAdvertisingReport(
             type: .scannable, address: peer, primaryPHY: 1, secondaryPHY: 0, advertisingSID: 0xFF, transmitPower: 127,
-            rssi: 0, periodicAdvertisingInterval: 0, directAddress: peer, data: []), in: pool)), le: 12),
+            rssi: 0, periodicAdvertisingInterval: 0, directAddress: peer, data: []), in: PacketPool())), le: 12),
     Maskable(.lePeriodicAdvertisingSyncEstablished(.success, .none), le: 13),
     Maskable(
       .lePeriodicAdvertisingReport(
@@ -91,11 +90,11 @@ private struct Maskable: CustomTestStringConvertible {
 
 @Suite("Event masks")
 struct EventMaskTests {
-  private func output() -> HostOutput { HostOutput(features: .claimed, pool: pool) }
+  private func output() -> HostOutput { HostOutput(features: .claimed, pool: PacketPool()) }
 
   private func passes(_ event: HCI.Event, _ output: consuming HostOutput) -> Bool {
     output.send(event)
-    return output.takePacket() == event.packet(in: pool)
+    return output.takePacket() == event.packet(in: PacketPool())
   }
 
   @Test("An event passes with its own bit alone", arguments: Maskable.all)
@@ -142,7 +141,7 @@ struct EventMaskTests {
   func unmaskable() {
     let events: [HCI.Event] = [
       .commandComplete(credits: 1, .reset, .status(.success)), .commandStatus(.success, credits: 1, .disconnect),
-      .numberOfCompletedPackets(HCI.CompletedPackets(handle, count: 1, in: pool)),
+      .numberOfCompletedPackets(HCI.CompletedPackets(handle, count: 1, in: PacketPool())),
     ]
     for event in events {
       var output = output()
@@ -165,11 +164,11 @@ struct EventMaskTests {
       (.encryption, [.connectionComplete, .enhancedConnectionComplete], .leConnectionComplete(complete)),
       (.encryption, .enhancedConnectionComplete, nil), (.llPrivacy, [], nil),
     ] {
-      var output = HostOutput(features: features, pool: pool)
+      var output = HostOutput(features: features, pool: PacketPool())
       output.eventMask = .leMeta
       output.leEventMask = mask
       output.send(.leConnectionComplete(complete))
-      #expect(output.takePacket() == expected?.packet(in: pool))
+      #expect(output.takePacket() == expected?.packet(in: PacketPool()))
       #expect(output.takePacket() == nil)
     }
   }
@@ -182,7 +181,7 @@ struct EventMaskTests {
     output.send(.encryptionChange(.success, handle, enabled: 1))
     #expect(
       output.takePacket()
-        == HCI.Event.encryptionChangeV2(.success, handle, enabled: 1, keySize: 16).packet(in: pool))
+        == HCI.Event.encryptionChangeV2(.success, handle, enabled: 1, keySize: 16).packet(in: PacketPool()))
     #expect(output.takePacket() == nil)
   }
 }
