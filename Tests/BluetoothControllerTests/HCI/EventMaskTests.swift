@@ -167,7 +167,7 @@ struct EventMaskTests {
       var output = HostOutput(features: features, pool: PacketPool())
       output.eventMask = .leMeta
       output.leEventMask = mask
-      output.send(.leConnectionComplete(complete))
+      output.send(complete)
       #expect(output.takePacket() == expected?.packet(in: PacketPool()))
       #expect(output.takePacket() == nil)
     }
