@@ -3,10 +3,20 @@ import BluetoothWire
 extension HCI.LEFeatures {
   /// What this link layer has: each is here from the commit on that makes it work. A configuration may leave some out.
   static let claimed: HCI.LEFeatures = [
-    .encryption, .connectionParametersRequestProcedure, .extendedRejectIndication, .peripheralInitiatedFeaturesExchange,
+    .encryption,
+    .connectionParametersRequestProcedure,
+    .extendedRejectIndication,
+    .peripheralInitiatedFeaturesExchange,
     .ping,
-    .dataPacketLengthExtension, .extendedScanningFilterPolicies, .le2MPHY, .leCodedPHY, .channelSelectionAlgorithm2,
-    .minimumNumberOfUsedChannels, .sleepClockAccuracyUpdates, .remotePublicKeyValidation, .channelClassification,
+    .dataPacketLengthExtension,
+    .extendedScanningFilterPolicies,
+    .le2MPHY,
+    .leCodedPHY,
+    .channelSelectionAlgorithm2,
+    .minimumNumberOfUsedChannels,
+    .sleepClockAccuracyUpdates,
+    .remotePublicKeyValidation,
+    .channelClassification,
   ]
 
   /// Those that a host sets · Vol 4, Part E, 7.8.115.

@@ -247,7 +247,7 @@ final class TestDevice {
   func start() {
     send(.reset)
     send(.setEventMask(HCI.EventMask(rawValue: .max)))
-    send(.setEventMaskPage2(HCI.EventMaskPage2(rawValue: .max)))
+    send(.setEventMaskPage2(.authenticatedPayloadTimeoutExpired))
     send(.leSetEventMask(HCI.LEEventMask(rawValue: .max)))
     clear()
   }
