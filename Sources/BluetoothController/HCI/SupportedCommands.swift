@@ -21,6 +21,11 @@ extension Controller {
     .leReadLocalP256PublicKey, .leGenerateDHKey, .leGenerateDHKeyV2,
     .leReadPHY, .leSetDefaultPHY, .leSetPHY, .leReadTransmitPower, .leRequestPeerSCA,
     .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
+    .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingParametersV2,
+    .leSetExtendedAdvertisingData, .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable,
+    .leReadMaximumAdvertisingDataLength, .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet,
+    .leClearAdvertisingSets, .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData,
+    .leSetPeriodicAdvertisingEnable,
   ]
 
   private static let served = Set(servedOpcodes)

@@ -1,0 +1,109 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+extension HCI.AdvertisingHandle: ExpressibleByIntegerLiteral {
+  public init(integerLiteral value: UInt8) { self.init(rawValue: value) }
+}
+
+extension HCI.ExtendedAdvertisingParameters {
+  /// A set that advertises every 100 ms.
+  static func every100ms(
+    _ handle: HCI.AdvertisingHandle = 1, _ properties: Properties = [],
+    change: (inout HCI.ExtendedAdvertisingParameters) -> Void = { _ in }
+  ) -> Self {
+    var parameters = HCI.ExtendedAdvertisingParameters(
+      handle: handle, properties: properties, minimumInterval: 160, maximumInterval: 160, ownAddressType: .public)
+    change(&parameters)
+    return parameters
+  }
+}
+
+extension TestDevice {
+  @discardableResult
+  func enable(_ handles: HCI.AdvertisingHandle..., duration: UInt16 = 0, maximumEvents: UInt8 = 0) -> HCI.ErrorCode? {
+    let elements = handles.map {
+      HCI.AdvertisingSetEnables.Element($0, duration: duration, maximumEvents: maximumEvents)
+    }
+    return send(.leSetExtendedAdvertisingEnable(true, HCI.AdvertisingSetEnables(elements, in: pool)))
+  }
+
+  @discardableResult
+  func disable(_ handles: HCI.AdvertisingHandle...) -> HCI.ErrorCode? {
+    let elements = handles.map { HCI.AdvertisingSetEnables.Element($0) }
+    return send(.leSetExtendedAdvertisingEnable(false, HCI.AdvertisingSetEnables(elements, in: pool)))
+  }
+
+  /// Gives a set its data, in as many fragments as they need.
+  @discardableResult
+  func setData(_ data: [UInt8], of handle: HCI.AdvertisingHandle = 1) -> HCI.ErrorCode? {
+    sendFragments(data) { .leSetExtendedAdvertisingData(handle, $0) }
+  }
+
+  @discardableResult
+  func setResponse(_ data: [UInt8], of handle: HCI.AdvertisingHandle = 1) -> HCI.ErrorCode? {
+    sendFragments(data) { .leSetExtendedScanResponseData(handle, $0) }
+  }
+
+  @discardableResult
+  func setPeriodicData(_ data: [UInt8], of handle: HCI.AdvertisingHandle = 1) -> HCI.ErrorCode? {
+    sendFragments(data) { .leSetPeriodicAdvertisingData(handle, $0) }
+  }
+
+  private func sendFragments(
+    _ data: [UInt8], _ command: (HCI.AdvertisingDataFragment) -> HCI.Command
+  ) -> HCI.ErrorCode? {
+    guard data.count > 251 else { return send(command(HCI.AdvertisingDataFragment(.complete, ByteSlice(data)))) }
+    var status: HCI.ErrorCode?
+    for start in stride(from: 0, to: data.count, by: 251) {
+      let part = ByteSlice(data[start..<min(start + 251, data.count)])
+      let operation: HCI.AdvertisingDataFragment.Operation =
+        start == 0 ? .first : start + 251 >= data.count ? .last : .intermediate
+      status = send(command(HCI.AdvertisingDataFragment(operation, part)))
+      if status != .success { return status }
+    }
+    return status
+  }
+
+  var terminatedSets: [HCI.ErrorCode] {
+    events.compactMap { if case .leAdvertisingSetTerminated(let status, _, _, _) = $0 { status } else { nil } }
+  }
+}
+
+extension TestAir.Transmission {
+  /// What an extended advertising PDU says.
+  var extended: LL.ExtendedAdvertisingPayload? {
+    if case .extended(let payload)? = advertisingPDU { payload } else { nil }
+  }
+  var isPrimary: Bool { isAdvertising && ChannelIndex(channel).number >= 37 }
+  /// The extended PDU of a periodic advertising train.
+  var train: LL.ExtendedAdvertisingPayload? {
+    guard !isAdvertising,
+      case .extended(let payload)? = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload)
+    else { return nil }
+    return payload
+  }
+}
+
+extension TestAir {
+  /// The packets that `first` leads to, by their pointers: each begins within the unit of the offset that announces it, on
+  /// the channel and the PHY that it says.
+  func chain(from first: Transmission) -> [Transmission] {
+    var result: [Transmission] = []
+    var last = first
+    while let pointer = (last.extended ?? last.train)?.auxiliary, pointer.offset.value > 0 {
+      let earliest = last.start + pointer.offset.span
+      guard
+        let next = log.first(where: {
+          $0.device == first.device && $0.start >= earliest && $0.start < earliest + pointer.offset.unit
+            && $0.channel == pointer.channel.radioChannel && $0.modulation.phy == pointer.phy
+        })
+      else { break }
+      result.append(next)
+      last = next
+    }
+    return result
+  }
+}
