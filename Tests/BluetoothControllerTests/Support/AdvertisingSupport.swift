@@ -67,6 +67,38 @@ extension TestDevice {
     return status
   }
 
+  /// Scans on LE 1M all the time, and on LE Coded if told so.
+  func scanExtended(isActive: Bool = false, onCoded isOnCoded: Bool = false) {
+    let scan = HCI.ExtendedScanParameters.Scan(isActive: isActive, interval: 48, window: isOnCoded ? 24 : 48)
+    #expect(
+      send(
+        .leSetExtendedScanParameters(
+          HCI.ExtendedScanParameters(ownAddressType: .public, le1M: scan, leCoded: isOnCoded ? scan : nil)))
+        == .success)
+    #expect(send(.leSetExtendedScanEnable(HCI.ExtendedScanEnable(true))) == .success)
+  }
+
+  func connectExtended(
+    to peer: TestDevice, interval: UInt16 = 24, timeout: UInt16 = 200, onCoded isOnCoded: Bool = false
+  ) {
+    let initiating = HCI.ExtendedCreateConnection.Initiating(
+      scanInterval: 48, scanWindow: 48,
+      parameters: ConnectionParameters(
+        minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: timeout))
+    #expect(
+      send(
+        .leExtendedCreateConnection(
+          HCI.ExtendedCreateConnection(
+            usesAcceptList: false, ownAddressType: .public, peer: HCI.PeerAddress(peer.address),
+            le1M: isOnCoded ? nil : initiating, leCoded: isOnCoded ? initiating : nil))) == .success)
+  }
+
+  var extendedReports: [HCI.ExtendedAdvertisingReport] {
+    events.flatMap { event -> [HCI.ExtendedAdvertisingReport] in
+      if case .leExtendedAdvertisingReport(let reports) = event { Array(reports) } else { [] }
+    }
+  }
+
   var terminatedSets: [HCI.ErrorCode] {
     events.compactMap { if case .leAdvertisingSetTerminated(let status, _, _, _) = $0 { status } else { nil } }
   }

@@ -40,6 +40,8 @@ final class TestAir {
   private(set) var log: [Transmission] = []
   var devices: [TestDevice] = []
   private var radios: [RadioState] = []
+  /// When each device has something to do, and of what kind: nobody is asked before.
+  private var wakeUps: [(time: Instant, rank: Int)] = []
   /// What becomes of a packet; it may be changed on its way.
   var fate: (inout Transmission) -> Fate = { _ in .arrives }
 
@@ -48,12 +50,14 @@ final class TestAir {
     device.number = devices.count
     devices.append(device)
     radios.append(.idle)
+    wakeUps.append((.distantFuture, 2))
   }
 
   func clearLog() { log.removeAll() }
 
   func run(for span: TimeSpan) {
     let end = now + span
+    refreshAll()
     while step(until: end) {}
     now = end
   }
@@ -62,26 +66,15 @@ final class TestAir {
   @discardableResult
   func run(until condition: () -> Bool, limit: TimeSpan = .seconds(10)) -> Bool {
     let end = now + limit
+    refreshAll()
     while !condition() { if !step(until: end) { return false } }
     return true
   }
 
   private func step(until end: Instant) -> Bool {
-    var next: (time: Instant, rank: Int, device: Int)?
-    func consider(_ time: Instant?, _ rank: Int, _ device: Int) {
-      guard let time else { return }
-      if let best = next, (best.time, best.rank) <= (time, rank) { return }
-      next = (time, rank, device)
-    }
-    for index in devices.indices {
-      switch radios[index] {
-      case .transmitting(let transmission): consider(transmission.end, 0, index)
-      case .listening(_, _, _, _, let until, nil): consider(until, 1, index)
-      case .listening, .idle: break
-      }
-      consider(devices[index].controller.deadline, 2, index)
-    }
-    guard let (time, rank, index) = next, time <= end else { return false }
+    guard let index = wakeUps.indices.min(by: { wakeUps[$0] < wakeUps[$1] }) else { return false }
+    let (time, rank) = wakeUps[index]
+    guard time <= end, time != .distantFuture else { return false }
     #expect(time >= now, "time runs backwards")
     now = max(now, time)
     switch (rank, radios[index]) {
@@ -89,14 +82,31 @@ final class TestAir {
     case (1, .listening):
       radios[index] = .idle
       tell(index, .nothingReceived)
-    default: devices[index].controller.timeReached(now)
+    default:
+      devices[index].controller.timeReached(now)
+      attend(to: index)
     }
-    for index in devices.indices { attend(to: index) }
     return true
+  }
+
+  private func refresh(_ index: Int) {
+    var next = (time: devices[index].controller.deadline ?? .distantFuture, rank: 2)
+    switch radios[index] {
+    case .transmitting(let transmission): if (transmission.end, 0) < next { next = (transmission.end, 0) }
+    case .listening(_, _, _, _, let until?, nil): if (until, 1) < next { next = (until, 1) }
+    case .listening, .idle: break
+    }
+    wakeUps[index] = next
+  }
+
+  /// Tests may have changed the devices behind the air's back.
+  private func refreshAll() {
+    for index in devices.indices { refresh(index) }
   }
 
   private func ends(_ sent: Transmission) {
     radios[sent.device] = .idle
+    refresh(sent.device)
     var transmission = sent
     log.append(sent)
     let fate = fate(&transmission)
@@ -129,6 +139,7 @@ final class TestAir {
     while let command = devices[index].controller.takeRadioCommand() { obey(command, index) }
     devices[index].takePackets(at: now)
     while let command = devices[index].controller.takeRadioCommand() { obey(command, index) }
+    refresh(index)
   }
 
   private func obey(_ command: RadioCommand, _ index: Int) {
@@ -158,6 +169,7 @@ final class TestAir {
           radios[other] = .listening(
             channel: channel, phy: modulation.phy, accessAddress: packet.accessAddress, crcInit: crcInit, until: until,
             lock: now)
+          refresh(other)
         }
       }
     }

@@ -1,0 +1,138 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Requests to extended advertisers")
+struct AuxiliaryExchangeTests {
+  private let air = TestAir()
+  private let device = TestDevice("device", address: 0x2222_2222_2222)
+  private let other = TestDevice("other", address: 0x1111_1111_1111)
+
+  init() {
+    air.add(device)
+    air.add(other)
+    device.start()
+    other.start()
+  }
+
+  private func set(
+    _ properties: HCI.ExtendedAdvertisingParameters.Properties, on phy: PHY = .le1M,
+    change: (inout HCI.ExtendedAdvertisingParameters) -> Void = { _ in }
+  ) {
+    let parameters = HCI.ExtendedAdvertisingParameters.every100ms(1, properties) {
+      ($0.primaryPHY, $0.secondaryPHY) = (phy == .leCoded ? .leCoded : .le1M, phy)
+      ($0.minimumInterval, $0.maximumInterval) = (320, 320)
+      change(&$0)
+    }
+    #expect(device.send(.leSetExtendedAdvertisingParameters(parameters)) == .success)
+  }
+
+  @Test(
+    "AUX_SCAN_REQ is answered after 150 µs, with a response as long as it may be",
+    arguments: [PHY.le1M, .le2M, .leCoded])
+  func scanRequest(phy: PHY) throws {
+    let response = (0..<1_000).map { UInt8(truncatingIfNeeded: $0) }
+    set(.scannable, on: phy) {
+      $0.notifiesOfScanRequests = true
+      ($0.minimumInterval, $0.maximumInterval) = (800, 800)
+    }
+    #expect(device.setResponse(response) == .success)
+    #expect(device.enable(1) == .success)
+    other.scanExtended(isActive: true, onCoded: phy == .leCoded)
+    air.run(for: .seconds(5))
+    let place = try #require(air.log.firstIndex { $0.device == 1 })
+    let (request, answer) = (air.log[place], air.log[place + 1])
+    #expect(request.advertisingPDU == .scanReq(scanner: other.address, advertiser: device.address))
+    #expect(request.start - air.log[place - 1].end == .microseconds(150))
+    #expect(answer.start - request.end == .microseconds(150) && answer.device == 0)
+    let packets = [answer] + air.chain(from: answer)
+    #expect(packets.flatMap { $0.extended?.data.bytes ?? [] } == response)
+    #expect(packets.allSatisfy { $0.modulation.phy == phy })
+    #expect(device.events.contains(.leScanRequestReceived(1, scanner: HCI.PeerAddress(other.address))))
+    #expect(other.extendedReports.contains { $0.type.contains(.scanResponse) })
+  }
+
+  @Test("A host that does not want to know is not told of scan requests")
+  func silentScanRequest() {
+    set(.scannable)
+    device.setResponse([1])
+    device.enable(1)
+    other.scanExtended(isActive: true)
+    air.run(for: .seconds(2))
+    #expect(air.log.contains { $0.device == 1 })
+    #expect(!device.events.contains { if case .leScanRequestReceived = $0 { true } else { false } })
+  }
+
+  @Test(
+    "AUX_CONNECT_REQ is answered by AUX_CONNECT_RSP and makes a connection, which ends the set",
+    arguments: [PHY.le1M, .le2M, .leCoded])
+  func connection(phy: PHY) throws {
+    set(.connectable, on: phy)
+    #expect(device.setData([2, 1, 6]) == .success)
+    device.enable(1)
+    other.connectExtended(to: device, onCoded: phy == .leCoded)
+    #expect(air.run(until: { !device.connectionCompletes.isEmpty && !other.connectionCompletes.isEmpty }))
+    let place = try #require(air.log.firstIndex { $0.device == 1 })
+    let answer = air.log[place + 1]
+    #expect(answer.advertisingPDU == .auxConnectRsp(advertiser: device.address, initiator: other.address))
+    #expect(answer.start - air.log[place].end == .microseconds(150))
+    let handle = try #require(device.connectionCompletes.first).handle
+    #expect(device.connectionCompletes.map(\.status) == [.success])
+    let terminated = device.events.compactMap { event in
+      if case .leAdvertisingSetTerminated(.success, 1, handle, _) = event { true } else { nil }
+    }
+    #expect(terminated == [true])
+    air.run(for: .seconds(3))
+    #expect(device.disconnections.isEmpty && other.disconnections.isEmpty)
+    device.send([1, 2, 3], on: handle)
+    air.run(for: .milliseconds(200))
+    #expect(other.data.map(\.payload) == [[1, 2, 3]])
+  }
+
+  @Test("A directed set names its target and is connected by nobody else")
+  func directed() throws {
+    let third = TestDevice("third", address: 0x3333_3333_3333)
+    air.add(third)
+    third.start()
+    set([.connectable, .directed]) { $0.peer = HCI.PeerAddress(other.address) }
+    device.enable(1)
+    third.connectExtended(to: device)
+    air.run(for: .seconds(1))
+    #expect(third.connectionCompletes.isEmpty)
+    #expect(air.log.contains { !$0.isPrimary && $0.extended?.target == other.address })
+    other.connectExtended(to: device)
+    air.run(for: .seconds(1))
+    #expect(other.connectionCompletes.map(\.status) == [.success])
+  }
+
+  @Test("With filter policy 3 only devices on the accept list are answered")
+  func acceptList() {
+    set(.connectable) { $0.filterPolicy = 3 }
+    device.enable(1)
+    #expect(device.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(other.address))) == .commandDisallowed)
+    other.connectExtended(to: device)
+    air.run(for: .seconds(1))
+    #expect(device.connectionCompletes.isEmpty)
+    device.disable(1)
+    #expect(device.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(other.address))) == .success)
+    device.enable(1)
+    air.run(for: .seconds(1))
+    #expect(device.connectionCompletes.count == 1)
+  }
+
+  @Test("High duty cycle directed legacy advertising of a set ends with 0x3C in Advertising Set Terminated")
+  func highDuty() {
+    set([.legacy, .connectable, .directed, .highDutyCycle]) { $0.peer = HCI.PeerAddress(other.address) }
+    #expect(device.enable(1) == .invalidHCICommandParameters)
+    #expect(device.enable(1, duration: 129) == .invalidHCICommandParameters)
+    #expect(device.enable(1, duration: 100) == .success)
+    air.run(for: .milliseconds(999))
+    let ofOneChannel = air.log.filter { $0.channel == ChannelIndex(37).radioChannel }.map(\.start)
+    #expect(zip(ofOneChannel, ofOneChannel.dropFirst()).allSatisfy { $0.1 - $0.0 <= .microseconds(3_750) })
+    air.run(for: .milliseconds(2))
+    #expect(device.terminatedSets == [.advertisingTimeout])
+    #expect(device.connectionCompletes.isEmpty)
+  }
+}

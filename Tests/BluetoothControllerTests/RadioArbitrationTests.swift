@@ -1,0 +1,149 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Who gets the radio")
+struct RadioArbitrationTests {
+  private func claim(
+    _ purpose: RadioClaim.Purpose, at start: Int64, lasting length: Int64 = 400, waiting slack: Int64 = 0,
+    losses: Int = 0, isUrgent: Bool = false
+  ) -> RadioClaim {
+    let start = Instant.zero + .microseconds(start)
+    return RadioClaim(
+      purpose: purpose, start: start, latestStart: start + .microseconds(slack), shortest: .microseconds(length),
+      longest: .microseconds(length), losses: losses, isUrgent: isUrgent)
+  }
+
+  /// Who begins at the time of the first claim.
+  private func winner(_ claims: [RadioClaim]) -> Int? {
+    var agenda = RadioAgenda()
+    let places = claims.indices.map { agenda.add(.advertising($0)) }
+    for (place, claim) in zip(places, claims) { agenda[place] = claim }
+    while true {
+      switch agenda.decide(at: agenda.next) {
+      case .begin(_, .advertising(let index)): return index
+      case .lose(let place, _): agenda[place] = nil
+      default: return nil
+      }
+    }
+  }
+
+  @Test("Of two claims that exclude each other the more important one wins, even if it comes later")
+  func purpose() {
+    #expect(winner([claim(.auxiliary, at: 0), claim(.connection, at: 100)]) == 1)
+    #expect(winner([claim(.connection, at: 0), claim(.periodic, at: 100)]) == 0)
+    #expect(winner([claim(.auxiliary, at: 0), claim(.connection, at: 1_000)]) == 0)
+  }
+
+  @Test("Losses in a row make a claim more important than another's purpose; urgency beats all")
+  func age() {
+    #expect(winner([claim(.connection, at: 0), claim(.advertising, at: 100, losses: 3)]) == 0)
+    #expect(winner([claim(.connection, at: 0), claim(.advertising, at: 100, losses: 4)]) == 1)
+    #expect(
+      winner([claim(.advertising, at: 0, losses: 90), claim(.connection, at: 100, isUrgent: true)]) == 1)
+  }
+
+  @Test("What can wait waits until the more important claim is over")
+  func waiting() {
+    var agenda = RadioAgenda()
+    let advertising = agenda.add(.advertising(0))
+    let connection = agenda.add(.connection(0))
+    agenda[advertising] = claim(.advertising, at: 0, waiting: 5_000)
+    agenda[connection] = claim(.connection, at: 300)
+    guard case .nothing = agenda.decide(at: .zero) else {
+      Issue.record("advertising did not wait")
+      return
+    }
+    #expect(agenda[advertising]?.start == .zero + .microseconds(700))
+    #expect(agenda.next == .zero + .microseconds(300))
+  }
+
+  @Test("An event with much to move leaves what can wait its room at the end, and what can't at its time")
+  func limit() {
+    var agenda = RadioAgenda()
+    let place = agenda.add(.advertising(0))
+    var waiting = claim(.advertising, at: 1_000, waiting: 20_000)
+    waiting.whole = .microseconds(3_000)
+    agenda[place] = waiting
+    let next = Instant.zero + .milliseconds(10)
+    #expect(agenda.limit(end: .zero + .microseconds(400), next: next) == .zero + .microseconds(7_000 - 150))
+    agenda[agenda.add(.periodicAdvertising(0))] = claim(.periodic, at: 5_000)
+    #expect(agenda.limit(end: .zero + .microseconds(400), next: next) == .zero + .microseconds(5_000 - 150))
+  }
+
+  @Test(
+    "Links of equal interval get anchor points that do not overlap, as long as there is room", arguments: [24, 25, 80])
+  func anchors(interval: UInt16) {
+    var starts: [Int64] = []
+    let earliest = Instant.zero + .microseconds(777)
+    for number in 0..<Int(interval) {
+      // Each connection is made at another time.
+      let now = earliest + .microseconds(Int64(number) * 3_331)
+      var placement = AnchorPlacement(
+        interval: interval, earliest: now, grid: starts.first.map { Instant(nanoseconds: $0) })
+      for start in starts { placement.occupy(from: Instant(nanoseconds: start), interval: interval) }
+      let (offset, delay) = placement.best()
+      #expect(offset <= interval && delay >= .zero && delay < .microseconds(1_250))
+      starts.append((now + .microseconds(1_250) * Int64(offset) + delay).nanoseconds)
+    }
+    let period = 1_250_000 * Int64(interval)
+    let places = Set(starts.map { ($0 - starts[0]) % period })
+    #expect(places.count == Int(interval))
+    for place in places { #expect(place % 1_250_000 == 0) }
+  }
+
+  @Test("128 connections in both roles live for a minute beside four advertising sets and a scan; nobody starves")
+  func nobodyStarves() throws {
+    let air = TestAir()
+    let hub = TestDevice("hub", address: 0x1111_1111_1111)
+    let advertiser = TestDevice("advertiser", address: 0x3333_3333_3333)
+    air.add(hub)
+    air.add(advertiser)
+    hub.start()
+    advertiser.start()
+    let peers = (0..<128).map { TestDevice("peer \($0)", address: 0x2222_2222_0000 + UInt64($0), seed: UInt64($0)) }
+    hub.send(.leSetExtendedAdvertisingParameters(.every100ms(0, [.legacy, .connectable, .scannable])))
+    for (number, peer) in peers.enumerated() {
+      air.add(peer)
+      peer.start()
+      // 200 ms, 4 s.
+      if number % 2 == 0 {
+        peer.advertise()
+        hub.connectExtended(to: peer, interval: 160, timeout: 400)
+      } else {
+        hub.enable(0)
+        peer.connect(to: hub, interval: 160, timeout: 400)
+      }
+      #expect(air.run(until: { !peer.connectionCompletes.isEmpty && hub.connectionCompletes.count == number + 1 }))
+    }
+    #expect(hub.connectionCompletes.count { $0.role == 1 } == 64)
+
+    for number in 1...4 {
+      let handle = HCI.AdvertisingHandle(rawValue: UInt8(number))
+      hub.send(.leSetExtendedAdvertisingParameters(.every100ms(handle) { $0.advertisingSID = UInt8(number) }))
+      hub.setData(Array(repeating: UInt8(number), count: 100), of: handle)
+      #expect(hub.enable(handle) == .success)
+    }
+    hub.scanExtended()
+    advertiser.advertise(.nonConnectableUndirected)
+    air.clearLog()
+    hub.clear()
+    for peer in peers { peer.clear() }
+    air.run(for: .seconds(60))
+
+    #expect(hub.disconnections.isEmpty)
+    #expect(peers.allSatisfy { $0.disconnections.isEmpty })
+    for number in 1...4 {
+      let own = air.log.filter { $0.device == 0 && $0.extended?.dataInfo?.sid == UInt8(number) }
+      #expect(own.count { $0.isPrimary } > 200)
+      #expect(own.count { !$0.isPrimary && $0.extended?.data.count == 100 } > 100)
+    }
+    #expect(hub.extendedReports.count { $0.address == HCI.PeerAddress(advertiser.address) } > 50)
+    // What is sent on any connection arrives.
+    for complete in hub.controller.connections { hub.send([1, 2, 3], on: complete.handle) }
+    air.run(for: .seconds(5))
+    #expect(peers.allSatisfy { $0.data.count == 1 })
+  }
+}
