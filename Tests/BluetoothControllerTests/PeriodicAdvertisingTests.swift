@@ -87,6 +87,7 @@ struct PeriodicAdvertisingTests {
     let before = try #require(trains.last?.train?.dataInfo)
     #expect(before.sid == 3)
     #expect(device.setPeriodicData([2]) == .success)
+    air.run(for: .milliseconds(10))
     air.clearLog()
     air.run(for: .seconds(1))
     #expect(!trains.isEmpty && trains.allSatisfy { $0.train?.data == [2] && $0.train?.dataInfo != before })

@@ -114,7 +114,7 @@ struct RadioAgenda {
     let end = end + LL.interFrameSpace
     var result: (start: Instant, end: Instant)?
     for index in starts.indices where starts[index] < end && index != own {
-      guard let other = entries[index].claim, other.latestStart < end, other.outranks(claim) else { continue }
+      guard let other = entries[index].claim, other.waitsUntil < end, other.outranks(claim) else { continue }
       if let found = result, found.start <= other.start { continue }
       result = (other.start, other.start + other.shortest)
     }
@@ -134,8 +134,8 @@ struct RadioAgenda {
     for index in starts.indices where starts[index] < min(result, next) {
       guard let claim = entries[index].claim else { continue }
       var start = claim.start
-      if claim.latestStart > start, claim.whole > .zero {
-        start = min(claim.latestStart, max(start, next - claim.whole))
+      if claim.waitsUntil > start {
+        start = min(claim.waitsUntil, max(start, next - claim.whole))
       }
       if start - LL.interFrameSpace >= end { result = min(result, start - LL.interFrameSpace) }
     }

@@ -22,7 +22,8 @@ struct RadioClaim: Equatable {
   var purpose: Purpose
   /// When the radio is needed.
   var start: Instant
-  /// After this instant it is too late to begin: the chance is lost. Later than `start` for what can wait.
+  /// After this instant it is too late to begin: the chance is lost. Later than `start` for what can wait, and for what
+  /// listens in a window.
   var latestStart: Instant
   /// For how long it surely needs the radio once it has begun.
   var shortest: TimeSpan
@@ -34,6 +35,9 @@ struct RadioClaim: Equatable {
   var losses = 0
   /// Whether the activity is about to break: a supervision timeout that comes near.
   var isUrgent = false
+
+  /// Until when it can wait without harm. Who begins to listen in the middle of a window may have missed what comes in it.
+  var waitsUntil: Instant { purpose == .advertising ? latestStart : start }
 
   /// Age beats purpose: each loss moves a claim one step up, and having the radio once moves it back.
   var rank: Int { (isUrgent ? Self.urgency : 0) + purpose.rawValue + min(losses, Self.urgency / 2) }
