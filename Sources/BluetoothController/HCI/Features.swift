@@ -12,11 +12,13 @@ extension HCI.LEFeatures {
     .extendedScanningFilterPolicies,
     .le2MPHY,
     .leCodedPHY,
+    .extendedAdvertising,
     .channelSelectionAlgorithm2,
     .minimumNumberOfUsedChannels,
     .sleepClockAccuracyUpdates,
     .remotePublicKeyValidation,
     .channelClassification,
+    .advertisingCodingSelection,
   ]
 
   /// Those that a host sets · Vol 4, Part E, 7.8.115.
