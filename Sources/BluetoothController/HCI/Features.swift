@@ -13,6 +13,7 @@ extension HCI.LEFeatures {
     .le2MPHY,
     .leCodedPHY,
     .extendedAdvertising,
+    .periodicAdvertising,
     .channelSelectionAlgorithm2,
     .minimumNumberOfUsedChannels,
     .sleepClockAccuracyUpdates,
