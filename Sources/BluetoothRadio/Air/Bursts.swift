@@ -24,7 +24,8 @@ struct Burst {
 
 /// What is on the air, and what was while something that is still there had begun, in the order in which it began.
 struct Bursts {
-  private var all: ContiguousArray<Burst> = []
+  /// Looked at in place: only those at `indices` count.
+  var all: ContiguousArray<Burst> = []
   /// Those before it are forgotten.
   private(set) var startIndex = 0
   private var lastNumber: UInt64 = 0
@@ -32,11 +33,6 @@ struct Bursts {
   var indices: Range<Int> { startIndex..<all.count }
 
   var nextNumber: UInt64 { lastNumber + 1 }
-
-  subscript(index: Int) -> Burst {
-    _read { yield all[index] }
-    _modify { yield &all[index] }
-  }
 
   mutating func append(_ burst: Burst) {
     lastNumber = burst.number

@@ -17,8 +17,8 @@ struct Medium {
   var sources: [InterferenceSource] = []
   /// Used by one evaluation after the other.
   var disturbers: [Disturber] = []
-  /// The radios that listen on each channel.
-  private var listeners: [[Int32]] = Array(repeating: [], count: 40)
+  /// Who listens on each channel.
+  var ears: [[Ear]] = Array(repeating: [], count: 40)
   private var injected: [UInt64: AirPacket] = [:]
   private var paths: [Int: MovementPath] = [:]
 
@@ -74,9 +74,10 @@ struct Medium {
       number: bursts.nextNumber, radio: radio, packet: packet, channel: channel, modulation: modulation, power: power,
       start: now, end: now)
     faults?.transmissionBegins(&record)
+    radios[index].activity = .transmitting(record.number)
+    let end = begin(record, from: position(of: index, at: now), at: now)
     radios[index].packet = record.packet
-    radios[index].activity = .transmitting(bursts.nextNumber)
-    return begin(record, from: position(of: index, at: now), at: now)
+    return end
   }
 
   /// A packet begins that comes from no radio; says its number and when it ends.
@@ -99,7 +100,7 @@ struct Medium {
         power: record.power + antennaGain(of: record.radio.index), position: position, start: now, end: end))
     let burst = bursts.indices.upperBound - 1
     let list = Int(record.channel.number)
-    for place in listeners[list].indices { lock(Int(listeners[list][place]), onto: burst, at: now) }
+    for place in ears[list].indices { lock(list, place, onto: burst, at: now) }
     return end
   }
 
@@ -111,20 +112,23 @@ struct Medium {
     stop(radio, at: now)
     radios[radio.index].meter.change(to: .receiving, at: now)
     let list = Int(channel.number)
-    radios[radio.index].activity = .listening(
-      Radio.Listening(
-        channel: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until,
-        place: listeners[list].count))
-    listeners[list].append(Int32(truncatingIfNeeded: radio.index))
+    let place = ears[list].count
+    radios[radio.index].activity = .listening(on: channel, place: place)
+    ears[list].append(
+      Ear(
+        radio: Int32(truncatingIfNeeded: radio.index), phy: phy, accessAddress: accessAddress, crcInit: crcInit,
+        until: until))
     // What began at this very instant is heard from its beginning.
     for burst in bursts.indices.reversed() {
-      guard bursts[burst].start == now else { break }
-      if bursts[burst].channel == channel, !bursts[burst].isOver { lock(radio.index, onto: burst, at: now) }
+      guard bursts.all[burst].start == now else { break }
+      if bursts.all[burst].channel == channel, !bursts.all[burst].isOver { lock(list, place, onto: burst, at: now) }
     }
   }
 
   mutating func stop(_ radio: RadioID, at now: Instant) {
-    if case .listening(let listening) = radios[radio.index].activity { removeListener(listening) }
+    if case .listening(let channel, let place) = radios[radio.index].activity {
+      removeEar(Int(channel.number), place)
+    }
     becomeIdle(radio.index, at: now)
   }
 
@@ -135,15 +139,13 @@ struct Medium {
     radios[radio].meter.change(to: .idle, at: now)
   }
 
-  /// The last one of the channel's list takes its place.
-  private mutating func removeListener(_ listening: Radio.Listening) {
-    let list = Int(listening.channel.number)
-    let last = listeners[list].removeLast()
-    guard listening.place < listeners[list].count else { return }
-    listeners[list][listening.place] = last
-    if case .listening(var moved) = radios[Int(last)].activity {
-      moved.place = listening.place
-      radios[Int(last)].activity = .listening(moved)
+  /// The last one of the list takes its place.
+  private mutating func removeEar(_ list: Int, _ place: Int) {
+    let last = ears[list].removeLast()
+    guard place < ears[list].count else { return }
+    ears[list][place] = last
+    if case .listening(let channel, _) = radios[Int(last.radio)].activity {
+      radios[Int(last.radio)].activity = .listening(on: channel, place: place)
     }
   }
 
@@ -161,25 +163,17 @@ struct Medium {
   }
 
   private mutating func breakOff(_ number: UInt64?, at now: Instant) -> Freed {
-    guard let number, let burst = bursts.index(of: number), !bursts[burst].isOver else { return [] }
-    bursts[burst].end = now
+    guard let number, let burst = bursts.index(of: number), !bursts.all[burst].isOver else { return [] }
+    bursts.all[burst].end = now
     if let faults, let record = record(of: burst) { faults.transmissionEnded(record) }
     var freed: Freed = []
-    for receiver in listeners[Int(bursts[burst].channel.number)] {
-      if let until = unlock(Int(receiver), from: number) { freed.append((RadioID(index: Int(receiver)), until)) }
+    let list = Int(bursts.all[burst].channel.number)
+    for place in ears[list].indices where ears[list][place].lock?.burst == number {
+      ears[list][place].lock = nil
+      freed.append((RadioID(index: Int(ears[list][place].radio)), ears[list][place].until))
     }
     bursts.isOver(burst)
     return freed
-  }
-
-  /// nil: it had not locked onto that burst.
-  private mutating func unlock(_ receiver: Int, from number: UInt64) -> Instant?? {
-    guard case .listening(var listening) = radios[receiver].activity, listening.lock?.burst == number else {
-      return nil
-    }
-    listening.lock = nil
-    radios[receiver].activity = .listening(listening)
-    return .some(listening.until)
   }
 
   /// A muted radio goes on as before, but nothing leaves it and nothing reaches it.
@@ -190,9 +184,11 @@ struct Medium {
     guard isMuted else { return [] }
     switch radios[index].activity {
     case .idle: return []
-    case .listening(let listening):
-      guard let lock = listening.lock, let until = unlock(index, from: lock.burst) else { return [] }
-      return [(radio, until)]
+    case .listening(let channel, let place):
+      let list = Int(channel.number)
+      guard ears[list][place].lock != nil else { return [] }
+      ears[list][place].lock = nil
+      return [(radio, ears[list][place].until)]
     case .transmitting(let number):
       radios[index].activity = .transmitting(nil)
       return breakOff(number, at: now)
@@ -210,10 +206,11 @@ struct Medium {
   }
 
   mutating func listeningTimeIsOver(_ radio: RadioID, at now: Instant) -> ListeningEnd {
-    guard case .listening(let listening) = radios[radio.index].activity else { return .receiving }
-    if let lock = listening.lock {
+    guard case .listening(let channel, let place) = radios[radio.index].activity else { return .receiving }
+    let list = Int(channel.number)
+    if let lock = ears[list][place].lock {
       if now < lock.foundAt { return .undecided(until: lock.foundAt) }
-      if decideLock(of: radio.index) { return .receiving }
+      if decideLock(list, place) { return .receiving }
     }
     stop(radio, at: now)
     return .over
@@ -221,61 +218,72 @@ struct Medium {
 
   // MARK: What becomes of a packet
 
-  private mutating func lock(_ receiver: Int, onto burst: Int, at now: Instant) {
-    guard case .listening(let listening) = radios[receiver].activity,
-      listening.accessAddress == bursts[burst].accessAddress, listening.phy == bursts[burst].modulation.phy,
-      bursts[burst].radio != receiver, !radios[receiver].isMuted
+  private mutating func lock(_ list: Int, _ place: Int, onto burst: Int, at now: Instant) {
+    guard ears[list][place].accessAddress == bursts.all[burst].accessAddress,
+      ears[list][place].phy == bursts.all[burst].modulation.phy, ears[list][place].radio != bursts.all[burst].radio
     else { return }
-    if let lock = listening.lock, lock.isFound || now < lock.foundAt || decideLock(of: receiver) { return }
-    guard let level = levelAbove(everythingElseAt: receiver, of: burst, at: now),
-      case .listening(var listening) = radios[receiver].activity
-    else { return }
-    bursts[burst].locks += 1
-    listening.lock = Radio.Lock(
-      burst: bursts[burst].number, level: level, foundAt: now + bursts[burst].modulation.foundAfter)
-    radios[receiver].activity = .listening(listening)
+    if let lock = ears[list][place].lock, lock.isFound || now < lock.foundAt || decideLock(list, place) { return }
+    let receiver = Int(ears[list][place].radio)
+    guard !radios[receiver].isMuted, let level = levelAbove(everythingElseAt: receiver, of: burst, at: now) else {
+      return
+    }
+    bursts.all[burst].locks += 1
+    ears[list][place].lock = Ear.Lock(
+      burst: bursts.all[burst].number, level: level, foundAt: now + bursts.all[burst].modulation.foundAfter)
   }
 
-  /// Whether the receiver has found the packet that it has locked onto, whose access address has ended. If not, it has not
+  /// Whether the ear has found the packet that it has locked onto, whose access address has ended. If not, it has not
   /// locked onto it any more.
-  private mutating func decideLock(of receiver: Int) -> Bool {
-    guard case .listening(var listening) = radios[receiver].activity, let lock = listening.lock else { return false }
+  private mutating func decideLock(_ list: Int, _ place: Int) -> Bool {
+    guard let lock = ears[list][place].lock else { return false }
     if lock.isFound { return true }
+    let receiver = Int(ears[list][place].radio)
     let isFound = bursts.index(of: lock.burst).map { finds(receiver, burst: $0, level: lock.level) } ?? false
     if isFound {
-      listening.lock?.isFound = true
+      ears[list][place].lock?.isFound = true
     } else {
-      listening.lock = nil
+      ears[list][place].lock = nil
       radios[receiver].meter.counts.missedPackets += 1
     }
-    radios[receiver].activity = .listening(listening)
     return isFound
   }
 
   /// The burst of this number ends now: fills `receptions` with what each receiver that had locked onto it got, in the
   /// order of their numbers. They are idle from now on, except those that heard nothing and still have time to listen.
+  ///
+  /// Returns what was sent; nil: nobody has heard it, and nobody wants to know.
   mutating func burstEnds(
-    _ number: UInt64, at now: Instant, receptions: inout [Reception]
+    _ number: UInt64, at now: Instant, isObserved: Bool, receptions: inout [Reception]
   ) -> TransmissionRecord? {
-    guard let burst = bursts.index(of: number), let record = record(of: burst) else { return nil }
-    if bursts[burst].radio >= 0 { becomeIdle(Int(bursts[burst].radio), at: now) } else { injected[number] = nil }
-    if bursts[burst].locks > 0 {
-      let list = Int(record.channel.number)
-      var place = listeners[list].count
-      while place > 0 {
-        place -= 1
-        let receiver = Int(listeners[list][place])
-        guard case .listening(let listening) = radios[receiver].activity, let lock = listening.lock,
-          lock.burst == number
-        else { continue }
-        receptions.append(finish(listening, lock, of: burst, record, at: receiver, now: now))
-      }
-      // Who is told first does not hang on who began to listen first.
-      if receptions.count > 1 { receptions.sort { $0.radio.index < $1.radio.index } }
+    guard let burst = bursts.index(of: number) else { return nil }
+    let isHeard = bursts.all[burst].locks > 0
+    let record = isHeard || isObserved || faults != nil ? record(of: burst) : nil
+    if bursts.all[burst].radio >= 0 {
+      becomeIdle(Int(bursts.all[burst].radio), at: now)
+    } else {
+      injected[number] = nil
     }
-    faults?.transmissionEnded(record)
+    if let record {
+      if isHeard { finishReceptions(of: burst, record, at: now, into: &receptions) }
+      faults?.transmissionEnded(record)
+    }
     bursts.isOver(burst)
     return record
+  }
+
+  private mutating func finishReceptions(
+    of burst: Int, _ record: TransmissionRecord, at now: Instant, into receptions: inout [Reception]
+  ) {
+    let list = Int(record.channel.number)
+    // Backwards: an ear that goes makes room for the last one.
+    var place = ears[list].count
+    while place > 0 {
+      place -= 1
+      guard let lock = ears[list][place].lock, lock.burst == record.number else { continue }
+      receptions.append(finish(list, place, lock, of: burst, record, now: now))
+    }
+    // Who is told first does not hang on who began to listen first.
+    if receptions.count > 1 { receptions.sort { $0.radio.index < $1.radio.index } }
   }
 
   func burst(of radio: RadioID) -> UInt64? {
@@ -286,14 +294,14 @@ struct Medium {
   mutating func silentTransmissionEnds(of radio: RadioID, at now: Instant) { becomeIdle(radio.index, at: now) }
 
   private func record(of burst: Int) -> TransmissionRecord? {
-    let number = bursts[burst].number
-    let radio = Int(bursts[burst].radio)
+    let number = bursts.all[burst].number
+    let radio = Int(bursts.all[burst].radio)
     guard let packet = radio >= 0 ? radios[radio].packet : injected[number] else { return nil }
     return TransmissionRecord(
-      number: number, radio: RadioID(index: radio), packet: packet, channel: bursts[burst].channel,
-      modulation: bursts[burst].modulation, power: bursts[burst].power - antennaGain(of: radio),
-      start: bursts[burst].start,
-      end: bursts[burst].end)
+      number: number, radio: RadioID(index: radio), packet: packet, channel: bursts.all[burst].channel,
+      modulation: bursts.all[burst].modulation, power: bursts.all[burst].power - antennaGain(of: radio),
+      start: bursts.all[burst].start,
+      end: bursts.all[burst].end)
   }
 
   private func antennaGain(of radio: Int) -> Decibel {
@@ -301,14 +309,14 @@ struct Medium {
   }
 
   private mutating func finish(
-    _ listening: Radio.Listening, _ lock: Radio.Lock, of burst: Int, _ record: TransmissionRecord, at receiver: Int,
-    now: Instant
+    _ list: Int, _ place: Int, _ lock: Ear.Lock, of burst: Int, _ record: TransmissionRecord, now: Instant
   ) -> Reception {
+    let receiver = Int(ears[list][place].radio)
     let radio = RadioID(index: receiver)
     var outcome = ReceptionOutcome.missed
     if lock.isFound || finds(receiver, burst: burst, level: lock.level) {
       let isIntact =
-        listening.crcInit == record.packet.crcInit && reads(receiver, burst: burst, level: lock.level)
+        ears[list][place].crcInit == record.packet.crcInit && reads(receiver, burst: burst, level: lock.level)
       outcome = isIntact ? .intact : .corrupt
     }
     if let faults { outcome = faults.outcome(of: record, at: radio, otherwise: outcome) }
@@ -317,8 +325,8 @@ struct Medium {
     case .corrupt: radios[receiver].meter.counts.crcErrors += 1
     case .missed: radios[receiver].meter.counts.missedPackets += 1
     }
-    let stillListens = outcome == .missed && listening.goesOn(at: now)
-    if stillListens { _ = unlock(receiver, from: lock.burst) } else { stop(radio, at: now) }
+    let stillListens = outcome == .missed && ears[list][place].goesOn(at: now)
+    if stillListens { ears[list][place].lock = nil } else { stop(radio, at: now) }
     return Reception(radio: radio, level: lock.level, outcome: outcome, stillListens: stillListens)
   }
 }

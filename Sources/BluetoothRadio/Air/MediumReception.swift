@@ -15,28 +15,39 @@ extension Medium {
   /// The burst's level at a receiver that could make it out now; nil: it is drowned by noise or by others. There not one
   /// access address in 90,000 would be found.
   mutating func levelAbove(everythingElseAt receiver: Int, of burst: Int, at now: Instant) -> Decibel? {
-    let part = bursts[burst].modulation.accessAddressPart
+    let part = bursts.all[burst].modulation.accessAddressPart
     let noise = radios[receiver].properties.noise(part.modulation)
     let place = position(of: receiver, at: now)
     let level = level(of: burst, at: receiver, place)
     guard level > noise else { return nil }
-    gather(besides: burst, from: now, until: now + part.offset, part.modulation, at: receiver, place)
-    guard !disturbers.isEmpty else { return level }
-    var sum = LinearPower(noise)
-    for disturber in disturbers where disturber.start <= now { sum += disturber.power }
-    return level > sum.level ? level : nil
+    var others = LinearPower.none
+    for other in bursts.indices where other != burst {
+      guard bursts.all[other].end > now, bursts.all[other].radio != receiver else { continue }
+      let rest = self.level(of: other, at: receiver, place) - rejection(of: other, at: burst, part.modulation)
+      if rest >= level { return nil }
+      if rest > level - Self.negligible { others += LinearPower(rest) }
+    }
+    if !sources.isEmpty {
+      disturbers.removeAll(keepingCapacity: true)
+      gatherSources(
+        on: bursts.all[burst].channel, from: now, until: now + .nanoseconds(1), part.modulation, at: receiver, place)
+      for disturber in disturbers { others += disturber.power }
+    }
+    guard !others.isNone else { return level }
+    others += LinearPower(noise)
+    return level > others.level ? level : nil
   }
 
   /// Whether the receiver finds the burst's access address.
   mutating func finds(_ receiver: Int, burst: Int, level: Decibel) -> Bool {
-    let cost = cost(of: bursts[burst].modulation.accessAddressPart, burst: burst, level: level, at: receiver)
+    let cost = cost(of: bursts.all[burst].modulation.accessAddressPart, burst: burst, level: level, at: receiver)
     return arrive(cost, burst: burst, at: receiver, part: 0)
   }
 
   /// Whether everything behind the access address arrives.
   mutating func reads(_ receiver: Int, burst: Int, level: Decibel) -> Bool {
-    let modulation = bursts[burst].modulation
-    let pdu = modulation.pduPart(payloadOctets: Int(bursts[burst].payloadOctets))
+    let modulation = bursts.all[burst].modulation
+    let pdu = modulation.pduPart(payloadOctets: Int(bursts.all[burst].payloadOctets))
     var cost = cost(of: pdu, burst: burst, level: level, at: receiver)
     if let coding = modulation.codingPart { cost += self.cost(of: coding, burst: burst, level: level, at: receiver) }
     return arrive(cost, burst: burst, at: receiver, part: 1)
@@ -46,13 +57,13 @@ extension Medium {
     guard cost > 0 else { return true }
     guard cost < Bits.hopeless else { return false }
     let draw = chance.draw(
-      sender: bursts[burst].radio, receiver: receiver, start: bursts[burst].start, part: part)
+      sender: bursts.all[burst].radio, receiver: receiver, start: bursts.all[burst].start, part: part)
     return Bits.arrive(cost: cost, draw: draw)
   }
 
   /// What the bits of a part cost at a receiver: −log₂ of the probability that all arrive.
   private mutating func cost(of part: PacketPart, burst: Int, level: Decibel, at receiver: Int) -> UInt64 {
-    let from = bursts[burst].start + part.offset
+    let from = bursts.all[burst].start + part.offset
     let until = from + part.bitTime * part.bits
     let quiet = unavoidable(part.modulation, level: level, at: receiver)
     let place = position(of: receiver, at: from)
@@ -94,9 +105,16 @@ extension Medium {
   }
 
   func level(of burst: Int, at receiver: Int, _ place: GridPosition) -> Decibel {
-    bursts[burst].power + radios[receiver].properties.antennaGain
+    bursts.all[burst].power + radios[receiver].properties.antennaGain
       - propagation.loss(
-        from: bursts[burst].radio, at: bursts[burst].position, to: Int32(truncatingIfNeeded: receiver), at: place)
+        from: bursts.all[burst].radio, at: bursts.all[burst].position, to: Int32(truncatingIfNeeded: receiver),
+        at: place)
+  }
+
+  /// What the receiver of `burst` does not get of `other` because of its channel.
+  private func rejection(of other: Int, at burst: Int, _ modulation: Modulation) -> Decibel {
+    Selectivity.rejection(
+      atOffset: bursts.all[other].channel.megahertz - bursts.all[burst].channel.megahertz, modulation)
   }
 
   /// Fills `disturbers` with all that overlaps the time and counts for the receiver of `burst`.
@@ -106,40 +124,42 @@ extension Medium {
   ) {
     disturbers.removeAll(keepingCapacity: true)
     let floor = radios[receiver].properties.noise(modulation) - Self.negligible
-    let channel = bursts[burst].channel
     for other in bursts.indices where other != burst {
-      guard bursts[other].end > from, bursts[other].start < until, bursts[other].radio != receiver else { continue }
-      let offset = bursts[other].channel.megahertz - channel.megahertz
-      let level = level(of: other, at: receiver, place) - Selectivity.rejection(atOffset: offset, modulation)
+      guard bursts.all[other].end > from, bursts.all[other].start < until, bursts.all[other].radio != receiver else {
+        continue
+      }
+      let level = level(of: other, at: receiver, place) - rejection(of: other, at: burst, modulation)
       guard level > floor else { continue }
       disturbers.append(
-        Disturber(start: bursts[other].start, end: bursts[other].end, power: LinearPower(level)))
+        Disturber(start: bursts.all[other].start, end: bursts.all[other].end, power: LinearPower(level)))
     }
-    for source in sources.indices {
-      gather(source, on: channel, from: from, until: until, modulation, above: floor, at: receiver, place)
-    }
+    guard !sources.isEmpty else { return }
+    gatherSources(on: bursts.all[burst].channel, from: from, until: until, modulation, at: receiver, place)
   }
 
-  /// The same of a source of interference: one disturber for each of its phases.
-  private mutating func gather(
-    _ source: Int, on channel: RadioChannel, from: Instant, until: Instant, _ modulation: Modulation,
-    above floor: Decibel, at receiver: Int, _ place: GridPosition
+  /// Adds to `disturbers` what the sources of interference do: one for each of their phases that counts.
+  private mutating func gatherSources(
+    on channel: RadioChannel, from: Instant, until: Instant, _ modulation: Modulation, at receiver: Int,
+    _ place: GridPosition
   ) {
-    let level =
-      sources[source].power + radios[receiver].properties.antennaGain
-      - propagation.loss(
-        from: -1 - Int32(truncatingIfNeeded: source), at: sources[source].position,
-        to: Int32(truncatingIfNeeded: receiver), at: place)
-    guard level > floor else { return }
-    let seed = chance.seed(ofSource: source)
-    var now = from
-    while now < until {
-      let phase = sources[source].phase(at: now, seed: seed)
-      if let frequency = phase.frequency {
-        let rest = level - sources[source].rejection(on: channel, modulation, frequency: frequency)
-        if rest > floor { disturbers.append(Disturber(start: now, end: phase.until, power: LinearPower(rest))) }
+    let floor = radios[receiver].properties.noise(modulation) - Self.negligible
+    for source in sources.indices {
+      let level =
+        sources[source].power + radios[receiver].properties.antennaGain
+        - propagation.loss(
+          from: -1 - Int32(truncatingIfNeeded: source), at: sources[source].position,
+          to: Int32(truncatingIfNeeded: receiver), at: place)
+      guard level > floor else { continue }
+      let seed = chance.seed(ofSource: source)
+      var now = from
+      while now < until {
+        let phase = sources[source].phase(at: now, seed: seed)
+        if let frequency = phase.frequency {
+          let rest = level - sources[source].rejection(on: channel, modulation, frequency: frequency)
+          if rest > floor { disturbers.append(Disturber(start: now, end: phase.until, power: LinearPower(rest))) }
+        }
+        now = phase.until
       }
-      now = phase.until
     }
   }
 }

@@ -15,34 +15,12 @@ package struct RadioID: Hashable, Sendable {
 struct Radio {
   enum Activity {
     case idle
-    case listening(Listening)
+    /// Its ear is at this place of the channel's list.
+    case listening(on: RadioChannel, place: Int)
     /// The number of its burst; nil: it is muted, and nothing goes out.
     case transmitting(UInt64?)
 
     var isTransmitting: Bool { if case .transmitting = self { true } else { false } }
-  }
-
-  struct Listening {
-    let channel: RadioChannel
-    let phy: PHY
-    let accessAddress: UInt32
-    let crcInit: UInt32
-    let until: Instant?
-    /// Where it stands in the channel's list of listeners.
-    var place: Int
-    var lock: Lock?
-
-    /// Whether there is still time for a packet to begin.
-    func goesOn(at now: Instant) -> Bool { until.map { $0 > now } ?? true }
-  }
-
-  /// A receiver is on its way through a packet.
-  struct Lock {
-    let burst: UInt64
-    let level: Decibel
-    /// When its access address ends: what becomes of it is decided then or later, when somebody wants to know.
-    let foundAt: Instant
-    var isFound = false
   }
 
   var properties: RadioProperties
@@ -53,4 +31,26 @@ struct Radio {
   var isMoving = false
   /// What it sends.
   var packet: AirPacket?
+}
+
+/// A radio that listens, in its channel's list.
+struct Ear {
+  /// How far it is with a packet.
+  struct Lock {
+    let burst: UInt64
+    let level: Decibel
+    /// When the access address ends: what becomes of it is decided then or later, when somebody wants to know.
+    let foundAt: Instant
+    var isFound = false
+  }
+
+  let radio: Int32
+  let phy: PHY
+  let accessAddress: UInt32
+  let crcInit: UInt32
+  let until: Instant?
+  var lock: Lock?
+
+  /// Whether there is still time for a packet to begin.
+  func goesOn(at now: Instant) -> Bool { until.map { $0 > now } ?? true }
 }

@@ -23,6 +23,12 @@ struct LinearPower {
     return Self.unit + Decibel(steps: Int32(truncatingIfNeeded: steps))
   }
 
+  static let none = LinearPower(units: 0)
+
+  var isNone: Bool { units == 0 }
+
+  private init(units: UInt64) { self.units = units }
+
   static func += (left: inout LinearPower, right: LinearPower) {
     let (sum, overflows) = left.units.addingReportingOverflow(right.units)
     left.units = overflows ? .max : sum

@@ -27,7 +27,7 @@ package final class WorldEngine {
   // took a sixth of all time.
   @exclusivity(unchecked) var medium: Medium
   @exclusivity(unchecked) private var timers = TimerQueue()
-  @exclusivity(unchecked) private var members: [Member] = []
+  @exclusivity(unchecked) private var members: [any Participant] = []
   @exclusivity(unchecked) private var injections = InjectionQueue()
   @exclusivity(unchecked) private var schedule = Schedule()
   /// Members that have callbacks to deliver, in the order in which they got them.
@@ -38,13 +38,6 @@ package final class WorldEngine {
   private let injectionSlot: Int
   private let scheduleSlot: Int
 
-  private struct Member {
-    var participant: any Participant
-    var deadline: Int
-    var listeningEnds: Int
-    var transmissionEnds: Int
-  }
-
   /// What becomes of one instant's events, in this order. Each member has a slot of each.
   private enum Rank: UInt8, CaseIterable {
     case transmissionEnds, listeningEnds, deadline
@@ -52,6 +45,10 @@ package final class WorldEngine {
 
   /// Slots before those of the first member.
   private static let worldSlots = 2
+
+  private static func slot(of member: Int, _ rank: Rank) -> Int {
+    worldSlots + member * Rank.allCases.count + Int(rank.rawValue)
+  }
 
   package init(seed: UInt64) {
     generator = SplitGenerator(seed: seed)
@@ -66,13 +63,10 @@ package final class WorldEngine {
   /// Adds a device; its radio has the next number.
   func add(_ participant: any Participant, radio: RadioProperties) {
     medium.add(radio, at: now)
-    members.append(
-      Member(
-        participant: participant, deadline: timers.addSlot(rank: Rank.deadline.rawValue),
-        listeningEnds: timers.addSlot(rank: Rank.listeningEnds.rawValue),
-        transmissionEnds: timers.addSlot(rank: Rank.transmissionEnds.rawValue)))
+    members.append(participant)
+    for rank in Rank.allCases { _ = timers.addSlot(rank: rank.rawValue) }
     isDelivering.append(false)
-    attend(to: members.count - 1)
+    attend(to: members.count - 1, participant)
   }
 
   /// How many devices there are.
@@ -83,13 +77,14 @@ package final class WorldEngine {
 
   /// The device of this number; nil: there is none (yet).
   package func participant(_ radio: RadioID) -> (any Participant)? {
-    members.indices.contains(radio.index) ? members[radio.index].participant : nil
+    members.indices.contains(radio.index) ? members[radio.index] : nil
   }
 
   /// Has something done to a device, and then what follows from it.
   package func with(_ radio: RadioID, _ body: (any Participant) -> Void) {
-    body(members[radio.index].participant)
-    attend(to: radio.index)
+    let participant = members[radio.index]
+    body(participant)
+    attend(to: radio.index, participant)
   }
 
   // MARK: Time
@@ -105,8 +100,9 @@ package final class WorldEngine {
         for item in mail {
           switch item {
           case .device(let radio):
-            members[radio.index].participant.takeMail(at: now)
-            attend(to: radio.index)
+            let participant = members[radio.index]
+            participant.takeMail(at: now)
+            attend(to: radio.index, participant)
           case .operation(let operation):
             operation(self)
           }
@@ -145,17 +141,18 @@ package final class WorldEngine {
   package func passTime(to instant: Instant) { now = max(now, instant) }
 
   private func memberEvent(slot: Int) {
-    let index = (slot - Self.worldSlots) / Rank.allCases.count
-    switch slot {
-    case members[index].deadline:
-      members[index].participant.timeReached(now)
-      attend(to: index)
-    case members[index].transmissionEnds:
+    let (index, rank) = (slot - Self.worldSlots).quotientAndRemainder(dividingBy: Rank.allCases.count)
+    switch rank {
+    case Int(Rank.transmissionEnds.rawValue):
       timers.set(slot, to: nil)
       transmissionEnds(of: RadioID(index: index))
-    default:
+    case Int(Rank.listeningEnds.rawValue):
       timers.set(slot, to: nil)
       listeningEnds(of: RadioID(index: index))
+    default:
+      let participant = members[index]
+      participant.timeReached(now)
+      attend(to: index, participant)
     }
   }
 
@@ -163,10 +160,10 @@ package final class WorldEngine {
 
   private func deliver(for index: Int) {
     isInCallback = true
-    members[index].participant.deliverNext()
+    members[index].deliverNext()
     isInCallback = false
     delivering.removeFirst()
-    if members[index].participant.hasDelivery {
+    if members[index].hasDelivery {
       delivering.append(index)
     } else {
       isDelivering[index] = false
@@ -174,50 +171,49 @@ package final class WorldEngine {
   }
 
   /// After something happened to a device: does with its radio what it wants, and notes when it wants to be called again.
-  private func attend(to index: Int) {
-    let member = members[index]
-    if let command = member.participant.takeRadioCommand() { obey(command, RadioID(index: index), member) }
-    timers.set(member.deadline, to: member.participant.deadline)
-    if member.participant.hasDelivery, !isDelivering[index] {
+  private func attend(to index: Int, _ participant: any Participant) {
+    if let command = participant.takeRadioCommand() { obey(command, RadioID(index: index)) }
+    timers.set(Self.slot(of: index, .deadline), to: participant.deadline)
+    if participant.hasDelivery, !isDelivering[index] {
       isDelivering[index] = true
       delivering.append(index)
     }
   }
 
-  private func obey(_ command: RadioCommand, _ radio: RadioID, _ member: Member) {
-    abandonTransmission(of: radio, member)
+  private func obey(_ command: RadioCommand, _ radio: RadioID) {
+    if medium.isTransmitting(radio) { abandonTransmission(of: radio) }
+    let listeningEnds = Self.slot(of: radio.index, .listeningEnds)
     switch command {
     case .transmit(let packet, let channel, let modulation, let power):
       let end = medium.transmit(packet, from: radio, on: channel, modulation: modulation, power: power, at: now)
-      timers.set(member.transmissionEnds, to: end)
-      timers.set(member.listeningEnds, to: nil)
+      timers.set(Self.slot(of: radio.index, .transmissionEnds), to: end)
+      timers.set(listeningEnds, to: nil)
     case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
       medium.receive(
         radio, on: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until, at: now)
-      timers.set(member.listeningEnds, to: until)
+      timers.set(listeningEnds, to: until)
     case .stop:
       medium.stop(radio, at: now)
-      timers.set(member.listeningEnds, to: nil)
+      timers.set(listeningEnds, to: nil)
     }
   }
 
   /// Only a reset interrupts a packet.
-  private func abandonTransmission(of radio: RadioID, _ member: Member) {
-    guard medium.isTransmitting(radio) else { return }
-    timers.set(member.transmissionEnds, to: nil)
+  private func abandonTransmission(of radio: RadioID) {
+    timers.set(Self.slot(of: radio.index, .transmissionEnds), to: nil)
     free(medium.abandonTransmission(of: radio, at: now))
   }
 
   private func free(_ receivers: Medium.Freed) {
     for (listener, until) in receivers {
-      timers.set(members[listener.index].listeningEnds, to: until.map { max($0, now) })
+      timers.set(Self.slot(of: listener.index, .listeningEnds), to: until.map { max($0, now) })
     }
   }
 
   private func listeningEnds(of radio: RadioID) {
     switch medium.listeningTimeIsOver(radio, at: now) {
     case .receiving: break
-    case .undecided(let until): timers.set(members[radio.index].listeningEnds, to: until)
+    case .undecided(let until): timers.set(Self.slot(of: radio.index, .listeningEnds), to: until)
     case .over: tell(.nothingReceived, to: radio)
     }
   }
@@ -233,10 +229,12 @@ package final class WorldEngine {
 
   private func burstEnds(_ number: UInt64) {
     receptions.removeAll(keepingCapacity: true)
-    guard let record = medium.burstEnds(number, at: now, receptions: &receptions) else { return }
+    guard
+      let record = medium.burstEnds(number, at: now, isObserved: observer != nil, receptions: &receptions)
+    else { return }
     observer?.transmissionEnded(record, receptions: receptions)
     for reception in receptions where !reception.stillListens {
-      timers.set(members[reception.radio.index].listeningEnds, to: nil)
+      timers.set(Self.slot(of: reception.radio.index, .listeningEnds), to: nil)
       let event: RadioEvent =
         reception.outcome == .missed
         ? .nothingReceived
@@ -248,8 +246,9 @@ package final class WorldEngine {
   }
 
   private func tell(_ event: RadioEvent, to radio: RadioID) {
-    members[radio.index].participant.radio(event, at: now)
-    attend(to: radio.index)
+    let participant = members[radio.index]
+    participant.radio(event, at: now)
+    attend(to: radio.index, participant)
   }
 
   // MARK: Injections

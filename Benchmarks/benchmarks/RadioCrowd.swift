@@ -1,0 +1,246 @@
+import BluetoothController
+import BluetoothRadio
+import BluetoothWire
+
+/// Many controllers on one air, without hosts.
+enum RadioCrowd {
+  static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
+    ("crowd of 1,000 at 1 s", { try crowd(of: 1_000, interval: .seconds(1), radioSeconds: 40, divisor: $0) }),
+    ("crowd of 1,000 at 100 ms", { try crowd(of: 1_000, interval: .milliseconds(100), radioSeconds: 5, divisor: $0) }),
+    ("crowd of 10,000 at 1 s", { try crowd(of: 10_000, interval: .seconds(1), radioSeconds: 5, divisor: $0) }),
+    ("devices that nobody hears", nobodyHears),
+  ]
+
+  private static let scanners = 10
+
+  private static func crowd(
+    of count: Int, interval: TimeSpan, radioSeconds: Int64, divisor: Int
+  ) throws -> Measurement {
+    let count = max(10, count / divisor)
+    let world = ControllerWorld(seed: 1)
+    var random = SplitGenerator(seed: 2)
+    for number in 0..<count {
+      let device = world.add(at: .within(metres: 40, &random), number: number)
+      let start = Instant.zero + TimeSpan(nanoseconds: Int64.random(in: 0..<interval.nanoseconds, using: &random))
+      device.advertise(.nonConnectableUndirected, interval: interval, from: start)
+    }
+    let ears = (0..<scanners).map { number in
+      let device = world.add(at: .within(metres: 40, &random), number: count + number)
+      device.scan()
+      return device
+    }
+    world.run(for: interval * 2)
+    let before = ears.reduce(0) { $0 + $1.reports }
+    let time = bestTime(of: 3) { world.run(for: .seconds(radioSeconds)) }
+    let reports = (ears.reduce(0) { $0 + $1.reports } - before) / 3 / Int(radioSeconds)
+    return Measurement(
+      name: "radio seconds per second, \(count.grouped) advertisers at \(interval.text)",
+      result: (Double(radioSeconds) / time).rounded(to: 1), aim: "20 (first: 5)",
+      method:
+        "31 octets, \(scanners) scanners with a window of 100 %, all within 40 m; \(radioSeconds) s of radio time,"
+        + " best of 3; \(reports.grouped) reports a second")
+  }
+
+  /// A link of two that moves as much as it can, and 10,000 advertisers, each alone in a square of 100 m.
+  @Sendable private static func nobodyHears(divisor: Int) throws -> Measurement {
+    let count = 10_000 / divisor
+    func time(with others: Int, advertising: TimeSpan?) throws -> Double {
+      let world = ControllerWorld(seed: 1)
+      var random = SplitGenerator(seed: 2)
+      let link = try ControllerLink(in: world)
+      for number in 0..<others {
+        let device = world.add(
+          at: GridPosition(x: 1_000_000 + Int64(number % 100) * 100_000, y: Int64(number / 100) * 100_000),
+          number: 2 + number)
+        guard let advertising else { continue }
+        let delay = TimeSpan(nanoseconds: Int64.random(in: 0..<advertising.nanoseconds, using: &random))
+        device.advertise(.nonConnectableUndirected, interval: advertising, from: world.engine.now + delay)
+      }
+      world.run(for: .seconds(2))
+      link.streams = true
+      return bestTime(of: 3) { world.run(for: .seconds(10)) }
+    }
+    let alone = try time(with: 0, advertising: nil)
+    let silent = try time(with: count, advertising: nil)
+    let advertising = try time(with: count, advertising: .milliseconds(10_000))
+    return Measurement(
+      name: "slowing of a link by \(count.grouped) devices that nobody hears",
+      result: "\((silent / alone).rounded(to: 2)) silent, \((advertising / alone).rounded(to: 2)) advertising at 10 s",
+      aim: "< 2",
+      method: "a link without hosts that moves 251 octets both ways all the time, the others spread over 10 km")
+  }
+}
+
+/// A world of controllers without hosts.
+final class ControllerWorld {
+  let engine: WorldEngine
+
+  init(seed: UInt64) { engine = WorldEngine(seed: seed) }
+
+  func add(at position: GridPosition, number: Int) -> ControllerDevice {
+    let address = DeviceAddress(0xC000_0000_0000 | UInt64(number), .public)
+    let device = ControllerDevice(
+      Controller(
+        configuration: ControllerConfiguration(address: address),
+        random: engine.generator.split("device \(number)"), pool: engine.pool),
+      address: address, pool: engine.pool)
+    nonisolated(unsafe) let added = device
+    device.radio = engine.mailbox.addDevice(radio: RadioProperties(position: position)) { _, _ in added }
+    engine.settle()
+    device.world = engine
+    return device
+  }
+
+  func run(for span: TimeSpan) {
+    let end = engine.now + span
+    while engine.step(until: end) {}
+    engine.passTime(to: end)
+  }
+}
+
+/// A controller that a benchmark gives commands to.
+final class ControllerDevice: Participant {
+  @exclusivity(unchecked) private var controller: Controller
+  let address: DeviceAddress
+  private let pool: PacketPool
+  fileprivate(set) var radio = RadioID.none
+  fileprivate weak var world: WorldEngine?
+  private(set) var reports = 0
+  private(set) var connection: HCI.ConnectionHandle?
+  /// Packets that the controller has room for.
+  private var credits = 4
+  /// Sends whenever there is room.
+  var payload: ByteSlice?
+  /// When advertising begins.
+  private var start: Instant?
+
+  init(_ controller: consuming Controller, address: DeviceAddress, pool: PacketPool) {
+    self.controller = controller
+    self.address = address
+    self.pool = pool
+    send(.reset)
+    send(.setEventMask(HCI.EventMask(rawValue: .max)))
+    send(.leSetEventMask(HCI.LEEventMask(rawValue: .max)))
+  }
+
+  func advertise(_ type: HCI.AdvertisingType, interval: TimeSpan, from start: Instant) {
+    let units = UInt16(interval.nanoseconds / HCI.AdvertisingParameters.intervalUnit.nanoseconds)
+    send(
+      .leSetAdvertisingParameters(
+        HCI.AdvertisingParameters(
+          minimumInterval: units, maximumInterval: units, type: type, ownAddressType: .public)))
+    send(.leSetAdvertisingData(ByteSlice([0x1E, 0xFF] + Array(repeating: 0x5A, count: 29))))
+    self.start = start
+    attend()
+  }
+
+  func scan() {
+    send(
+      .leSetScanParameters(HCI.ScanParameters(isActive: false, interval: 48, window: 48, ownAddressType: .public)))
+    send(.leSetScanEnable(true, filterDuplicates: false))
+    attend()
+  }
+
+  func connect(to peer: ControllerDevice) {
+    send(
+      .leCreateConnection(
+        HCI.CreateConnection(
+          scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(peer.address),
+          ownAddressType: .public,
+          parameters: ConnectionParameters(
+            minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))))
+    attend()
+  }
+
+  /// Has the engine see what the controller wants now.
+  func attend() { world?.with(radio) { _ in } }
+
+  private func send(_ command: HCI.Command) {
+    controller.receive(command.packet(in: pool), at: world?.now ?? .zero)
+    drain(at: world?.now ?? .zero)
+  }
+
+  private func drain(at now: Instant) {
+    while true {
+      while let packet = controller.takePacket() { take(packet) }
+      guard let payload, let connection, credits > 0 else { return }
+      credits -= 1
+      controller.receive(
+        .acl(HCI.ACLData(handle: connection, boundary: .firstNonFlushable, payload: payload)), at: now)
+    }
+  }
+
+  private func take(_ packet: HCI.Packet) {
+    guard case .event(let code, let parameters) = packet, let event = try? HCI.Event(code: code, parameters: parameters)
+    else { return }
+    switch event {
+    case .leAdvertisingReport: reports += 1
+    case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete): connection = complete.handle
+    case .numberOfCompletedPackets: credits += 1
+    default: break
+    }
+  }
+
+  // MARK: Participant
+
+  var deadline: Instant? { earliest(start, controller.deadline) }
+
+  func timeReached(_ now: Instant) {
+    if let start, start <= now {
+      self.start = nil
+      send(.leSetAdvertisingEnable(true))
+    }
+    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
+    drain(at: now)
+  }
+
+  func radio(_ event: RadioEvent, at now: Instant) {
+    controller.radio(event, at: now)
+    drain(at: now)
+  }
+
+  func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
+  func takeMail(at now: Instant) {}
+  var hasDelivery: Bool { false }
+  func deliverNext() {}
+}
+
+/// Two controllers that are connected, two metres apart.
+final class ControllerLink {
+  private let central: ControllerDevice
+  private let peripheral: ControllerDevice
+
+  init(in world: ControllerWorld) throws {
+    central = world.add(at: GridPosition(x: 0), number: 0)
+    peripheral = world.add(at: GridPosition(x: 2_000), number: 1)
+    peripheral.advertise(.connectableScannableUndirected, interval: .milliseconds(100), from: world.engine.now)
+    central.connect(to: peripheral)
+    world.run(for: .seconds(3))
+    guard central.connection != nil, peripheral.connection != nil else { throw DidNotHappen() }
+  }
+
+  var streams = false {
+    didSet {
+      let payload = streams ? ByteSlice(Array(repeating: 0x5A, count: 251)) : nil
+      for device in [central, peripheral] {
+        device.payload = payload
+        device.attend()
+      }
+    }
+  }
+}
+
+extension GridPosition {
+  /// Anywhere in a square.
+  fileprivate static func within(metres: Int64, _ random: inout SplitGenerator) -> GridPosition {
+    GridPosition(
+      x: Int64.random(in: 0..<metres * 1_000, using: &random),
+      y: Int64.random(in: 0..<metres * 1_000, using: &random))
+  }
+}
+
+extension TimeSpan {
+  fileprivate var text: String {
+    nanoseconds % 1_000_000_000 == 0 ? "\(nanoseconds / 1_000_000_000) s" : "\(nanoseconds / 1_000_000) ms"
+  }
+}

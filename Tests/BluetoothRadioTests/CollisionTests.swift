@@ -1,0 +1,101 @@
+import BluetoothWire
+import Foundation
+import Testing
+
+@testable import BluetoothRadio
+
+/// Sends one packet again and again, at an interval and a delay of 0 to 10 ms that chance decides.
+private final class Beacon: Participant {
+  private let interval: TimeSpan
+  private let packet: AirPacket
+  private var random: SplitGenerator
+  private(set) var deadline: Instant?
+  private var command: RadioCommand?
+
+  init(interval: TimeSpan, packet: AirPacket, random: SplitGenerator) {
+    self.interval = interval
+    self.packet = packet
+    self.random = random
+    deadline = .zero + TimeSpan(nanoseconds: Int64.random(in: 0..<interval.nanoseconds, using: &self.random))
+  }
+
+  func timeReached(_ now: Instant) {
+    command = .transmit(packet, on: RadioChannel(0), modulation: .le1M, power: Decibel(0))
+    deadline = now + interval + TimeSpan(nanoseconds: Int64.random(in: 0...10_000_000, using: &random))
+  }
+
+  func takeRadioCommand() -> RadioCommand? {
+    defer { command = nil }
+    return command
+  }
+
+  func radio(_ event: RadioEvent, at now: Instant) {}
+  func takeMail(at now: Instant) {}
+  var hasDelivery: Bool { false }
+  func deliverNext() {}
+}
+
+/// Listens all the time and counts what it gets.
+private final class Counter: Participant {
+  private(set) var received = 0
+  private var isListening = false
+
+  var deadline: Instant? { nil }
+  func timeReached(_ now: Instant) {}
+  func radio(_ event: RadioEvent, at now: Instant) {
+    isListening = false
+    if case .received(_, _, _, _, isIntact: true) = event { received += 1 }
+  }
+  func takeRadioCommand() -> RadioCommand? {
+    defer { isListening = true }
+    return isListening ? nil : listen(channel: 0)
+  }
+  func takeMail(at now: Instant) {}
+  var hasDelivery: Bool { false }
+  func deliverNext() {}
+}
+
+@Suite("Collisions")
+struct CollisionTests {
+  /// How many packets of 31 octets of data a second one receiver gets of `count` advertisers that are all as far away.
+  private func received(advertisers count: Int, interval: TimeSpan, seconds: Int64) -> Double {
+    let scene = Scene()
+    let counter = Counter()
+    scene.engine.add(counter, radio: RadioProperties(position: GridPosition(x: 0)))
+    let packet = AirPacket(
+      accessAddress: 0x1234_5678, crcInit: 0x55, header: 0x2502, payload: ByteSlice(Array(repeating: 0, count: 37)))
+    let generator = SplitGenerator(seed: 9)
+    for number in 0..<count {
+      scene.engine.add(
+        Beacon(interval: interval, packet: packet, random: generator.split("\(number)")),
+        radio: RadioProperties(position: GridPosition(x: 10_000)))
+    }
+    scene.run(until: .zero + .seconds(1))
+    let before = counter.received
+    scene.run(until: .zero + .seconds(1 + seconds))
+    return Double(counter.received - before) / Double(seconds)
+  }
+
+  /// A packet of 376 µs arrives when no other one is on the air at its beginning and none begins before its end. Of one that
+  /// begins right before it, 2.3 bits are stood on average: at equal levels 0.7 of the bits arrive.
+  private func expected(advertisers count: Int, interval: Double) -> Double {
+    let rate = Double(count) / (interval + 0.005)
+    return rate * exp(-rate * (2 * 376 - 2.3) * 1e-6)
+  }
+
+  @Test("Of 1,000 advertisers at 1 s a receiver gets what is left of 995 packets a second: 471")
+  func slow() {
+    let expected = expected(advertisers: 1_000, interval: 1)
+    #expect(abs(expected - 471) < 2)
+    let share = received(advertisers: 1_000, interval: .seconds(1), seconds: 4) / expected
+    #expect((0.94...1.06).contains(share))
+  }
+
+  @Test("Of 1,000 advertisers at 100 ms a receiver gets 7.5 packets a second of 9,524")
+  func fast() {
+    let expected = expected(advertisers: 1_000, interval: 0.1)
+    #expect(abs(expected - 7.5) < 0.1)
+    let share = received(advertisers: 1_000, interval: .milliseconds(100), seconds: 10) / expected
+    #expect((0.75...1.25).contains(share))
+  }
+}
