@@ -123,4 +123,30 @@ struct AirTests {
     #expect(outcomes(seed: 5) == outcomes(seed: 5))
     #expect(outcomes(seed: 5) != outcomes(seed: 6))
   }
+
+  @Test("What one pair of radios hears is not changed by what others send that it can't hear")
+  func independence() {
+    func outcomes(withOthers: Bool) -> [Scripted.Outcome] {
+      let scene = Scene(seed: 5)
+      let receiver = Scripted((0..<50).map { (.microseconds(1_000 * $0 + 50), listen(until: 1_000 * $0 + 900)) })
+      scene.add(Scripted((0..<50).map { (.microseconds(1_000 * $0 + 100), send()) }))
+      scene.add(receiver, metres: 105)
+      if withOthers {
+        scene.add(Scripted((0..<50).map { (.microseconds(900 * $0 + 90), send()) }), metres: 1_000_000)
+        scene.add(Scripted([(.microseconds(60), listen())]), metres: 1_000_300)
+      }
+      scene.run()
+      return receiver.outcomes
+    }
+    let alone = outcomes(withOthers: false)
+    #expect(Set(alone).count > 1)
+    #expect(alone == outcomes(withOthers: true))
+  }
+
+  @Test("A radio takes little memory")
+  func memory() {
+    #expect(MemoryLayout<Radio>.stride <= 256)
+    #expect(MemoryLayout<Burst>.stride <= 96)
+    #expect(MemoryLayout<Ear>.stride <= 80)
+  }
 }
