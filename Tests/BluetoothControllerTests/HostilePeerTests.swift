@@ -123,7 +123,7 @@ struct HostilePeerTests {
     #expect(link.peripheral.disconnections == [.connectionTimeout])
   }
 
-  @Test("S1: a length field that does not fit the frame is as a wrong CRC; the retransmission gets through")
+  @Test("S3: a length field that does not fit the frame is as a wrong CRC; the retransmission gets through")
   func lengthMismatch() throws {
     let link = try TestLink()
     link.runEvents(2)
@@ -301,7 +301,7 @@ struct HostilePeerTests {
     #expect(link.peripheral.disconnections == (isPassed ? [.instantPassed] : []))
   }
 
-  @Test("A peer that asks for ever and acknowledges nothing is made to wait")
+  @Test("S11: a peer that asks for ever and acknowledges nothing is made to wait")
   func unacknowledgedAnswers() throws {
     let link = try TestLink(timeout: 400)
     link.runEvents(2)

@@ -1,0 +1,152 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Hostile procedures")
+struct HostileProcedureTests {
+  @Test("S15: whatever a peer makes happen, its events come in order, and not one of them twice")
+  func eventOrder() throws {
+    let link = try TestLink()
+    link.central.send(.readRemoteVersionInformation(link.centralHandle))
+    link.central.send(.leReadRemoteFeatures(link.centralHandle))
+    // The answers come, and then come again in both orders without having been asked for.
+    link.runEvents(4)
+    let version: [UInt8] = [0x0C, 0x0D, 1, 0, 1, 0]
+    let features: [UInt8] = [0x09] + Array(repeating: 0xFF, count: 8)
+    for payload in [features, version, version, features] { #expect(link.injectFromPeripheral(payload).isEmpty) }
+    let kinds = link.central.events.compactMap { event -> Int? in
+      switch event {
+      case .readRemoteVersionInformationComplete(.success, _, _): 1
+      case .leReadRemoteFeaturesComplete(.success, _, _): 2
+      case .commandStatus, .numberOfCompletedPackets: nil
+      default: 3
+      }
+    }
+    #expect(kinds == [1, 2])
+    #expect(link.isAlive())
+  }
+
+  @Test("S18: an invalid PDU in the middle of a PHY update changes nothing of it; 1,000 times over, nothing is left behind")
+  func phyUpdateAndGarbage() throws {
+    let link = try TestLink(interval: 6, timeout: 100)
+    link.air.run(for: .milliseconds(50))
+    let span = TimeSpan.microseconds(7_500)
+    for round in 0..<1_000 {
+      let phys: UInt8 = round % 2 == 0 ? 2 : 1
+      link.air.clearLog()
+      let instant = link.peripheral.controller.connections[0].schedule.next + 12
+      link.central.send([0x16, phys, phys], on: link.centralHandle)
+      link.central.send(
+        [0x18, phys, phys, UInt8(truncatingIfNeeded: instant), UInt8(truncatingIfNeeded: instant >> 8)],
+        on: link.centralHandle)
+      // Too long, a response to nothing, and an opcode that does not exist.
+      for garbage in [[0x18, 9, 9, 9, 9, 9], [0x17, 1, 1], [0x3F, UInt8(truncatingIfNeeded: round)]] as [[UInt8]] {
+        link.central.send(garbage, on: link.centralHandle)
+      }
+      link.air.fate = { transmission in
+        if transmission.device == 0, transmission.dataHeader?.llid == .start { transmission.packet.header |= 0b11 }
+        return .arrives
+      }
+      link.air.run(for: span * 11)
+      // The central's link layer knows nothing of what it was made to send: it follows by hand.
+      link.air.run(
+        until: { link.peripheral.controller.connections.first.map { $0.phys.receive.rawValue == phys } ?? true },
+        limit: .milliseconds(50))
+      try #require(link.peripheral.disconnections.isEmpty, "round \(round)")
+      let update = LL.PHYUpdate(
+        centralToPeripheral: HCI.PHYs(rawValue: phys), peripheralToCentral: HCI.PHYs(rawValue: phys))
+      _ = link.central.controller.connections[0].phys.apply(update, role: .central)
+      link.air.run(for: span)
+    }
+    link.air.fate = { _ in .arrives }
+    let connection = link.peripheral.controller.connections[0]
+    #expect(connection.procedures.isIdle && connection.flow.waitingControl == 0)
+    #expect(link.isAlive())
+  }
+
+  @Test("S21: LL_PHY_UPDATE_IND with an instant that has passed ends the connection at once")
+  func phyInstantPassed() throws {
+    let link = try TestLink(timeout: 50)
+    link.runEvents(10)
+    #expect(link.injectFromCentral([0x18, 2, 2, 2, 0]).isEmpty)
+    #expect(link.peripheral.disconnections == [.instantPassed])
+    link.air.run(for: .seconds(1))
+    #expect(link.central.disconnections == [.connectionTimeout])
+  }
+
+  @Test("S25: of every opcode, one length is understood, and every other up to 251 octets is refused")
+  func lengthTable() {
+    for opcode in UInt8.min...UInt8.max {
+      let expected = LL.ControlOpcode(rawValue: opcode)?.dataLength
+      for length in 0..<251 {
+        let payload = ByteSlice([opcode] + Array(repeating: 0xA5, count: length))
+        let isUnderstood = (try? LL.ControlPDU(payload: payload)) != nil
+        if isUnderstood != (length == expected) { Issue.record("opcode \(opcode), \(length) octets") }
+      }
+    }
+  }
+
+  @Test("S25: LL Control PDUs as long as a data PDU can be are refused by LL_UNKNOWN_RSP", arguments: [true, false])
+  func longControl(isCentral: Bool) throws {
+    let link = try TestLink(prepare: { central, peripheral in
+      for device in [central, peripheral] {
+        device.send(.leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2_120)))
+      }
+    })
+    link.runEvents(5)
+    for opcode in [UInt8(0x00), 0x08, 0x0F, 0x14, 0x16, 0x1D, 0x28, 0x29, 0x7F] {
+      let payload = [opcode] + Array(repeating: UInt8(0xFF), count: 250)
+      let answers = isCentral ? link.injectFromCentral(payload) : link.injectFromPeripheral(payload)
+      #expect(answers == [[0x07, opcode]])
+    }
+    #expect(link.isAlive())
+  }
+
+  @Test("S26: connected and disconnected 10,000 times, nothing is left over")
+  func churn() throws {
+    let air = TestAir()
+    let central = TestDevice("central", address: 0x1111_1111_1111)
+    let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+    for device in [central, peripheral] {
+      air.add(device)
+      device.start()
+    }
+    peripheral.send(
+      .leSetAdvertisingParameters(
+        HCI.AdvertisingParameters(
+          minimumInterval: 32, maximumInterval: 32, type: .connectableScannableUndirected, ownAddressType: .public)))
+    for round in 0..<10_000 {
+      air.clearLog()
+      central.clear()
+      peripheral.clear()
+      peripheral.send(.leSetAdvertisingEnable(true))
+      central.connect(to: peripheral, interval: 6, timeout: 10)
+      air.run(until: { !central.connectionCompletes.isEmpty && !peripheral.connectionCompletes.isEmpty })
+      let handle = try #require(central.connectionCompletes.first, "round \(round)").handle
+      // Every third goes without a word.
+      if round % 3 == 0 {
+        central.send(.reset)
+        central.start()
+      } else {
+        central.send(.disconnect(handle, reason: .remoteUserTerminatedConnection))
+      }
+      air.run(
+        until: { central.controller.connections.isEmpty && !peripheral.disconnections.isEmpty }, limit: .seconds(1))
+      try #require(
+        central.controller.connections.isEmpty && peripheral.controller.connections.isEmpty, "round \(round)")
+    }
+    #expect(peripheral.pool.count < 64)
+  }
+
+  @Test("S26: CONNECT_IND with supervision timeout 0 is ignored")
+  func zeroTimeout() {
+    var data = LL.ConnectionData(
+      accessAddress: 0x5065_4A6B, crcInit: 0x123456, windowSize: 1, windowOffset: 0, interval: 24, latency: 0,
+      timeout: 200, channelMap: .all, hop: 5, sleepClockAccuracy: .upTo50)
+    #expect(data.isValid)
+    data.timeout = 0
+    #expect(!data.isValid)
+  }
+}
