@@ -137,8 +137,10 @@ struct ControlProcedures {
 
   /// The change that happens at event number `event`, or should have before it; nil: none.
   mutating func takeUpdate(at event: Int) -> PendingUpdate? {
-    guard let update, event >= update.instant else { return nil }
+    guard var update, event >= update.instant else { return nil }
     self.update = nil
+    // The peer may have rejected this device's procedure after all: what it announced was its own then.
+    update.isOwn = update.isOwn && active?.transaction == update.change.transaction
     return update
   }
 

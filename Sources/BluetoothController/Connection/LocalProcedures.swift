@@ -22,8 +22,11 @@ extension Connection {
     beginNextProcedure(at: now, into: &output)
   }
 
-  mutating func send(_ pdu: LL.ControlPDU, meaning: OutgoingPDU.Meaning = .none, in pool: PacketPool) {
-    flow.append(control: pdu.payload(in: pool), meaning: meaning)
+  mutating func send(
+    _ pdu: LL.ControlPDU, meaning: OutgoingPDU.Meaning = .none, rejecting rejected: LL.ControlOpcode? = nil,
+    in pool: PacketPool
+  ) {
+    flow.append(control: pdu.payload(in: pool), meaning: meaning, rejecting: rejected)
   }
 
   private mutating func start(

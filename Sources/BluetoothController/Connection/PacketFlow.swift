@@ -68,9 +68,16 @@ struct PacketFlow {
     heldPackets += 1
   }
 
-  mutating func append(control payload: ByteSlice, meaning: OutgoingPDU.Meaning = .none) {
+  /// - Parameter rejected: what the PDU refuses, if it is that: it belongs to the same procedure.
+  mutating func append(
+    control payload: ByteSlice, meaning: OutgoingPDU.Meaning = .none, rejecting rejected: LL.ControlOpcode? = nil
+  ) {
     let pdu = OutgoingPDU(llid: .control, payload: payload, meaning: meaning)
-    if isHeldBack && !pdu.belongsToEncryption { heldControl.append(pdu) } else { control.append(pdu) }
+    if isHeldBack && !(rejected?.belongsToEncryption ?? pdu.belongsToEncryption) {
+      heldControl.append(pdu)
+    } else {
+      control.append(pdu)
+    }
   }
 
   mutating func holdBack() { isHeldBack = true }

@@ -36,7 +36,8 @@ extension Connection {
     let understands =
       features.contains(.extendedRejectIndication)
       && procedures.remoteFeatures?.contains(.extendedRejectIndication) ?? true
-    send(understands ? .rejectExtInd(opcode: opcode.rawValue, reason) : .rejectInd(reason), in: pool)
+    send(
+      understands ? .rejectExtInd(opcode: opcode.rawValue, reason) : .rejectInd(reason), rejecting: opcode, in: pool)
   }
 
   /// Takes what the peer begins; false: it is a response.
