@@ -13,7 +13,8 @@ final class LinkPair {
     let engine = WorldEngine(seed: 1)
     self.engine = engine
     let hosts = ["central", "peripheral"].enumerated().map { index, name in
-      var configuration = ControllerConfiguration(address: DeviceAddress(0xC0FF_EE00 + UInt64(index), .public), name: name)
+      var configuration = ControllerConfiguration(
+        address: DeviceAddress(0xC0FF_EE00 + UInt64(index), .public), name: name)
       configuration.assessesChannels = assessesChannels
       return LinkHost(
         Controller(configuration: configuration, random: engine.generator.split(name), pool: engine.pool),
@@ -87,6 +88,10 @@ final class LinkHost: Participant, @unchecked Sendable {
 
   var statistics: LinkStatistics { handle.flatMap { controller.linkStatistics(of: $0) } ?? LinkStatistics() }
   private(set) var usedChannels = 37
+
+  func readChannels() {
+    if let handle { send(.leReadChannelMap(handle)) }
+  }
 
   private func send(_ command: HCI.Command) {
     controller.receive(command.packet(in: pool), at: now)
@@ -168,6 +173,7 @@ final class LinkHost: Participant, @unchecked Sendable {
       if complete.status == .success { handle = complete.handle }
     case .numberOfCompletedPackets(let packets): for packet in packets { credits += Int(packet.count) }
     case .lePHYUpdateComplete(.success, _, let transmit, _): phy = PHY(rawValue: transmit) ?? phy
+    case .commandComplete(_, _, .leChannelMap(_, let channels)): usedChannels = channels.nonzeroBitCount
     case .encryptionChange(.success, _, let enabled): isEncrypted = enabled != 0
     case .leLongTermKeyRequest(let handle, _, _): send(.leLongTermKeyRequestReply(handle, longTermKey: Self.key))
     default: break

@@ -175,6 +175,39 @@ struct ConnectionTests {
     #expect(link.central.connectionCompletes.map(\.status) == [.success])
   }
 
+  @Test("Two packets in a row with a wrong CRC close the event, and the next one goes on from there")
+  func twoErrors() throws {
+    let link = try TestLink()
+    link.runEvents(3)
+    for number in 0..<8 { link.central.send([UInt8(number)], on: link.centralHandle) }
+    var packets = 0
+    link.air.fate = { transmission in
+      guard transmission.device == 0 else { return .arrives }
+      packets += 1
+      return packets == 3 || packets == 4 ? .corrupt : .arrives
+    }
+    link.air.clearLog()
+    link.air.run(until: { packets == 5 })
+    let starts = link.air.log.filter { $0.device == 0 }.map(\.start)
+    #expect(starts.count == 5 && starts[3] - starts[0] < .milliseconds(3))
+    #expect(starts[4] - starts[0] == .milliseconds(30))
+    link.runEvents(3)
+    #expect(link.peripheral.data.count == 8)
+  }
+
+  @Test("A Disconnect that the peer never acknowledges is done after the supervision timeout, as the host wanted it")
+  func terminationTimeout() throws {
+    let link = try TestLink(timeout: 100)
+    link.runEvents(3)
+    link.air.fate = { $0.device == 0 ? .lost : .arrives }
+    link.central.send(.disconnect(link.centralHandle, reason: .remoteUserTerminatedConnection))
+    link.air.run(for: .milliseconds(900))
+    #expect(link.central.disconnections.isEmpty)
+    link.air.run(for: .milliseconds(150))
+    #expect(link.central.disconnections == [.connectionTerminatedByLocalHost])
+    #expect(link.peripheral.disconnections == [.connectionTimeout])
+  }
+
   @Test("A reset ends everything in silence; the peer notices by its supervision timeout")
   func reset() throws {
     let link = try TestLink(timeout: 50)
