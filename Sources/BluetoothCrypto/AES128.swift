@@ -13,6 +13,18 @@ package enum AES128 {
     return block
   }
 
+  /// The same for a block as a number whose lowest octet is the first, and for a key that is used often: nothing is allocated.
+  static func encrypt(_ block: UInt128, key: SymmetricKey) -> UInt128 {
+    var block = block.littleEndian
+    withUnsafeMutableBytes(of: &block) { bytes in
+      var bytes = bytes
+      guard (try? AES.permute(&bytes, key: key)) != nil else {
+        preconditionFailure("AES refused a key and a block of 128 bits")
+      }
+    }
+    return UInt128(littleEndian: block)
+  }
+
   /// AES-CMAC · Vol 3, Part H, 2.2.5.
   package static func cmac(_ message: [UInt8], key: Block) -> Block {
     guard var code = try? AES.CMAC(key: SymmetricKey(data: key.bytes)) else {

@@ -9,6 +9,10 @@ package struct Block: Hashable, Sendable {
     self.low = low
   }
 
+  package init(_ number: UInt128) {
+    self.init(high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number))
+  }
+
   package static let zero = Block(high: 0, low: 0)
 
   /// 16 octets, most significant first; nil for any other number of them.

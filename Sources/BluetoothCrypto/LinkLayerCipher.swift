@@ -1,5 +1,4 @@
 import Crypto
-import CryptoExtras
 
 /// AES-CCM as the link layer uses it: one octet of additional data, a MIC of 4 octets, a nonce of 13 octets ·
 /// Vol 6, Part E.
@@ -129,15 +128,5 @@ package struct LinkLayerCipher: Sendable {
     return UInt128(littleEndian: block)
   }
 
-  private func encrypted(_ block: UInt128) -> UInt128 {
-    var block = block.littleEndian
-    withUnsafeMutableBytes(of: &block) { bytes in
-      var bytes = bytes
-      // It throws for other lengths of key or payload only.
-      guard (try? AES.permute(&bytes, key: key)) != nil else {
-        preconditionFailure("AES refused a key and a block of 128 bits")
-      }
-    }
-    return UInt128(littleEndian: block)
-  }
+  private func encrypted(_ block: UInt128) -> UInt128 { AES128.encrypt(block, key: key) }
 }

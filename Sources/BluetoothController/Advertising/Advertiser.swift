@@ -61,9 +61,9 @@ struct Advertiser {
     }
   }
 
-  /// The address is another one from the next packet on.
-  mutating func setAddress(_ address: DeviceAddress, content: AdvertisingContent, in pool: PacketPool) {
-    identity = AdvertiserIdentity(identity.properties, own: address)
+  /// Addresses are others from the next packet on.
+  mutating func setIdentity(_ identity: AdvertiserIdentity, content: AdvertisingContent, in pool: PacketPool) {
+    self.identity = identity
     auxiliary?.identity = identity
     setContent(content, in: pool)
   }
@@ -118,8 +118,12 @@ struct Advertiser {
   }
 
   /// A packet has come in the time for answers.
-  mutating func received(_ packet: AirPacket, isIntact: Bool, acceptList: AcceptList, at now: Instant) -> Outcome {
-    switch identity.request(in: packet, isIntact: isIntact, acceptList: acceptList, at: now) {
+  mutating func received(
+    _ packet: AirPacket, isIntact: Bool, acceptList: AcceptList, resolvingList: inout ResolvingList, at now: Instant
+  ) -> Outcome {
+    switch identity.request(
+      in: packet, isIntact: isIntact, acceptList: acceptList, resolvingList: &resolvingList, at: now)
+    {
     case .scan(let scanner):
       phase = .beforeResponse
       return .scanned(.wait(until: now + LL.interFrameSpace), by: scanner)

@@ -13,22 +13,28 @@ struct AdvertiserIdentity {
   let target: DeviceAddress?
   let properties: AdvertisingProperties
 
-  init(_ properties: AdvertisingProperties, own: DeviceAddress) {
+  /// - Parameter target: what a target that has private addresses is called.
+  init(_ properties: AdvertisingProperties, own: DeviceAddress, target: DeviceAddress? = nil) {
     self.properties = properties
     self.own = own
-    target = properties.isDirected ? properties.peer.deviceAddress : nil
+    self.target = properties.isDirected ? target ?? properties.peer.deviceAddress : nil
   }
 
   /// The request that `packet` is; nil: none, or one that isn't answered. Only requests to this advertiser count, from
-  /// devices that may ask · Vol 6, Part B, 4.3.2, 4.4.2.
-  func request(in packet: AirPacket, isIntact: Bool, acceptList: AcceptList, at now: Instant) -> Request? {
+  /// devices that may ask · Vol 6, Part B, 4.3.2, 4.4.2, 6.2.
+  func request(
+    in packet: AirPacket, isIntact: Bool, acceptList: AcceptList, resolvingList: inout ResolvingList, at now: Instant
+  ) -> Request? {
     guard isIntact, let pdu = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload) else { return nil }
     switch pdu {
     case .scanReq(let scanner, let advertiser):
-      guard properties.isScannable, advertiser == own, mayAsk(scanner, filterBit: 0b01, acceptList) else { return nil }
+      guard properties.isScannable, advertiser == own,
+        mayAsk(scanner, filterBit: 0b01, acceptList, &resolvingList)
+      else { return nil }
       return .scan(by: scanner)
     case .connectInd(let initiator, let advertiser, let data, let usesAlgorithm2):
-      guard properties.isConnectable, advertiser == own, data.isValid, mayAsk(initiator, filterBit: 0b10, acceptList)
+      guard properties.isConnectable, advertiser == own, data.isValid,
+        mayAsk(initiator, filterBit: 0b10, acceptList, &resolvingList)
       else { return nil }
       return .connect(
         ConnectRequest(initiator: initiator, data: data, usesAlgorithm2: usesAlgorithm2, end: now))
@@ -36,9 +42,14 @@ struct AdvertiserIdentity {
     }
   }
 
-  private func mayAsk(_ address: DeviceAddress, filterBit: UInt8, _ acceptList: AcceptList) -> Bool {
-    if let target { return address == target }
-    return properties.filterPolicy & filterBit == 0 || acceptList.contains(address)
+  private func mayAsk(
+    _ address: DeviceAddress, filterBit: UInt8, _ acceptList: AcceptList, _ resolvingList: inout ResolvingList
+  ) -> Bool {
+    resolvingList.learn(address)
+    let peer = resolvingList.identify(address)
+    guard !peer.isIgnored else { return false }
+    if properties.isDirected { return peer.identity == properties.peer.deviceAddress }
+    return properties.filterPolicy & filterBit == 0 || acceptList.contains(peer.identity)
   }
 }
 

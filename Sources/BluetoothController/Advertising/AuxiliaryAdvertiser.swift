@@ -186,10 +186,12 @@ struct AuxiliaryAdvertiser {
   }
 
   /// A packet has come in the time for answers.
-  mutating func received(_ packet: AirPacket, isIntact: Bool, acceptList: AcceptList, at now: Instant)
-    -> Advertiser.Outcome
-  {
-    switch identity.request(in: packet, isIntact: isIntact, acceptList: acceptList, at: now) {
+  mutating func received(
+    _ packet: AirPacket, isIntact: Bool, acceptList: AcceptList, resolvingList: inout ResolvingList, at now: Instant
+  ) -> Advertiser.Outcome {
+    switch identity.request(
+      in: packet, isIntact: isIntact, acceptList: acceptList, resolvingList: &resolvingList, at: now)
+    {
     case .scan(let scanner):
       phase = .beforeScanResponse
       return .scanned(.wait(until: now + LL.interFrameSpace), by: scanner)

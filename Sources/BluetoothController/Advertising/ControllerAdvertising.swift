@@ -9,7 +9,7 @@ extension Controller {
   ) {
     guard let set = sets[index] else { return }
     stopAdvertising(index)
-    let identity = AdvertiserIdentity(set.properties, own: own)
+    let identity = advertiserIdentity(set.properties, own: own, at: now)
     let auxiliary = set.needsAuxiliary ? auxiliaryAdvertiser(identity, set.content, index) : nil
     sets[index]?.advertiser = Advertiser(
       identity, content: set.content,
@@ -123,6 +123,7 @@ extension Controller {
   // MARK: Packets on the primary channels
 
   mutating func beginAdvertising(_ index: Int, at now: Instant) -> RadioStep {
+    if sets[index]?.advertiser?.events.isBetweenEvents == true { renewAddresses(index, at: now) }
     if sets[index]?.advertiser?.events.isBetweenEvents == true,
       let earliest = sets[index]?.advertiser?.earliestAuxiliary(at: now)
     {
@@ -155,7 +156,8 @@ extension Controller {
     case .nothingReceived: perform(.done, at: now)
     case .received(let packet, _, _, _, let isIntact):
       follow(
-        sets[index]?.advertiser?.received(packet, isIntact: isIntact, acceptList: host.acceptList, at: now), index,
+        sets[index]?.advertiser?.received(
+          packet, isIntact: isIntact, acceptList: host.acceptList, resolvingList: &resolvingList, at: now), index,
         at: now)
     }
   }
@@ -180,7 +182,7 @@ extension Controller {
   /// LE Scan Request Received · Vol 4, Part E, 7.7.65.19, if the host wants to know.
   private mutating func reportScanRequest(_ index: Int, by scanner: DeviceAddress) {
     guard let handle = sets[index]?.handle, sets[index]?.properties.notifiesScanRequests == true else { return }
-    output.send(.leScanRequestReceived(handle, scanner: HCI.PeerAddress(scanner)))
+    output.send(.leScanRequestReceived(handle, scanner: resolvingList.identify(scanner).hciAddress))
   }
 
   // MARK: Packets on the secondary channels
@@ -212,7 +214,8 @@ extension Controller {
     case .received(let packet, _, _, _, let isIntact):
       follow(
         sets[index]?.advertiser?.auxiliary?.received(
-          packet, isIntact: isIntact, acceptList: host.acceptList, at: now), index, at: now)
+          packet, isIntact: isIntact, acceptList: host.acceptList, resolvingList: &resolvingList, at: now), index,
+        at: now)
     }
   }
 }

@@ -46,8 +46,9 @@ extension Controller {
     if let advertiser = sets[index]?.advertiser, let set = sets[index] {
       // A central that has heard the old address may be about to connect to it.
       guard !set.properties.isConnectable else { return .commandDisallowed }
-      if advertiser.identity.own.kind == .random {
-        sets[index]?.advertiser?.setAddress(address, content: set.content, in: pool)
+      if advertiser.identity.own.kind == .random, !resolvingList.isOwn(advertiser.identity.own) {
+        let identity = AdvertiserIdentity(set.properties, own: address, target: advertiser.identity.target)
+        sets[index]?.advertiser?.setIdentity(identity, content: set.content, in: pool)
       }
     }
     sets[index]?.randomAddress = address
@@ -98,7 +99,7 @@ extension Controller {
     let status = content.data.take(
       fragment, isPartial: &content.isDataPartial, isLegacy: properties.usesLegacyPDUs,
       isInUse: set.advertiser != nil)
-    return setContent(content, status, of: index)
+    return setContent(content, status, because: .advertisingData, of: index)
   }
 
   private mutating func setResponse(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
@@ -117,17 +118,18 @@ extension Controller {
     let status = content.response.take(
       fragment, isPartial: &content.isResponsePartial, isLegacy: properties.usesLegacyPDUs,
       isInUse: set.advertiser != nil)
-    return setContent(content, status, of: index)
+    return setContent(content, status, because: .scanResponseData, of: index)
   }
 
   private mutating func setContent(
-    _ new: AdvertisingContent, _ status: HCI.ErrorCode, of index: Int
+    _ new: AdvertisingContent, _ status: HCI.ErrorCode, because reason: HCI.AddressChangeReasons, of index: Int
   ) -> HCI.ErrorCode {
     guard status == .success || status == .memoryCapacityExceeded, var set = sets[index] else { return status }
     set.content = new
     if set.advertiser != nil && !set.canCarryContent { return .packetTooLong }
     set.content.renewDataID(random: &random)
     sets[index]?.content = set.content
+    dataChanged(reason, of: index)
     contentChanged(index)
     return status
   }

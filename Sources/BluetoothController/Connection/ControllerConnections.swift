@@ -7,11 +7,16 @@ extension Controller {
   func index(of handle: HCI.ConnectionHandle) -> Int? { connections.index(of: handle) }
 
   func isConnected(own: DeviceAddress, peer: DeviceAddress) -> Bool {
-    connections.contains { connection in connection.own == own && connection.peer == peer }
+    let peer = resolvingList.identify(peer).identity
+    return connections.contains { connection in
+      // Private addresses change: they are all this device's.
+      connection.peer == peer
+        && (connection.own == own || connection.own.randomKind == .resolvablePrivate
+          || own.randomKind == .resolvablePrivate)
+    }
   }
 
-  /// The address that goes with Own_Address_Type; nil: the host has not set one. Without resolving list the last two types
-  /// mean the same as the first two · Vol 4, Part E, 7.8.5.
+  /// The identity address that goes with Own_Address_Type; nil: the host has not set one · Vol 4, Part E, 7.8.5.
   func ownAddress(_ type: HCI.OwnAddressType) -> DeviceAddress? {
     switch type {
     case .public, .resolvableOrPublic: configuration.address.kind == .public ? configuration.address : nil
@@ -36,13 +41,16 @@ extension Controller {
       hostChannels: host.channelMap, assessesChannels: configuration.assessesChannels,
       minimumUsedChannels: configuration.minimumUsedChannels, seed: random.next())
     let handle = newHandle()
+    let peer = resolvingList.identify(peer)
     let index = connections.append(
       Connection(
-        handle: handle, role: role, own: own, peer: peer, data: data, usesAlgorithm2: usesAlgorithm2,
+        handle: handle, role: role, own: own, peer: peer.identity, data: data, usesAlgorithm2: usesAlgorithm2,
         auxiliaryPHY: auxiliaryPHY, context: context, delay: delay, at: now), agenda: &agenda)
     output.send(
       HCI.ConnectionComplete(
-        status: .success, handle: handle, role: role.rawValue, peer: HCI.PeerAddress(peer),
+        status: .success, handle: handle, role: role.rawValue, peer: peer.hciAddress,
+        localResolvablePrivateAddress: resolvingList.isOwn(own) ? own.value : 0,
+        peerResolvablePrivateAddress: peer.isResolved ? peer.address.value : 0,
         values: connections[index].values,
         centralClockAccuracy: role == .peripheral ? data.sleepClockAccuracy.rawValue : 0))
     output.send(.leChannelSelectionAlgorithm(handle, usesAlgorithm2 ? 1 : 0))

@@ -24,8 +24,7 @@ struct EncryptionSession {
     longTermKey: UInt128, central: LL.SessionPart, peripheral: LL.SessionPart, role: Connection.Role, pool: PacketPool
   ) {
     cipher = LinkLayerCipher(
-      longTermKey: Block(
-        high: UInt64(truncatingIfNeeded: longTermKey >> 64), low: UInt64(truncatingIfNeeded: longTermKey)),
+      longTermKey: Block(longTermKey),
       diversifier: Block(high: peripheral.diversifier, low: central.diversifier),
       initializationVector: UInt64(peripheral.initializationVector) << 32 | UInt64(central.initializationVector))
     (own, peer) = role == .central ? (.central, .peripheral) : (.peripheral, .central)

@@ -28,7 +28,7 @@ extension Controller {
       }
     } else if let result = advertising(command, at: now) ?? advertisingSets(command, at: now)
       ?? periodicAdvertising(command, at: now) ?? scanning(command, at: now) ?? ofConnection(command, at: now)
-      ?? ofEncryption(command, at: now) ?? cryptography(command) ?? general(command)
+      ?? ofEncryption(command, at: now) ?? ofPrivacy(command, at: now) ?? cryptography(command) ?? general(command)
     {
       output.send(.commandComplete(credits: 1, opcode, result))
       followCompletion(command, result)

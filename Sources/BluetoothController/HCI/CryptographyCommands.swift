@@ -68,12 +68,6 @@ final class KeyPairBox {
   init(_ pair: P256KeyPair) { self.pair = pair }
 }
 
-extension Block {
-  fileprivate init(_ number: UInt128) {
-    self.init(high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number))
-  }
-}
-
 extension UInt128 {
   fileprivate init(_ block: Block) { self = UInt128(block.high) << 64 | UInt128(block.low) }
 }

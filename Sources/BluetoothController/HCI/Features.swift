@@ -9,6 +9,7 @@ extension HCI.LEFeatures {
     .peripheralInitiatedFeaturesExchange,
     .ping,
     .dataPacketLengthExtension,
+    .llPrivacy,
     .extendedScanningFilterPolicies,
     .le2MPHY,
     .leCodedPHY,

@@ -16,6 +16,7 @@ package struct Controller: ~Copyable {
   var scanner: Scanner?
   var initiator: Initiator?
   var connections = ConnectionTable()
+  var resolvingList = ResolvingList()
   var lastHandle: UInt16 = 0
   /// The last connection that has ended, and what had happened on it.
   var endedLink: (handle: HCI.ConnectionHandle, statistics: LinkStatistics)?
@@ -113,6 +114,7 @@ package struct Controller: ~Copyable {
     scanner = nil
     initiator = nil
     connections.removeAll()
+    resolvingList = ResolvingList()
     agenda.removeAll()
     listening = ListeningShare()
     listeningPlan = ListeningPlan()

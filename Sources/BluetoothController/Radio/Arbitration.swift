@@ -89,7 +89,7 @@ extension Controller {
   mutating func timerEnded(at now: Instant) {
     switch radioUse {
     case .activity(let activity): timeReached(for: activity, at: now)
-    case .scanRequest(let exchange): sendScanRequest(exchange)
+    case .scanRequest(let exchange): sendScanRequest(exchange, at: now)
     case .connecting(let exchange): sendConnectInd(exchange)
     case .free, .listening, .finishing: break
     }

@@ -8,7 +8,9 @@ extension Controller {
   private static let responseOctets = 14
 
   mutating func beginConnecting(to pdu: LL.AdvertisingPDU, on channel: RadioChannel, at now: Instant) -> Bool {
-    guard let initiator, let (peer, usesAlgorithm2) = initiator.peer(of: pdu, acceptList: host.acceptList),
+    guard let initiator,
+      let (peer, usesAlgorithm2) = initiator.peer(
+        of: pdu, acceptList: host.acceptList, resolvingList: resolvingList),
       let exchange = connectExchange(
         with: peer, on: channel, .le1M, usesAlgorithm2: usesAlgorithm2, isAuxiliary: false, at: now)
     else { return false }
@@ -39,8 +41,10 @@ extension Controller {
       interval: parameters.maximumInterval, latency: parameters.latency, timeout: parameters.supervisionTimeout,
       channelMap: host.channelMap, hop: 5 + UInt8(random.next() % 12),
       sleepClockAccuracy: LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy))
+    let own = ownAddress(
+      to: resolvingList.identify(peer).identity, initiator.request.ownAddressType, identity: initiator.own, at: now)
     return ConnectExchange(
-      channel: channel, phy: phy, isAuxiliary: isAuxiliary, own: initiator.own, peer: peer, data: data,
+      channel: channel, phy: phy, isAuxiliary: isAuxiliary, own: own, peer: peer, data: data,
       usesAlgorithm2: usesAlgorithm2,
       requestEnd: end, delay: delay)
   }

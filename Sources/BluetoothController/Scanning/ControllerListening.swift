@@ -58,6 +58,7 @@ extension Controller {
     guard case .received(let packet, let modulation, let start, let level, isIntact: true) = event,
       let pdu = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload)
     else { return }
+    learnAddresses(of: pdu)
     if case .extended(let payload) = pdu {
       heard(payload, on: modulation.phy, from: start, level: level, at: now)
     } else if modulation == .le1M {

@@ -30,10 +30,10 @@ extension Controller {
 
   /// Whether anything may come of the event, as far as ADV_EXT_IND tells.
   private func isOfInterest(_ event: ExtendedEvent) -> Bool {
-    if initiator?.wants(event, acceptList: host.acceptList) == true { return true }
+    if initiator?.wants(event, acceptList: host.acceptList, resolvingList: resolvingList) == true { return true }
     if wantsSync(event) { return true }
     guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
-      scanner.judge(event.target) != .foreign
+      judge(event.target) != .foreign
     else { return false }
     // Who it is may be told later only.
     guard event.advertiser != nil else { return true }
@@ -91,7 +91,9 @@ extension Controller {
     guard let reception = auxiliaries[index] else { return perform(.done, at: now) }
     switch reception.phase {
     case .beforeScanRequest:
-      guard let own = scanner?.own, let peer = reception.event.advertiser else { return perform(.done, at: now) }
+      guard let peer = reception.event.advertiser, let own = scannerAddress(to: peer, at: now) else {
+        return perform(.done, at: now)
+      }
       auxiliaries[index]?.phase = .requesting
       let packet = LL.AdvertisingPDU.scanReq(scanner: own, advertiser: peer).packet(in: pool)
       perform(
@@ -157,6 +159,7 @@ extension Controller {
   private mutating func take(_ pdu: LL.AdvertisingPDU, _ arrival: Arrival, in index: Int) {
     guard var reception = auxiliaries[index] else { return }
     auxiliaries.losses = 0
+    learnAddresses(of: pdu)
     switch (pdu, reception.phase) {
     case (.extended(let payload), .advertisement) where reception.event.take(payload, on: arrival.phy):
       takeAdvertisement(payload, arrival, in: &reception)
@@ -189,7 +192,7 @@ extension Controller {
     case .connectable:
       if isWanted { _ = report(&reception.event, payload.data, arrival.level, isLast: true, isFollowed: false) }
       guard let peer = reception.event.advertiser,
-        initiator?.wants(reception.event, acceptList: host.acceptList) == true,
+        initiator?.wants(reception.event, acceptList: host.acceptList, resolvingList: resolvingList) == true,
         let exchange = connectExchange(
           with: peer, on: reception.window.channel, arrival.phy, usesAlgorithm2: true, isAuxiliary: true,
           at: arrival.end)
@@ -207,7 +210,7 @@ extension Controller {
   }
 
   private mutating func mayRequest(_ event: ExtendedEvent, on phy: PHY, at now: Instant) -> Bool {
-    guard let scanner, scanner.isExtended, scanner.judge(event.target) != .foreign, scannerAccepts(event.advertiser)
+    guard let scanner, scanner.isExtended, judge(event.target) != .foreign, scannerAccepts(event.advertiser)
     else { return false }
     let length =
       LL.interFrameSpace * 2 + phy.modulation.airTime(payloadOctets: Self.scanRequestOctets) + phy.longestPacket

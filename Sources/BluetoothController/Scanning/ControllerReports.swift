@@ -19,8 +19,9 @@ extension Controller {
   /// Whether the scanner's filter policy lets the advertiser through; nil: it is anonymous, or not known yet.
   func scannerAccepts(_ advertiser: DeviceAddress?) -> Bool {
     guard let scanner else { return false }
-    guard scanner.usesAcceptList else { return true }
-    return advertiser.map { host.acceptList.contains($0) } ?? false
+    guard let advertiser else { return !scanner.usesAcceptList }
+    let peer = resolvingList.identify(advertiser)
+    return !peer.isIgnored && (!scanner.usesAcceptList || host.acceptList.contains(peer.identity))
   }
 
   // MARK: Legacy PDUs
@@ -43,10 +44,11 @@ extension Controller {
     _ type: HCI.AdvertisingReport.EventType, of address: DeviceAddress, to target: DeviceAddress? = nil,
     isConnectable: Bool = false, _ data: ByteSlice, _ level: Decibel
   ) {
-    guard let judgement = scanner?.judge(target), judgement != .foreign, scannerAccepts(address), hasRoomForReports,
+    let judgement = judge(target)
+    guard judgement != .foreign, scannerAccepts(address), hasRoomForReports,
       scanner?.remember(DuplicateFilter.Key(type, address)) == true
     else { return }
-    let peer = HCI.PeerAddress(address)
+    let peer = resolvingList.identify(address).hciAddress
     if scanner?.isExtended == true {
       let report = HCI.ExtendedAdvertisingReport(
         type: type.extended(isConnectable: isConnectable), address: peer, primaryPHY: PHY.le1M.rawValue,
@@ -65,8 +67,9 @@ extension Controller {
 
   private func directAddress(_ target: DeviceAddress?, _ judgement: Scanner.Target) -> HCI.PeerAddress {
     guard let target else { return Self.nobody }
-    return judgement == .unresolved
-      ? HCI.PeerAddress(type: Self.unresolvedType, value: target.value) : HCI.PeerAddress(target)
+    if judgement == .unresolved { return HCI.PeerAddress(type: Self.unresolvedType, value: target.value) }
+    if let own = scanner?.own, target != own, resolvingList.isOwn(target) { return HCI.PeerAddress(identity: own) }
+    return HCI.PeerAddress(target)
   }
 
   // MARK: Extended advertising
@@ -74,7 +77,7 @@ extension Controller {
   /// Whether the scanner wants to report what comes of this event.
   func scannerWants(_ event: ExtendedEvent) -> Bool {
     guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
-      scanner.judge(event.target) != .foreign
+      judge(event.target) != .foreign
     else { return false }
     return scannerAccepts(event.advertiser) && !scanner.isDuplicate(event.key)
   }
@@ -111,11 +114,11 @@ extension Controller {
   ) {
     guard hasRoomForReports else { return }
     var report = HCI.ExtendedAdvertisingReport(
-      type: event.type, address: event.advertiser.map { HCI.PeerAddress($0) } ?? Self.anonymous,
+      type: event.type, address: event.advertiser.map { resolvingList.identify($0).hciAddress } ?? Self.anonymous,
       primaryPHY: event.primaryPHY.rawValue, secondaryPHY: event.secondaryPHY?.rawValue ?? 0,
       advertisingSID: event.dataInfo?.sid ?? Self.noSID, transmitPower: event.transmitPower ?? Self.unknownLevel,
       rssi: rssi, periodicAdvertisingInterval: event.periodicInterval,
-      directAddress: directAddress(event.target, scanner?.judge(event.target) ?? .foreign), data: ByteSlice())
+      directAddress: directAddress(event.target, judge(event.target)), data: ByteSlice())
     var rest = data
     repeat {
       report.data = rest.prefix(HCI.ExtendedAdvertisingReport.maximumDataLength)

@@ -22,8 +22,8 @@ extension Controller {
     timer = now + LL.interFrameSpace
   }
 
-  mutating func sendScanRequest(_ exchange: ScanExchange) {
-    guard let own = scanner?.own else { return abandonRadio() }
+  mutating func sendScanRequest(_ exchange: ScanExchange, at now: Instant) {
+    guard let own = scannerAddress(to: exchange.advertiser, at: now) else { return abandonRadio() }
     var exchange = exchange
     exchange.phase = .requesting
     radioUse = .scanRequest(exchange)

@@ -40,27 +40,34 @@ struct Initiator {
   }
 
   /// The device that sent `pdu` and how it chooses channels, if this initiator may connect to it now.
-  func peer(of pdu: LL.AdvertisingPDU, acceptList: AcceptList) -> (address: DeviceAddress, usesAlgorithm2: Bool)? {
+  func peer(
+    of pdu: LL.AdvertisingPDU, acceptList: AcceptList, resolvingList: ResolvingList
+  ) -> (address: DeviceAddress, usesAlgorithm2: Bool)? {
     guard request.le1M != nil else { return nil }
     switch pdu {
     case .advInd(let advertiser, _, let usesAlgorithm2):
-      return accepts(advertiser, acceptList) ? (advertiser, usesAlgorithm2) : nil
+      return accepts(advertiser, acceptList, resolvingList) ? (advertiser, usesAlgorithm2) : nil
     case .advDirectInd(let advertiser, let target, let usesAlgorithm2):
-      return target == own && accepts(advertiser, acceptList) ? (advertiser, usesAlgorithm2) : nil
+      let isMeant = target == own || resolvingList.isOwn(target)
+      return isMeant && accepts(advertiser, acceptList, resolvingList) ? (advertiser, usesAlgorithm2) : nil
     default: return nil
     }
   }
 
   /// Whether this initiator may connect to the advertiser of this event, as far as it is known yet.
-  func wants(_ event: ExtendedEvent, acceptList: AcceptList) -> Bool {
+  func wants(_ event: ExtendedEvent, acceptList: AcceptList, resolvingList: ResolvingList) -> Bool {
     guard isExtended, event.mode == .connectable, windows[event.primaryPHY] != nil,
-      event.target == nil || event.target == own
+      event.target.map({ $0 == own || resolvingList.isOwn($0) }) ?? true
     else { return false }
-    return event.advertiser.map { accepts($0, acceptList) } ?? true
+    return event.advertiser.map { accepts($0, acceptList, resolvingList) } ?? true
   }
 
-  private func accepts(_ address: DeviceAddress, _ acceptList: AcceptList) -> Bool {
-    request.usesAcceptList ? acceptList.contains(address) : request.peer.deviceAddress == address
+  private func accepts(
+    _ address: DeviceAddress, _ acceptList: AcceptList, _ resolvingList: ResolvingList
+  ) -> Bool {
+    let peer = resolvingList.identify(address)
+    guard !peer.isIgnored else { return false }
+    return request.usesAcceptList ? acceptList.contains(peer.identity) : request.peer.deviceAddress == peer.identity
   }
 }
 

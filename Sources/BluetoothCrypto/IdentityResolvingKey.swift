@@ -1,0 +1,35 @@
+import Crypto
+
+/// An Identity Resolving Key, ready for use: it makes resolvable private addresses and tells whose they are · Vol 6, Part B,
+/// 1.3.2.2, 1.3.2.3. Nothing is allocated for an address.
+package struct IdentityResolvingKey: Sendable {
+  private let key: SymmetricKey
+
+  /// nil for a key of zeros, which stands for none.
+  package init?(_ value: Block) {
+    guard value != .zero else { return nil }
+    key = SymmetricKey(data: value.bytes)
+  }
+
+  /// The random address hash function ah · Vol 3, Part H, 2.2.2: 24 bits of 24.
+  package func hash(_ prand: UInt32) -> UInt32 {
+    // Most significant octet first, so the hash is in the last octets.
+    UInt32(truncatingIfNeeded: AES128.encrypt(UInt128(prand & 0xFF_FFFF).byteSwapped, key: key).byteSwapped) & 0xFF_FFFF
+  }
+
+  /// Whether `address`, 48 bits, was made with this key.
+  package func resolves(_ address: UInt64) -> Bool {
+    guard address >> 46 & 0b11 == 0b01 else { return false }
+    return hash(UInt32(truncatingIfNeeded: address >> 24)) == UInt32(address & 0xFF_FFFF)
+  }
+
+  /// A new address, 48 bits. Its random part is neither all zeros nor all ones.
+  package func newAddress(using generator: inout some RandomNumberGenerator) -> UInt64 {
+    while true {
+      let part = UInt32(truncatingIfNeeded: generator.next()) & 0x3F_FFFF
+      guard part != 0, part != 0x3F_FFFF else { continue }
+      let prand = 0x40_0000 | part
+      return UInt64(prand) << 24 | UInt64(hash(prand))
+    }
+  }
+}

@@ -1,0 +1,352 @@
+import BluetoothCrypto
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+/// A central and a peripheral that have exchanged their keys.
+private final class PrivatePair {
+  static let centralKey: UInt128 = 0xC0FF_EE00_0000_0001
+  static let peripheralKey: UInt128 = 0xBADC_AB1E_0000_0002
+
+  let air = TestAir()
+  let central = TestDevice("central", address: 0x1111_1111_1111)
+  let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
+
+  /// - Parameters:
+  ///   - resolves: whether both hosts enable address resolution.
+  ///   - isKnown: whether each is on the other's list.
+  init(resolves: Bool = true, isKnown: Bool = true) {
+    for device in [central, peripheral] {
+      air.add(device)
+      device.start()
+    }
+    if isKnown {
+      add(peripheral, key: Self.peripheralKey, to: central, key: Self.centralKey)
+      add(central, key: Self.centralKey, to: peripheral, key: Self.peripheralKey)
+    }
+    for device in [central, peripheral] { #expect(device.send(.leSetAddressResolutionEnable(resolves)) == .success) }
+  }
+
+  private func add(_ peer: TestDevice, key: UInt128, to device: TestDevice, key own: UInt128) {
+    #expect(
+      device.send(.leAddDeviceToResolvingList(HCI.PeerAddress(peer.address), peerIRK: key, localIRK: own)) == .success)
+  }
+
+  func advertise(
+    _ type: HCI.AdvertisingType = .connectableScannableUndirected, as own: HCI.OwnAddressType = .resolvableOrPublic,
+    filterPolicy: UInt8 = 0
+  ) {
+    let parameters = HCI.AdvertisingParameters(
+      minimumInterval: 160, maximumInterval: 160, type: type, ownAddressType: own,
+      peer: HCI.PeerAddress(central.address), filterPolicy: filterPolicy)
+    #expect(peripheral.send(.leSetAdvertisingParameters(parameters)) == .success)
+    peripheral.send(.leSetAdvertisingData([2, 1, 6]))
+    #expect(peripheral.send(.leSetAdvertisingEnable(true)) == .success)
+  }
+
+  func scan(isActive: Bool = false, as own: HCI.OwnAddressType = .resolvableOrPublic, filterPolicy: UInt8 = 0) {
+    let parameters = HCI.ScanParameters(
+      isActive: isActive, interval: 48, window: 48, ownAddressType: own, filterPolicy: filterPolicy)
+    #expect(central.send(.leSetScanParameters(parameters)) == .success)
+    #expect(central.send(.leSetScanEnable(true, filterDuplicates: false)) == .success)
+  }
+
+  func connect(usesAcceptList: Bool = false, as own: HCI.OwnAddressType = .resolvableOrPublic) {
+    let request = HCI.CreateConnection(
+      scanInterval: 48, scanWindow: 48, usesAcceptList: usesAcceptList, peer: HCI.PeerAddress(peripheral.address),
+      ownAddressType: own,
+      parameters: ConnectionParameters(
+        minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))
+    #expect(central.send(.leCreateConnection(request)) == .success)
+  }
+
+  /// The addresses of the advertiser in all that it has sent, in order, each once.
+  var advertisers: [DeviceAddress] {
+    var result: [DeviceAddress] = []
+    for sent in air.log where sent.device == peripheral.number {
+      switch sent.advertisingPDU {
+      case .advInd(let address, _, _)?, .advNonconnInd(let address, _)?, .advScanInd(let address, _)?,
+        .advDirectInd(let address, _, _)?:
+        if result.last != address { result.append(address) }
+      case .extended(let payload)?:
+        if let address = payload.advertiser, result.last != address { result.append(address) }
+      default: break
+      }
+    }
+    return result
+  }
+
+  static func isPrivate(_ address: DeviceAddress, _ key: UInt128) -> Bool {
+    address.kind == .random && Toolbox.resolves(address.value, irk: Block(key))
+  }
+}
+
+@Suite("Privacy")
+struct PrivacyTests {
+  private static let centralIdentity = HCI.PeerAddress(type: 2, value: 0x1111_1111_1111)
+  private static let peripheralIdentity = HCI.PeerAddress(type: 2, value: 0x2222_2222_2222)
+
+  // MARK: Advertising
+
+  @Test("An advertiser uses a private address that its peer can resolve, and another one after the timeout")
+  func advertising() throws {
+    let pair = PrivatePair()
+    #expect(pair.peripheral.send(.leSetResolvablePrivateAddressTimeout(10)) == .success)
+    pair.advertise()
+    pair.air.run(for: .seconds(25))
+    let addresses = pair.advertisers
+    #expect(addresses.count == 3)
+    #expect(addresses.allSatisfy { PrivatePair.isPrivate($0, PrivatePair.peripheralKey) })
+    let read = pair.peripheral.complete(.leReadLocalResolvableAddress(HCI.PeerAddress(pair.central.address)))
+    #expect(read == .leLocalResolvableAddress(addresses[2].value))
+  }
+
+  @Test("A peer that is not on the list sees the public address", arguments: [false, true])
+  func notOnList(resolves: Bool) {
+    let pair = PrivatePair(resolves: resolves, isKnown: false)
+    pair.advertise()
+    pair.air.run(for: .seconds(1))
+    #expect(pair.advertisers == [pair.peripheral.address])
+  }
+
+  @Test("Own private addresses do not need address resolution")
+  func withoutResolution() {
+    let pair = PrivatePair(resolves: false)
+    pair.advertise()
+    pair.air.run(for: .seconds(1))
+    #expect(pair.advertisers.allSatisfy { PrivatePair.isPrivate($0, PrivatePair.peripheralKey) })
+  }
+
+  @Test(
+    "An advertising set has a private address on all its channels, and another one when its data change",
+    .enabled(if: Controller.servedOpcodes.contains(.leSetExtendedAdvertisingParameters)))
+  func advertisingSet() throws {
+    let pair = PrivatePair()
+    let handle = HCI.AdvertisingHandle(rawValue: 1)
+    let parameters = HCI.ExtendedAdvertisingParameters(
+      handle: handle, properties: .connectable, minimumInterval: 160, maximumInterval: 160,
+      ownAddressType: .resolvableOrPublic, peer: HCI.PeerAddress(pair.central.address))
+    #expect(pair.peripheral.send(.leSetExtendedAdvertisingParameters(parameters)) == .success)
+    #expect(pair.peripheral.send(.leSetDataRelatedAddressChanges(handle, .advertisingData)) == .success)
+    #expect(
+      pair.peripheral.send(
+        .leSetExtendedAdvertisingEnable(true, HCI.AdvertisingSetEnables([.init(handle)], in: pair.peripheral.pool)))
+        == .success)
+    pair.air.run(for: .seconds(1))
+    pair.peripheral.send(
+      .leSetExtendedAdvertisingData(handle, HCI.AdvertisingDataFragment(.complete, [2, 1, 6])))
+    pair.air.run(for: .seconds(1))
+    #expect(pair.advertisers.count == 2)
+    #expect(pair.advertisers.allSatisfy { PrivatePair.isPrivate($0, PrivatePair.peripheralKey) })
+  }
+
+  // MARK: Scanning
+
+  @Test("A scanner reports the identity address of whom it can resolve")
+  func resolvedReports() throws {
+    let pair = PrivatePair()
+    pair.advertise()
+    pair.scan()
+    pair.air.run(for: .seconds(1))
+    #expect(!pair.central.reports.isEmpty)
+    #expect(pair.central.reports.allSatisfy { $0.address == Self.peripheralIdentity })
+    let read = pair.central.complete(.leReadPeerResolvableAddress(HCI.PeerAddress(pair.peripheral.address)))
+    #expect(read == .lePeerResolvableAddress(try #require(pair.advertisers.first).value))
+  }
+
+  @Test("Without resolution the private address is reported as it is")
+  func unresolvedReports() {
+    let pair = PrivatePair(resolves: false)
+    pair.advertise()
+    pair.scan()
+    pair.air.run(for: .seconds(1))
+    #expect(pair.central.reports.map(\.address).first == pair.advertisers.first.map { HCI.PeerAddress($0) })
+  }
+
+  @Test("In network privacy mode the identity address itself is not reported, in device privacy mode it is")
+  func privacyModes() {
+    for isDevicePrivacy in [false, true] {
+      let pair = PrivatePair()
+      pair.central.send(
+        .leSetPrivacyMode(HCI.PeerAddress(pair.peripheral.address), isDevicePrivacy: isDevicePrivacy))
+      pair.advertise(as: .public)
+      pair.scan()
+      pair.air.run(for: .seconds(1))
+      #expect(pair.central.reports.isEmpty != isDevicePrivacy)
+      #expect(pair.central.reports.allSatisfy { $0.address == HCI.PeerAddress(pair.peripheral.address) })
+    }
+  }
+
+  @Test("An active scanner has a private address, and the advertiser knows it by its accept list")
+  func scanRequests() throws {
+    let pair = PrivatePair()
+    pair.peripheral.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(pair.central.address)))
+    pair.peripheral.send(.leSetScanResponseData([3, 9, 65, 66]))
+    pair.advertise(filterPolicy: 0b01)
+    pair.scan(isActive: true)
+    pair.air.run(for: .seconds(2))
+    let scanners = pair.air.log.compactMap { sent -> DeviceAddress? in
+      if case .scanReq(let scanner, _)? = sent.advertisingPDU { scanner } else { nil }
+    }
+    #expect(!scanners.isEmpty && scanners.allSatisfy { PrivatePair.isPrivate($0, PrivatePair.centralKey) })
+    let responses = pair.central.reports.filter { $0.type == .scanResponse }
+    #expect(!responses.isEmpty && responses.allSatisfy { $0.address == Self.peripheralIdentity })
+  }
+
+  @Test("A scanner's accept list has identities")
+  func scannersAcceptList() {
+    for isOnList in [false, true] {
+      let pair = PrivatePair()
+      if isOnList { pair.central.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(pair.peripheral.address))) }
+      pair.advertise()
+      pair.scan(filterPolicy: 1)
+      pair.air.run(for: .seconds(1))
+      #expect(pair.central.reports.isEmpty != isOnList)
+    }
+  }
+
+  @Test("Directed advertising calls its target by a private address, which only the target resolves")
+  func directedReports() throws {
+    let pair = PrivatePair()
+    pair.advertise(.connectableDirectedLowDutyCycle)
+    pair.scan()
+    pair.air.run(for: .seconds(1))
+    #expect(
+      pair.central.reports.allSatisfy { $0.type == .connectableDirected && $0.address == Self.peripheralIdentity })
+    #expect(!pair.central.reports.isEmpty)
+    guard case .advDirectInd(_, let target, _)? = pair.air.log.first?.advertisingPDU else {
+      Issue.record("no ADV_DIRECT_IND")
+      return
+    }
+    #expect(PrivatePair.isPrivate(target, PrivatePair.centralKey))
+  }
+
+  @Test("Directed advertising to an unknown private address is for the extended filter policies")
+  func unresolvedTarget() {
+    for filterPolicy in [UInt8(0), 2] {
+      let pair = PrivatePair(resolves: false)
+      pair.advertise(.connectableDirectedLowDutyCycle)
+      pair.scan(filterPolicy: filterPolicy)
+      pair.air.run(for: .seconds(1))
+      let isReported = pair.central.events.contains {
+        if case .leDirectedAdvertisingReport = $0 { true } else { false }
+      }
+      #expect(isReported == (filterPolicy == 2) && pair.central.reports.isEmpty)
+    }
+  }
+
+  // MARK: Connections
+
+  @Test("Two private devices connect and tell their hosts identities and private addresses", arguments: [false, true])
+  func connecting(usesAcceptList: Bool) throws {
+    let pair = PrivatePair()
+    if usesAcceptList {
+      pair.central.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(pair.peripheral.address)))
+      pair.peripheral.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(pair.central.address)))
+    }
+    pair.advertise(filterPolicy: usesAcceptList ? 0b10 : 0)
+    pair.connect(usesAcceptList: usesAcceptList)
+    pair.air.run(for: .seconds(1))
+    let central = try #require(pair.central.connectionCompletes.first)
+    let peripheral = try #require(pair.peripheral.connectionCompletes.first)
+    #expect(central.peer == Self.peripheralIdentity && peripheral.peer == Self.centralIdentity)
+    #expect(central.localResolvablePrivateAddress == peripheral.peerResolvablePrivateAddress)
+    #expect(peripheral.localResolvablePrivateAddress == central.peerResolvablePrivateAddress)
+    #expect(Toolbox.resolves(central.localResolvablePrivateAddress, irk: Block(PrivatePair.centralKey)))
+    #expect(Toolbox.resolves(central.peerResolvablePrivateAddress, irk: Block(PrivatePair.peripheralKey)))
+    let addresses = pair.air.log.flatMap { sent -> [DeviceAddress] in
+      if case .connectInd(let initiator, let advertiser, _, _)? = sent.advertisingPDU {
+        [initiator, advertiser]
+      } else {
+        []
+      }
+    }
+    #expect(addresses.map(\.value) == [central.localResolvablePrivateAddress, central.peerResolvablePrivateAddress])
+  }
+
+  @Test(
+    "Directed advertising connects two private devices",
+    arguments: [HCI.AdvertisingType.connectableDirectedLowDutyCycle, .connectableDirectedHighDutyCycle])
+  func directed(type: HCI.AdvertisingType) throws {
+    let pair = PrivatePair()
+    pair.connect()
+    pair.advertise(type)
+    pair.air.run(for: .seconds(1))
+    #expect(pair.central.connectionCompletes.map(\.peer) == [Self.peripheralIdentity])
+    #expect(pair.peripheral.connectionCompletes.map(\.peer) == [Self.centralIdentity])
+  }
+
+  @Test("An advertiser does not connect to the identity address of a central that should have a private one")
+  func identityAddressOfCentral() {
+    for isDevicePrivacy in [false, true] {
+      let pair = PrivatePair()
+      pair.peripheral.send(
+        .leSetPrivacyMode(HCI.PeerAddress(pair.central.address), isDevicePrivacy: isDevicePrivacy))
+      pair.advertise()
+      pair.connect(as: .public)
+      pair.air.run(for: .seconds(1))
+      #expect(pair.peripheral.connectionCompletes.isEmpty != isDevicePrivacy)
+    }
+  }
+
+  @Test("An initiator does not connect to the identity address of a peripheral that should have a private one")
+  func identityAddressOfPeripheral() {
+    let pair = PrivatePair()
+    pair.advertise(as: .public)
+    pair.connect()
+    pair.air.run(for: .seconds(1))
+    #expect(pair.central.connectionCompletes.isEmpty)
+    #expect(!pair.air.log.contains { $0.device == pair.central.number })
+  }
+
+  @Test("Two devices have one connection, however often their addresses change")
+  func oneConnection() throws {
+    let pair = PrivatePair()
+    pair.advertise()
+    pair.connect()
+    pair.air.run(for: .seconds(1))
+    #expect(pair.central.connectionCompletes.count == 1)
+    let request = HCI.CreateConnection(
+      scanInterval: 48, scanWindow: 48, usesAcceptList: false, peer: HCI.PeerAddress(pair.peripheral.address),
+      ownAddressType: .resolvableOrPublic,
+      parameters: ConnectionParameters(
+        minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))
+    #expect(pair.central.send(.leCreateConnection(request)) == .connectionAlreadyExists)
+  }
+
+  // MARK: Commands
+
+  @Test("The list does not change, nor resolution, while something uses it")
+  func inUse() {
+    let pair = PrivatePair()
+    let peer = HCI.PeerAddress(type: 0, value: 9)
+    pair.advertise()
+    let changes: [HCI.Command] = [
+      .leAddDeviceToResolvingList(peer, peerIRK: 3, localIRK: 4),
+      .leRemoveDeviceFromResolvingList(HCI.PeerAddress(pair.central.address)), .leClearResolvingList,
+      .leSetPrivacyMode(HCI.PeerAddress(pair.central.address), isDevicePrivacy: true),
+      .leSetAddressResolutionEnable(false),
+    ]
+    for command in changes { #expect(pair.peripheral.send(command) == .commandDisallowed) }
+    #expect(pair.peripheral.send(.leSetResolvablePrivateAddressTimeout(60)) == .success)
+    pair.peripheral.send(.leSetAdvertisingEnable(false))
+    pair.peripheral.send(.leSetAddressResolutionEnable(false))
+    pair.advertise()
+    for command in changes.dropLast() { #expect(pair.peripheral.send(command) == .success || command == changes[3]) }
+    pair.scan()
+    #expect(pair.central.send(.leClearResolvingList) == .commandDisallowed)
+  }
+
+  @Test("Addresses of devices that are not on the list can't be read")
+  func reading() {
+    let pair = PrivatePair()
+    let nobody = HCI.PeerAddress(type: 0, value: 9)
+    #expect(pair.central.complete(.leReadResolvingListSize) == .leResolvingListSize(UInt8(ResolvingList.capacity)))
+    #expect(pair.central.send(.leReadPeerResolvableAddress(nobody)) == .unknownConnectionIdentifier)
+    #expect(pair.central.send(.leReadLocalResolvableAddress(nobody)) == .unknownConnectionIdentifier)
+    #expect(pair.central.send(.leSetPrivacyMode(nobody, isDevicePrivacy: true)) == .unknownConnectionIdentifier)
+    #expect(pair.central.send(.leSetResolvablePrivateAddressTimeout(0)) == .invalidHCICommandParameters)
+  }
+}

@@ -1,0 +1,34 @@
+import TestVectors
+import Testing
+
+@testable import BluetoothCrypto
+
+@Suite("Resolvable private addresses")
+struct IdentityResolvingKeyTests {
+  @Test("The hash of the reference vectors", arguments: try Row.all("ah"))
+  func hash(row: Row) throws {
+    let key = try #require(IdentityResolvingKey(row.block("irk")))
+    let (prand, hash) = (try row.number("prand"), try row.number("hash"))
+    #expect(key.hash(UInt32(prand)) == UInt32(hash))
+    let isResolvable = prand >> 22 == 0b01
+    #expect(key.resolves(prand << 24 | hash) == isResolvable)
+    #expect(!key.resolves(prand << 24 | hash ^ 1))
+  }
+
+  @Test("A key of zeros is none")
+  func zeros() { #expect(IdentityResolvingKey(.zero) == nil) }
+
+  @Test("Addresses are resolvable ones, each another, and only their own key resolves them")
+  func addresses() throws {
+    let key = try #require(IdentityResolvingKey(Block(high: 1, low: 2)))
+    let other = try #require(IdentityResolvingKey(Block(high: 1, low: 3)))
+    var generator = SystemRandomNumberGenerator()
+    let addresses = (0..<200).map { _ in key.newAddress(using: &generator) }
+    #expect(Set(addresses).count == 200)
+    for address in addresses {
+      #expect(address >> 46 == 0b01)
+      #expect(key.resolves(address) && !other.resolves(address))
+      #expect(Toolbox.resolves(address, irk: Block(high: 1, low: 2)))
+    }
+  }
+}
