@@ -4,7 +4,7 @@ import BluetoothWire
 
 /// Two controllers, connected, in a world of their own.
 final class LinkPair {
-  private let engine: WorldEngine
+  let engine: WorldEngine
   let central: LinkHost
   let peripheral: LinkHost
   private let radios: [RadioID]

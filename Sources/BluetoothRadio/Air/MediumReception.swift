@@ -9,8 +9,10 @@ struct Disturber {
 
 /// Which bits arrive.
 extension Medium {
-  /// What is weaker than a receiver's noise by more than this adds less than 0.05 dB to it and is left out.
+  /// What is weaker by more than this than the noise, or than what would cost a bit, adds less than 0.05 dB and is left out.
   private static let negligible = Decibel(20)
+  /// Above this ratio no bit is ever lost.
+  private static let harmless = Decibel(ErrorRates.last)
 
   /// The burst's level at a receiver that could make it out now; nil: it is drowned by noise or by others. There not one
   /// access address in 90,000 would be found.
@@ -30,7 +32,8 @@ extension Medium {
     if !sources.isEmpty {
       disturbers.removeAll(keepingCapacity: true)
       gatherSources(
-        on: bursts.all[burst].channel, from: now, until: now + .nanoseconds(1), part.modulation, at: receiver, place)
+        on: bursts.all[burst].channel, from: now, until: now + .nanoseconds(1), part.modulation, at: receiver, place,
+        above: level - Self.negligible)
       for disturber in disturbers { others += disturber.power }
     }
     guard !others.isNone else { return level }
@@ -67,7 +70,9 @@ extension Medium {
     let until = from + part.bitTime * part.bits
     let quiet = unavoidable(part.modulation, level: level, at: receiver)
     let place = position(of: receiver, at: from)
-    gather(besides: burst, from: from, until: until, part.modulation, at: receiver, place)
+    gather(
+      besides: burst, from: from, until: until, part.modulation, at: receiver, place,
+      above: max(radios[receiver].properties.noise(part.modulation), level - Self.harmless) - Self.negligible)
     guard !disturbers.isEmpty else { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
     // Bit by bit; the disturbance only changes where something begins or ends.
     let floor = LinearPower(quiet)
@@ -117,13 +122,12 @@ extension Medium {
       atOffset: bursts.all[other].channel.megahertz - bursts.all[burst].channel.megahertz, modulation)
   }
 
-  /// Fills `disturbers` with all that overlaps the time and counts for the receiver of `burst`.
+  /// Fills `disturbers` with all that overlaps the time and is stronger than `floor` at the receiver of `burst`.
   private mutating func gather(
     besides burst: Int, from: Instant, until: Instant, _ modulation: Modulation, at receiver: Int,
-    _ place: GridPosition
+    _ place: GridPosition, above floor: Decibel
   ) {
     disturbers.removeAll(keepingCapacity: true)
-    let floor = radios[receiver].properties.noise(modulation) - Self.negligible
     for other in bursts.indices where other != burst {
       guard bursts.all[other].end > from, bursts.all[other].start < until, bursts.all[other].radio != receiver else {
         continue
@@ -134,15 +138,15 @@ extension Medium {
         Disturber(start: bursts.all[other].start, end: bursts.all[other].end, power: LinearPower(level)))
     }
     guard !sources.isEmpty else { return }
-    gatherSources(on: bursts.all[burst].channel, from: from, until: until, modulation, at: receiver, place)
+    gatherSources(
+      on: bursts.all[burst].channel, from: from, until: until, modulation, at: receiver, place, above: floor)
   }
 
   /// Adds to `disturbers` what the sources of interference do: one for each of their phases that counts.
   private mutating func gatherSources(
     on channel: RadioChannel, from: Instant, until: Instant, _ modulation: Modulation, at receiver: Int,
-    _ place: GridPosition
+    _ place: GridPosition, above floor: Decibel
   ) {
-    let floor = radios[receiver].properties.noise(modulation) - Self.negligible
     for source in sources.indices {
       let level =
         sources[source].power + radios[receiver].properties.antennaGain
