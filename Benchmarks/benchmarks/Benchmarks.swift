@@ -26,5 +26,5 @@ struct Benchmarks: ParsableCommand {
   }
 
   /// Each measurement divides its work by the number that it is given.
-  static let all = WholeStack.all + BelowTheAPI.all + RadioCrowd.all + LinkLayer.all
+  static let all = WholeStack.all + BelowTheAPI.all + RadioCrowd.all + LinkLayer.all + ManyConnections.all
 }

@@ -134,4 +134,38 @@ struct PeriodicAdvertisingTests {
     #expect(
       device.send(.leSetExtendedAdvertisingParameters(.every100ms(1, .connectable))) == .invalidHCICommandParameters)
   }
+
+  @Test("LL_PERIODIC_SYNC_IND says where the train is, counted from an event of the connection")
+  func periodicSyncInd() throws {
+    let other = TestDevice("other", address: 0x1111_1111_1111)
+    air.add(other)
+    other.start()
+    device.send(.leSetExtendedAdvertisingParameters(.every100ms(2, .connectable)))
+    device.enable(2)
+    other.connectExtended(to: device)
+    #expect(air.run(until: { !device.connectionCompletes.isEmpty }))
+    let handle = try #require(device.connectionCompletes.first).handle
+    func transfer(_ connection: HCI.ConnectionHandle, _ set: HCI.AdvertisingHandle) -> HCI.ErrorCode? {
+      device.send(.lePeriodicAdvertisingSetInfoTransfer(connection, serviceData: 0x1234, set))
+    }
+    #expect(transfer(HCI.ConnectionHandle(rawValue: 0x0EEE), 1) == .unknownConnectionIdentifier)
+    #expect(transfer(handle, 9) == .unknownAdvertisingIdentifier)
+    #expect(transfer(handle, 1) == .commandDisallowed)
+    begin([1, 2, 3])
+    air.run(for: .seconds(1))
+    air.clearLog()
+    #expect(transfer(handle, 1) == .success)
+    let event = try #require(device.controller.connections.first).schedule.next
+    let anchor = try #require(device.controller.connections.first).schedule.anchor(of: event)
+    air.run(for: .milliseconds(500))
+    let sent = air.log.compactMap { packet -> LL.PeriodicSyncTransfer? in
+      if case .periodicSyncInd(let transfer)? = packet.controlPDU { transfer } else { nil }
+    }
+    let told = try #require(sent.first)
+    #expect(told.serviceData == 0x1234 && told.advertisingSID == 3 && told.advertiser == device.address)
+    #expect(told.connectionEventCount == UInt16(truncatingIfNeeded: event))
+    let earliest = anchor + told.syncInfo.span
+    let meant = trains.first { $0.start >= earliest && $0.start <= earliest + told.syncInfo.offset.unit }
+    #expect(meant?.packet.accessAddress == told.syncInfo.accessAddress)
+  }
 }

@@ -6,14 +6,14 @@ extension Controller {
   /// Begins the train of a set, if it is wanted, does not exist yet, and the set advertises.
   mutating func startTrain(_ index: Int, at now: Instant) {
     guard let set = sets[index], let periodic = set.periodic, periodic.isEnabled, periodic.advertiser == nil,
-      set.advertiser != nil
+      let identity = set.advertiser?.identity
     else { return }
     let place = agenda.add(.periodicAdvertising(index))
     let interval = LL.SyncInfo.intervalUnit * Int64(periodic.properties.interval)
     // Where nobody else has planned anything, as far as that can be told today.
     let start = agenda.gap(of: .milliseconds(5), from: now + interval, before: now + interval * 2)
     let advertiser = PeriodicAdvertiser(
-      periodic.properties, of: set.properties, data: periodic.data,
+      periodic.properties, of: identity, data: periodic.data,
       dataInfo: set.trainDataInfo,
       sleepClockAccuracy: LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy),
       channelMap: host.channelMap, clock: clock, place: place, random: &random, start: start)

@@ -12,6 +12,9 @@ struct PeriodicAdvertisingProperties {
 /// Vol 6, Part B, 4.4.2.12.
 struct PeriodicAdvertiser {
   let place: RadioAgenda.Place
+  /// Whose train it is: the address and the SID of the set when the train began.
+  let advertiser: DeviceAddress
+  let sid: UInt8
   let properties: PeriodicAdvertisingProperties
   let modulation: Modulation
   let accessAddress: UInt32
@@ -34,7 +37,7 @@ struct PeriodicAdvertiser {
   private var losses = 0
 
   init(
-    _ properties: PeriodicAdvertisingProperties, of set: AdvertisingProperties, data: ByteSlice,
+    _ properties: PeriodicAdvertisingProperties, of identity: AdvertiserIdentity, data: ByteSlice,
     dataInfo: LL.AdvertisingDataInfo?, sleepClockAccuracy: LL.SleepClockAccuracy, channelMap: ChannelMap,
     clock: SleepClock, place: RadioAgenda.Place, random: inout SplitGenerator, start: Instant
   ) {
@@ -45,8 +48,10 @@ struct PeriodicAdvertiser {
     self.channelMap = channelMap
     self.clock = clock
     self.place = place
-    modulation = set.secondary
-    power = set.power
+    advertiser = identity.own
+    sid = identity.properties.sid
+    modulation = identity.properties.secondary
+    power = identity.properties.power
     accessAddress = LL.randomAccessAddress(using: &random)
     crcInit = UInt32(truncatingIfNeeded: random.next()) & 0xFF_FFFF
     selection = .algorithm2(accessAddress: accessAddress)
@@ -75,6 +80,9 @@ struct PeriodicAdvertiser {
     result.span = start(of: event) - now
     return result
   }
+
+  /// paEventCounter of the last AUX_SYNC_IND.
+  var lastEvent: UInt16 { UInt16(truncatingIfNeeded: chain == nil ? event - 1 : event) }
 
   /// Whether all packets of an event are over before the next event.
   static func canCarry(_ data: ByteSlice, interval: TimeSpan, modulation: Modulation) -> Bool {

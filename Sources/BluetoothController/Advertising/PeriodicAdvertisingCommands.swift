@@ -11,6 +11,8 @@ extension Controller {
       return .status(withSet(handle) { $0.setPeriodicData(fragment, of: $1) })
     case .leSetPeriodicAdvertisingEnable(let enable, let handle):
       return .status(withSet(handle) { $0.setPeriodicEnable(enable, of: $1, at: now) })
+    case .lePeriodicAdvertisingSetInfoTransfer(let connection, let serviceData, let handle):
+      return .handle(transferTrain(of: handle, to: connection, serviceData: serviceData, at: now), connection)
     default: return nil
     }
   }
@@ -69,6 +71,28 @@ extension Controller {
     sets[index]?.periodic?.isEnabled = true
     sets[index]?.periodic?.includesDataInfo = enable.contains(.includesADI)
     if set.hasTrain { renewTrainData(index) } else { startTrain(index, at: now) }
+    return .success
+  }
+
+  /// LL_PERIODIC_SYNC_IND tells the peer of a connection where the set's train is · 7.8.90; Vol 6, Part B, 5.1.13.
+  private mutating func transferTrain(
+    of handle: HCI.AdvertisingHandle, to connection: HCI.ConnectionHandle, serviceData: UInt16, at now: Instant
+  ) -> HCI.ErrorCode {
+    guard let place = index(of: connection) else { return .unknownConnectionIdentifier }
+    guard let index = sets.index(of: handle) else { return .unknownAdvertisingIdentifier }
+    guard let train = sets[index]?.periodic?.advertiser else { return .commandDisallowed }
+    guard !connections[place].peerLacks(.periodicAdvertisingSyncTransferRecipient) else {
+      return .unsupportedRemoteFeature
+    }
+    let event = connections[place].schedule.next
+    let anchor = connections[place].schedule.anchor(of: event)
+    let transfer = LL.PeriodicSyncTransfer(
+      serviceData: serviceData, syncInfo: train.syncInfo(from: anchor, notBefore: anchor + RadioTiming.anchorJitter),
+      connectionEventCount: UInt16(truncatingIfNeeded: event), lastPeriodicEventCounter: train.lastEvent,
+      advertisingSID: train.sid, advertiser: train.advertiser, sleepClockAccuracy: train.sleepClockAccuracy,
+      phy: HCI.PHYs(train.modulation.phy), syncConnectionEventCount: UInt16(truncatingIfNeeded: event))
+    connections[place].send(.periodicSyncInd(transfer), in: pool)
+    connections[place].schedule.hasten(at: now)
     return .success
   }
 }

@@ -17,6 +17,7 @@ extension HCI.LEFeatures {
     .periodicAdvertising,
     .channelSelectionAlgorithm2,
     .minimumNumberOfUsedChannels,
+    .periodicAdvertisingSyncTransferSender,
     .sleepClockAccuracyUpdates,
     .remotePublicKeyValidation,
     .channelClassification,

@@ -28,7 +28,7 @@ extension Controller {
     .leSetExtendedAdvertisingData, .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable,
     .leReadMaximumAdvertisingDataLength, .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet,
     .leClearAdvertisingSets, .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData,
-    .leSetPeriodicAdvertisingEnable,
+    .leSetPeriodicAdvertisingEnable, .lePeriodicAdvertisingSetInfoTransfer,
   ]
 
   private static let served = Set(servedOpcodes)
