@@ -135,4 +135,68 @@ struct AuxiliaryExchangeTests {
     #expect(device.terminatedSets == [.advertisingTimeout])
     #expect(device.connectionCompletes.isEmpty)
   }
+
+  @Test("Auxiliary packets keep to the channels that the host does not know to be bad")
+  func channelClassification() {
+    set([])
+    device.setData([1])
+    device.enable(1)
+    air.run(for: .seconds(1))
+    #expect(device.send(.leSetHostChannelClassification(0b1_1111)) == .success)
+    air.run(for: .milliseconds(20))
+    air.clearLog()
+    air.run(for: .seconds(5))
+    let used = Set(air.log.filter { !$0.isPrimary }.map { ChannelIndex($0.channel).number })
+    #expect(used.count > 2 && used.isSubset(of: 0...4))
+  }
+
+  @Test("Any mixture of sets, trains, requests and loss traps nowhere and never stops time", arguments: 0..<16)
+  func mixture(seed: UInt64) {
+    let devices = [device, other]
+    var random = SplitGenerator(seed: seed)
+    func chance(_ count: UInt64) -> Int { Int(random.next() % count) }
+    var fates = SplitGenerator(seed: seed + 1_000)
+    air.fate = { _ in fates.next() % 12 == 0 ? .lost : fates.next() % 12 == 0 ? .corrupt : .arrives }
+    for _ in 0..<250 {
+      let (one, two) = chance(2) == 0 ? (devices[0], devices[1]) : (devices[1], devices[0])
+      let handle = HCI.AdvertisingHandle(rawValue: UInt8(chance(4)))
+      switch chance(14) {
+      case 0...3:
+        let types: [HCI.ExtendedAdvertisingParameters.Properties] = [
+          [], .connectable, .scannable, .anonymous, [.legacy, .connectable, .scannable], .legacy,
+          [.legacy, .connectable, .directed, .highDutyCycle], [.connectable, .directed],
+        ]
+        let phys = [PHY.le1M, .le2M, .leCoded]
+        let parameters = HCI.ExtendedAdvertisingParameters.every100ms(handle, types[chance(8)]) {
+          $0.minimumInterval = UInt32(0x20 + chance(200))
+          $0.maximumInterval = 0x4000
+          $0.secondaryPHY = phys[chance(3)]
+          $0.peer = HCI.PeerAddress(two.address)
+        }
+        one.send(.leSetExtendedAdvertisingParameters(parameters))
+      case 4: one.setData(Array(repeating: 7, count: chance(1_650)), of: handle)
+      case 5: one.setResponse(Array(repeating: 8, count: chance(600)), of: handle)
+      case 6, 7: one.enable(handle, duration: UInt16(chance(3) * 40), maximumEvents: UInt8(chance(3)))
+      case 8: one.disable(handle)
+      case 9:
+        one.send(
+          .leSetPeriodicAdvertisingParameters(
+            HCI.PeriodicAdvertisingParameters(handle: handle, minimumInterval: 8, maximumInterval: 80)))
+        one.setPeriodicData(Array(repeating: 9, count: chance(300)), of: handle)
+        one.send(.leSetPeriodicAdvertisingEnable([.enabled, .includesADI], handle))
+      case 10: one.send(.leSetPeriodicAdvertisingEnable([], handle))
+      case 11: one.send(chance(2) == 0 ? .leRemoveAdvertisingSet(handle) : .leClearAdvertisingSets)
+      case 12:
+        one.send(.leExtendedCreateConnection(.extended(to: two, interval: UInt16(8 + chance(40)))))
+      default:
+        if let complete = one.connectionCompletes.last {
+          one.send(.disconnect(complete.handle, reason: .remoteUserTerminatedConnection))
+        } else {
+          one.send(.leSetExtendedScanEnable(HCI.ExtendedScanEnable(chance(2) == 0)))
+        }
+      }
+      air.run(for: .milliseconds(Int64(chance(150))))
+      air.clearLog()
+    }
+  }
 }

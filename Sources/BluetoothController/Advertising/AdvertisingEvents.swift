@@ -66,7 +66,7 @@ struct AdvertisingEvents {
   /// What the next packet needs of the radio, if it takes `shortest` and with all that may follow `longest`. It can't be
   /// later than `last`.
   func claim(shortest: TimeSpan, longest: TimeSpan, last: Instant) -> RadioClaim {
-    let rest = Int64((channelMap & 0b111 >> UInt8(index ?? 0)).nonzeroBitCount)
+    let rest = Int64(((channelMap & 0b111) >> UInt8(index ?? 0)).nonzeroBitCount)
     let start = index == nil ? next : nextPacket
     // An event may be put off for a while; within one, not for long.
     let latestStart = index == nil ? next + interval / 2 : min(last, lastPacket + Self.maximumPause)

@@ -85,7 +85,9 @@ extension Controller {
     case .leReadSupportedStates: return .leSupportedStates(configuration.roles.supportedStates)
     case .leReadTransmitPower:
       let level = configuration.transmitPower.hciLevel
-      return .leTransmitPower(minimum: level, maximum: level)
+      return .leTransmitPower(
+        minimum: min(level, AdvertisingProperties.minimumPower.hciLevel),
+        maximum: max(level, AdvertisingProperties.maximumPower.hciLevel))
     case .leReadSuggestedDefaultDataLength: return .leSuggestedDefaultDataLength(host.suggestedLength)
     case .leWriteSuggestedDefaultDataLength(let length):
       guard length.isValid else { return .status(.invalidHCICommandParameters) }

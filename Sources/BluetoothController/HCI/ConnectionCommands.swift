@@ -135,6 +135,7 @@ extension Controller {
       connections[index].channels.host = host.channelMap
       connections[index].channelsChanged(at: now, into: &output)
     }
+    for index in sets.indices { sets[index]?.advertiser?.auxiliary?.channelMap = host.channelMap }
     return .success
   }
 }

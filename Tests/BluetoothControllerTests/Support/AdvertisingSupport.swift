@@ -21,6 +21,21 @@ extension HCI.ExtendedAdvertisingParameters {
   }
 }
 
+extension HCI.ExtendedCreateConnection {
+  /// With LE 1M, or LE Coded, as the primary PHY.
+  static func extended(
+    to peer: TestDevice, interval: UInt16 = 24, timeout: UInt16 = 200, onCoded isOnCoded: Bool = false
+  ) -> Self {
+    let initiating = Initiating(
+      scanInterval: 48, scanWindow: 48,
+      parameters: ConnectionParameters(
+        minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: timeout))
+    return HCI.ExtendedCreateConnection(
+      usesAcceptList: false, ownAddressType: .public, peer: HCI.PeerAddress(peer.address),
+      le1M: isOnCoded ? nil : initiating, leCoded: isOnCoded ? initiating : nil)
+  }
+}
+
 extension TestDevice {
   @discardableResult
   func enable(_ handles: HCI.AdvertisingHandle..., duration: UInt16 = 0, maximumEvents: UInt8 = 0) -> HCI.ErrorCode? {
@@ -81,16 +96,10 @@ extension TestDevice {
   func connectExtended(
     to peer: TestDevice, interval: UInt16 = 24, timeout: UInt16 = 200, onCoded isOnCoded: Bool = false
   ) {
-    let initiating = HCI.ExtendedCreateConnection.Initiating(
-      scanInterval: 48, scanWindow: 48,
-      parameters: ConnectionParameters(
-        minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: timeout))
     #expect(
       send(
-        .leExtendedCreateConnection(
-          HCI.ExtendedCreateConnection(
-            usesAcceptList: false, ownAddressType: .public, peer: HCI.PeerAddress(peer.address),
-            le1M: isOnCoded ? nil : initiating, leCoded: isOnCoded ? initiating : nil))) == .success)
+        .leExtendedCreateConnection(.extended(to: peer, interval: interval, timeout: timeout, onCoded: isOnCoded)))
+        == .success)
   }
 
   var extendedReports: [HCI.ExtendedAdvertisingReport] {
