@@ -23,6 +23,13 @@ uint64_t allocation_count_of_thread(void) { return of_thread; }
 
 #ifdef __GLIBC__
 
+#include <malloc.h>
+
+uint64_t allocation_octets_in_use(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
 bool allocation_count_is_available(void) { return true; }
 
 // glibc's own, under the names that it keeps for those who replace malloc.
@@ -74,5 +81,7 @@ int posix_memalign(void **pointer, size_t alignment, size_t size) {
 #else
 
 bool allocation_count_is_available(void) { return false; }
+
+uint64_t allocation_octets_in_use(void) { return 0; }
 
 #endif

@@ -26,5 +26,6 @@ struct Benchmarks: ParsableCommand {
   }
 
   /// Each measurement divides its work by the number that it is given.
-  static let all = WholeStack.all + BelowTheAPI.all + RadioCrowd.all + LinkLayer.all + ManyConnections.all
+  static let all =
+    WholeStack.all + BelowTheAPI.all + RadioCrowd.all + LinkLayer.all + ManyConnections.all + Memory.all
 }

@@ -122,6 +122,23 @@ struct AccessoryTests {
     #expect(meeting.accessory.accessory.alert == .none)
   }
 
+  @Test("An accessory asks for a fast interval after connecting and for a slow one later")
+  func pacing() async throws {
+    func packetsPerSecond(_ meeting: Encounter<KeyFob>) async -> Int {
+      let before = meeting.accessory.statistics.transmitted.packets
+      await meeting.world.run(for: .seconds(2))
+      return (meeting.accessory.statistics.transmitted.packets - before) / 2
+    }
+    let meeting = Encounter(KeyFob())
+    #expect(await meeting.prepare())
+    await meeting.world.run(for: .milliseconds(500))
+    // 15 ms: 66 events a second.
+    #expect((60...70).contains(await packetsPerSecond(meeting)))
+    await meeting.world.run(for: .seconds(8))
+    // 500 ms with a latency of 4: one event in 2.5 s; two where something else is to be said.
+    #expect(await packetsPerSecond(meeting) <= 1)
+  }
+
   @Test("An iBeacon broadcasts its UUID, major, minor and measured power, and nobody can connect")
   func iBeacon() async throws {
     let uuid = try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))

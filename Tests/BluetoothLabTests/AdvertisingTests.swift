@@ -59,4 +59,16 @@ struct AdvertisingTests {
     #expect(meeting.app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Asked")
     #expect(meeting.app.advertisement[CBAdvertisementDataIsConnectable] as? Bool == false)
   }
+
+  @Test("On one channel of three, one packet in three is sent", arguments: [Advertising.Channels.all, .channel38])
+  func channels(_ channels: Advertising.Channels) async {
+    var advertising = Advertising(AdvertisingPayload(fitting: [.name("Channels")]))
+    advertising.kind = .broadcast
+    advertising.channels = channels
+    let world = World(seed: 1)
+    let beacon = world.add(Broadcaster(advertising), named: "beacon")
+    await world.run(for: .seconds(10))
+    let events = beacon.statistics.transmitted.packets / (channels == .all ? 3 : 1)
+    #expect((90...100).contains(events))
+  }
 }

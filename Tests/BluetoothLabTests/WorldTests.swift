@@ -3,7 +3,7 @@ import CoreBluetooth
 import Testing
 
 /// A peripheral, and a central that stands `distance` metres away.
-private final class Meeting {
+final class Meeting {
   let world: World
   let peripheral: TestPeripheral
   let central: TestCentral
@@ -139,6 +139,42 @@ struct WorldTests {
     #expect(await waiting.value == false)
     // Not because the hour is over.
     #expect(world.now < .seconds(3_000))
+  }
+
+  @Test("A capture can begin and end at any time, and another one after it")
+  func capturing() async throws {
+    let meeting = Meeting()
+    #expect(await meeting.world.run(until: { meeting.central.isReady }))
+    func capture() async throws -> Data {
+      let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
+      defer { try? FileManager.default.removeItem(at: url) }
+      meeting.world.startCapture(try Capture(path: url.path))
+      await meeting.world.run(for: .seconds(1))
+      try meeting.world.finishCapture()
+      await meeting.world.run(for: .seconds(1))
+      return try Data(contentsOf: url)
+    }
+    let first = try await capture()
+    let second = try await capture()
+    #expect(first.count > 4_000)
+    #expect(second.count > 4_000)
+    // Not more than the seconds in which it was on: 34 events with two packets each, and their comments.
+    #expect(first.count < 20_000)
+    #expect(first != second)
+  }
+
+  @Test("A world in real time is paused, and goes on at another speed")
+  func pause() async {
+    let world = World(seed: 1, time: .real(speed: 1_000))
+    let beacon = world.add(BatteryPack(), named: "battery")
+    #expect(await world.run(until: { world.now > .seconds(1) }))
+    world.setSpeed(0)
+    // Asked on the world's own queue: what was begun is done.
+    let paused = beacon.statistics
+    for _ in 0..<1_000 { await Task.yield() }
+    #expect(beacon.statistics == paused)
+    world.setSpeed(500)
+    #expect(await world.run(until: { world.now > paused.time + .seconds(1) }))
   }
 
   @Test("Running a world in one of its callbacks stops the program with a reason")

@@ -22,4 +22,7 @@ uint64_t allocation_count_total(void);
 /// The allocations of the calling thread since it began, as far as they were counted: take the difference of two.
 uint64_t allocation_count_of_thread(void);
 
+/// The octets that are taken from the heap now, with what the allocator adds to each piece; 0 where that can't be told.
+uint64_t allocation_octets_in_use(void);
+
 #endif

@@ -129,7 +129,7 @@ extension Connection {
       event.corruptPackets = 0
       event.heardPeer = true
       event.receivedMoreData = header.moreData
-      statistics.received(level: level, for: now - start)
+      statistics.received(level: level, for: now - start, until: now)
       recordReception(isIntact: true)
       take(header, packet, at: now, into: &output)
     } else {

@@ -61,7 +61,7 @@ extension Controller {
   /// What has happened on a connection so far, or until its end if it was the last one to end; nil: neither.
   package func linkStatistics(of handle: HCI.ConnectionHandle) -> LinkStatistics? {
     if let index = index(of: handle) { return connections[index].statistics }
-    return endedLink.flatMap { $0.handle == handle ? $0.statistics : nil }
+    return endedLinks.last { $0.handle == handle }?.statistics
   }
 
   /// Handles are 0x0001 to 0x0EFF, in turn, so that a new connection never has the handle of one that has just ended.
@@ -76,7 +76,7 @@ extension Controller {
     guard let reason = connections[index].reasonForEnd else { return }
     if radioUse.isActivity(.connection(index)) { abandonRadio() }
     let handle = connections[index].handle
-    endedLink = (handle, connections[index].statistics)
+    noteEnd(ofConnection: index)
     if radioUse.isActivity(.connection(connections.count - 1)) { radioUse = .activity(.connection(index)) }
     connections.remove(at: index, agenda: &agenda)
     output.send(.disconnectionComplete(.success, handle, reason: reason))

@@ -28,6 +28,8 @@ package struct LinkStatistics: Hashable, Sendable {
   /// How strong the last intact packet was.
   package var lastLevel: Decibel?
   private var levelSum = 0
+  private var firstPacket: Instant?
+  private var lastPacket = Instant.zero
 
   package init() {}
 
@@ -36,13 +38,18 @@ package struct LinkStatistics: Hashable, Sendable {
     received.packets == 0 ? nil : Decibel(steps: Int32(clamping: levelSum / received.packets))
   }
 
+  /// From the end of the first intact packet to that of the last one.
+  package var time: TimeSpan { firstPacket.map { lastPacket - $0 } ?? .zero }
+
   mutating func sent(octets: Int, for time: TimeSpan, isAgain: Bool) {
     sent.packets += 1
     sent.airTime += time
     if isAgain { retransmissions += 1 } else { sent.octets += octets }
   }
 
-  mutating func received(level: Decibel, for time: TimeSpan) {
+  mutating func received(level: Decibel, for time: TimeSpan, until end: Instant) {
+    if firstPacket == nil { firstPacket = end }
+    lastPacket = end
     received.packets += 1
     received.airTime += time
     lastLevel = level

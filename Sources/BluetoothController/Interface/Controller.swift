@@ -18,8 +18,8 @@ package struct Controller: ~Copyable {
   var connections = ConnectionTable()
   var resolvingList = ResolvingList()
   var lastHandle: UInt16 = 0
-  /// The last connection that has ended, and what had happened on it.
-  var endedLink: (handle: HCI.ConnectionHandle, statistics: LinkStatistics)?
+  /// The connections that have ended lately, and what had happened on them.
+  var endedLinks: [LinkReport] = []
 
   /// What was announced and is followed.
   var auxiliaries = AuxiliaryReceptions()
@@ -113,6 +113,7 @@ package struct Controller: ~Copyable {
     sets.removeAll()
     scanner = nil
     initiator = nil
+    for index in connections.indices { noteEnd(ofConnection: index) }
     connections.removeAll()
     resolvingList = ResolvingList()
     agenda.removeAll()

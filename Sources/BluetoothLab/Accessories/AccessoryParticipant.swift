@@ -11,11 +11,14 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private var host: Host
   private var wire: HCIWire
   private var attributes = AccessoryAttributes()
-  private var links: [HCI.ConnectionHandle] = []
+  private var handles: [HCI.ConnectionHandle] = []
   private var progress: AdvertisingProgress?
   /// When the accessory wants to be told the time.
   private var alarm: Instant?
   private var hasStarted = false
+  private var uses = RadioUses()
+  /// When something has last happened.
+  private var latest = Instant.zero
 
   init(
     _ accessory: A, _ configuration: VirtualDeviceConfiguration, radio: RadioID, environment: DeviceEnvironment,
@@ -49,11 +52,17 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {
+    uses.noteEnd(at: now)
     controller.radio(event, at: now)
     exchange(at: now)
   }
 
-  func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
+  func takeRadioCommand() -> RadioCommand? {
+    guard let command = controller.takeRadioCommand() else { return nil }
+    uses.note(command, for: controller.radioPurpose, at: latest)
+    return command
+  }
+
   func takeMail(at now: Instant) {}
   var hasDelivery: Bool { false }
   func deliverNext() {}
@@ -76,6 +85,14 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     controller.setSleepClockDrift(partsPerBillion: Int64(partsPerMillion * 1_000))
   }
 
+  func uses(at now: Instant) -> RadioUses {
+    var result = uses
+    result.count(until: now)
+    return result
+  }
+
+  var links: [LinkReport] { controller.links }
+
   // MARK: The accessory
 
   /// Somebody does something with the accessory; whoever listens to what has changed is told.
@@ -94,7 +111,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
 
   private func session(at now: Instant) -> AccessorySession {
     AccessorySession(
-      now: now.sinceZero.duration, connections: links.count, subscriptions: Set(attributes.subscribed))
+      now: now.sinceZero.duration, connections: handles.count, subscriptions: Set(attributes.subscribed))
   }
 
   private func obey(_ session: AccessorySession, at now: Instant) {
@@ -102,8 +119,8 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       switch effect {
       case .notify(let path): notify(path, at: now)
       case .wake(let time): alarm = time.map { now + TimeSpan($0) }
-      case .update(let wish): for link in links { host.updateConnection(link, wish.parameters, at: now) }
-      case .disconnect: for link in links { host.disconnect(link, at: now) }
+      case .update(let wish): for link in handles { host.updateConnection(link, wish.parameters, at: now) }
+      case .disconnect: for link in handles { host.disconnect(link, at: now) }
       case .advertise(let advertising):
         progress = advertising.map { AdvertisingProgress($0, at: now) }
         advertise(at: now)
@@ -137,14 +154,14 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       happen(at: now) { $0.started(&$1) }
     case .powerChanged: progress = nil
     case .connected(let link):
-      links.append(link.handle)
+      handles.append(link.handle)
       progress = nil
       host.stopAdvertising(at: now)
       happen(at: now) { $0.connected(&$1) }
     case .disconnected(let link, let reason):
-      links.removeAll { $0 == link }
+      handles.removeAll { $0 == link }
       attributes.forget(link)
-      if links.isEmpty {
+      if handles.isEmpty {
         progress = AdvertisingProgress(accessory.advertising, at: now)
         advertise(at: now)
       }
@@ -205,6 +222,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   // MARK: Between host and controller
 
   private func exchange(at now: Instant) {
+    latest = now
     takeEvents(at: now)
     while true {
       if let packet = host.takePacket() {

@@ -78,7 +78,7 @@ final class FaultInjector: @unchecked Sendable {
 
   func add(_ plan: FaultPlan, to scope: FaultScope, in engine: WorldEngine) {
     for fault in plan.faults { add(fault, to: scope, in: engine) }
-    engine.airFaults = airRules.isEmpty && muted.isEmpty && refusing.isEmpty ? nil : self
+    engine.airFaults = airRules.isEmpty && refusing.isEmpty ? nil : self
   }
 
   private func counter(_ occurrence: Occurrence) -> OccurrenceCounter {
@@ -133,7 +133,7 @@ final class FaultInjector: @unchecked Sendable {
     func text(_ what: String, _ time: Duration?) -> String { what + (time.map { " for \($0)" } ?? "") }
     switch action {
     case .mute(let time):
-      muted.append(spell(time))
+      mute(device, until: spell(time).until, in: engine)
       note(.device, device, text("muted", time), at: now)
     case .driftClock(let drift):
       engine.withDevice(device) { $0.setClockDrift(partsPerMillion: drift) }
@@ -148,8 +148,21 @@ final class FaultInjector: @unchecked Sendable {
       silent.append(spell(time))
       note(.device, device, text("stops answering", time), at: now)
     }
-    for list in [\FaultInjector.muted, \.refusing, \.silent] { self[keyPath: list].removeAll { $0.until <= now } }
-    engine.airFaults = self
+    refusing.removeAll { $0.until <= now }
+    silent.removeAll { $0.until <= now }
+    if !refusing.isEmpty { engine.airFaults = self }
+  }
+
+  private func mute(_ device: RadioID, until end: Instant, in engine: WorldEngine) {
+    muted.removeAll { $0.until <= engine.now }
+    muted.append(Spell(device: device, until: end))
+    engine.setMuted(true, device)
+    guard end < .distantFuture else { return }
+    engine.schedule(at: end) { [weak self] engine in
+      // Another spell may last longer.
+      guard let self, !muted.contains(where: { $0.includes(device, at: engine.now) }) else { return }
+      engine.setMuted(false, device)
+    }
   }
 
   private func strikeSoon(_ device: RadioID, _ action: DeviceFault.Action) {
@@ -160,11 +173,6 @@ final class FaultInjector: @unchecked Sendable {
 
 extension FaultInjector: AirFaults {
   func transmissionBegins(_ record: inout TransmissionRecord) {
-    if muted.contains(where: { $0.includes(record.radio, at: record.start) }) {
-      // No receiver is so sensitive, and it disturbs nobody.
-      record.power = Decibel(-1_000)
-      return
-    }
     guard !airRules.isEmpty else { return }
     let content = AirContent(record.packet)
     for index in airRules.indices where !airRules[index].isDecidedByReceiver(of: record.radio) {
@@ -208,7 +216,6 @@ extension FaultInjector: AirFaults {
   func outcome(
     of record: TransmissionRecord, at receiver: RadioID, otherwise outcome: ReceptionOutcome
   ) -> ReceptionOutcome {
-    if muted.contains(where: { $0.includes(receiver, at: record.end) }) { return .missed }
     if let fate = fates.first(where: { $0.transmission == record.number }) { return fate.outcome ?? outcome }
     let content = AirContent(record.packet)
     if content.kind == .advertising(LL.AdvertisingPDUType.connectInd.rawValue),

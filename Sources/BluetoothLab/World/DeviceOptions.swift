@@ -15,8 +15,8 @@ public struct DeviceOptions: Hashable, Sendable {
   public enum Generation: Hashable, Sendable {
     /// What the Core Specification 5.4 has, as far as this project has it.
     case bluetooth54
-    /// What the Core Specification 4.0 had: ATT_MTU 23, data PDUs of 27 octets, one connection as peripheral. 236.7 kbit/s
-    /// are the most that it can notify.
+    /// What a peripheral of 2010 had: ATT_MTU 23, data PDUs of 27 octets, one connection, no scanning. 236.7 kbit/s are the
+    /// most that it can notify.
     case bluetooth40
   }
 
@@ -35,6 +35,31 @@ public struct DeviceOptions: Hashable, Sendable {
   /// By how much the seconds of its sleep clock are really longer, parts per million: within `sleepClockAccuracy` for an
   /// honest device.
   public var sleepClockDrift = 0.0
+
+  /// dBi, of sending and receiving alike.
+  public var antennaGain = 0.0
+  /// The level at which one bit in a thousand of a packet on LE 1M is lost, dBm; on other PHYs it is as much lower or higher
+  /// as usual.
+  public var sensitivity = -90.0
+  /// What its receiver tells of a level.
+  public var signalStrength = SignalStrength()
+
+  /// What a chip makes of a level before it tells it as RSSI. The default tells what is.
+  public struct SignalStrength: Hashable, Sendable {
+    /// Decibels that it tells too much.
+    public var offset: Double
+    /// It tells multiples of so many decibels; 0: any.
+    public var step: Double
+    /// The least and the most that it tells, dBm.
+    public var range: ClosedRange<Double>
+
+    /// A receiver that errs like this.
+    public init(offset: Double = 0, step: Double = 0, range: ClosedRange<Double> = -127...20) {
+      self.offset = offset
+      self.step = step
+      self.range = range
+    }
+  }
 
   /// A device at `position` that sends with `transmitPower` (dBm).
   public init(position: Position = .origin, transmitPower: Double = 0) {
@@ -61,6 +86,16 @@ public struct DeviceOptions: Hashable, Sendable {
     result.sleepClockAccuracy = min(max(sleepClockAccuracy, 0), 500)
     result.sleepClockDrift = Int64(min(max(sleepClockDrift, -100_000), 100_000) * 1_000)
     result.isBluetooth40 = generation == .bluetooth40
+    result.radio.antennaGain = Decibel(rounding: antennaGain)
+    let difference = Decibel(rounding: sensitivity) - result.radio.sensitivity1M
+    result.radio.sensitivity1M = result.radio.sensitivity1M + difference
+    result.radio.sensitivity2M = result.radio.sensitivity2M + difference
+    result.radio.sensitivityS2 = result.radio.sensitivityS2 + difference
+    result.radio.sensitivityS8 = result.radio.sensitivityS8 + difference
+    result.radio.signalStrength = SignalStrengthIndicator(
+      offset: Decibel(rounding: signalStrength.offset), step: Decibel(rounding: signalStrength.step),
+      minimum: Decibel(rounding: signalStrength.range.lowerBound),
+      maximum: Decibel(rounding: signalStrength.range.upperBound))
     if let gapName { result.host.deviceName = gapName }
     if generation == .bluetooth40 { result.host.maximumMTU = ATT.defaultMTU }
     return result

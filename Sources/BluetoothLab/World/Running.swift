@@ -57,6 +57,12 @@ extension World {
     }
   }
 
+  /// How fast real time passes from now on: radio seconds per second, 0.001 to 1,000; 0 pauses the world. In virtual time,
+  /// which only `run` moves, it does nothing.
+  public func setSpeed(_ speed: Double) {
+    if case .real(let runner) = runner { runner.setSpeed(speed) }
+  }
+
   /// Stops virtual time until `release` has been called as often. A callback that starts a task calls it first; the task
   /// releases the world when it has done what belongs to that instant.
   public func hold() {

@@ -32,6 +32,8 @@ public final class World: Sendable {
   private struct Registry {
     var names: [String] = []
     var capture: WorldCapture?
+    /// What the metrics system knows.
+    var reported: WorldStatistics?
   }
 
   let runner: Runner
@@ -100,6 +102,14 @@ public final class World: Sendable {
 
   /// How much radio time has passed.
   public var now: Duration { mailbox.now.sinceZero.duration }
+
+  /// Keeps what the metrics system is told now; says what it was told before.
+  func exchangeReported(_ statistics: WorldStatistics) -> WorldStatistics? {
+    registry.withLockedValue { registry in
+      defer { registry.reported = statistics }
+      return registry.reported
+    }
+  }
 
   // MARK: Captures
 

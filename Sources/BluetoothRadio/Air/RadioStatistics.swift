@@ -7,6 +7,11 @@ package struct RadioStatistics: Hashable, Sendable {
     /// dBm, whole.
     package var power: Int
     package var time: TimeSpan
+
+    package init(power: Int, time: TimeSpan) {
+      self.power = power
+      self.time = time
+    }
   }
 
   /// Packets whose sending has begun.

@@ -13,9 +13,11 @@ package final class RealTimeRunner: Sendable {
   private final class Confined: @unchecked Sendable {
     let engine: WorldEngine
     let timer: any DispatchSourceTimer
-    let origin = DispatchTime.now().uptimeNanoseconds
-    /// Radio nanoseconds in a thousand of the wall clock's.
-    let speedPerMille: Int64
+    /// When the wall clock began to count with this speed, and the radio time of that.
+    private var origin = DispatchTime.now().uptimeNanoseconds
+    private var beginning = Instant.zero
+    /// Radio nanoseconds in a thousand of the wall clock's; 0: time stands still.
+    private var speedPerMille: Int64
 
     init(engine: WorldEngine, timer: any DispatchSourceTimer, speedPerMille: Int64) {
       self.engine = engine
@@ -26,7 +28,14 @@ package final class RealTimeRunner: Sendable {
     var wallTime: Instant {
       let elapsed = Int64(DispatchTime.now().uptimeNanoseconds - origin)
       let (whole, part) = elapsed.quotientAndRemainder(dividingBy: 1_000)
-      return Instant(nanoseconds: whole * speedPerMille + part * speedPerMille / 1_000)
+      return beginning + TimeSpan(nanoseconds: whole * speedPerMille + part * speedPerMille / 1_000)
+    }
+
+    func setSpeed(perMille: Int64) {
+      beginning = wallTime
+      origin = DispatchTime.now().uptimeNanoseconds
+      speedPerMille = perMille
+      pump()
     }
 
     /// Does everything that is due, then has the timer ring at the next event.
@@ -39,7 +48,7 @@ package final class RealTimeRunner: Sendable {
         engine.passTime(to: limit)
         engine.settle()
       } while engine.nextEvent.map { $0 <= wallTime } ?? false
-      guard let next = engine.nextEvent else { return timer.schedule(deadline: .distantFuture) }
+      guard speedPerMille > 0, let next = engine.nextEvent else { return timer.schedule(deadline: .distantFuture) }
       let delay = RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
       timer.schedule(deadline: .now() + .nanoseconds(delay), leeway: .nanoseconds(0))
     }
@@ -56,8 +65,7 @@ package final class RealTimeRunner: Sendable {
   package init(_ engine: sending WorldEngine, speed: Double = 1) {
     mailbox = engine.mailbox
     let timer = DispatchSource.makeTimerSource(queue: queue)
-    let perMille = speed.isNaN ? 1_000 : Int64((min(max(speed, 0.001), 1_000) * 1_000).rounded())
-    confined = Confined(engine: engine, timer: timer, speedPerMille: perMille)
+    confined = Confined(engine: engine, timer: timer, speedPerMille: Self.perMille(speed))
     let box = confined
     timer.setEventHandler { box.pump() }
     timer.schedule(deadline: .now())
@@ -68,6 +76,16 @@ package final class RealTimeRunner: Sendable {
   deinit {
     mailbox.setWake(nil)
     confined.timer.cancel()
+  }
+
+  /// Radio seconds per second from now on, 0.001 to 1,000; 0: time stands still.
+  package func setSpeed(_ speed: Double) {
+    let perMille = speed == 0 ? 0 : Self.perMille(speed)
+    queue.async { [confined] in confined.setSpeed(perMille: perMille) }
+  }
+
+  private static func perMille(_ speed: Double) -> Int64 {
+    speed.isNaN ? 1_000 : Int64((min(max(speed, 0.001), 1_000) * 1_000).rounded())
   }
 
   /// Looks into the world between two of its events. Not to be called on the world's own queue.

@@ -1,3 +1,4 @@
+import BluetoothController
 import BluetoothRadio
 import BluetoothWire
 
@@ -28,6 +29,10 @@ package protocol WorldDevice: Participant {
   func failController(at now: Instant)
   /// The seconds of its sleep clock are longer by this from now on.
   func setClockDrift(partsPerMillion: Double)
+  /// What its radio was used for until now.
+  func uses(at now: Instant) -> RadioUses
+  /// What has happened on its connections: those that have ended lately, and then those that there are.
+  var links: [LinkReport] { get }
   /// Switches the device's Bluetooth on or off, as a user does in the settings.
   func setPower(_ on: Bool, at now: Instant)
 }

@@ -30,6 +30,9 @@ final class VirtualDevice: WorldDevice {
   private final class Parts {
     @exclusivity(unchecked) var controller: Controller
     @exclusivity(unchecked) var service: Service
+    @exclusivity(unchecked) var uses = RadioUses()
+    /// When something has last happened.
+    @exclusivity(unchecked) var latest = Instant.zero
 
     init(_ recipe: Recipe) {
       controller = recipe.makeController()
@@ -70,11 +73,16 @@ final class VirtualDevice: WorldDevice {
 
   func radio(_ event: RadioEvent, at now: Instant) {
     guard let parts else { return }
+    parts.uses.noteEnd(at: now)
     parts.controller.radio(event, at: now)
     exchange(parts, at: now)
   }
 
-  func takeRadioCommand() -> RadioCommand? { parts?.controller.takeRadioCommand() }
+  func takeRadioCommand() -> RadioCommand? {
+    guard let parts, let command = parts.controller.takeRadioCommand() else { return nil }
+    parts.uses.note(command, for: parts.controller.radioPurpose, at: parts.latest)
+    return command
+  }
 
   func takeMail(at now: Instant) {
     guard parts != nil || !recipe.mailbox.isEmpty else { return }
@@ -120,10 +128,19 @@ final class VirtualDevice: WorldDevice {
     parts?.controller.setSleepClockDrift(partsPerBillion: Int64(partsPerMillion * 1_000))
   }
 
+  func uses(at now: Instant) -> RadioUses {
+    guard var uses = parts?.uses else { return RadioUses() }
+    uses.count(until: now)
+    return uses
+  }
+
+  var links: [LinkReport] { parts?.controller.links ?? [] }
+
   // MARK: Between host and controller
 
   /// Carries packets both ways until neither side has any: the two answer each other in no time.
   private func exchange(_ parts: Parts, at now: Instant) {
+    parts.latest = now
     collectDeliveries(parts)
     while true {
       if let packet = parts.service.takePacket() {

@@ -16,7 +16,7 @@ package struct VirtualDeviceConfiguration: Sendable {
   package var sleepClockDrift: Int64 = 0
   /// nil: one is drawn.
   package var publicAddress: UInt64?
-  /// It has what Bluetooth 4.0 had, and no more.
+  /// It has what a peripheral of Bluetooth 4.0 had, and no more.
   package var isBluetooth40 = false
   package var host: HostConfiguration
 
@@ -31,7 +31,11 @@ package struct VirtualDeviceConfiguration: Sendable {
     var addresses = generator.split("address")
     // The company's part of the public address is a locally administered one, so that no real device has it.
     let drawn = 0x02_0000_0000_00 | addresses.next() & 0xFF_FFFF_FFFF
-    var result = ControllerConfiguration(address: DeviceAddress(publicAddress ?? drawn, .public))
+    let address = DeviceAddress(publicAddress ?? drawn, .public)
+    var result =
+      isBluetooth40
+      ? ControllerConfiguration.bluetooth40Peripheral(address: address)
+      : ControllerConfiguration(address: address)
     result.transmitPower = transmitPower
     result.sleepClockAccuracy = sleepClockAccuracy
     result.sleepClockDrift = sleepClockDrift

@@ -21,7 +21,7 @@ package enum Mail: Sendable {
 /// The one way from apps' threads to an adapter's executor: in order, and without ever waiting for it.
 package final class Mailbox: Sendable {
   private struct State {
-    var mail = Deque<Mail>(minimumCapacity: 64)
+    var mail: Deque<Mail> = []
     weak var executor: (any AdapterExecutor)?
   }
 

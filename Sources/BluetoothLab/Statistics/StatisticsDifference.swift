@@ -1,0 +1,59 @@
+extension WorldStatistics {
+  /// What has happened after `earlier`, an older snapshot of the same world.
+  public func since(_ earlier: WorldStatistics) -> WorldStatistics {
+    var result = WorldStatistics(time: time - earlier.time, devices: [])
+    for (index, device) in devices.enumerated() {
+      result.devices.append(
+        index < earlier.devices.count ? device.since(earlier.devices[index]) : device)
+    }
+    return result
+  }
+}
+
+extension DeviceStatistics {
+  /// What has happened after `earlier`, an older snapshot of the same device. Levels are those of the later one; so are the
+  /// connections, with what has happened on each of them meanwhile.
+  public func since(_ earlier: DeviceStatistics) -> DeviceStatistics {
+    var result = self
+    result.time -= earlier.time
+    result.transmitted.packets -= earlier.transmitted.packets
+    result.transmitted.airTime -= earlier.transmitted.airTime
+    result.receivedPackets -= earlier.receivedPackets
+    result.crcErrors -= earlier.crcErrors
+    result.missedPackets -= earlier.missedPackets
+    for (purpose, old) in earlier.uses {
+      result.uses[purpose, default: Use()].receiving -= old.receiving
+      for (power, time) in old.transmitting {
+        result.uses[purpose, default: Use()].transmitting[power, default: .zero] -= time
+      }
+    }
+    result.links = links.map { link in
+      earlier.links.first { $0.number == link.number }.map { link.since($0) } ?? link
+    }
+    return result
+  }
+}
+
+extension LinkStatistics {
+  /// What has happened after `earlier`, an older snapshot of the same connection.
+  public func since(_ earlier: LinkStatistics) -> LinkStatistics {
+    var result = self
+    result.sent.subtract(earlier.sent)
+    result.received.subtract(earlier.received)
+    result.retransmissions -= earlier.retransmissions
+    result.crcErrors -= earlier.crcErrors
+    result.silences -= earlier.silences
+    result.attendedEvents -= earlier.attendedEvents
+    result.missedEvents -= earlier.missedEvents
+    result.time -= earlier.time
+    return result
+  }
+}
+
+extension LinkStatistics.Direction {
+  fileprivate mutating func subtract(_ other: Self) {
+    packets -= other.packets
+    octets -= other.octets
+    airTime -= other.airTime
+  }
+}

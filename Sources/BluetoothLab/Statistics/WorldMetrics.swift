@@ -1,0 +1,67 @@
+import Metrics
+
+extension World {
+  /// Brings what has happened since the last call into the metrics system: counters and gauges with the dimensions `device` and,
+  /// for connections, `peer`. Between two calls nothing is counted there, so that a world costs what it costs without.
+  ///
+  /// | label | kind | unit |
+  /// | --- | --- | --- |
+  /// | `bluetooth_packets_sent`, `bluetooth_packets_received`, `bluetooth_crc_errors`, `bluetooth_packets_missed` | counter | packets |
+  /// | `bluetooth_radio_sending`, `bluetooth_radio_listening` | gauge | part of all time, 0 to 1 |
+  /// | `bluetooth_link_octets_sent`, `bluetooth_link_octets_received` | counter | octets |
+  /// | `bluetooth_link_retransmissions`, `bluetooth_link_crc_errors`, `bluetooth_link_events_missed` | counter | packets, events |
+  /// | `bluetooth_link_rssi` | gauge | dBm |
+  ///
+  /// To be called while the world is not running, or in one of its callbacks.
+  public func reportMetrics(to factory: any MetricsFactory = MetricsSystem.factory) {
+    let statistics = statistics
+    let earlier = exchangeReported(statistics)
+    for (index, device) in statistics.devices.enumerated() {
+      let before = earlier.flatMap { index < $0.devices.count ? $0.devices[index] : nil }
+      let reporter = MetricsReporter(factory: factory, dimensions: [("device", device.name)])
+      reporter.report(device, since: before)
+      for (place, link) in device.links.enumerated() {
+        // A connection keeps its place among those of its device as long as the device forgets none.
+        let old = before?.links.first { $0.number == link.number }
+        let peer = link.peer ?? "unknown \(place)"
+        MetricsReporter(factory: factory, dimensions: [("device", device.name), ("peer", peer)])
+          .report(link, since: old)
+      }
+    }
+  }
+}
+
+/// Reports the differences between two snapshots.
+private struct MetricsReporter {
+  let factory: any MetricsFactory
+  let dimensions: [(String, String)]
+
+  func report(_ device: DeviceStatistics, since old: DeviceStatistics?) {
+    count("bluetooth_packets_sent", device.transmitted.packets, old?.transmitted.packets)
+    count("bluetooth_packets_received", device.receivedPackets, old?.receivedPackets)
+    count("bluetooth_crc_errors", device.crcErrors, old?.crcErrors)
+    count("bluetooth_packets_missed", device.missedPackets, old?.missedPackets)
+    guard device.time > .zero else { return }
+    show("bluetooth_radio_sending", device.transmitting.seconds / device.time.seconds)
+    show("bluetooth_radio_listening", device.receiving.seconds / device.time.seconds)
+  }
+
+  func report(_ link: LinkStatistics, since old: LinkStatistics?) {
+    count("bluetooth_link_octets_sent", link.sent.octets, old?.sent.octets)
+    count("bluetooth_link_octets_received", link.received.octets, old?.received.octets)
+    count("bluetooth_link_retransmissions", link.retransmissions, old?.retransmissions)
+    count("bluetooth_link_crc_errors", link.crcErrors, old?.crcErrors)
+    count("bluetooth_link_events_missed", link.missedEvents, old?.missedEvents)
+    if let rssi = link.rssi { show("bluetooth_link_rssi", rssi) }
+  }
+
+  private func count(_ label: String, _ value: Int, _ old: Int?) {
+    let difference = value - (old ?? 0)
+    guard difference > 0 else { return }
+    Counter(label: label, dimensions: dimensions, factory: factory).increment(by: difference)
+  }
+
+  private func show(_ label: String, _ value: Double) {
+    Gauge(label: label, dimensions: dimensions, factory: factory).record(value)
+  }
+}

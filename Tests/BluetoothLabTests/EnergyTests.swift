@@ -1,0 +1,89 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite("Energy")
+struct EnergyTests {
+  private let profile = CurrentProfile.modern
+
+  /// Milliamperes on average of somebody who sends, listens and sleeps for so many microseconds in each period.
+  private func average(sending: Double, listening: Double, period: Double) -> Double {
+    let sleeping = period - sending - listening
+    return (sending * profile.transmitting(at: 0) + listening * profile.receiving + sleeping * profile.sleeping / 1_000)
+      / period
+  }
+
+  @Test("Advertising at 1 s costs what a calculation by hand says")
+  func advertising() async {
+    let payload = AdvertisingPayload(fitting: [.flags(), .name("Beacon")])
+    var advertising = Advertising(payload)
+    advertising.schedule = [.every(.seconds(1))]
+    let world = World(seed: 1)
+    let beacon = world.add(Broadcaster(advertising), named: "beacon")
+    await world.run(for: .seconds(600))
+    let report = beacon.statistics.energy(profile)
+    // Three packets: preamble, access address, header, address, data and CRC at 8 µs an octet; behind each one the radio
+    // waits the interframe space and 6 µs for somebody who asks. The link layer adds 5 ms on average to the interval.
+    let packet = Double(8 * (1 + 4 + 2 + 6 + payload.octets.count + 3))
+    let expected = average(sending: 3 * packet, listening: 3 * 156, period: 1_005_000)
+    #expect(abs(report.averageCurrent / expected - 1) < 0.05)
+    #expect(abs(report.perDay / (expected * 24) - 1) < 0.05)
+    // 220 mAh, of which 2.2 go in a year by themselves.
+    #expect(abs(report.days / (220 / (expected * 24 + 2.2 / 365)) - 1) < 0.05)
+    #expect(report.share(of: .advertising) > 0.5)
+    #expect(report.share(of: .scanning) == 0)
+    #expect(report.warning == nil)
+  }
+
+  @Test("A connection at 1 s with a latency of 4 costs what a calculation by hand says")
+  func connection() async {
+    var fob = KeyFob()
+    fob.fast = nil
+    fob.fastTime = .seconds(2)
+    fob.slow = ConnectionWish(interval: .seconds(1), latency: 4, supervisionTimeout: .seconds(20))
+    let meeting = Encounter(fob)
+    #expect(await meeting.prepare())
+    await meeting.world.run(for: .seconds(30))
+    let before = meeting.accessory.statistics
+    await meeting.world.run(for: .seconds(600))
+    let report = meeting.accessory.statistics.since(before).energy(profile)
+    // One event in 5 s: both clocks may be 50 ppm wrong, which opens the window 500 µs before the packet, and 16 µs more; two
+    // empty packets of 80 µs, 150 µs apart.
+    let expected = average(sending: 80, listening: 516 + 80, period: 5_000_000)
+    #expect(abs(report.averageCurrent / expected - 1) < 0.05)
+    #expect(report.share(of: .connections) > 0.2)
+  }
+
+  @Test("Scanning without a pause takes nearly all of a telephone's charge, and more than a coin cell gives")
+  func scanning() async throws {
+    let meeting = Encounter(
+      IBeacon(proximityUUID: try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))), connects: false)
+    await meeting.world.run(for: .seconds(60))
+    let report = meeting.phone.statistics.energy(.bcm4330)
+    #expect(report.share(of: .scanning) > 0.99)
+    #expect(abs(report.averageCurrent - 68) < 1)
+    #expect(report.warning == "phone draws 68.0 mA at its peak; the cell gives 20.0 mA")
+    let later = meeting.phone.statistics.energy(.bcm4334, cell: .telephone)
+    #expect(abs(later.averageCurrent - 36) < 1)
+    #expect(later.warning == nil)
+  }
+
+  @Test("Between two powers the current grows evenly, beyond them it stays")
+  func interpolation() {
+    let profile = CurrentProfile(
+      receiving: 1, transmitting: [.init(at: 0, 10), .init(at: -10, 5)], sleeping: 1)
+    #expect([-20, -10, -5, 0, 10].map { profile.transmitting(at: $0) } == [5, 5, 7.5, 10, 10])
+  }
+
+  @Test("A cell that nothing is drawn from loses a hundredth of itself a year")
+  func selfDischarge() {
+    #expect(abs(Cell.cr2032.days(at: 0) - 36_500) < 1)
+  }
+
+  @Test("A world's report has a line for each device")
+  func worldReport() async {
+    let meeting = Encounter(BatteryPack())
+    #expect(await meeting.prepare())
+    #expect(meeting.world.statistics.energy(.modern).map(\.name) == ["accessory", "phone"])
+  }
+}

@@ -1,0 +1,55 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// Notifies 20 octets as fast as the link takes them.
+private struct Flood: Accessory {
+  static let value = CharacteristicPath("2A58", of: "1815")
+
+  var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags()])) }
+  var services: [AccessoryService] { [AccessoryService("1815", [AccessoryCharacteristic("2A58", .notify)])] }
+  func value(of path: CharacteristicPath) -> [UInt8] { Array(repeating: 0x5A, count: 20) }
+
+  mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession) {
+    session.wake(after: .milliseconds(1))
+  }
+
+  mutating func timeReached(_ session: inout AccessorySession) {
+    // A few more than there is room for in the time: 14.8.
+    for _ in 0..<16 { session.notify(Self.value) }
+    session.wake(after: .milliseconds(10))
+  }
+}
+
+@Suite("Generations")
+struct GenerationTests {
+  @Test("An accessory of Bluetooth 4.0 notifies nearly 236.7 kbit/s, and no more")
+  func throughput() async throws {
+    var options = DeviceOptions()
+    options.generation = .bluetooth40
+    let meeting = Encounter(Flood(), options)
+    #expect(await meeting.prepare())
+    meeting.app.subscribe("2A58")
+    await meeting.world.run(for: .seconds(1))
+    let before = meeting.app.values(of: "2A58").count
+    await meeting.world.run(for: .seconds(3))
+    let bits = Double((meeting.app.values(of: "2A58").count - before) * 20 * 8) / 3
+    #expect(bits <= 236_700)
+    #expect(bits > 0.95 * 236_700)
+    // 296 µs, 150, 80 for the answer, 150: 160 bits in 676 µs.
+    #expect(abs(160 / 676e-6 - 236_700) < 100)
+    #expect(meeting.app.peripheral?.maximumWriteValueLength(for: .withoutResponse) == 20)
+  }
+
+  @Test("An accessory of Bluetooth 4.0 has one connection at a time, and no packet beyond 27 octets")
+  func limits() async {
+    var options = DeviceOptions()
+    options.generation = .bluetooth40
+    let meeting = Encounter(Flood(), options)
+    #expect(await meeting.prepare())
+    let second = Explorer(on: meeting.world.device(named: "second", at: Position(x: 1)))
+    await meeting.world.run(for: .seconds(5))
+    #expect(second.sightings == 0)
+    #expect(meeting.accessory.statistics.links.count == 1)
+  }
+}

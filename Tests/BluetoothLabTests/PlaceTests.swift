@@ -1,0 +1,105 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite("Places")
+struct PlaceTests {
+  /// The greatest distance in whole metres at which −90 dBm are left of `power`.
+  private func reach(_ power: Double, in environment: Environment) async -> Int {
+    let world = World(seed: 1)
+    world.setEnvironment(environment)
+    let one = world.device(named: "one")
+    let other = world.device(named: "other")
+    var reach = 0
+    for metres in 1...300 {
+      other.move(to: Position(x: Double(metres)))
+      await world.run(for: .milliseconds(1))
+      if world.level(of: power, from: one, at: other) >= -90 { reach = metres }
+    }
+    return reach
+  }
+
+  @Test("+10 dBm reach 251 m in the free, −20 dBm 15 m; 50 m in sight of each other; 30 m in an office")
+  func environments() async {
+    #expect(await reach(10, in: .free) == 251)
+    #expect(await reach(-20, in: .free) == 15)
+    #expect((49...51).contains(await reach(10, in: .lineOfSight)))
+    #expect((29...31).contains(await reach(10, in: .office)))
+  }
+
+  @Test("A loss that is given for two devices counts wherever they are, until it is taken away")
+  func givenLoss() async {
+    let meeting = Encounter(BatteryPack())
+    meeting.world.setLoss(150, between: meeting.accessory, and: meeting.phone)
+    await meeting.world.run(for: .seconds(5))
+    #expect(meeting.app.sightings == 0)
+    meeting.world.setLoss(nil, between: meeting.phone, and: meeting.accessory)
+    await meeting.world.run(for: .seconds(5))
+    #expect(meeting.app.isReady)
+  }
+
+  @Test("A device that moves along a path is out of reach at the far end, and back again afterwards")
+  func path() async {
+    let meeting = Encounter(BatteryPack(), connects: false)
+    meeting.phone.move(along: [
+      Waypoint(at: .seconds(10), Position(x: 2)), Waypoint(at: .seconds(20), Position(x: 2_000)),
+      Waypoint(at: .seconds(40), Position(x: 2_000)), Waypoint(at: .seconds(50), Position(x: 2)),
+    ])
+    func sightings() async -> Int {
+      let before = meeting.app.sightings
+      await meeting.world.run(for: .seconds(10))
+      return meeting.app.sightings - before
+    }
+    #expect(await sightings() > 50)
+    await meeting.world.run(for: .seconds(15))
+    #expect(await sightings() == 0)
+    await meeting.world.run(for: .seconds(20))
+    #expect(await sightings() > 50)
+    let level = meeting.world.level(from: meeting.accessory, at: meeting.phone)
+    #expect(abs(level + 47.5) < 0.1)
+  }
+
+  @Test("A stronger transmitter is heard where a weaker one is not", arguments: [(-20.0, false), (20.0, true)])
+  func power(_ power: Double, isHeard: Bool) async {
+    let world = World(seed: 1)
+    world.add(BatteryPack(), named: "battery", DeviceOptions(transmitPower: power))
+    let app = Explorer(on: world.device(named: "phone", at: Position(x: 100)), connects: false)
+    await world.run(for: .seconds(3))
+    #expect((app.sightings > 0) == isHeard)
+  }
+
+  @Test("A chip's error, step and range show in the RSSI that an app is told")
+  func rssi() async throws {
+    func rssi(_ strength: DeviceOptions.SignalStrength) async -> Double? {
+      let world = World(seed: 1)
+      world.add(BatteryPack(), named: "battery")
+      var options = DeviceOptions(position: Position(x: 2))
+      options.signalStrength = strength
+      let app = Explorer(on: world.device(named: "phone", options), connects: false)
+      await world.run(until: { app.sightings > 0 })
+      return app.rssi
+    }
+    // −47.5 dBm.
+    #expect(await rssi(DeviceOptions.SignalStrength()) == -48)
+    #expect(await rssi(DeviceOptions.SignalStrength(offset: 4)) == -44)
+    #expect(await rssi(DeviceOptions.SignalStrength(step: 5)) == -50)
+    #expect(await rssi(DeviceOptions.SignalStrength(range: -100 ... -60)) == -60)
+  }
+
+  @Test("Wi-Fi on channel 6 disturbs connections, a jammer on all channels ends them")
+  func interference() async throws {
+    let meeting = Encounter(HeartRateSensor())
+    #expect(await meeting.prepare())
+    meeting.app.subscribe("2A37")
+    let wiFi = Interference(.wiFi(channel: 6, dutyCycle: 0.9), at: Position(x: 1, y: 1))
+    meeting.world.setInterference([wiFi])
+    await meeting.world.run(for: .seconds(10))
+    let link = try #require(meeting.phone.statistics.links.first)
+    #expect(link.isConnected)
+    #expect(link.silences + link.crcErrors + link.retransmissions > 3)
+    meeting.world.setInterference([Interference(.jammer(channels: Set(0..<40)), at: Position(x: 1))])
+    await meeting.world.run(for: .seconds(5))
+    #expect(meeting.app.has("disconnected"))
+    meeting.world.setInterference([])
+  }
+}

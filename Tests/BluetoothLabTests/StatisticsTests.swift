@@ -1,0 +1,128 @@
+import BluetoothLab
+import CoreBluetooth
+import MetricsTestKit
+import Testing
+
+@Suite("Statistics")
+struct StatisticsTests {
+  @Test("A connection's two ends agree on what has passed between them")
+  func ends() async throws {
+    let meeting = Encounter(HeartRateSensor())
+    #expect(await meeting.prepare())
+    meeting.app.subscribe("2A37")
+    await meeting.world.run(for: .seconds(10))
+    let statistics = meeting.world.statistics
+    let sensor = try #require(statistics["accessory"]?.links.first)
+    let phone = try #require(statistics["phone"]?.links.first)
+    #expect(sensor.number == phone.number)
+    #expect((sensor.peer, phone.peer) == ("phone", "accessory"))
+    #expect((sensor.isCentral, phone.isCentral) == (false, true))
+    #expect(sensor.isConnected && phone.isConnected)
+    #expect(sensor.sent.octets == phone.received.octets)
+    #expect(sensor.sent.packets == phone.received.packets)
+    #expect(sensor.received.octets == phone.sent.octets)
+    #expect(sensor.retransmissions == 0)
+    #expect(sensor.crcErrors == 0)
+    // 2 m at 0 dBm: 40 + 25 log₁₀ 2 = 47.5 dB.
+    #expect(abs((sensor.rssi ?? 0) + 47.5) < 0.1)
+    #expect(abs((phone.meanRSSI ?? 0) + 47.5) < 0.1)
+    // 30 ms.
+    #expect((325...345).contains(phone.attendedEvents))
+    #expect(statistics.time == meeting.world.now)
+  }
+
+  @Test("What is lost on the air is counted where it is sent again and where it is missed")
+  func losses() async throws {
+    let meeting = Encounter(HeartRateSensor())
+    #expect(await meeting.prepare())
+    let before = meeting.world.statistics
+    meeting.world.add([.air(.corrupt, .from("accessory"), .numbers(1...20))])
+    await meeting.world.run(for: .seconds(5))
+    let statistics = meeting.world.statistics.since(before)
+    #expect(statistics["phone"]?.links.first?.crcErrors == 20)
+    #expect(statistics["phone"]?.crcErrors == 20)
+    #expect(statistics["accessory"]?.crcErrors == 0)
+    #expect(statistics.time == .seconds(5))
+  }
+
+  @Test("A connection that has ended is still told of")
+  func ended() async throws {
+    let meeting = Encounter(BatteryPack())
+    #expect(await meeting.prepare())
+    meeting.app.manager.cancelPeripheralConnection(try #require(meeting.app.peripheral))
+    await meeting.world.run(for: .seconds(1))
+    let link = try #require(meeting.phone.statistics.links.first)
+    #expect(!link.isConnected)
+    #expect(link.sent.octets > 0)
+    #expect(link.peer == "accessory")
+  }
+
+  @Test("Throughput is what arrived in the time in which it did")
+  func throughput() async throws {
+    let meeting = Encounter(HeartRateSensor(interval: .milliseconds(100)))
+    #expect(await meeting.prepare())
+    meeting.app.subscribe("2A37")
+    await meeting.world.run(for: .seconds(2))
+    let before = try #require(meeting.phone.statistics.links.first)
+    await meeting.world.run(for: .seconds(10))
+    let link = try #require(meeting.phone.statistics.links.first).since(before)
+    // Ten times a second 4 octets in an ATT PDU of 7 in an L2CAP frame of 11.
+    #expect(abs(link.throughputReceived - 880) < 20)
+  }
+
+  @Test("Every nanosecond of a radio is counted for one purpose, and adds up to what the radio says")
+  func purposes() async throws {
+    let meeting = Encounter(BatteryPack())
+    #expect(await meeting.prepare())
+    await meeting.world.run(for: .seconds(5))
+    for device in meeting.world.statistics.devices {
+      #expect(device.transmitting == device.transmitted.airTime, "\(device.name)")
+      #expect(device.time == meeting.world.now, "\(device.name)")
+      #expect(device.sleeping > .zero)
+    }
+    let phone = meeting.phone.statistics
+    // Listening from the beginning to the first packet, and then not any more.
+    #expect(phone.uses[.scanning].map { $0.receiving > .zero } == true)
+    #expect(phone.uses[.advertising].map { $0.receiving } == .zero)
+    #expect(meeting.accessory.statistics.uses[.scanning].map { $0.receiving } == .zero)
+  }
+
+  @Test("Statistics are the same after a way through JSON")
+  func coding() async throws {
+    let meeting = Encounter(BatteryPack())
+    #expect(await meeting.prepare())
+    let statistics = meeting.world.statistics
+    let data = try JSONEncoder().encode(statistics)
+    #expect(try JSONDecoder().decode(WorldStatistics.self, from: data) == statistics)
+  }
+
+  @Test("Counters and gauges are reported with the device and the peer, what is new each time")
+  func metrics() async throws {
+    let metrics = TestMetrics()
+    let meeting = Encounter(HeartRateSensor())
+    #expect(await meeting.prepare())
+    meeting.world.reportMetrics(to: metrics)
+    let sent = try metrics.expectCounter("bluetooth_packets_sent", [("device", "phone")])
+    let first = sent.totalValue
+    #expect(first == Int64(meeting.phone.statistics.transmitted.packets))
+    meeting.world.reportMetrics(to: metrics)
+    #expect(sent.totalValue == first)
+    await meeting.world.run(for: .seconds(3))
+    meeting.world.reportMetrics(to: metrics)
+    #expect(sent.totalValue == Int64(meeting.phone.statistics.transmitted.packets))
+    let link = try metrics.expectCounter(
+      "bluetooth_link_octets_received", [("device", "phone"), ("peer", "accessory")])
+    #expect(link.totalValue == Int64(meeting.phone.statistics.links[0].received.octets))
+  }
+
+  @Test("Statistics can be asked for in a callback")
+  func inCallback() async {
+    let meeting = Meeting()
+    nonisolated(unsafe) var packets = 0
+    meeting.central.onEvent = { [world = meeting.world] event in
+      if event == "ready" { packets = world.statistics["central"]?.transmitted.packets ?? 0 }
+    }
+    await meeting.world.run(until: { meeting.central.isReady })
+    #expect(packets > 10)
+  }
+}
