@@ -112,6 +112,31 @@ struct PHYUpdateTests {
         == .unknownConnectionIdentifier)
   }
 
+  @Test("A controller without LE Coded offers none, knows no times of it, and refuses it to its host")
+  func withoutCoded() throws {
+    let link = try TestLink(
+      peripheral: { $0.features.remove(.leCodedPHY) },
+      prepare: { central, peripheral in
+        central.send(.leSetDefaultPHY(HCI.PHYPreference(transmit: .leCoded, receive: .leCoded)))
+        let uncoded = HCI.DataLength(octets: 251, time: 2_120)
+        #expect(
+          peripheral.complete(.leReadMaximumDataLength) == .leMaximumDataLength(transmit: uncoded, receive: uncoded))
+      })
+    #expect(link.injectFromCentral([0x16, 4, 4]) == [[0x17, 3, 3]])
+    #expect(link.injectFromCentral([0x18, 0, 0, 0, 0]).isEmpty)
+    let lengths = try #require(link.injectFromCentral([0x14, 251, 0, 0x90, 0x42, 251, 0, 0x90, 0x42]).first)
+    guard case .lengthRsp(let answer) = try LL.ControlPDU(payload: lengths) else { return }
+    #expect(answer.maximumReceiveTime == 2_120)
+    let coded = HCI.PHYPreference(transmit: .leCoded, receive: nil)
+    #expect(
+      link.peripheral.send(.leSetPHY(link.peripheralHandle, coded, options: 0)) == .unsupportedFeatureOrParameterValue)
+    setPHY(link, isCentral: false, nil, nil)
+    #expect(
+      link.peripheral.complete(.leReadPHY(link.peripheralHandle))
+        == .lePHY(link.peripheralHandle, transmit: 1, receive: 1))
+    #expect(link.isAlive())
+  }
+
   @Test("A peer that does not know LL_PHY_REQ leaves the PHYs, and the host is told", arguments: [true, false])
   func unknownToPeer(isCentral: Bool) throws {
     let link = try TestLink()

@@ -75,7 +75,7 @@ struct Connection {
     channels = ConnectionChannels(
       map: data.channelMap, host: context.hostChannels, isAssessed: context.assessesChannels)
     values = HCI.ConnectionValues(interval: data.interval, latency: data.latency, supervisionTimeout: data.timeout)
-    phys = PHYState(auxiliaryPHY ?? .le1M, preferences: context.preferredPHYs)
+    phys = PHYState(auxiliaryPHY ?? .le1M, preferences: context.preferredPHYs.possible(with: context.features))
     lengths = DataLengthState(preferred: context.preferredLength, phys: phys)
     encryption = Encryption(random: SplitGenerator(seed: context.seed))
     let interval = ConnectionParameters.intervalUnit * Int64(data.interval)
@@ -88,7 +88,7 @@ struct Connection {
       ownAccuracy: Int64(context.sleepClockAccuracy), peerAccuracy: data.sleepClockAccuracy.partsPerMillion,
       clock: context.clock, now: now)
     supervisionDeadline = now + interval * Self.establishmentEvents
-    if role == .peripheral, let minimum = context.minimumUsedChannels {
+    if role == .peripheral, features.contains(.minimumNumberOfUsedChannels), let minimum = context.minimumUsedChannels {
       procedures.enqueue(.minimumUsedChannels(minimum))
     }
   }
@@ -104,7 +104,7 @@ struct Connection {
     /// connInitialMaxTxOctets and …Time.
     var preferredLength: HCI.DataLength
     /// Of LE Set Default PHY.
-    var preferredPHYs = LL.PHYPreferences(transmit: PHYState.supported, receive: PHYState.supported)
+    var preferredPHYs = LL.PHYPreferences(transmit: .all, receive: .all)
     /// The channels that the host does not know to be bad.
     var hostChannels = ChannelMap.all
     /// Whether channels that lose much are left out.

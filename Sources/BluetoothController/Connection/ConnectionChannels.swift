@@ -104,7 +104,7 @@ extension Connection {
 
   /// A central that sees losses wants to know what the peripheral sees.
   private mutating func askForReports(at now: Instant, into output: inout HostOutput) {
-    guard channels.isAssessed, channels.reporting == nil,
+    guard channels.isAssessed, channels.reporting == nil, features.contains(.channelClassification),
       procedures.remoteFeatures?.contains(.channelClassification) == true
     else { return }
     let reporting = LL.ChannelReporting(isEnabled: true, minimumSpacing: 10, maximumDelay: 25)

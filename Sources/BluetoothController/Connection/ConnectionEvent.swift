@@ -68,7 +68,8 @@ extension Connection {
       maximum: lengths.maximumTransmitOctets, longest: longestNow(modulation), session: &encryption.session)
     event.sentMoreData = header.moreData
     statistics.sent(
-      octets: (pdu.plaintext ?? pdu.payload).count, for: modulation.airTime(payloadOctets: pdu.payload.count), isAgain: isAgain)
+      octets: (pdu.plaintext ?? pdu.payload).count, for: modulation.airTime(payloadOctets: pdu.payload.count),
+      isAgain: isAgain)
     var packet = AirPacket(
       accessAddress: accessAddress, crcInit: crcInit, header: header.rawValue, payload: pdu.payload)
     packet.plainPayload = pdu.plaintext

@@ -6,6 +6,11 @@ struct DataLengthState {
   static let minimum = HCI.DataLength(octets: 27, time: 328)
   /// What this controller takes and sends at most: 251 octets on LE Coded, S=8, last 17,040 µs.
   static let maximum = HCI.DataLength(octets: 251, time: 17_040)
+  /// What a controller with these features takes and sends at most.
+  static func maximum(with features: HCI.LEFeatures) -> HCI.DataLength {
+    HCI.DataLength(
+      octets: maximum.octets, time: features.contains(.leCodedPHY) ? maximum.time : maximumUncodedTime)
+  }
   /// The longest time on the uncoded PHYs, and all that a peer without LE Coded may be told.
   private static let maximumUncodedTime: UInt16 = 2_120
   /// 27 octets on LE Coded, S=8: less is never meant there.

@@ -2,9 +2,6 @@ import BluetoothWire
 
 /// The PHYs of a connection, and those that this device would like · Vol 6, Part B, 5.1.10.
 struct PHYState {
-  /// What this controller can send and receive.
-  static let supported = HCI.PHYs.all
-
   var transmit: PHY
   var receive: PHY
   /// What the host wants, or said that new connections shall have: LL_PHY_REQ and LL_PHY_RSP say it.
@@ -65,5 +62,26 @@ struct PHYState {
     self.transmit = transmit.single ?? self.transmit
     self.receive = receive.single ?? self.receive
     return before != (self.transmit, self.receive)
+  }
+}
+
+extension HCI.LEFeatures {
+  /// What a controller with these features sends and receives.
+  var phys: HCI.PHYs {
+    var result = HCI.PHYs.le1M
+    if contains(.le2MPHY) { result.insert(.le2M) }
+    if contains(.leCodedPHY) { result.insert(.leCoded) }
+    return result
+  }
+}
+
+extension LL.PHYPreferences {
+  /// The part of a wish that a controller with these features can fulfil; LE 1M where there is none.
+  func possible(with features: HCI.LEFeatures) -> LL.PHYPreferences {
+    func possible(_ phys: HCI.PHYs) -> HCI.PHYs {
+      let result = phys.intersection(features.phys)
+      return result.isEmpty ? .le1M : result
+    }
+    return LL.PHYPreferences(transmit: possible(transmit), receive: possible(receive))
   }
 }

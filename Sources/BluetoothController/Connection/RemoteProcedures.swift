@@ -105,7 +105,8 @@ extension Connection {
 
   /// For LL_LENGTH_REQ and LL_LENGTH_RSP.
   mutating func announceLengths() -> LL.DataLengths {
-    lengths.announce(knowsCoded: procedures.remoteFeatures?.contains(.leCodedPHY) ?? true)
+    lengths.announce(
+      knowsCoded: features.contains(.leCodedPHY) && procedures.remoteFeatures?.contains(.leCodedPHY) ?? true)
   }
 
   mutating func learn(_ lengths: LL.DataLengths, into output: inout HostOutput) {

@@ -91,10 +91,11 @@ extension Controller {
     case .leReadSuggestedDefaultDataLength: return .leSuggestedDefaultDataLength(host.suggestedLength)
     case .leWriteSuggestedDefaultDataLength(let length):
       guard length.isValid else { return .status(.invalidHCICommandParameters) }
-      host.suggestedLength = length.supported
+      host.suggestedLength = length.supported(by: features)
       return .status(.success)
     case .leReadMaximumDataLength:
-      return .leMaximumDataLength(transmit: DataLengthState.maximum, receive: DataLengthState.maximum)
+      let longest = DataLengthState.maximum(with: features)
+      return .leMaximumDataLength(transmit: longest, receive: longest)
     default: return nil
     }
   }
@@ -103,10 +104,10 @@ extension Controller {
 extension HCI.DataLength {
   /// · Vol 4, Part E, 7.8.33, 7.8.35
   var isValid: Bool { 27...251 ~= octets && 328...17_040 ~= time }
-  /// No more than this controller can send.
-  var supported: HCI.DataLength {
-    HCI.DataLength(
-      octets: min(octets, DataLengthState.maximum.octets), time: min(time, DataLengthState.maximum.time))
+  /// No more than a controller with these features can send.
+  func supported(by features: HCI.LEFeatures) -> HCI.DataLength {
+    let longest = DataLengthState.maximum(with: features)
+    return HCI.DataLength(octets: min(octets, longest.octets), time: min(time, longest.time))
   }
 }
 

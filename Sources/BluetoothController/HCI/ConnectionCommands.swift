@@ -85,8 +85,8 @@ extension Controller {
     case .leReadPHY(let handle):
       return with(handle) { .lePHY(handle, transmit: $0.phys.transmit.rawValue, receive: $0.phys.receive.rawValue) }
     case .leSetDefaultPHY(let preference):
-      let preferences = LL.PHYPreferences(preference)
-      if let refusal = preferences.refusal { return .status(refusal) }
+      let preferences = LL.PHYPreferences(preference, of: features)
+      if let refusal = preferences.refusal(with: features) { return .status(refusal) }
       host.preferredPHYs = preferences
       return .status(.success)
     case .readRSSI(let handle): return with(handle) { .rssi(handle, $0.level?.hciLevel ?? 127) }
@@ -95,7 +95,7 @@ extension Controller {
     case .leSetDataLength(let handle, let length):
       guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
       guard length.isValid else { return .handle(.invalidHCICommandParameters, handle) }
-      connections[index].setDataLength(length.supported, at: now, into: &output)
+      connections[index].setDataLength(length.supported(by: features), at: now, into: &output)
       return .handle(.success, handle)
     case .leRemoteConnectionParameterRequestReply(let handle, let parameters, _):
       guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
@@ -166,15 +166,15 @@ extension Connection {
 
   /// The status of LE Set PHY · Vol 4, Part E, 7.8.49.
   func check(_ preference: HCI.PHYPreference) -> HCI.ErrorCode {
-    let preferences = LL.PHYPreferences(preference)
-    if let refusal = preferences.refusal { return refusal }
+    let preferences = LL.PHYPreferences(preference, of: features)
+    if let refusal = preferences.refusal(with: features) { return refusal }
     let wanted = preferences.transmit.union(preferences.receive)
     if peerLacks(.le2MPHY), peerLacks(.leCodedPHY), !wanted.contains(.le1M) { return .unsupportedRemoteFeature }
     return procedures.isFull ? .controllerBusy : .success
   }
 
   mutating func prefer(_ preference: HCI.PHYPreference, options: UInt16) {
-    phys.preferences = LL.PHYPreferences(preference)
+    phys.preferences = LL.PHYPreferences(preference, of: features)
     // PHY_Options: 0 no preference, 1: S=2, 2: S=8.
     phys.prefersS2 = options & 0b11 == 1
   }
@@ -194,20 +194,21 @@ extension Connection {
   mutating func setDataLength(_ length: HCI.DataLength, at now: Instant, into output: inout HostOutput) {
     guard length != lengths.preferred || lengths.transmit != length else { return }
     lengths.preferred = length
+    // One that waits will tell of this.
+    guard !procedures.isWaiting(where: { if case .dataLengthUpdate = $0 { true } else { false } }) else { return }
     begin(.dataLengthUpdate, at: now, into: &output)
   }
 }
 
 extension LL.PHYPreferences {
-  /// What the host prefers; where it has no preference, everything that this controller can do.
-  fileprivate init(_ preference: HCI.PHYPreference) {
-    self.init(
-      transmit: preference.transmit ?? PHYState.supported, receive: preference.receive ?? PHYState.supported)
+  /// What the host prefers; where it has no preference, everything.
+  fileprivate init(_ preference: HCI.PHYPreference, of features: HCI.LEFeatures) {
+    self.init(transmit: preference.transmit ?? features.phys, receive: preference.receive ?? features.phys)
   }
 
-  /// Why a host can't prefer this; nil: it can · Vol 4, Part E, 7.8.48, 7.8.49.
-  fileprivate var refusal: HCI.ErrorCode? {
+  /// Why a host of a controller with these features can't prefer this; nil: it can · Vol 4, Part E, 7.8.48, 7.8.49.
+  fileprivate func refusal(with features: HCI.LEFeatures) -> HCI.ErrorCode? {
     if transmit.isEmpty || receive.isEmpty { return .invalidHCICommandParameters }
-    return transmit.union(receive).isSubset(of: PHYState.supported) ? nil : .unsupportedFeatureOrParameterValue
+    return transmit.union(receive).isSubset(of: features.phys) ? nil : .unsupportedFeatureOrParameterValue
   }
 }

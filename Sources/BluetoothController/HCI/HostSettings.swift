@@ -13,7 +13,7 @@ struct HostSettings {
   /// The channels that new connections use, and that a central changes to.
   var channelMap = ChannelMap.all
   /// Of LE Set Default PHY.
-  var preferredPHYs = LL.PHYPreferences(transmit: PHYState.supported, receive: PHYState.supported)
+  var preferredPHYs = LL.PHYPreferences(transmit: .all, receive: .all)
   var suggestedLength = DataLengthState.minimum
   /// Of the LE features, those that the host has.
   var features: HCI.LEFeatures = []
