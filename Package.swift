@@ -122,3 +122,17 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
   ]
 )
+
+// Fuzz targets have no `main` of their own: they build with `--sanitize=fuzzer` only.
+if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
+  package.targets.append(
+    .target(
+      name: "FuzzSupport", dependencies: ["BluetoothController", "BluetoothRadio", "BluetoothWire"],
+      path: "Fuzz/Support", swiftSettings: settings))
+  for name in ["advertising-pdus", "link-layer", "hci-commands"] {
+    package.targets.append(
+      .executableTarget(
+        name: "fuzz-" + name, dependencies: ["FuzzSupport", "BluetoothWire"], path: "Fuzz/" + name,
+        swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+  }
+}

@@ -176,9 +176,11 @@ extension AdvertiserIdentity {
   fileprivate func legacyPDU(data: ByteSlice) -> LL.AdvertisingPDU {
     if properties.isDirected {
       return .advDirectInd(
-        advertiser: own, target: target ?? DeviceAddress(0, .public), usesAlgorithm2: true)
+        advertiser: own, target: target ?? DeviceAddress(0, .public), usesAlgorithm2: properties.knowsAlgorithm2)
     }
-    if properties.isConnectable { return .advInd(advertiser: own, data: data, usesAlgorithm2: true) }
+    if properties.isConnectable {
+      return .advInd(advertiser: own, data: data, usesAlgorithm2: properties.knowsAlgorithm2)
+    }
     return properties.isScannable
       ? .advScanInd(advertiser: own, data: data) : .advNonconnInd(advertiser: own, data: data)
   }

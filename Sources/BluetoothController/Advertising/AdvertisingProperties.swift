@@ -11,6 +11,8 @@ struct AdvertisingProperties {
   var isHighDutyCycle = false
   /// ADV_IND and its kin instead of ADV_EXT_IND.
   var usesLegacyPDUs = true
+  /// ChSel: the device knows Channel Selection Algorithm #2.
+  var knowsAlgorithm2 = true
   /// No address in any packet.
   var isAnonymous = false
   var includesTransmitPower = false

@@ -81,8 +81,8 @@ extension Controller {
     let properties = set.properties
     let handle = addConnection(
       .peripheral, own: advertiser.identity.own, peer: request.initiator, data: request.data,
-      // An extended advertiser knows algorithm #2 only; a legacy one always sets ChSel.
-      usesAlgorithm2: request.usesAlgorithm2 || !properties.usesLegacyPDUs,
+      // An extended advertiser knows algorithm #2 only.
+      usesAlgorithm2: request.usesAlgorithm2 && properties.knowsAlgorithm2 || !properties.usesLegacyPDUs,
       auxiliaryPHY: properties.usesLegacyPDUs ? nil : properties.secondary.phy, at: request.end)
     guard let advertisingHandle = set.handle else { return }
     output.send(

@@ -56,12 +56,13 @@ extension Controller {
   }
 
   private mutating func setParameters(_ parameters: HCI.ExtendedAdvertisingParameters) -> HCI.ReturnParameters {
-    let properties: AdvertisingProperties
+    var properties: AdvertisingProperties
     do throws(HCI.ErrorCode) {
       properties = try AdvertisingProperties(parameters, defaultPower: configuration.transmitPower)
     } catch {
       return .status(error)
     }
+    properties.knowsAlgorithm2 = features.contains(.channelSelectionAlgorithm2)
     if let index = sets.index(of: parameters.handle), let set = sets[index] {
       if set.advertiser != nil { return .status(.commandDisallowed) }
       // A train goes on with the PHY that it has.

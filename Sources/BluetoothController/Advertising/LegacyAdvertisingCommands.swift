@@ -12,7 +12,8 @@ extension Controller {
       return .success
     }
     guard sets.index(of: nil) == nil else { return .success }
-    let properties = AdvertisingProperties(host.advertisingParameters, power: configuration.transmitPower)
+    var properties = AdvertisingProperties(host.advertisingParameters, power: configuration.transmitPower)
+    properties.knowsAlgorithm2 = features.contains(.channelSelectionAlgorithm2)
     if properties.isConnectable && connections.count >= configuration.connectionLimit {
       return .connectionLimitExceeded
     }

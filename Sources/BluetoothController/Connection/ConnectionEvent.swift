@@ -194,7 +194,7 @@ extension Connection {
   ) {
     isEstablished = true
     supervisionDeadline = now + supervisionTimeout
-    let (acknowledged, isNew) = flow.receive(header)
+    let (acknowledged, isNew) = flow.receive(header, hasRoom: output.hasRoom)
     if let acknowledged { takeAcknowledgement(of: acknowledged, at: now, into: &output) }
     guard isNew, reasonForEnd == nil else { return }
     guard let payload = encryption.plaintext(of: packet, at: now) else {

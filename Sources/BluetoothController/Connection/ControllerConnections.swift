@@ -53,7 +53,9 @@ extension Controller {
         peerResolvablePrivateAddress: peer.isResolved ? peer.address.value : 0,
         values: connections[index].values,
         centralClockAccuracy: role == .peripheral ? data.sleepClockAccuracy.rawValue : 0))
-    output.send(.leChannelSelectionAlgorithm(handle, usesAlgorithm2 ? 1 : 0))
+    if features.contains(.channelSelectionAlgorithm2) {
+      output.send(.leChannelSelectionAlgorithm(handle, usesAlgorithm2 ? 1 : 0))
+    }
     if role == .central { connections[index].exchangeLengths(at: now, into: &output) }
     return handle
   }
@@ -89,7 +91,8 @@ extension Controller {
       output.send(.numberOfCompletedPackets(HCI.CompletedPackets(data.handle, count: 1, in: pool)))
       return
     }
-    guard connections.heldPackets < configuration.aclBufferCount else {
+    guard connections.heldPackets < configuration.aclBufferCount, data.payload.count <= configuration.aclBufferLength
+    else {
       // Link_Type 0x01: ACL · Vol 4, Part E, 7.7.26.
       output.send(.dataBufferOverflow(linkType: 0x01))
       return

@@ -151,8 +151,11 @@ struct PacketFlow {
   /// acknowledged itself until there is room again · 4.5.9: that is the link layer's flow control.
   private static let maximumWaitingControl = 8
 
-  /// Takes in the header of an intact PDU: what it acknowledges, and whether its payload is new and is to be looked at.
-  mutating func receive(_ header: LL.DataHeader) -> (acknowledged: OutgoingPDU?, isNew: Bool) {
+  /// Takes in the header of an intact PDU: what it acknowledges, and whether its payload is new and is to be looked at. Data
+  /// that there is no room for is not acknowledged either.
+  mutating func receive(
+    _ header: LL.DataHeader, hasRoom: Bool = true
+  ) -> (acknowledged: OutgoingPDU?, isNew: Bool) {
     var acknowledged: OutgoingPDU?
     if let sent = pending, header.nextExpectedSequenceNumber != transmitSequenceNumber {
       transmitSequenceNumber.toggle()
@@ -162,6 +165,7 @@ struct PacketFlow {
     }
     let isNew =
       header.sequenceNumber == nextExpectedSequenceNumber && waitingControl < Self.maximumWaitingControl
+      && (hasRoom || header.llid == .control || header.length == 0)
     if isNew { nextExpectedSequenceNumber.toggle() }
     return (acknowledged, isNew)
   }

@@ -17,6 +17,11 @@ extension Controller {
     } catch {
       return refuse(opcode, parameters, HCI.ErrorCode(error))
     }
+    if case .hostNumberOfCompletedPackets(let packets) = command {
+      // It is not answered unless it is wrong · 7.3.40.
+      if !output.hostCompleted(packets) { refuse(opcode, parameters, .invalidHCICommandParameters) }
+      return
+    }
     if let status = answerWithStatus(command, at: now) ?? statusOfInitiating(command)
       ?? statusOfCryptography(command)
     {
@@ -28,7 +33,8 @@ extension Controller {
       }
     } else if let result = advertising(command, at: now) ?? advertisingSets(command, at: now)
       ?? periodicAdvertising(command, at: now) ?? scanning(command, at: now) ?? ofConnection(command, at: now)
-      ?? ofEncryption(command, at: now) ?? ofPrivacy(command, at: now) ?? cryptography(command) ?? general(command)
+      ?? ofEncryption(command, at: now) ?? ofPrivacy(command, at: now) ?? cryptography(command)
+      ?? hostFlowControl(command) ?? general(command)
     {
       output.send(.commandComplete(credits: 1, opcode, result))
       followCompletion(command, result)
@@ -69,6 +75,10 @@ extension Controller {
     case .readLocalSupportedCommands:
       return .localSupportedCommands(HCI.SupportedCommands(supportedOpcodes))
     case .readLocalSupportedFeatures: return .localSupportedFeatures(Self.lmpFeatures)
+    case .readLocalExtendedFeatures(let page):
+      // There is page 0 only · 7.4.4.
+      guard page == 0 else { return .status(.invalidHCICommandParameters) }
+      return .localExtendedFeatures(page: 0, maximumPage: 0, Self.lmpFeatures.rawValue)
     case .readBufferSize:
       return .bufferSize(
         HCI.BufferSize(
@@ -82,7 +92,7 @@ extension Controller {
       // A controller without public address says so with zeros · 7.4.6.
       return .bdADDR(configuration.address.kind == .public ? configuration.address.value : 0)
     case .leReadLocalSupportedFeatures: return .leLocalSupportedFeatures(features)
-    case .leReadSupportedStates: return .leSupportedStates(configuration.roles.supportedStates)
+    case .leReadSupportedStates: return .leSupportedStates(configuration.supportedStates)
     case .leReadTransmitPower:
       let level = configuration.transmitPower.hciLevel
       return .leTransmitPower(

@@ -8,6 +8,8 @@ struct HostOutput {
   var eventMaskPage2 = HCI.EventMaskPage2()
   var leEventMask = HCI.LEEventMask.initial
   let pool: PacketPool
+  /// nil: the host takes all that comes.
+  private var flow: HostFlowControl?
   /// The form of Connection Complete that came with privacy exists.
   private let hasEnhancedConnectionComplete: Bool
 
@@ -24,12 +26,43 @@ struct HostOutput {
     eventMask = .initial
     eventMaskPage2 = []
     leEventMask = .initial
+    flow = nil
+  }
+
+  /// The shortest ACL packet that a host must be able to take · Vol 4, Part E, 7.3.39.
+  static let minimumLength = 27
+
+  /// Whether another data PDU of a peer can be taken.
+  var hasRoom: Bool { flow?.hasRoom ?? true }
+
+  mutating func setFlowControl(_ change: (inout HostFlowControl) -> Void) {
+    var flow = flow ?? HostFlowControl()
+    change(&flow)
+    self.flow = flow
+    sendWaiting()
+  }
+
+  /// Host Number Of Completed Packets; false: it is wrong.
+  mutating func hostCompleted(_ completed: HCI.CompletedPackets) -> Bool {
+    // Without flow control nothing is counted.
+    guard flow?.isOn == true else { return true }
+    guard flow?.complete(completed) == true else { return false }
+    sendWaiting()
+    return true
+  }
+
+  private mutating func sendWaiting() {
+    while let data = flow?.next() { packets.append(.acl(data)) }
   }
 
   /// Sends an event if the host has not masked it · Vol 4, Part E, 7.3.1, 7.3.69, 7.8.1. Of two forms of an event that
   /// both are wanted, the later one is sent.
   mutating func send(_ event: HCI.Event) {
     switch event {
+    case .disconnectionComplete(_, let handle, _) where flow != nil:
+      flow?.forget(handle)
+      sendWaiting()
+      if wants(event) { append(event) }
     case .encryptionChange(let status, let handle, let enabled) where eventMaskPage2.contains(.encryptionChangeV2):
       append(.encryptionChangeV2(status, handle, enabled: enabled, keySize: Self.keySize))
     default: if wants(event) { append(event) }
@@ -45,7 +78,14 @@ struct HostOutput {
     }
   }
 
-  mutating func send(_ data: HCI.ACLData) { packets.append(.acl(data)) }
+  mutating func send(_ data: HCI.ACLData) {
+    guard flow != nil else {
+      packets.append(.acl(data))
+      return
+    }
+    flow?.append(data)
+    sendWaiting()
+  }
 
   /// Keys of Low Energy have 16 octets for a controller: what a host has shortened it has filled up with zeros.
   private static let keySize: UInt8 = 16

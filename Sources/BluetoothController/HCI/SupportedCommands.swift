@@ -5,9 +5,11 @@ extension Controller {
   /// feature, role or version the configuration leaves out. The bitmap of Read Local Supported Commands is made of it.
   static let servedOpcodes: [HCI.Opcode] = [
     .disconnect, .readRemoteVersionInformation,
-    .setEventMask, .reset, .readTransmitPowerLevel, .setEventMaskPage2,
+    .setEventMask, .reset, .readTransmitPowerLevel, .setControllerToHostFlowControl, .hostBufferSize,
+    .hostNumberOfCompletedPackets, .setEventMaskPage2,
     .readAuthenticatedPayloadTimeout, .writeAuthenticatedPayloadTimeout,
-    .readLocalVersionInformation, .readLocalSupportedCommands, .readLocalSupportedFeatures, .readBufferSize,
+    .readLocalVersionInformation, .readLocalSupportedCommands, .readLocalSupportedFeatures, .readLocalExtendedFeatures,
+    .readBufferSize,
     .readBDADDR, .readRSSI,
     .leSetEventMask, .leReadBufferSize, .leReadLocalSupportedFeatures, .leSetRandomAddress,
     .leSetAdvertisingParameters, .leReadAdvertisingPhysicalChannelTxPower, .leSetAdvertisingData,

@@ -11,6 +11,13 @@ package struct ControllerRoles: OptionSet, Hashable, Sendable {
   package static let all: ControllerRoles = [.advertiser, .scanner, .central, .peripheral]
 }
 
+extension ControllerConfiguration {
+  /// Bluetooth 4.0 has the first 29 bits: what a peripheral does besides came later.
+  var supportedStates: UInt64 {
+    version > Self.version40 ? roles.supportedStates : roles.supportedStates & 0x1FFF_FFFF
+  }
+}
+
 extension ControllerRoles {
   /// The states and combinations of states of LE Read Supported States, all of which this link layer has as far as the
   /// roles go · Vol 4, Part E, 7.8.27.

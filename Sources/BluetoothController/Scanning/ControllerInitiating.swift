@@ -12,7 +12,8 @@ extension Controller {
       let (peer, usesAlgorithm2) = initiator.peer(
         of: pdu, acceptList: host.acceptList, resolvingList: resolvingList),
       let exchange = connectExchange(
-        with: peer, on: channel, .le1M, usesAlgorithm2: usesAlgorithm2, isAuxiliary: false, at: now)
+        with: peer, on: channel, .le1M,
+        usesAlgorithm2: usesAlgorithm2 && features.contains(.channelSelectionAlgorithm2), isAuxiliary: false, at: now)
     else { return false }
     radioUse = .connecting(exchange)
     timer = now + LL.interFrameSpace

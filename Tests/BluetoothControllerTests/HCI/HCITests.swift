@@ -38,23 +38,6 @@ struct HCITests {
     #expect(commands.contains(.reset))
   }
 
-  @Test("Every command is answered once, whatever its parameters")
-  func oneAnswer() {
-    for opcode in device.controller.supportedOpcodes {
-      for count in 0...40 {
-        device.clear()
-        #expect(device.send(raw: raw(opcode, count: count), opcode: opcode) != nil)
-        let answers = device.events.count {
-          switch $0 {
-          case .commandComplete(_, opcode, _), .commandStatus(_, _, opcode): true
-          default: false
-          }
-        }
-        #expect(answers == 1)
-      }
-    }
-  }
-
   @Test("It is a Low Energy controller of version 5.4 and nothing else")
   func identity() {
     #expect(

@@ -1,0 +1,100 @@
+import BluetoothWire
+import DequeModule
+
+/// Flow control from controller to host · Vol 4, Part E, 4.1.2, 7.3.38 to 7.3.40: how much room the host has for ACL data,
+/// and what waits for it.
+struct HostFlowControl {
+  /// How many packets wait here at most. What comes then is not acknowledged, so that the peer keeps it: that is the link
+  /// layer's flow control · Vol 6, Part B, 4.5.9.
+  private static let receiveBuffers = 16
+
+  /// Host_ACL_Data_Packet_Length; longer ones are sent in parts.
+  var maximumLength = Int.max
+  /// Host_Total_Num_ACL_Data_Packets; nil: the host has not said it.
+  var bufferCount: Int?
+  var isOn = false
+
+  /// The packets of each connection that the host has and has not worked off.
+  private var outstanding: [(handle: HCI.ConnectionHandle, count: Int)] = []
+  private var outstandingCount = 0
+  private var waiting: Deque<HCI.ACLData> = []
+
+  var hasRoom: Bool { waiting.count < Self.receiveBuffers }
+
+  private var hasCredit: Bool {
+    guard isOn, let bufferCount else { return true }
+    return outstandingCount < bufferCount
+  }
+
+  /// Takes a packet of the link layer's.
+  mutating func append(_ data: HCI.ACLData) {
+    var rest = data
+    while rest.payload.count > maximumLength {
+      waiting.append(
+        HCI.ACLData(handle: data.handle, boundary: rest.boundary, payload: rest.payload.prefix(maximumLength)))
+      rest.boundary = .continuing
+      rest.payload = rest.payload.dropFirst(maximumLength)
+    }
+    waiting.append(rest)
+  }
+
+  /// The next packet that the host has room for.
+  mutating func next() -> HCI.ACLData? {
+    guard hasCredit, let data = waiting.popFirst() else { return nil }
+    guard isOn else { return data }
+    outstandingCount += 1
+    if let index = outstanding.firstIndex(where: { $0.handle == data.handle }) {
+      outstanding[index].count += 1
+    } else {
+      outstanding.append((data.handle, 1))
+    }
+    return data
+  }
+
+  /// The host has worked packets off; false: more than it had, or of a connection that it has nothing of. Then nothing
+  /// counts.
+  mutating func complete(_ packets: HCI.CompletedPackets) -> Bool {
+    let before = (outstanding, outstandingCount)
+    for element in packets {
+      guard let index = outstanding.firstIndex(where: { $0.handle == element.handle }),
+        element.count <= outstanding[index].count
+      else {
+        (outstanding, outstandingCount) = before
+        return false
+      }
+      outstanding[index].count -= Int(element.count)
+      outstandingCount -= Int(element.count)
+    }
+    return true
+  }
+
+  /// The connection is over: the host throws away what it has of it · 4.1.2.
+  mutating func forget(_ handle: HCI.ConnectionHandle) {
+    waiting.removeAll { $0.handle == handle }
+    guard let index = outstanding.firstIndex(where: { $0.handle == handle }) else { return }
+    outstandingCount -= outstanding.remove(at: index).count
+  }
+}
+
+extension Controller {
+  mutating func hostFlowControl(_ command: HCI.Command) -> HCI.ReturnParameters? {
+    switch command {
+    case .setControllerToHostFlowControl(let mode):
+      // There is no synchronous data in Low Energy.
+      guard mode == .off || mode == .acl else { return .status(.unsupportedFeatureOrParameterValue) }
+      guard connections.isEmpty else { return .status(.commandDisallowed) }
+      output.setFlowControl { $0.isOn = mode == .acl }
+      return .status(.success)
+    case .hostBufferSize(let size):
+      guard size.aclLength >= HostOutput.minimumLength, size.aclCount > 0 else {
+        return .status(.invalidHCICommandParameters)
+      }
+      output.setFlowControl {
+        $0.maximumLength = Int(size.aclLength)
+        $0.bufferCount = Int(size.aclCount)
+      }
+      return .status(.success)
+    default: return nil
+    }
+  }
+}

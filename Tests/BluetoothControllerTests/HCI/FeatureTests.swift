@@ -1,0 +1,116 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Features and versions of a controller")
+struct FeatureTests {
+  /// A central of today and an accessory of 2010.
+  private func link() throws -> TestLink {
+    try TestLink(peripheral: { $0 = .bluetooth40Peripheral(address: $0.address, name: $0.name) })
+  }
+
+  private func oldDevice(_ air: TestAir) -> TestDevice {
+    let device = TestDevice("old", address: 0x3333_3333_3333) {
+      $0 = .bluetooth40Peripheral(address: $0.address, name: $0.name)
+    }
+    air.add(device)
+    return device
+  }
+
+  @Test("A Bluetooth 4.0 peripheral claims encryption only, its version, and states without scanning and initiating")
+  func claims() {
+    let air = TestAir()
+    let device = oldDevice(air)
+    #expect(device.complete(.leReadLocalSupportedFeatures) == .leLocalSupportedFeatures(.encryption))
+    guard case .localVersionInformation(let version)? = device.complete(.readLocalVersionInformation) else {
+      Issue.record("no version")
+      return
+    }
+    #expect(version.hciVersion == 6 && version.lmpVersion == 6)
+    #expect(device.complete(.leReadBufferSize) == .leBufferSize(aclLength: 27, aclCount: 8))
+    // Advertising of four kinds, the peripheral, and that with non-connectable advertising.
+    #expect(device.complete(.leReadSupportedStates) == .leSupportedStates(0x30_008F))
+  }
+
+  @Test("What a Bluetooth 4.0 peripheral has not is neither in its bitmap nor served")
+  func commands() {
+    let air = TestAir()
+    let device = oldDevice(air)
+    guard case .localSupportedCommands(let commands)? = device.complete(.readLocalSupportedCommands) else {
+      Issue.record("no bitmap")
+      return
+    }
+    let missing: [HCI.Opcode] = [
+      .setEventMaskPage2, .readAuthenticatedPayloadTimeout, .writeAuthenticatedPayloadTimeout, .leSetScanParameters,
+      .leSetScanEnable, .leCreateConnection, .leEnableEncryption, .leRemoteConnectionParameterRequestReply,
+      .leSetDataLength, .leReadMaximumDataLength, .leReadLocalP256PublicKey, .leGenerateDHKey, .leGenerateDHKeyV2,
+      .leReadPHY, .leSetDefaultPHY, .leSetPHY, .leReadTransmitPower, .leRequestPeerSCA,
+      .leSetExtendedAdvertisingParameters, .leSetExtendedScanParameters, .leSetPrivacyMode,
+    ]
+    for opcode in missing {
+      #expect(!commands.contains(opcode))
+      let answer = device.send(raw: .command(opcode: opcode, parameters: []), opcode: opcode)
+      #expect(answer?.status == .unknownHCICommand, "\(opcode)")
+    }
+    for opcode: HCI.Opcode in [.leSetAdvertisingEnable, .leLongTermKeyRequestReply, .leEncrypt, .disconnect] {
+      #expect(commands.contains(opcode))
+    }
+  }
+
+  @Test("With a Bluetooth 4.0 peripheral a connection uses algorithm #1 and PDUs of 27 octets, and no later procedure")
+  func oldPeripheral() throws {
+    let link = try link()
+    link.central.send(.leReadRemoteFeatures(link.centralHandle))
+    link.central.send(.readRemoteVersionInformation(link.centralHandle))
+    link.central.send([UInt8](0..<100), on: link.centralHandle)
+    link.peripheral.send([UInt8](0..<27), on: link.peripheralHandle)
+    link.runEvents(20)
+    #expect(link.central.events.contains(.leReadRemoteFeaturesComplete(.success, link.centralHandle, .encryption)))
+    #expect(link.peripheral.data.flatMap(\.payload.bytes) == [UInt8](0..<100))
+    #expect(link.central.data.flatMap(\.payload.bytes) == [UInt8](0..<27))
+    #expect(link.air.log.allSatisfy { $0.isAdvertising || $0.packet.payload.count <= 27 })
+    let known: [LL.ControlOpcode] = [
+      .unknownRsp, .featureReq, .featureRsp, .versionInd, .terminateInd, .channelMapInd, .connectionUpdateInd,
+    ]
+    for sent in link.air.log where sent.device == link.peripheral.number {
+      guard let opcode = sent.controlPDU?.opcode else { continue }
+      #expect(known.contains(opcode), "\(opcode)")
+    }
+    #expect(link.isAlive())
+  }
+
+  @Test("ChSel is set by who knows algorithm #2, and LE Channel Selection Algorithm comes to such a host only")
+  func channelSelection() throws {
+    for isOld in [false, true] {
+      let link =
+        isOld ? try link() : try TestLink()
+      let chosen = link.air.log.compactMap { sent -> Bool? in
+        if case .advInd(_, _, let usesAlgorithm2)? = sent.advertisingPDU { usesAlgorithm2 } else { nil }
+      }
+      #expect(!chosen.isEmpty && chosen.allSatisfy { $0 == !isOld })
+    }
+  }
+
+  @Test("A feature that is left out is not on the air either")
+  func withoutDataLength() throws {
+    let link = try TestLink(peripheral: { $0.features.remove(.dataPacketLengthExtension) })
+    #expect(link.injectFromCentral([0x14, 251, 0, 0x48, 0x08, 251, 0, 0x48, 0x08]) == [[0x07, 0x14]])
+    link.runEvents(10)
+    #expect(link.isAlive())
+  }
+
+  @Test("LE Set Host Feature knows the bits that hosts may set, and not while there are connections")
+  func hostFeature() throws {
+    let air = TestAir()
+    let device = TestDevice("device", address: 0x1111_1111_1111)
+    air.add(device)
+    guard device.controller.supports(.leSetHostFeature) else { return }
+    #expect(device.send(.leSetHostFeature(bit: 32, true)) == .unsupportedFeatureOrParameterValue)
+    #expect(device.send(.leSetHostFeature(bit: 200, true)) == .unsupportedFeatureOrParameterValue)
+    #expect(device.send(.leSetHostFeature(bit: 41, true)) == .success)
+    #expect(device.controller.features.contains(.advertisingCodingSelectionHostSupport))
+    #expect(device.send(.leSetHostFeature(bit: 41, false)) == .success)
+    #expect(!device.controller.features.contains(.advertisingCodingSelectionHostSupport))
+  }
+}

@@ -1,0 +1,133 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Flow control from controller to host")
+struct HostFlowControlTests {
+  /// A link whose peripheral's host has room for `count` packets of `length` octets.
+  private func link(count: UInt16, length: UInt16 = 251) throws -> TestLink {
+    try TestLink(prepare: { _, peripheral in
+      #expect(peripheral.send(.hostBufferSize(HCI.BufferSize(aclLength: length, aclCount: count))) == .success)
+      #expect(peripheral.send(.setControllerToHostFlowControl(.acl)) == .success)
+    })
+  }
+
+  private func complete(_ count: UInt16, of link: TestLink) {
+    let packets = HCI.CompletedPackets(link.peripheralHandle, count: count, in: link.peripheral.pool)
+    link.peripheral.send(.hostNumberOfCompletedPackets(packets))
+  }
+
+  private func send(_ numbers: Range<UInt8>, on link: TestLink) {
+    for number in numbers { link.central.send([number], on: link.centralHandle) }
+  }
+
+  @Test("Without room at the host ACL data waits, and follows in order when there is room")
+  func waits() throws {
+    let link = try link(count: 2)
+    send(0..<5, on: link)
+    link.runEvents(10)
+    #expect(link.peripheral.data.map(\.payload) == [[0], [1]])
+    complete(1, of: link)
+    #expect(link.peripheral.data.map(\.payload) == [[0], [1], [2]])
+    complete(2, of: link)
+    #expect(link.peripheral.data.map(\.payload) == [[0], [1], [2], [3], [4]])
+    #expect(link.peripheral.events.isEmpty)
+  }
+
+  @Test("S11: data that there is no room for is not acknowledged, the link goes on, and nothing is lost")
+  func notAcknowledged() throws {
+    let link = try link(count: 1)
+    send(0..<40, on: link)
+    link.air.run(for: .seconds(10))
+    #expect(link.peripheral.data.map(\.payload) == [[0]])
+    // One at the host, sixteen waiting.
+    #expect(link.central.completedPackets == 17)
+    while link.peripheral.data.count < 40 {
+      let before = link.peripheral.data.count
+      complete(1, of: link)
+      link.runEvents(2)
+      try #require(link.peripheral.data.count > before)
+    }
+    #expect(link.peripheral.data.map(\.payload) == (0..<40).map { [$0] })
+    #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
+    #expect(link.central.completedPackets == 40)
+  }
+
+  @Test("Packets that are longer than the host's buffers come in parts")
+  func parts() throws {
+    let link = try link(count: 10, length: 27)
+    link.central.send([UInt8](0..<60), on: link.centralHandle)
+    link.runEvents(4)
+    #expect(link.peripheral.data.flatMap(\.payload.bytes) == [UInt8](0..<60))
+    #expect(link.peripheral.data.allSatisfy { $0.payload.count <= 27 })
+    #expect(link.peripheral.data.map { $0.boundary == .firstFlushable } == [true, false, false])
+  }
+
+  @Test("More completed packets than the host has, or of no connection, are refused with 0x12 and count nothing")
+  func overrun() throws {
+    let link = try link(count: 1)
+    send(0..<3, on: link)
+    link.runEvents(3)
+    complete(2, of: link)
+    let refusal = HCI.Event.commandComplete(
+      credits: 1, .hostNumberOfCompletedPackets, .status(.invalidHCICommandParameters))
+    #expect(link.peripheral.events == [refusal])
+    let other = HCI.CompletedPackets(HCI.ConnectionHandle(rawValue: 0x0777), count: 1, in: link.peripheral.pool)
+    link.peripheral.send(.hostNumberOfCompletedPackets(other))
+    #expect(link.peripheral.events == [refusal, refusal])
+    #expect(link.peripheral.data.map(\.payload) == [[0]])
+    complete(1, of: link)
+    #expect(link.peripheral.data.map(\.payload) == [[0], [1]])
+  }
+
+  @Test("What the host had of a connection that has ended counts no more")
+  func disconnection() throws {
+    let link = try link(count: 1)
+    send(0..<3, on: link)
+    link.runEvents(3)
+    link.central.send(.disconnect(link.centralHandle, reason: .remoteUserTerminatedConnection))
+    link.runEvents(3)
+    #expect(link.peripheral.disconnections == [.remoteUserTerminatedConnection])
+    #expect(link.peripheral.data.map(\.payload) == [[0]])
+    link.peripheral.clear()
+    link.peripheral.advertise()
+    link.central.connect(to: link.peripheral)
+    link.air.run(until: { !link.central.connectionCompletes.isEmpty && !link.peripheral.connectionCompletes.isEmpty })
+    let handle = try #require(link.central.connectionCompletes.first).handle
+    link.central.send([9], on: handle)
+    link.runEvents(3)
+    #expect(link.peripheral.data.map(\.payload) == [[9]])
+  }
+
+  @Test("It is refused for synchronous data, while there are connections, and with buffers that are too small")
+  func refusals() throws {
+    let link = try TestLink()
+    let device = link.central
+    #expect(device.send(.setControllerToHostFlowControl(.acl)) == .commandDisallowed)
+    #expect(device.send(.setControllerToHostFlowControl(.synchronous)) == .unsupportedFeatureOrParameterValue)
+    #expect(device.send(.setControllerToHostFlowControl(.aclAndSynchronous)) == .unsupportedFeatureOrParameterValue)
+    for size in [HCI.BufferSize(aclLength: 26, aclCount: 1), HCI.BufferSize(aclLength: 27, aclCount: 0)] {
+      #expect(device.send(.hostBufferSize(size)) == .invalidHCICommandParameters)
+    }
+  }
+
+  @Test("Without flow control the host's counts are neither needed nor looked at, and a reset switches it off")
+  func off() throws {
+    let link = try link(count: 1)
+    link.peripheral.send(.reset)
+    link.air.run(for: .seconds(4))
+    link.peripheral.start()
+    link.central.clear()
+    link.peripheral.advertise()
+    link.central.connect(to: link.peripheral)
+    link.air.run(until: { !link.central.connectionCompletes.isEmpty && !link.peripheral.connectionCompletes.isEmpty })
+    let handle = try #require(link.central.connectionCompletes.first).handle
+    link.peripheral.clear()
+    for number in UInt8(0)..<5 { link.central.send([number], on: handle) }
+    link.runEvents(4)
+    #expect(link.peripheral.data.count == 5)
+    complete(3, of: link)
+    #expect(link.peripheral.events.isEmpty)
+  }
+}

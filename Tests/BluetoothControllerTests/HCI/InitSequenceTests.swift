@@ -1,0 +1,150 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+/// What hosts send when they start, as it was recorded of them, with the questions that they ask of the answers.
+@Suite("Init sequences of real hosts")
+struct InitSequenceTests {
+  private let air = TestAir()
+
+  private func device(_ change: (inout ControllerConfiguration) -> Void = { _ in }) -> TestDevice {
+    let device = TestDevice("device", address: 0x1122_3344_5566, change)
+    air.add(device)
+    return device
+  }
+
+  /// Sends what every command of a host's start has to do: succeed. Returns what it returns.
+  @discardableResult
+  private func succeed(
+    _ device: TestDevice, _ command: HCI.Command, sourceLocation: SourceLocation = #_sourceLocation
+  ) -> HCI.ReturnParameters? {
+    let result = device.complete(command)
+    #expect(result?.status == .success, "\(command.opcode)", sourceLocation: sourceLocation)
+    return result
+  }
+
+  private func commands(_ device: TestDevice) -> HCI.SupportedCommands {
+    guard case .localSupportedCommands(let commands)? = succeed(device, .readLocalSupportedCommands) else {
+      Issue.record("no bitmap")
+      return HCI.SupportedCommands()
+    }
+    return commands
+  }
+
+  private func features(_ device: TestDevice) -> HCI.LEFeatures {
+    guard case .leLocalSupportedFeatures(let features)? = succeed(device, .leReadLocalSupportedFeatures) else {
+      Issue.record("no features")
+      return []
+    }
+    return features
+  }
+
+  /// The default and the maximum data length, and the PHYs that are wanted.
+  private func linuxTail(_ device: TestDevice, _ features: HCI.LEFeatures) {
+    succeed(device, .setEventMaskPage2(.authenticatedPayloadTimeoutExpired))
+    guard case .leMaximumDataLength(let transmit, _)? = succeed(device, .leReadMaximumDataLength) else { return }
+    succeed(device, .leWriteSuggestedDefaultDataLength(transmit))
+    var phys: HCI.PHYs = .le1M
+    if features.contains(.le2MPHY) { phys.insert(.le2M) }
+    if features.contains(.leCodedPHY) { phys.insert(.leCoded) }
+    succeed(device, .leSetDefaultPHY(HCI.PHYPreference(transmit: phys, receive: phys)))
+  }
+
+  @Test("Linux 6.1 asks for what the bitmap and the features offer, and all of it succeeds")
+  func linux() {
+    let device = device()
+    succeed(device, .reset)
+    guard case .localSupportedFeatures(let lmp)? = succeed(device, .readLocalSupportedFeatures) else { return }
+    // A claim of BR/EDR would have it send much more; without LE it would send nothing.
+    #expect(lmp.contains(.bredrNotSupported) && lmp.contains(.leSupported))
+    succeed(device, .readLocalVersionInformation)
+    // An address of zeros is refused.
+    #expect(succeed(device, .readBDADDR) == .bdADDR(0x1122_3344_5566))
+    let commands = commands(device)
+    #expect(!lmp.contains(.extendedFeatures))
+    let features = features(device)
+    guard case .leBufferSize(let length, let count)? = succeed(device, .leReadBufferSize) else { return }
+    #expect(length >= 27 && count > 0)
+    succeed(device, .leReadSupportedStates)
+    succeed(device, .setEventMask(HCI.EventMask(rawValue: 0x2000_8000_0204_E890)))
+    succeed(device, .leSetEventMask(HCI.LEEventMask(rawValue: 0x4DFF_FFFF)))
+    let gated: [HCI.Command] = [
+      .leReadAdvertisingPhysicalChannelTxPower, .leReadTransmitPower, .leReadFilterAcceptListSize,
+      .leClearFilterAcceptList, .leReadResolvingListSize, .leClearResolvingList,
+      .leSetResolvablePrivateAddressTimeout(900), .leReadMaximumDataLength, .leReadSuggestedDefaultDataLength,
+      .leReadNumberOfSupportedAdvertisingSets,
+    ]
+    for command in gated where commands.contains(command.opcode) {
+      // The legacy one is left out where there are advertising sets.
+      if command.opcode == .leReadAdvertisingPhysicalChannelTxPower, features.contains(.extendedAdvertising) {
+        continue
+      }
+      succeed(device, command)
+    }
+    linuxTail(device, features)
+  }
+
+  @Test("Linux 6.1 with a bitmap of zeros sends thirteen commands, all of which succeed")
+  func linuxWithoutBitmap() {
+    let device = device()
+    for command: HCI.Command in [
+      .reset, .readLocalSupportedFeatures, .readLocalVersionInformation, .readBDADDR, .readLocalSupportedCommands,
+      .leReadLocalSupportedFeatures, .leReadBufferSize, .leReadSupportedStates,
+      .setEventMask(HCI.EventMask(rawValue: 0x2000_8000_0204_E890)),
+      .leSetEventMask(HCI.LEEventMask(rawValue: 0x4DFF_FFFF)),
+      .setEventMaskPage2(.authenticatedPayloadTimeoutExpired),
+      .leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2120)),
+      .leSetDefaultPHY(HCI.PHYPreference(transmit: [.le1M, .le2M], receive: [.le1M, .le2M])),
+    ] { succeed(device, command) }
+  }
+
+  @Test("Linux 6.1 starts on a controller of Bluetooth 4.0, too")
+  func linuxWithOldController() {
+    let device = device { configuration in
+      configuration = .bluetooth40Peripheral(address: configuration.address)
+    }
+    for command: HCI.Command in [
+      .reset, .readLocalSupportedFeatures, .readLocalVersionInformation, .readBDADDR, .readLocalSupportedCommands,
+      .leReadLocalSupportedFeatures, .leReadBufferSize, .leReadSupportedStates,
+      .setEventMask(HCI.EventMask(rawValue: 0x2000_8000_0204_E890)), .leSetEventMask(.initial),
+      .leReadAdvertisingPhysicalChannelTxPower, .leReadFilterAcceptListSize, .leClearFilterAcceptList,
+    ] { succeed(device, command) }
+  }
+
+  @Test("Bumble's power-on succeeds from the first command to the last")
+  func bumble() {
+    let device = device()
+    succeed(device, .reset)
+    let commands = commands(device)
+    succeed(device, .readLocalVersionInformation)
+    let features = features(device)
+    if commands.contains(.readLocalExtendedFeatures) {
+      var page: UInt8 = 0
+      var last: UInt8 = 0
+      repeat {
+        guard case .localExtendedFeatures(_, let maximum, _)? = succeed(device, .readLocalExtendedFeatures(page: page))
+        else { return }
+        last = maximum
+        page += 1
+      } while page <= last
+    }
+    succeed(device, .readLocalSupportedFeatures)
+    succeed(device, .setEventMask(HCI.EventMask(rawValue: 0x3DBF_F807_FFFB_FFFF)))
+    succeed(device, .setEventMaskPage2(.encryptionChangeV2))
+    succeed(device, .leSetEventMask(HCI.LEEventMask(rawValue: 0x0F_FFFF_FFFF)))
+    if commands.contains(.readBufferSize) { succeed(device, .readBufferSize) }
+    succeed(device, commands.contains(.leReadBufferSizeV2) ? .leReadBufferSizeV2 : .leReadBufferSize)
+    if commands.contains(.leReadSuggestedDefaultDataLength) {
+      succeed(device, .leReadSuggestedDefaultDataLength)
+      succeed(device, .leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2120)))
+    }
+    if features.contains(.extendedAdvertising) {
+      succeed(device, .leReadNumberOfSupportedAdvertisingSets)
+      succeed(device, .leReadMaximumAdvertisingDataLength)
+    }
+    succeed(device, .readBDADDR)
+    if commands.contains(.writeLEHostSupport) { succeed(device, .writeLEHostSupport(true)) }
+    succeed(device, .leSetRandomAddress(0xF0F1_F2F3_F4F5))
+  }
+}
