@@ -1,6 +1,6 @@
-package import BluetoothController
+import BluetoothController
 import BluetoothRadio
-package import BluetoothWire
+import BluetoothWire
 
 /// One controller, its radio and a host that answers what has to be answered. All that its radio hears is what a fuzzer
 /// says, with the access address that it listens for.
