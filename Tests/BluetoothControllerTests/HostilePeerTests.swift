@@ -172,7 +172,8 @@ struct HostilePeerTests {
   // MARK: LL Control PDUs
 
   @Test(
-    "S16: an unknown LL Control PDU is answered by LL_UNKNOWN_RSP with its opcode", arguments: [0x1A, 0x1F, 0x26, 0x2C, 0x3A, 0xFF])
+    "S16: an unknown LL Control PDU is answered by LL_UNKNOWN_RSP with its opcode",
+    arguments: [0x1A, 0x1F, 0x26, 0x2C, 0x3A, 0xFF])
   func unknownOpcode(opcode: Int) throws {
     let link = try TestLink()
     #expect(link.injectFromCentral([UInt8(opcode), 1, 2]) == [ByteSlice([0x07, UInt8(opcode)])])

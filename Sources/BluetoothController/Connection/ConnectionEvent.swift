@@ -114,6 +114,12 @@ extension Connection {
     return .done
   }
 
+  /// What was agreed limits data; LL Control PDUs are as long as they are · 2.4.2, 4.5.10.
+  private func accepts(_ octets: Int, _ llid: LL.DataHeader.LLID, _ modulation: Modulation) -> Bool {
+    lengths.accepts(octets, modulation)
+      || llid == .control && octets <= 1 + LL.ControlOpcode.periodicSyncInd.dataLength
+  }
+
   /// A packet has ended. The peer's answer, or one for it, follows after the interframe space.
   mutating func received(
     _ packet: AirPacket, _ modulation: Modulation, start: Instant, level: Decibel, isIntact: Bool, at now: Instant,
@@ -125,7 +131,7 @@ extension Connection {
     let header = LL.DataHeader(rawValue: packet.header)
     // Too long for what was agreed is as good as a wrong CRC.
     if isIntact, packet.payload.count == Int(header.length),
-      lengths.accepts(packet.payload.count - encryption.receivedCodeLength, modulation)
+      accepts(packet.payload.count - encryption.receivedCodeLength, header.llid, modulation)
     {
       event.corruptPackets = 0
       event.heardPeer = true

@@ -84,6 +84,8 @@ struct ControlProcedures {
   var remoteVersion: LL.VersionInformation?
   var hasSentVersion = false
   var remoteFeatures: HCI.LEFeatures?
+  /// Trains that the peer has told of and nobody has taken yet.
+  var syncTransfers: [LL.PeriodicSyncTransfer] = []
 
   /// Nothing to listen for: a peripheral may use its latency.
   var isIdle: Bool { active == nil && update == nil && remote == nil }

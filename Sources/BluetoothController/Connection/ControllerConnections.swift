@@ -81,6 +81,7 @@ extension Controller {
     noteEnd(ofConnection: index)
     if radioUse.isActivity(.connection(connections.count - 1)) { radioUse = .activity(.connection(index)) }
     connections.remove(at: index, agenda: &agenda)
+    syncs.forgetTransfer(of: handle)
     output.send(.disconnectionComplete(.success, handle, reason: reason))
   }
 

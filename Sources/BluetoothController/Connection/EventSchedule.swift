@@ -46,6 +46,13 @@ struct EventSchedule {
     clock.instant(interval * Int64(event - referenceEvent), after: reference)
   }
 
+  /// The event whose anchor point was the last one before `instant`.
+  func event(at instant: Instant) -> Int {
+    let distance = (anchor(of: next) - instant).nanoseconds
+    let events = Int(distance / interval.nanoseconds)
+    return distance > 0 && distance % interval.nanoseconds > 0 ? next - events - 1 : next - events
+  }
+
   /// When to give up waiting for the first packet of `next`, in the peripheral.
   var listeningEnds: Instant { anchor(of: next) + window + widening(of: next) }
 

@@ -65,8 +65,7 @@ extension Connection {
     case .connectionParamReq(let proposal): takeParameterRequest(proposal, at: now, into: &output)
     case .pingReq: send(.pingRsp, in: pool)
     case .startEncReq: send(.unknownRsp(pdu.opcode.rawValue), in: pool)
-    // A feature that is not claimed.
-    case .periodicSyncInd: send(.unknownRsp(pdu.opcode.rawValue), in: pool)
+    case .periodicSyncInd(let transfer): procedures.syncTransfers.append(transfer)
     case .lengthReq(let lengths):
       guard lengths.isValid else {
         reject(pdu.opcode, .invalidLLParameters, in: pool)

@@ -23,24 +23,35 @@ extension Controller {
       return
     }
     if let status = answerWithStatus(command, at: now) ?? statusOfInitiating(command)
-      ?? statusOfCryptography(command)
+      ?? statusOfSynchronizing(command) ?? statusOfCryptography(command)
     {
       output.send(.commandStatus(status, credits: 1, opcode))
       followStatus(command, status, at: now)
       if status == .success {
         followInitiating(command, at: now)
+        followSynchronizing(command)
         followCryptography(command)
       }
-    } else if let result = advertising(command, at: now) ?? advertisingSets(command, at: now)
-      ?? periodicAdvertising(command, at: now) ?? scanning(command, at: now) ?? ofConnection(command, at: now)
-      ?? ofEncryption(command, at: now) ?? ofPrivacy(command, at: now) ?? cryptography(command)
-      ?? hostFlowControl(command) ?? general(command)
-    {
+    } else if let result = complete(command, at: now) {
       output.send(.commandComplete(credits: 1, opcode, result))
       followCompletion(command, result)
     } else {
       output.send(.commandStatus(.unknownHCICommand, credits: 1, opcode))
     }
+  }
+
+  /// What a command returns that is done at once; nil: it is not known here.
+  private mutating func complete(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+    if let result = advertising(command, at: now) { return result }
+    if let result = advertisingSets(command, at: now) { return result }
+    if let result = periodicAdvertising(command, at: now) { return result }
+    if let result = scanning(command, at: now) { return result }
+    if let result = synchronizing(command, at: now) { return result }
+    if let result = transferringSyncs(command, at: now) { return result }
+    if let result = ofConnection(command, at: now) { return result }
+    if let result = ofEncryption(command, at: now) { return result }
+    if let result = ofPrivacy(command, at: now) { return result }
+    return cryptography(command) ?? hostFlowControl(command) ?? general(command)
   }
 
   private mutating func refuse(_ opcode: HCI.Opcode, _ parameters: ByteSlice, _ status: HCI.ErrorCode) {

@@ -122,8 +122,12 @@ extension Controller {
 
   /// What a command leads to after its Command Complete has gone.
   mutating func followCompletion(_ command: HCI.Command, _ result: HCI.ReturnParameters) {
-    guard case .leCreateConnectionCancel = command, result.status == .success else { return }
-    cancelInitiating()
+    guard result.status == .success else { return }
+    switch command {
+    case .leCreateConnectionCancel: cancelInitiating()
+    case .lePeriodicAdvertisingCreateSyncCancel: cancelSynchronizing()
+    default: break
+    }
   }
 
   /// The channels that a host knows to be bad are left out, by a central at once · 7.8.19.

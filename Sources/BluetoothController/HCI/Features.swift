@@ -18,8 +18,10 @@ extension HCI.LEFeatures {
     .channelSelectionAlgorithm2,
     .minimumNumberOfUsedChannels,
     .periodicAdvertisingSyncTransferSender,
+    .periodicAdvertisingSyncTransferRecipient,
     .sleepClockAccuracyUpdates,
     .remotePublicKeyValidation,
+    .periodicAdvertisingADI,
     .channelClassification,
     .advertisingCodingSelection,
   ]

@@ -31,6 +31,11 @@ extension Controller {
     .leReadMaximumAdvertisingDataLength, .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet,
     .leClearAdvertisingSets, .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingData,
     .leSetPeriodicAdvertisingEnable, .lePeriodicAdvertisingSetInfoTransfer,
+    .lePeriodicAdvertisingCreateSync, .lePeriodicAdvertisingCreateSyncCancel, .lePeriodicAdvertisingTerminateSync,
+    .leAddDeviceToPeriodicAdvertiserList, .leRemoveDeviceFromPeriodicAdvertiserList, .leClearPeriodicAdvertiserList,
+    .leReadPeriodicAdvertiserListSize, .leSetPeriodicAdvertisingReceiveEnable, .lePeriodicAdvertisingSyncTransfer,
+    .leSetPeriodicAdvertisingSyncTransferParameters,
+    .leSetDefaultPeriodicAdvertisingSyncTransferParameters,
   ]
 
   private static let served = Set(servedOpcodes)

@@ -24,6 +24,8 @@ package struct Controller: ~Copyable {
   /// What was announced and is followed.
   var auxiliaries = AuxiliaryReceptions()
   var listeningPlan = ListeningPlan()
+  /// The trains that are received.
+  var syncs = PeriodicSyncs()
 
   var agenda = RadioAgenda()
   var listening = ListeningShare()
@@ -74,6 +76,7 @@ package struct Controller: ~Copyable {
     connections.checkDeadlines(at: now, into: &output)
     checkAdvertisingDeadlines(at: now)
     if let deadline = scanner?.deadline, deadline <= now { checkScanner(at: now) }
+    checkSyncs(at: now)
     settle(at: now)
   }
 
@@ -83,7 +86,7 @@ package struct Controller: ~Copyable {
   package var deadline: Instant? {
     mutating get {
       var result = min(timer ?? .distantFuture, connections.deadline, sets.deadline)
-      result = min(result, scanner?.deadline ?? .distantFuture)
+      result = min(result, scanner?.deadline ?? .distantFuture, syncs.deadline)
       if radioUse.isInterruptible { result = min(result, agenda.next) }
       if case .free = radioUse { result = min(result, windowOpens ?? .distantFuture) }
       return result == .distantFuture ? nil : result
@@ -120,6 +123,7 @@ package struct Controller: ~Copyable {
     listening = ListeningShare()
     listeningPlan = ListeningPlan()
     auxiliaries.removeAll()
+    syncs = PeriodicSyncs()
     radioUse = .free
     timer = nil
     windowOpens = nil

@@ -97,6 +97,7 @@ extension Controller {
     case .received(let packet, let modulation, let start, let level, let isIntact):
       step = connections[index].received(
         packet, modulation, start: start, level: level, isIntact: isIntact, at: now, into: &output)
+      takeSyncTransfers(from: index, at: now)
     }
     perform(step, at: now)
   }

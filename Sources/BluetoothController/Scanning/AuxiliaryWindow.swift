@@ -39,9 +39,10 @@ struct AuxiliaryWindow {
       longest: listening + phy.longestPacket, losses: losses)
   }
 
-  var command: RadioCommand {
-    .receive(
-      on: channel, phy: phy, accessAddress: LL.advertisingAccessAddress, crcInit: LL.advertisingCRCInit, until: closes)
+  func command(
+    accessAddress: UInt32 = LL.advertisingAccessAddress, crcInit: UInt32 = LL.advertisingCRCInit
+  ) -> RadioCommand {
+    .receive(on: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: closes)
   }
 }
 

@@ -67,7 +67,7 @@ extension Controller {
   mutating func beginAuxiliaryReception(_ index: Int, at now: Instant) -> RadioStep {
     guard let window = auxiliaries[index]?.window else { return .done }
     auxiliaries[index]?.isExpecting = false
-    return .command(window.command)
+    return .command(window.command())
   }
 
   /// The radio was not free in time; returns what is wanted next.

@@ -14,7 +14,7 @@ extension Controller {
   /// Address_Type of an anonymous advertiser.
   private static let anonymous = HCI.PeerAddress(type: 0xFF, value: 0)
 
-  private var hasRoomForReports: Bool { output.packets.count < Self.waitingPackets }
+  var hasRoomForReports: Bool { output.packets.count < Self.waitingPackets }
 
   /// Whether the scanner's filter policy lets the advertiser through; nil: it is anonymous, or not known yet.
   func scannerAccepts(_ advertiser: DeviceAddress?) -> Bool {
@@ -92,7 +92,7 @@ extension Controller {
     var status: HCI.ExtendedAdvertisingReport.EventType = .truncated
     if isLast, !isTooLong {
       status = []
-    } else if isFollowed, !isTooLong {
+    } else if isFollowed, !isTooLong, event.mayGoOn {
       status = .moreToCome
     }
     send(event, data.prefix(room), level.hciLevel, status)

@@ -47,11 +47,16 @@ struct DuplicateFilter {
 
   /// False when it was known.
   mutating func insert(_ key: Key) -> Bool {
+    if count > 0 {
+      let index = place(of: key.bits)
+      if entries[index].bits == key.bits {
+        defer { entries[index].version = key.version }
+        return entries[index].version != key.version
+      }
+    }
     if count * 2 >= entries.count { grow() }
-    let index = place(of: key.bits)
-    guard entries[index].bits != key.bits || entries[index].version != key.version else { return false }
-    if entries[index].bits != key.bits { count += 1 }
-    entries[index] = Entry(bits: key.bits, version: key.version)
+    entries[place(of: key.bits)] = Entry(bits: key.bits, version: key.version)
+    count += 1
     return true
   }
 

@@ -4,6 +4,8 @@ import BluetoothWire
 struct ExtendedEvent {
   /// The longest data of a set, octets; what a chain has beyond it is not looked at.
   static let maximumDataLength = 1_650
+  /// A chain of more packets is broken off: nothing else would ever end one of empty packets.
+  private static let maximumPackets = 64
 
   /// Where the event began.
   let primaryPHY: PHY
@@ -22,6 +24,7 @@ struct ExtendedEvent {
   /// How many octets of the data the host has, and whether it waits for more.
   private(set) var reportedLength = 0
   private(set) var isReporting = false
+  private var packets = 0
 
   /// The event that an ADV_EXT_IND begins.
   init(_ payload: LL.ExtendedAdvertisingPayload, on phy: PHY) {
@@ -79,11 +82,14 @@ struct ExtendedEvent {
   /// The host has `count` octets more, and is told whether there are more to come.
   mutating func reported(_ count: Int, isComplete: Bool) {
     reportedLength += count
+    packets += 1
     isReporting = !isComplete
   }
 
   /// How many octets more the host can be told.
   var room: Int { Self.maximumDataLength - reportedLength }
+  /// Whether another packet may follow.
+  var mayGoOn: Bool { packets < Self.maximumPackets }
 
   var key: DuplicateFilter.Key { DuplicateFilter.Key(advertiser, dataInfo, isScanResponse: isScanResponse) }
   var responseKey: DuplicateFilter.Key { DuplicateFilter.Key(advertiser, dataInfo, isScanResponse: true) }

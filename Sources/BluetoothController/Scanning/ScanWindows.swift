@@ -24,12 +24,12 @@ struct ScanWindows {
   func open(at now: Instant) -> (channel: RadioChannel, end: Instant)? {
     let number = number(at: now)
     let end = start + interval * number + window
-    guard now < end else { return nil }
+    guard now >= start, now < end else { return nil }
     return (ChannelIndex(37 + (firstChannel + UInt8(number % 3)) % 3).radioChannel, end)
   }
 
   /// When the next window opens after `now`.
-  func next(after now: Instant) -> Instant { start + interval * (number(at: now) + 1) }
+  func next(after now: Instant) -> Instant { now < start ? start : start + interval * (number(at: now) + 1) }
 
   /// Whether this one listens a greater part of the time than `other`.
   func isDenser(than other: ScanWindows) -> Bool {

@@ -37,6 +37,7 @@ extension HCI {
     package static let connectionFailedToBeEstablished = ErrorCode(rawValue: 0x3E)
     package static let unknownAdvertisingIdentifier = ErrorCode(rawValue: 0x42)
     package static let limitReached = ErrorCode(rawValue: 0x43)
+    package static let operationCancelledByHost = ErrorCode(rawValue: 0x44)
     package static let packetTooLong = ErrorCode(rawValue: 0x45)
   }
 }

@@ -36,12 +36,19 @@ final class TestAir {
       channel: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?, lock: Instant?)
   }
 
+  /// `device` of what no controller sends.
+  static let nobody = -1
+
   private(set) var now = Instant.zero
   private(set) var log: [Transmission] = []
   var devices: [TestDevice] = []
   private var radios: [RadioState] = []
   /// When each device has something to do, and of what kind: nobody is asked before.
   private var wakeUps: [(time: Instant, rank: Int)] = []
+  /// What no controller sends, in order, of which `played` have begun; and what of it is on the air.
+  private var script: [Transmission] = []
+  private var played = 0
+  private var strange: [Transmission] = []
   /// What becomes of a packet; it may be changed on its way.
   var fate: (inout Transmission) -> Fate = { _ in .arrives }
 
@@ -54,6 +61,15 @@ final class TestAir {
   }
 
   func clearLog() { log.removeAll() }
+
+  /// Has a packet on the air that none of the controllers sends, from `start` on.
+  func play(_ packet: AirPacket, at start: Instant, on channel: ChannelIndex, _ modulation: Modulation = .le1M) {
+    let transmission = Transmission(
+      start: start, end: start + packet.airTime(modulation), device: Self.nobody, channel: channel.radioChannel,
+      modulation: modulation, packet: packet)
+    let index = script.lastIndex { $0.start <= start }.map { $0 + 1 } ?? 0
+    script.insert(transmission, at: max(played, index))
+  }
 
   func run(for span: TimeSpan) {
     let end = now + span
@@ -74,11 +90,16 @@ final class TestAir {
   private func step(until end: Instant) -> Bool {
     guard let index = wakeUps.indices.min(by: { wakeUps[$0] < wakeUps[$1] }) else { return false }
     let (time, rank) = wakeUps[index]
+    if playNext(before: (time, rank), until: end) { return true }
     guard time <= end, time != .distantFuture else { return false }
     #expect(time >= now, "time runs backwards")
     now = max(now, time)
     switch (rank, radios[index]) {
-    case (0, .transmitting(let transmission)): ends(transmission)
+    case (0, .transmitting(let transmission)):
+      radios[index] = .idle
+      refresh(index)
+      ends(transmission)
+      tell(index, .transmitted)
     case (1, .listening):
       radios[index] = .idle
       tell(index, .nothingReceived)
@@ -88,6 +109,25 @@ final class TestAir {
     }
     return true
   }
+
+  /// Begins or ends a packet of the script, if that is what comes next.
+  private func playNext(before next: (Instant, Int), until end: Instant) -> Bool {
+    if let index = strange.indices.min(by: { strange[$0].end < strange[$1].end }), strange[index].end <= end,
+      (strange[index].end, 0) < next, strange[index].end <= nextInScript?.start ?? .distantFuture
+    {
+      now = strange[index].end
+      ends(strange.remove(at: index))
+      return true
+    }
+    guard let first = nextInScript, first.start <= end, (first.start, 3) < next else { return false }
+    now = first.start
+    played += 1
+    strange.append(first)
+    begins(first)
+    return true
+  }
+
+  private var nextInScript: Transmission? { played < script.count ? script[played] : nil }
 
   private func refresh(_ index: Int) {
     var next = (time: devices[index].controller.deadline ?? .distantFuture, rank: 2)
@@ -105,8 +145,6 @@ final class TestAir {
   }
 
   private func ends(_ sent: Transmission) {
-    radios[sent.device] = .idle
-    refresh(sent.device)
     var transmission = sent
     log.append(sent)
     let fate = fate(&transmission)
@@ -126,7 +164,19 @@ final class TestAir {
           ))
       }
     }
-    tell(sent.device, .transmitted)
+  }
+
+  /// Whoever listens for it hears it from now on.
+  private func begins(_ transmission: Transmission) {
+    let (phy, accessAddress) = (transmission.modulation.phy, transmission.packet.accessAddress)
+    for other in radios.indices where other != transmission.device {
+      if case .listening(transmission.channel, phy, accessAddress, let crcInit, let until, nil) = radios[other] {
+        radios[other] = .listening(
+          channel: transmission.channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until,
+          lock: now)
+        refresh(other)
+      }
+    }
   }
 
   private func tell(_ index: Int, _ event: RadioEvent) {
@@ -148,13 +198,13 @@ final class TestAir {
     case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
       if let until { #expect(until >= now, "listening would have ended before it begins") }
       // What begins now is heard whole.
-      let isBeginning = radios.contains {
-        if case .transmitting(let other) = $0 {
-          return other.start == now && other.channel == channel && other.modulation.phy == phy
-            && other.packet.accessAddress == accessAddress
-        }
-        return false
+      func isHeardWhole(_ other: Transmission) -> Bool {
+        other.start == now && other.channel == channel && other.modulation.phy == phy
+          && other.packet.accessAddress == accessAddress
       }
+      let isBeginning =
+        strange.contains(where: isHeardWhole)
+        || radios.contains { if case .transmitting(let other) = $0 { isHeardWhole(other) } else { false } }
       radios[index] = .listening(
         channel: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until,
         lock: isBeginning ? now : nil)
@@ -164,14 +214,7 @@ final class TestAir {
         start: now, end: now + packet.airTime(modulation), device: index, channel: channel,
         modulation: modulation, packet: packet)
       radios[index] = .transmitting(transmission)
-      for other in radios.indices where other != index {
-        if case .listening(channel, modulation.phy, packet.accessAddress, let crcInit, let until, nil) = radios[other] {
-          radios[other] = .listening(
-            channel: channel, phy: modulation.phy, accessAddress: packet.accessAddress, crcInit: crcInit, until: until,
-            lock: now)
-          refresh(other)
-        }
-      }
+      begins(transmission)
     }
   }
 }
@@ -338,8 +381,9 @@ final class TestLink {
   private(set) var centralHandle = HCI.ConnectionHandle(rawValue: 0)
   private(set) var peripheralHandle = HCI.ConnectionHandle(rawValue: 0)
 
+  /// `isExtended`: made by the commands of extended advertising, so that both may go on using them.
   init(
-    interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200,
+    interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200, isExtended: Bool = false,
     central changeCentral: (inout ControllerConfiguration) -> Void = { _ in },
     peripheral changePeripheral: (inout ControllerConfiguration) -> Void = { _ in },
     prepare: (TestDevice, TestDevice) -> Void = { _, _ in }
@@ -351,8 +395,14 @@ final class TestLink {
     central.start()
     peripheral.start()
     prepare(central, peripheral)
-    peripheral.advertise()
-    central.connect(to: peripheral, interval: interval, latency: latency, timeout: timeout)
+    if isExtended {
+      peripheral.send(.leSetExtendedAdvertisingParameters(.every100ms(0, .connectable)))
+      peripheral.enable(0)
+      central.connectExtended(to: peripheral, interval: interval, timeout: timeout)
+    } else {
+      peripheral.advertise()
+      central.connect(to: peripheral, interval: interval, latency: latency, timeout: timeout)
+    }
     air.run(until: { [central, peripheral] in
       !central.connectionCompletes.isEmpty && !peripheral.connectionCompletes.isEmpty
     })

@@ -1,0 +1,68 @@
+import BluetoothWire
+
+/// Commands for receiving periodic advertising · Vol 4, Part E, 7.8.67 to 7.8.73, 7.8.88.
+extension Controller {
+  /// The status of LE Periodic Advertising Create Sync; nil: it is another command.
+  func statusOfSynchronizing(_ command: HCI.Command) -> HCI.ErrorCode? {
+    guard case .lePeriodicAdvertisingCreateSync(let request) = command else { return nil }
+    guard syncs.request == nil else { return .commandDisallowed }
+    guard request.keeping.isValid, request.advertiser.advertisingSID <= 0x0F else {
+      return .invalidHCICommandParameters
+    }
+    // Constant Tone Extensions are not known: a train can't be asked to have one.
+    guard !request.keeping.requiresCTE else { return .unsupportedFeatureOrParameterValue }
+    guard syncs.vacantIndex != nil else { return .memoryCapacityExceeded }
+    if !request.options.contains(.usesAdvertiserList), let advertiser = request.advertiser.address.deviceAddress,
+      syncs.contains(advertiser, request.advertiser.advertisingSID)
+    {
+      return .connectionAlreadyExists
+    }
+    return .success
+  }
+
+  /// What that command begins, after its Command Status has gone.
+  mutating func followSynchronizing(_ command: HCI.Command) {
+    guard case .lePeriodicAdvertisingCreateSync(let request) = command else { return }
+    syncs.request = PeriodicSyncs.Request(command: request)
+  }
+
+  mutating func synchronizing(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+    switch command {
+    case .lePeriodicAdvertisingCreateSyncCancel:
+      return .status(syncs.request == nil ? .commandDisallowed : .success)
+    case .lePeriodicAdvertisingTerminateSync(let handle):
+      guard let index = syncs.index(of: handle), syncs[index]?.isEstablished == true else {
+        return .status(.unknownAdvertisingIdentifier)
+      }
+      removeSync(index)
+      return .status(.success)
+    case .leAddDeviceToPeriodicAdvertiserList(let advertiser): return .status(syncs.add(advertiser))
+    case .leRemoveDeviceFromPeriodicAdvertiserList(let advertiser): return .status(syncs.remove(advertiser))
+    case .leClearPeriodicAdvertiserList: return .status(syncs.clearList())
+    case .leReadPeriodicAdvertiserListSize: return .lePeriodicAdvertiserListSize(UInt8(PeriodicSyncs.listCapacity))
+    case .leSetPeriodicAdvertisingReceiveEnable(let handle, let enable):
+      guard let index = syncs.index(of: handle), syncs[index]?.isEstablished == true else {
+        return .status(.unknownAdvertisingIdentifier)
+      }
+      syncs[index]?.isReporting = enable.contains(.reporting)
+      syncs[index]?.filtersDuplicates = enable.contains(.filtersDuplicates)
+      return .status(.success)
+    default: return nil
+    }
+  }
+
+  /// What a cancelled request leads to after the Command Complete has gone · 7.8.68.
+  mutating func cancelSynchronizing() {
+    guard let request = syncs.request else { return }
+    if let handle = request.handle, let index = syncs.index(of: handle) { removeSync(index) }
+    syncs.request = nil
+    output.send(.lePeriodicAdvertisingSyncEstablished(.operationCancelledByHost, .none))
+  }
+}
+
+extension HCI.SyncKeeping {
+  /// · 7.8.67
+  var isValid: Bool { skip <= 0x01F3 && 0x000A...0x4000 ~= timeout }
+  /// Bit 4 of Sync_CTE_Type: not without a Constant Tone Extension.
+  var requiresCTE: Bool { cteType & 1 << 4 != 0 }
+}

@@ -1,0 +1,116 @@
+import BluetoothWire
+
+/// Telling the peer of a connection where a periodic advertising train is, and being told · Vol 6, Part B, 5.1.13; Vol 4,
+/// Part E, 7.8.89, 7.8.91, 7.8.92.
+extension Controller {
+  mutating func transferringSyncs(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+    switch command {
+    case .lePeriodicAdvertisingSyncTransfer(let connection, let serviceData, let sync):
+      return .handle(transfer(sync, serviceData: serviceData, to: connection, at: now), connection)
+    case .leSetPeriodicAdvertisingSyncTransferParameters(let connection, let parameters):
+      guard index(of: connection) != nil else { return .handle(.unknownConnectionIdentifier, connection) }
+      let status = check(parameters)
+      if status == .success { syncs.setTransfer(parameters, of: connection) }
+      return .handle(status, connection)
+    case .leSetDefaultPeriodicAdvertisingSyncTransferParameters(let parameters):
+      let status = check(parameters)
+      if status == .success { syncs.defaultTransfer = parameters }
+      return .status(status)
+    default: return nil
+    }
+  }
+
+  private func check(_ parameters: HCI.SyncTransferParameters) -> HCI.ErrorCode {
+    guard parameters.mode == .ignored || parameters.keeping.isValid else { return .invalidHCICommandParameters }
+    return parameters.keeping.requiresCTE ? .unsupportedFeatureOrParameterValue : .success
+  }
+
+  // MARK: The sender
+
+  /// A train that this device receives.
+  private mutating func transfer(
+    _ handle: HCI.SyncHandle, serviceData: UInt16, to connection: HCI.ConnectionHandle, at now: Instant
+  ) -> HCI.ErrorCode {
+    guard let index = index(of: connection) else { return .unknownConnectionIdentifier }
+    guard let syncIndex = syncs.index(of: handle), let sync = syncs[syncIndex], let heard = sync.lastHeard else {
+      return .unknownAdvertisingIdentifier
+    }
+    guard connections[index].peerTakesSyncs else { return .unsupportedRemoteFeature }
+    let event = connections[index].schedule.next
+    let last = connections[index].schedule.event(at: heard.start)
+    send(
+      LL.PeriodicSyncTransfer(
+        serviceData: serviceData, syncInfo: sync.syncInfo(from: connections[index].schedule.anchor(of: event)),
+        connectionEventCount: UInt16(truncatingIfNeeded: event), lastPeriodicEventCounter: heard.counter,
+        advertisingSID: sync.advertisingSID, advertiser: sync.advertiser,
+        sleepClockAccuracy: LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy),
+        phy: HCI.PHYs(sync.phy), syncConnectionEventCount: UInt16(truncatingIfNeeded: last)), in: index, at: now)
+    return .success
+  }
+
+  private mutating func send(_ transfer: LL.PeriodicSyncTransfer, in index: Int, at now: Instant) {
+    connections[index].send(.periodicSyncInd(transfer), in: pool)
+    connections[index].schedule.hasten(at: now)
+  }
+
+  // MARK: The recipient
+
+  /// Follows the trains that the peer has told of, if the host wants it.
+  mutating func takeSyncTransfers(from index: Int, at now: Instant) {
+    guard !connections[index].procedures.syncTransfers.isEmpty else { return }
+    let transfers = connections[index].procedures.syncTransfers
+    connections[index].procedures.syncTransfers = []
+    for transfer in transfers { take(transfer, from: index, at: now) }
+  }
+
+  private mutating func take(_ transfer: LL.PeriodicSyncTransfer, from index: Int, at now: Instant) {
+    let handle = connections[index].handle
+    let info = transfer.syncInfo
+    guard let parameters = syncs.transfer(of: handle) ?? syncs.defaultTransfer, parameters.mode != .ignored,
+      info.isValid, let phy = transfer.phy.only, !syncs.contains(transfer.advertiser, transfer.advertisingSID)
+    else { return }
+    let schedule = connections[index].schedule
+    // The count of the event that is nearest to the current one.
+    let distance = Int16(bitPattern: transfer.connectionEventCount &- UInt16(truncatingIfNeeded: schedule.next))
+    let anchor = schedule.anchor(of: schedule.next + Int(distance))
+    let windowStart = clock.instant(info.span, after: anchor)
+    let interval = LL.SyncInfo.intervalUnit * Int64(info.interval)
+    // Since then the advertiser's clock and the sender's were alone.
+    let knownAt = windowStart - interval * Int64(info.eventCounter &- transfer.lastPeriodicEventCounter)
+    let accuracy = info.sleepClockAccuracy.partsPerMillion + transfer.sleepClockAccuracy.partsPerMillion
+    let origin = PeriodicSync.Origin.transferred(handle, serviceData: transfer.serviceData)
+    _ = addSync(
+      origin, transfer.advertiser, transfer.advertisingSID, phy, info,
+      syncSchedule(info, windowStart: windowStart, peerAccuracy: accuracy, knownAt: knownAt),
+      keeping: parameters.keeping, enable: parameters.mode.enable, at: now)
+  }
+}
+
+extension Connection {
+  /// Whether the peer is known to take LL_PERIODIC_SYNC_IND.
+  fileprivate var peerTakesSyncs: Bool {
+    procedures.remoteFeatures?.contains(.periodicAdvertisingSyncTransferRecipient) ?? false
+  }
+}
+
+extension HCI.SyncTransferParameters.Mode {
+  fileprivate var enable: HCI.PeriodicAdvertisingReceiveEnable {
+    switch self {
+    case .ignored, .reportingDisabled: []
+    case .reporting: .reporting
+    case .reportingWithoutDuplicates: [.reporting, .filtersDuplicates]
+    }
+  }
+}
+
+extension HCI.PHYs {
+  /// The PHY if there is exactly one.
+  fileprivate var only: PHY? {
+    switch self {
+    case .le1M: .le1M
+    case .le2M: .le2M
+    case .leCoded: .leCoded
+    default: nil
+    }
+  }
+}
