@@ -6,9 +6,9 @@ extension Controller {
   func statusOfSynchronizing(_ command: HCI.Command) -> HCI.ErrorCode? {
     guard case .lePeriodicAdvertisingCreateSync(let request) = command else { return nil }
     guard syncs.request == nil else { return .commandDisallowed }
-    guard request.keeping.isValid, request.advertiser.advertisingSID <= 0x0F else {
-      return .invalidHCICommandParameters
-    }
+    guard request.keeping.isValid,
+      request.options.contains(.usesAdvertiserList) || request.advertiser.address.type <= 1
+    else { return .invalidHCICommandParameters }
     // Constant Tone Extensions are not known: a train can't be asked to have one.
     guard !request.keeping.requiresCTE else { return .unsupportedFeatureOrParameterValue }
     guard syncs.vacantIndex != nil else { return .memoryCapacityExceeded }

@@ -89,7 +89,7 @@ struct PeriodicSyncs {
 
   mutating func add(_ advertiser: HCI.PeriodicAdvertiser) -> HCI.ErrorCode {
     guard !isListInUse else { return .commandDisallowed }
-    guard !list.contains(advertiser) else { return .invalidHCICommandParameters }
+    guard advertiser.address.type <= 1, !list.contains(advertiser) else { return .invalidHCICommandParameters }
     guard list.count < Self.listCapacity else { return .memoryCapacityExceeded }
     list.append(advertiser)
     return .success
