@@ -22,6 +22,7 @@ final class FaultInjector: @unchecked Sendable {
     func includes(_ radio: RadioID, at now: Instant) -> Bool { device == radio && now < until }
   }
 
+  private let logger = Logger(label: "BluetoothLab")
   private let chance: SplitGenerator
   // Where strikes that must wait for the end of an event are announced.
   private let mailbox: WorldMailbox
@@ -70,8 +71,10 @@ final class FaultInjector: @unchecked Sendable {
     let strike = FaultStrike(
       time: now.sinceZero.duration, layer: layer, device: name(of: device), description: text)
     shared.withLockedValue { $0.strikes.append(strike) }
-    Logger(label: "BluetoothLab").notice(
-      "fault: \(text)", metadata: ["device": "\(strike.device)", "layer": "\(layer)", "time": "\(strike.time)"])
+    // A plan can strike thousands of packets, but hardly a hundred devices.
+    logger.log(
+      level: layer == .device ? .notice : .debug, "fault: \(text)",
+      metadata: ["device": "\(strike.device)", "layer": "\(layer)", "time": "\(strike.time)"])
   }
 
   // MARK: Plans

@@ -1,0 +1,173 @@
+import BluetoothWire
+
+/// What a host of a crowd does of its own will.
+extension CrowdHost {
+  func start() {
+    send(.reset)
+    send(.setEventMask(HCI.EventMask(rawValue: .max)))
+    send(.setEventMaskPage2(HCI.EventMaskPage2(rawValue: .max)))
+    send(.leSetEventMask(HCI.LEEventMask(rawValue: .max)))
+    guard !isLegacy else { return }
+    let keeping = HCI.SyncKeeping(timeout: 400)
+    send(.leSetDefaultPeriodicAdvertisingSyncTransferParameters(.init(mode: .reporting, keeping: keeping)))
+  }
+
+  func act(at now: Instant) {
+    checkProcedures(at: now)
+    if let since = initiatingSince, now - since > .seconds(8) { send(.leCreateConnectionCancel) }
+    if let since = synchronizingSince, now - since > .seconds(10) { send(.lePeriodicAdvertisingCreateSyncCancel) }
+    if advertises, !isAdvertising, connections.count < 2, chance(2) == 0 { advertise() }
+    if scans, chance(4) == 0 { isScanning ? stopScanning() : scan() }
+    if scans, initiatingSince == nil, connections.count < 2, chance(2) == 0 { connect() }
+    if !isLegacy, chance(4) == 0 { synchronize() }
+    for index in connections.indices { for _ in 0..<1 + chance(3) { useLink(index, at: now) } }
+  }
+
+  // MARK: Advertising
+
+  private func advertise() {
+    isAdvertising = true
+    let interval = 6_400 + UInt16(chance(3_200))
+    guard !isLegacy else {
+      send(
+        .leSetAdvertisingParameters(
+          .init(
+            minimumInterval: interval, maximumInterval: interval, type: .connectableScannableUndirected,
+            ownAddressType: .public)))
+      send(.leSetAdvertisingData(ByteSlice([UInt8](repeating: 1, count: chance(32)))))
+      return send(.leSetAdvertisingEnable(true))
+    }
+    let set = HCI.AdvertisingHandle(rawValue: 0)
+    let isCompatible = chance(2) == 0
+    let isCoded = !isCompatible && chance(4) == 0
+    send(
+      .leSetExtendedAdvertisingParameters(
+        .init(
+          handle: set, properties: isCompatible ? [.legacy, .connectable, .scannable] : .connectable,
+          minimumInterval: UInt32(interval), maximumInterval: UInt32(interval), ownAddressType: .public,
+          primaryPHY: isCoded ? .leCoded : .le1M, secondaryPHY: isCoded ? .leCoded : chance(2) == 0 ? .le1M : .le2M,
+          advertisingSID: 1)))
+    let length = isCompatible ? chance(32) : chance(200)
+    send(.leSetExtendedAdvertisingData(set, .init(.complete, ByteSlice([UInt8](repeating: 2, count: length)))))
+    send(.leSetExtendedAdvertisingEnable(true, HCI.AdvertisingSetEnables([.init(set)], in: pool)))
+    if !isTraining, chance(3) == 0 { train(interval: interval) }
+  }
+
+  /// Periodic advertising in a set of its own.
+  private func train(interval: UInt16) {
+    isTraining = true
+    let set = HCI.AdvertisingHandle(rawValue: 1)
+    send(
+      .leSetExtendedAdvertisingParameters(
+        .init(
+          handle: set, properties: [], minimumInterval: UInt32(interval), maximumInterval: UInt32(interval),
+          ownAddressType: .public, advertisingSID: 2)))
+    send(
+      .leSetPeriodicAdvertisingParameters(
+        .init(handle: set, minimumInterval: 800, maximumInterval: 800 + UInt16(chance(400)))))
+    let octets = ByteSlice([UInt8](repeating: 3, count: chance(252)))
+    send(.leSetPeriodicAdvertisingData(set, .init(.complete, octets)))
+    send(.leSetPeriodicAdvertisingEnable(.enabled, set))
+    send(.leSetExtendedAdvertisingEnable(true, HCI.AdvertisingSetEnables([.init(set)], in: pool)))
+  }
+
+  // MARK: Scanning, connecting, synchronizing
+
+  private func scan() {
+    isScanning = true
+    let isActive = chance(2) == 0
+    guard !isLegacy else {
+      send(.leSetScanParameters(.init(isActive: isActive, interval: 3_200, window: 320, ownAddressType: .public)))
+      return send(.leSetScanEnable(true, filterDuplicates: chance(2) == 0))
+    }
+    send(
+      .leSetExtendedScanParameters(
+        .init(
+          ownAddressType: .public, le1M: .init(isActive: isActive, interval: 3_200, window: 320),
+          leCoded: chance(3) == 0 ? .init(isActive: isActive, interval: 6_400, window: 320) : nil)))
+    send(.leSetExtendedScanEnable(.init(true, duplicates: .on, duration: UInt16(chance(2)) * 800)))
+  }
+
+  private func stopScanning() {
+    isScanning = false
+    send(isLegacy ? .leSetScanEnable(false, filterDuplicates: false) : .leSetExtendedScanEnable(.init(false)))
+  }
+
+  private var someParameters: ConnectionParameters {
+    let interval = UInt16(400 + chance(560))
+    return ConnectionParameters(
+      minimumInterval: interval, maximumInterval: interval + UInt16(chance(40)), latency: UInt16(chance(4)),
+      supervisionTimeout: UInt16(1_000 + chance(600)))
+  }
+
+  private func connect() {
+    guard !connectable.isEmpty else { return }
+    let peer = connectable[chance(connectable.count)]
+    guard !connections.contains(where: { $0.peer == peer.address.value }) else { return }
+    guard !isLegacy else {
+      return send(
+        .leCreateConnection(
+          .init(
+            scanInterval: 640, scanWindow: 320, usesAcceptList: false, peer: peer.address, ownAddressType: .public,
+            parameters: someParameters)))
+    }
+    func initiating() -> HCI.ExtendedCreateConnection.Initiating {
+      .init(scanInterval: 640, scanWindow: 320, parameters: someParameters)
+    }
+    send(
+      .leExtendedCreateConnection(
+        .init(
+          usesAcceptList: false, ownAddressType: .public, peer: peer.address, le1M: initiating(),
+          le2M: chance(2) == 0 ? initiating() : nil, leCoded: peer.secondaryPHY == 3 ? initiating() : nil)))
+  }
+
+  private func synchronize() {
+    if let sync = syncs.last, chance(4) == 0 {
+      syncs.removeLast()
+      return send(.lePeriodicAdvertisingTerminateSync(sync))
+    }
+    if let sync = syncs.first, let link = connections.first, chance(3) == 0 {
+      return send(.lePeriodicAdvertisingSyncTransfer(link.handle, serviceData: 7, sync))
+    }
+    guard let advertiser = periodic.last, synchronizingSince == nil, syncs.count < 2 else { return }
+    send(
+      .lePeriodicAdvertisingCreateSync(
+        .init(
+          advertiser: .init(advertiser.address, advertisingSID: advertiser.sid),
+          keeping: .init(skip: UInt16(chance(3)), timeout: 400))))
+  }
+
+  // MARK: Links
+
+  private func useLink(_ index: Int, at now: Instant) {
+    let link = connections[index]
+    func begin(_ procedure: CrowdLink.Procedure, _ command: HCI.Command) {
+      if !link.isPending(procedure), !link.isPending(.disconnection) { send(command) }
+    }
+    switch chance(24) {
+    case 0:
+      if chance(4) == 0 { begin(.disconnection, .disconnect(link.handle, reason: .remoteUserTerminatedConnection)) }
+    case 1: begin(.version, .readRemoteVersionInformation(link.handle))
+    case 2: begin(.features, .leReadRemoteFeatures(link.handle))
+    case 3: begin(.connectionUpdate, .leConnectionUpdate(link.handle, someParameters, HCI.ConnectionEventLength()))
+    case 4, 5:
+      let phys: HCI.PHYs = [[.le1M], [.le2M], [.leCoded], [.le1M, .le2M]][chance(4)]
+      let preference = HCI.PHYPreference(transmit: phys, receive: chance(2) == 0 ? phys : nil)
+      begin(.phyUpdate, .leSetPHY(link.handle, preference, options: UInt16(chance(3))))
+    case 6:
+      send(.leSetDataLength(link.handle, .init(octets: UInt16(27 + chance(225)), time: UInt16(328 + chance(16_000)))))
+    case 7: begin(.clockAccuracy, .leRequestPeerSCA(link.handle))
+    case 8:
+      if link.isCentral {
+        begin(
+          .encryption,
+          .leEnableEncryption(link.handle, random: 0, encryptedDiversifier: 0, longTermKey: link.key(own: address)))
+      }
+    case 9: send(.leSetHostChannelClassification(random.next() & 0x1F_FFFF_FFFF | 0x111))
+    case 10: send(.readRSSI(link.handle))
+    case 11: send(.leReadChannelMap(link.handle))
+    case 12: if chance(4) == 0 { send(.writeAuthenticatedPayloadTimeout(link.handle, 1_000)) }
+    default: for _ in 0..<1 + chance(5) { sendFrame(on: index) }
+    }
+  }
+}

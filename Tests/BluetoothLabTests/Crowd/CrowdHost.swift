@@ -1,0 +1,247 @@
+import BluetoothController
+import BluetoothRadio
+import BluetoothServer
+import BluetoothWire
+import DequeModule
+
+/// A device whose host does whatever a host may do, at times that its seed decides, and complains of whatever it should not
+/// be told. Confined to its world.
+final class CrowdHost: WorldDevice {
+  /// How long a procedure may take: three of them one after the other, each of which the link layer gives 40 s
+  /// (Vol 6, Part B, 5.2), end in this time or the link does.
+  private static let longestProcedure = TimeSpan.seconds(125)
+
+  struct Advertiser {
+    var address: HCI.PeerAddress
+    var sid: UInt8
+    var secondaryPHY: UInt8
+  }
+
+  let name: String
+  let address: UInt64
+  /// Whether faults between it and its controller, or on the air in its name, are planned.
+  let isSpoiled: Bool
+  let notes: CrowdNotes
+  let pool: PacketPool
+  private var controller: Controller
+  private var wire: HCIWire
+  var random: SplitGenerator
+  let isLegacy: Bool
+  let advertises: Bool
+  let scans: Bool
+
+  var connections: [CrowdLink] = []
+  var isAdvertising = false
+  var isTraining = false
+  var isScanning = false
+  var initiatingSince: Instant?
+  var synchronizingSince: Instant?
+  var syncs: [HCI.SyncHandle] = []
+  /// Connectable devices, and those with periodic advertising, that were heard last.
+  var connectable: [Advertiser] = []
+  var periodic: [Advertiser] = []
+
+  private var commands: Deque<HCI.Command> = []
+  private var data: Deque<HCI.ACLData> = []
+  /// The command that the controller has not answered.
+  private var unanswered: (command: HCI.Command, since: Instant)?
+  private var nextDeed: Instant
+  private var isOn = true
+
+  init(
+    _ name: String, number: Int, isSpoiled: Bool, configuration: ControllerConfiguration, radio: RadioID,
+    environment: DeviceEnvironment, generator: SplitGenerator, pool: PacketPool, notes: CrowdNotes, at now: Instant
+  ) {
+    self.name = name
+    self.isSpoiled = isSpoiled
+    self.notes = notes
+    self.pool = pool
+    address = configuration.address.value
+    if isSpoiled { notes.spoiledAddresses.insert(address) }
+    controller = Controller(configuration: configuration, random: generator.split("controller"), pool: pool)
+    wire = HCIWire(of: radio, in: environment, named: name)
+    random = generator.split("host")
+    isLegacy = number % 4 == 3
+    advertises = number % 5 != 0
+    scans = number % 5 < 3
+    nextDeed = now + .milliseconds(Int64(random.next() % 3_000))
+    deadline = nextDeed
+    start()
+  }
+
+  /// A number below `limit`.
+  func chance(_ limit: Int) -> Int { Int(random.next() % UInt64(limit)) }
+
+  func send(_ command: HCI.Command) { commands.append(command) }
+
+  // MARK: Participant
+
+  private(set) var deadline: Instant?
+
+  func timeReached(_ now: Instant) {
+    wire.timeReached(now) {
+      controller.receive($0, at: now)
+    } atHost: {
+      receive($0, at: now)
+    }
+    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
+    if nextDeed <= now {
+      nextDeed = now + .milliseconds(Int64(3_000 + random.next() % 12_000))
+      if isOn { act(at: now) }
+    }
+    exchange(at: now)
+  }
+
+  func radio(_ event: RadioEvent, at now: Instant) {
+    controller.radio(event, at: now)
+    exchange(at: now)
+  }
+
+  func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
+  func takeMail(at now: Instant) { exchange(at: now) }
+  var hasDelivery: Bool { false }
+  func deliverNext() {}
+
+  // MARK: WorldDevice
+
+  func setPower(_ on: Bool, at now: Instant) { isOn = on }
+  func setCapture(_ capture: DeviceCapture?) { wire.capture = capture }
+  func uses(at now: Instant) -> RadioUses { RadioUses() }
+  var links: [LinkReport] { controller.links }
+  func setClockDrift(partsPerMillion: Double) {
+    controller.setSleepClockDrift(partsPerBillion: Int64(partsPerMillion * 1_000))
+  }
+  func failController(at now: Instant) {
+    controller.fail(at: now)
+    exchange(at: now)
+  }
+
+  // MARK: Between host and controller
+
+  private func exchange(at now: Instant) {
+    while true {
+      if unanswered == nil, let command = commands.popFirst() {
+        unanswered = (command, now)
+        wire.carry(command.packet(in: pool), isFromHost: true, at: now) { controller.receive($0, at: now) }
+      } else if let packet = data.popFirst() {
+        wire.carry(.acl(packet), isFromHost: true, at: now) { controller.receive($0, at: now) }
+      } else if let packet = controller.takePacket() {
+        wire.carry(packet, isFromHost: false, at: now) { receive($0, at: now) }
+      } else {
+        break
+      }
+    }
+    if let unanswered, !isSpoiled { complain("\(unanswered.command) is not answered at once", at: now) }
+    deadline = earliest(earliest(wire.deadline, controller.deadline), nextDeed)
+  }
+
+  func complain(_ text: String, at now: Instant) {
+    if !isSpoiled { notes.complain("\(name): \(text)", at: now) }
+  }
+
+  private func receive(_ packet: HCI.Packet, at now: Instant) {
+    switch packet {
+    case .command: complain("the controller sends a command", at: now)
+    case .acl(let packet): receive(packet, at: now)
+    case .event(let code, let parameters):
+      guard let event = try? HCI.Event(code: code, parameters: parameters) else {
+        return complain("event \(code) can't be read", at: now)
+      }
+      if !answer(event, at: now) { handle(event, at: now) }
+    }
+  }
+
+  /// Whether the event answers the command that waits for one.
+  private func answer(_ event: HCI.Event, at now: Instant) -> Bool {
+    let (opcode, status): (HCI.Opcode, HCI.ErrorCode?)
+    switch event {
+    case .commandComplete(_, let answered, _): (opcode, status) = (answered, nil)
+    case .commandStatus(let result, _, let answered): (opcode, status) = (answered, result)
+    default: return false
+    }
+    guard let (command, _) = unanswered, command.opcode == opcode else {
+      complain("an answer to \(opcode) that was not asked for", at: now)
+      return true
+    }
+    unanswered = nil
+    if let (handle, procedure) = command.procedure, status == .success, let index = index(of: handle) {
+      connections[index].begin(procedure, at: now)
+    }
+    if case .some(.success) = status {
+      switch command {
+      case .leCreateConnection, .leExtendedCreateConnection: initiatingSince = now
+      case .lePeriodicAdvertisingCreateSync: synchronizingSince = now
+      default: break
+      }
+    }
+    return true
+  }
+
+  // MARK: Data
+
+  /// Gives the controller a frame, unless it has enough of them.
+  func sendFrame(on index: Int) {
+    guard connections.reduce(0, { $0 + $1.inFlight }) < 16 else { return }
+    connections[index].sent += 1
+    connections[index].inFlight += 1
+    notes.streams[connections[index].stream].sent += 1
+    let frame = CrowdFrame(stream: connections[index].stream, number: connections[index].sent)
+    data.append(
+      HCI.ACLData(handle: connections[index].handle, boundary: .firstNonFlushable, payload: ByteSlice(frame.octets)))
+  }
+
+  private func receive(_ packet: HCI.ACLData, at now: Instant) {
+    guard let index = index(of: packet.handle) else { return complain("data of no connection", at: now) }
+    if packet.boundary == .firstFlushable { connections[index].assembly.removeAll(keepingCapacity: true) }
+    connections[index].assembly += packet.payload.bytes
+    guard let length = CrowdFrame.length(ofFrameBeginning: connections[index].assembly),
+      connections[index].assembly.count >= length
+    else { return }
+    defer { connections[index].assembly.removeAll(keepingCapacity: true) }
+    guard let frame = CrowdFrame(octets: connections[index].assembly), Int(frame.stream) < notes.streams.count else {
+      return spoil(connections[index], "a frame that nobody has sent", at: now)
+    }
+    let stream = Int(frame.stream)
+    if isSpoiled { notes.streams[stream].isSpoiled = true }
+    guard !notes.streams[stream].isSpoiled else { return }
+    if Int(frame.number) != notes.streams[stream].received + 1 {
+      complain("frame \(frame.number) of \(stream) after \(notes.streams[stream].received)", at: now)
+    }
+    notes.streams[stream].received = Int(frame.number)
+    notes.done(connections[index].isEncrypted ? "encrypted data" : "data")
+  }
+
+  private func spoil(_ link: CrowdLink, _ text: String, at now: Instant) {
+    if !isSpoiled, !notes.spoiledAddresses.contains(link.peer) { complain(text, at: now) }
+  }
+
+  // MARK: Links
+
+  func index(of handle: HCI.ConnectionHandle) -> Int? { connections.firstIndex { $0.handle == handle } }
+
+  /// Nothing is as it was: after a start, or when the controller has lost everything.
+  func forget() {
+    connections.removeAll()
+    (isAdvertising, isTraining, isScanning) = (false, false, false)
+    (initiatingSince, synchronizingSince) = (nil, nil)
+    syncs.removeAll()
+    data.removeAll()
+    commands.removeAll()
+    unanswered = nil
+  }
+
+  /// What has been going on for too long.
+  func checkProcedures(at now: Instant) {
+    for link in connections {
+      for (procedure, since) in link.pending where now - since > Self.longestProcedure {
+        complain("\(procedure) on \(link.handle) has not ended since \(since.sinceZero.duration)", at: now)
+        if let index = index(of: link.handle) { connections[index].end(procedure) }
+      }
+    }
+    // A host whose commands get lost begins anew.
+    if let unanswered, now - unanswered.since > .seconds(5) {
+      forget()
+      start()
+    }
+  }
+}

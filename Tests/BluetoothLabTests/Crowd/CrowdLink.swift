@@ -1,0 +1,54 @@
+import BluetoothWire
+
+/// One end of a connection, as a host of a crowd knows it.
+struct CrowdLink {
+  /// What a host asks its controller for, and what ends with an event.
+  enum Procedure: String {
+    case disconnection, version, features, connectionUpdate, phyUpdate, encryption, clockAccuracy
+  }
+
+  let handle: HCI.ConnectionHandle
+  let isCentral: Bool
+  let peer: UInt64
+  /// Its place in `CrowdNotes.streams`.
+  let stream: Int
+  var sent = 0
+  /// Packets that the controller has and has not told to be over.
+  var inFlight = 0
+  var assembly: [UInt8] = []
+  var isEncrypted = false
+  /// What is going on, and since when.
+  private(set) var pending: [(procedure: Procedure, since: Instant)] = []
+
+  init(handle: HCI.ConnectionHandle, isCentral: Bool, peer: UInt64, stream: Int) {
+    self.handle = handle
+    self.isCentral = isCentral
+    self.peer = peer
+    self.stream = stream
+  }
+
+  func isPending(_ procedure: Procedure) -> Bool { pending.contains { $0.procedure == procedure } }
+
+  mutating func begin(_ procedure: Procedure, at now: Instant) { pending.append((procedure, now)) }
+
+  mutating func end(_ procedure: Procedure) { pending.removeAll { $0.procedure == procedure } }
+
+  /// A key that both ends know.
+  func key(own: UInt64) -> UInt128 { UInt128(min(own, peer)) << 64 | UInt128(max(own, peer)) &* 0x9E37_79B9 }
+}
+
+extension HCI.Command {
+  /// What this command begins if the controller agrees, and on which connection.
+  var procedure: (HCI.ConnectionHandle, CrowdLink.Procedure)? {
+    switch self {
+    case .disconnect(let handle, _): (handle, .disconnection)
+    case .readRemoteVersionInformation(let handle): (handle, .version)
+    case .leReadRemoteFeatures(let handle): (handle, .features)
+    case .leConnectionUpdate(let handle, _, _): (handle, .connectionUpdate)
+    case .leSetPHY(let handle, _, _): (handle, .phyUpdate)
+    case .leEnableEncryption(let handle, _, _, _): (handle, .encryption)
+    case .leRequestPeerSCA(let handle): (handle, .clockAccuracy)
+    default: nil
+    }
+  }
+}

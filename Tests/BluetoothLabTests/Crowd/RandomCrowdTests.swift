@@ -1,0 +1,128 @@
+import BluetoothRadio
+import BluetoothServer
+import BluetoothWire
+import Foundation
+import Testing
+
+@testable import BluetoothLab
+
+/// Many devices whose hosts do at random what hosts may do, while everything goes wrong that can.
+@Suite("A crowd under every fault")
+struct RandomCrowdTests {
+  @Test("200 devices for 10 radio minutes: nothing acknowledged is lost, everything ends, one seed gives one capture")
+  func crowd() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("crowd-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+
+    let crowd = try Crowd(devices: 200, seed: 54, minutes: 10, capture: folder.appendingPathComponent("long"))
+    crowd.world.run(for: .seconds(30))
+    try crowd.world.finishCapture()
+    crowd.world.run(for: .seconds(570))
+    crowd.check()
+    #expect(crowd.notes.complaints == [])
+    for deed in Self.deeds {
+      #expect(crowd.notes.deeds[deed, default: 0] > 0, "\(deed) never happened: \(crowd.notes.deeds)")
+    }
+
+    let again = try Crowd(devices: 200, seed: 54, minutes: 10, capture: folder.appendingPathComponent("again"))
+    again.world.run(for: .seconds(30))
+    try again.world.finishCapture()
+    let captures = try ["long", "again"].map { try Data(contentsOf: folder.appendingPathComponent($0)) }
+    #expect(captures[0].count > 100_000)
+    #expect(captures[0] == captures[1])
+  }
+
+  /// What must have happened at least once in such a crowd.
+  private static let deeds = [
+    "connection", "connection as peripheral", "data", "encrypted data", "version", "features", "connectionUpdate",
+    "phyUpdate", "encryption", "clockAccuracy", "synchronization", "synchronization by transfer", "periodic report",
+    "hardware error", "link with both ends' counters",
+  ]
+}
+
+private struct Crowd {
+  let world: World
+  let notes = CrowdNotes()
+  private let hosts: [RadioID]
+
+  /// - Parameter capture: where the air and HCI are written to.
+  init(devices: Int, seed: UInt64, minutes: Int, capture: URL) throws {
+    world = World(seed: seed, capture: try Capture(path: capture.path))
+    var places = SplitGenerator(seed: seed &+ 1)
+    var hosts: [RadioID] = []
+    for number in 0..<devices {
+      // Beside each other and far away: some hear each other well, some badly, some not at all.
+      let position = Position(x: Double(places.next() % 60), y: Double(places.next() % 60))
+      hosts.append(world.addCrowdHost(number, at: position, notes: notes))
+    }
+    self.hosts = hosts
+    addFaults(seconds: minutes * 60, random: &places)
+  }
+
+  static func isSpoiled(_ number: Int) -> Bool { number % 10 == 9 }
+
+  private func addFaults(seconds: Int, random: inout SplitGenerator) {
+    world.add([.air(.lose, .anything, .percent(1)), .air(.corrupt, .anything, .percent(1))])
+    for number in hosts.indices where Self.isSpoiled(number) {
+      let device = RadioDevice(name: "host \(number)", radio: hosts[number], world: world)
+      device.add([
+        .hci(.lose, .anything, .percent(0.2)), .hci(.duplicate, .anything, .percent(0.2)),
+        .hci(.corrupt, .anything, .percent(0.2)), .hci(.delay(.milliseconds(30)), .anything, .percent(0.5)),
+        .air(.inject([0x14, 0xFF, 0xFF, 0xFF]), .control(from: device.name), .percent(10)),
+        .air(.inject([]), .control(from: device.name), .percent(5)),
+        .device(.stopAnswering(for: .seconds(20)), when: .at(.seconds(Int64(random.next() % UInt64(seconds))))),
+      ])
+    }
+    for number in hosts.indices {
+      let name = "host \(number)"
+      let time = Duration.seconds(Int64(random.next() % UInt64(seconds)))
+      let action: DeviceFault.Action =
+        switch number % 5 {
+        case 0: .mute(for: .seconds(Int64(1 + random.next() % 12)))
+        case 1: .driftClock(partsPerMillion: Double(Int(random.next() % 400)) - 200)
+        case 2: .resetController
+        case 3: .refuseConnections(for: .seconds(30))
+        default: .mute(for: .milliseconds(Int64(random.next() % 2_000)))
+        }
+      world.add([.device(action, name, when: .at(time))])
+    }
+  }
+
+  /// What must hold at the end of a run.
+  func check() {
+    let (hosts, notes) = (hosts, notes)
+    world.inspect { engine in
+      notes.checkStreams(at: engine.now)
+      for radio in hosts {
+        let statistics = engine.statistics(of: radio)
+        let total = statistics.airTime + statistics.receiving + statistics.idle
+        if total != engine.now.sinceZero { notes.complain("\(radio): \(total) of radio time", at: engine.now) }
+        (engine.participant(radio) as? CrowdHost)?.checkProcedures(at: engine.now)
+      }
+      notes.checkCounters(of: hosts.compactMap { engine.participant($0) as? CrowdHost }, at: engine.now)
+    }
+  }
+}
+
+extension World {
+  fileprivate func addCrowdHost(_ number: Int, at position: Position, notes: CrowdNotes) -> RadioID {
+    let name = "host \(number)"
+    let environment = environment
+    // A world is confined, and so are the notes of its devices.
+    nonisolated(unsafe) let notes = notes
+    var options = DeviceOptions(position: position)
+    options.sleepClockAccuracy = 250
+    let configuration = options.configuration(named: name)
+    return register(name) {
+      let radio = mailbox.addDevice(radio: configuration.radio) { engine, radio in
+        let generator = engine.generator.split("device " + name)
+        return CrowdHost(
+          name, number: number, isSpoiled: Crowd.isSpoiled(number),
+          configuration: configuration.controller(random: generator), radio: radio, environment: environment,
+          generator: generator, pool: engine.pool, notes: notes, at: engine.now)
+      }
+      return RadioDevice(name: name, radio: radio, world: self)
+    }.radio
+  }
+}
