@@ -28,7 +28,7 @@ struct HostileProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("S18: an invalid PDU in the middle of a PHY update changes nothing of it; 1,000 times over, nothing is left behind")
+  @Test("S18: an invalid PDU in a PHY update changes nothing of it; 1,000 times over, nothing is left behind")
   func phyUpdateAndGarbage() throws {
     let link = try TestLink(interval: 6, timeout: 100)
     link.air.run(for: .milliseconds(50))

@@ -83,7 +83,9 @@ extension HCI.ReturnParameters {
   /// What a command that could not be read returns: its handle too, if it begins with one and returns it.
   package static func failure(_ status: HCI.ErrorCode, of opcode: HCI.Opcode, _ parameters: ByteSlice) -> Self {
     var reader = ByteReader(parameters)
-    guard beginsWithHandle(opcode), let handle = try? HCI.ConnectionHandle(from: &reader) else { return .status(status) }
+    guard beginsWithHandle(opcode), let handle = try? HCI.ConnectionHandle(from: &reader) else {
+      return .status(status)
+    }
     return .handle(status, handle)
   }
 

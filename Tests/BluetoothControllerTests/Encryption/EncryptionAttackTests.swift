@@ -22,7 +22,7 @@ struct EncryptionAttackTests {
   /// Has one new packet of `device` that `condition` chooses arrive as `change` makes it.
   private func replace(
     on link: TestLink, from device: Int, where condition: @escaping (TestAir.Transmission) -> Bool = { _ in true },
-    _ change: @escaping (inout TestAir.Transmission) -> Void
+    by change: @escaping (inout TestAir.Transmission) -> Void
   ) {
     var isDone = false
     link.air.fate = { transmission in
@@ -55,7 +55,8 @@ struct EncryptionAttackTests {
     arguments: [LL.ControlOpcode.pauseEncRsp, .encReq, .startEncRsp])
   func dataAfterPause(opcode: LL.ControlOpcode) throws {
     let link = try TestLink.encrypted()
-    replace(on: link, from: 0, where: { $0.controlPDU?.opcode == opcode }) { $0.replace(with: .data([1, 2, 3, 4, 5])) }
+    replace(
+      on: link, from: 0, where: { $0.controlPDU?.opcode == opcode }, by: { $0.replace(with: .data([1, 2, 3, 4, 5])) })
     link.enableEncryption()
     expectMICFailure(of: \.peripheral, on: link)
   }
@@ -65,7 +66,8 @@ struct EncryptionAttackTests {
     arguments: [LL.ControlOpcode.encRsp, .startEncReq, .startEncRsp])
   func dataOfPeripheralAfterPause(opcode: LL.ControlOpcode) throws {
     let link = try TestLink.encrypted()
-    replace(on: link, from: 1, where: { $0.controlPDU?.opcode == opcode }) { $0.replace(with: .data([1, 2, 3, 4, 5])) }
+    replace(
+      on: link, from: 1, where: { $0.controlPDU?.opcode == opcode }, by: { $0.replace(with: .data([1, 2, 3, 4, 5])) })
     link.enableEncryption()
     expectMICFailure(of: \.central, on: link)
   }
@@ -76,9 +78,11 @@ struct EncryptionAttackTests {
   func refusalAfterPause(opcode: LL.ControlOpcode) throws {
     let link = try TestLink.encrypted()
     let refusal = LL.ControlPDU.rejectExtInd(opcode: LL.ControlOpcode.encReq.rawValue, .pinOrKeyMissing)
-    replace(on: link, from: 1, where: { $0.controlPDU?.opcode == opcode }) {
-      $0.replace(with: OutgoingPDU(llid: .control, payload: refusal.payload(in: PacketPool()), meaning: .none))
-    }
+    replace(
+      on: link, from: 1, where: { $0.controlPDU?.opcode == opcode },
+      by: {
+        $0.replace(with: OutgoingPDU(llid: .control, payload: refusal.payload(in: PacketPool()), meaning: .none))
+      })
     link.enableEncryption()
     link.central.send([0xAA], on: link.centralHandle)
     expectMICFailure(of: \.central, on: link)
@@ -90,9 +94,11 @@ struct EncryptionAttackTests {
   func dataInTheMiddle(device: Int, opcode: LL.ControlOpcode) throws {
     let link = try TestLink()
     link.peripheral.answersKeyRequests()
-    replace(on: link, from: device, where: { $0.controlPDU?.opcode == opcode }) {
-      $0.replace(with: .data([1, 2, 3, 4, 5]))
-    }
+    replace(
+      on: link, from: device, where: { $0.controlPDU?.opcode == opcode },
+      by: {
+        $0.replace(with: .data([1, 2, 3, 4, 5]))
+      })
     link.enableEncryption()
     expectMICFailure(of: device == 0 ? \.peripheral : \.central, on: link)
   }
@@ -116,11 +122,13 @@ struct EncryptionAttackTests {
   @Test("S23: a wrong bit anywhere is a MIC failure", arguments: [0, 3, 4, 6])
   func wrongBit(octet: Int) throws {
     let link = try TestLink.encrypted()
-    replace(on: link, from: 0, where: { !$0.packet.payload.isEmpty }) { transmission in
-      var bytes = transmission.packet.payload.bytes
-      bytes[octet] ^= 0x10
-      transmission.packet.payload = ByteSlice(bytes)
-    }
+    replace(
+      on: link, from: 0, where: { !$0.packet.payload.isEmpty },
+      by: { transmission in
+        var bytes = transmission.packet.payload.bytes
+        bytes[octet] ^= 0x10
+        transmission.packet.payload = ByteSlice(bytes)
+      })
     link.central.send([1, 2, 3], on: link.centralHandle)
     expectMICFailure(of: \.peripheral, on: link)
   }
