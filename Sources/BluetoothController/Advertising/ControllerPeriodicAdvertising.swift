@@ -40,6 +40,14 @@ extension Controller {
     if !radioUse.isActivity(.periodicAdvertising(index)) { claimTrain(index) }
   }
 
+  /// The host knows other channels to be bad: those who follow the trains are told, and then all change.
+  mutating func trainChannelsChanged() {
+    for index in sets.indices {
+      sets[index]?.periodic?.advertiser?.setChannelMap(host.channelMap)
+      if !radioUse.isActivity(.periodicAdvertising(index)) { claimTrain(index) }
+    }
+  }
+
   private mutating func claimTrain(_ index: Int) {
     guard let place = sets[index]?.periodic?.advertiser?.place else { return }
     agenda[place] = sets[index]?.periodic?.advertiser?.claim

@@ -23,7 +23,7 @@ struct PeriodicAdvertiser {
   private let power: Decibel
   private let clock: SleepClock
   private let selection: LL.ChannelSelection
-  private let channelMap: ChannelMap
+  private var channels: AnnouncedChannelMap
 
   /// AdvData of the train, and the ADI if it is to be sent.
   private var data: ByteSlice
@@ -45,7 +45,7 @@ struct PeriodicAdvertiser {
     self.data = data
     self.dataInfo = dataInfo
     self.sleepClockAccuracy = sleepClockAccuracy
-    self.channelMap = channelMap
+    channels = AnnouncedChannelMap(channelMap)
     self.clock = clock
     self.place = place
     advertiser = identity.own
@@ -64,6 +64,12 @@ struct PeriodicAdvertiser {
     self.dataInfo = dataInfo
   }
 
+  /// The channels that are to be used: those who follow the train are told first.
+  mutating func setChannelMap(_ map: ChannelMap) { channels.change(to: map, from: upcomingEvent) }
+
+  /// The first event none of whose packets has been sent.
+  private var upcomingEvent: Int { chain == nil ? event : event + 1 }
+
   var interval: TimeSpan { LL.SyncInfo.intervalUnit * Int64(properties.interval) }
 
   private func start(of event: Int) -> Instant { clock.instant(interval * Int64(event), after: reference) }
@@ -74,7 +80,7 @@ struct PeriodicAdvertiser {
     var event = max(event, Int((earliest - reference).nanoseconds / interval.nanoseconds))
     while start(of: event) < earliest { event += 1 }
     var result = LL.SyncInfo(
-      offset: .none, isAdjusted: false, interval: properties.interval, channelMap: channelMap,
+      offset: .none, isAdjusted: false, interval: properties.interval, channelMap: channels.map(at: event),
       sleepClockAccuracy: sleepClockAccuracy, accessAddress: accessAddress, crcInit: crcInit,
       eventCounter: UInt16(truncatingIfNeeded: event))
     result.span = start(of: event) - now
@@ -87,7 +93,8 @@ struct PeriodicAdvertiser {
   /// Whether all packets of an event are over before the next event.
   static func canCarry(_ data: ByteSlice, interval: TimeSpan, modulation: Modulation) -> Bool {
     let maximum = LL.ExtendedAdvertisingPayload.maximumLength
-    let packets = 1 + data.count / (maximum - 16)
+    // The first packet may have ADI, AuxPtr, TxPower and a Channel Map Update Indication.
+    let packets = 1 + data.count / (maximum - 18)
     return (modulation.airTime(payloadOctets: maximum) + LL.minimumAuxiliaryFrameSpace) * Int64(packets) < interval
       || packets == 1
   }
@@ -95,9 +102,10 @@ struct PeriodicAdvertiser {
   // MARK: Events
 
   private var fields: LL.ExtendedAdvertisingPayload {
-    LL.ExtendedAdvertisingPayload(
-      dataInfo: dataInfo,
-      transmitPower: chain == nil && properties.includesTransmitPower ? power.hciLevel : nil)
+    guard chain == nil else { return LL.ExtendedAdvertisingPayload(dataInfo: dataInfo) }
+    return LL.ExtendedAdvertisingPayload(
+      dataInfo: dataInfo, transmitPower: properties.includesTransmitPower ? power.hciLevel : nil,
+      additionalData: channels.announcement)
   }
 
   var claim: RadioClaim {
@@ -119,16 +127,16 @@ struct PeriodicAdvertiser {
   mutating func begin(at now: Instant, agenda: RadioAgenda, in pool: PacketPool) -> RadioStep {
     losses = 0
     let fields = fields
+    let (selection, event, map) = (selection, event, channels.map(at: event))
     let channel: ChannelIndex
     if let link = chain?.next {
       channel = link.channel
     } else {
-      channel = selection.channel(event: event, map: channelMap)
+      channel = selection.channel(event: event, map: map)
       chain = AuxiliaryChain(
         data, modulation: modulation, isClockAccurate: sleepClockAccuracy.partsPerMillion <= 50,
         first: AuxiliaryChain.Link(start: now, channel: channel))
     }
-    let (selection, event, map) = (selection, event, channelMap)
     let payload = chain?.take(fields, at: now, agenda: agenda) { sent in
       selection.channel(event: event + sent, map: map)
     }
@@ -141,14 +149,18 @@ struct PeriodicAdvertiser {
   mutating func end() {
     // The next event waits for nothing.
     if let link = chain?.next, link.start < start(of: event + 1) - LL.minimumAuxiliaryFrameSpace { return }
-    chain = nil
-    event += 1
+    advance()
   }
 
   /// The radio was not free at the time that was announced.
   mutating func lose() {
     if chain == nil { losses += 1 }
+    advance()
+  }
+
+  private mutating func advance() {
     chain = nil
     event += 1
+    channels.advance(to: event)
   }
 }

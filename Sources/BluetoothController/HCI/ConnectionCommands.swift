@@ -140,6 +140,7 @@ extension Controller {
       connections[index].channelsChanged(at: now, into: &output)
     }
     for index in sets.indices { sets[index]?.advertiser?.auxiliary?.channelMap = host.channelMap }
+    trainChannelsChanged()
     return .success
   }
 }

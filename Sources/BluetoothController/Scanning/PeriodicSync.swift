@@ -137,8 +137,9 @@ struct PeriodicSync {
     event -= Int(ahead)
     while schedule.anchor(of: event) - anchor < LL.interFrameSpace { event += 1 }
     var result = info
-    result.channelMap = nextMap?.map ?? channelMap
     result.eventCounter = counter(of: event)
+    result.channelMap = channelMap
+    if let nextMap, Int16(bitPattern: result.eventCounter &- nextMap.instant) >= 0 { result.channelMap = nextMap.map }
     result.span = schedule.anchor(of: event) - anchor
     return result
   }
@@ -186,32 +187,5 @@ struct PeriodicSync {
     let missed = (now - schedule.listeningEnds).nanoseconds / schedule.interval.nanoseconds
     schedule.advance(skipping: Int(missed))
     if schedule.listeningEnds <= now { schedule.advance() }
-  }
-}
-
-/// Channel Map Update Indication, an AD structure in ACAD of AUX_SYNC_IND · Vol 6, Part B, 4.4.2.5.1.
-struct ChannelMapUpdate {
-  private static let type: UInt8 = 0x28
-  private static let length = 7
-
-  let map: ChannelMap
-  /// paEventCounter of the first event with this map.
-  let instant: UInt16
-
-  init?(in data: ByteSlice) {
-    var index = 0
-    while index + 1 < data.count {
-      let length = Int(data[index])
-      guard length > 0, index + 1 + length <= data.count else { return nil }
-      if data[index + 1] == Self.type, length == Self.length + 1 {
-        var bits: UInt64 = 0
-        for octet in (0..<5).reversed() { bits = bits << 8 | UInt64(data[index + 2 + octet]) }
-        map = ChannelMap(bits: bits)
-        instant = UInt16(data[index + 7]) | UInt16(data[index + 8]) << 8
-        return
-      }
-      index += 1 + length
-    }
-    return nil
   }
 }

@@ -1,0 +1,85 @@
+import BluetoothWire
+
+/// Channel Map Update Indication, an AD structure in ACAD of AUX_SYNC_IND · Vol 6, Part B, 4.4.2.5.1.
+struct ChannelMapUpdate {
+  private static let type: UInt8 = 0x28
+  private static let length = 7
+
+  let map: ChannelMap
+  /// paEventCounter of the first event with this map.
+  let instant: UInt16
+
+  init(_ map: ChannelMap, instant: UInt16) {
+    self.map = map
+    self.instant = instant
+  }
+
+  init?(in data: ByteSlice) {
+    var index = 0
+    while index + 1 < data.count {
+      let length = Int(data[index])
+      guard length > 0, index + 1 + length <= data.count else { return nil }
+      if data[index + 1] == Self.type, length == Self.length + 1 {
+        var bits: UInt64 = 0
+        for octet in (0..<5).reversed() { bits = bits << 8 | UInt64(data[index + 2 + octet]) }
+        map = ChannelMap(bits: bits)
+        instant = UInt16(data[index + 7]) | UInt16(data[index + 8]) << 8
+        return
+      }
+      index += 1 + length
+    }
+    return nil
+  }
+
+  /// The structure with its length and type.
+  var octets: ByteSlice {
+    var result = [UInt8(Self.length + 1), Self.type]
+    for octet in 0..<5 { result.append(UInt8(truncatingIfNeeded: map.bits >> UInt64(8 * octet))) }
+    result += [UInt8(truncatingIfNeeded: instant), UInt8(truncatingIfNeeded: instant >> 8)]
+    return ByteSlice(result)
+  }
+}
+
+/// The channel map of an own train, and the next one, which is announced before it counts · Vol 6, Part B, 4.4.2.5.1.
+struct AnnouncedChannelMap {
+  /// In how many events a map is announced. Six is the least; the radio may be elsewhere in some, and who skips events is to
+  /// hear of it, too.
+  private static let announcements = 12
+
+  private var current: ChannelMap
+  private var next: (map: ChannelMap, instant: Int)?
+  /// What was asked for while `next` was announced.
+  private var wanted: ChannelMap?
+  /// ACAD of AUX_SYNC_IND; empty unless a map is announced.
+  private(set) var announcement = ByteSlice()
+
+  init(_ map: ChannelMap) { current = map }
+
+  /// Begins to announce `map` in `event`, or when the present announcement is over.
+  mutating func change(to map: ChannelMap, from event: Int) {
+    guard next == nil else {
+      wanted = map
+      return
+    }
+    guard map != current else { return }
+    let instant = event + Self.announcements
+    next = (map, instant)
+    announcement = ChannelMapUpdate(map, instant: UInt16(truncatingIfNeeded: instant)).octets
+  }
+
+  func map(at event: Int) -> ChannelMap {
+    guard let next, event >= next.instant else { return current }
+    return next.map
+  }
+
+  /// `event` is the next one.
+  mutating func advance(to event: Int) {
+    guard let next, event >= next.instant else { return }
+    current = next.map
+    self.next = nil
+    announcement = ByteSlice()
+    guard let wanted else { return }
+    self.wanted = nil
+    change(to: wanted, from: event)
+  }
+}
