@@ -82,6 +82,8 @@ struct Bench {
       .complete(
         .leMaximumDataLength(
           transmit: HCI.DataLength(octets: 251, time: 2120), receive: HCI.DataLength(octets: 251, time: 2120)))
+    case .leSetExtendedAdvertisingParameters(let parameters):
+      .complete(.leSelectedTransmitPower(parameters.transmitPower))
     case .leSetDataLength(let handle, _): .complete(.handle(.success, handle))
     case .readRSSI(let handle): .complete(.rssi(handle, -40))
     case .leLongTermKeyRequestNegativeReply(let handle), .leRemoteConnectionParameterRequestReply(let handle, _, _),

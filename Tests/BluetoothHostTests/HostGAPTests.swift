@@ -28,6 +28,58 @@ struct HostAdvertisingTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
+  @Test("Advertising with extended commands uses one set on the legacy PDUs, with an address and a power of its own")
+  func extendedSequence() {
+    var bench = extendedBench()
+    var advertising = HostAdvertising(data: [2, 1, 6], scanResponse: [2, 10, 0])
+    advertising.shape.transmitPower = -12
+    bench.perform { host, now in host.startAdvertising(advertising, at: now) }
+    let set = HCI.AdvertisingHandle(rawValue: 0)
+    let parameters = HCI.ExtendedAdvertisingParameters(
+      handle: set, properties: [.legacy, .connectable, .scannable], minimumInterval: 160, maximumInterval: 160,
+      ownAddressType: .random, transmitPower: -12)
+    #expect(
+      bench.commands == [
+        .leSetExtendedAdvertisingParameters(parameters), .leSetAdvertisingSetRandomAddress(set, Bench.address.value),
+        .leSetExtendedAdvertisingData(set, HCI.AdvertisingDataFragment(.complete, [2, 1, 6])),
+        .leSetExtendedScanResponseData(set, HCI.AdvertisingDataFragment(.complete, [2, 10, 0])), enable(true, bench),
+      ])
+    #expect(bench.advertisingAnswers == [nil])
+    bench.forget()
+    bench.perform { host, now in host.stopAdvertising(at: now) }
+    #expect(bench.commands == [enable(false, bench)])
+  }
+
+  @Test("A set that nobody can scan is given no scan response")
+  func extendedBroadcast() {
+    var bench = extendedBench()
+    var advertising = HostAdvertising(data: [2, 1, 6], scanResponse: [2, 10, 0])
+    advertising.shape.type = .nonConnectableUndirected
+    bench.perform { host, now in host.startAdvertising(advertising, at: now) }
+    #expect(
+      bench.commands.map(\.opcode) == [
+        .leSetExtendedAdvertisingParameters, .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingData,
+        .leSetExtendedAdvertisingEnable,
+      ])
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  private func extendedBench() -> Bench {
+    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+    configuration.advertisesWithExtendedCommands = true
+    var bench = Bench(configuration: configuration)
+    bench.facts.leFeatures.insert(.extendedAdvertising)
+    bench.powerOn()
+    return bench
+  }
+
+  private func enable(_ on: Bool, _ bench: Bench) -> HCI.Command {
+    .leSetExtendedAdvertisingEnable(
+      on,
+      HCI.AdvertisingSetEnables([HCI.AdvertisingSetEnables.Element(HCI.AdvertisingHandle(rawValue: 0))], in: bench.pool)
+    )
+  }
+
   @Test("Only what is new is set on the next start")
   func again() {
     var bench = bench()

@@ -71,4 +71,25 @@ struct AdvertisingTests {
     let events = beacon.statistics.transmitted.packets / (channels == .all ? 3 : 1)
     #expect((90...100).contains(events))
   }
+
+  @Test("What advertises with less power is heard as much more faintly", .timeLimit(.minutes(1)))
+  func transmitPower() async {
+    func level(_ power: Int?, _ generation: DeviceOptions.Generation) async -> Double? {
+      var advertising = Advertising(AdvertisingPayload(fitting: [.name("Faint")]))
+      advertising.transmitPower = power
+      var options = DeviceOptions(transmitPower: 4)
+      options.generation = generation
+      let world = World(seed: 1)
+      world.add(Broadcaster(advertising), named: "beacon", options)
+      let app = Explorer(on: world.device(named: "phone", at: Position(x: 2)), connects: false)
+      await world.run(for: .seconds(1))
+      return app.rssi
+    }
+    let own = await level(nil, .bluetooth54) ?? 0
+    #expect(await level(4, .bluetooth54) == own)
+    #expect(await level(-8, .bluetooth54) == own - 12)
+    #expect(await level(-100, .bluetooth54) == own - 24)
+    // A chip of 2010 has one power.
+    #expect(await level(-8, .bluetooth40) == own)
+  }
 }

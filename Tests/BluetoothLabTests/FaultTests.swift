@@ -110,6 +110,31 @@ struct FaultTests {
 
   // MARK: Between host and controller
 
+  @Test("A packet that comes from no device is heard at its time, from its place, by whoever listens to its channel")
+  func foreignPacket() async throws {
+    let world = World(seed: 1)
+    let app = Explorer(on: world.device(named: "phone"), connects: false)
+    await world.run(for: .seconds(1))
+    // ADV_NONCONN_IND of a random static address, with the complete name "Hi".
+    let pdu: [UInt8] = [0x42, 0, 7, 0, 0, 0, 0, 0xC0, 3, 0x09, 0x48, 0x69]
+    for (index, channel) in [0, 12, 39].enumerated() {
+      var packet = ForeignPacket(pdu, channel: channel)
+      packet.transmitPower = 10
+      packet.position = Position(x: 10)
+      world.inject(packet, at: .milliseconds(2_000 + index))
+    }
+    await world.run(for: .milliseconds(900))
+    #expect(app.sightings == 0)
+    await world.run(for: .seconds(1))
+    // The phone listens to one of the three advertising channels.
+    #expect(app.sightings == 1)
+    #expect(app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Hi")
+    #expect(app.rssi == -55)
+    let strikes = world.faultStrikes
+    #expect(strikes.map(\.time) == [.milliseconds(2_000), .milliseconds(2_001), .milliseconds(2_002)])
+    #expect(strikes.allSatisfy { $0.device == "injected" && $0.layer == .air })
+  }
+
   @Test("A notification that is lost between controller and host is lost for good")
   func lostAtHCI() async {
     let meeting = await subscribed()

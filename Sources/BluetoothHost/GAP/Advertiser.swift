@@ -1,21 +1,23 @@
 import BluetoothWire
 
-/// Brings the controller's advertising to what is wanted, one command at a time · Vol 4, Part E, 7.8.5 to 7.8.9.
+/// Brings the controller's advertising to what is wanted, one command at a time · Vol 4, Part E, 7.8.5 to 7.8.9, and 7.8.52
+/// to 7.8.56 for extended commands.
 struct Advertiser {
-  private enum Step { case disable, parameters, data, scanResponse, enable }
+  private enum Step { case disable, parameters, address, data, scanResponse, enable }
 
   private var wanted: HostAdvertising?
   /// What the controller has.
   private var data: ByteSlice?
   private var scanResponse: ByteSlice?
   private var shape: HostAdvertising.Shape?
+  private var hasAddress = false
   private(set) var isEnabled = false
   private var inFlight: Step?
   private var owesAnswer = false
   /// The controller has refused to go on beside the links that there are.
   private var isBlocked = false
   /// Something has changed since there was nothing to do.
-  private var isDirty = false
+  private(set) var isDirty = false
 
   mutating func start(_ advertising: HostAdvertising) {
     wanted = advertising
@@ -45,34 +47,34 @@ struct Advertiser {
   }
 
   /// The next command; nil: there is nothing to do now.
-  mutating func next(_ configuration: HostConfiguration, ownAddressType: HCI.OwnAddressType) -> HCI.Command? {
+  mutating func next(_ commands: AdvertisingCommands) -> HCI.Command? {
     guard isDirty, inFlight == nil else { return nil }
-    let command = nextCommand(configuration, ownAddressType)
+    let command = nextCommand(commands)
     isDirty = command != nil
     return command
   }
 
-  private mutating func nextCommand(
-    _ configuration: HostConfiguration, _ ownAddressType: HCI.OwnAddressType
-  ) -> HCI.Command? {
-    guard let wanted, !isBlocked else {
-      return isEnabled ? send(.disable, .leSetAdvertisingEnable(false)) : nil
-    }
+  private mutating func nextCommand(_ commands: AdvertisingCommands) -> HCI.Command? {
+    guard let wanted, !isBlocked else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
     if shape != wanted.shape {
       // An advertiser that is on takes no other parameters · Vol 4, Part E, 7.8.5.
-      if isEnabled { return send(.disable, .leSetAdvertisingEnable(false)) }
+      if isEnabled { return send(.disable, commands.enable(false)) }
       shape = wanted.shape
-      return send(.parameters, .leSetAdvertisingParameters(wanted.shape.parameters(configuration, ownAddressType)))
+      return send(.parameters, commands.parameters(wanted.shape))
+    }
+    if !hasAddress {
+      hasAddress = true
+      if let command = commands.address { return send(.address, command) }
     }
     if data != wanted.data {
       data = wanted.data
-      return send(.data, .leSetAdvertisingData(wanted.data))
+      return send(.data, commands.data(wanted.data))
     }
     if scanResponse != wanted.scanResponse {
       scanResponse = wanted.scanResponse
-      return send(.scanResponse, .leSetScanResponseData(wanted.scanResponse))
+      if let command = commands.scanResponse(wanted) { return send(.scanResponse, command) }
     }
-    return isEnabled ? nil : send(.enable, .leSetAdvertisingEnable(true))
+    return isEnabled ? nil : send(.enable, commands.enable(true))
   }
 
   private mutating func send(_ step: Step, _ command: HCI.Command) -> HCI.Command {
@@ -86,6 +88,7 @@ struct Advertiser {
     guard status == .success else {
       switch inFlight {
       case .parameters: shape = nil
+      case .address: hasAddress = false
       case .data: data = nil
       case .scanResponse: scanResponse = nil
       // It was off already.
@@ -104,7 +107,7 @@ struct Advertiser {
     switch inFlight {
     case .disable: isEnabled = false
     case .enable: isEnabled = true
-    case .parameters, .data, .scanResponse, nil: break
+    case .parameters, .address, .data, .scanResponse, nil: break
     }
     return answer
   }

@@ -16,12 +16,8 @@ package struct HostAdvertising: Hashable, Sendable {
     package var interval: UInt16?
     /// Bits 0 to 2: channels 37 to 39.
     package var channelMap: UInt8 = 0b111
-
-    func parameters(_ configuration: HostConfiguration, _ own: HCI.OwnAddressType) -> HCI.AdvertisingParameters {
-      let interval = interval ?? configuration.advertisingInterval
-      return HCI.AdvertisingParameters(
-        minimumInterval: interval, maximumInterval: interval, type: type, ownAddressType: own, channelMap: channelMap)
-    }
+    /// dBm, −127 to 20; nil: that of the controller. Only extended commands can ask for one.
+    package var transmitPower: Int8?
   }
 
   package init(data: ByteSlice, scanResponse: ByteSlice) {

@@ -6,7 +6,7 @@ extension Host {
   mutating func settle(at now: Instant) {
     if isOn {
       let ownAddressType = controller.ownAddressType
-      if let command = advertiser.next(configuration, ownAddressType: ownAddressType) {
+      if advertiser.isDirty, let command = advertiser.next(advertisingCommands) {
         commands.append(command, for: .advertising)
       }
       if let command = scanner.next(configuration, ownAddressType: ownAddressType) {

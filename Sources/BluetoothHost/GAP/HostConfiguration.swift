@@ -11,6 +11,9 @@ package struct HostConfiguration: Sendable {
   package var scanInterval: UInt16 = 48
   /// Advertising interval in units of 0.625 ms: 100 ms.
   package var advertisingInterval: UInt16 = 160
+  /// Advertises with the extended commands where the controller has them, which then takes no legacy ones: for hosts that
+  /// neither scan nor connect.
+  package var advertisesWithExtendedCommands = false
   /// The value of the characteristic Device Name; at most 248 octets are served.
   package var deviceName: String
   /// The value of the characteristic Appearance; 0: unknown.

@@ -77,7 +77,7 @@ extension Host {
   /// once.
   private mutating func shutDown(at now: Instant) {
     commands.removeAll()
-    if advertiser.isEnabled { commands.append(.leSetAdvertisingEnable(false), for: .other) }
+    if advertiser.isEnabled { commands.append(advertisingCommands.enable(false), for: .other) }
     if scanner.isEnabled { commands.append(.leSetScanEnable(false, filterDuplicates: false), for: .other) }
     for index in allLinks.indices where !allLinks[index].isHidden {
       if allLinks[index].standing == .announced {

@@ -48,6 +48,7 @@ extension World {
     register(name) {
       var configuration = options.configuration(named: name)
       configuration.host.appearance = accessory.appearance
+      configuration.host.advertisesWithExtendedCommands = true
       let environment = environment
       let made = configuration
       let radio = mailbox.addDevice(radio: configuration.radio) { engine, radio in

@@ -58,6 +58,8 @@ public struct Advertising: Hashable, Sendable {
   public var schedule: [Phase] = [.every(.milliseconds(100))]
   /// Where; none stands for all.
   public var channels = Channels.all
+  /// dBm, −20 to 20, what is beyond is held there; nil: that of the device, which one of Bluetooth 4.0 always has.
+  public var transmitPower: Int?
   /// What every packet says.
   public var payload: AdvertisingPayload
   /// What those who ask are told.
@@ -81,6 +83,7 @@ public struct Advertising: Hashable, Sendable {
     result.shape.interval = phase.units
     let bits = channels.intersection(.all).rawValue
     result.shape.channelMap = bits == 0 ? Channels.all.rawValue : bits
+    result.shape.transmitPower = transmitPower.map { Int8(min(max($0, -20), 20)) }
     return result
   }
 }

@@ -58,7 +58,8 @@ final class FaultInjector: @unchecked Sendable {
   func addDevice(named name: String) { shared.withLockedValue { $0.names.append(name) } }
 
   private func name(of radio: RadioID) -> String {
-    shared.withLockedValue { radio.index < $0.names.count ? $0.names[radio.index] : "device \(radio.index)" }
+    guard radio != .none else { return "injected" }
+    return shared.withLockedValue { radio.index < $0.names.count ? $0.names[radio.index] : "device \(radio.index)" }
   }
 
   private func radio(named name: String) -> RadioID? {
@@ -67,7 +68,7 @@ final class FaultInjector: @unchecked Sendable {
 
   private func isNamed(_ radio: RadioID, _ name: String?) -> Bool { name == nil || self.name(of: radio) == name }
 
-  private func note(_ layer: FaultStrike.Layer, _ device: RadioID, _ text: String, at now: Instant) {
+  func note(_ layer: FaultStrike.Layer, _ device: RadioID, _ text: String, at now: Instant) {
     let strike = FaultStrike(
       time: now.sinceZero.duration, layer: layer, device: name(of: device), description: text)
     shared.withLockedValue { $0.strikes.append(strike) }
