@@ -43,7 +43,7 @@ extension Connection {
   }
 
   /// The connection has the radio until `limit`.
-  mutating func beginEvent(limit: Instant, at now: Instant) -> RadioStep {
+  mutating func beginEvent(limit: Instant, at now: Instant, in pool: PacketPool) -> RadioStep {
     event = EventProgress()
     event.channel = selection.channel(event: schedule.next, map: channelMap).radioChannel
     event.limit = min(limit, schedule.anchor(of: schedule.next + 1) - LL.interFrameSpace)
@@ -53,7 +53,7 @@ extension Connection {
     switch role {
     case .central:
       schedule.anchored(at: now)
-      return transmit()
+      return transmit(in: pool)
     case .peripheral:
       return listen(until: schedule.listeningEnds)
     }
@@ -61,7 +61,8 @@ extension Connection {
 
   /// What is sent is decided now: what the host said within the interframe space goes along. A shortcut that no observer
   /// can tell: the controller answers in no time.
-  mutating func transmit() -> RadioStep {
+  mutating func transmit(in pool: PacketPool) -> RadioStep {
+    if flow.beginsUpdate { chooseInstant(in: pool) }
     let modulation = phys.modulation
     let isAgain = flow.isRetransmitting
     let (pdu, header) = flow.next(
@@ -222,7 +223,7 @@ extension Connection {
     of pdu: OutgoingPDU, at now: Instant, into output: inout HostOutput
   ) {
     switch pdu.meaning {
-    case .none: break
+    case .none, .update: break
     case .encryptionStart: encryption.session?.decrypts = true
     case .encryptionPause: encryption.session?.decrypts = false
     case .endOfPacket:

@@ -51,8 +51,10 @@ struct ControlProcedures {
 
   struct PendingUpdate {
     var change: Update
-    /// The number of the connection event.
-    var instant: Int
+    /// The number of the connection event; nil: the peripheral has not been told yet.
+    var instant: Int?
+    /// Where a central wants an anchor point to be after a change of parameters; nil: anywhere.
+    var anchor: Instant?
     /// Whether it is what this device's active procedure is for.
     var isOwn: Bool
   }
@@ -129,21 +131,27 @@ struct ControlProcedures {
 
   mutating func setDeadline(_ deadline: Instant?) { activeDeadline = deadline }
 
-  /// Both devices know of the change: nothing more is awaited but the instant.
-  mutating func agree(on change: Update, at instant: Int) {
+  /// Both devices know of the change, or the central has decided on it: nothing more is awaited but the instant.
+  mutating func agree(on change: Update, at instant: Int?, anchor: Instant? = nil) {
     let isOwn = remote == nil && active?.transaction == change.transaction
     if isOwn { activeDeadline = nil }
     remote = nil
-    update = PendingUpdate(change: change, instant: instant, isOwn: isOwn)
+    update = PendingUpdate(change: change, instant: instant, anchor: anchor, isOwn: isOwn)
+  }
+
+  /// The peripheral is about to hear of the change that was agreed on, in the form `change`.
+  mutating func choose(_ instant: Int, for change: Update) {
+    update?.instant = instant
+    update?.change = change
   }
 
   /// The change that happens at event number `event`, or should have before it; nil: none.
-  mutating func takeUpdate(at event: Int) -> PendingUpdate? {
-    guard var update, event >= update.instant else { return nil }
+  mutating func takeUpdate(at event: Int) -> (update: PendingUpdate, instant: Int)? {
+    guard var update, let instant = update.instant, event >= instant else { return nil }
     self.update = nil
     // The peer may have rejected this device's procedure after all: what it announced was its own then.
     update.isOwn = update.isOwn && active?.transaction == update.change.transaction
-    return update
+    return (update, instant)
   }
 
   /// What the host may ask for is bounded.

@@ -17,6 +17,8 @@ struct OutgoingPDU {
     case encryptionStart
     /// The peer does not encrypt any more · 5.1.3.2.
     case encryptionPause
+    /// What changes at an instant, which is chosen when the PDU is sent for the first time.
+    case update
   }
 
   var llid: LL.DataHeader.LLID
@@ -103,6 +105,18 @@ struct PacketFlow {
     if let first = control.first { return first.payload.count }
     if !isHeldBack, let first = packets.first { return min(maximum, first.payload.count - offset) }
     return 0
+  }
+
+  /// Whether the next PDU tells of an update, and has not been sent before.
+  var beginsUpdate: Bool {
+    guard pending == nil, case .update? = control.first?.meaning else { return false }
+    return true
+  }
+
+  /// Gives the next LL Control PDU another payload of the same length.
+  mutating func rewriteNext(_ payload: ByteSlice) {
+    guard !control.isEmpty else { return }
+    control[0].payload = payload
   }
 
   /// The shortest payload of what may be sent now: nothing, unless a PDU has to be sent again.

@@ -149,11 +149,12 @@ extension Connection {
   @discardableResult
   mutating func announcePHYUpdate(with peer: LL.PHYPreferences, into output: inout HostOutput) -> Bool {
     let update = phys.update(with: peer)
-    // Nobody looks at the instant of an update that changes nothing.
-    let instant = update.isEmpty ? 0 : firstInstant
-    send(.phyUpdateInd(update, instant: UInt16(truncatingIfNeeded: instant)), in: output.pool)
-    guard !update.isEmpty else { return false }
-    procedures.agree(on: .phys(update), at: instant)
+    guard !update.isEmpty else {
+      // Nobody looks at the instant of an update that changes nothing.
+      send(.phyUpdateInd(update, instant: 0), in: output.pool)
+      return false
+    }
+    announce(.phys(update), in: output.pool)
     updateLengths(into: &output)
     return true
   }

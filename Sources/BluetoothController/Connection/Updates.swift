@@ -4,36 +4,50 @@ import BluetoothWire
 /// Vol 6, Part B, 5.1.1, 5.1.2, 5.1.10, 5.5.
 extension Connection {
   /// Of a central's news: the peripheral shall have the chance to hear of it in six events at least that it attends · 5.1.1.
-  /// One more is for what is queued before it.
-  var firstInstant: Int {
+  /// The first of them is after the event in which the news goes out.
+  private var firstInstant: Int {
     schedule.next + (ControlProcedures.eventsBeforeInstant + 1) * (Int(values.latency) + 1)
+  }
+
+  /// Queues the news of `change`. The event is chosen when the PDU is sent for the first time: encryption that is being
+  /// started, or a full queue, may hold it back for longer than any instant lies ahead.
+  mutating func announce(_ change: ControlProcedures.Update, anchor: Instant? = nil, in pool: PacketPool) {
+    procedures.agree(on: change, at: nil, anchor: anchor)
+    send(change.pdu(instant: 0), meaning: .update, in: pool)
+  }
+
+  /// The news of a central's update is the next PDU: now it is known in which events the peripheral may hear of it.
+  mutating func chooseInstant(in pool: PacketPool) {
+    guard let update = procedures.update, update.instant == nil else { return }
+    let instant = firstInstant
+    var change = update.change
+    if case .parameters(var timing, _) = change {
+      let offset = schedule.offset(
+        to: EventPlacement(interval: timing.interval, anchor: update.anchor), from: instant)
+      let unit = ConnectionParameters.intervalUnit.nanoseconds
+      timing.windowOffset = UInt16(clamping: offset.nanoseconds / unit)
+      change = .parameters(timing, delay: TimeSpan(nanoseconds: offset.nanoseconds % unit))
+    }
+    procedures.choose(instant, for: change)
+    flow.rewriteNext(change.pdu(instant: UInt16(truncatingIfNeeded: instant)).payload(in: pool))
   }
 
   /// LL_CONNECTION_UPDATE_IND.
   mutating func announceUpdate(_ parameters: ConnectionParameters, _ placement: EventPlacement, in pool: PacketPool) {
-    let instant = firstInstant
     let range = parameters.minimumInterval...parameters.maximumInterval
     // The peer may have narrowed the range.
     let interval = range.contains(placement.interval) ? placement.interval : parameters.maximumInterval
-    let offset = schedule.offset(
-      to: EventPlacement(interval: interval, anchor: placement.anchor), from: instant)
-    let unit = ConnectionParameters.intervalUnit.nanoseconds
-    let windowOffset = offset.nanoseconds / unit
     let timing = LL.ConnectionTiming(
-      windowSize: 1, windowOffset: UInt16(clamping: windowOffset), interval: interval, latency: parameters.latency,
+      windowSize: 1, windowOffset: 0, interval: interval, latency: parameters.latency,
       timeout: parameters.supervisionTimeout)
-    procedures.agree(
-      on: .parameters(timing, delay: TimeSpan(nanoseconds: offset.nanoseconds % unit)), at: instant)
-    send(.connectionUpdateInd(timing, instant: UInt16(truncatingIfNeeded: instant)), in: pool)
+    announce(.parameters(timing, delay: .zero), anchor: placement.anchor, in: pool)
   }
 
   /// LL_CHANNEL_MAP_IND; false: the channels are those that are wanted.
   mutating func announceChannelMap(in pool: PacketPool) -> Bool {
     let map = channels.wanted(on: phys)
     guard map != channels.map else { return false }
-    let instant = firstInstant
-    procedures.agree(on: .channelMap(map), at: instant)
-    send(.channelMapInd(map, instant: UInt16(truncatingIfNeeded: instant)), in: pool)
+    announce(.channelMap(map), in: pool)
     return true
   }
 
@@ -70,13 +84,13 @@ extension Connection {
 
   /// What is due at the next event's number happens: between two events, or `isInEvent`.
   mutating func applyUpdate(at now: Instant, isInEvent: Bool = false, into output: inout HostOutput) {
-    guard let update = procedures.takeUpdate(at: schedule.next) else { return }
+    guard let (update, instant) = procedures.takeUpdate(at: schedule.next) else { return }
     switch update.change {
     case .channelMap(let map): channels.map = map
     case .parameters(var timing, let delay):
       // The anchor point of an event that goes on is known.
       if isInEvent { (timing.windowOffset, timing.windowSize) = (0, 0) }
-      apply(timing, delay: delay, instant: update.instant, isAsked: update.isOwn, into: &output)
+      apply(timing, delay: delay, instant: instant, isAsked: update.isOwn, into: &output)
     case .phys(let change):
       if phys.apply(change, role: role) || update.isOwn { reportPHYs(.success, into: &output) }
     }
@@ -100,5 +114,16 @@ extension Connection {
     // A peripheral's host is not told of new anchor points alone · Vol 4, Part E, 7.7.65.3.
     guard isAsked || role == .central || values != before else { return }
     output.send(.leConnectionUpdateComplete(.success, handle, values))
+  }
+}
+
+extension ControlProcedures.Update {
+  /// What a central tells of it.
+  fileprivate func pdu(instant: UInt16) -> LL.ControlPDU {
+    switch self {
+    case .parameters(let timing, _): .connectionUpdateInd(timing, instant: instant)
+    case .channelMap(let map): .channelMapInd(map, instant: instant)
+    case .phys(let update): .phyUpdateInd(update, instant: instant)
+    }
   }
 }

@@ -27,7 +27,7 @@ extension Controller {
     switch activity {
     case .connection(let index):
       let end = now + (claim?.shortest ?? .zero)
-      step = connections[index].beginEvent(limit: limit(ofEventOf: index, end: end, at: now), at: now)
+      step = connections[index].beginEvent(limit: limit(ofEventOf: index, end: end, at: now), at: now, in: pool)
     case .advertising(let index): step = beginAdvertising(index, at: now)
     case .auxiliaryAdvertising(let index): step = beginAuxiliaryAdvertising(index, at: now)
     case .periodicAdvertising(let index): step = beginPeriodicAdvertising(index, at: now)
@@ -67,7 +67,7 @@ extension Controller {
   /// The time has come that the activity asked for while it has the radio.
   mutating func timeReached(for activity: RadioActivity, at now: Instant) {
     switch activity {
-    case .connection(let index): perform(connections[index].transmit(), at: now)
+    case .connection(let index): perform(connections[index].transmit(in: pool), at: now)
     case .advertising(let index): advertisingTimeReached(index, at: now)
     case .auxiliaryAdvertising(let index): auxiliaryAdvertisingTimeReached(index, at: now)
     // Its packets are at times that are claimed.

@@ -148,6 +148,30 @@ struct EncryptionLossTests {
     #expect(link.isAlive())
   }
 
+  @Test("An update that encryption holds back has its instant ahead of it when it is told at last")
+  func heldBackUpdate() throws {
+    let link = try TestLink()
+    let parameters = ConnectionParameters(
+      minimumInterval: 40, maximumInterval: 40, latency: 0, supervisionTimeout: 200)
+    #expect(link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters, .init())) == .success)
+    link.air.run(until: { link.central.events.contains(where: \.isParameterRequest) })
+    link.enableEncryption()
+    link.air.run(until: { link.peripheral.events.contains(where: \.isKeyRequest) })
+    // The central's host agrees while LL_CONNECTION_UPDATE_IND has to wait.
+    let reply = HCI.Command.leRemoteConnectionParameterRequestReply(link.centralHandle, parameters, .init())
+    #expect(link.central.send(reply) == .success)
+    link.runEvents(20)
+    link.peripheral.send(.leLongTermKeyRequestReply(link.peripheralHandle, longTermKey: testKey))
+    link.runEvents(30)
+    #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
+    let values = HCI.ConnectionValues(interval: 40, latency: 0, supervisionTimeout: 200)
+    for (device, handle) in [(link.central, link.centralHandle), (link.peripheral, link.peripheralHandle)] {
+      #expect(device.encryptionChanges == [.encryptionChange(.success, handle, enabled: 1)])
+      #expect(device.events.last == .leConnectionUpdateComplete(.success, handle, values))
+    }
+    #expect(link.isAlive())
+  }
+
   @Test("Either host may disconnect in the middle", arguments: [true, false], 0..<8)
   func disconnect(isCentral: Bool, events: Int) throws {
     let link = try TestLink()
@@ -178,4 +202,7 @@ struct EncryptionLossTests {
 
 extension HCI.Event {
   fileprivate var isKeyRequest: Bool { if case .leLongTermKeyRequest = self { true } else { false } }
+  fileprivate var isParameterRequest: Bool {
+    if case .leRemoteConnectionParameterRequest = self { true } else { false }
+  }
 }
