@@ -114,7 +114,7 @@ struct ProcedurePropertyTests {
     }
   }
 
-  @Test("Data arrive once, whole and in order; every procedure ends; both sides agree on everything", arguments: 0..<60)
+  @Test("Data arrive once, whole and in order; every procedure ends; both sides agree on everything", arguments: 0..<30)
   func anything(seed: Int) throws {
     var random = SplitGenerator(seed: UInt64(seed)).split("world")
     let link = try TestLink(

@@ -29,11 +29,36 @@ final class TestAir {
 
   enum Fate { case arrives, corrupt, lost }
 
-  private enum RadioState {
-    case idle
-    case transmitting(Transmission)
-    case listening(
-      channel: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?, lock: Instant?)
+  /// Where a radio listens.
+  private struct Ear {
+    let channel: RadioChannel
+    let phy: PHY
+    let accessAddress: UInt32
+    let crcInit: UInt32
+    let until: Instant?
+    /// When the packet began that it hears.
+    var lock: Instant?
+
+    func hears(_ other: Transmission) -> Bool {
+      channel == other.channel && phy == other.modulation.phy && accessAddress == other.packet.accessAddress
+    }
+  }
+
+  /// When a device has something to do, and of what kind: the end of a packet comes first of all that is at one instant.
+  private struct WakeUp {
+    static let transmitted: Int64 = 0
+    static let nothingReceived: Int64 = 1
+    static let deadline: Int64 = 2
+    static let never = WakeUp(.distantFuture, deadline)
+
+    /// One number, so that finding the first of many costs little even where nothing is optimized.
+    let key: Int64
+
+    init(key: Int64) { self.key = key }
+    init(_ time: Instant, _ rank: Int64) { key = time == .distantFuture ? .max : time.nanoseconds << 2 | rank }
+
+    var time: Instant { key == .max ? .distantFuture : Instant(nanoseconds: key >> 2) }
+    var rank: Int64 { key == .max ? Self.deadline : key & 0b11 }
   }
 
   /// `device` of what no controller sends.
@@ -42,9 +67,16 @@ final class TestAir {
   private(set) var now = Instant.zero
   private(set) var log: [Transmission] = []
   var devices: [TestDevice] = []
-  private var radios: [RadioState] = []
-  /// When each device has something to do, and of what kind: nobody is asked before.
-  private var wakeUps: [(time: Instant, rank: Int)] = []
+  /// What each radio does: neither is idle.
+  private var sending: [Transmission?] = []
+  private var ears: [Ear?] = []
+  /// The channels of `ears`, `deaf` where there is none.
+  private var listeningChannels: [UInt8] = []
+  private static let deaf = UInt8.max
+  /// Nobody is asked before. Keys of `WakeUp`.
+  private var wakeUps: [Int64] = []
+  /// When a packet last began.
+  private var latestStart: Instant?
   /// What no controller sends, in order, of which `played` have begun; and what of it is on the air.
   private var script: [Transmission] = []
   private var played = 0
@@ -56,8 +88,10 @@ final class TestAir {
     device.air = self
     device.number = devices.count
     devices.append(device)
-    radios.append(.idle)
-    wakeUps.append((.distantFuture, 2))
+    sending.append(nil)
+    ears.append(nil)
+    listeningChannels.append(Self.deaf)
+    wakeUps.append(WakeUp.never.key)
   }
 
   func clearLog() { log.removeAll() }
@@ -88,20 +122,21 @@ final class TestAir {
   }
 
   private func step(until end: Instant) -> Bool {
-    guard let index = wakeUps.indices.min(by: { wakeUps[$0] < wakeUps[$1] }) else { return false }
-    let (time, rank) = wakeUps[index]
-    if playNext(before: (time, rank), until: end) { return true }
+    guard let (index, next) = firstWakeUp() else { return false }
+    if played < script.count || !strange.isEmpty, playNext(before: next, until: end) { return true }
+    let time = next.time
     guard time <= end, time != .distantFuture else { return false }
-    #expect(time >= now, "time runs backwards")
+    if time < now { Issue.record("time runs backwards") }
     now = max(now, time)
-    switch (rank, radios[index]) {
-    case (0, .transmitting(let transmission)):
-      radios[index] = .idle
+    switch next.rank {
+    case WakeUp.transmitted:
+      guard let transmission = sending[index] else { break }
+      sending[index] = nil
       refresh(index)
       ends(transmission)
       tell(index, .transmitted)
-    case (1, .listening):
-      radios[index] = .idle
+    case WakeUp.nothingReceived:
+      close(index)
       tell(index, .nothingReceived)
     default:
       devices[index].controller.timeReached(now)
@@ -110,16 +145,29 @@ final class TestAir {
     return true
   }
 
+  private func firstWakeUp() -> (index: Int, next: WakeUp)? {
+    guard !wakeUps.isEmpty else { return nil }
+    return wakeUps.withUnsafeBufferPointer { keys in
+      var (first, index) = (0, 1)
+      while index < keys.count {
+        if keys[index] < keys[first] { first = index }
+        index += 1
+      }
+      return (first, WakeUp(key: keys[first]))
+    }
+  }
+
   /// Begins or ends a packet of the script, if that is what comes next.
-  private func playNext(before next: (Instant, Int), until end: Instant) -> Bool {
+  private func playNext(before next: WakeUp, until end: Instant) -> Bool {
     if let index = strange.indices.min(by: { strange[$0].end < strange[$1].end }), strange[index].end <= end,
-      (strange[index].end, 0) < next, strange[index].end <= nextInScript?.start ?? .distantFuture
+      WakeUp(strange[index].end, WakeUp.transmitted).key < next.key,
+      strange[index].end <= nextInScript?.start ?? .distantFuture
     {
       now = strange[index].end
       ends(strange.remove(at: index))
       return true
     }
-    guard let first = nextInScript, first.start <= end, (first.start, 3) < next else { return false }
+    guard let first = nextInScript, first.start <= end, WakeUp(first.start, 3).key < next.key else { return false }
     now = first.start
     played += 1
     strange.append(first)
@@ -130,13 +178,13 @@ final class TestAir {
   private var nextInScript: Transmission? { played < script.count ? script[played] : nil }
 
   private func refresh(_ index: Int) {
-    var next = (time: devices[index].controller.deadline ?? .distantFuture, rank: 2)
-    switch radios[index] {
-    case .transmitting(let transmission): if (transmission.end, 0) < next { next = (transmission.end, 0) }
-    case .listening(_, _, _, _, let until?, nil): if (until, 1) < next { next = (until, 1) }
-    case .listening, .idle: break
+    var key = WakeUp(devices[index].controller.deadline ?? .distantFuture, WakeUp.deadline).key
+    if let end = sending[index]?.end {
+      key = min(key, WakeUp(end, WakeUp.transmitted).key)
+    } else if let ear = ears[index], ear.lock == nil, let until = ear.until {
+      key = min(key, WakeUp(until, WakeUp.nothingReceived).key)
     }
-    wakeUps[index] = next
+    wakeUps[index] = key
   }
 
   /// Tests may have changed the devices behind the air's back.
@@ -148,15 +196,13 @@ final class TestAir {
     var transmission = sent
     log.append(sent)
     let fate = fate(&transmission)
-    for index in radios.indices {
-      guard case .listening(_, _, _, let crcInit, _, let lock) = radios[index], lock == sent.start,
-        case .listening(sent.channel, sent.modulation.phy, sent.packet.accessAddress, _, _, _) = radios[index]
-      else { continue }
-      radios[index] = .idle
+    for index in listeners(on: sent.channel) {
+      guard let ear = ears[index], ear.lock == sent.start, ear.hears(sent) else { continue }
+      close(index)
       if case .lost = fate {
         tell(index, .nothingReceived)
       } else {
-        let isIntact = fate == .arrives && crcInit == sent.packet.crcInit
+        let isIntact = fate == .arrives && ear.crcInit == sent.packet.crcInit
         tell(
           index,
           .received(
@@ -168,15 +214,29 @@ final class TestAir {
 
   /// Whoever listens for it hears it from now on.
   private func begins(_ transmission: Transmission) {
-    let (phy, accessAddress) = (transmission.modulation.phy, transmission.packet.accessAddress)
-    for other in radios.indices where other != transmission.device {
-      if case .listening(transmission.channel, phy, accessAddress, let crcInit, let until, nil) = radios[other] {
-        radios[other] = .listening(
-          channel: transmission.channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until,
-          lock: now)
-        refresh(other)
+    latestStart = now
+    for other in listeners(on: transmission.channel) where other != transmission.device {
+      guard let ear = ears[other], ear.lock == nil, ear.hears(transmission) else { continue }
+      ears[other]?.lock = now
+      refresh(other)
+    }
+  }
+
+  private func close(_ index: Int) {
+    ears[index] = nil
+    listeningChannels[index] = Self.deaf
+  }
+
+  private func listeners(on channel: RadioChannel) -> [Int] {
+    var result: [Int] = []
+    listeningChannels.withUnsafeBufferPointer { channels in
+      var index = 0
+      while index < channels.count {
+        if channels[index] == channel.number { result.append(index) }
+        index += 1
       }
     }
+    return result
   }
 
   private func tell(_ index: Int, _ event: RadioEvent) {
@@ -194,26 +254,28 @@ final class TestAir {
 
   private func obey(_ command: RadioCommand, _ index: Int) {
     switch command {
-    case .stop: radios[index] = .idle
+    case .stop:
+      sending[index] = nil
+      close(index)
     case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
-      if let until { #expect(until >= now, "listening would have ended before it begins") }
+      if let until, until < now { Issue.record("listening would have ended before it begins") }
+      var ear = Ear(channel: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until)
       // What begins now is heard whole.
-      func isHeardWhole(_ other: Transmission) -> Bool {
-        other.start == now && other.channel == channel && other.modulation.phy == phy
-          && other.packet.accessAddress == accessAddress
-      }
       let isBeginning =
-        strange.contains(where: isHeardWhole)
-        || radios.contains { if case .transmitting(let other) = $0 { isHeardWhole(other) } else { false } }
-      radios[index] = .listening(
-        channel: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until,
-        lock: isBeginning ? now : nil)
+        latestStart == now
+        && (strange.contains { $0.start == now && ear.hears($0) }
+          || sending.contains { if let other = $0 { other.start == now && ear.hears(other) } else { false } })
+      if isBeginning { ear.lock = now }
+      sending[index] = nil
+      ears[index] = ear
+      listeningChannels[index] = channel.number
     case .transmit(let packet, let channel, let modulation, _):
-      if case .transmitting = radios[index] { Issue.record("a packet was broken off") }
+      if sending[index] != nil { Issue.record("a packet was broken off") }
       let transmission = Transmission(
         start: now, end: now + packet.airTime(modulation), device: index, channel: channel,
         modulation: modulation, packet: packet)
-      radios[index] = .transmitting(transmission)
+      close(index)
+      sending[index] = transmission
       begins(transmission)
     }
   }
@@ -225,6 +287,8 @@ final class TestDevice {
   let address: DeviceAddress
   let pool = PacketPool()
   private(set) var events: [HCI.Event] = []
+  /// What Number Of Completed Packets events have said since they were cleared.
+  private(set) var completedPackets = 0
   private(set) var data: [HCI.ACLData] = []
   /// What the host does at once when data comes.
   var onData: ((TestDevice, HCI.ACLData) -> Void)?
@@ -281,6 +345,9 @@ final class TestDevice {
         do {
           let event = try HCI.Event(code: code, parameters: parameters)
           events.append(event)
+          if case .numberOfCompletedPackets(let packets) = event {
+            completedPackets = packets.reduce(completedPackets) { $0 + Int($1.count) }
+          }
           onEvent?(self, event)
         } catch {
           Issue.record("event \(code): \(error)")
@@ -296,6 +363,7 @@ final class TestDevice {
   func clear() {
     events.removeAll()
     data.removeAll()
+    completedPackets = 0
   }
 
   /// What a host sends before anything else.
@@ -347,16 +415,6 @@ final class TestDevice {
   var disconnections: [HCI.ErrorCode] {
     events.compactMap { if case .disconnectionComplete(_, _, let reason) = $0 { reason } else { nil } }
   }
-
-  var completedPackets: Int {
-    events.reduce(0) { sum, event in
-      if case .numberOfCompletedPackets(let packets) = event {
-        packets.reduce(sum) { $0 + Int($1.count) }
-      } else {
-        sum
-      }
-    }
-  }
 }
 
 extension HCI.CreateConnection {
@@ -371,97 +429,6 @@ extension HCI.CreateConnection {
 
 extension HCI.ReturnParameters {
   var isSuccess: Bool { status == .success }
-}
-
-/// A central and a peripheral, connected.
-final class TestLink {
-  let air = TestAir()
-  let central: TestDevice
-  let peripheral: TestDevice
-  private(set) var centralHandle = HCI.ConnectionHandle(rawValue: 0)
-  private(set) var peripheralHandle = HCI.ConnectionHandle(rawValue: 0)
-
-  /// `isExtended`: made by the commands of extended advertising, so that both may go on using them.
-  init(
-    interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200, isExtended: Bool = false,
-    central changeCentral: (inout ControllerConfiguration) -> Void = { _ in },
-    peripheral changePeripheral: (inout ControllerConfiguration) -> Void = { _ in },
-    prepare: (TestDevice, TestDevice) -> Void = { _, _ in }
-  ) throws {
-    central = TestDevice("central", address: 0x1111_1111_1111, changeCentral)
-    peripheral = TestDevice("peripheral", address: 0x2222_2222_2222, changePeripheral)
-    air.add(central)
-    air.add(peripheral)
-    central.start()
-    peripheral.start()
-    prepare(central, peripheral)
-    if isExtended {
-      peripheral.send(.leSetExtendedAdvertisingParameters(.every100ms(0, .connectable)))
-      peripheral.enable(0)
-      central.connectExtended(to: peripheral, interval: interval, timeout: timeout)
-    } else {
-      peripheral.advertise()
-      central.connect(to: peripheral, interval: interval, latency: latency, timeout: timeout)
-    }
-    air.run(until: { [central, peripheral] in
-      !central.connectionCompletes.isEmpty && !peripheral.connectionCompletes.isEmpty
-    })
-    centralHandle = try #require(central.connectionCompletes.first).handle
-    peripheralHandle = try #require(peripheral.connectionCompletes.first).handle
-    central.clear()
-    peripheral.clear()
-  }
-
-  /// Lets `count` connection events pass.
-  func runEvents(_ count: Int64, interval: TimeSpan = .milliseconds(30)) { air.run(for: interval * count) }
-}
-
-extension TestLink {
-  /// Has the central send `payload` as an LL Control PDU that its link layer knows nothing of, and returns what the
-  /// peripheral's link layer says in the next events.
-  func injectFromCentral(_ payload: [UInt8], events: Int64 = 3) -> [ByteSlice] {
-    inject(payload, from: central, centralHandle, events: events)
-  }
-
-  func injectFromPeripheral(_ payload: [UInt8], events: Int64 = 3) -> [ByteSlice] {
-    inject(payload, from: peripheral, peripheralHandle, events: events)
-  }
-
-  private func inject(
-    _ payload: [UInt8], from device: TestDevice, _ handle: HCI.ConnectionHandle, events: Int64
-  ) -> [ByteSlice] {
-    let octets = ByteSlice(payload)
-    air.fate = { transmission in
-      if transmission.device == device.number, transmission.dataHeader?.llid == .start,
-        transmission.packet.payload == octets
-      {
-        transmission.packet.header |= 0b11
-      }
-      return .arrives
-    }
-    air.clearLog()
-    device.send(payload, on: handle)
-    runEvents(events)
-    air.fate = { _ in .arrives }
-    var answers: [ByteSlice] = []
-    var last: Bool?
-    for sent in air.log where sent.device != device.number && sent.dataHeader?.llid == .control {
-      // The same sequence number again is a retransmission.
-      if sent.dataHeader?.sequenceNumber != last { answers.append(sent.packet.payload) }
-      last = sent.dataHeader?.sequenceNumber
-    }
-    return answers
-  }
-
-  /// Whether data still goes both ways.
-  func isAlive() -> Bool {
-    central.clear()
-    peripheral.clear()
-    central.send([0xA1], on: centralHandle)
-    peripheral.send([0xA2], on: peripheralHandle)
-    air.run(for: .milliseconds(500))
-    return central.data.map(\.payload) == [[0xA2]] && peripheral.data.map(\.payload) == [[0xA1]]
-  }
 }
 
 /// Tests look at connections in copies; the controller never does.
