@@ -39,7 +39,9 @@ extension Controller {
   }
 
   /// Whether something is going that who is who matters to.
-  private var isUsingAddresses: Bool { sets.isAdvertising || scanner != nil || initiator != nil }
+  private var isUsingAddresses: Bool {
+    sets.isAdvertising || scanner != nil || initiator != nil || syncs.request != nil
+  }
 
   /// Nobody may change the list while something resolves with it.
   private mutating func changeResolvingList(_ change: (inout ResolvingList) -> HCI.ErrorCode) -> HCI.ErrorCode {

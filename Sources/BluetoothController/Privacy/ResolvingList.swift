@@ -184,6 +184,12 @@ struct ResolvingList {
     return PeerIdentity(address: address, identity: address, isIgnored: false)
   }
 
+  /// Whether this device has private addresses to the peer with this identity, and knows its own when it hears them.
+  func hidesIdentity(from identity: DeviceAddress) -> Bool {
+    guard isEnabled, let index = index(of: identity) else { return false }
+    return entries[index].localKey != nil
+  }
+
   /// Whether a private address is one of this device.
   func isOwn(_ address: DeviceAddress) -> Bool {
     entries.contains { $0.local == address || isEnabled && $0.heardTarget == address }

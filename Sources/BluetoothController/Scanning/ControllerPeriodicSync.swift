@@ -12,7 +12,10 @@ extension Controller {
   func wantsSync(_ event: ExtendedEvent) -> Bool {
     guard event.mode == .nonConnectable, scanner?.isExtended == true, scanner?.isScanning(event.primaryPHY) == true
     else { return false }
-    return syncs.wants(event.advertiser, event.dataInfo?.sid)
+    guard let peer = event.advertiser.map({ resolvingList.identify($0) }) else {
+      return syncs.wants(nil, event.dataInfo?.sid)
+    }
+    return !peer.isIgnored && syncs.wants(peer.identity, event.dataInfo?.sid)
   }
 
   /// An AUX_ADV_IND that began at `start` tells of a train.
@@ -27,7 +30,8 @@ extension Controller {
       info, windowStart: clock.instant(info.span, after: start), peerAccuracy: info.sleepClockAccuracy.partsPerMillion,
       knownAt: start)
     let handle = addSync(
-      .created, advertiser, sid, phy, info, schedule, keeping: request.keeping, enable: enable, at: now)
+      .created, resolvingList.identify(advertiser), sid, phy, info, schedule, keeping: request.keeping, enable: enable,
+      at: now)
     syncs.request?.handle = handle
   }
 
@@ -42,7 +46,7 @@ extension Controller {
 
   /// Begins to listen for a train; nil: too many are received already.
   mutating func addSync(
-    _ origin: PeriodicSync.Origin, _ advertiser: DeviceAddress, _ sid: UInt8, _ phy: PHY, _ info: LL.SyncInfo,
+    _ origin: PeriodicSync.Origin, _ advertiser: PeerIdentity, _ sid: UInt8, _ phy: PHY, _ info: LL.SyncInfo,
     _ schedule: EventSchedule, keeping: HCI.SyncKeeping, enable: HCI.PeriodicAdvertisingReceiveEnable, at now: Instant
   ) -> HCI.SyncHandle? {
     guard let index = syncs.vacantIndex else { return nil }
@@ -175,7 +179,7 @@ extension Controller {
   private mutating func announce(_ sync: PeriodicSync, _ status: HCI.ErrorCode) {
     let description = HCI.PeriodicSync(
       handle: sync.handle,
-      advertiser: HCI.PeriodicAdvertiser(HCI.PeerAddress(sync.advertiser), advertisingSID: sync.advertisingSID),
+      advertiser: HCI.PeriodicAdvertiser(sync.advertiser.hciAddress, advertisingSID: sync.advertisingSID),
       advertiserPHY: sync.phy.rawValue, interval: sync.info.interval,
       clockAccuracy: sync.info.sleepClockAccuracy.rawValue)
     switch sync.origin {

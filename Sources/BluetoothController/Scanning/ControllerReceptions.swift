@@ -37,12 +37,12 @@ extension Controller {
     else { return false }
     // Who it is may be told later only.
     guard event.advertiser != nil else { return true }
-    return scannerAccepts(event.advertiser) && (!scanner.isDuplicate(event.key) || asksForResponse(event))
+    return scannerAccepts(event.advertiser) && (!scanner.isDuplicate(key(of: event)) || asksForResponse(event))
   }
 
   private func asksForResponse(_ event: ExtendedEvent) -> Bool {
     guard event.mode == .scannable, let scanner else { return false }
-    return scanner.isActive(on: event.primaryPHY) && !scanner.isDuplicate(event.responseKey)
+    return scanner.isActive(on: event.primaryPHY) && !scanner.isDuplicate(responseKey(of: event))
   }
 
   /// The scanner or the initiator has ended: what only they wanted is not followed any more.
@@ -214,8 +214,9 @@ extension Controller {
     else { return false }
     let length =
       LL.interFrameSpace * 2 + phy.modulation.airTime(payloadOctets: Self.scanRequestOctets) + phy.longestPacket
-    return mayAnswer(for: length, losses: 0, at: now)
-      && self.scanner?.shouldRequest(event.responseKey, on: event.primaryPHY) == true
+    guard mayAnswer(for: length, losses: 0, at: now) else { return false }
+    let key = responseKey(of: event)
+    return self.scanner?.shouldRequest(key, on: event.primaryPHY) == true
   }
 
   /// Data that may go on in AUX_CHAIN_IND.

@@ -45,10 +45,11 @@ extension Controller {
     isConnectable: Bool = false, _ data: ByteSlice, _ level: Decibel
   ) {
     let judgement = judge(target)
+    let identity = resolvingList.identify(address)
     guard judgement != .foreign, scannerAccepts(address), hasRoomForReports,
-      scanner?.remember(DuplicateFilter.Key(type, address)) == true
+      scanner?.remember(DuplicateFilter.Key(type, identity.identity)) == true
     else { return }
-    let peer = resolvingList.identify(address).hciAddress
+    let peer = identity.hciAddress
     if scanner?.isExtended == true {
       let report = HCI.ExtendedAdvertisingReport(
         type: type.extended(isConnectable: isConnectable), address: peer, primaryPHY: PHY.le1M.rawValue,
@@ -79,7 +80,17 @@ extension Controller {
     guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
       judge(event.target) != .foreign
     else { return false }
-    return scannerAccepts(event.advertiser) && !scanner.isDuplicate(event.key)
+    return scannerAccepts(event.advertiser) && !scanner.isDuplicate(key(of: event))
+  }
+
+  /// What a report of the event is known by: whoever changes private addresses stays who it is.
+  func key(of event: ExtendedEvent) -> DuplicateFilter.Key {
+    event.key(event.advertiser.map { resolvingList.identify($0).identity }, isScanResponse: event.isScanResponse)
+  }
+
+  /// The same for the answer to AUX_SCAN_REQ.
+  func responseKey(of event: ExtendedEvent) -> DuplicateFilter.Key {
+    event.key(event.advertiser.map { resolvingList.identify($0).identity }, isScanResponse: true)
   }
 
   /// Tells the host of the data of one packet; `isLast`: no more are announced, `isFollowed`: they will be listened for.
@@ -97,7 +108,10 @@ extension Controller {
     }
     send(event, data.prefix(room), level.hciLevel, status)
     event.reported(min(data.count, room), isComplete: status != .moreToCome)
-    if status == [] { _ = scanner?.remember(event.key) }
+    if status == [] {
+      let key = key(of: event)
+      _ = scanner?.remember(key)
+    }
     return status == .moreToCome
   }
 

@@ -16,7 +16,8 @@ extension Controller {
     }
     guard scanner?.isScanning(.le1M) == true, scannerAccepts(advertiser),
       mayAnswer(for: Self.exchangeLength, losses: 0, at: now),
-      scanner?.shouldRequest(DuplicateFilter.Key(.scanResponse, advertiser), on: .le1M) == true
+      scanner?.shouldRequest(
+        DuplicateFilter.Key(.scanResponse, resolvingList.identify(advertiser).identity), on: .le1M) == true
     else { return }
     radioUse = .scanRequest(ScanExchange(channel: channel, advertiser: advertiser, isConnectable: isConnectable))
     timer = now + LL.interFrameSpace

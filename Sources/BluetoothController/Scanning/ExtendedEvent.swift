@@ -91,8 +91,10 @@ struct ExtendedEvent {
   /// Whether another packet may follow.
   var mayGoOn: Bool { packets < Self.maximumPackets }
 
-  var key: DuplicateFilter.Key { DuplicateFilter.Key(advertiser, dataInfo, isScanResponse: isScanResponse) }
-  var responseKey: DuplicateFilter.Key { DuplicateFilter.Key(advertiser, dataInfo, isScanResponse: true) }
+  /// What a report of it, or of the response to it, is known by: `identity` is that of the advertiser.
+  func key(_ identity: DeviceAddress?, isScanResponse: Bool) -> DuplicateFilter.Key {
+    DuplicateFilter.Key(identity, dataInfo, isScanResponse: isScanResponse)
+  }
 
   /// Without the data status.
   var type: HCI.ExtendedAdvertisingReport.EventType {

@@ -48,8 +48,8 @@ struct Initiator {
     case .advInd(let advertiser, _, let usesAlgorithm2):
       return accepts(advertiser, acceptList, resolvingList) ? (advertiser, usesAlgorithm2) : nil
     case .advDirectInd(let advertiser, let target, let usesAlgorithm2):
-      let isMeant = target == own || resolvingList.isOwn(target)
-      return isMeant && accepts(advertiser, acceptList, resolvingList) ? (advertiser, usesAlgorithm2) : nil
+      return isMeant(target, by: advertiser, resolvingList) && accepts(advertiser, acceptList, resolvingList)
+        ? (advertiser, usesAlgorithm2) : nil
     default: return nil
     }
   }
@@ -57,9 +57,19 @@ struct Initiator {
   /// Whether this initiator may connect to the advertiser of this event, as far as it is known yet.
   func wants(_ event: ExtendedEvent, acceptList: AcceptList, resolvingList: ResolvingList) -> Bool {
     guard isExtended, event.mode == .connectable, windows[event.primaryPHY] != nil,
-      event.target.map({ $0 == own || resolvingList.isOwn($0) }) ?? true
+      event.target.map({ isMeant($0, by: event.advertiser, resolvingList) }) ?? true
     else { return false }
     return event.advertiser.map { accepts($0, acceptList, resolvingList) } ?? true
+  }
+
+  /// Whether directed advertising of `advertiser`, nil where that is not known yet, to `target` is for this initiator. One
+  /// that has a private address to a peer is to be called by a private one; its identity is not worth an answer · 6.4.
+  private func isMeant(
+    _ target: DeviceAddress, by advertiser: DeviceAddress?, _ resolvingList: ResolvingList
+  ) -> Bool {
+    if resolvingList.isOwn(target) { return true }
+    guard target == own, request.ownAddressType.isPrivate, let advertiser else { return target == own }
+    return !resolvingList.hidesIdentity(from: resolvingList.identify(advertiser).identity)
   }
 
   private func accepts(

@@ -17,7 +17,7 @@ struct PeriodicSync {
   let handle: HCI.SyncHandle
   let place: RadioAgenda.Place
   let origin: Origin
-  let advertiser: DeviceAddress
+  let advertiser: PeerIdentity
   let advertisingSID: UInt8
   let phy: PHY
   /// As it was told; what changes in it is the train's matter.
@@ -54,7 +54,7 @@ struct PeriodicSync {
 
   /// - Parameter window: when the event begins whose counter `info` tells.
   init(
-    handle: HCI.SyncHandle, place: RadioAgenda.Place, origin: Origin, advertiser: DeviceAddress, advertisingSID: UInt8,
+    handle: HCI.SyncHandle, place: RadioAgenda.Place, origin: Origin, advertiser: PeerIdentity, advertisingSID: UInt8,
     phy: PHY, info: LL.SyncInfo, schedule: EventSchedule, keeping: HCI.SyncKeeping,
     enable: HCI.PeriodicAdvertisingReceiveEnable
   ) {

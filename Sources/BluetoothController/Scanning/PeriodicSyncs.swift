@@ -39,9 +39,9 @@ struct PeriodicSyncs {
 
   func index(of handle: HCI.SyncHandle) -> Int? { slots.firstIndex { $0?.handle == handle } }
 
-  /// Whether the train is received already.
+  /// Whether the train of the advertiser with this identity is received already.
   func contains(_ advertiser: DeviceAddress, _ sid: UInt8) -> Bool {
-    slots.contains { $0?.advertiser == advertiser && $0?.advertisingSID == sid }
+    slots.contains { $0?.advertiser.identity == advertiser && $0?.advertisingSID == sid }
   }
 
   /// Where another train has room.
@@ -73,7 +73,7 @@ struct PeriodicSyncs {
     return HCI.SyncHandle(rawValue: lastHandle)
   }
 
-  /// Whether the request is for this set; what is not known yet may be the right one.
+  /// Whether the request is for this set of the advertiser with this identity; what is not known yet may be the right one.
   func wants(_ advertiser: DeviceAddress?, _ sid: UInt8?) -> Bool {
     guard let request, request.handle == nil else { return false }
     if let advertiser, let sid, contains(advertiser, sid) { return false }

@@ -42,7 +42,7 @@ extension Controller {
       LL.PeriodicSyncTransfer(
         serviceData: serviceData, syncInfo: sync.syncInfo(from: connections[index].schedule.anchor(of: event)),
         connectionEventCount: UInt16(truncatingIfNeeded: event), lastPeriodicEventCounter: heard.counter,
-        advertisingSID: sync.advertisingSID, advertiser: sync.advertiser,
+        advertisingSID: sync.advertisingSID, advertiser: sync.advertiser.address,
         sleepClockAccuracy: LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy),
         phy: HCI.PHYs(sync.phy), syncConnectionEventCount: UInt16(truncatingIfNeeded: last)), in: index, at: now)
     return .success
@@ -66,8 +66,10 @@ extension Controller {
   private mutating func take(_ transfer: LL.PeriodicSyncTransfer, from index: Int, at now: Instant) {
     let handle = connections[index].handle
     let info = transfer.syncInfo
+    resolvingList.learn(transfer.advertiser)
+    let advertiser = resolvingList.identify(transfer.advertiser)
     guard let parameters = syncs.transfer(of: handle) ?? syncs.defaultTransfer, parameters.mode != .ignored,
-      info.isValid, let phy = transfer.phy.only, !syncs.contains(transfer.advertiser, transfer.advertisingSID)
+      info.isValid, let phy = transfer.phy.only, !syncs.contains(advertiser.identity, transfer.advertisingSID)
     else { return }
     let schedule = connections[index].schedule
     // The count of the event that is nearest to the current one.
@@ -80,7 +82,7 @@ extension Controller {
     let accuracy = info.sleepClockAccuracy.partsPerMillion + transfer.sleepClockAccuracy.partsPerMillion
     let origin = PeriodicSync.Origin.transferred(handle, serviceData: transfer.serviceData)
     _ = addSync(
-      origin, transfer.advertiser, transfer.advertisingSID, phy, info,
+      origin, advertiser, transfer.advertisingSID, phy, info,
       syncSchedule(info, windowStart: windowStart, peerAccuracy: accuracy, knownAt: knownAt),
       keeping: parameters.keeping, enable: parameters.mode.enable, at: now)
   }
