@@ -94,7 +94,7 @@ struct RadioArbitrationTests {
     for place in places { #expect(place % 1_250_000 == 0) }
   }
 
-  @Test("128 connections in both roles live for a minute beside four advertising sets and a scan; nobody starves")
+  @Test("128 connections in both roles live for half a minute beside four advertising sets and a scan; nobody starves")
   func nobodyStarves() throws {
     let air = TestAir()
     let hub = TestDevice("hub", address: 0x1111_1111_1111) { $0.aclBufferCount = 128 }
@@ -131,16 +131,17 @@ struct RadioArbitrationTests {
     air.clearLog()
     hub.clear()
     for peer in peers { peer.clear() }
-    air.run(for: .seconds(60))
+    // More than seven supervision timeouts.
+    air.run(for: .seconds(30))
 
     #expect(hub.disconnections.isEmpty)
     #expect(peers.allSatisfy { $0.disconnections.isEmpty })
     for number in 1...4 {
       let own = air.log.filter { $0.device == 0 && $0.extended?.dataInfo?.sid == UInt8(number) }
-      #expect(own.count { $0.isPrimary } > 200)
-      #expect(own.count { !$0.isPrimary && $0.extended?.data.count == 100 } > 100)
+      #expect(own.count { $0.isPrimary } > 100)
+      #expect(own.count { !$0.isPrimary && $0.extended?.data.count == 100 } > 50)
     }
-    #expect(hub.extendedReports.count { $0.address == HCI.PeerAddress(advertiser.address) } > 50)
+    #expect(hub.extendedReports.count { $0.address == HCI.PeerAddress(advertiser.address) } > 25)
     // What is sent on any connection arrives.
     for complete in hub.controller.connections { hub.send([1, 2, 3], on: complete.handle) }
     air.run(for: .seconds(5))
