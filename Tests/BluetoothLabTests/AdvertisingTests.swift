@@ -60,6 +60,35 @@ struct AdvertisingTests {
     #expect(meeting.app.advertisement[CBAdvertisementDataIsConnectable] as? Bool == false)
   }
 
+  @Test("Directed advertising calls back the central that was connected last, and nobody else")
+  func directed() async throws {
+    let meeting = Encounter(CallingBack())
+    #expect(await meeting.world.run(until: { meeting.app.has("connected") }))
+    meeting.app.manager.cancelPeripheralConnection(try #require(meeting.app.peripheral))
+    await meeting.world.run(until: { meeting.app.has("disconnected") })
+    let stranger = Explorer(on: meeting.world.device(named: "stranger", at: Position(x: 1)))
+    await meeting.world.run(for: .seconds(2))
+    #expect(stranger.sightings == 0)
+    let sent = meeting.accessory.statistics.transmitted.packets
+    #expect(sent > 40)
+    // Now it is waited for.
+    meeting.app.manager.connect(try #require(meeting.app.peripheral))
+    await meeting.world.run(for: .seconds(2))
+    #expect(meeting.phone.statistics.links.filter(\.isConnected).count == 1)
+    #expect(meeting.phone.statistics.links.count == 2)
+  }
+
+  /// Advertises to its last central only, once there was one.
+  private struct CallingBack: Accessory {
+    var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.name("Calls")])) }
+
+    mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession) {
+      var advertising = Advertising()
+      advertising.kind = .directed
+      session.advertise(advertising)
+    }
+  }
+
   @Test("On one channel of three, one packet in three is sent", arguments: [Advertising.Channels.all, .channel38])
   func channels(_ channels: Advertising.Channels) async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.name("Channels")]))

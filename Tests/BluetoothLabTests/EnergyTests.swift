@@ -86,4 +86,35 @@ struct EnergyTests {
     #expect(await meeting.prepare())
     #expect(meeting.world.statistics.energy(.modern).map(\.name) == ["accessory", "phone"])
   }
+
+  @Test("Each device draws what its own chip draws, from its own battery")
+  func ownChips() async {
+    let world = World(seed: 1)
+    var options = DeviceOptions()
+    world.add(BatteryPack(), named: "modern", options)
+    options.chip = .bcm4330
+    options.cell = .telephone
+    world.add(BatteryPack(), named: "old", options)
+    await world.run(for: .seconds(60))
+    let reports = world.statistics.energy()
+    #expect(reports.map(\.cell) == [.cr2032, .telephone])
+    #expect(reports.map(\.peakCurrent) == [4.8, 68])
+    #expect(reports[1].averageCurrent > 5 * reports[0].averageCurrent)
+    #expect(world.statistics.energy(.modern, cell: .cr2032).map(\.peakCurrent) == [4.8, 4.8])
+  }
+
+  @Test("A report is one line, with the shares of what the radio was used for")
+  func description() {
+    var statistics = DeviceStatistics(name: "hub", time: .seconds(10))
+    statistics.uses[.scanning] = DeviceStatistics.Use()
+    statistics.uses[.scanning]?.receiving = .milliseconds(60)
+    statistics.uses[.connections] = DeviceStatistics.Use()
+    statistics.uses[.connections]?.receiving = .milliseconds(20)
+    // 80 ms at 5 mA, and 10 µA else.
+    let chip = CurrentProfile(receiving: 5, transmitting: [], sleeping: 10)
+    let report = statistics.energy(chip)
+    #expect(
+      report.description
+        == "hub: 50 µA on average, 1.20 mAh a day, 183 days; advertising 0 %, scanning 60 %, connections 20 %")
+  }
 }

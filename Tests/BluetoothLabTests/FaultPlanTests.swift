@@ -62,6 +62,16 @@ struct FaultPlanTests {
       (#"{"layer": "air", "fault": "lose", "percent": 101}"#, "percent are 0 to 100"),
       (#"{"layer": "air", "fault": "lose", "numbers": [3, 2]}"#, "the first and the last"),
       (#"{"layer": "device", "fault": "mute", "at": 1, "after": {"layer": "air"}}"#, "a time already"),
+      (#"{"layer": "air", "fault": "lose", "octets": "00"}"#, "this fault has no such key"),
+      (#"{"layer": "air", "fault": "lose", "number": 0}"#, "the first has the number 1"),
+      (#"{"layer": "air", "fault": "lose", "number": 1, "percent": 5}"#, "exclude each other"),
+      (#"{"layer": "air", "fault": "lose", "empty": false}"#, "it is true, or left out"),
+      (#"{"layer": "hci", "fault": "lose", "subevent": 2}"#, "only an event has a subevent"),
+      (#"{"layer": "hci", "fault": "duplicate", "by": 1}"#, "this fault has no such key"),
+      (#"{"layer": "hci", "fault": "delay", "by": -1}"#, "seconds are 0 to"),
+      (#"{"layer": "device", "fault": "mute", "at": 1e30}"#, "seconds are 0 to"),
+      (#"{"layer": "device", "fault": "resetController", "at": 1, "for": 2}"#, "this fault has no such key"),
+      (#"{"layer": "device", "fault": "driftClock", "at": 1, "partsPerMillion": 1e300}"#, "no clock drifts"),
     ])
   func refusals(json: String, reason: String) {
     do {

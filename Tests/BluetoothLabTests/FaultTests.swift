@@ -78,6 +78,32 @@ struct FaultTests {
     #expect(meeting.app.values(of: "2A37").map { $0[1] } == [72, 200, 72])
   }
 
+  @Test("A PDU that is injected for one receiver is heard by no other", arguments: [true, false])
+  func injectedForOne(byName: Bool) async {
+    let meeting = Encounter(Broadcaster(advertising("Right")), connects: false)
+    let witness = Explorer(on: meeting.world.device(named: "witness", at: Position(x: 1)), connects: false)
+    // Address and name of the original, but for one letter of the latter.
+    let world = meeting.world
+    await world.run(for: .seconds(1))
+    let payload = AdvertisingPayload(fitting: [.name("Wrong")]).octets
+    let match = AirMatch(.advertising(), from: "accessory", to: byName ? "phone" : nil)
+    let plan: FaultPlan = [.air(.inject([9, 0, 0, 0, 0, 0xC0] + payload), match)]
+    if byName { world.add(plan) } else { meeting.phone.add(plan) }
+    await world.run(for: .seconds(1))
+    #expect(meeting.app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Wrong")
+    #expect(witness.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Right")
+    #expect(world.faultStrikes.allSatisfy { $0.description.contains("another PDU for phone") })
+    world.removeFaults()
+    await world.run(for: .seconds(1))
+    #expect(meeting.app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Right")
+  }
+
+  private func advertising(_ name: String) -> Advertising {
+    var result = Advertising(AdvertisingPayload(fitting: [.name(name)]))
+    result.kind = .broadcast
+    return result
+  }
+
   @Test("A percentage of packets is lost, the same ones for the same seed")
   func percentage() async {
     func strikes(seed: UInt64) async -> [FaultStrike] {
@@ -99,13 +125,34 @@ struct FaultTests {
       let meeting = await subscribed(capture: try Capture(path: path))
       meeting.world.add([
         .air(.lose, .notifications(), .number(1)), .hci(.lose, HCIMatch(.data, on: "phone"), .number(2)),
+        .air(.corrupt, .notifications(), .number(3)),
+        .air(.inject([7, 0, 4, 0, 0x1B, 0x0C, 0, 0x0E, 200, 0x77, 0x77]), .notifications(), .number(4)),
+        .hci(.delay(.milliseconds(3)), HCIMatch(.data, on: "accessory"), .number(4)),
+        .hci(.duplicate, HCIMatch(.data, on: "accessory"), .number(5)),
+        .hci(.corrupt, HCIMatch(.data, on: "accessory"), .number(6)),
+        .device(.mute(for: .milliseconds(100)), "phone", when: .at(meeting.world.now + .seconds(2))),
+        .device(.driftClock(partsPerMillion: 20), "phone", when: .at(meeting.world.now + .seconds(3))),
+        .device(.stopAnswering(for: .milliseconds(1)), "phone", when: .at(meeting.world.now + .seconds(3))),
+        .device(.refuseConnections(), "accessory", when: .at(meeting.world.now + .seconds(3))),
+        .device(.resetController, "accessory", when: .at(meeting.world.now + .seconds(8))),
       ])
-      await meeting.world.run(for: .seconds(3))
+      await meeting.world.run(for: .milliseconds(8_500))
+      meeting.world.inject(ForeignPacket([0x42, 0, 7, 0, 0, 0, 0, 0xC0], channel: 0))
+      await meeting.world.run(for: .milliseconds(500))
       try meeting.world.finishCapture()
       return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
     }
     #expect(text.contains("fault: lost: ATT handleValueNotification of attribute 0x000C"))
-    #expect(text.contains("fault: lost: ACL data"))
+    for mark in [
+      "fault: lost: ACL data", "fault: corrupted: ATT handleValueNotification", "fault: another PDU in place of ATT",
+      "fault: delayed by 0.003 seconds: ACL data", "fault: duplicated: ACL data", "fault: corrupted: ACL data",
+      "fault: phone: muted for 0.1 seconds", "fault: phone: its clock drifts by 20.0 ppm",
+      "fault: phone: stops answering", "fault: accessory: refuses connections",
+      "fault: accessory: its controller was reset", "fault: injected → nobody",
+    ] {
+      let isThere = text.contains(mark)
+      #expect(isThere, "\(mark)")
+    }
   }
 
   // MARK: Between host and controller
@@ -244,6 +291,36 @@ struct FaultTests {
     #expect(!meeting.app.has("disconnected"))
     await meeting.world.run(for: .seconds(3))
     #expect(meeting.app.has("disconnected"))
+  }
+
+  @Test("A fault finds a device that was added after it, and one that no manager uses yet")
+  func laterDevice() async {
+    let world = World(seed: 1)
+    world.add([
+      .device(.driftClock(partsPerMillion: 100_000), "phone", when: .at(.milliseconds(10))),
+      .device(.mute(), "nobody", when: .at(.milliseconds(10))),
+    ])
+    world.add(HeartRateSensor(), named: "strap", at: Position(x: 2))
+    let phone = world.device(named: "phone")
+    await world.run(for: .seconds(1))
+    #expect(world.faultStrikes.map(\.device) == ["phone"])
+    let app = Explorer(on: phone)
+    // A tenth of a second in each second: nobody finds the other again behind an interval.
+    await world.run(for: .seconds(5))
+    #expect(!app.isReady)
+    #expect(app.sightings > 0)
+  }
+
+  @Test("Of more than 10,000 faults the latest are told")
+  func manyStrikes() async {
+    let meeting = Encounter(Broadcaster(advertising("Often")), connects: false)
+    meeting.world.add([.air(.lose)])
+    await meeting.world.run(for: .seconds(760))
+    let strikes = meeting.world.faultStrikes
+    #expect(strikes.count == 10_000)
+    #expect(meeting.world.faultStrikeCount > 20_500)
+    #expect(strikes.map(\.time) == strikes.map(\.time).sorted())
+    #expect(strikes.last.map { meeting.world.now - $0.time < .seconds(1) } == true)
   }
 
   @Test("A device does what it should not after an event")

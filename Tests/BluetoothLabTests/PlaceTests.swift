@@ -102,4 +102,19 @@ struct PlaceTests {
     #expect(meeting.app.has("disconnected"))
     meeting.world.setInterference([])
   }
+
+  @Test("What sends for no part of the time disturbs nobody")
+  func silentInterference() async throws {
+    let meeting = Encounter(HeartRateSensor())
+    meeting.world.setInterference([
+      Interference(.wiFi(channel: 6, dutyCycle: 0), at: Position(x: 1)),
+      Interference(.microwaveOven(dutyCycle: 0), at: Position(x: 1)),
+      Interference(.classicBluetooth(dutyCycle: 0), at: Position(x: 1)),
+      Interference(.jammer(channels: []), at: Position(x: 1)),
+    ])
+    #expect(await meeting.prepare())
+    await meeting.world.run(for: .seconds(60))
+    let link = try #require(meeting.phone.statistics.links.first)
+    #expect(link.silences + link.crcErrors + link.retransmissions == 0)
+  }
 }

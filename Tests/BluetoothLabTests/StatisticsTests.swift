@@ -68,6 +68,10 @@ struct StatisticsTests {
     let link = try #require(meeting.phone.statistics.links.first).since(before)
     // Ten times a second 4 octets in an ATT PDU of 7 in an L2CAP frame of 11.
     #expect(abs(link.throughputReceived - 880) < 20)
+    let device = meeting.phone.statistics
+    let bits = Double(8 * device.links[0].received.octets)
+    #expect(abs(device.throughputReceived * (device.time / .seconds(1)) - bits) < 0.001)
+    #expect(device.retransmissions == device.links[0].retransmissions)
   }
 
   @Test("Every nanosecond of a radio is counted for one purpose, and adds up to what the radio says")
@@ -107,12 +111,24 @@ struct StatisticsTests {
     #expect(first == Int64(meeting.phone.statistics.transmitted.packets))
     meeting.world.reportMetrics(to: metrics)
     #expect(sent.totalValue == first)
+    let before = try #require(meeting.phone.statistics.links.first)
     await meeting.world.run(for: .seconds(3))
     meeting.world.reportMetrics(to: metrics)
     #expect(sent.totalValue == Int64(meeting.phone.statistics.transmitted.packets))
     let link = try metrics.expectCounter(
       "bluetooth_link_octets_received", [("device", "phone"), ("peer", "accessory")])
-    #expect(link.totalValue == Int64(meeting.phone.statistics.links[0].received.octets))
+    let statistics = meeting.phone.statistics
+    #expect(link.totalValue == Int64(statistics.links[0].received.octets))
+    let dimensions = [("device", "phone"), ("peer", "accessory")]
+    #expect(
+      try metrics.expectCounter("bluetooth_link_packets_sent", dimensions).totalValue
+        == Int64(statistics.links[0].sent.packets))
+    let airTime = try metrics.expectCounter("bluetooth_air_time", [("device", "phone")]).totalValue
+    #expect(Duration.microseconds(airTime) == statistics.transmitted.airTime)
+    let recent = statistics.links[0].since(before)
+    #expect(recent.received.octets > 0)
+    #expect(
+      try metrics.expectGauge("bluetooth_link_throughput_received", dimensions).lastValue == recent.throughputReceived)
   }
 
   @Test("Statistics can be asked for in a callback")

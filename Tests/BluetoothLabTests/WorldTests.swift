@@ -177,6 +177,34 @@ struct WorldTests {
     #expect(await world.run(until: { world.now > paused.time + .seconds(1) }))
   }
 
+  @Test("A world runs until it is idle, but not longer than it may", .timeLimit(.minutes(1)))
+  func idle() async {
+    let world = World(seed: 1)
+    #expect(await world.runUntilIdle())
+    var advertising = Advertising(AdvertisingPayload(fitting: [.name("Short")]))
+    advertising.schedule = [.every(.milliseconds(100), for: .seconds(2))]
+    world.add(Broadcaster(advertising), named: "beacon")
+    #expect(await world.runUntilIdle())
+    #expect(world.now >= .seconds(2))
+    #expect(world.now < .seconds(3))
+    let before = world.now
+    world.add(BatteryPack(), named: "battery")
+    #expect(await !world.runUntilIdle(limit: .seconds(10)))
+    #expect(world.now == before + .seconds(10))
+  }
+
+  @Test("An accessory that wants the time again at once does not stop it", .timeLimit(.minutes(1)))
+  func impatient() async {
+    let world = World(seed: 1)
+    world.add(HeartRateSensor(interval: .zero), named: "strap")
+    world.add(CyclingSensor(speed: .infinity, cadence: .nan), named: "bicycle")
+    var options = DeviceOptions()
+    options.sleepClockDrift = .nan
+    world.add(Thermometer(interval: .zero), named: "thermometer", options)
+    await world.run(for: .seconds(2))
+    #expect(world.now == .seconds(2))
+  }
+
   @Test("Running a world in one of its callbacks stops the program with a reason")
   func runInCallback() async {
     await #expect(processExitsWith: .failure) {

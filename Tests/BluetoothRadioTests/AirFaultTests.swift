@@ -30,9 +30,9 @@ private final class Saboteur: AirFaults {
   private(set) var ended = 0
 
   func transmissionBegins(_ record: inout TransmissionRecord) { begins(&record) }
-  func outcome(
-    of record: TransmissionRecord, at receiver: RadioID, otherwise outcome: ReceptionOutcome
-  ) -> ReceptionOutcome { self.outcome ?? outcome }
+  func change(_ reception: inout Reception, of record: TransmissionRecord) {
+    if let outcome { reception.outcome = outcome }
+  }
   func transmissionEnded(_ record: TransmissionRecord) { ended += 1 }
 }
 

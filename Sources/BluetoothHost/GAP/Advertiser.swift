@@ -59,6 +59,8 @@ struct Advertiser {
     if shape != wanted.shape {
       // An advertiser that is on takes no other parameters · Vol 4, Part E, 7.8.5.
       if isEnabled { return send(.disable, commands.enable(false)) }
+      // What other PDUs do not carry stays with the set, whatever was wanted meanwhile.
+      if shape?.type != wanted.shape.type { (data, scanResponse) = (nil, nil) }
       shape = wanted.shape
       return send(.parameters, commands.parameters(wanted.shape))
     }
@@ -68,7 +70,7 @@ struct Advertiser {
     }
     if data != wanted.data {
       data = wanted.data
-      return send(.data, commands.data(wanted.data))
+      if let command = commands.data(wanted) { return send(.data, command) }
     }
     if scanResponse != wanted.scanResponse {
       scanResponse = wanted.scanResponse

@@ -22,13 +22,18 @@ struct AdvertisingCommands {
       return .leSetAdvertisingParameters(
         HCI.AdvertisingParameters(
           minimumInterval: interval, maximumInterval: interval, type: shape.type, ownAddressType: ownAddressType,
-          channelMap: shape.channelMap))
+          peer: Self.peer(shape), channelMap: shape.channelMap))
     }
     return .leSetExtendedAdvertisingParameters(
       HCI.ExtendedAdvertisingParameters(
         handle: Self.set, properties: Self.properties(of: shape.type), minimumInterval: UInt32(interval),
         maximumInterval: UInt32(interval), channelMap: shape.channelMap, ownAddressType: ownAddressType,
-        transmitPower: shape.transmitPower ?? HCI.ExtendedAdvertisingParameters.anyTransmitPower))
+        peer: Self.peer(shape), transmitPower: shape.transmitPower ?? HCI.ExtendedAdvertisingParameters.anyTransmitPower
+      ))
+  }
+
+  private static func peer(_ shape: HostAdvertising.Shape) -> HCI.PeerAddress {
+    shape.target.map { HCI.PeerAddress($0) } ?? HCI.PeerAddress(type: 0, value: 0)
   }
 
   /// Vol 4, Part E, 7.8.53, Table 7.2.
@@ -49,10 +54,11 @@ struct AdvertisingCommands {
     isExtended && ownAddressType == .random ? .leSetAdvertisingSetRandomAddress(Self.set, randomAddress.value) : nil
   }
 
-  func data(_ data: ByteSlice) -> HCI.Command {
-    isExtended
-      ? .leSetExtendedAdvertisingData(Self.set, HCI.AdvertisingDataFragment(.complete, data))
-      : .leSetAdvertisingData(data)
+  /// nil: such PDUs carry none.
+  func data(_ advertising: HostAdvertising) -> HCI.Command? {
+    guard isExtended else { return .leSetAdvertisingData(advertising.data) }
+    guard !Self.properties(of: advertising.shape.type).contains(.directed) else { return nil }
+    return .leSetExtendedAdvertisingData(Self.set, HCI.AdvertisingDataFragment(.complete, advertising.data))
   }
 
   /// nil: nobody can ask for it.

@@ -10,8 +10,9 @@ package struct HostAdvertising: Hashable, Sendable {
 
   /// All but what it says.
   package struct Shape: Hashable, Sendable {
-    /// Directed kinds are not possible.
     package var type = HCI.AdvertisingType.connectableScannableUndirected
+    /// Whom directed kinds are for.
+    package var target: DeviceAddress?
     /// Units of 0.625 ms, 0x0020 to 0x4000; nil: that of the host's configuration.
     package var interval: UInt16?
     /// Bits 0 to 2: channels 37 to 39.

@@ -45,7 +45,7 @@ extension World {
   public func add<A: Accessory>(
     _ accessory: A, named name: String, _ options: DeviceOptions = DeviceOptions()
   ) -> AccessoryDevice<A> {
-    register(name) {
+    register(name, options) {
       var configuration = options.configuration(named: name)
       configuration.host.appearance = accessory.appearance
       configuration.host.advertisesWithExtendedCommands = true

@@ -13,6 +13,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private var attributes = AccessoryAttributes()
   private var handles: [HCI.ConnectionHandle] = []
   private var progress: AdvertisingProgress?
+  private var lastCentral: DeviceAddress?
   /// When the accessory wants to be told the time.
   private var alarm: Instant?
   private var hasStarted = false
@@ -81,8 +82,8 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     exchange(at: now)
   }
 
-  func setClockDrift(partsPerMillion: Double) {
-    controller.setSleepClockDrift(partsPerBillion: Int64(partsPerMillion * 1_000))
+  func setClockDrift(partsPerBillion: Int64) {
+    controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
 
   func uses(at now: Instant) -> RadioUses {
@@ -135,7 +136,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   }
 
   private func advertise(at now: Instant) {
-    if let current = progress?.current {
+    if let current = progress?.current(lastCentral: lastCentral) {
       host.startAdvertising(current, at: now)
     } else {
       host.stopAdvertising(at: now)
@@ -155,17 +156,17 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     case .powerChanged: progress = nil
     case .connected(let link):
       handles.append(link.handle)
+      lastCentral = link.peer
       progress = nil
       host.stopAdvertising(at: now)
       happen(at: now) { $0.connected(&$1) }
     case .disconnected(let link, let reason):
       handles.removeAll { $0 == link }
       attributes.forget(link)
-      if handles.isEmpty {
-        progress = AdvertisingProgress(accessory.advertising, at: now)
-        advertise(at: now)
-      }
+      if handles.isEmpty { progress = AdvertisingProgress(accessory.advertising, at: now) }
+      // The accessory may want to advertise in another way.
       happen(at: now) { $0.disconnected(DisconnectionReason(code: reason.rawValue), &$1) }
+      if handles.isEmpty { advertise(at: now) }
     case .gatt(let link, let event): handle(event, on: link, at: now)
     case .advertisingStarted, .advertisingReport, .connectionFailed, .rssiRead: break
     }

@@ -28,8 +28,12 @@ public struct AccessorySession: Sendable {
   /// indication.
   public mutating func notify(_ path: CharacteristicPath) { effects.append(.notify(path)) }
 
-  /// Has `timeReached` called after this time, instead of when it was asked for before; nil: not any more.
-  public mutating func wake(after time: Duration?) { effects.append(.wake(time)) }
+  /// Has `timeReached` called after this time, a millisecond at least, instead of when it was asked for before; nil: not any
+  /// more.
+  public mutating func wake(after time: Duration?) {
+    // Else time would stand still for an accessory that asks for no time at all again and again.
+    effects.append(.wake(time.map { max($0, .milliseconds(1)) }))
+  }
 
   /// Asks every central for other connection parameters: Connection Parameter Update Request · Vol 3, Part A, 4.20. A
   /// central may refuse.

@@ -55,7 +55,7 @@ public struct CyclingSensor: Accessory {
     }
   }
 
-  private var wheelRevolutions: Double { wheelCircumference > 0 ? distance / wheelCircumference : 0 }
+  private var wheelRevolutions: Double { wheelCircumference >= 0.01 ? distance / wheelCircumference : 0 }
 
   private static func ticks(_ seconds: Double) -> [UInt8] {
     UInt16(truncatingIfNeeded: Int64(min(max(seconds, 0), 1e12) * 1_024)).octets
@@ -71,8 +71,11 @@ public struct CyclingSensor: Accessory {
   public mutating func timeReached(_ session: inout AccessorySession) {
     let seconds = (session.now - (lastTime ?? session.now)).seconds
     lastTime = session.now
-    distance += max(0, speed) * seconds
-    crankRevolutions += max(0, cadence) / 60 * seconds
+    // Beyond these it is no bicycle, and beyond those the counters of the profile say nothing.
+    let speed = speed.isFinite ? min(max(0, speed), 1_000) : 0
+    let cadence = cadence.isFinite ? min(max(0, cadence), 10_000) : 0
+    distance += speed * seconds
+    crankRevolutions += cadence / 60 * seconds
     // When the last whole revolution was complete: as long ago as what is begun has taken.
     if speed > 0 {
       wheelEventTime =

@@ -16,6 +16,9 @@ public struct Advertising: Hashable, Sendable {
     case scannable
     /// ADV_NONCONN_IND: nobody is listened to.
     case broadcast
+    /// ADV_DIRECT_IND: the central that was connected last, and nobody else, is asked to connect again; nothing is said.
+    /// Before there was one, nothing is sent.
+    case directed
   }
 
   /// A part of a schedule.
@@ -71,14 +74,20 @@ public struct Advertising: Hashable, Sendable {
     self.scanResponse = scanResponse
   }
 
-  /// What the host is told in a phase.
-  func hostAdvertising(in phase: Phase) -> HostAdvertising {
+  /// What the host is told in a phase; nil: nothing can be sent.
+  func hostAdvertising(in phase: Phase, lastCentral: DeviceAddress?) -> HostAdvertising? {
     var result = HostAdvertising(data: ByteSlice(payload.octets), scanResponse: ByteSlice(scanResponse.octets))
+    if kind == .directed {
+      guard let lastCentral else { return nil }
+      result = HostAdvertising(data: ByteSlice(), scanResponse: ByteSlice())
+      result.shape.target = lastCentral
+    }
     result.shape.type =
       switch kind {
       case .connectable: .connectableScannableUndirected
       case .scannable: .scannableUndirected
       case .broadcast: .nonConnectableUndirected
+      case .directed: .connectableDirectedLowDutyCycle
       }
     result.shape.interval = phase.units
     let bits = channels.intersection(.all).rawValue
@@ -100,9 +109,10 @@ struct AdvertisingProgress {
     begin(at: now)
   }
 
-  /// nil: the schedule is over.
-  var current: HostAdvertising? {
-    index < advertising.schedule.count ? advertising.hostAdvertising(in: advertising.schedule[index]) : nil
+  /// nil: the schedule is over, or there is nobody whom it is for.
+  func current(lastCentral: DeviceAddress?) -> HostAdvertising? {
+    guard index < advertising.schedule.count else { return nil }
+    return advertising.hostAdvertising(in: advertising.schedule[index], lastCentral: lastCentral)
   }
 
   /// Goes on to the next phase if the time has come; says whether it did.

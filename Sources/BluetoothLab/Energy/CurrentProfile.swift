@@ -52,6 +52,10 @@ public struct CurrentProfile: Hashable, Sendable, Codable {
       Transmitting(at: 8, 14), Transmitting(at: 20, 95),
     ], sleeping: 1.5)
 
+  /// The nRF52832 with its converter at 3 V, processor asleep, as its product specification 1.1 has it.
+  public static let nRF52832 = CurrentProfile(
+    receiving: 6.5, transmitting: [Transmitting(at: -40, 4.1), Transmitting(at: 0, 7.1)], sleeping: 1.9)
+
   /// Milliamperes while it sends with this power, dBm.
   public func transmitting(at power: Double) -> Double {
     guard let first = transmitting.first, let last = transmitting.last else { return 0 }

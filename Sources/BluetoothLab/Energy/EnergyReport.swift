@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a device has drawn from its battery since the world began, or between two snapshots.
 public struct EnergyReport: Hashable, Sendable, Codable {
   /// The device.
@@ -33,9 +35,23 @@ public struct EnergyReport: Hashable, Sendable, Codable {
   }
 }
 
+extension EnergyReport: CustomStringConvertible {
+  /// One line: `fob: 8 µA on average, 0.19 mAh a day, 1114 days; advertising 94 %, scanning 0 %, connections 0 %`.
+  public var description: String {
+    func rounded(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
+    let current =
+      averageCurrent < 1 ? rounded(averageCurrent * 1_000, 0) + " µA" : rounded(averageCurrent, 1) + " mA"
+    let shares = RadioPurpose.allCases.map { "\($0.rawValue) \(rounded(share(of: $0) * 100, 0)) %" }
+    return "\(name): \(current) on average, \(rounded(perDay, 2)) mAh a day, \(rounded(days, 0)) days; "
+      + shares.joined(separator: ", ")
+  }
+}
+
 extension DeviceStatistics {
-  /// What the device has drawn in the time of these statistics, with a chip that draws what `profile` says.
-  public func energy(_ profile: CurrentProfile, cell: Cell = .cr2032) -> EnergyReport {
+  /// What the device has drawn in the time of these statistics, with the chip and the battery that it has, unless others are
+  /// given.
+  public func energy(_ profile: CurrentProfile? = nil, cell: Cell? = nil) -> EnergyReport {
+    let (profile, cell) = (profile ?? chip, cell ?? self.cell)
     var charges: [RadioPurpose: Double] = [:]
     var peak = profile.sleeping / 1_000
     for (purpose, use) in uses {

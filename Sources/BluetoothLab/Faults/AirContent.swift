@@ -22,7 +22,7 @@ struct AirContent {
 
   init(_ packet: AirPacket) {
     let plain = packet.plainPayload ?? packet.payload
-    if packet.accessAddress == LL.advertisingAccessAddress {
+    if packet.isAdvertising {
       kind = .advertising(UInt8(packet.header & 0x0F))
       return
     }

@@ -21,16 +21,18 @@ extension Fault: Codable {
     let container = try decoder.faultContainer()
     switch try container.decode(String.self, forKey: .layer) {
     case "air":
-      try container.allow([.fault, .octets] + AirMatch.keys + Occurrence.keys)
-      self = .air(try AirFault.Action(container), try AirMatch(container), try Occurrence(container))
+      let action = try AirFault.Action(container)
+      try container.allow(action.keys + AirMatch.keys + Occurrence.keys)
+      self = .air(action, try AirMatch(container), try Occurrence(container))
     case "hci":
-      try container.allow([.fault, .by] + HCIMatch.keys + Occurrence.keys)
-      self = .hci(try HCIFault.Action(container), try HCIMatch(container), try Occurrence(container))
+      let action = try HCIFault.Action(container)
+      try container.allow(action.keys + HCIMatch.keys + Occurrence.keys)
+      self = .hci(action, try HCIMatch(container), try Occurrence(container))
     case "device":
-      try container.allow([.fault, .device, .partsPerMillion, .for, .at, .after])
+      let action = try DeviceFault.Action(container)
+      try container.allow(action.keys + [.device, .at, .after])
       self = .device(
-        try DeviceFault.Action(container), try container.decodeIfPresent(String.self, forKey: .device),
-        when: try DeviceFault.Trigger(container))
+        action, try container.decodeIfPresent(String.self, forKey: .device), when: try DeviceFault.Trigger(container))
     case let other: throw container.wrong(.layer, "a layer is \"air\", \"hci\" or \"device\", not \"\(other)\"")
     }
   }
@@ -61,6 +63,8 @@ extension Fault: Codable {
 // MARK: Actions
 
 extension AirFault.Action {
+  fileprivate var keys: [FaultKey] { if case .inject = self { [.fault, .octets] } else { [.fault] } }
+
   fileprivate init(_ container: Decoding) throws {
     switch try container.decode(String.self, forKey: .fault) {
     case "lose": self = .lose
@@ -88,10 +92,12 @@ extension AirFault.Action {
 }
 
 extension HCIFault.Action {
+  fileprivate var keys: [FaultKey] { if case .delay = self { [.fault, .by] } else { [.fault] } }
+
   fileprivate init(_ container: Decoding) throws {
     switch try container.decode(String.self, forKey: .fault) {
     case "lose": self = .lose
-    case "delay": self = .delay(.seconds(try container.decode(Double.self, forKey: .by)))
+    case "delay": self = .delay(try container.time(.by))
     case "duplicate": self = .duplicate
     case "corrupt": self = .corrupt
     case let other:
@@ -113,12 +119,24 @@ extension HCIFault.Action {
 }
 
 extension DeviceFault.Action {
+  fileprivate var keys: [FaultKey] {
+    switch self {
+    case .mute, .refuseConnections, .stopAnswering: [.fault, .for]
+    case .driftClock: [.fault, .partsPerMillion]
+    case .resetController: [.fault]
+    }
+  }
+
   fileprivate init(_ container: Decoding) throws {
-    let time = try container.decodeIfPresent(Double.self, forKey: .for).map { Duration.seconds($0) }
+    let time = container.contains(.for) ? try container.time(.for) : nil
     switch try container.decode(String.self, forKey: .fault) {
     case "mute": self = .mute(for: time)
     case "driftClock":
-      self = .driftClock(partsPerMillion: try container.decode(Double.self, forKey: .partsPerMillion))
+      let drift = try container.decode(Double.self, forKey: .partsPerMillion)
+      guard abs(drift) <= 100_000 else {
+        throw container.wrong(.partsPerMillion, "no clock drifts by more than a tenth")
+      }
+      self = .driftClock(partsPerMillion: drift)
     case "resetController": self = .resetController
     case "refuseConnections": self = .refuseConnections(for: time)
     case "stopAnswering": self = .stopAnswering(for: time)
@@ -149,9 +167,9 @@ extension DeviceFault.Action {
 
 extension DeviceFault.Trigger {
   fileprivate init(_ container: Decoding) throws {
-    if let time = try container.decodeIfPresent(Double.self, forKey: .at) {
+    if container.contains(.at) {
       guard !container.contains(.after) else { throw container.wrong(.after, "there is a time already") }
-      self = .at(.seconds(time))
+      self = .at(try container.time(.at))
       return
     }
     let event = try container.superDecoder(forKey: .after).faultContainer()
@@ -203,7 +221,7 @@ extension AirMatch {
         case .advertising: .advertising(try container.pattern(.advertising))
         case .control: .control(try container.pattern(.control))
         case .channel: .channel(try container.number(.channel))
-        case .empty: try container.decode(Bool.self, forKey: .empty) ? .empty : .anything
+        case .empty: try container.flag(.empty, .empty)
         default: .anything
         }
       }
@@ -236,11 +254,14 @@ extension HCIMatch {
     guard kinds.count <= 1 else {
       throw container.wrong(kinds[1], "a packet is one of these only: command, event, data")
     }
+    guard !container.contains(.subevent) || kinds == [.event] else {
+      throw container.wrong(.subevent, "only an event has a subevent code")
+    }
     let content: Content =
       switch kinds.first {
       case .command: .command(try container.pattern(.command))
       case .event: .event(try container.pattern(.event), subevent: try container.pattern(.subevent))
-      case .data: try container.decode(Bool.self, forKey: .data) ? .data : .anything
+      case .data: try container.flag(.data, .data)
       default: .anything
       }
     self.init(
@@ -266,11 +287,14 @@ extension Occurrence {
   fileprivate static let keys: [FaultKey] = [.number, .numbers, .percent]
 
   fileprivate init(_ container: Decoding) throws {
+    let given = Self.keys.filter { container.contains($0) }
+    guard given.count <= 1 else { throw container.wrong(given[1], "number, numbers and percent exclude each other") }
     if let number = try container.decodeIfPresent(Int.self, forKey: .number) {
+      guard number >= 1 else { throw container.wrong(.number, "the first has the number 1") }
       self = .number(number)
     } else if let numbers = try container.decodeIfPresent([Int].self, forKey: .numbers) {
-      guard numbers.count == 2, numbers[0] <= numbers[1] else {
-        throw container.wrong(.numbers, "numbers are the first and the last one")
+      guard numbers.count == 2, 1 <= numbers[0], numbers[0] <= numbers[1] else {
+        throw container.wrong(.numbers, "numbers are the first and the last one, from 1")
       }
       self = .numbers(numbers[0]...numbers[1])
     } else if let percent = try container.decodeIfPresent(Double.self, forKey: .percent) {
@@ -321,6 +345,19 @@ extension KeyedDecodingContainer where Key == FaultKey {
     for key in allKeys where key != .layer && !keys.contains(key) {
       throw wrong(key, "this fault has no such key")
     }
+  }
+
+  /// What stands for something only if it is true.
+  fileprivate func flag<T>(_ key: FaultKey, _ meaning: T) throws -> T {
+    guard try decode(Bool.self, forKey: key) else { throw wrong(key, "it is true, or left out") }
+    return meaning
+  }
+
+  /// Seconds, 0 to 10^9.
+  fileprivate func time(_ key: FaultKey) throws -> Duration {
+    let seconds = try decode(Double.self, forKey: key)
+    guard (0...1e9).contains(seconds) else { throw wrong(key, "seconds are 0 to 1,000,000,000") }
+    return .seconds(seconds)
   }
 
   /// A number, or text such as "0x1B".

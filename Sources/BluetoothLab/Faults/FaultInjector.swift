@@ -10,8 +10,7 @@ final class FaultInjector: @unchecked Sendable {
   /// What was decided of a transmission when it began.
   private struct Fate {
     var transmission: UInt64
-    var outcome: ReceptionOutcome?
-    var text: String
+    var outcome: ReceptionOutcome
   }
 
   /// A device that does something for a time.
@@ -27,6 +26,8 @@ final class FaultInjector: @unchecked Sendable {
   // Where strikes that must wait for the end of an event are announced.
   private let mailbox: WorldMailbox
   private var ruleCount = 0
+  /// Grows when all faults are removed.
+  private var generation = 0
   private var airRules: [AirRule] = []
   private var hciRules: [HCIRule] = []
   private var fates: [Fate] = []
@@ -37,7 +38,7 @@ final class FaultInjector: @unchecked Sendable {
 
   private struct Shared {
     var names: [String] = []
-    var strikes: [FaultStrike] = []
+    var strikes = FaultLog()
     var capture: WorldCapture?
   }
   private let shared = NIOLockedValueBox(Shared())
@@ -50,7 +51,8 @@ final class FaultInjector: @unchecked Sendable {
 
   // MARK: From any thread
 
-  var strikes: [FaultStrike] { shared.withLockedValue { $0.strikes } }
+  var strikes: [FaultStrike] { shared.withLockedValue { $0.strikes.latest } }
+  var strikeCount: Int { shared.withLockedValue { $0.strikes.count } }
 
   func setCapture(_ capture: WorldCapture?) { shared.withLockedValue { $0.capture = capture } }
 
@@ -71,7 +73,12 @@ final class FaultInjector: @unchecked Sendable {
   func note(_ layer: FaultStrike.Layer, _ device: RadioID, _ text: String, at now: Instant) {
     let strike = FaultStrike(
       time: now.sinceZero.duration, layer: layer, device: name(of: device), description: text)
-    shared.withLockedValue { $0.strikes.append(strike) }
+    let capture = shared.withLockedValue { shared in
+      shared.strikes.add(strike)
+      return shared.capture
+    }
+    // Packets are marked themselves.
+    if layer == .device { capture?.announce("fault: \(strike.device): \(text)") }
     // A plan can strike thousands of packets, but hardly a hundred devices.
     logger.log(
       level: layer == .device ? .notice : .debug, "fault: \(text)",
@@ -99,35 +106,48 @@ final class FaultInjector: @unchecked Sendable {
       hciRules.append(
         HCIRule(consequence: .packet(action), match: match, scope: scope, counter: counter(occurrence)))
     case .device(let action, let name, let trigger):
-      for device in devices(named: name, in: scope) { arm(action, on: device, trigger, in: engine) }
+      arm(DeviceRule(action: action, name: name, scope: scope), trigger, in: engine)
     }
   }
 
-  private func devices(named name: String?, in scope: FaultScope) -> [RadioID] {
-    let all = shared.withLockedValue { $0.names.indices.map(RadioID.init(index:)) }
-    return all.filter { scope.contains($0) && isNamed($0, name) }
-  }
-
-  private func arm(
-    _ action: DeviceFault.Action, on device: RadioID, _ trigger: DeviceFault.Trigger, in engine: WorldEngine
-  ) {
+  private func arm(_ rule: DeviceRule, _ trigger: DeviceFault.Trigger, in engine: WorldEngine) {
     switch trigger {
     case .at(let time):
+      let generation = generation
       engine.schedule(at: max(engine.now, Instant.zero + TimeSpan(time))) { [weak self] engine in
-        self?.strike(device, action, in: engine)
+        if let self, self.generation == generation { strike(rule, in: engine) }
       }
     case .afterAir(let match, let occurrence):
       airRules.append(
-        AirRule(
-          consequence: .device(action, device), match: match, scope: .world, counter: counter(occurrence)))
+        AirRule(consequence: .device(rule), match: match, scope: .world, counter: counter(occurrence)))
     case .afterHCI(let match, let occurrence):
       hciRules.append(
-        HCIRule(
-          consequence: .device(action, device), match: match, scope: .world, counter: counter(occurrence)))
+        HCIRule(consequence: .device(rule), match: match, scope: .world, counter: counter(occurrence)))
     }
   }
 
+  /// Ends all faults, those that last and those that are still to come.
+  func removeAll(in engine: WorldEngine) {
+    generation += 1
+    airRules.removeAll()
+    hciRules.removeAll()
+    refusing.removeAll()
+    silent.removeAll()
+    for spell in muted where spell.until > engine.now { engine.setMuted(false, spell.device) }
+    muted.removeAll()
+    engine.airFaults = nil
+  }
+
   // MARK: Devices
+
+  private func strike(_ rule: DeviceRule, in engine: WorldEngine) {
+    let all = shared.withLockedValue { $0.names.indices.map(RadioID.init(index:)) }
+    let devices = all.filter { rule.scope.contains($0) && isNamed($0, rule.name) }
+    if devices.isEmpty, let name = rule.name {
+      logger.warning("a fault is meant for \(name), but there is no such device")
+    }
+    for device in devices { strike(device, rule.action, in: engine) }
+  }
 
   private func strike(_ device: RadioID, _ action: DeviceFault.Action, in engine: WorldEngine) {
     let now = engine.now
@@ -140,7 +160,7 @@ final class FaultInjector: @unchecked Sendable {
       mute(device, until: spell(time).until, in: engine)
       note(.device, device, text("muted", time), at: now)
     case .driftClock(let drift):
-      engine.withDevice(device) { $0.setClockDrift(partsPerMillion: drift) }
+      engine.withDevice(device) { $0.setClockDrift(partsPerBillion: drift.partsPerBillion) }
       note(.device, device, "its clock drifts by \(drift) ppm", at: now)
     case .resetController:
       note(.device, device, "its controller was reset", at: now)
@@ -169,9 +189,9 @@ final class FaultInjector: @unchecked Sendable {
     }
   }
 
-  private func strikeSoon(_ device: RadioID, _ action: DeviceFault.Action) {
+  private func strikeSoon(_ rule: DeviceRule) {
     // Not in the middle of an event: as soon as it has been dealt with, at the same instant.
-    mailbox.perform { [weak self] engine in self?.strike(device, action, in: engine) }
+    mailbox.perform { [weak self] engine in self?.strike(rule, in: engine) }
   }
 }
 
@@ -184,7 +204,7 @@ extension FaultInjector: AirFaults {
         isNamed(record.radio, airRules[index].match.sender), airRules[index].counter.strikesNext()
       else { continue }
       switch airRules[index].consequence {
-      case .device(let action, let device): strikeSoon(device, action)
+      case .device(let rule): strikeSoon(rule)
       case .packet(let action):
         decide(action, &record, content)
         return
@@ -204,43 +224,66 @@ extension FaultInjector: AirFaults {
       outcome = .corrupt
     case .inject(let octets):
       text = "another PDU in place of \(content.description)"
-      let payload = ByteSlice(octets.prefix(255))
-      record.packet.payload = payload
-      record.packet.header = record.packet.header & 0x00FF | UInt16(payload.count) << 8
+      record.packet = record.packet.carrying(octets)
     }
     note(.air, record.radio, text, at: record.start)
     mark(record, text)
-    if let outcome { fates.append(Fate(transmission: record.number, outcome: outcome, text: text)) }
+    if let outcome { fates.append(Fate(transmission: record.number, outcome: outcome)) }
   }
 
   private func mark(_ record: TransmissionRecord, _ text: String) {
     shared.withLockedValue { $0.capture }?.mark(transmission: record.number, "fault: " + text)
   }
 
-  func outcome(
-    of record: TransmissionRecord, at receiver: RadioID, otherwise outcome: ReceptionOutcome
-  ) -> ReceptionOutcome {
-    if let fate = fates.first(where: { $0.transmission == record.number }) { return fate.outcome ?? outcome }
+  func change(_ reception: inout Reception, of record: TransmissionRecord) {
+    if let fate = fates.first(where: { $0.transmission == record.number }) {
+      reception.outcome = fate.outcome
+      return
+    }
+    let receiver = reception.radio
     let content = AirContent(record.packet)
     if content.kind == .advertising(LL.AdvertisingPDUType.connectInd.rawValue),
       refusing.contains(where: { $0.includes(receiver, at: record.end) })
     {
       note(.air, record.radio, "lost: CONNECT_IND to \(name(of: receiver)), which refuses connections", at: record.end)
       mark(record, "refused by \(name(of: receiver))")
-      return .missed
+      reception.outcome = .missed
+      return
     }
     for index in airRules.indices where airRules[index].isDecidedByReceiver(of: record.radio) {
-      guard case .packet(let action) = airRules[index].consequence,
-        airRules[index].scope.contains(sender: record.radio, receiver: receiver),
+      guard airRules[index].scope.contains(sender: record.radio, receiver: receiver),
         content.matches(airRules[index].match.content), isNamed(record.radio, airRules[index].match.sender),
         isNamed(receiver, airRules[index].match.receiver), airRules[index].counter.strikesNext()
       else { continue }
-      let text = "\(action == .lose ? "lost" : "corrupted") for \(name(of: receiver)): \(content.description)"
-      note(.air, record.radio, text, at: record.end)
-      mark(record, text)
-      return action == .lose ? .missed : .corrupt
+      switch airRules[index].consequence {
+      case .device(let rule): strikeSoon(rule)
+      case .packet(let action):
+        change(&reception, of: record, by: action, content)
+        return
+      }
     }
-    return outcome
+  }
+
+  private func change(
+    _ reception: inout Reception, of record: TransmissionRecord, by action: AirFault.Action, _ content: AirContent
+  ) {
+    let receiver = name(of: reception.radio)
+    let what: String
+    switch action {
+    case .lose:
+      what = "lost for \(receiver): \(content.description)"
+      reception.outcome = .missed
+    case .corrupt:
+      what = "corrupted for \(receiver): \(content.description)"
+      reception.outcome = .corrupt
+    case .inject(let octets):
+      what = "another PDU for \(receiver) in place of \(content.description): \(octets.hexadecimalText)"
+      reception.replacement = record.packet.carrying(octets)
+      // Whoever drowns the original is heard well.
+      if reception.outcome == .corrupt { reception.outcome = .intact }
+    }
+    note(.air, record.radio, what, at: record.end)
+    mark(record, what)
   }
 
   func transmissionEnded(_ record: TransmissionRecord) { fates.removeAll { $0.transmission == record.number } }
@@ -261,7 +304,7 @@ extension FaultInjector: HCIFaults {
         hciRules[index].counter.strikesNext()
       else { continue }
       switch hciRules[index].consequence {
-      case .device(let action, let other): strikeSoon(other, action)
+      case .device(let rule): strikeSoon(rule)
       case .packet(let action):
         let (fate, what) = fate(action, packet)
         let text = "\(what): \(content.description) to its \(isFromHost ? "controller" : "host")"
@@ -285,13 +328,21 @@ extension FaultInjector: HCIFaults {
 extension AirRule {
   /// Whether it depends on who hears the packet; else it is decided when the packet begins, whoever hears it.
   func isDecidedByReceiver(of sender: RadioID) -> Bool {
-    if case .device = consequence { return false }
-    if case .packet(.inject) = consequence { return false }
-    return switch scope {
+    switch scope {
     case .world: match.receiver != nil
     case .device(let device): match.receiver != nil || device != sender
     case .link: true
     }
+  }
+}
+
+extension AirPacket {
+  /// The same packet with another payload; faults still know it by what it was.
+  fileprivate func carrying(_ octets: [UInt8]) -> AirPacket {
+    var result = self
+    result.payload = ByteSlice(octets.prefix(255))
+    result.header = header & 0x00FF | UInt16(result.payload.count) << 8
+    return result
   }
 }
 

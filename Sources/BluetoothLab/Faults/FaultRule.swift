@@ -60,11 +60,19 @@ struct OccurrenceCounter {
   }
 }
 
+/// What happens to devices, and to which.
+struct DeviceRule: Sendable {
+  let action: DeviceFault.Action
+  /// nil: to each in the scope.
+  let name: String?
+  let scope: FaultScope
+}
+
 /// A fault on the air, or what a device waits for there.
 struct AirRule {
   enum Consequence {
     case packet(AirFault.Action)
-    case device(DeviceFault.Action, RadioID)
+    case device(DeviceRule)
   }
 
   let consequence: Consequence
@@ -77,7 +85,7 @@ struct AirRule {
 struct HCIRule {
   enum Consequence {
     case packet(HCIFault.Action)
-    case device(DeviceFault.Action, RadioID)
+    case device(DeviceRule)
   }
 
   let consequence: Consequence

@@ -13,3 +13,20 @@ public struct FaultStrike: Hashable, Sendable, Codable {
 }
 
 extension FaultStrike: CustomStringConvertible {}
+
+/// The faults that have struck last, and how many there were: a plan can strike for hours.
+struct FaultLog {
+  /// What is kept at least, if there were as many.
+  static let capacity = 10_000
+
+  private var strikes: [FaultStrike] = []
+  private(set) var count = 0
+
+  mutating func add(_ strike: FaultStrike) {
+    count += 1
+    if strikes.count == 2 * Self.capacity { strikes.removeFirst(Self.capacity) }
+    strikes.append(strike)
+  }
+
+  var latest: [FaultStrike] { strikes.suffix(Self.capacity) }
+}

@@ -65,7 +65,7 @@ public struct ForeignPacket: Hashable, Sendable {
 extension World {
   /// Has a packet sent that comes from no device, whatever else is on the air.
   ///
-  /// It stands in `faultStrikes`, and in captures as sent by `injected`.
+  /// It stands in `faultStrikes`, and in captures with a comment that begins with `fault: injected`.
   ///
   /// - Parameter time: the world's radio time; nil, or one that is over: now.
   public func inject(_ packet: ForeignPacket, at time: Duration? = nil) {

@@ -46,8 +46,12 @@ public struct DeviceStatistics: Hashable, Sendable, Codable {
   public var missedPackets = 0
   /// What its radio was used for.
   public var uses: [RadioPurpose: Use] = [:]
-  /// Its connections, in the order in which they came about, those that have ended first.
+  /// Its connections, in the order in which they came about, those that have ended first: of these the latest 64.
   public var links: [LinkStatistics] = []
+  /// What its chip draws.
+  public var chip = CurrentProfile.modern
+  /// Its battery.
+  public var cell = Cell.cr2032
 
   /// Nothing, in no time.
   public init(name: String, time: Duration = .zero) {
@@ -61,6 +65,19 @@ public struct DeviceStatistics: Hashable, Sendable, Codable {
   public var transmitting: Duration { uses.values.reduce(.zero) { $0 + $1.transmitting.values.reduce(.zero, +) } }
   /// All other time.
   public var sleeping: Duration { time - receiving - transmitting }
+
+  /// Packets that it sent again, on the connections in `links`.
+  public var retransmissions: Int { links.reduce(0) { $0 + $1.retransmissions } }
+  /// Connection events that came while its radio was used for something else, of the connections in `links`.
+  public var missedEvents: Int { links.reduce(0) { $0 + $1.missedEvents } }
+  /// Octets that it sent on the connections in `links`, in bits per second of the whole time.
+  public var throughputSent: Double { throughput(\.sent) }
+  /// Octets that it received on the connections in `links`, in bits per second of the whole time.
+  public var throughputReceived: Double { throughput(\.received) }
+
+  private func throughput(_ direction: KeyPath<LinkStatistics, LinkStatistics.Direction>) -> Double {
+    time > .zero ? Double(8 * links.reduce(0) { $0 + $1[keyPath: direction].octets }) / time.seconds : 0
+  }
 }
 
 /// What has happened on one connection, as one of its devices saw it.

@@ -7,7 +7,11 @@ extension World {
   /// | label | kind | unit |
   /// | --- | --- | --- |
   /// | `bluetooth_packets_sent`, `bluetooth_packets_received`, `bluetooth_crc_errors`, `bluetooth_packets_missed` | counter | packets |
+  /// | `bluetooth_air_time` | counter | microseconds sent |
   /// | `bluetooth_radio_sending`, `bluetooth_radio_listening` | gauge | part of all time, 0 to 1 |
+  /// | `bluetooth_link_packets_sent`, `bluetooth_link_packets_received` | counter | packets |
+  /// | `bluetooth_link_air_time` | counter | microseconds sent |
+  /// | `bluetooth_link_throughput_sent`, `bluetooth_link_throughput_received` | gauge | bits per second since the last call |
   /// | `bluetooth_link_octets_sent`, `bluetooth_link_octets_received` | counter | octets |
   /// | `bluetooth_link_retransmissions`, `bluetooth_link_crc_errors`, `bluetooth_link_events_missed` | counter | packets, events |
   /// | `bluetooth_link_rssi` | gauge | dBm |
@@ -41,18 +45,25 @@ private struct MetricsReporter {
     count("bluetooth_packets_received", device.receivedPackets, old?.receivedPackets)
     count("bluetooth_crc_errors", device.crcErrors, old?.crcErrors)
     count("bluetooth_packets_missed", device.missedPackets, old?.missedPackets)
+    count("bluetooth_air_time", device.transmitted.airTime.microseconds, old?.transmitted.airTime.microseconds)
     guard device.time > .zero else { return }
     show("bluetooth_radio_sending", device.transmitting.seconds / device.time.seconds)
     show("bluetooth_radio_listening", device.receiving.seconds / device.time.seconds)
   }
 
   func report(_ link: LinkStatistics, since old: LinkStatistics?) {
+    count("bluetooth_link_packets_sent", link.sent.packets, old?.sent.packets)
+    count("bluetooth_link_packets_received", link.received.packets, old?.received.packets)
+    count("bluetooth_link_air_time", link.sent.airTime.microseconds, old?.sent.airTime.microseconds)
     count("bluetooth_link_octets_sent", link.sent.octets, old?.sent.octets)
     count("bluetooth_link_octets_received", link.received.octets, old?.received.octets)
     count("bluetooth_link_retransmissions", link.retransmissions, old?.retransmissions)
     count("bluetooth_link_crc_errors", link.crcErrors, old?.crcErrors)
     count("bluetooth_link_events_missed", link.missedEvents, old?.missedEvents)
     if let rssi = link.rssi { show("bluetooth_link_rssi", rssi) }
+    let recent = old.map { link.since($0) } ?? link
+    show("bluetooth_link_throughput_sent", recent.throughputSent)
+    show("bluetooth_link_throughput_received", recent.throughputReceived)
   }
 
   private func count(_ label: String, _ value: Int, _ old: Int?) {
@@ -63,5 +74,12 @@ private struct MetricsReporter {
 
   private func show(_ label: String, _ value: Double) {
     Gauge(label: label, dimensions: dimensions, factory: factory).record(value)
+  }
+}
+
+extension Duration {
+  /// Whole microseconds.
+  fileprivate var microseconds: Int {
+    Int(components.seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000)
   }
 }

@@ -13,8 +13,9 @@ public struct WorldStatistics: Hashable, Sendable, Codable {
   /// The device of this name; nil: there is none.
   public subscript(name: String) -> DeviceStatistics? { devices.first { $0.name == name } }
 
-  /// What each device has drawn from its battery, in the order of the devices.
-  public func energy(_ profile: CurrentProfile = .modern, cell: Cell = .cr2032) -> [EnergyReport] {
+  /// What each device has drawn from its battery, in the order of the devices: with the chip and the battery that it has,
+  /// unless others are given.
+  public func energy(_ profile: CurrentProfile? = nil, cell: Cell? = nil) -> [EnergyReport] {
     devices.map { $0.energy(profile, cell: cell) }
   }
 }
@@ -22,18 +23,19 @@ public struct WorldStatistics: Hashable, Sendable, Codable {
 extension World {
   /// What all devices have done until now. To be asked while the world is not running, or in one of its callbacks.
   public var statistics: WorldStatistics {
-    let names = deviceNames
+    let (names, supplies) = (deviceNames, supplies)
     return inspect { engine in
       let reports = names.indices.map { engine.report(RadioID(index: $0)) }
       var statistics = WorldStatistics(time: engine.now.sinceZero.duration, devices: [])
       for (index, name) in names.enumerated() {
-        statistics.devices.append(
-          DeviceStatistics(
-            name, reports[index],
-            peers: { link in
-              reports.indices.first { $0 != index && reports[$0].links.contains { $0.accessAddress == link } }
-                .map { names[$0] }
-            }))
+        var device = DeviceStatistics(
+          name, reports[index],
+          peers: { link in
+            reports.indices.first { $0 != index && reports[$0].links.contains { $0.accessAddress == link } }
+              .map { names[$0] }
+          })
+        (device.chip, device.cell) = (supplies[index].chip, supplies[index].cell)
+        statistics.devices.append(device)
       }
       return statistics
     }

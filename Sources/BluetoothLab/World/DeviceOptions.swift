@@ -36,6 +36,11 @@ public struct DeviceOptions: Hashable, Sendable {
   /// honest device.
   public var sleepClockDrift = 0.0
 
+  /// What its chip draws.
+  public var chip = CurrentProfile.modern
+  /// Its battery.
+  public var cell = Cell.cr2032
+
   /// dBi, of sending and receiving alike.
   public var antennaGain = 0.0
   /// The level at which one bit in a thousand of a packet on LE 1M is lost, dBm; on other PHYs it is as much lower or higher
@@ -84,7 +89,7 @@ public struct DeviceOptions: Hashable, Sendable {
     result.transmitPower = Decibel(rounding: min(max(transmitPower, -20), 20))
     result.publicAddress = address?.value
     result.sleepClockAccuracy = min(max(sleepClockAccuracy, 0), 500)
-    result.sleepClockDrift = Int64(min(max(sleepClockDrift, -100_000), 100_000) * 1_000)
+    result.sleepClockDrift = sleepClockDrift.partsPerBillion
     result.isBluetooth40 = generation == .bluetooth40
     result.radio.antennaGain = Decibel(rounding: antennaGain)
     let difference = Decibel(rounding: sensitivity) - result.radio.sensitivity1M
@@ -100,4 +105,9 @@ public struct DeviceOptions: Hashable, Sendable {
     if generation == .bluetooth40 { result.host.maximumMTU = ATT.defaultMTU }
     return result
   }
+}
+
+extension Double {
+  /// Parts per million as parts per billion: at most a tenth either way, and 0 for what is no number.
+  var partsPerBillion: Int64 { isNaN ? 0 : Int64(min(max(self, -100_000), 100_000) * 1_000) }
 }

@@ -30,6 +30,14 @@ public struct Interference: Hashable, Sendable {
     self.power = power
   }
 
+  /// What sends for no part of the time, or on no channel, is left out.
+  fileprivate var isSilent: Bool {
+    switch kind {
+    case .wiFi(_, let dutyCycle, _), .microwaveOven(let dutyCycle), .classicBluetooth(let dutyCycle): !(dutyCycle > 0)
+    case .jammer(let channels): channels.isEmpty
+    }
+  }
+
   private static func perMille(_ part: Double) -> Int { part.isNaN ? 0 : Int((min(max(part, 0), 1) * 1_000).rounded()) }
 
   var source: InterferenceSource {
@@ -53,7 +61,7 @@ public struct Interference: Hashable, Sendable {
 extension World {
   /// Has all of these disturb the band from now on, and nothing else.
   public func setInterference(_ sources: [Interference]) {
-    let sources = sources.map(\.source)
+    let sources = sources.filter { !$0.isSilent }.map(\.source)
     mailbox.perform { $0.interference = sources }
   }
 }

@@ -24,11 +24,16 @@ extension World {
     }
   }
 
-  /// Lets radio time pass until no device has anything left to do. A device that advertises, scans or is connected never
-  /// has, so this is for worlds in which all that has ended. Virtual time only: in real time it returns at once.
+  /// Lets radio time pass until no device has anything left to do, but not longer than `limit`. A device that advertises,
+  /// scans or is connected always has, so this is for worlds in which all that has ended. Virtual time only: in real time,
+  /// which nobody can foresee, it returns at once.
+  ///
+  /// - Returns: whether nothing is left to do.
   @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
-  public func runUntilIdle() {
-    if case .virtual(let runner) = runner { _ = runner.run(until: .idle, { false }) }
+  @discardableResult
+  public func runUntilIdle(limit: Duration = .seconds(3_600)) -> Bool {
+    guard case .virtual(let runner) = runner else { return false }
+    return runner.run(until: .idle(TimeSpan(limit)), { false }) == .idle
   }
 
   /// Lets radio time pass for `duration`; while the world is held, other tasks have the thread.
@@ -55,6 +60,16 @@ extension World {
       }
       return true
     }
+  }
+
+  /// Lets radio time pass until no device has anything left to do, but not longer than `limit`; while the world is held, other
+  /// tasks have the thread. Virtual time only: in real time it returns at once.
+  ///
+  /// - Returns: whether nothing is left to do.
+  @discardableResult
+  public nonisolated(nonsending) func runUntilIdle(limit: Duration = .seconds(3_600)) async -> Bool {
+    guard case .virtual(let runner) = runner else { return false }
+    return await runner.run(until: .idle(TimeSpan(limit)), { false }) == .idle
   }
 
   /// How fast real time passes from now on: radio seconds per second, 0.001 to 1,000; 0 pauses the world. In virtual time,

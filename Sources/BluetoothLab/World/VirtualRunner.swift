@@ -18,7 +18,7 @@ final class VirtualRunner: @unchecked Sendable {
   init(_ engine: WorldEngine) { self.engine = engine }
 
   /// Why a run ended.
-  enum End { case condition, limit }
+  enum End { case condition, limit, idle }
 
   /// Runs until `isDone`, asked after each event, or until `limit`.
   func run(until limit: Limit, _ isDone: () -> Bool) -> End {
@@ -29,7 +29,7 @@ final class VirtualRunner: @unchecked Sendable {
     while !isDone() {
       waitWhileHeld()
       engine.settle()
-      guard goOn(to: last, limit) else { return .limit }
+      guard engine.step(until: last) else { return end(at: last, limit) }
     }
     return .condition
   }
@@ -43,7 +43,7 @@ final class VirtualRunner: @unchecked Sendable {
     while !isDone() {
       await untilReleased()
       engine.settle()
-      guard goOn(to: last, limit) else { return .limit }
+      guard engine.step(until: last) else { return end(at: last, limit) }
     }
     return .condition
   }
@@ -51,22 +51,21 @@ final class VirtualRunner: @unchecked Sendable {
   /// How far a run may go.
   enum Limit {
     case duration(TimeSpan)
-    /// Until nothing is due any more.
-    case idle
+    /// Until nothing is due any more, but not longer than this.
+    case idle(TimeSpan)
 
     func instant(from now: Instant) -> Instant {
       switch self {
-      case .duration(let span): now + span
-      case .idle: .distantFuture
+      case .duration(let span), .idle(let span): now + span
       }
     }
   }
 
-  /// The next event; false: there is none up to `last`, which is now.
-  private func goOn(to last: Instant, _ limit: Limit) -> Bool {
-    if engine.step(until: last) { return true }
-    if case .duration = limit { engine.passTime(to: last) }
-    return false
+  /// There is no event up to `last`.
+  private func end(at last: Instant, _ limit: Limit) -> End {
+    if case .idle = limit, engine.nextEvent == nil { return .idle }
+    engine.passTime(to: last)
+    return .limit
   }
 
   private func enter() {

@@ -31,6 +31,7 @@ public final class World: Sendable {
 
   private struct Registry {
     var names: [String] = []
+    var supplies: [(chip: CurrentProfile, cell: Cell)] = []
     var capture: WorldCapture?
     /// What the metrics system knows.
     var reported: WorldStatistics?
@@ -79,7 +80,7 @@ public final class World: Sendable {
   ///
   /// - Parameter name: tells the device from the others of this world: in captures, and in its share of the seed.
   public func device(named name: String, _ options: DeviceOptions) -> Device {
-    register(name) {
+    register(name, options) {
       let deliversInPlace = if case .virtual = runner { true } else { false }
       let adapter = VirtualAdapter(
         options.configuration(named: name), in: mailbox, deliversInPlace: deliversInPlace, epoch: epoch,
@@ -89,9 +90,10 @@ public final class World: Sendable {
   }
 
   /// Makes a device while no other one can be made, so that the names stand in the order of the devices' numbers.
-  func register<D: RadioDevice>(_ name: String, _ make: () -> D) -> D {
+  func register<D: RadioDevice>(_ name: String, _ options: DeviceOptions, _ make: () -> D) -> D {
     registry.withLockedValue { registry in
       registry.names.append(name)
+      registry.supplies.append((options.chip, options.cell))
       faults.addDevice(named: name)
       return make()
     }
@@ -99,6 +101,9 @@ public final class World: Sendable {
 
   /// The names of the devices, in the order in which they were added.
   public var deviceNames: [String] { registry.withLockedValue { $0.names } }
+
+  /// What the devices draw their currents from, and which.
+  var supplies: [(chip: CurrentProfile, cell: Cell)] { registry.withLockedValue { $0.supplies } }
 
   /// How much radio time has passed.
   public var now: Duration { mailbox.now.sinceZero.duration }

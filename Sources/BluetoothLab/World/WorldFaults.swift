@@ -19,8 +19,17 @@ extension World {
     }
   }
 
-  /// The faults that have struck, in the order of time.
+  /// Ends all faults: nothing is struck any more, muted radios are back, what was still to come does not. A clock that
+  /// drifts goes on drifting.
+  public func removeFaults() {
+    let faults = faults
+    mailbox.perform { engine in faults.removeAll(in: engine) }
+  }
+
+  /// The faults that have struck, in the order of time; of more than 10,000 the latest.
   public var faultStrikes: [FaultStrike] { faults.strikes }
+  /// How many faults have struck.
+  public var faultStrikeCount: Int { faults.strikeCount }
 }
 
 extension RadioDevice {

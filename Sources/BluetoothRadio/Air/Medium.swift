@@ -319,14 +319,15 @@ struct Medium {
         ears[list][place].crcInit == record.packet.crcInit && reads(receiver, burst: burst, level: lock.level)
       outcome = isIntact ? .intact : .corrupt
     }
-    if let faults { outcome = faults.outcome(of: record, at: radio, otherwise: outcome) }
-    switch outcome {
+    var reception = Reception(radio: radio, level: lock.level, outcome: outcome, stillListens: false)
+    if let faults { faults.change(&reception, of: record) }
+    switch reception.outcome {
     case .intact: radios[receiver].meter.counts.packetsReceived += 1
     case .corrupt: radios[receiver].meter.counts.crcErrors += 1
     case .missed: radios[receiver].meter.counts.missedPackets += 1
     }
-    let stillListens = outcome == .missed && ears[list][place].goesOn(at: now)
-    if stillListens { ears[list][place].lock = nil } else { stop(radio, at: now) }
-    return Reception(radio: radio, level: lock.level, outcome: outcome, stillListens: stillListens)
+    reception.stillListens = reception.outcome == .missed && ears[list][place].goesOn(at: now)
+    if reception.stillListens { ears[list][place].lock = nil } else { stop(radio, at: now) }
+    return reception
   }
 }

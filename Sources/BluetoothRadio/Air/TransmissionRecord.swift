@@ -34,6 +34,8 @@ package struct Reception: Sendable {
   package var outcome: ReceptionOutcome
   /// The receiver goes on listening, as if nothing had been.
   var stillListens: Bool
+  /// What it hears instead of the packet that was sent; nil: that one.
+  package var replacement: AirPacket?
 }
 
 /// Who watches the air: captures and statistics.

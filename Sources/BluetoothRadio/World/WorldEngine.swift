@@ -239,7 +239,7 @@ package final class WorldEngine {
         reception.outcome == .missed
         ? .nothingReceived
         : .received(
-          record.packet, modulation: record.modulation, start: record.start,
+          reception.replacement ?? record.packet, modulation: record.modulation, start: record.start,
           level: medium.reading(of: reception.level, at: reception.radio), isIntact: reception.outcome == .intact)
       tell(event, to: reception.radio)
     }

@@ -28,7 +28,7 @@ package protocol WorldDevice: Participant {
   /// The controller loses everything that it had and says so: Hardware Error · Vol 4, Part E, 7.7.16.
   func failController(at now: Instant)
   /// The seconds of its sleep clock are longer by this from now on.
-  func setClockDrift(partsPerMillion: Double)
+  func setClockDrift(partsPerBillion: Int64)
   /// What its radio was used for until now.
   func uses(at now: Instant) -> RadioUses
   /// What has happened on its connections: those that have ended lately, and then those that there are.

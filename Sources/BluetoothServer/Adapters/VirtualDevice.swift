@@ -24,6 +24,8 @@ final class VirtualDevice: WorldDevice {
   @exclusivity(unchecked) private var wire: HCIWire
   @exclusivity(unchecked) private var parts: Parts?
   @exclusivity(unchecked) private var isPowered = true
+  /// Parts per billion, given before the parts were made; nil: that of its configuration.
+  @exclusivity(unchecked) private var drift: Int64?
   @exclusivity(unchecked) private var deliveries: Deque<Delivery> = []
 
   /// What most devices of a crowd never need.
@@ -51,6 +53,7 @@ final class VirtualDevice: WorldDevice {
     if let parts { return parts }
     let new = Parts(recipe)
     parts = new
+    if let drift { new.controller.setSleepClockDrift(partsPerBillion: drift) }
     new.service.setPower(isPowered, at: now)
     return new
   }
@@ -124,8 +127,9 @@ final class VirtualDevice: WorldDevice {
     exchange(parts, at: now)
   }
 
-  func setClockDrift(partsPerMillion: Double) {
-    parts?.controller.setSleepClockDrift(partsPerBillion: Int64(partsPerMillion * 1_000))
+  func setClockDrift(partsPerBillion: Int64) {
+    drift = partsPerBillion
+    parts?.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
 
   func uses(at now: Instant) -> RadioUses {

@@ -15,6 +15,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   private var names: [String] = []
   /// What is to be said of transmissions that have not ended yet.
   private var marks: [(transmission: UInt64, text: String)] = []
+  private var announcements: [String] = []
 
   /// Octets that wait before they are written in one piece.
   private static let chunk = 1 << 16
@@ -38,7 +39,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
         record.packet, crc: record.packet.crc, channel: record.channel, modulation: record.modulation,
         power: record.power,
         start: record.start, direction: directions.direction(of: record.packet, sender: record.radio.index),
-        comments: [describe(record, receptions)] + takeMarks(of: record.number))
+        comments: [describe(record, receptions)] + takeMarks(of: record.number) + takeAnnouncements())
       writeIfDue()
     }
   }
@@ -46,6 +47,16 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   /// Says something of a transmission that has not ended yet.
   package func mark(transmission: UInt64, _ text: String) {
     lock.withLock { marks.append((transmission, text)) }
+  }
+
+  /// Says something of what is no packet: it stands with the next one, wherever that is.
+  package func announce(_ text: String) {
+    lock.withLock { announcements.append(text) }
+  }
+
+  private func takeAnnouncements() -> [String] {
+    defer { announcements.removeAll() }
+    return announcements
   }
 
   private func takeMarks(of transmission: UInt64) -> [String] {
@@ -60,7 +71,8 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   ) -> PcapngWriter.Record {
     lock.withLock {
       defer { writeIfDue() }
-      return writer.hciPacket(packet, on: interface, isFromHost: isFromHost, at: now, comments: comments)
+      return writer.hciPacket(
+        packet, on: interface, isFromHost: isFromHost, at: now, comments: comments + takeAnnouncements())
     }
   }
 
@@ -96,7 +108,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   }
 
   private func name(of radio: RadioID) -> String {
-    radio == .none ? "injected" : radio.index < names.count ? names[radio.index] : "device \(radio.index)"
+    radio == .none ? "fault: injected" : radio.index < names.count ? names[radio.index] : "device \(radio.index)"
   }
 }
 

@@ -121,7 +121,9 @@ extension LL.AdvertisingPDU {
     let header =
       UInt16(type.rawValue) | (chSel ? 1 << 5 : 0) | (transmitter?.kind == .random ? 1 << 6 : 0)
       | (receiver?.kind == .random ? 1 << 7 : 0) | UInt16(payload.count) << 8
-    return AirPacket(accessAddress: accessAddress, crcInit: crcInit, header: header, payload: payload)
+    var packet = AirPacket(accessAddress: accessAddress, crcInit: crcInit, header: header, payload: payload)
+    packet.isAdvertising = true
+    return packet
   }
 }
 

@@ -79,6 +79,9 @@ package struct AirPacket: Hashable, Sendable {
   package var crcInit: UInt32
   /// The first two octets of the PDU, the first in the low byte; the second is the payload's length.
   package var header: UInt16
+  /// Whether it is of the advertising physical channels or of a periodic one, not of a connection: for faults and captures
+  /// that look into packets; no receiver looks at it.
+  package var isAdvertising: Bool
   package var payload: ByteSlice
   /// What the payload was before it was encrypted; nil: it is not encrypted. For faults and captures that look into packets:
   /// it is not on the air, and no receiver looks at it.
@@ -89,6 +92,7 @@ package struct AirPacket: Hashable, Sendable {
     self.crcInit = crcInit
     self.header = header
     self.payload = payload
+    isAdvertising = accessAddress == LL.advertisingAccessAddress
   }
 
   /// How long the packet lasts on the air from the start of its preamble · 2.1, 2.2.

@@ -108,8 +108,8 @@ final class CrowdHost: WorldDevice {
   func setCapture(_ capture: DeviceCapture?) { wire.capture = capture }
   func uses(at now: Instant) -> RadioUses { RadioUses() }
   var links: [LinkReport] { controller.links }
-  func setClockDrift(partsPerMillion: Double) {
-    controller.setSleepClockDrift(partsPerBillion: Int64(partsPerMillion * 1_000))
+  func setClockDrift(partsPerBillion: Int64) {
+    controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
   func failController(at now: Instant) {
     controller.fail(at: now)

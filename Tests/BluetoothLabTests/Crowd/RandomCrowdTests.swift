@@ -114,7 +114,7 @@ extension World {
     var options = DeviceOptions(position: position)
     options.sleepClockAccuracy = 250
     let configuration = options.configuration(named: name)
-    return register(name) {
+    return register(name, options) {
       let radio = mailbox.addDevice(radio: configuration.radio) { engine, radio in
         let generator = engine.generator.split("device " + name)
         return CrowdHost(
