@@ -63,7 +63,7 @@ struct AdvertisingProperties {
     filterPolicy = parameters.filterPolicy
     power =
       parameters.transmitPower == HCI.ExtendedAdvertisingParameters.anyTransmitPower
-      ? defaultPower : min(Self.maximumPower, max(Self.minimumPower, Decibel(Int(parameters.transmitPower))))
+      ? defaultPower : Self.possiblePower(Decibel(Int(parameters.transmitPower)))
     primary = Modulation(parameters.primaryPHY, parameters.primaryCoding)
     secondary = usesLegacyPDUs ? .le1M : Modulation(parameters.secondaryPHY, parameters.secondaryCoding)
     sid = parameters.advertisingSID
@@ -86,6 +86,9 @@ struct AdvertisingProperties {
   /// What a set can be sent with, dBm.
   static let minimumPower = Decibel(-20)
   static let maximumPower = Decibel(20)
+
+  /// The power of those that is nearest to `power`.
+  static func possiblePower(_ power: Decibel) -> Decibel { min(maximumPower, max(minimumPower, power)) }
 
   /// ADV_IND, ADV_DIRECT_IND at low and at high duty cycle, ADV_SCAN_IND, ADV_NONCONN_IND.
   private static let legacyTypes: [HCI.ExtendedAdvertisingParameters.Properties] = [

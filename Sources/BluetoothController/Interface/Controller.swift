@@ -41,7 +41,7 @@ package struct Controller: ~Copyable {
   ///   - random: all chance of this controller.
   ///   - pool: where its packets' octets come from; it belongs to the controller's executor.
   package init(configuration: ControllerConfiguration, random: SplitGenerator, pool: PacketPool) {
-    self.configuration = configuration
+    self.configuration = configuration.possible
     self.pool = pool
     self.random = random
     clock = SleepClock(drift: configuration.sleepClockDrift)

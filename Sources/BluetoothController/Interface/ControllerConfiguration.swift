@@ -7,7 +7,8 @@ package struct ControllerConfiguration: Sendable {
   package var address: DeviceAddress
   /// For logs and tests; nothing on the air or in HCI carries it.
   package var name: String
-  /// What every packet is sent with, dBm.
+  /// What every packet is sent with unless the host wants another power for a set: −20 to +20 dBm. A controller takes what is
+  /// nearest.
   package var transmitPower = Decibel(0)
   /// The accuracy that the controller claims for its sleep clock, parts per million, 0 to 500.
   package var sleepClockAccuracy = 50
@@ -46,6 +47,13 @@ package struct ControllerConfiguration: Sendable {
   package init(address: DeviceAddress, name: String = "") {
     self.address = address
     self.name = name
+  }
+
+  /// The same, with what no radio can be taken to what is nearest.
+  var possible: ControllerConfiguration {
+    var result = self
+    result.transmitPower = AdvertisingProperties.possiblePower(transmitPower)
+    return result
   }
 
   /// An accessory of 2010, Bluetooth 4.0: packets of 27 octets, one connection, in which it is the peripheral; of the

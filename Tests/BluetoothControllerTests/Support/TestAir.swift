@@ -14,6 +14,7 @@ final class TestAir {
     let device: Int
     let channel: RadioChannel
     let modulation: Modulation
+    var power = Decibel(0)
     var packet: AirPacket
 
     var isAdvertising: Bool { packet.accessAddress == LL.advertisingAccessAddress }
@@ -269,11 +270,11 @@ final class TestAir {
       sending[index] = nil
       ears[index] = ear
       listeningChannels[index] = channel.number
-    case .transmit(let packet, let channel, let modulation, _):
+    case .transmit(let packet, let channel, let modulation, let power):
       if sending[index] != nil { Issue.record("a packet was broken off") }
       let transmission = Transmission(
         start: now, end: now + packet.airTime(modulation), device: index, channel: channel,
-        modulation: modulation, packet: packet)
+        modulation: modulation, power: power, packet: packet)
       close(index)
       sending[index] = transmission
       begins(transmission)
