@@ -186,6 +186,16 @@ struct ExtendedAdvertisingTests {
     }
   }
 
+  @Test("Secondary_Advertising_Max_Skip is a maximum: every event has its AUX_ADV_IND", arguments: [UInt8(0), 1, 255])
+  func maximumSkip(skip: UInt8) {
+    device.send(.leSetExtendedAdvertisingParameters(.every100ms { $0.secondaryMaximumSkip = skip }))
+    device.setData([1])
+    device.enable(1)
+    air.run(for: .milliseconds(1_950))
+    let primary = air.log.filter { $0.isPrimary }
+    #expect(primary.count >= 50 && primary.allSatisfy { air.chain(from: $0).count == 1 })
+  }
+
   @Test("New data change the DID, and so does a host that says they are new")
   func dataID() throws {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms()))

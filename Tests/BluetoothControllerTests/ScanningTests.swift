@@ -40,6 +40,57 @@ struct ScanningTests {
     #expect(scanner.reports.count { $0.type == .connectableScannable } == responses)
   }
 
+  @Test("With the duplicate filter a scanner asks each advertiser until it has its scan response, and then no more")
+  func asksOnce() {
+    var lost = 0
+    air.fate = { sent in
+      guard case .scanRsp? = sent.advertisingPDU, lost < 2 else { return .arrives }
+      lost += 1
+      return .lost
+    }
+    let other = TestDevice("other", address: 0x3333_3333_3333)
+    air.add(other)
+    other.start()
+    other.send(.leSetScanResponseData([2, 9, 67]))
+    peripheral.advertise()
+    other.advertise()
+    scanner.scan(isActive: true, filterDuplicates: true)
+    air.run(for: .seconds(10))
+    let asked = air.log.compactMap { sent -> DeviceAddress? in
+      if case .scanReq(_, let advertiser)? = sent.advertisingPDU { advertiser } else { nil }
+    }
+    #expect(lost == 2 && asked.count == 4 && Set(asked) == [peripheral.address, other.address])
+    let responses = scanner.reports.filter { $0.type == .scanResponse }
+    #expect(responses.map(\.data).sorted { $0.count < $1.count } == [[2, 9, 67], [3, 9, 65, 66]])
+  }
+
+  @Test(
+    "A device is discovered in well under a second: at 20 ms within 100 ms, at 100 ms within 500 ms",
+    arguments: [(32, 100), (160, 500)])
+  func discovery(interval: UInt16, limit: Int64) {
+    for seed in UInt64(1)...20 {
+      let air = TestAir()
+      let scanner = TestDevice("scanner", address: 0x1111_1111_1111, seed: seed)
+      let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222, seed: seed)
+      air.add(scanner)
+      air.add(peripheral)
+      scanner.start()
+      peripheral.start()
+      // It listens half of the time.
+      scanner.send(
+        .leSetScanParameters(HCI.ScanParameters(isActive: false, interval: 96, window: 48, ownAddressType: .public)))
+      scanner.send(.leSetScanEnable(true, filterDuplicates: false))
+      air.run(for: .milliseconds(Int64(seed) * 7))
+      peripheral.send(
+        .leSetAdvertisingParameters(
+          HCI.AdvertisingParameters(
+            minimumInterval: interval, maximumInterval: interval, type: .connectableScannableUndirected,
+            ownAddressType: .public)))
+      peripheral.send(.leSetAdvertisingEnable(true))
+      #expect(air.run(until: { !scanner.reports.isEmpty }, limit: .milliseconds(limit)), "seed \(seed)")
+    }
+  }
+
   @Test("Packets that can't be scanned are not asked")
   func nonScannable() {
     peripheral.advertise(.nonConnectableUndirected)

@@ -35,6 +35,17 @@ struct EnergyTests {
     #expect(report.warning == nil)
   }
 
+  @Test("Of 1 mAh a chip of the first generation advertises at 1 s for one to two days")
+  func onePerDay() async {
+    var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Beacon")]))
+    advertising.schedule = [.every(.seconds(1))]
+    let world = World(seed: 1)
+    let beacon = world.add(Broadcaster(advertising), named: "beacon")
+    await world.run(for: .seconds(600))
+    let days = beacon.statistics.energy(.firstSingleMode, cell: Cell(capacity: 1, peak: 20)).days
+    #expect((1...2).contains(days))
+  }
+
   @Test("A connection at 1 s with a latency of 4 costs what a calculation by hand says")
   func connection() async {
     var fob = KeyFob()

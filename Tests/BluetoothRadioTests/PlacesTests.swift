@@ -39,6 +39,15 @@ struct PlacesTests {
     #expect(abs(level + 90) < 0.15)
   }
 
+  @Test("With an exponent of 2.31 and a margin of 20.75 dB +10 dBm reach 50 m, and −20 dBm 2.5 m")
+  func greatestAndLeastPower() {
+    let model = PathLossModel(exponent: 231, margin: Decibel(steps: 5_312))
+    for (power, metres) in [(10, 50), (-20, 2.5)] as [(Double, Double)] {
+      #expect(abs(power - loss(model, metres: metres) + 90) < 0.15)
+      #expect(power - loss(model, metres: metres * 1.2) < -91)
+    }
+  }
+
   @Test("A margin is what the free way would have had over: 17.5 dB at 50 m in sight, 23 dB at 30 m in an office")
   func margins() {
     let margins = [50, 30].map { 100 - loss(.free, metres: $0) }

@@ -143,6 +143,26 @@ struct EncryptionStartTests {
     #expect(link.central.encryptionChanges == [.encryptionChange(.success, link.centralHandle, enabled: 1)])
   }
 
+  @Test(
+    "The host is told why a peer refuses encryption: 0x25, 0x2F and what else may be", arguments: [0x25, 0x2F, 0x1A])
+  func refused(reason: UInt8) throws {
+    let reason = HCI.ErrorCode(rawValue: reason)
+    let link = try TestLink()
+    link.peripheral.answersKeyRequests(with: nil)
+    // This link layer has one reason only; others have others.
+    let known = LL.ControlPDU.rejectExtInd(opcode: LL.ControlOpcode.encReq.rawValue, .pinOrKeyMissing)
+    let other = LL.ControlPDU.rejectExtInd(opcode: LL.ControlOpcode.encReq.rawValue, reason)
+    let pool = link.central.pool
+    link.air.fate = { sent in
+      if sent.controlPDU == known { sent.packet.payload = other.payload(in: pool) }
+      return .arrives
+    }
+    link.enableEncryption()
+    link.runEvents(6)
+    #expect(link.central.encryptionChanges == [.encryptionChange(reason, link.centralHandle, enabled: 0)])
+    #expect(link.isAlive())
+  }
+
   @Test("A host that does not want to be asked for keys has none")
   func maskedKeyRequest() throws {
     let link = try TestLink()

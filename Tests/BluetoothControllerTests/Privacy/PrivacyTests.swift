@@ -64,6 +64,42 @@ struct PrivacyTests {
     #expect(pair.advertisers.allSatisfy { PrivatePair.isPrivate($0, PrivatePair.peripheralKey) })
   }
 
+  @Test(
+    "A set takes another private address when data change that the host has named, and for no others",
+    arguments: [[], .advertisingData, .scanResponseData, [.advertisingData, .scanResponseData]]
+      as [HCI.AddressChangeReasons])
+  func dataRelatedChanges(reasons: HCI.AddressChangeReasons) {
+    let pair = PrivatePair()
+    let handle: HCI.AdvertisingHandle = 1
+    let parameters = HCI.ExtendedAdvertisingParameters.every100ms(handle, [.legacy, .connectable, .scannable]) {
+      $0.ownAddressType = .resolvableOrPublic
+      $0.peer = HCI.PeerAddress(pair.central.address)
+    }
+    let device = pair.peripheral
+    #expect(device.send(.leSetExtendedAdvertisingParameters(parameters)) == .success)
+    #expect(device.send(.leSetDataRelatedAddressChanges(handle, reasons)) == .success)
+    device.enable(handle)
+    /// How many addresses the set has used until now.
+    func addresses() -> Int {
+      pair.air.run(for: .milliseconds(500))
+      return pair.advertisers.count
+    }
+    #expect(addresses() == 1)
+    device.setData([2, 1, 6], of: handle)
+    let afterData = reasons.contains(.advertisingData) ? 2 : 1
+    #expect(addresses() == afterData)
+    device.setResponse([2, 9, 65], of: handle)
+    let afterResponse = afterData + (reasons.contains(.scanResponseData) ? 1 : 0)
+    #expect(addresses() == afterResponse)
+    // Without new data there is no new address.
+    #expect(addresses() == afterResponse)
+    #expect(device.send(.leSetDataRelatedAddressChanges(handle, [])) == .success)
+    device.setData([2, 1, 4], of: handle)
+    device.setResponse([2, 9, 66], of: handle)
+    #expect(addresses() == afterResponse)
+    #expect(pair.advertisers.allSatisfy { PrivatePair.isPrivate($0, PrivatePair.peripheralKey) })
+  }
+
   // MARK: Scanning
 
   @Test("A scanner reports the identity address of whom it can resolve")
