@@ -137,6 +137,40 @@ struct ExtendedInitiatingTests {
     #expect(central.connectionCompletes.map(\.status) == [.unknownConnectionIdentifier, .success])
   }
 
+  @Test(
+    "Cancelled while AUX_CONNECT_REQ is in the air a connection is made if the answer comes, else not; one event tells",
+    arguments: [true, false])
+  func cancelledInTheAir(isAnswered: Bool) {
+    advertise(secondary: .leCoded)
+    air.fate = { sent in
+      if case .auxConnectRsp? = sent.advertisingPDU, !isAnswered { return .lost }
+      return .arrives
+    }
+    #expect(connect() == .success)
+    // Once while the request is being sent, and once while the answer is.
+    air.run(until: {
+      central.controller.auxiliaries.indices.contains {
+        central.controller.auxiliaries[$0]?.isConnecting == true && central.controller.isTransmitting
+      }
+    })
+    #expect(central.send(.leCreateConnectionCancel) == .success)
+    #expect(central.connectionCompletes.isEmpty)
+    #expect(central.send(.leCreateConnectionCancel) == .commandDisallowed)
+    air.run(for: .seconds(2))
+    #expect(central.connectionCompletes.map(\.status) == [isAnswered ? .success : .unknownConnectionIdentifier])
+    #expect(central.disconnections.isEmpty)
+    // An advertiser that has answered has its connection, until six intervals without a packet.
+    #expect(peripheral.connectionCompletes.map(\.status) == [.success])
+    #expect(peripheral.disconnections == (isAnswered ? [] : [.connectionFailedToBeEstablished]))
+    guard !isAnswered else { return }
+    #expect(central.send(.leCreateConnectionCancel) == .commandDisallowed)
+    air.fate = { _ in .arrives }
+    peripheral.enable(1)
+    #expect(connect() == .success)
+    air.run(for: .seconds(2))
+    #expect(central.connectionCompletes.map(\.status) == [.unknownConnectionIdentifier, .success])
+  }
+
   @Test("A legacy advertiser is connected to as well, by CONNECT_IND on LE 1M")
   func legacyAdvertiser() {
     peripheral.advertise()

@@ -74,4 +74,90 @@ struct SleepClockTests {
     if isTold { #expect(link.injectFromCentral([0x1D, 0], events: 10) == [[0x1E, 7]]) }
     #expect(holds(link) == isTold)
   }
+
+  /// How much before its anchor point the peripheral begins to listen for the next event.
+  private func widening(_ link: TestLink) throws -> TimeSpan {
+    let schedule = try #require(link.peripheral.controller.connections.first).schedule
+    return schedule.anchor(of: schedule.next) - schedule.start
+  }
+
+  @Test("A host that takes a less accurate clock has the peer told, and windows follow", arguments: [true, false])
+  func modify(isCentral: Bool) throws {
+    let link = try TestLink(interval: 800, timeout: 1_000)
+    let (device, handle) = link.side(isCentral)
+    link.runEvents(4, interval: .seconds(1))
+    let before = try widening(link)
+    link.air.clearLog()
+    #expect(device.send(.leModifySleepClockAccuracy(isLessAccurate: true)) == .success)
+    link.runEvents(4, interval: .seconds(1))
+    let sent = link.air.log.compactMap(\.controlPDU)
+    #expect(sent.contains(.clockAccuracyReq(.upTo75)) && sent.contains(.clockAccuracyRsp(.upTo50)))
+    // 25 ppm more, in an interval of 1 s.
+    let more = try widening(link) - before
+    #expect((TimeSpan.microseconds(24)...(.microseconds(26))).contains(more))
+    // Nobody has asked to be told.
+    #expect(link.central.events.allSatisfy { if case .leRequestPeerSCAComplete = $0 { false } else { true } })
+    #expect(link.peripheral.events.allSatisfy { if case .leRequestPeerSCAComplete = $0 { false } else { true } })
+    let (other, otherHandle) = link.side(!isCentral)
+    other.send(.leRequestPeerSCA(otherHandle))
+    link.runEvents(4, interval: .seconds(1))
+    #expect(other.events.last == .leRequestPeerSCAComplete(.success, otherHandle, clockAccuracy: 4))
+    #expect(device.send(.leModifySleepClockAccuracy(isLessAccurate: false)) == .success)
+    link.runEvents(4, interval: .seconds(1))
+    #expect(try widening(link) == before)
+    device.clear()
+    device.send(.leRequestPeerSCA(handle))
+    link.runEvents(4, interval: .seconds(1))
+    #expect(device.events.last == .leRequestPeerSCAComplete(.success, handle, clockAccuracy: 5))
+  }
+
+  @Test("There is no better clock than the device's own, none worse than 500 ppm, and a reset takes the own one again")
+  func limits() {
+    let air = TestAir()
+    let device = TestDevice("device", address: 0x1111_1111_1111) { $0.sleepClockAccuracy = 100 }
+    air.add(device)
+    func modify(isLessAccurate: Bool) -> HCI.ErrorCode? {
+      device.send(.leModifySleepClockAccuracy(isLessAccurate: isLessAccurate))
+    }
+    #expect(modify(isLessAccurate: false) == .limitReached)
+    for accuracy in [LL.SleepClockAccuracy.upTo150, .upTo250, .upTo500] {
+      #expect(modify(isLessAccurate: true) == .success)
+      #expect(device.controller.sleepClockAccuracy == accuracy)
+    }
+    #expect(modify(isLessAccurate: true) == .limitReached)
+    #expect(modify(isLessAccurate: false) == .success && device.controller.clockAccuracy == 250)
+    device.send(.reset)
+    #expect(device.controller.sleepClockAccuracy == .upTo100 && device.controller.clockAccuracy == 100)
+    let old = TestDevice("old", address: 0x2222_2222_2222) { $0.features.remove(.sleepClockAccuracyUpdates) }
+    air.add(old)
+    #expect(old.send(.leModifySleepClockAccuracy(isLessAccurate: true)) == .unknownHCICommand)
+  }
+
+  @Test("SyncInfo and AuxPtr tell of the clock that the host has taken")
+  func announcements() {
+    let air = TestAir()
+    let device = TestDevice("device", address: 0x1111_1111_1111)
+    air.add(device)
+    device.start()
+    device.send(.leSetExtendedAdvertisingParameters(.every100ms()))
+    device.send(
+      .leSetPeriodicAdvertisingParameters(
+        HCI.PeriodicAdvertisingParameters(handle: 1, minimumInterval: 40, maximumInterval: 40)))
+    device.send(.leSetPeriodicAdvertisingEnable(.enabled, 1))
+    device.enable(1)
+    func told() -> (accuracies: Set<LL.SleepClockAccuracy>, isAccurate: Set<Bool>) {
+      air.clearLog()
+      air.run(for: .seconds(1))
+      return (
+        Set(air.log.compactMap { $0.extended?.syncInfo?.sleepClockAccuracy }),
+        Set(air.log.compactMap { $0.extended?.auxiliary?.isClockAccurate })
+      )
+    }
+    var (accuracies, isAccurate) = told()
+    #expect(accuracies == [.upTo50] && isAccurate == [true])
+    #expect(device.send(.leModifySleepClockAccuracy(isLessAccurate: true)) == .success)
+    air.run(for: .milliseconds(200))
+    (accuracies, isAccurate) = told()
+    #expect(accuracies == [.upTo75] && isAccurate == [false])
+  }
 }

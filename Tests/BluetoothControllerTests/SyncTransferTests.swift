@@ -111,6 +111,51 @@ struct SyncTransferTests {
     #expect(peripheral.syncTransfers.map(\.0) == [.connectionFailedToBeEstablished])
   }
 
+  @Test("A train that there is no room for is not followed: the host is told with 0x07, and keeps those that it has")
+  func noRoom() throws {
+    for sid in UInt8(0)..<16 {
+      let handle = HCI.AdvertisingHandle(rawValue: sid)
+      advertiser.send(
+        .leSetExtendedAdvertisingParameters(
+          .every100ms(handle) {
+            $0.advertisingSID = sid
+            ($0.minimumInterval, $0.maximumInterval) = (800, 800)
+          }))
+      advertiser.send(
+        .leSetPeriodicAdvertisingParameters(
+          HCI.PeriodicAdvertisingParameters(handle: handle, minimumInterval: 320, maximumInterval: 320)))
+      advertiser.send(.leSetPeriodicAdvertisingEnable(.enabled, handle))
+      advertiser.enable(handle)
+      peripheral.send(
+        .leAddDeviceToPeriodicAdvertiserList(
+          HCI.PeriodicAdvertiser(HCI.PeerAddress(advertiser.address), advertisingSID: sid)))
+    }
+    peripheral.scanExtended()
+    for count in 1...16 {
+      peripheral.send(
+        .lePeriodicAdvertisingCreateSync(
+          HCI.PeriodicAdvertisingCreateSync(
+            options: [.usesAdvertiserList, .reportingDisabled],
+            advertiser: HCI.PeriodicAdvertiser(HCI.PeerAddress(advertiser.address), advertisingSID: 0),
+            keeping: HCI.SyncKeeping(timeout: 1_000))))
+      #expect(air.run(until: { peripheral.syncs.count == count }))
+    }
+    #expect(peripheral.syncs.allSatisfy { $0.0 == .success })
+    peripheral.send(.leSetExtendedScanEnable(HCI.ExtendedScanEnable(false)))
+    advertise(on: central)
+    expectTransfers(peripheral)
+    air.run(for: .seconds(1))
+    central.send(.lePeriodicAdvertisingSetInfoTransfer(link.centralHandle, serviceData: 9, 1))
+    air.run(for: .seconds(2))
+    #expect(peripheral.syncTransfers.map(\.0) == [.memoryCapacityExceeded])
+    #expect(peripheral.syncTransfers.map(\.2) == [9] && peripheral.lostSyncs.isEmpty)
+    let first = try #require(peripheral.syncs.first).1.handle
+    #expect(peripheral.send(.lePeriodicAdvertisingTerminateSync(first)) == .success)
+    central.send(.lePeriodicAdvertisingSetInfoTransfer(link.centralHandle, serviceData: 10, 1))
+    air.run(for: .seconds(2))
+    #expect(peripheral.syncTransfers.map(\.0) == [.memoryCapacityExceeded, .success])
+  }
+
   @Test("Unknown handles, trains that do not run and peers that can't are refused")
   func errors() {
     let nobody = HCI.ConnectionHandle(rawValue: 0x0ABC)

@@ -23,7 +23,7 @@ struct AuxiliaryAdvertiser {
 
   var identity: AdvertiserIdentity
   let place: RadioAgenda.Place
-  private let isClockAccurate: Bool
+  var isClockAccurate: Bool
   private let selection: LL.ChannelSelection
   var channelMap: ChannelMap
 

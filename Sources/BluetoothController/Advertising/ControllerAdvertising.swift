@@ -26,7 +26,7 @@ extension Controller {
   ) -> AuxiliaryAdvertiser {
     AuxiliaryAdvertiser(
       identity, content: content, identifier: UInt16(truncatingIfNeeded: random.next()), channelMap: host.channelMap,
-      isClockAccurate: configuration.sleepClockAccuracy <= 50, place: agenda.add(.auxiliaryAdvertising(index)))
+      isClockAccurate: clockAccuracy <= 50, place: agenda.add(.auxiliaryAdvertising(index)))
   }
 
   /// The set's content has changed; whether it needs AUX_ADV_IND may have, too.

@@ -15,7 +15,7 @@ extension Controller {
     let advertiser = PeriodicAdvertiser(
       periodic.properties, of: identity, data: periodic.data,
       dataInfo: set.trainDataInfo,
-      sleepClockAccuracy: LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy),
+      sleepClockAccuracy: sleepClockAccuracy,
       channelMap: host.channelMap, clock: clock, place: place, random: &random, start: start)
     sets[index]?.periodic?.advertiser = advertiser
     agenda[place] = advertiser.claim

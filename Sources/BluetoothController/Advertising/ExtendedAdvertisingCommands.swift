@@ -22,6 +22,9 @@ extension Controller {
     case .leRemoveAdvertisingSet(let handle): return .status(withSet(handle) { $0.removeSet($1) })
     case .leClearAdvertisingSets: return .status(clearSets())
     case .leSetDataRelatedAddressChanges(let handle, let reasons):
+      guard reasons.isSubset(of: [.advertisingData, .scanResponseData]) else {
+        return .status(.unsupportedFeatureOrParameterValue)
+      }
       return .status(
         withSet(handle) {
           $0.sets[$1]?.addressChanges = reasons
@@ -61,6 +64,9 @@ extension Controller {
       properties = try AdvertisingProperties(parameters, defaultPower: configuration.transmitPower)
     } catch {
       return .status(error)
+    }
+    guard features.phys.isSuperset(of: [HCI.PHYs(properties.primary.phy), HCI.PHYs(properties.secondary.phy)]) else {
+      return .status(.unsupportedFeatureOrParameterValue)
     }
     properties.knowsAlgorithm2 = features.contains(.channelSelectionAlgorithm2)
     if let index = sets.index(of: parameters.handle), let set = sets[index] {

@@ -19,7 +19,7 @@ struct PeriodicAdvertiser {
   let modulation: Modulation
   let accessAddress: UInt32
   let crcInit: UInt32
-  let sleepClockAccuracy: LL.SleepClockAccuracy
+  var sleepClockAccuracy: LL.SleepClockAccuracy
   private let power: Decibel
   private let clock: SleepClock
   private let selection: LL.ChannelSelection

@@ -31,7 +31,7 @@ struct Connection {
   /// The local device's, for LL_VERSION_IND.
   let version: LL.VersionInformation
   /// The local device's, for LL_CLOCK_ACCURACY_REQ and LL_CLOCK_ACCURACY_RSP.
-  let sleepClockAccuracy: LL.SleepClockAccuracy
+  private(set) var sleepClockAccuracy: LL.SleepClockAccuracy
   /// What the local device has.
   let features: HCI.LEFeatures
 
@@ -67,7 +67,7 @@ struct Connection {
     crcInit = data.crcInit
     transmitPower = context.transmitPower
     version = context.version
-    sleepClockAccuracy = LL.SleepClockAccuracy(partsPerMillion: context.sleepClockAccuracy)
+    sleepClockAccuracy = context.sleepClockAccuracy
     features = context.features
     selection =
       usesAlgorithm2
@@ -85,7 +85,7 @@ struct Connection {
     schedule = EventSchedule(
       role: role, interval: interval, windowStart: windowStart,
       windowSize: ConnectionParameters.intervalUnit * Int64(data.windowSize),
-      ownAccuracy: Int64(context.sleepClockAccuracy), peerAccuracy: data.sleepClockAccuracy.partsPerMillion,
+      ownAccuracy: context.sleepClockPartsPerMillion, peerAccuracy: data.sleepClockAccuracy.partsPerMillion,
       clock: context.clock, now: now)
     supervisionDeadline = now + interval * Self.establishmentEvents
     if role == .peripheral, features.contains(.minimumNumberOfUsedChannels), let minimum = context.minimumUsedChannels {
@@ -96,8 +96,8 @@ struct Connection {
   /// What a controller gives to all of its connections.
   struct Context {
     var clock: SleepClock
-    /// Parts per million.
-    var sleepClockAccuracy: Int
+    var sleepClockAccuracy: LL.SleepClockAccuracy
+    var sleepClockPartsPerMillion: Int64
     var transmitPower: Decibel
     var version: LL.VersionInformation
     var features: HCI.LEFeatures
@@ -149,6 +149,16 @@ struct Connection {
     } else {
       ending = .over(.llResponseTimeout)
     }
+  }
+
+  /// The local device has another clock: windows follow, and the peer is told if it can be.
+  mutating func setSleepClock(
+    _ accuracy: LL.SleepClockAccuracy, partsPerMillion: Int64, at now: Instant, into output: inout HostOutput
+  ) {
+    sleepClockAccuracy = accuracy
+    schedule.setOwnAccuracy(partsPerMillion)
+    guard !peerLacks(.sleepClockAccuracyUpdates), !procedures.isFull else { return }
+    begin(.clockAccuracyUpdate(isHosts: false), at: now, into: &output)
   }
 
   /// Takes an ACL packet of the host's.

@@ -28,8 +28,8 @@ struct ControlProcedures {
     case phyUpdate
     /// 5.1.11; of a peripheral.
     case minimumUsedChannels(LL.MinimumUsedChannels)
-    /// 5.1.14
-    case clockAccuracyUpdate
+    /// 5.1.14; `isHosts`: the host wants to know the peer's, else the peer is to know this device's.
+    case clockAccuracyUpdate(isHosts: Bool)
     /// 5.1.27; of a central.
     case channelReporting(LL.ChannelReporting)
     /// 5.1.28; of a peripheral.

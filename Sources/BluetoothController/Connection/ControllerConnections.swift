@@ -32,7 +32,7 @@ extension Controller {
     auxiliaryPHY: PHY? = nil, delay: TimeSpan = .zero, at now: Instant
   ) -> HCI.ConnectionHandle {
     let context = Connection.Context(
-      clock: clock, sleepClockAccuracy: configuration.sleepClockAccuracy,
+      clock: clock, sleepClockAccuracy: sleepClockAccuracy, sleepClockPartsPerMillion: clockAccuracy,
       transmitPower: configuration.transmitPower,
       version: LL.VersionInformation(
         version: configuration.version, company: configuration.companyIdentifier,

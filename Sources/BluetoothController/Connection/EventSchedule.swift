@@ -5,7 +5,7 @@ struct EventSchedule {
   private let role: Connection.Role
   private let clock: SleepClock
   /// Parts per million.
-  private let ownAccuracy: Int64
+  private var ownAccuracy: Int64
   /// The peer's; a central never has to know it.
   private var peerAccuracy: Int64
 
@@ -90,6 +90,12 @@ struct EventSchedule {
   /// The peer's sleep clock is as wrong as this at most, parts per million.
   mutating func setPeerAccuracy(_ accuracy: Int64) {
     peerAccuracy = accuracy
+    plan()
+  }
+
+  /// This device's sleep clock is as wrong as this at most from now on, parts per million.
+  mutating func setOwnAccuracy(_ accuracy: Int64) {
+    ownAccuracy = accuracy
     plan()
   }
 

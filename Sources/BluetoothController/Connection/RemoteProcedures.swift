@@ -163,7 +163,9 @@ extension Connection {
     _ update: LL.PHYUpdate, instant: UInt16, at now: Instant, into output: inout HostOutput
   ) {
     guard update.isEmpty else {
-      takeUpdate(.phys(update), isValid: update.isValid, instant: instant, at: now, into: &output)
+      let phys = update.centralToPeripheral.union(update.peripheralToCentral)
+      let isValid = update.isValid && phys.isSubset(of: features.phys)
+      takeUpdate(.phys(update), isValid: isValid, instant: instant, at: now, into: &output)
       return
     }
     // Nothing changes: that is the end of the procedure.

@@ -12,8 +12,9 @@ extension Connection {
     case (.lengthRsp(let lengths), .dataLengthUpdate):
       if lengths.isValid { learn(lengths, into: &output) }
     case (.pingRsp, .ping): break
-    case (.clockAccuracyRsp(let accuracy), .clockAccuracyUpdate):
+    case (.clockAccuracyRsp(let accuracy), .clockAccuracyUpdate(let isHosts)):
       schedule.setPeerAccuracy(accuracy.partsPerMillion)
+      guard isHosts else { break }
       output.send(.leRequestPeerSCAComplete(.success, handle, clockAccuracy: accuracy.rawValue))
     case (.phyRsp(let preferences), .phyUpdate):
       guard role == .central, procedures.update == nil else { return }
@@ -63,9 +64,9 @@ extension Connection {
           reason, handle, HCI.RemoteVersion(version: 0, companyIdentifier: 0, subversion: 0)))
     case .parameterRequest: output.send(.leConnectionUpdateComplete(reason, handle, values))
     case .phyUpdate: reportPHYs(reason, into: &output)
-    case .clockAccuracyUpdate: output.send(.leRequestPeerSCAComplete(reason, handle, clockAccuracy: 0))
+    case .clockAccuracyUpdate(isHosts: true): output.send(.leRequestPeerSCAComplete(reason, handle, clockAccuracy: 0))
     case .encryption, .ping, .dataLengthUpdate, .connectionUpdate, .channelMapUpdate, .termination,
-      .minimumUsedChannels,
+      .minimumUsedChannels, .clockAccuracyUpdate,
       .channelReporting, .channelStatus:
       break
     }

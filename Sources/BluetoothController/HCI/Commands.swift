@@ -103,12 +103,11 @@ extension Controller {
       // A controller without public address says so with zeros · 7.4.6.
       return .bdADDR(configuration.address.kind == .public ? configuration.address.value : 0)
     case .leReadLocalSupportedFeatures: return .leLocalSupportedFeatures(features)
+    case .leSetHostFeature(let bit, let value): return .status(setHostFeature(bit, value))
     case .leReadSupportedStates: return .leSupportedStates(configuration.supportedStates)
     case .leReadTransmitPower:
-      let level = configuration.transmitPower.hciLevel
       return .leTransmitPower(
-        minimum: min(level, AdvertisingProperties.minimumPower.hciLevel),
-        maximum: max(level, AdvertisingProperties.maximumPower.hciLevel))
+        minimum: AdvertisingProperties.minimumPower.hciLevel, maximum: AdvertisingProperties.maximumPower.hciLevel)
     case .leReadSuggestedDefaultDataLength: return .leSuggestedDefaultDataLength(host.suggestedLength)
     case .leWriteSuggestedDefaultDataLength(let length):
       guard length.isValid else { return .status(.invalidHCICommandParameters) }

@@ -58,7 +58,7 @@ extension Controller {
       begin(
         connections[index].asksForParameters(parameters)
           ? .parameterRequest(parameters, placement) : .connectionUpdate(parameters, placement), on: handle, at: now)
-    case .leRequestPeerSCA(let handle): begin(.clockAccuracyUpdate, on: handle, at: now)
+    case .leRequestPeerSCA(let handle): begin(.clockAccuracyUpdate(isHosts: true), on: handle, at: now)
     case .leSetPHY(let handle, let preference, let options):
       guard let index = index(of: handle) else { return }
       connections[index].prefer(preference, options: options)
@@ -77,7 +77,10 @@ extension Controller {
   /// Commands that are answered by Command Complete.
   mutating func ofConnection(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
     switch command {
-    case .leCreateConnectionCancel: return .status(initiator == nil ? .commandDisallowed : .success)
+    case .leCreateConnectionCancel:
+      return .status(initiator.map(\.isCancelled) ?? true ? .commandDisallowed : .success)
+    case .leModifySleepClockAccuracy(let isLessAccurate):
+      return .status(modifySleepClockAccuracy(isLessAccurate: isLessAccurate, at: now))
     case .leSetHostChannelClassification(let bits):
       return .status(setChannelClassification(ChannelMap(bits: bits), at: now))
     case .leReadChannelMap(let handle):

@@ -37,9 +37,7 @@ extension Controller {
   /// LE Set Host Feature · Vol 4, Part E, 7.8.115.
   mutating func setHostFeature(_ bit: UInt8, _ value: Bool) -> HCI.ErrorCode {
     guard bit < 64, case let feature = HCI.LEFeatures(rawValue: 1 << bit), HCI.LEFeatures.ofHost.contains(feature)
-    else {
-      return .unsupportedFeatureOrParameterValue
-    }
+    else { return .unsupportedFeatureOrParameterValue }
     guard connections.isEmpty else { return .commandDisallowed }
     if value { host.features.insert(feature) } else { host.features.remove(feature) }
     return .success

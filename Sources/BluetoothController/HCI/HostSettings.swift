@@ -19,6 +19,8 @@ struct HostSettings {
   var features: HCI.LEFeatures = []
   /// The last one that LE Read Local P-256 Public Key has made.
   var keyPair: KeyPairBox?
+  /// The clock that LE Modify Sleep Clock Accuracy has chosen; nil: the device's own.
+  var sleepClock: LL.SleepClockAccuracy?
   /// nil: none of either kind has been used.
   var commandGeneration: CommandGeneration?
 

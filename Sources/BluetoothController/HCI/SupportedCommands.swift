@@ -24,7 +24,8 @@ extension Controller {
     .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .leSetDataLength,
     .leReadSuggestedDefaultDataLength, .leWriteSuggestedDefaultDataLength, .leReadMaximumDataLength,
     .leReadLocalP256PublicKey, .leGenerateDHKey, .leGenerateDHKeyV2,
-    .leReadPHY, .leSetDefaultPHY, .leSetPHY, .leReadTransmitPower, .leRequestPeerSCA,
+    .leReadPHY, .leSetDefaultPHY, .leSetPHY, .leReadTransmitPower, .leRequestPeerSCA, .leModifySleepClockAccuracy,
+    .leSetHostFeature,
     .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
     .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingParametersV2,
     .leSetExtendedAdvertisingData, .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable,
@@ -110,10 +111,8 @@ extension HCI.Opcode {
       Requirement(anyFeature: .periodicAdvertisingSyncTransferSender)
     case .leSetPeriodicAdvertisingSyncTransferParameters, .leSetDefaultPeriodicAdvertisingSyncTransferParameters:
       Requirement(anyFeature: .periodicAdvertisingSyncTransferRecipient)
-    case .leReadTransmitPower, .leReadRFPathCompensation, .leWriteRFPathCompensation:
-      Requirement(version: ControllerConfiguration.version50)
-    case .leModifySleepClockAccuracy: Requirement(version: ControllerConfiguration.version51)
-    case .leRequestPeerSCA: Requirement(anyFeature: .sleepClockAccuracyUpdates)
+    case .leReadTransmitPower: Requirement(version: ControllerConfiguration.version50)
+    case .leModifySleepClockAccuracy, .leRequestPeerSCA: Requirement(anyFeature: .sleepClockAccuracyUpdates)
     case .leSetHostFeature, .leSetExtendedAdvertisingParametersV2:
       Requirement(anyFeature: .advertisingCodingSelection)
     default: Requirement()

@@ -22,6 +22,14 @@ struct AuxiliaryReception {
   var isExpecting = true
   var event: ExtendedEvent
 
+  /// Whether AUX_CONNECT_REQ is on its way, or has come and may be answered.
+  var isConnecting: Bool {
+    switch phase {
+    case .connecting, .awaitingConnectResponse: true
+    default: false
+    }
+  }
+
   init(_ event: ExtendedEvent, in window: AuxiliaryWindow) {
     self.event = event
     self.window = window

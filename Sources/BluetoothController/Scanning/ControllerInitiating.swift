@@ -41,7 +41,7 @@ extension Controller {
       crcInit: UInt32(truncatingIfNeeded: random.next()) & 0xFF_FFFF, windowSize: 1, windowOffset: windowOffset,
       interval: parameters.maximumInterval, latency: parameters.latency, timeout: parameters.supervisionTimeout,
       channelMap: host.channelMap, hop: 5 + UInt8(random.next() % 12),
-      sleepClockAccuracy: LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy))
+      sleepClockAccuracy: sleepClockAccuracy)
     let own = ownAddress(
       to: resolvingList.identify(peer).identity, initiator.request.ownAddressType, identity: initiator.own, at: now)
     return ConnectExchange(

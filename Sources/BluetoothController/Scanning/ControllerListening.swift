@@ -60,7 +60,7 @@ extension Controller {
     else { return }
     learnAddresses(of: pdu)
     if case .extended(let payload) = pdu {
-      heard(payload, on: modulation.phy, from: start, level: level, at: now)
+      heard(payload, modulation, from: start, level: level, at: now)
     } else if modulation == .le1M {
       report(pdu, level: level)
       if beginConnecting(to: pdu, on: channel, at: now) { return }

@@ -127,9 +127,7 @@ extension Controller {
       if !before.isEstablished { established(index) }
     }
     guard let sync = syncs[index], sync.wantsData else { return }
-    let window = payload.auxiliary.flatMap {
-      AuxiliaryWindow($0, from: start, clock: clock, accuracy: clockAccuracy, at: now)
-    }
+    let window = payload.auxiliary.flatMap { self.window($0, from: start, at: now) }
     // The next event waits for nothing.
     let following = window.flatMap { $0.closes < sync.schedule.anchor(of: sync.schedule.next + 1) ? $0 : nil }
     let room = ExtendedEvent.maximumDataLength - sync.reportedLength

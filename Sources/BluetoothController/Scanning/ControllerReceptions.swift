@@ -11,22 +11,26 @@ extension Controller {
 
   /// An ADV_EXT_IND that began at `start` has ended.
   mutating func heard(
-    _ payload: LL.ExtendedAdvertisingPayload, on phy: PHY, from start: Instant, level: Decibel, at now: Instant
+    _ payload: LL.ExtendedAdvertisingPayload, _ modulation: Modulation, from start: Instant, level: Decibel,
+    at now: Instant
   ) {
-    var event = ExtendedEvent(payload, on: phy)
+    var event = ExtendedEvent(payload, modulation)
     guard let pointer = payload.auxiliary else {
       // Everything is here: who it is.
       guard event.mode == .nonConnectable, event.advertiser != nil, scannerWants(event) else { return }
       _ = report(&event, payload.data, level, isLast: true, isFollowed: false)
       return
     }
-    guard isOfInterest(event),
-      let window = AuxiliaryWindow(pointer, from: start, clock: clock, accuracy: clockAccuracy, at: now)
-    else { return }
+    guard isOfInterest(event), let window = window(pointer, from: start, at: now) else { return }
     auxiliaries.add(AuxiliaryReception(event, in: window), agenda: &agenda)
   }
 
-  var clockAccuracy: Int64 { Int64(configuration.sleepClockAccuracy) }
+  /// Where the packet is that `pointer` announces, in a packet that began at `start` and has ended by now; nil: there is none
+  /// that this device could hear.
+  func window(_ pointer: LL.AuxiliaryPointer, from start: Instant, at now: Instant) -> AuxiliaryWindow? {
+    guard features.phys.contains(HCI.PHYs(pointer.phy)) else { return nil }
+    return AuxiliaryWindow(pointer, from: start, clock: clock, accuracy: clockAccuracy, at: now)
+  }
 
   /// Whether anything may come of the event, as far as ADV_EXT_IND tells.
   private func isOfInterest(_ event: ExtendedEvent) -> Bool {
@@ -118,7 +122,7 @@ extension Controller {
       auxiliaries[index]?.phase = .awaitingConnectResponse(exchange)
       perform(.command(answerReception(in: reception.window, at: now)), at: now)
     case (.received(let packet, let modulation, let start, let level, isIntact: true), _):
-      let arrival = Arrival(phy: modulation.phy, start: start, level: level, end: now)
+      let arrival = Arrival(modulation: modulation, start: start, level: level, end: now)
       if let pdu = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload) {
         take(pdu, arrival, in: index)
       } else {
@@ -144,13 +148,15 @@ extension Controller {
     if case .awaitingScanResponse = reception.phase { scanner?.requestEnded(isSuccess: false, random: &random) }
     reportTruncation(of: &reception.event)
     auxiliaries[index] = reception
+    if initiator?.isCancelled == true, reception.isConnecting { endInitiating() }
   }
 
   // MARK: What is received
 
   /// How a packet has come.
   private struct Arrival {
-    let phy: PHY
+    let modulation: Modulation
+    var phy: PHY { modulation.phy }
     let start: Instant
     let level: Decibel
     let end: Instant
@@ -161,7 +167,7 @@ extension Controller {
     auxiliaries.losses = 0
     learnAddresses(of: pdu)
     switch (pdu, reception.phase) {
-    case (.extended(let payload), .advertisement) where reception.event.take(payload, on: arrival.phy):
+    case (.extended(let payload), .advertisement) where reception.event.take(payload, arrival.modulation):
       takeAdvertisement(payload, arrival, in: &reception)
       auxiliaries[index] = reception
     case (.extended(let payload), .chain) where reception.event.takeChained(payload):
@@ -223,9 +229,7 @@ extension Controller {
   private mutating func takeData(
     _ payload: LL.ExtendedAdvertisingPayload, _ arrival: Arrival, in reception: inout AuxiliaryReception
   ) {
-    let window = payload.auxiliary.flatMap {
-      AuxiliaryWindow($0, from: arrival.start, clock: clock, accuracy: clockAccuracy, at: arrival.end)
-    }
+    let window = payload.auxiliary.flatMap { self.window($0, from: arrival.start, at: arrival.end) }
     guard
       report(
         &reception.event, payload.data, arrival.level, isLast: payload.auxiliary == nil, isFollowed: window != nil),

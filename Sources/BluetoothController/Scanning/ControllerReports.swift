@@ -127,9 +127,11 @@ extension Controller {
     _ event: ExtendedEvent, _ data: ByteSlice, _ rssi: Int8, _ status: HCI.ExtendedAdvertisingReport.EventType
   ) {
     guard hasRoomForReports else { return }
+    let tellsCodings = host.features.contains(.advertisingCodingSelectionHostSupport)
     var report = HCI.ExtendedAdvertisingReport(
       type: event.type, address: event.advertiser.map { resolvingList.identify($0).hciAddress } ?? Self.anonymous,
-      primaryPHY: event.primaryPHY.rawValue, secondaryPHY: event.secondaryPHY?.rawValue ?? 0,
+      primaryPHY: event.primary.phyOfReport(tellsCodings: tellsCodings),
+      secondaryPHY: event.secondary?.phyOfReport(tellsCodings: tellsCodings) ?? 0,
       advertisingSID: event.dataInfo?.sid ?? Self.noSID, transmitPower: event.transmitPower ?? Self.unknownLevel,
       rssi: rssi, periodicAdvertisingInterval: event.periodicInterval,
       directAddress: directAddress(event.target, judge(event.target)), data: ByteSlice())
@@ -140,6 +142,16 @@ extension Controller {
       report.type = event.type.union(rest.isEmpty ? status : .moreToCome)
       output.send(.leExtendedAdvertisingReport(HCI.ExtendedAdvertisingReports(report, in: pool)))
     } while !rest.isEmpty
+  }
+}
+
+extension Modulation {
+  /// LE Coded with S=2, for hosts that tell it from LE Coded with S=8 · Vol 4, Part E, 7.7.65.13.
+  private static let reportedS2: UInt8 = 4
+
+  /// Primary_PHY or Secondary_PHY.
+  fileprivate func phyOfReport(tellsCodings: Bool) -> UInt8 {
+    self == .codedS2 && tellsCodings ? Self.reportedS2 : phy.rawValue
   }
 }
 

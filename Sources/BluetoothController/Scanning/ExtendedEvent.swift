@@ -7,11 +7,13 @@ struct ExtendedEvent {
   /// A chain of more packets is broken off: nothing else would ever end one of empty packets.
   private static let maximumPackets = 64
 
-  /// Where the event began.
-  let primaryPHY: PHY
+  /// How the packet was sent that began the event.
+  let primary: Modulation
+  var primaryPHY: PHY { primary.phy }
   let mode: LL.ExtendedAdvertisingPayload.Mode
-  /// Where the packet with the data was; nil: there was none.
-  private(set) var secondaryPHY: PHY?
+  /// How AUX_ADV_IND was sent; nil: there was none.
+  private(set) var secondary: Modulation?
+  var secondaryPHY: PHY? { secondary?.phy }
   /// nil: not known, or anonymous.
   private(set) var advertiser: DeviceAddress?
   private(set) var target: DeviceAddress?
@@ -27,8 +29,8 @@ struct ExtendedEvent {
   private var packets = 0
 
   /// The event that an ADV_EXT_IND begins.
-  init(_ payload: LL.ExtendedAdvertisingPayload, on phy: PHY) {
-    primaryPHY = phy
+  init(_ payload: LL.ExtendedAdvertisingPayload, _ modulation: Modulation) {
+    primary = modulation
     mode = payload.mode
     advertiser = payload.advertiser
     target = payload.target
@@ -37,11 +39,11 @@ struct ExtendedEvent {
   }
 
   /// Takes in what AUX_ADV_IND says; false: it belongs to another event.
-  mutating func take(_ payload: LL.ExtendedAdvertisingPayload, on phy: PHY) -> Bool {
+  mutating func take(_ payload: LL.ExtendedAdvertisingPayload, _ modulation: Modulation) -> Bool {
     guard payload.mode == mode, take(dataInfo: payload.dataInfo), Self.take(&advertiser, payload.advertiser),
       Self.take(&target, payload.target)
     else { return false }
-    secondaryPHY = phy
+    secondary = modulation
     transmitPower = payload.transmitPower ?? transmitPower
     if let info = payload.syncInfo, info.isValid { periodicInterval = info.interval }
     return true

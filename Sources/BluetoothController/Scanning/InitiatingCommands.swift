@@ -20,11 +20,17 @@ extension Controller {
       request.le2M?.parameters.isValid ?? true, request.leCoded?.isValid ?? true,
       let own = ownAddress(request.ownAddressType), request.usesAcceptList || request.peer.deviceAddress != nil
     else { return .invalidHCICommandParameters }
+    guard isPossible(request) else { return .unsupportedFeatureOrParameterValue }
     guard connections.count < configuration.connectionLimit else { return .connectionLimitExceeded }
     if !request.usesAcceptList, let peer = request.peer.deviceAddress, isConnected(own: own, peer: peer) {
       return .connectionAlreadyExists
     }
     return .success
+  }
+
+  /// Whether this device has the PHYs of the request.
+  private func isPossible(_ request: HCI.ExtendedCreateConnection) -> Bool {
+    (request.le2M == nil || features.contains(.le2MPHY)) && (request.leCoded == nil || features.contains(.leCodedPHY))
   }
 
   /// What such a command begins, after its Command Status has gone.
@@ -45,8 +51,18 @@ extension Controller {
 
   /// What a cancelled attempt leads to after the Command Complete has gone.
   mutating func cancelInitiating() {
-    // CONNECT_IND or AUX_CONNECT_REQ may be on its way: then the connection is already made, or fails by itself · 7.8.13.
+    // CONNECT_IND may be on its way: then the connection is already made · 7.8.13. With AUX_CONNECT_REQ that depends on the
+    // answer.
     if isConnecting, isTransmitting { return }
+    if auxiliaries.indices.contains(where: { auxiliaries[$0]?.isConnecting == true }) {
+      initiator?.isCancelled = true
+      return
+    }
+    endInitiating()
+  }
+
+  /// The attempt is over, as the host wanted it.
+  mutating func endInitiating() {
     initiator = nil
     listeningChanged()
     output.send(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier))

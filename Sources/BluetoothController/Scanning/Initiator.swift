@@ -9,6 +9,8 @@ struct Initiator {
   let windows: PerPrimaryPHY<ScanWindows>
   /// How often the peer was heard when the radio had something else to do.
   var lostChances = 0
+  /// The host does not want the connection any more, but AUX_CONNECT_REQ is on its way.
+  var isCancelled = false
 
   /// Begins on a channel by chance: two that begin at one instant and heard the same advertisement each time would each
   /// time destroy each other's CONNECT_IND, which real clocks and ears never do for long.

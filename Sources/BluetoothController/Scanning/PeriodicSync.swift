@@ -114,6 +114,9 @@ struct PeriodicSync {
 
   mutating func lose() { losses += 1 }
 
+  /// This device's sleep clock is as wrong as this at most from now on, parts per million.
+  mutating func setOwnAccuracy(_ accuracy: Int64) { schedule.setOwnAccuracy(accuracy) }
+
   /// AUX_SYNC_IND that began at `start` has come.
   mutating func heard(_ payload: LL.ExtendedAdvertisingPayload, from start: Instant) {
     schedule.anchored(at: start)

@@ -28,6 +28,9 @@ extension Controller {
     guard parameters.le1M?.isValid ?? true, parameters.leCoded?.isValid ?? true, parameters.filterPolicy <= 3 else {
       return .invalidHCICommandParameters
     }
+    guard parameters.leCoded == nil || features.contains(.leCodedPHY) else {
+      return .unsupportedFeatureOrParameterValue
+    }
     host.scanParameters = parameters
     return .success
   }

@@ -43,7 +43,7 @@ extension Controller {
         serviceData: serviceData, syncInfo: sync.syncInfo(from: connections[index].schedule.anchor(of: event)),
         connectionEventCount: UInt16(truncatingIfNeeded: event), lastPeriodicEventCounter: heard.counter,
         advertisingSID: sync.advertisingSID, advertiser: sync.advertiser.address,
-        sleepClockAccuracy: LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy),
+        sleepClockAccuracy: sleepClockAccuracy,
         phy: HCI.PHYs(sync.phy), syncConnectionEventCount: UInt16(truncatingIfNeeded: last)), in: index, at: now)
     return .success
   }
@@ -69,7 +69,8 @@ extension Controller {
     resolvingList.learn(transfer.advertiser)
     let advertiser = resolvingList.identify(transfer.advertiser)
     guard let parameters = syncs.transfer(of: handle) ?? syncs.defaultTransfer, parameters.mode != .ignored,
-      info.isValid, let phy = transfer.phy.only, !syncs.contains(advertiser.identity, transfer.advertisingSID)
+      info.isValid, let phy = transfer.phy.only, transfer.phy.isSubset(of: features.phys),
+      !syncs.contains(advertiser.identity, transfer.advertisingSID)
     else { return }
     let schedule = connections[index].schedule
     // The count of the event that is nearest to the current one.
@@ -81,10 +82,15 @@ extension Controller {
     let knownAt = windowStart - interval * Int64(info.eventCounter &- transfer.lastPeriodicEventCounter)
     let accuracy = info.sleepClockAccuracy.partsPerMillion + transfer.sleepClockAccuracy.partsPerMillion
     let origin = PeriodicSync.Origin.transferred(handle, serviceData: transfer.serviceData)
-    _ = addSync(
+    let sync = addSync(
       origin, advertiser, transfer.advertisingSID, phy, info,
       syncSchedule(info, windowStart: windowStart, peerAccuracy: accuracy, knownAt: knownAt),
       keeping: parameters.keeping, enable: parameters.mode.enable, at: now)
+    guard sync == nil else { return }
+    // As many trains are received as there can be: the host hears that this one is not · Vol 4, Part E, 7.7.65.24.
+    output.send(
+      .lePeriodicAdvertisingSyncTransferReceived(
+        .memoryCapacityExceeded, handle, serviceData: transfer.serviceData, .none))
   }
 }
 

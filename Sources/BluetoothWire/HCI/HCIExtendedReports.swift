@@ -18,9 +18,9 @@ extension HCI {
 
     package var type: EventType
     package var address: PeerAddress
-    /// 1: LE 1M, 3: LE Coded.
+    /// 1: LE 1M, 3: LE Coded; for a host that knows of codings 3 stands for S=8, and 4 for S=2.
     package var primaryPHY: UInt8
-    /// 0: nothing was received on the secondary channels; 1: LE 1M, 2: LE 2M, 3: LE Coded.
+    /// 0: nothing was received on the secondary channels; the others as above, and 2: LE 2M.
     package var secondaryPHY: UInt8
     /// 0xFF: none.
     package var advertisingSID: UInt8

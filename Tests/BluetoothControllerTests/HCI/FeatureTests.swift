@@ -105,12 +105,16 @@ struct FeatureTests {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111)
     air.add(device)
-    guard device.controller.supports(.leSetHostFeature) else { return }
     #expect(device.send(.leSetHostFeature(bit: 32, true)) == .unsupportedFeatureOrParameterValue)
     #expect(device.send(.leSetHostFeature(bit: 200, true)) == .unsupportedFeatureOrParameterValue)
     #expect(device.send(.leSetHostFeature(bit: 41, true)) == .success)
     #expect(device.controller.features.contains(.advertisingCodingSelectionHostSupport))
     #expect(device.send(.leSetHostFeature(bit: 41, false)) == .success)
     #expect(!device.controller.features.contains(.advertisingCodingSelectionHostSupport))
+    let link = try TestLink()
+    #expect(link.central.send(.leSetHostFeature(bit: 41, true)) == .commandDisallowed)
+    let plain = TestDevice("plain", address: 0x3333_3333_3333) { $0.features.remove(.advertisingCodingSelection) }
+    air.add(plain)
+    #expect(plain.send(.leSetHostFeature(bit: 41, true)) == .unknownHCICommand)
   }
 }

@@ -159,6 +159,7 @@ private let notSupported: [Refusal] = [
   Refusal(
     .leExtendedCreateConnection, changed(Right.extendedCreating, [9: 8]), .unsupportedFeatureOrParameterValue, "PHY 4"),
   Refusal(.leSetDefaultPHY, [0, 8, 1], .unsupportedFeatureOrParameterValue, "no such PHY"),
+  Refusal(.leSetDataRelatedAddressChanges, [5, 4], .unsupportedFeatureOrParameterValue, "no such reason"),
   Refusal(.leSetHostFeature, [32, 1], .unsupportedFeatureOrParameterValue, "no such bit of the host"),
 ]
 
