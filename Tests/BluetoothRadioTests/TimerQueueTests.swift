@@ -26,7 +26,8 @@ struct TimerQueueTests {
     #expect(queue.drain() == [b, a])
     queue.set(a, to: Instant(nanoseconds: 1))
     queue.set(a, to: nil)
-    #expect(queue.earliest == nil)
+    let earliest = queue.earliest
+    #expect(earliest == nil)
   }
 
   @Test("Whatever is set and cleared, the earliest is the least of a plain list")
@@ -45,9 +46,12 @@ struct TimerQueueTests {
         ? nil : Instant(nanoseconds: Int64.random(in: 0..<1_000, using: &generator))
       queue.set(slot, to: instant)
       model[slot] = instant
+      // Mostly several are set and cleared before the next one is taken.
+      guard Int.random(in: 0..<3, using: &generator) == 0 else { continue }
+      let earliest = queue.earliest
       let least = model.enumerated().compactMap { index, instant in instant.map { ($0, index) } }.min { $0 < $1 }
-      #expect(queue.earliest?.instant == least?.0)
-      #expect(queue.earliest?.slot == least?.1)
+      #expect(earliest?.instant == least?.0)
+      #expect(earliest?.slot == least?.1)
     }
   }
 }

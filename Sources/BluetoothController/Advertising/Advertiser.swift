@@ -14,6 +14,20 @@ struct Advertiser {
     case connected(ConnectRequest)
   }
 
+  /// What the announced packets want of the radio.
+  typealias AuxiliaryClaim = (place: RadioAgenda.Place, claim: RadioClaim?)
+
+  /// What is wanted of the radio next.
+  struct Claims {
+    let place: RadioAgenda.Place
+    /// nil: the event's other packets come first.
+    let claim: RadioClaim?
+    /// nil: there are no other packets.
+    let auxiliary: AuxiliaryClaim?
+    /// The last event is over.
+    let hasReachedLimit: Bool
+  }
+
   private enum Phase {
     case idle
     case advertising
@@ -70,9 +84,35 @@ struct Advertiser {
 
   // MARK: Claims
 
-  /// What the next packet on a primary channel needs; nil: the event's other packets come first.
-  var claim: RadioClaim? {
-    if let auxiliary, events.isBetweenEvents, auxiliary.isPending { return nil }
+  /// It changes nothing: `mutating` has it read everything where it is.
+  mutating func claims(hasSyncInfo: Bool) -> Claims {
+    let isPending = auxiliary?.isPending ?? false
+    return Claims(
+      place: place, claim: isPending && events.isBetweenEvents ? nil : claim,
+      auxiliary: auxiliaryClaim(hasSyncInfo: hasSyncInfo),
+      hasReachedLimit: events.isBetweenEvents && !isPending && events.hasReachedLimit)
+  }
+
+  private mutating func auxiliaryClaim(hasSyncInfo: Bool) -> AuxiliaryClaim? {
+    guard let place = auxiliary?.place else { return nil }
+    return (place, auxiliary?.claim(hasSyncInfo: hasSyncInfo))
+  }
+
+  /// An event begins: what it points to gets its place.
+  mutating func announce(at now: Instant, hasSyncInfo: Bool, agenda: RadioAgenda) -> AuxiliaryClaim? {
+    guard auxiliary != nil, events.isBetweenEvents else { return nil }
+    let earliest = earliestAuxiliary(at: now)
+    auxiliary?.announce(from: earliest, hasSyncInfo: hasSyncInfo, agenda: agenda)
+    return auxiliaryClaim(hasSyncInfo: hasSyncInfo)
+  }
+
+  /// Whether the next packet is the first one of an event; `mutating` as `claims` is.
+  var isBetweenEvents: Bool {
+    mutating get { events.isBetweenEvents }
+  }
+
+  /// What the next packet on a primary channel needs.
+  private var claim: RadioClaim {
     let packetTime = packet.airTime(identity.properties.primary)
     // An announced packet is announced in time.
     let last = auxiliary?.nextStart.map { $0 - LL.minimumAuxiliaryFrameSpace - packetTime } ?? .distantFuture
@@ -90,7 +130,7 @@ struct Advertiser {
   }
 
   /// When an auxiliary packet can begin at the earliest if the event begins now.
-  func earliestAuxiliary(at now: Instant) -> Instant {
+  private func earliestAuxiliary(at now: Instant) -> Instant {
     let properties = identity.properties
     let packets = (packet.airTime(properties.primary) + AdvertisingEvents.channelPause) * Int64(properties.channelCount)
     return now + packets + LL.minimumAuxiliaryFrameSpace

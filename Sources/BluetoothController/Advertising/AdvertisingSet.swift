@@ -47,6 +47,22 @@ struct AdvertisingSet {
       || content.canBeCarried(by: properties, hasTrain: periodic?.isEnabled == true)
   }
 
+  /// What the set wants of the radio next; nil: it is not enabled.
+  ///
+  /// It changes nothing: `mutating` has it read the set where it is instead of in a copy.
+  var claims: Advertiser.Claims? {
+    mutating get {
+      let hasTrain = hasTrain
+      return advertiser?.claims(hasSyncInfo: hasTrain)
+    }
+  }
+
+  /// An event begins: announces AUX_ADV_IND, if the set has one, and says what that needs.
+  mutating func announce(at now: Instant, agenda: RadioAgenda) -> Advertiser.AuxiliaryClaim? {
+    let hasTrain = hasTrain
+    return advertiser?.announce(at: now, hasSyncInfo: hasTrain, agenda: agenda)
+  }
+
   var dataInfo: LL.AdvertisingDataInfo { LL.AdvertisingDataInfo(sid: properties.sid, did: content.dataID) }
   /// ADI of AUX_SYNC_IND; nil: it has none.
   var trainDataInfo: LL.AdvertisingDataInfo? {

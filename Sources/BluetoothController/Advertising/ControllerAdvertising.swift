@@ -100,39 +100,26 @@ extension Controller {
 
   /// Says what the set wants of the radio next.
   mutating func claimAdvertising(_ index: Int) {
-    guard let place = sets[index]?.advertiser?.place else { return }
-    if !radioUse.isActivity(.advertising(index)) { agenda[place] = sets[index]?.advertiser?.claim }
-    let hasTrain = sets[index]?.hasTrain ?? false
-    guard let auxiliary = sets[index]?.advertiser?.auxiliary?.place,
-      !radioUse.isActivity(.auxiliaryAdvertising(index))
-    else { return }
-    agenda[auxiliary] = sets[index]?.advertiser?.auxiliary?.claim(hasSyncInfo: hasTrain)
+    if let claims = sets[index]?.claims { take(claims, of: index) }
+  }
+
+  private mutating func take(_ claims: Advertiser.Claims, of index: Int) {
+    if !radioUse.isActivity(.advertising(index)) { agenda[claims.place] = claims.claim }
+    guard let auxiliary = claims.auxiliary, !radioUse.isActivity(.auxiliaryAdvertising(index)) else { return }
+    agenda[auxiliary.place] = auxiliary.claim
   }
 
   /// A packet of the set is over: the next one, or the end.
   private mutating func advertisingGoesOn(_ index: Int) {
-    guard let events = sets[index]?.advertiser?.events else { return }
-    let isPending = sets[index]?.advertiser?.auxiliary?.isPending ?? false
-    if events.isBetweenEvents, !isPending, events.hasReachedLimit {
-      advertisingEnded(index, .events)
-    } else {
-      claimAdvertising(index)
-    }
+    guard let claims = sets[index]?.claims else { return }
+    if claims.hasReachedLimit { advertisingEnded(index, .events) } else { take(claims, of: index) }
   }
 
   // MARK: Packets on the primary channels
 
   mutating func beginAdvertising(_ index: Int, at now: Instant) -> RadioStep {
-    if sets[index]?.advertiser?.events.isBetweenEvents == true { renewAddresses(index, at: now) }
-    if sets[index]?.advertiser?.events.isBetweenEvents == true,
-      let earliest = sets[index]?.advertiser?.earliestAuxiliary(at: now)
-    {
-      let hasTrain = sets[index]?.hasTrain ?? false
-      sets[index]?.advertiser?.auxiliary?.announce(from: earliest, hasSyncInfo: hasTrain, agenda: agenda)
-      if let place = sets[index]?.advertiser?.auxiliary?.place {
-        agenda[place] = sets[index]?.advertiser?.auxiliary?.claim(hasSyncInfo: hasTrain)
-      }
-    }
+    if !resolvingList.isEmpty, sets[index]?.advertiser?.isBetweenEvents == true { renewAddresses(index, at: now) }
+    if let auxiliary = sets[index]?.announce(at: now, agenda: agenda) { agenda[auxiliary.place] = auxiliary.claim }
     return sets[index]?.advertiser?.begin(at: now, in: pool) ?? .done
   }
 

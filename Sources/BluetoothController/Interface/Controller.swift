@@ -97,11 +97,7 @@ package struct Controller: ~Copyable {
   package mutating func takePacket() -> HCI.Packet? { output.takePacket() }
 
   /// What the radio is to do from now on; nil: go on.
-  package mutating func takeRadioCommand() -> RadioCommand? {
-    guard radioCommand != nil else { return nil }
-    defer { radioCommand = nil }
-    return radioCommand
-  }
+  package mutating func takeRadioCommand() -> RadioCommand? { radioCommand.take() }
 
   /// Tells the radio what to do.
   mutating func order(_ command: RadioCommand) {

@@ -20,6 +20,8 @@ struct ListeningPlan {
     /// the time that they are open.
     var lost: Int64 = 0
 
+    var isWanted: Bool { scanner != nil || initiator != nil }
+
     /// The windows that say where to listen, and which one of them is open.
     func open(at now: Instant) -> (windows: ScanWindows, channel: RadioChannel, end: Instant)? {
       let scanning = scanner?.open(at: now)
@@ -41,6 +43,8 @@ struct ListeningPlan {
 
   private var le1M = Ears()
   private var leCoded = Ears()
+  /// Whether there are any windows.
+  private var isWanted = false
   /// What is being listened to, since when it was looked at last, and how the PHY that waits for its end is charged for it.
   private var current: (slot: Slot, counted: Instant, rival: ScanWindows?)?
 
@@ -48,15 +52,19 @@ struct ListeningPlan {
   mutating func setScanner(_ windows: PerPrimaryPHY<ScanWindows>) {
     (le1M.scanner, leCoded.scanner) = (windows.le1M, windows.leCoded)
     current = nil
+    isWanted = le1M.isWanted || leCoded.isWanted
   }
 
   mutating func setInitiator(_ windows: PerPrimaryPHY<ScanWindows>) {
     (le1M.initiator, leCoded.initiator) = (windows.le1M, windows.leCoded)
     current = nil
+    isWanted = le1M.isWanted || leCoded.isWanted
   }
 
   /// Whether a window is open.
-  func isOpen(at now: Instant) -> Bool { le1M.open(at: now) != nil || leCoded.open(at: now) != nil }
+  func isOpen(at now: Instant) -> Bool {
+    isWanted && (le1M.open(at: now) != nil || leCoded.open(at: now) != nil)
+  }
 
   /// When a window opens again, where none is.
   func next(after now: Instant) -> Instant { min(le1M.next(after: now), leCoded.next(after: now)) }

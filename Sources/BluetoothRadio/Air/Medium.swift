@@ -50,6 +50,7 @@ struct Medium {
     radios[radio.index].isMoving = path != nil
   }
 
+  @inline(__always)
   func position(of radio: Int, at now: Instant) -> GridPosition {
     guard radios[radio].isMoving, let path = paths[radio] else { return radios[radio].properties.position }
     return path.position(at: now)
@@ -59,8 +60,8 @@ struct Medium {
 
   /// The radio begins to send; says when it ends.
   mutating func transmit(
-    _ packet: AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation, power: Decibel,
-    at now: Instant
+    _ packet: consuming AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
+    power: Decibel, at now: Instant
   ) -> Instant {
     stop(radio, at: now)
     let index = radio.index

@@ -109,6 +109,7 @@ extension Medium {
     return max(noise, distortion)
   }
 
+  @inline(__always)
   func level(of burst: Int, at receiver: Int, _ place: GridPosition) -> Decibel {
     bursts.all[burst].power + radios[receiver].properties.antennaGain
       - propagation.loss(
@@ -117,6 +118,7 @@ extension Medium {
   }
 
   /// What the receiver of `burst` does not get of `other` because of its channel.
+  @inline(__always)
   private func rejection(of other: Int, at burst: Int, _ modulation: Modulation) -> Decibel {
     Selectivity.rejection(
       atOffset: bursts.all[other].channel.megahertz - bursts.all[burst].channel.megahertz, modulation)

@@ -18,6 +18,7 @@ package struct RadioProperties: Sendable {
 
   package init(position: GridPosition) { self.position = position }
 
+  @inline(__always)
   package func sensitivity(_ modulation: Modulation) -> Decibel {
     switch modulation {
     case .le1M: sensitivity1M
@@ -28,6 +29,7 @@ package struct RadioProperties: Sendable {
   }
 
   /// A receiver's noise lies 10.9 dB below its sensitivity: there one bit in a thousand is lost.
+  @inline(__always)
   func noise(_ modulation: Modulation) -> Decibel { sensitivity(modulation) - Self.ratioAtSensitivity }
 
   static let ratioAtSensitivity = Decibel(steps: 2_790)

@@ -40,9 +40,13 @@ struct RadioMeter {
     case transmitting(power: Int)
   }
 
+  /// Without `latest`.
   var counts = RadioStatistics()
   private var activity = Activity.idle
   private var since: Instant
+  /// The power that was sent at last, and what is not in `counts` of its time: most radios have one power only, and so their
+  /// packets need no array.
+  private var latest: RadioStatistics.Transmitting?
 
   init(at now: Instant) { since = now }
 
@@ -56,6 +60,7 @@ struct RadioMeter {
   func statistics(at now: Instant) -> RadioStatistics {
     var copy = self
     copy.count(until: now)
+    copy.enterLatest()
     return copy.counts
   }
 
@@ -65,11 +70,20 @@ struct RadioMeter {
     case .idle: counts.idle += span
     case .receiving: counts.receiving += span
     case .transmitting(let power):
-      for index in counts.transmitting.indices where counts.transmitting[index].power == power {
-        counts.transmitting[index].time += span
-        return
+      if latest?.power != power {
+        enterLatest()
+        latest = RadioStatistics.Transmitting(power: power, time: .zero)
       }
-      counts.transmitting.append(RadioStatistics.Transmitting(power: power, time: span))
+      latest?.time += span
     }
+  }
+
+  private mutating func enterLatest() {
+    guard let latest else { return }
+    for index in counts.transmitting.indices where counts.transmitting[index].power == latest.power {
+      counts.transmitting[index].time += latest.time
+      return
+    }
+    counts.transmitting.append(latest)
   }
 }

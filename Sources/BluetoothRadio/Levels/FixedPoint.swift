@@ -4,6 +4,7 @@ enum FixedPoint {
   static let fraction = 24
 
   /// log2 of `value`, which is at least 1, in units of 2⁻²⁴; right to 3 of them.
+  @inline(__always)
   static func log2(_ value: UInt64) -> Int64 {
     precondition(value > 0, "zero has no logarithm")
     let zeros = value.leadingZeroBitCount
@@ -17,6 +18,7 @@ enum FixedPoint {
   }
 
   /// 2 to the power of `exponent` (in units of 2⁻²⁴), in units of 2^−`bits`; held at the largest number.
+  @inline(__always)
   static func exp2(_ exponent: Int64, bits: Int64 = 16) -> UInt64 {
     let whole = exponent >> Int64(fraction) + bits
     guard whole < 63 else { return .max }

@@ -8,6 +8,7 @@ import BluetoothWire
 /// noise. A receiver's image frequency, at which it may be worse, is its maker's choice: these have none.
 enum Selectivity {
   /// What a signal whose centre is `offset` MHz away from the receiver's loses.
+  @inline(__always)
   static func rejection(atOffset offset: Int, _ modulation: Modulation) -> Decibel {
     switch modulation {
     case .le1M: rejection(atDistance: Int(offset.magnitude))
@@ -20,6 +21,7 @@ enum Selectivity {
   }
 
   /// C/I 21, 15, −17 and −27 dB at 0, 1, 2 and from 3 MHz on.
+  @inline(__always)
   private static func rejection(atDistance megahertz: Int) -> Decibel {
     switch megahertz {
     case 0: Decibel(0)

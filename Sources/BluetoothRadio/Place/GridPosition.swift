@@ -19,6 +19,7 @@ package struct GridPosition: Hashable, Sendable {
   }
 
   /// The square of the distance, in square millimetres; held at the largest number from 3,000 km on.
+  @inline(__always)
   package func squaredDistance(to other: GridPosition) -> UInt64 {
     func difference(_ left: Int64, _ right: Int64) -> UInt64 {
       UInt64(bitPattern: left > right ? left &- right : right &- left)

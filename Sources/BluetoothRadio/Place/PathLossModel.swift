@@ -33,6 +33,7 @@ package struct PathLossModel: Hashable, Sendable {
   private static let nearest: UInt64 = 100 * 100
 
   /// What a distance takes away, given its square in square millimetres; without shadowing.
+  @inline(__always)
   package func loss(squaredDistance: UInt64) -> Decibel {
     // In units of 2⁻²⁴ octaves of the squared distance, from 1 m on.
     let octaves = FixedPoint.log2(max(Self.nearest, squaredDistance)) - Self.octavesOfAMetre

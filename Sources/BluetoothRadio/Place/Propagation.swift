@@ -14,6 +14,7 @@ struct Propagation {
     givenLosses[Self.key(Int32(one.index), Int32(other.index))] = loss
   }
 
+  @inline(__always)
   func loss(from sender: Int32, at origin: GridPosition, to receiver: Int32, at place: GridPosition) -> Decibel {
     let key = Self.key(sender, receiver)
     if !givenLosses.isEmpty, let loss = givenLosses[key] { return loss }

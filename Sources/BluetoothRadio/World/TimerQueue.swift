@@ -5,21 +5,28 @@ import BluetoothWire
 ///
 /// Setting, clearing and taking cost O(log n); the earliest is found in O(1). Slots that are due at the same instant come
 /// in the order of their rank, then of their number, so that a run can be repeated exactly.
+///
+/// What was cleared leaves a gap that the next entry takes: mostly something was due, and now something else is due soon, so
+/// one way through the heap is enough for both.
 struct TimerQueue {
   private struct Entry {
-    var instant: Instant
-    var order: UInt64
-    var slot: Int32
+    let instant: Instant
+    /// The rank, then the slot.
+    let order: UInt64
+
+    var slot: Int { Int(UInt32(truncatingIfNeeded: order)) }
 
     func precedes(_ other: Entry) -> Bool {
       instant == other.instant ? order < other.order : instant < other.instant
     }
   }
 
-  private var heap: [Entry] = []
+  private var heap: ContiguousArray<Entry> = []
+  /// Where the entry is that was cleared and is still in the heap; −1: nowhere.
+  private var gap = -1
   /// Where each slot's entry stands in the heap; −1: nowhere.
-  private var positions: [Int32] = []
-  private var ranks: [UInt8] = []
+  private var positions: ContiguousArray<Int32> = []
+  private var ranks: ContiguousArray<UInt8> = []
 
   /// A new slot; slots of a lower `rank` come first at one instant.
   mutating func addSlot(rank: UInt8) -> Int {
@@ -28,49 +35,79 @@ struct TimerQueue {
     return positions.count - 1
   }
 
+  /// The slot that is due first; nil: none is. It changes nothing that can be seen: `mutating` has it close the gap.
   var earliest: (instant: Instant, slot: Int)? {
-    heap.first.map { ($0.instant, Int($0.slot)) }
+    mutating get {
+      closeGap()
+      return heap.first.map { ($0.instant, $0.slot) }
+    }
   }
 
   /// When `slot` is due; nil: not at all.
   mutating func set(_ slot: Int, to instant: Instant?) {
     let position = Int(positions[slot])
     guard let instant else {
-      if position >= 0 { remove(at: position) }
+      if position >= 0 {
+        closeGap()
+        gap = Int(positions[slot])
+        positions[slot] = -1
+      }
       return
     }
-    let entry = Entry(instant: instant, order: UInt64(ranks[slot]) << 32 | UInt64(slot), slot: Int32(slot))
-    if position < 0 {
-      heap.append(entry)
-      siftUp(entry, from: heap.count - 1)
-    } else if heap[position].instant != instant {
-      if instant < heap[position].instant { siftUp(entry, from: position) } else { siftDown(entry, from: position) }
-    }
-  }
-
-  private mutating func remove(at position: Int) {
-    positions[Int(heap[position].slot)] = -1
-    let last = heap.removeLast()
-    guard position < heap.count else { return }
-    if position > 0, last.precedes(heap[(position - 1) / 4]) {
-      siftUp(last, from: position)
+    let entry = Entry(instant: instant, order: UInt64(ranks[slot]) << 32 | UInt64(slot))
+    if position >= 0 {
+      guard heap[position].instant != instant else { return }
+      closeGap()
+      move(entry, to: Int(positions[slot]))
+    } else if gap >= 0 {
+      let vacant = gap
+      gap = -1
+      move(entry, to: vacant)
     } else {
-      siftDown(last, from: position)
+      heap.append(entry)
+      Self.siftUp(entry, from: heap.count - 1, &heap, &positions)
     }
   }
 
-  private mutating func siftUp(_ entry: Entry, from start: Int) {
+  private mutating func closeGap() {
+    guard gap >= 0 else { return }
+    let vacant = gap
+    gap = -1
+    let last = heap.removeLast()
+    if vacant < heap.count { move(last, to: vacant) }
+  }
+
+  /// Puts an entry in the place of another one, and from there where it belongs.
+  private mutating func move(_ entry: Entry, to position: Int) {
+    if position > 0, entry.precedes(heap[(position - 1) / 4]) {
+      Self.siftUp(entry, from: position, &heap, &positions)
+    } else {
+      Self.siftDown(entry, from: position, &heap, &positions)
+    }
+  }
+
+  private static func siftUp(
+    _ entry: Entry, from start: Int, _ heap: inout ContiguousArray<Entry>, _ positions: inout ContiguousArray<Int32>
+  ) {
+    var heap = heap.mutableSpan
+    var positions = positions.mutableSpan
     var position = start
     while position > 0 {
       let parent = (position - 1) / 4
       guard entry.precedes(heap[parent]) else { break }
-      place(heap[parent], at: position)
+      heap[position] = heap[parent]
+      positions[heap[parent].slot] = Int32(truncatingIfNeeded: position)
       position = parent
     }
-    place(entry, at: position)
+    heap[position] = entry
+    positions[entry.slot] = Int32(truncatingIfNeeded: position)
   }
 
-  private mutating func siftDown(_ entry: Entry, from start: Int) {
+  private static func siftDown(
+    _ entry: Entry, from start: Int, _ heap: inout ContiguousArray<Entry>, _ positions: inout ContiguousArray<Int32>
+  ) {
+    var heap = heap.mutableSpan
+    var positions = positions.mutableSpan
     var position = start
     while true {
       let firstChild = 4 * position + 1
@@ -78,14 +115,11 @@ struct TimerQueue {
       var best = firstChild
       for child in firstChild..<min(firstChild + 4, heap.count) where heap[child].precedes(heap[best]) { best = child }
       guard heap[best].precedes(entry) else { break }
-      place(heap[best], at: position)
+      heap[position] = heap[best]
+      positions[heap[best].slot] = Int32(truncatingIfNeeded: position)
       position = best
     }
-    place(entry, at: position)
-  }
-
-  private mutating func place(_ entry: Entry, at position: Int) {
     heap[position] = entry
-    positions[Int(entry.slot)] = Int32(position)
+    positions[entry.slot] = Int32(truncatingIfNeeded: position)
   }
 }

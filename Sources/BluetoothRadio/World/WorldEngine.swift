@@ -43,11 +43,12 @@ package final class WorldEngine {
     case transmissionEnds, listeningEnds, deadline
   }
 
+  private static let ranks = 3
   /// Slots before those of the first member.
   private static let worldSlots = 2
 
   private static func slot(of member: Int, _ rank: Rank) -> Int {
-    worldSlots + member * Rank.allCases.count + Int(rank.rawValue)
+    worldSlots + member * ranks + Int(rank.rawValue)
   }
 
   package init(seed: UInt64) {
@@ -141,14 +142,12 @@ package final class WorldEngine {
   package func passTime(to instant: Instant) { now = max(now, instant) }
 
   private func memberEvent(slot: Int) {
-    let (index, rank) = (slot - Self.worldSlots).quotientAndRemainder(dividingBy: Rank.allCases.count)
+    let (index, rank) = (slot - Self.worldSlots).quotientAndRemainder(dividingBy: Self.ranks)
+    // What comes of it takes the slot's place in the queue.
+    timers.set(slot, to: nil)
     switch rank {
-    case Int(Rank.transmissionEnds.rawValue):
-      timers.set(slot, to: nil)
-      transmissionEnds(of: RadioID(index: index))
-    case Int(Rank.listeningEnds.rawValue):
-      timers.set(slot, to: nil)
-      listeningEnds(of: RadioID(index: index))
+    case Int(Rank.transmissionEnds.rawValue): transmissionEnds(of: RadioID(index: index))
+    case Int(Rank.listeningEnds.rawValue): listeningEnds(of: RadioID(index: index))
     default:
       let participant = members[index]
       participant.timeReached(now)
@@ -180,10 +179,10 @@ package final class WorldEngine {
     }
   }
 
-  private func obey(_ command: RadioCommand, _ radio: RadioID) {
+  private func obey(_ command: consuming RadioCommand, _ radio: RadioID) {
     if medium.isTransmitting(radio) { abandonTransmission(of: radio) }
     let listeningEnds = Self.slot(of: radio.index, .listeningEnds)
-    switch command {
+    switch consume command {
     case .transmit(let packet, let channel, let modulation, let power):
       let end = medium.transmit(packet, from: radio, on: channel, modulation: modulation, power: power, at: now)
       timers.set(Self.slot(of: radio.index, .transmissionEnds), to: end)

@@ -1,11 +1,13 @@
 /// A level or a ratio of levels in steps of 1/256 dB; as an absolute level it counts from 1 mW (dBm).
 /// Whole numbers, so that every machine comes to the same result.
-package struct Decibel: Hashable, Comparable, Sendable {
+///
+/// Inlinable, as `Instant` is: every reception is decided by sums and comparisons of levels.
+@usableFromInline package struct Decibel: Hashable, Comparable, Sendable {
   /// 256ths of a decibel.
-  package var steps: Int32
+  @usableFromInline package var steps: Int32
 
-  package init(steps: Int32) { self.steps = steps }
-  package init(_ whole: Int) { steps = Int32(whole) * 256 }
+  @inlinable package init(steps: Int32) { self.steps = steps }
+  @inlinable package init(_ whole: Int) { steps = Int32(whole) * 256 }
   /// The nearest step; values beyond ±1,000,000 dB are held there.
   package init(rounding value: Double) {
     let bounded = value.isNaN ? 0 : min(max(value, -1e6), 1e6)
@@ -14,10 +16,18 @@ package struct Decibel: Hashable, Comparable, Sendable {
   }
 
   /// Rounded to whole decibels, halves away from zero.
-  package var rounded: Int { Int((steps >= 0 ? steps + 128 : steps - 128) / 256) }
+  @inlinable package var rounded: Int { Int((steps >= 0 ? steps + 128 : steps - 128) / 256) }
   package var value: Double { Double(steps) / 256 }
 
-  package static func < (left: Decibel, right: Decibel) -> Bool { left.steps < right.steps }
-  package static func + (left: Decibel, right: Decibel) -> Decibel { Decibel(steps: left.steps &+ right.steps) }
-  package static func - (left: Decibel, right: Decibel) -> Decibel { Decibel(steps: left.steps &- right.steps) }
+  @inlinable package static func < (left: Decibel, right: Decibel) -> Bool { left.steps < right.steps }
+  @inlinable package static func > (left: Decibel, right: Decibel) -> Bool { left.steps > right.steps }
+  @inlinable package static func <= (left: Decibel, right: Decibel) -> Bool { left.steps <= right.steps }
+  @inlinable package static func >= (left: Decibel, right: Decibel) -> Bool { left.steps >= right.steps }
+  @inlinable package static func == (left: Decibel, right: Decibel) -> Bool { left.steps == right.steps }
+  @inlinable package static func + (left: Decibel, right: Decibel) -> Decibel {
+    Decibel(steps: left.steps &+ right.steps)
+  }
+  @inlinable package static func - (left: Decibel, right: Decibel) -> Decibel {
+    Decibel(steps: left.steps &- right.steps)
+  }
 }
