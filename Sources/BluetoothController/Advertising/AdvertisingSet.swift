@@ -80,58 +80,63 @@ struct AdvertisingSet {
 }
 
 /// All advertising sets, each in a slot whose number does not change.
-struct AdvertisingSets {
+///
+/// A slot is an object: a set is large, and of an array's element of its size a changing access takes a frame from the heap.
+struct AdvertisingSets: ~Copyable {
+  private final class Slot {
+    @exclusivity(unchecked) var set: AdvertisingSet?
+
+    init(_ set: AdvertisingSet) { self.set = set }
+  }
+
   /// How many sets with a handle there can be.
   static let capacity = 16
 
-  private var slots: [AdvertisingSet?] = []
+  private var slots: [Slot] = []
   /// When the first set ends by itself.
   private(set) var deadline = Instant.distantFuture
 
   var indices: Range<Int> { slots.indices }
-  var isEmpty: Bool { slots.allSatisfy { $0 == nil } }
+  var isEmpty: Bool { slots.allSatisfy { $0.set == nil } }
 
   subscript(index: Int) -> AdvertisingSet? {
-    _read { yield slots[index] }
-    _modify { yield &slots[index] }
+    _read { yield slots[index].set }
+    _modify { yield &slots[index].set }
   }
 
   func index(of handle: HCI.AdvertisingHandle?) -> Int? {
-    slots.indices.first { slots[$0] != nil && slots[$0]?.handle == handle }
+    slots.firstIndex { $0.set != nil && $0.set?.handle == handle }
   }
 
   func contains(where condition: (borrowing AdvertisingSet) -> Bool) -> Bool {
-    for index in slots.indices {
-      if let set = slots[index], condition(set) { return true }
-    }
-    return false
+    slots.contains { slot in slot.set.map { condition($0) } ?? false }
   }
 
   var isAdvertising: Bool { contains { $0.advertiser != nil } }
 
   /// Takes a set in; nil: there is no room for one more.
   mutating func insert(_ set: AdvertisingSet) -> Int? {
-    if let vacant = slots.firstIndex(where: { $0 == nil }) {
-      slots[vacant] = set
+    if let vacant = slots.firstIndex(where: { $0.set == nil }) {
+      slots[vacant].set = set
       return vacant
     }
-    guard set.handle == nil || slots.count(where: { $0?.handle != nil }) < Self.capacity else { return nil }
-    slots.append(set)
+    guard set.handle == nil || slots.count(where: { $0.set?.handle != nil }) < Self.capacity else { return nil }
+    slots.append(Slot(set))
     return slots.count - 1
   }
 
-  mutating func remove(_ index: Int) { slots[index] = nil }
+  mutating func remove(_ index: Int) { slots[index].set = nil }
   mutating func removeAll() { self = AdvertisingSets() }
 
   /// Sets have begun or ended.
   mutating func refreshDeadline() {
     deadline = .distantFuture
-    for index in slots.indices { deadline = min(deadline, slots[index]?.advertiser?.events.end ?? .distantFuture) }
+    for index in slots.indices { deadline = min(deadline, slots[index].set?.advertiser?.events.end ?? .distantFuture) }
   }
 
   /// A set whose time is over.
   func ended(at now: Instant) -> Int? {
     guard deadline <= now else { return nil }
-    return slots.indices.first { slots[$0]?.advertiser?.events.end ?? .distantFuture <= now }
+    return slots.indices.first { slots[$0].set?.advertiser?.events.end ?? .distantFuture <= now }
   }
 }

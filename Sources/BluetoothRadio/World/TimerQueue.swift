@@ -10,15 +10,17 @@ import BluetoothWire
 /// one way through the heap is enough for both.
 struct TimerQueue {
   private struct Entry {
-    let instant: Instant
-    /// The rank, then the slot.
-    let order: UInt64
+    /// The instant, then the rank, then the slot: one comparison of all three.
+    private let key: Int128
 
-    var slot: Int { Int(UInt32(truncatingIfNeeded: order)) }
-
-    func precedes(_ other: Entry) -> Bool {
-      instant == other.instant ? order < other.order : instant < other.instant
+    init(_ instant: Instant, rank: UInt8, slot: Int) {
+      key = Int128(instant.nanoseconds) << 64 | Int128(UInt64(rank) << 32 | UInt64(slot))
     }
+
+    var instant: Instant { Instant(nanoseconds: Int64(truncatingIfNeeded: key >> 64)) }
+    var slot: Int { Int(UInt32(truncatingIfNeeded: key)) }
+
+    func precedes(_ other: Entry) -> Bool { key < other.key }
   }
 
   private var heap: ContiguousArray<Entry> = []
@@ -54,7 +56,7 @@ struct TimerQueue {
       }
       return
     }
-    let entry = Entry(instant: instant, order: UInt64(ranks[slot]) << 32 | UInt64(slot))
+    let entry = Entry(instant, rank: ranks[slot], slot: slot)
     if position >= 0 {
       guard heap[position].instant != instant else { return }
       closeGap()

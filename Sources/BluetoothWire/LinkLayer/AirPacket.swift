@@ -57,9 +57,9 @@ package enum Modulation: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 /// One of the 40 radio frequency channels: 2402 + 2 k MHz · Vol 6, Part A, 2.
-package struct RadioChannel: Hashable, Sendable {
+@usableFromInline package struct RadioChannel: Hashable, Sendable {
   /// k, 0 to 39.
-  package let number: UInt8
+  @usableFromInline package let number: UInt8
 
   /// Traps outside 0…39.
   package init(_ number: UInt8) {
@@ -67,7 +67,7 @@ package struct RadioChannel: Hashable, Sendable {
     self.number = number
   }
 
-  package var megahertz: Int { 2402 + 2 * Int(number) }
+  @inlinable package var megahertz: Int { 2402 + 2 * Int(number) }
 }
 
 /// A link layer packet as it is on the air: what follows the preamble, before whitening · Vol 6, Part B, 2.1.
