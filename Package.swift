@@ -84,7 +84,8 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "CAllocationCount", "CoreBluetooth", "BluetoothLab", "BluetoothServer", "BluetoothHost", "BluetoothController",
-        "BluetoothRadio", "BluetoothWire", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "BluetoothCrypto", "BluetoothRadio", "BluetoothWire",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/benchmarks",
       swiftSettings: settings),

@@ -27,5 +27,6 @@ struct Benchmarks: ParsableCommand {
 
   /// Each measurement divides its work by the number that it is given.
   static let all =
-    WholeStack.all + BelowTheAPI.all + RadioCrowd.all + LinkLayer.all + ManyConnections.all + Memory.all
+    WholeStack.all + BelowTheAPI.all + RadioCrowd.all + LinkLayer.all + LinkEncryption.all + ManyConnections.all
+    + Memory.all
 }

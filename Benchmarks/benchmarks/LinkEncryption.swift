@@ -1,0 +1,70 @@
+import BluetoothCrypto
+import BluetoothRadio
+import BluetoothWire
+
+/// What encryption costs; what it leaves of a link's throughput is among `LinkLayer`'s measurements.
+enum LinkEncryption {
+  static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
+    ("AES-CCM of a packet", cipher),
+    ("encrypted link", link),
+  ]
+
+  /// A packet of the greatest length to and fro, as the link layer does it.
+  @Sendable private static func cipher(divisor: Int) throws -> Measurement {
+    let count = 100_000 / divisor
+    let cipher = LinkLayerCipher(
+      sessionKey: Block(0x9991_7CE3_0B52_36A4_B2C7_3D5E_6F80_1829), initializationVector: 0x24AB_DCBA_BEBA_AFDE)
+    let plaintext = [UInt8](repeating: 0x5A, count: LinkLayerCipher.maximumLength)
+    var sealed = [UInt8](repeating: 0, count: plaintext.count + LinkLayerCipher.codeLength)
+    var opened = [UInt8](repeating: 0, count: plaintext.count)
+    func seal(_ counter: Int) {
+      plaintext.withUnsafeBytes { plaintext in
+        sealed.withUnsafeMutableBytes {
+          cipher.seal(plaintext, header: 2, counter: UInt64(counter), sender: .central, into: $0)
+        }
+      }
+    }
+    var forged = 0
+    func open(_ counter: Int) {
+      sealed.withUnsafeBytes { sealed in
+        opened.withUnsafeMutableBytes {
+          if !cipher.open(sealed, header: 2, counter: UInt64(counter), sender: .central, into: $0) { forged += 1 }
+        }
+      }
+    }
+    let sealing = bestTime(of: 5) { for counter in 0..<count { seal(counter) } }
+    seal(0)
+    let opening = bestTime(of: 5) { for _ in 0..<count { open(0) } }
+    guard forged == 0, opened == plaintext else { throw DidNotHappen() }
+    let allocated = allocations {
+      for counter in 0..<count {
+        seal(counter)
+        open(counter)
+      }
+    }
+    func microseconds(_ time: Double) -> String { (time / Double(count) * 1e6).rounded(to: 2) }
+    let perPacket = allocated.map { (Double($0) / Double(2 * count)).rounded(to: 2) } ?? "not counted"
+    return Measurement(
+      name: "AES-CCM of a packet with 251 octets",
+      result: "\(microseconds(sealing)) µs to send, \(microseconds(opening)) µs to receive, \(perPacket) allocations",
+      aim: "0 allocations", method: "\(count.grouped) packets, best of 5; MIC and counter mode, 35 blocks")
+  }
+
+  /// The same link full of data one way, in clear and encrypted.
+  @Sendable private static func link(divisor: Int) throws -> Measurement {
+    let seconds = max(1, 60 / Int64(divisor))
+    func speed(isEncrypted: Bool) throws -> Double {
+      let link = try LinkPair(interval: 24)
+      if isEncrypted { try link.encrypt() }
+      link.with(link.peripheral) { $0.isStreaming = true }
+      link.run(for: .seconds(1))
+      return Double(seconds) / bestTime(of: 3) { link.run(for: .seconds(seconds)) }
+    }
+    let plain = try speed(isEncrypted: false)
+    let encrypted = try speed(isEncrypted: true)
+    return Measurement(
+      name: "radio seconds per second, a link full of data",
+      result: "\(plain.rounded(to: 0)) in clear, \(encrypted.rounded(to: 0)) encrypted", aim: "—",
+      method: "\(seconds) s of radio time at 1M and 30 ms, packets of 251 octets to the central, best of 3")
+  }
+}
