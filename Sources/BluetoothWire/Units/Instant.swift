@@ -1,7 +1,7 @@
 /// A length of time in whole nanoseconds. Link layer times are multiples of it, so sums are exact.
 ///
-/// Inlinable, all comparisons on their own: the event queue and the link layer do little else, and calls across the module's
-/// border, half of them through a witness table, took a third of all time in a crowd.
+/// Inlinable, all comparisons on their own: the event queue and the link layer do little else, and a profile of a crowd had
+/// calls across the module's border in it, those of `>` through a witness table.
 @usableFromInline package struct TimeSpan: Hashable, Comparable, Sendable {
   @usableFromInline package var nanoseconds: Int64
 
