@@ -36,4 +36,13 @@ import Testing
     let second = directions.direction(of: Self.data, sender: 7)
     #expect(second == .unspecified)
   }
+
+  @Test("A packet of a periodic train is told from one of a connection")
+  func train() {
+    var directions = ConnectionDirections()
+    var packet = Self.data
+    packet.isAdvertising = true
+    let direction = directions.direction(of: packet, sender: 7)
+    #expect(direction == .auxiliaryAdvertising)
+  }
 }

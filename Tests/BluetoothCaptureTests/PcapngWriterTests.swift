@@ -46,7 +46,7 @@ import Testing
     "The PHY and the direction stand in the flags",
     arguments: [
       (Modulation.le1M, AirDirection.centralToPeripheral, 0x0D13), (.le2M, .peripheralToCentral, 0x4D93),
-      (.codedS8, .unspecified, 0x8C13), (.codedS2, .unspecified, 0x8C13),
+      (.codedS8, .unspecified, 0x8C13), (.codedS2, .unspecified, 0x8C13), (.le1M, .auxiliaryAdvertising, 0x0C93),
     ] as [(Modulation, AirDirection, Int)])
   func flags(modulation: Modulation, direction: AirDirection, flags: Int) throws {
     var writer = PcapngWriter()

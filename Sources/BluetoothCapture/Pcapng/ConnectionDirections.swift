@@ -15,6 +15,7 @@ package struct ConnectionDirections {
   /// The direction of `packet`, which the device numbered `sender` has sent. Packets are to be told in the order of time.
   package mutating func direction(of packet: AirPacket, sender: Int) -> AirDirection {
     if packet.accessAddress != LL.advertisingAccessAddress {
+      if packet.isAdvertising { return .auxiliaryAdvertising }
       guard let central = centrals[packet.accessAddress] else { return .unspecified }
       return central == sender ? .centralToPeripheral : .peripheralToCentral
     }

@@ -56,6 +56,8 @@ enum LinkLayerPseudoHeader {
 package enum AirDirection: UInt16, Hashable, Sendable {
   /// On an advertising channel, or not known.
   case unspecified = 0
+  /// Of a periodic advertising train, which has an access address of its own.
+  case auxiliaryAdvertising = 1
   case centralToPeripheral = 2
   case peripheralToCentral = 3
 }

@@ -57,7 +57,23 @@ private struct Crowd {
       hosts.append(world.addCrowdHost(number, at: position, notes: notes))
     }
     self.hosts = hosts
+    world.setInterference([
+      Interference(.wiFi(channel: 6, dutyCycle: 0.2), at: Position(x: 30, y: 30)),
+      Interference(.classicBluetooth(dutyCycle: 0.3), at: Position(x: 10, y: 50), power: 4),
+    ])
+    addMovements(seconds: minutes * 60, random: &places)
     addFaults(seconds: minutes * 60, random: &places)
+  }
+
+  /// Every eighth walks to and fro.
+  private func addMovements(seconds: Int, random: inout SplitGenerator) {
+    for number in hosts.indices where number % 8 == 3 {
+      let path = stride(from: 20, to: seconds, by: 40).map { time in
+        Waypoint(
+          at: .seconds(Int64(time)), Position(x: Double(random.next() % 60), y: Double(random.next() % 60), z: 1.5))
+      }
+      RadioDevice(name: "host \(number)", radio: hosts[number], world: world).move(along: path)
+    }
   }
 
   static func isSpoiled(_ number: Int) -> Bool { number % 10 == 9 }
