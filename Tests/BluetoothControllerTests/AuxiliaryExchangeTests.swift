@@ -54,6 +54,21 @@ struct AuxiliaryExchangeTests {
     #expect(other.extendedReports.contains { $0.type.contains(.scanResponse) })
   }
 
+  @Test("Scan requests that the host does not take are dropped, not heaped up, and are answered all the same")
+  func sleepingHost() {
+    set([.legacy, .scannable]) {
+      $0.notifiesOfScanRequests = true
+      ($0.minimumInterval, $0.maximumInterval) = (32, 32)
+    }
+    device.setResponse([1])
+    device.enable(1)
+    other.scanExtended(isActive: true)
+    device.isAsleep = true
+    air.run(for: .seconds(12))
+    let answers = air.log.count { if case .scanRsp? = $0.advertisingPDU { true } else { false } }
+    #expect(answers > 300 && device.controller.output.packets.count <= 256)
+  }
+
   @Test("A host that does not want to know is not told of scan requests")
   func silentScanRequest() {
     set(.scannable)

@@ -95,6 +95,18 @@ struct PeriodicSyncTests {
     #expect(scanner.send(.leClearPeriodicAdvertiserList) == .success)
   }
 
+  @Test("Nobody changes the Periodic Advertiser List while a train is looked for, even without it: 0x0C")
+  func listWhilePending() {
+    let other = HCI.PeriodicAdvertiser(identity.address, advertisingSID: 4)
+    #expect(scanner.send(.leAddDeviceToPeriodicAdvertiserList(other)) == .success)
+    #expect(synchronize() == .success)
+    #expect(scanner.send(.leAddDeviceToPeriodicAdvertiserList(identity)) == .commandDisallowed)
+    #expect(scanner.send(.leRemoveDeviceFromPeriodicAdvertiserList(other)) == .commandDisallowed)
+    #expect(scanner.send(.leClearPeriodicAdvertiserList) == .commandDisallowed)
+    #expect(scanner.send(.lePeriodicAdvertisingCreateSyncCancel) == .success)
+    #expect(scanner.send(.leRemoveDeviceFromPeriodicAdvertiserList(other)) == .success)
+  }
+
   @Test("Other sets and other advertisers are left alone, and so is everybody while the host does not scan")
   func others() {
     advertise()

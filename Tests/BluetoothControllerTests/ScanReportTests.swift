@@ -91,6 +91,35 @@ struct ScanReportTests {
     #expect(scanner.extendedReports.map(\.address) == [HCI.PeerAddress(stranger), HCI.PeerAddress(stranger)])
   }
 
+  @Test("Policy 1 lets anonymous advertisers through if they are on the accept list", arguments: [true, false])
+  func anonymousOnAcceptList(isListed: Bool) {
+    let anybody = HCI.PeerAddress(type: 0xFF, value: 0)
+    #expect(scanner.send(.leAddDeviceToFilterAcceptList(anybody)) == .success)
+    scanner.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(stranger)))
+    if !isListed { #expect(scanner.send(.leRemoveDeviceFromFilterAcceptList(anybody)) == .success) }
+    scanner.startScan(policy: 1)
+    announce(from: nil, at: 5)
+    announce(at: 10)
+    announce(from: stranger, at: 15)
+    air.run(for: .milliseconds(29))
+    #expect(scanner.extendedReports.map(\.address) == (isListed ? [anybody] : []) + [HCI.PeerAddress(stranger)])
+  }
+
+  @Test("Anonymous advertisers take one place of the accept list, once, until it is cleared")
+  func anonymousPlace() {
+    let anybody = HCI.PeerAddress(type: 0xFF, value: 0)
+    for _ in 0..<2 { #expect(scanner.send(.leAddDeviceToFilterAcceptList(anybody)) == .success) }
+    func add(_ number: Int) -> HCI.ErrorCode? {
+      scanner.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(type: 0, value: UInt64(number))))
+    }
+    #expect((1..<AcceptList.capacity).allSatisfy { add($0) == .success } && add(99) == .memoryCapacityExceeded)
+    #expect(scanner.send(.leClearFilterAcceptList) == .success)
+    scanner.startScan(policy: 1)
+    announce(from: nil, at: 5)
+    air.run(for: .milliseconds(20))
+    #expect(scanner.extendedReports.isEmpty)
+  }
+
   @Test("An anonymous advertiser is reported without an address")
   func anonymous() {
     scanner.startScan()

@@ -37,8 +37,10 @@ struct SyncTransferTests {
     #expect(device.enable(1) == .success)
   }
 
-  private func expectTransfers(_ device: TestDevice, _ mode: HCI.SyncTransferParameters.Mode = .reporting) {
-    let parameters = HCI.SyncTransferParameters(mode: mode, keeping: HCI.SyncKeeping(timeout: 200))
+  private func expectTransfers(
+    _ device: TestDevice, _ mode: HCI.SyncTransferParameters.Mode = .reporting, timeout: UInt16 = 200
+  ) {
+    let parameters = HCI.SyncTransferParameters(mode: mode, keeping: HCI.SyncKeeping(timeout: timeout))
     #expect(device.send(.leSetDefaultPeriodicAdvertisingSyncTransferParameters(parameters)) == .success)
   }
 
@@ -62,19 +64,116 @@ struct SyncTransferTests {
     #expect(recipient.lostSyncs.isEmpty && recipient.disconnections.isEmpty)
   }
 
-  @Test("A train that is received is transferred to a peer that never scans")
-  func sync() throws {
-    advertise(on: advertiser)
-    let identity = HCI.PeriodicAdvertiser(HCI.PeerAddress(advertiser.address), advertisingSID: 3)
+  /// Has the central synchronize with the advertiser's train; returns its handle.
+  private func receivedTrain(timeout: UInt16 = 200, within limit: TimeSpan = .seconds(10)) throws -> HCI.SyncHandle {
     central.scanExtended()
     central.send(
       .lePeriodicAdvertisingCreateSync(
-        HCI.PeriodicAdvertisingCreateSync(advertiser: identity, keeping: HCI.SyncKeeping(timeout: 200))))
-    air.run(until: { !central.syncs.isEmpty })
+        HCI.PeriodicAdvertisingCreateSync(advertiser: identity, keeping: HCI.SyncKeeping(timeout: timeout))))
+    air.run(until: { !central.syncs.isEmpty }, limit: limit)
     central.send(.leSetExtendedScanEnable(HCI.ExtendedScanEnable(false)))
+    let (status, sync) = try #require(central.syncs.first)
+    #expect(status == .success)
+    return sync.handle
+  }
+
+  private var identity: HCI.PeriodicAdvertiser {
+    HCI.PeriodicAdvertiser(HCI.PeerAddress(advertiser.address), advertisingSID: 3)
+  }
+
+  /// 1.25 s, 10 s and 81.9 s: the last two are more than an offset can tell.
+  private static let longIntervals = [UInt16(1_000), 8_000, 65_520]
+  private static let longestTimeout: UInt16 = 0x4000
+
+  @Test(
+    "A set whose next event is seconds or minutes away is transferred all the same", arguments: longIntervals,
+    [true, false])
+  func farSet(interval: UInt16, fromCentral: Bool) throws {
+    let (sender, recipient) = fromCentral ? (central, peripheral) : (peripheral, central)
+    advertise(on: sender, interval: interval)
+    expectTransfers(recipient, timeout: Self.longestTimeout)
+    air.run(for: .seconds(1))
+    let handle = fromCentral ? link.centralHandle : link.peripheralHandle
+    #expect(sender.send(.lePeriodicAdvertisingSetInfoTransfer(handle, serviceData: 0, 1)) == .success)
+    let limit = LL.SyncInfo.intervalUnit * Int64(interval) * 3
+    air.run(until: { !recipient.periodicReports.isEmpty }, limit: limit)
+    #expect(recipient.syncTransfers.map(\.0) == [.success] && !recipient.periodicReports.isEmpty)
+  }
+
+  @Test(
+    "A received train whose next event is seconds or minutes away is transferred all the same", arguments: longIntervals
+  )
+  func farTrain(interval: UInt16) throws {
+    let span = LL.SyncInfo.intervalUnit * Int64(interval)
+    advertise(on: advertiser, interval: interval)
+    let train = try receivedTrain(timeout: Self.longestTimeout, within: .seconds(10) + span * 2)
+    expectTransfers(peripheral, timeout: Self.longestTimeout)
+    air.run(for: .milliseconds(500))
+    #expect(central.send(.lePeriodicAdvertisingSyncTransfer(link.centralHandle, serviceData: 0, train)) == .success)
+    air.run(until: { !peripheral.periodicReports.isEmpty }, limit: span * 3)
+    #expect(peripheral.syncTransfers.map(\.0) == [.success] && !peripheral.periodicReports.isEmpty)
+  }
+
+  @Test(
+    "Transfers that the peer does not acknowledge are refused with 0x3A, when too many wait", arguments: [true, false])
+  func manyTransfers(isOwn: Bool) throws {
+    advertise(on: isOwn ? central : advertiser)
+    let train = isOwn ? HCI.SyncHandle(rawValue: 0) : try receivedTrain()
+    expectTransfers(peripheral)
+    air.run(for: .milliseconds(200))
+    air.fate = { [peripheral] in $0.device == peripheral.number ? .lost : .arrives }
+    let command: HCI.Command =
+      isOwn
+      ? .lePeriodicAdvertisingSetInfoTransfer(link.centralHandle, serviceData: 0, 1)
+      : .lePeriodicAdvertisingSyncTransfer(link.centralHandle, serviceData: 0, train)
+    let statuses = (0..<40).map { _ in central.send(command) }
+    let taken = statuses.count { $0 == .success }
+    #expect((1...20).contains(taken) && statuses[taken...].allSatisfy { $0 == .controllerBusy })
+    #expect(central.controller.connections[0].flow.waitingControl <= 1)
+    air.run(for: .milliseconds(200))
+    air.fate = { _ in .arrives }
+    air.run(for: .seconds(3))
+    #expect(central.send(command) == .success && central.controller.connections[0].procedures.isIdle == false)
+    air.run(for: .seconds(1))
+    #expect(central.controller.connections[0].procedures.isIdle && peripheral.syncTransfers.map(\.0) == [.success])
+  }
+
+  @Test(
+    "A peer whose features nobody has asked for is sent transfers; one that is known not to take them is not, 0x1A",
+    arguments: [true, false])
+  func features(isKnown: Bool) throws {
+    let link = try TestLink(
+      isExtended: true, peripheral: { $0.features.remove(.periodicAdvertisingSyncTransferRecipient) })
+    advertise(on: link.central)
+    advertise(on: link.peripheral)
+    link.central.scanExtended()
+    let identity = HCI.PeriodicAdvertiser(HCI.PeerAddress(link.peripheral.address), advertisingSID: 3)
+    link.central.send(
+      .lePeriodicAdvertisingCreateSync(
+        HCI.PeriodicAdvertisingCreateSync(advertiser: identity, keeping: HCI.SyncKeeping(timeout: 200))))
+    link.air.run(until: { !link.central.syncs.isEmpty })
+    let train = try #require(link.central.syncs.first).1.handle
+    if isKnown { link.central.send(.leReadRemoteFeatures(link.centralHandle)) }
+    link.air.run(for: .seconds(1))
+    let expected: HCI.ErrorCode = isKnown ? .unsupportedRemoteFeature : .success
+    link.air.clearLog()
+    for command in [
+      .lePeriodicAdvertisingSetInfoTransfer(link.centralHandle, serviceData: 0, 1),
+      .lePeriodicAdvertisingSyncTransfer(link.centralHandle, serviceData: 0, train),
+    ] as [HCI.Command] {
+      #expect(link.central.send(command) == expected)
+    }
+    link.air.run(for: .seconds(1))
+    let refusals = link.air.log.count { $0.controlPDU == .unknownRsp(LL.ControlOpcode.periodicSyncInd.rawValue) }
+    #expect(refusals == (isKnown ? 0 : 2) && link.isAlive())
+  }
+
+  @Test("A train that is received is transferred to a peer that never scans")
+  func sync() throws {
+    advertise(on: advertiser)
+    let train = try receivedTrain()
     expectTransfers(peripheral)
     air.run(for: .seconds(1))
-    let train = try #require(central.syncs.first).1.handle
     #expect(
       central.send(.lePeriodicAdvertisingSyncTransfer(link.centralHandle, serviceData: 1, train)) == .success)
     air.run(for: .seconds(5))

@@ -5,21 +5,25 @@ struct AcceptList {
   static let capacity = 16
 
   private var addresses: [DeviceAddress] = []
+  /// Whether devices that advertise anonymously are let through, by scanners: nobody else ever meets one.
+  private(set) var hasAnonymous = false
 
   func contains(_ address: DeviceAddress) -> Bool { addresses.contains(address) }
 
   /// False when there is no room. What is there already stays there once.
   mutating func insert(_ peer: HCI.PeerAddress) -> Bool {
-    // Devices that advertise anonymously exist in extended advertising only: nothing is ever filtered by them.
-    guard let address = peer.deviceAddress else { return true }
-    guard !addresses.contains(address) else { return true }
-    guard addresses.count < Self.capacity else { return false }
-    addresses.append(address)
+    let address = peer.deviceAddress
+    guard !(address.map(contains) ?? hasAnonymous) else { return true }
+    guard addresses.count + (hasAnonymous ? 1 : 0) < Self.capacity else { return false }
+    if let address { addresses.append(address) } else { hasAnonymous = true }
     return true
   }
 
   mutating func remove(_ peer: HCI.PeerAddress) {
-    guard let address = peer.deviceAddress else { return }
+    guard let address = peer.deviceAddress else {
+      hasAnonymous = false
+      return
+    }
     addresses.removeAll { $0 == address }
   }
 

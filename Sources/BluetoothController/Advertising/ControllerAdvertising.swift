@@ -168,7 +168,8 @@ extension Controller {
 
   /// LE Scan Request Received · Vol 4, Part E, 7.7.65.19, if the host wants to know.
   private mutating func reportScanRequest(_ index: Int, by scanner: DeviceAddress) {
-    guard let handle = sets[index]?.handle, sets[index]?.properties.notifiesScanRequests == true else { return }
+    guard let handle = sets[index]?.handle, sets[index]?.properties.notifiesScanRequests == true, hasRoomForReports
+    else { return }
     output.send(.leScanRequestReceived(handle, scanner: resolvingList.identify(scanner).hciAddress))
   }
 
@@ -177,8 +178,10 @@ extension Controller {
   mutating func beginAuxiliaryAdvertising(_ index: Int, at now: Instant) -> RadioStep {
     // A scanner has to hear AUX_ADV_IND whole before it can follow the train.
     let patience = Modulation.codedS8.airTime(payloadOctets: LL.ExtendedAdvertisingPayload.maximumLength)
-    let syncInfo = sets[index]?.periodic?.advertiser?.syncInfo(
-      from: now, notBefore: now + patience + LL.minimumAuxiliaryFrameSpace)
+    let earliest = now + patience + LL.minimumAuxiliaryFrameSpace
+    let syncInfo = sets[index]?.periodic?.advertiser.map { train in
+      train.syncInfo(of: train.event(notBefore: earliest), from: now)
+    }
     return sets[index]?.advertiser?.auxiliary?.begin(syncInfo: syncInfo, at: now, agenda: agenda, in: pool) ?? .done
   }
 

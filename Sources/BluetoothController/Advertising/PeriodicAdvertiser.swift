@@ -72,13 +72,18 @@ struct PeriodicAdvertiser {
 
   var interval: TimeSpan { LL.SyncInfo.intervalUnit * Int64(properties.interval) }
 
-  private func start(of event: Int) -> Instant { clock.instant(interval * Int64(event), after: reference) }
+  func start(of event: Int) -> Instant { clock.instant(interval * Int64(event), after: reference) }
 
-  /// Where a packet that begins at `now` says that the train is: its first event from `earliest` on.
-  func syncInfo(from now: Instant, notBefore earliest: Instant) -> LL.SyncInfo {
+  /// The first event from `earliest` on.
+  func event(notBefore earliest: Instant) -> Int {
     // The event that has begun is over for who has to be told of it.
     var event = max(event, Int((earliest - reference).nanoseconds / interval.nanoseconds))
     while start(of: event) < earliest { event += 1 }
+    return event
+  }
+
+  /// What somebody needs to know of `event` who counts from `now`.
+  func syncInfo(of event: Int, from now: Instant) -> LL.SyncInfo {
     var result = LL.SyncInfo(
       offset: .none, isAdjusted: false, interval: properties.interval, channelMap: channels.map(at: event),
       sleepClockAccuracy: sleepClockAccuracy, accessAddress: accessAddress, crcInit: crcInit,

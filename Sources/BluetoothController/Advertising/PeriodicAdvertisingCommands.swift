@@ -84,15 +84,17 @@ extension Controller {
     guard !connections[place].peerLacks(.periodicAdvertisingSyncTransferRecipient) else {
       return .unsupportedRemoteFeature
     }
-    let event = connections[place].schedule.next
-    let anchor = connections[place].schedule.anchor(of: event)
+    guard !connections[place].procedures.isFull else { return .controllerBusy }
+    let next = connections[place].schedule.next
+    let event = train.event(notBefore: connections[place].schedule.anchor(of: next) + RadioTiming.anchorJitter)
+    let reference = connections[place].schedule.reference(for: train.start(of: event))
     let transfer = LL.PeriodicSyncTransfer(
-      serviceData: serviceData, syncInfo: train.syncInfo(from: anchor, notBefore: anchor + RadioTiming.anchorJitter),
-      connectionEventCount: UInt16(truncatingIfNeeded: event), lastPeriodicEventCounter: train.lastEvent,
+      serviceData: serviceData,
+      syncInfo: train.syncInfo(of: event, from: connections[place].schedule.anchor(of: reference)),
+      connectionEventCount: UInt16(truncatingIfNeeded: reference), lastPeriodicEventCounter: train.lastEvent,
       advertisingSID: train.sid, advertiser: train.advertiser, sleepClockAccuracy: train.sleepClockAccuracy,
-      phy: HCI.PHYs(train.modulation.phy), syncConnectionEventCount: UInt16(truncatingIfNeeded: event))
-    connections[place].send(.periodicSyncInd(transfer), in: pool)
-    connections[place].schedule.hasten(at: now)
+      phy: HCI.PHYs(train.modulation.phy), syncConnectionEventCount: UInt16(truncatingIfNeeded: next))
+    connections[place].begin(.syncTransfer(transfer), at: now, into: &output)
     return .success
   }
 }

@@ -28,6 +28,8 @@ struct ControlProcedures {
     case phyUpdate
     /// 5.1.11; of a peripheral.
     case minimumUsedChannels(LL.MinimumUsedChannels)
+    /// 5.1.13
+    indirect case syncTransfer(LL.PeriodicSyncTransfer)
     /// 5.1.14; `isHosts`: the host wants to know the peer's, else the peer is to know this device's.
     case clockAccuracyUpdate(isHosts: Bool)
     /// 5.1.27; of a central.
@@ -187,7 +189,7 @@ extension ControlProcedures.Procedure {
     case .channelMapUpdate: .channelMap
     case .phyUpdate: .phys
     case .encryption, .featureExchange, .versionExchange, .termination, .ping, .dataLengthUpdate, .minimumUsedChannels,
-      .clockAccuracyUpdate, .channelReporting, .channelStatus:
+      .syncTransfer, .clockAccuracyUpdate, .channelReporting, .channelStatus:
       nil
     }
   }
@@ -207,6 +209,7 @@ extension ControlProcedures.Procedure {
     case .phyUpdate: .phyReq
     case .clockAccuracyUpdate: .clockAccuracyReq
     case .minimumUsedChannels: .minUsedChannelsInd
+    case .syncTransfer: .periodicSyncInd
     case .channelReporting: .channelReportingInd
     case .channelStatus: .channelStatusInd
     case .encryption, .termination, .connectionUpdate, .channelMapUpdate: nil

@@ -53,6 +53,15 @@ struct EventSchedule {
     return distance > 0 && distance % interval.nanoseconds > 0 ? next - events - 1 : next - events
   }
 
+  /// The event from whose anchor point SyncInfo leads to a packet at `instant`, which lies after `next`: the next one if the
+  /// offset reaches so far, else the last one before the packet.
+  func reference(for instant: Instant) -> Int {
+    guard instant - anchor(of: next) >= LL.SyncInfo.reach else { return next }
+    var event = event(at: instant)
+    while instant - anchor(of: event) < LL.interFrameSpace { event -= 1 }
+    return event
+  }
+
   /// When to give up waiting for the first packet of `next`, in the peripheral.
   var listeningEnds: Instant { anchor(of: next) + window + widening(of: next) }
 

@@ -59,6 +59,7 @@ extension Connection {
       updateLengths(into: &output)
     case .minimumUsedChannels(let minimum):
       send(.minUsedChannelsInd(minimum), meaning: .endOfProcedure, in: pool)
+    case .syncTransfer(let transfer): send(.periodicSyncInd(transfer), meaning: .endOfProcedure, in: pool)
     case .clockAccuracyUpdate: send(.clockAccuracyReq(sleepClockAccuracy), in: pool)
     case .channelReporting(let reporting):
       send(.channelReportingInd(reporting), meaning: .endOfProcedure, in: pool)

@@ -66,8 +66,7 @@ extension Connection {
     case .phyUpdate: reportPHYs(reason, into: &output)
     case .clockAccuracyUpdate(isHosts: true): output.send(.leRequestPeerSCAComplete(reason, handle, clockAccuracy: 0))
     case .encryption, .ping, .dataLengthUpdate, .connectionUpdate, .channelMapUpdate, .termination,
-      .minimumUsedChannels, .clockAccuracyUpdate,
-      .channelReporting, .channelStatus:
+      .minimumUsedChannels, .syncTransfer, .clockAccuracyUpdate, .channelReporting, .channelStatus:
       break
     }
   }

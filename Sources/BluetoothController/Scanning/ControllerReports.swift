@@ -16,10 +16,10 @@ extension Controller {
 
   var hasRoomForReports: Bool { output.packets.count < Self.waitingPackets }
 
-  /// Whether the scanner's filter policy lets the advertiser through; nil: it is anonymous, or not known yet.
+  /// Whether the scanner's filter policy lets the advertiser through; nil: it is anonymous.
   func scannerAccepts(_ advertiser: DeviceAddress?) -> Bool {
     guard let scanner else { return false }
-    guard let advertiser else { return !scanner.usesAcceptList }
+    guard let advertiser else { return !scanner.usesAcceptList || host.acceptList.hasAnonymous }
     let peer = resolvingList.identify(advertiser)
     return !peer.isIgnored && (!scanner.usesAcceptList || host.acceptList.contains(peer.identity))
   }

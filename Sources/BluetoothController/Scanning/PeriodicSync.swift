@@ -133,12 +133,17 @@ struct PeriodicSync {
     nextMap = (update.map, update.instant)
   }
 
-  /// What somebody needs to know who counts from `anchor`: the first event after it.
-  func syncInfo(from anchor: Instant) -> LL.SyncInfo {
+  /// The first event that begins surely after `instant`.
+  func event(after instant: Instant) -> Int {
     var event = schedule.next
-    let ahead = (schedule.anchor(of: event) - anchor).nanoseconds / schedule.interval.nanoseconds
+    let ahead = (schedule.anchor(of: event) - instant).nanoseconds / schedule.interval.nanoseconds
     event -= Int(ahead)
-    while schedule.anchor(of: event) - anchor < LL.interFrameSpace { event += 1 }
+    while schedule.anchor(of: event) - instant < LL.interFrameSpace { event += 1 }
+    return event
+  }
+
+  /// What somebody needs to know of `event` who counts from `anchor`.
+  func syncInfo(of event: Int, from anchor: Instant) -> LL.SyncInfo {
     var result = info
     result.eventCounter = counter(of: event)
     result.channelMap = channelMap

@@ -108,8 +108,8 @@ struct PeriodicSyncs {
     return .success
   }
 
-  /// Nobody may change the list while a request looks for its devices.
-  private var isListInUse: Bool { request?.command.options.contains(.usesAdvertiserList) == true }
+  /// Nobody may change the list while a request is pending, whether that looks at it or not · 7.8.70 to 7.8.72.
+  private var isListInUse: Bool { request != nil }
 
   // MARK: Transfers · 7.8.91, 7.8.92
 

@@ -35,22 +35,21 @@ extension Controller {
     guard let syncIndex = syncs.index(of: handle), let sync = syncs[syncIndex], let heard = sync.lastHeard else {
       return .unknownAdvertisingIdentifier
     }
-    guard connections[index].peerTakesSyncs else { return .unsupportedRemoteFeature }
-    let event = connections[index].schedule.next
-    let last = connections[index].schedule.event(at: heard.start)
-    send(
-      LL.PeriodicSyncTransfer(
-        serviceData: serviceData, syncInfo: sync.syncInfo(from: connections[index].schedule.anchor(of: event)),
-        connectionEventCount: UInt16(truncatingIfNeeded: event), lastPeriodicEventCounter: heard.counter,
-        advertisingSID: sync.advertisingSID, advertiser: sync.advertiser.address,
-        sleepClockAccuracy: sleepClockAccuracy,
-        phy: HCI.PHYs(sync.phy), syncConnectionEventCount: UInt16(truncatingIfNeeded: last)), in: index, at: now)
+    guard !connections[index].peerLacks(.periodicAdvertisingSyncTransferRecipient) else {
+      return .unsupportedRemoteFeature
+    }
+    guard !connections[index].procedures.isFull else { return .controllerBusy }
+    let schedule = connections[index].schedule
+    let event = sync.event(after: schedule.anchor(of: schedule.next))
+    let reference = schedule.reference(for: sync.schedule.anchor(of: event))
+    let transfer = LL.PeriodicSyncTransfer(
+      serviceData: serviceData, syncInfo: sync.syncInfo(of: event, from: schedule.anchor(of: reference)),
+      connectionEventCount: UInt16(truncatingIfNeeded: reference), lastPeriodicEventCounter: heard.counter,
+      advertisingSID: sync.advertisingSID, advertiser: sync.advertiser.address,
+      sleepClockAccuracy: sleepClockAccuracy,
+      phy: HCI.PHYs(sync.phy), syncConnectionEventCount: UInt16(truncatingIfNeeded: schedule.event(at: heard.start)))
+    connections[index].begin(.syncTransfer(transfer), at: now, into: &output)
     return .success
-  }
-
-  private mutating func send(_ transfer: LL.PeriodicSyncTransfer, in index: Int, at now: Instant) {
-    connections[index].send(.periodicSyncInd(transfer), in: pool)
-    connections[index].schedule.hasten(at: now)
   }
 
   // MARK: The recipient
@@ -91,13 +90,6 @@ extension Controller {
     output.send(
       .lePeriodicAdvertisingSyncTransferReceived(
         .memoryCapacityExceeded, handle, serviceData: transfer.serviceData, .none))
-  }
-}
-
-extension Connection {
-  /// Whether the peer is known to take LL_PERIODIC_SYNC_IND.
-  fileprivate var peerTakesSyncs: Bool {
-    procedures.remoteFeatures?.contains(.periodicAdvertisingSyncTransferRecipient) ?? false
   }
 }
 

@@ -6,6 +6,8 @@ extension LL {
     package static let size = 18
     /// What Offset Adjust adds.
     private static let adjustment = TimeSpan.microseconds(2_457_600)
+    /// From here on no offset leads to a packet.
+    package static let reach = adjustment * 2
     /// Units of Interval.
     package static let intervalUnit = TimeSpan.microseconds(1_250)
 
@@ -38,12 +40,12 @@ extension LL {
       self.eventCounter = eventCounter
     }
 
-    /// How far ahead the AUX_SYNC_IND is, at least: one unit of `offset` later at most. Setting it to more than 4.9152 s says
-    /// that there is none.
+    /// How far ahead the AUX_SYNC_IND is, at least: one unit of `offset` later at most. Setting it to `reach` or more says that
+    /// there is none.
     package var span: TimeSpan {
       get { isAdjusted ? offset.span + Self.adjustment : offset.span }
       set {
-        isAdjusted = newValue >= Self.adjustment
+        isAdjusted = newValue >= Self.adjustment && newValue < Self.reach
         // What is left after the adjustment counts in large units, however small it is.
         offset =
           isAdjusted

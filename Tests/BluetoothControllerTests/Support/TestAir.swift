@@ -297,6 +297,8 @@ final class TestDevice {
   var onEvent: ((TestDevice, HCI.Event) -> Void)?
   weak var air: TestAir?
   var number = 0
+  /// The host takes nothing that its controller has for it.
+  var isAsleep = false
 
   init(_ name: String, address: UInt64, seed: UInt64 = 1, _ change: (inout ControllerConfiguration) -> Void = { _ in })
   {
@@ -340,7 +342,7 @@ final class TestDevice {
   }
 
   func takePackets(at now: Instant) {
-    while let packet = controller.takePacket() {
+    while !isAsleep, let packet = controller.takePacket() {
       switch packet {
       case .event(let code, let parameters):
         do {

@@ -50,6 +50,21 @@ struct ExtendedAdvertisingPDUTests {
     #expect(packet.payload.description == "1320" + "9A02" + "5000" + "03000000BE" + "6B4A6550" + "563412" + "CDAB")
   }
 
+  @Test("SyncInfo tells offsets of less than 4.9152 s; beyond them there is no packet to follow")
+  func syncInfoReach() {
+    var info = Self.sync
+    for (span, told) in [(30, 30), (2_457_599, 2_457_300), (2_457_900, 2_457_900), (4_915_199, 4_914_900)]
+      as [(Int64, Int64)]
+    {
+      info.span = .microseconds(span)
+      #expect(info.span == .microseconds(told) && info.isValid)
+    }
+    for span in [LL.SyncInfo.reach, .seconds(10), .seconds(81)] {
+      info.span = span
+      #expect(info.offset.value == 0 && !info.isAdjusted && !info.isValid)
+    }
+  }
+
   @Test("TxAdd and RxAdd tell what kinds AdvA and TargetA are")
   func addressKinds() throws {
     let pdu = LL.AdvertisingPDU.extended(Payload(advertiser: Self.advertiser, target: Self.target))
