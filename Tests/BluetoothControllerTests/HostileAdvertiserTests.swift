@@ -12,16 +12,21 @@ struct HostileAdvertiserTests {
   private let air = TestAir()
   private let scanner = TestDevice("scanner", address: 0x1111_1111_1111)
   private let advertiser: ScriptedAdvertiser
+  /// Its events are where no test's are: a chain of 64 packets fits between two.
+  private let bystander: Bystander
+  private let beginning: Instant
 
-  init() {
+  init() throws {
     air.add(scanner)
     scanner.start()
     advertiser = ScriptedAdvertiser(air: air)
+    bystander = try Bystander(of: scanner, on: air, interval: 400, isExtended: true)
+    beginning = air.now
   }
 
-  private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
+  private func at(_ milliseconds: Int64) -> Instant { beginning + .milliseconds(milliseconds) }
 
-  /// Whether an honest advertiser is still heard.
+  /// Whether an honest advertiser is still heard, and the scanner's connection goes on.
   private func hearsOthers() -> Bool {
     scanner.clear()
     for primary in UInt8(37)...39 {
@@ -30,6 +35,7 @@ struct HostileAdvertiserTests {
     }
     air.run(for: .milliseconds(20))
     return scanner.extendedReports.map(\.address) == [HCI.PeerAddress(DeviceAddress(0xABC, .public))]
+      && bystander.goesOn()
   }
 
   @Test("S24: a flood of advertisements neither fills the memory nor stops the scanner")

@@ -17,6 +17,7 @@ struct HostilePeerTests {
     air.add(peripheral)
     central.start()
     peripheral.start()
+    let bystander = try Bystander(of: peripheral, on: air)
     peripheral.advertise()
     central.connect(to: peripheral)
     air.fate = { transmission in
@@ -42,6 +43,7 @@ struct HostilePeerTests {
       #expect(peripheral.connectionCompletes.count == 1)
       #expect(central.disconnections.isEmpty)
     }
+    #expect(bystander.goesOn())
     return isTaken
   }
 
@@ -55,6 +57,8 @@ struct HostilePeerTests {
     #expect(try !accepts { ($0.interval, $0.latency, $0.timeout) = (80, 9, 200) })
     #expect(try !accepts { $0.windowSize = 0 })
     #expect(try !accepts { $0.windowSize = 9 })
+    #expect(try !accepts { ($0.interval, $0.windowSize) = (6, 6) })
+    #expect(try accepts { ($0.interval, $0.windowSize) = (6, 5) })
     #expect(try !accepts { $0.windowOffset = 25 })
     #expect(try !accepts { ($0.latency, $0.timeout) = (500, 3200) })
     #expect(try !accepts { $0.hop = 4 })
@@ -64,6 +68,11 @@ struct HostilePeerTests {
   @Test("S5: a CONNECT_IND with interval 0 is ignored")
   func zeroInterval() throws {
     #expect(try !accepts { $0.interval = 0 })
+  }
+
+  @Test("S26: a CONNECT_IND with supervision timeout 0 is ignored, and advertising goes on")
+  func zeroTimeout() throws {
+    #expect(try !accepts { $0.timeout = 0 })
   }
 
   @Test("S6, S15: a CONNECT_IND with fewer than two channels is ignored")
@@ -108,7 +117,7 @@ struct HostilePeerTests {
 
   @Test("S1: a data PDU longer than was agreed is not acknowledged, and the link ends by supervision if it goes on")
   func lengthOverflow() throws {
-    let link = try TestLink(timeout: 100)
+    let link = try TestLink(timeout: 100, attacked: .peripheral)
     link.runEvents(2)
     link.air.fate = { transmission in
       guard transmission.device == 0, transmission.dataHeader?.llid == .start else { return .arrives }
@@ -120,7 +129,7 @@ struct HostilePeerTests {
     link.air.run(for: .milliseconds(900))
     #expect(link.peripheral.data.isEmpty && link.central.completedPackets == 0)
     link.air.run(for: .milliseconds(300))
-    #expect(link.peripheral.disconnections == [.connectionTimeout])
+    #expect(link.peripheral.disconnections == [.connectionTimeout] && link.othersGoOn())
   }
 
   @Test("S3: a length field that does not fit the frame is as a wrong CRC; the retransmission gets through")
@@ -142,7 +151,7 @@ struct HostilePeerTests {
 
   @Test("S2: a data PDU with LLID 0b00 is acknowledged and ignored")
   func reservedLLID() throws {
-    let link = try TestLink()
+    let link = try TestLink(attacked: .peripheral)
     link.air.fate = { transmission in
       if transmission.device == 0, transmission.dataHeader?.llid == .start { transmission.packet.header &= ~0b11 }
       return .arrives
@@ -183,7 +192,7 @@ struct HostilePeerTests {
 
   @Test("S16: responses that nobody asked for are ignored")
   func strayResponses() throws {
-    let link = try TestLink()
+    let link = try TestLink(attacked: .peripheral)
     let stray: [[UInt8]] = [
       [0x09, 0xFF, 0, 0, 0, 0, 0, 0, 0], [0x07, 0x08], [0x0D, 0x1A], [0x11, 0x0F, 0x1A], [0x13],
       [0x15, 0xFB, 0, 0x48, 8, 0xFB, 0, 0x48, 8], [0x10] + Array(repeating: 0, count: 23),
@@ -224,27 +233,29 @@ struct HostilePeerTests {
 
   @Test("S8: every LL_FEATURE_REQ is answered")
   func repeatedFeatureRequests() throws {
-    let link = try TestLink()
+    let link = try TestLink(attacked: .peripheral)
     for _ in 0..<5 {
       let answers = link.injectFromCentral([0x08, 0xFF, 0, 0, 0, 0, 0, 0, 0])
       #expect(answers.count == 1 && answers.first?.count == 9 && answers.first?[0] == 0x09)
     }
+    #expect(link.isAlive())
   }
 
   @Test("S9: LL_LENGTH_REQ twice is answered twice and changes the state once")
   func repeatedLengthRequests() throws {
-    let link = try TestLink()
+    let link = try TestLink(attacked: .peripheral)
     let request: [UInt8] = [0x14, 100, 0, 0x48, 8, 100, 0, 0x48, 8]
     #expect(link.injectFromCentral(request).map { $0[0] } == [0x15])
     #expect(link.injectFromCentral(request).map { $0[0] } == [0x15])
     let changes = link.peripheral.events.count { if case .leDataLengthChange = $0 { true } else { false } }
     #expect(changes == 1)
     #expect(link.injectFromCentral([0x14, 1, 0, 1, 0, 1, 0, 1, 0]) == [[0x11, 0x14, 0x1E]])
+    #expect(link.isAlive())
   }
 
   @Test("S7: while the host thinks about one LL_CONNECTION_PARAM_REQ, the next gets LL_REJECT_EXT_IND")
   func repeatedParameterRequests() throws {
-    let link = try TestLink()
+    let link = try TestLink(attacked: .central)
     let request: [UInt8] =
       [0x0F, 24, 0, 40, 0, 0, 0, 200, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 12)
     #expect(link.injectFromPeripheral(request).isEmpty)
@@ -254,7 +265,7 @@ struct HostilePeerTests {
 
   @Test("S10: LL_CONNECTION_PARAM_REQ with values outside their ranges is rejected")
   func invalidParameterRequest() throws {
-    let link = try TestLink()
+    let link = try TestLink(attacked: .central)
     let request: [UInt8] = [0x0F, 1, 0, 40, 0, 0, 0, 200, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 12)
     #expect(link.injectFromPeripheral(request) == [[0x11, 0x0F, 0x1E]])
     #expect(link.isAlive())
@@ -269,13 +280,13 @@ struct HostilePeerTests {
 
   @Test("S10: an update to impossible values ends the connection", arguments: [false, true])
   func impossibleUpdate(isMap: Bool) throws {
-    let link = try TestLink()
+    let link = try TestLink(attacked: .peripheral)
     link.runEvents(3)
     let payload: [UInt8] =
       isMap ? [0x01, 1, 0, 0, 0, 0, 40, 0] : [0x00, 1, 0, 0, 0, 0, 0, 0, 200, 0, 40, 0]
     let answers = link.injectFromCentral(payload, events: 5)
     #expect(answers == [[0x02, 0x1E]])
-    #expect(link.peripheral.disconnections == [.invalidLLParameters])
+    #expect(link.peripheral.disconnections == [.invalidLLParameters] && link.othersGoOn())
   }
 
   @Test(
@@ -304,7 +315,7 @@ struct HostilePeerTests {
 
   @Test("S11: a peer that asks for ever and acknowledges nothing is made to wait")
   func unacknowledgedAnswers() throws {
-    let link = try TestLink(timeout: 400)
+    let link = try TestLink(timeout: 400, attacked: .peripheral)
     link.runEvents(2)
     // Every packet of the central is a new LL_PING_REQ, and none acknowledges what the peripheral has sent.
     var nextSequenceNumber: Bool?
@@ -323,6 +334,7 @@ struct HostilePeerTests {
     }
     link.air.run(for: .seconds(3))
     #expect(link.peripheral.controller.connections.allSatisfy { $0.flow.waitingControl <= 16 })
+    #expect(link.othersGoOn())
   }
 
   @Test("What only a central sends is unknown to a central")

@@ -297,6 +297,8 @@ final class TestDevice {
   var onEvent: ((TestDevice, HCI.Event) -> Void)?
   weak var air: TestAir?
   var number = 0
+  /// A connection that is no matter of the test's, and what its host does with its data.
+  private var aside: (handle: HCI.ConnectionHandle, take: (HCI.ACLData) -> Void)?
   /// The host takes nothing that its controller has for it.
   var isAsleep = false
 
@@ -355,6 +357,7 @@ final class TestDevice {
         } catch {
           Issue.record("event \(code): \(error)")
         }
+      case .acl(let acl) where acl.handle == aside?.handle: aside?.take(acl)
       case .acl(let acl):
         data.append(acl)
         onData?(self, acl)
@@ -362,6 +365,9 @@ final class TestDevice {
       }
     }
   }
+
+  /// What comes on this connection does not count as `data`.
+  func setAside(_ handle: HCI.ConnectionHandle, _ take: @escaping (HCI.ACLData) -> Void) { aside = (handle, take) }
 
   func clear() {
     events.removeAll()

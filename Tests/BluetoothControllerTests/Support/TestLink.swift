@@ -11,10 +11,16 @@ final class TestLink {
   let peripheral: TestDevice
   private(set) var centralHandle = HCI.ConnectionHandle(rawValue: 0)
   private(set) var peripheralHandle = HCI.ConnectionHandle(rawValue: 0)
+  /// Of the device that is attacked.
+  private var bystander: Bystander?
 
-  /// `isExtended`: made by the commands of extended advertising, so that both may go on using them.
+  enum Side { case central, peripheral }
+
+  /// `isExtended`: made by the commands of extended advertising, so that both may go on using them. `attacked`: who is to have
+  /// another connection, too, which has to go on whatever becomes of this one.
   init(
     interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200, isExtended: Bool = false,
+    attacked: Side? = nil,
     central changeCentral: (inout ControllerConfiguration) -> Void = { _ in },
     peripheral changePeripheral: (inout ControllerConfiguration) -> Void = { _ in },
     prepare: (TestDevice, TestDevice) -> Void = { _, _ in }
@@ -41,7 +47,13 @@ final class TestLink {
     peripheralHandle = try #require(peripheral.connectionCompletes.first).handle
     central.clear()
     peripheral.clear()
+    guard let attacked else { return }
+    bystander = try Bystander(
+      of: attacked == .central ? central : peripheral, on: air, isExtended: isExtended)
   }
+
+  /// Whether the other connection of the device that is attacked has not suffered.
+  func othersGoOn() -> Bool { bystander?.goesOn() ?? true }
 
   /// Lets `count` connection events pass.
   func runEvents(_ count: Int64, interval: TimeSpan = .milliseconds(30)) { air.run(for: interval * count) }
@@ -62,6 +74,7 @@ extension TestLink {
     _ payload: [UInt8], from device: TestDevice, _ handle: HCI.ConnectionHandle, events: Int64
   ) -> [ByteSlice] {
     let octets = ByteSlice(payload)
+    let accessAddress = device.controller.connections.first { $0.handle == handle }?.accessAddress
     air.fate = { transmission in
       if transmission.device == device.number, transmission.dataHeader?.llid == .start,
         transmission.packet.payload == octets
@@ -76,7 +89,10 @@ extension TestLink {
     air.fate = { _ in .arrives }
     var answers: [ByteSlice] = []
     var last: Bool?
-    for sent in air.log where sent.device != device.number && sent.dataHeader?.llid == .control {
+    for sent in air.log
+    where sent.device != device.number && sent.packet.accessAddress == accessAddress
+      && sent.dataHeader?.llid == .control
+    {
       // The same sequence number again is a retransmission.
       if sent.dataHeader?.sequenceNumber != last { answers.append(sent.packet.payload) }
       last = sent.dataHeader?.sequenceNumber
@@ -84,13 +100,13 @@ extension TestLink {
     return answers
   }
 
-  /// Whether data still goes both ways.
+  /// Whether data still goes both ways, here and on the other connection of the device that is attacked.
   func isAlive() -> Bool {
     central.clear()
     peripheral.clear()
     central.send([0xA1], on: centralHandle)
     peripheral.send([0xA2], on: peripheralHandle)
     air.run(for: .milliseconds(500))
-    return central.data.map(\.payload) == [[0xA2]] && peripheral.data.map(\.payload) == [[0xA1]]
+    return central.data.map(\.payload) == [[0xA2]] && peripheral.data.map(\.payload) == [[0xA1]] && othersGoOn()
   }
 }
