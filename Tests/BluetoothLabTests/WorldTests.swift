@@ -177,6 +177,22 @@ struct WorldTests {
     #expect(await world.run(until: { world.now > paused.time + .seconds(1) }))
   }
 
+  @Test("A world that can't keep up with its speed is looked into and paused all the same", .timeLimit(.minutes(1)))
+  func overload() async {
+    let world = World(seed: 1, time: .real(speed: 1_000))
+    var advertising = Advertising(AdvertisingPayload(fitting: [.name("Busy")]))
+    advertising.schedule = [.every(.milliseconds(20))]
+    for number in 0..<60 { world.add(Broadcaster(advertising), named: "beacon \(number)", at: Position(x: 1)) }
+    let app = Explorer(on: world.device(named: "phone"), connects: false)
+    #expect(await world.run(until: { world.now > .milliseconds(500) }))
+    #expect(world.statistics.devices.count == 61)
+    world.setSpeed(0)
+    let paused = world.statistics
+    for _ in 0..<1_000 { await Task.yield() }
+    #expect(world.statistics == paused)
+    withExtendedLifetime(app) {}
+  }
+
   @Test("A world runs until it is idle, but not longer than it may", .timeLimit(.minutes(1)))
   func idle() async {
     let world = World(seed: 1)

@@ -32,27 +32,37 @@ package final class RealTimeRunner: Sendable {
     }
 
     func setSpeed(perMille: Int64) {
-      beginning = wallTime
+      // What a world that can't keep up is behind is forgotten.
+      beginning = max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture))
       origin = DispatchTime.now().uptimeNanoseconds
       speedPerMille = perMille
       pump()
     }
 
-    /// Does everything that is due, then has the timer ring at the next event.
+    /// Does what is due, then has the timer ring at the next event. A world that can't keep up with its speed gives the queue
+    /// away again and again, so that whoever wants to look into it, or to slow it down, has his turn.
     func pump() {
+      let end = DispatchTime.now().uptimeNanoseconds + RealTimeRunner.slice
       repeat {
         let limit = wallTime
-        if let next = engine.nextEvent, next <= limit {
-          while engine.step(until: limit) {}
+        var steps = 0
+        while engine.step(until: limit) {
+          steps += 1
+          guard steps.isMultiple(of: 64), DispatchTime.now().uptimeNanoseconds > end else { continue }
+          return timer.schedule(deadline: .now(), leeway: .nanoseconds(0))
         }
         engine.passTime(to: limit)
         engine.settle()
+        if DispatchTime.now().uptimeNanoseconds > end { break }
       } while engine.nextEvent.map { $0 <= wallTime } ?? false
       guard speedPerMille > 0, let next = engine.nextEvent else { return timer.schedule(deadline: .distantFuture) }
       let delay = RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
       timer.schedule(deadline: .now() + .nanoseconds(delay), leeway: .nanoseconds(0))
     }
   }
+
+  /// How long a world keeps its queue, in nanoseconds.
+  private static let slice: UInt64 = 5_000_000
 
   /// The wall clock's nanoseconds until `wait` of radio time is over, or until it is time to look again.
   static func wallTime(for wait: TimeSpan, speedPerMille: Int64) -> Int {
