@@ -36,7 +36,7 @@ struct AdvertisingCommands {
     shape.target.map { HCI.PeerAddress($0) } ?? HCI.PeerAddress(type: 0, value: 0)
   }
 
-  /// Vol 4, Part E, 7.8.53, Table 7.2.
+  /// Vol 4, Part E, 7.8.53.
   private static func properties(
     of type: HCI.AdvertisingType
   ) -> HCI.ExtendedAdvertisingParameters.Properties {

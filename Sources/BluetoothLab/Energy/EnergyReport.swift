@@ -36,7 +36,7 @@ public struct EnergyReport: Hashable, Sendable, Codable {
 }
 
 extension EnergyReport: CustomStringConvertible {
-  /// One line: `fob: 8 µA on average, 0.19 mAh a day, 1114 days; advertising 94 %, scanning 0 %, connections 0 %`.
+  /// One line: `hub: 50 µA on average, 1.20 mAh a day, 183 days; advertising 0 %, scanning 60 %, connections 20 %`.
   public var description: String {
     func rounded(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
     let current =

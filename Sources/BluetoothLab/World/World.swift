@@ -102,7 +102,7 @@ public final class World: Sendable {
   /// The names of the devices, in the order in which they were added.
   public var deviceNames: [String] { registry.withLockedValue { $0.names } }
 
-  /// What the devices draw their currents from, and which.
+  /// The chip and the battery of each device.
   var supplies: [(chip: CurrentProfile, cell: Cell)] { registry.withLockedValue { $0.supplies } }
 
   /// How much radio time has passed.
