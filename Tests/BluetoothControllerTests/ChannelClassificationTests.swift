@@ -51,6 +51,22 @@ struct ChannelClassificationTests {
     #expect(map(link) == .all)
   }
 
+  @Test("A channel that is bad again waits twice as long for its next chance, and is found out sooner")
+  func relapse() throws {
+    let link = try TestLink()
+    jam(link, 10...19, percent: 80)
+    link.air.run(for: .seconds(300))
+    let maps = link.air.log.compactMap { transmission -> ChannelMap? in
+      if case .channelMapInd(let channels, _)? = transmission.controlPDU { channels } else { nil }
+    }
+    // After some 70 s, and 130 s after that; the third will be after 440 s.
+    #expect(maps.filter { $0 == .all }.count == 2)
+    let before = link.statistics(true)?.crcErrors ?? 0
+    link.air.run(for: .seconds(50))
+    #expect(link.statistics(true)?.crcErrors == before)
+    #expect(link.isAlive())
+  }
+
   @Test("A controller that shall not assess leaves the channels as they are")
   func off() throws {
     let link = try TestLink(

@@ -7,7 +7,9 @@ import BluetoothWire
 /// is far away, and other channels would not help.
 struct ChannelAssessment {
   /// Fewer attempts tell nothing of a channel.
-  private static let enough = 10
+  private static let enough: UInt8 = 10
+  /// The same for a channel that has just got another chance: what is bad again is found out before it costs much.
+  private static let enoughOfSuspects: UInt8 = 4
   /// Where counts are halved: what was long ago counts less and less.
   private static let many: UInt8 = 64
   /// A channel that loses less than a fifth is never bad.
@@ -22,8 +24,10 @@ struct ChannelAssessment {
   /// How often the measure of what is usual is made better.
   private static let rounds = 4
   private static let period = TimeSpan.seconds(1)
-  /// A bad channel is not used and so not heard of: after this time it gets another chance.
+  /// A bad channel is not used and so not heard of: after this time it gets another chance. If it is bad again, the next one
+  /// comes after twice the time, up to 16 minutes.
   private static let probation = TimeSpan.seconds(60)
+  private static let mostDoublings = 4
 
   /// Empty until something fails: a connection that loses nothing costs nothing.
   private var attempts: [UInt8] = []
@@ -31,11 +35,17 @@ struct ChannelAssessment {
   private var nextEvaluation = Instant.zero
   private var pardon = Instant.distantFuture
   private(set) var bad = ChannelMap(bits: 0)
+  /// The channels that have got another chance, and until when they are watched more closely.
+  private var suspects: UInt64 = 0
+  private var watch = Instant.zero
+  /// How often in a row another chance was given in vain.
+  private var relapses = 0
+  private var hasRelapsed = false
 
   /// The channels that are known well and are not bad.
   var good: ChannelMap {
     var bits: UInt64 = 0
-    for channel in attempts.indices where Int(attempts[channel]) >= Self.enough { bits |= 1 << UInt64(channel) }
+    for channel in attempts.indices where attempts[channel] >= Self.enough { bits |= 1 << UInt64(channel) }
     return ChannelMap(bits: bits & ~bad.bits)
   }
 
@@ -61,12 +71,8 @@ struct ChannelAssessment {
     guard !attempts.isEmpty, now >= nextEvaluation else { return false }
     nextEvaluation = now + Self.period
     let before = bad
-    if now >= pardon {
-      for channel in UInt8(0)..<37 where bad.contains(channel) {
-        (attempts[Int(channel)], failures[Int(channel)]) = (0, 0)
-      }
-      (bad, pardon) = (ChannelMap(bits: 0), .distantFuture)
-    }
+    if now >= watch { suspects = 0 }
+    if now >= pardon { forgive(at: now) }
     var usual = loss(among: bestChannels)
     var bits = bad.bits
     for _ in 0..<Self.rounds {
@@ -74,14 +80,32 @@ struct ChannelAssessment {
       usual = loss(among: ~bits)
     }
     bad = ChannelMap(bits: bits)
-    if bad.bits & ~before.bits != 0 { pardon = now + Self.probation }
+    let new = bad.bits & ~before.bits
+    if new != 0 {
+      if new & suspects != 0, !hasRelapsed { (relapses, hasRelapsed) = (min(relapses + 1, Self.mostDoublings), true) }
+      pardon = now + Self.probation * (1 << Int64(relapses))
+    }
     return bad != before
+  }
+
+  /// All bad channels get another chance.
+  private mutating func forgive(at now: Instant) {
+    for channel in UInt8(0)..<37 where bad.contains(channel) {
+      (attempts[Int(channel)], failures[Int(channel)]) = (0, 0)
+    }
+    if !hasRelapsed { relapses = 0 }
+    (suspects, watch, hasRelapsed) = (bad.bits, now + Self.probation, false)
+    (bad, pardon) = (ChannelMap(bits: 0), .distantFuture)
+  }
+
+  private func isKnown(_ channel: Int) -> Bool {
+    attempts[channel] >= (suspects >> UInt64(channel) & 1 == 1 ? Self.enoughOfSuspects : Self.enough)
   }
 
   /// The channels that lose much, and more than `usual`.
   private func channels(worseThan usual: Int) -> UInt64 {
     var bits: UInt64 = 0
-    for channel in attempts.indices where Int(attempts[channel]) >= Self.enough {
+    for channel in attempts.indices where isKnown(channel) {
       let (lost, all) = (Int(failures[channel]), Int(attempts[channel]))
       let excess = lost * Self.scale - all * usual
       // The square of the deviation against the variance of chance.
