@@ -167,6 +167,8 @@ final class ControllerDevice: Participant {
   }
 
   func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
+  func soliloquy(at now: Instant) -> Soliloquy? { start == nil ? controller.soliloquy(at: now) : nil }
+  func skip(until limit: Instant) -> SkippedPackets? { controller.skip(until: limit) }
   func takeMail(at now: Instant) {}
   var hasDelivery: Bool { false }
   func deliverNext() {}

@@ -191,6 +191,22 @@ struct Advertiser {
     if !events.losePacket(at: now, random: &random) { auxiliary?.cancel() }
   }
 
+  /// Whether its events, which nobody answers and nothing ends, are all that it does; `mutating` as `claims` is.
+  var isSoliloquy: Bool {
+    mutating get {
+      let properties = identity.properties
+      return properties.usesLegacyPDUs && !properties.isAnswerable && !properties.isHighDutyCycle && events.isEndless
+        && events.isBetweenEvents
+    }
+  }
+
+  /// Passes over the events that end at `limit` or before.
+  mutating func skip(until limit: Instant, random: inout SplitGenerator) -> SkippedPackets? {
+    let time = packet.airTime(identity.properties.primary)
+    guard let (count, end) = events.skip(until: limit, packetTime: time, random: &random) else { return nil }
+    return SkippedPackets(count: count, airTime: time * Int64(count), power: identity.properties.power, end: end)
+  }
+
   /// ADV_EXT_IND · 2.3.1.5, as it is when it is sent at `now`.
   private func extendedPacket(at now: Instant, in pool: PacketPool) -> AirPacket {
     let properties = identity.properties

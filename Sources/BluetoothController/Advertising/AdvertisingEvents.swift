@@ -58,6 +58,8 @@ struct AdvertisingEvents {
     next = now
   }
 
+  /// Whether events follow each other until somebody ends it.
+  var isEndless: Bool { end == nil && maximumEvents == 0 }
   /// Whether the next packet is the first one of an event.
   var isBetweenEvents: Bool { index == nil }
   var channel: RadioChannel { ChannelIndex(Self.channels[min(index ?? 0, 2)]).radioChannel }
@@ -96,6 +98,27 @@ struct AdvertisingEvents {
     completed += 1
     plan(after: eventStart, at: now, random: &random)
     return true
+  }
+
+  /// Has all events take place that have the radio for themselves, with packets that take `packetTime` each, and are over at
+  /// `limit`; says how many packets that were, and when the last one ended.
+  mutating func skip(
+    until limit: Instant, packetTime: TimeSpan, random: inout SplitGenerator
+  ) -> (count: Int, end: Instant)? {
+    let packets = (channelMap & 0b111).nonzeroBitCount
+    let span = packetTime * Int64(packets) + Self.channelPause * Int64(packets - 1)
+    var count = 0
+    var end = Instant.zero
+    while next + span <= limit {
+      begin(at: next)
+      end = eventStart + packetTime
+      while !endPacket(at: end, random: &random) {
+        begin(at: nextPacket)
+        end = nextPacket + packetTime
+      }
+      count += packets
+    }
+    return count > 0 ? (count, end) : nil
   }
 
   /// The radio was not free in time: what is left of the event does not take place. True: a part of it did.

@@ -18,6 +18,9 @@ struct HostOutput {
     hasEnhancedConnectionComplete = !features.isDisjoint(with: [.llPrivacy, .extendedAdvertising])
   }
 
+  /// Whether the host has taken everything.
+  var isEmpty: Bool { packets.isEmpty }
+
   mutating func takePacket() -> HCI.Packet? { packets.popFirst() }
 
   /// Back to the state after power on; what the host has not taken is dropped.

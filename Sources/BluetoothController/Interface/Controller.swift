@@ -99,6 +99,8 @@ package struct Controller: ~Copyable {
   /// What the radio is to do from now on; nil: go on.
   package mutating func takeRadioCommand() -> RadioCommand? { radioCommand.take() }
 
+  var hasRadioCommand: Bool { radioCommand != nil }
+
   /// Tells the radio what to do.
   mutating func order(_ command: RadioCommand) {
     if case .transmit = command { isTransmitting = true } else { isTransmitting = false }

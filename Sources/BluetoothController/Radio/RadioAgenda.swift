@@ -61,6 +61,16 @@ struct RadioAgenda {
     }
   }
 
+  /// The activity that alone wants something; nil: there is none, or there are several.
+  var onlyActivity: RadioActivity? {
+    var result: Int?
+    for index in starts.indices where starts[index] != .distantFuture {
+      guard result == nil else { return nil }
+      result = index
+    }
+    return result.map { entries[$0].activity }
+  }
+
   private mutating func setStart(_ index: Int, _ start: Instant) {
     let previous = starts[index]
     guard start != previous else { return }

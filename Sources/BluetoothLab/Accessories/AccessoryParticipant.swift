@@ -68,6 +68,20 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   var hasDelivery: Bool { false }
   func deliverNext() {}
 
+  func soliloquy(at now: Instant) -> Soliloquy? {
+    guard var soliloquy = controller.soliloquy(at: now) else { return nil }
+    soliloquy.until = otherDeadline
+    return soliloquy
+  }
+
+  func skip(until limit: Instant) -> SkippedPackets? {
+    guard let skipped = controller.skip(until: limit) else { return nil }
+    uses.skip(skipped)
+    latest = skipped.end
+    deadline = earliest(controller.deadline, otherDeadline)
+    return skipped
+  }
+
   // MARK: WorldDevice
 
   func setPower(_ on: Bool, at now: Instant) {
@@ -235,8 +249,12 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
         break
       }
     }
-    deadline = earliest(
-      earliest(wire.deadline, earliest(controller.deadline, host.deadline)), earliest(alarm, progress?.end))
+    deadline = earliest(controller.deadline, otherDeadline)
+  }
+
+  /// When something is due but for the controller.
+  private var otherDeadline: Instant? {
+    earliest(earliest(wire.deadline, host.deadline), earliest(alarm, progress?.end))
   }
 
   private func takeEvents(at now: Instant) {

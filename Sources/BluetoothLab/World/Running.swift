@@ -12,7 +12,8 @@ extension World {
     _ = run(until: { false }, limit: duration)
   }
 
-  /// Lets radio time pass until `condition`, which is asked after each event, but not longer than `limit`.
+  /// Lets radio time pass until `condition`, but not longer than `limit`. It is asked after each event that somebody could
+  /// notice; if it looks at `now`, after each event of any device.
   ///
   /// - Returns: whether the condition came true.
   @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
@@ -41,7 +42,8 @@ extension World {
     _ = await run(until: { false }, limit: duration)
   }
 
-  /// Lets radio time pass until `condition`, which is asked after each event, but not longer than `limit`.
+  /// Lets radio time pass until `condition`, but not longer than `limit`. It is asked after each event that somebody could
+  /// notice; if it looks at `now`, after each event of any device.
   ///
   /// - Returns: whether the condition came true.
   @discardableResult

@@ -20,13 +20,14 @@ final class VirtualRunner: @unchecked Sendable {
   /// Why a run ended.
   enum End { case condition, limit, idle }
 
-  /// Runs until `isDone`, asked after each event, or until `limit`.
+  /// Runs until `isDone`, asked after each event that somebody could notice, or until `limit`. A condition that looks at the
+  /// clock is asked after each event of any device.
   func run(until limit: Limit, _ isDone: () -> Bool) -> End {
     enter()
-    defer { leave() }
+    defer { finish() }
     let last = limit.instant(from: engine.now)
     engine.settle()
-    while !isDone() {
+    while !ask(isDone) {
       waitWhileHeld()
       engine.settle()
       guard engine.step(until: last) else { return end(at: last, limit) }
@@ -37,15 +38,21 @@ final class VirtualRunner: @unchecked Sendable {
   /// The same, but gives the thread away while the world is held.
   nonisolated(nonsending) func run(until limit: Limit, _ isDone: () -> Bool) async -> End {
     enter()
-    defer { leave() }
+    defer { finish() }
     let last = limit.instant(from: engine.now)
     engine.settle()
-    while !isDone() {
+    while !ask(isDone) {
       await untilReleased()
       engine.settle()
       guard engine.step(until: last) else { return end(at: last, limit) }
     }
     return .condition
+  }
+
+  private func ask(_ isDone: () -> Bool) -> Bool {
+    let reads = engine.mailbox.clockReads
+    defer { if engine.mailbox.clockReads != reads { engine.isWatched = true } }
+    return isDone()
   }
 
   /// How far a run may go.
@@ -63,7 +70,7 @@ final class VirtualRunner: @unchecked Sendable {
 
   /// There is no event up to `last`.
   private func end(at last: Instant, _ limit: Limit) -> End {
-    if case .idle = limit, engine.nextEvent == nil { return .idle }
+    if case .idle = limit, engine.isIdle { return .idle }
     engine.passTime(to: last)
     return .limit
   }
@@ -77,6 +84,11 @@ final class VirtualRunner: @unchecked Sendable {
     if wasRunning {
       fatalError("World.run was called while this world is running: in one of its callbacks, or on another thread")
     }
+  }
+
+  private func finish() {
+    engine.isWatched = false
+    leave()
   }
 
   private func leave() { state.withLockedValue { $0.isRunning = false } }

@@ -106,7 +106,7 @@ public final class World: Sendable {
   var supplies: [(chip: CurrentProfile, cell: Cell)] { registry.withLockedValue { $0.supplies } }
 
   /// How much radio time has passed.
-  public var now: Duration { mailbox.now.sinceZero.duration }
+  public var now: Duration { mailbox.readClock().sinceZero.duration }
 
   /// Keeps what the metrics system is told now; says what it was told before.
   func exchangeReported(_ statistics: WorldStatistics) -> WorldStatistics? {

@@ -18,6 +18,8 @@ struct Burst {
   var end: Instant
   /// Its end has been dealt with.
   var isOver = false
+  /// It has been entered after it had begun: those before it may have begun later.
+  var isLate = false
   /// How many receivers have locked onto it, or had.
   var locks: Int32 = 0
 }

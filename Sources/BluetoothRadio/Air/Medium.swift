@@ -20,7 +20,7 @@ struct Medium {
   /// Who listens on each channel.
   var ears: [[Ear]] = Array(repeating: [], count: 40)
   private var injected: [UInt64: AirPacket] = [:]
-  private var paths: [Int: MovementPath] = [:]
+  var paths: [Int: MovementPath] = [:]
 
   init(generator: SplitGenerator) {
     chance = AirChance(generator)
@@ -121,7 +121,10 @@ struct Medium {
         until: until))
     // What began at this very instant is heard from its beginning.
     for burst in bursts.indices.reversed() {
-      guard bursts.all[burst].start == now else { break }
+      guard bursts.all[burst].start == now else {
+        if bursts.all[burst].isLate { continue }
+        break
+      }
       if bursts.all[burst].channel == channel, !bursts.all[burst].isOver { lock(list, place, onto: burst, at: now) }
     }
   }
@@ -133,7 +136,7 @@ struct Medium {
     becomeIdle(radio.index, at: now)
   }
 
-  private mutating func becomeIdle(_ radio: Int, at now: Instant) {
+  mutating func becomeIdle(_ radio: Int, at now: Instant) {
     if case .idle = radios[radio].activity { return }
     radios[radio].activity = .idle
     radios[radio].packet = nil
@@ -305,7 +308,7 @@ struct Medium {
       end: bursts.all[burst].end)
   }
 
-  private func antennaGain(of radio: Int) -> Decibel {
+  func antennaGain(of radio: Int) -> Decibel {
     radio >= 0 ? radios[radio].properties.antennaGain : Decibel(0)
   }
 

@@ -10,7 +10,7 @@ struct Disturber {
 /// Which bits arrive.
 extension Medium {
   /// What is weaker by more than this than the noise, or than what would cost a bit, adds less than 0.05 dB and is left out.
-  private static let negligible = Decibel(20)
+  static let negligible = Decibel(20)
   /// Above this ratio no bit is ever lost.
   private static let harmless = Decibel(ErrorRates.last)
 

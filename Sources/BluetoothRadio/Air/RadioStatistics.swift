@@ -57,6 +57,14 @@ struct RadioMeter {
     activity = next
   }
 
+  /// Counts packets that the radio, which has been idle, has sent one after the other.
+  mutating func skip(_ packets: SkippedPackets) {
+    counts.packetsSent += packets.count
+    counts.idle += packets.end - since - packets.airTime
+    count(packets.airTime, at: packets.power.rounded)
+    since = packets.end
+  }
+
   func statistics(at now: Instant) -> RadioStatistics {
     var copy = self
     copy.count(until: now)
@@ -69,13 +77,16 @@ struct RadioMeter {
     switch activity {
     case .idle: counts.idle += span
     case .receiving: counts.receiving += span
-    case .transmitting(let power):
-      if latest?.power != power {
-        enterLatest()
-        latest = RadioStatistics.Transmitting(power: power, time: .zero)
-      }
-      latest?.time += span
+    case .transmitting(let power): count(span, at: power)
     }
+  }
+
+  private mutating func count(_ span: TimeSpan, at power: Int) {
+    if latest?.power != power {
+      enterLatest()
+      latest = RadioStatistics.Transmitting(power: power, time: .zero)
+    }
+    latest?.time += span
   }
 
   private mutating func enterLatest() {

@@ -28,4 +28,9 @@ package struct GridPosition: Hashable, Sendable {
     guard (dx | dy | dz) < 1 << 31 else { return .max }
     return dx * dx + dy * dy + dz * dz
   }
+
+  /// The distance, in millimetres, rounded up.
+  func distance(to other: GridPosition) -> Int64 {
+    Int64(Double(squaredDistance(to: other)).squareRoot()) + 1
+  }
 }

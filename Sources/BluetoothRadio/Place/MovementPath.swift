@@ -23,6 +23,16 @@ package struct MovementPath: Hashable, Sendable {
       .map(\.element)
   }
 
+  /// How far, in millimetres, it leads away from where it is at `start`, until `end` (nil: at any time).
+  func reach(from start: Instant, until end: Instant?) -> Int64 {
+    let origin = position(at: start)
+    var result = end.map { origin.distance(to: position(at: $0)) } ?? 0
+    for point in points where point.instant > start && point.instant <= end ?? .distantFuture {
+      result = max(result, origin.distance(to: point.position))
+    }
+    return result
+  }
+
   /// Where it has brought one at `now`, rounded towards the point before.
   package func position(at now: Instant) -> GridPosition {
     // The first point that is still to come.

@@ -23,6 +23,16 @@ struct Propagation {
     return loss + model.shadow(draw: chance.draw(pair: key))
   }
 
+  /// The least that is lost on the way to anywhere within `radius` millimetres around `place`.
+  func leastLoss(
+    from sender: Int32, at origin: GridPosition, to receiver: Int32, at place: GridPosition, within radius: Int64
+  ) -> Decibel {
+    guard radius > 0 else { return loss(from: sender, at: origin, to: receiver, at: place) }
+    let distance = max(0, origin.distance(to: place) - 1 - radius)
+    return loss(
+      from: sender, at: origin, to: receiver, at: GridPosition(x: origin.x + distance, y: origin.y, z: origin.z))
+  }
+
   private static func key(_ one: Int32, _ other: Int32) -> UInt64 {
     UInt64(UInt32(bitPattern: min(one, other))) << 32 | UInt64(UInt32(bitPattern: max(one, other)))
   }

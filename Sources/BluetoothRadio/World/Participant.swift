@@ -16,4 +16,16 @@ package protocol Participant: AnyObject {
   var hasDelivery: Bool { get }
   /// Hands one callback to an app. No call of the app that comes of it is taken in before the next `takeMail`.
   func deliverNext()
+
+  /// Asked when `deadline` has come: whether what begins now is to send unasked, with nobody to hear, and nothing else until
+  /// somebody turns to the device; nil: no.
+  func soliloquy(at now: Instant) -> Soliloquy?
+  /// Passes over all events of its soliloquy that end at `limit` or before: afterwards everything is as if they had taken
+  /// place; nil: there are none.
+  func skip(until limit: Instant) -> SkippedPackets?
+}
+
+extension Participant {
+  package func soliloquy(at now: Instant) -> Soliloquy? { nil }
+  package func skip(until limit: Instant) -> SkippedPackets? { nil }
 }

@@ -9,7 +9,7 @@ import BluetoothWire
 /// What was cleared leaves a gap that the next entry takes: mostly something was due, and now something else is due soon, so
 /// one way through the heap is enough for both.
 struct TimerQueue {
-  private struct Entry {
+  struct Entry {
     /// The instant, then the rank, then the slot: one comparison of all three.
     private let key: Int128
 
@@ -37,11 +37,11 @@ struct TimerQueue {
     return positions.count - 1
   }
 
-  /// The slot that is due first; nil: none is. It changes nothing that can be seen: `mutating` has it close the gap.
-  var earliest: (instant: Instant, slot: Int)? {
+  /// What is due first; nil: nothing is. It changes nothing that can be seen: `mutating` has it close the gap.
+  var earliest: Entry? {
     mutating get {
       closeGap()
-      return heap.first.map { ($0.instant, $0.slot) }
+      return heap.first
     }
   }
 

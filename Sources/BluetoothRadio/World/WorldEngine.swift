@@ -16,18 +16,32 @@ package final class WorldEngine {
   package let generator: SplitGenerator
   /// Where all packets of this world live.
   package let pool = PacketPool()
-  package var observer: (any AirObserver)?
+  package var observer: (any AirObserver)? {
+    willSet { if newValue != nil { runAll() } }
+  }
   /// Who has transmissions fail although their signals are good; nil: nobody.
   package var airFaults: (any AirFaults)? {
     get { medium.faults }
-    set { medium.faults = newValue }
+    set {
+      if newValue != nil { runAll() }
+      medium.faults = newValue
+    }
+  }
+  /// Whether devices that nobody can notice are not run until somebody could. Nothing but the time that a run takes depends
+  /// on it, and when `step` comes back.
+  package var skipsUnheardDevices = true {
+    didSet { if !skipsUnheardDevices { runAll() } }
+  }
+  /// Somebody wants `step` to come back after each event of any device.
+  package var isWatched = false {
+    didSet { if isWatched { runAll() } }
   }
 
   // One thread works in a world at a time, and no access here overlaps a call to a participant: checking that at run time
   // took a sixth of all time.
   @exclusivity(unchecked) var medium: Medium
-  @exclusivity(unchecked) private var timers = TimerQueue()
-  @exclusivity(unchecked) private var members: [any Participant] = []
+  @exclusivity(unchecked) var timers = TimerQueue()
+  @exclusivity(unchecked) var members: [any Participant] = []
   @exclusivity(unchecked) private var injections = InjectionQueue()
   @exclusivity(unchecked) private var schedule = Schedule()
   /// Members that have callbacks to deliver, in the order in which they got them.
@@ -35,11 +49,14 @@ package final class WorldEngine {
   @exclusivity(unchecked) private var isDelivering: [Bool] = []
   @exclusivity(unchecked) private var receptions: [Reception] = []
   @exclusivity(unchecked) private var mail: [WorldMailbox.Mail] = []
+  @exclusivity(unchecked) var unheard = UnheardDevices()
+  /// Everything that comes before this has happened.
+  @exclusivity(unchecked) private(set) var turn = TimerQueue.Entry(.zero, rank: 0, slot: 0)
   private let injectionSlot: Int
   private let scheduleSlot: Int
 
   /// What becomes of one instant's events, in this order. Each member has a slot of each.
-  private enum Rank: UInt8, CaseIterable {
+  enum Rank: UInt8, CaseIterable {
     case transmissionEnds, listeningEnds, deadline
   }
 
@@ -47,7 +64,7 @@ package final class WorldEngine {
   /// Slots before those of the first member.
   private static let worldSlots = 2
 
-  private static func slot(of member: Int, _ rank: Rank) -> Int {
+  static func slot(of member: Int, _ rank: Rank) -> Int {
     worldSlots + member * ranks + Int(rank.rawValue)
   }
 
@@ -78,11 +95,14 @@ package final class WorldEngine {
 
   /// The device of this number; nil: there is none (yet).
   package func participant(_ radio: RadioID) -> (any Participant)? {
-    members.indices.contains(radio.index) ? members[radio.index] : nil
+    guard members.indices.contains(radio.index) else { return nil }
+    run(radio.index)
+    return members[radio.index]
   }
 
   /// Has something done to a device, and then what follows from it.
   package func with(_ radio: RadioID, _ body: (any Participant) -> Void) {
+    run(radio.index)
     let participant = members[radio.index]
     body(participant)
     attend(to: radio.index, participant)
@@ -90,8 +110,10 @@ package final class WorldEngine {
 
   // MARK: Time
 
-  /// The next event's instant.
+  /// The next event's instant, but for devices that are not run because nobody could notice them.
   package var nextEvent: Instant? { timers.earliest?.instant }
+  /// Whether nothing will happen any more by itself.
+  package var isIdle: Bool { timers.earliest == nil && unheard.isEmpty }
 
   /// Takes in all calls, and makes all callbacks, that belong to the present instant.
   package func settle() {
@@ -101,6 +123,7 @@ package final class WorldEngine {
         for item in mail {
           switch item {
           case .device(let radio):
+            run(radio.index)
             let participant = members[radio.index]
             participant.takeMail(at: now)
             attend(to: radio.index, participant)
@@ -120,6 +143,7 @@ package final class WorldEngine {
   /// Takes the next event if it is not later than `limit`, and everything that follows from it at its instant.
   package func step(until limit: Instant) -> Bool {
     guard let next = timers.earliest, next.instant <= limit else { return false }
+    if turn.precedes(next) { turn = next }
     now = max(now, next.instant)
     switch next.slot {
     case injectionSlot: performInjections()
@@ -138,8 +162,11 @@ package final class WorldEngine {
     timers.set(scheduleSlot, to: schedule.next)
   }
 
-  /// Lets time pass without an event, up to `instant`, which must not be later than the next event.
-  package func passTime(to instant: Instant) { now = max(now, instant) }
+  /// Lets time pass without an event, up to `instant`: `step` has found none up to there.
+  package func passTime(to instant: Instant) {
+    now = max(now, instant)
+    turn = TimerQueue.Entry(now, rank: .max, slot: Int(UInt32.max))
+  }
 
   private func memberEvent(slot: Int) {
     let (index, rank) = (slot - Self.worldSlots).quotientAndRemainder(dividingBy: Self.ranks)
@@ -149,6 +176,11 @@ package final class WorldEngine {
     case Int(Rank.transmissionEnds.rawValue): transmissionEnds(of: RadioID(index: index))
     case Int(Rank.listeningEnds.rawValue): listeningEnds(of: RadioID(index: index))
     default:
+      if unheard.contains(index) {
+        run(index)
+      } else if setsAside(index) {
+        return
+      }
       let participant = members[index]
       participant.timeReached(now)
       attend(to: index, participant)
@@ -188,6 +220,7 @@ package final class WorldEngine {
       timers.set(Self.slot(of: radio.index, .transmissionEnds), to: end)
       timers.set(listeningEnds, to: nil)
     case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
+      if !unheard.isEmpty { runAudible(to: radio.index, on: channel, phy, until: until) }
       medium.receive(
         radio, on: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until, at: now)
       timers.set(listeningEnds, to: until)
@@ -273,5 +306,8 @@ package final class WorldEngine {
   // MARK: What is done to radios
 
   /// A muted radio goes on as before, but nothing leaves it and nothing reaches it: it has vanished without a word.
-  package func setMuted(_ isMuted: Bool, _ radio: RadioID) { free(medium.setMuted(isMuted, radio, at: now)) }
+  package func setMuted(_ isMuted: Bool, _ radio: RadioID) {
+    run(radio.index)
+    free(medium.setMuted(isMuted, radio, at: now))
+  }
 }

@@ -21,6 +21,7 @@ package final class WorldMailbox: Sendable {
 
   private let state = NIOLockedValueBox(State())
   private let nanoseconds = Atomic<Int64>(0)
+  private let reads = Atomic<UInt>(0)
   /// Written under the lock, so that a world without mail, which looks after every event, need not take it.
   private let hasMail = Atomic<Bool>(false)
 
@@ -31,6 +32,15 @@ package final class WorldMailbox: Sendable {
     get { Instant(nanoseconds: nanoseconds.load(ordering: .relaxed)) }
     set { nanoseconds.store(newValue.nanoseconds, ordering: .relaxed) }
   }
+
+  /// The world's time, for an app: it is noted that somebody has looked.
+  package func readClock() -> Instant {
+    reads.wrappingAdd(1, ordering: .relaxed)
+    return now
+  }
+
+  /// How often apps have looked at the clock.
+  package var clockReads: UInt { reads.load(ordering: .relaxed) }
 
   /// The device of this radio has mail.
   package func announce(_ radio: RadioID) { put(.device(radio)) }

@@ -6,20 +6,32 @@ extension WorldEngine {
   /// The place and the receiver of a device; the place is that of now. Setting another place ends a movement.
   package subscript(radio: RadioID) -> RadioProperties {
     get { medium.properties(of: radio, at: now) }
-    set { medium.setProperties(newValue, of: radio, at: now) }
+    set {
+      run(radio.index)
+      medium.setProperties(newValue, of: radio, at: now)
+      placeChanged(of: radio.index)
+    }
   }
 
   /// Has the radio move along `path`; nil: it stays where it was put last.
-  package func move(_ radio: RadioID, along path: MovementPath?) { medium.move(radio, along: path) }
+  package func move(_ radio: RadioID, along path: MovementPath?) {
+    run(radio.index)
+    medium.move(radio, along: path)
+    placeChanged(of: radio.index)
+  }
 
   /// How signals weaken on their way.
   package var pathLoss: PathLossModel {
     get { medium.propagation.model }
-    set { medium.propagation.model = newValue }
+    set {
+      runAll()
+      medium.propagation.model = newValue
+    }
   }
 
   /// Sets what the way between two radios loses, in both directions, wherever they are; nil: what the model says.
   package func setLoss(_ loss: Decibel?, between one: RadioID, and other: RadioID) {
+    runAll()
     medium.propagation.setLoss(loss, between: one, and: other)
   }
 
@@ -40,7 +52,8 @@ extension WorldEngine {
 
   /// What the radio has done until now.
   package func statistics(of radio: RadioID) -> RadioStatistics {
-    medium.radios[radio.index].meter.statistics(at: now)
+    run(radio.index)
+    return medium.radios[radio.index].meter.statistics(at: now)
   }
 }
 

@@ -41,6 +41,13 @@ package struct RadioUses: Sendable {
     activity = .idle
   }
 
+  /// Counts packets that were sent to advertise, one after the other, by a radio that has been idle.
+  package mutating func skip(_ packets: SkippedPackets) {
+    purpose = .advertising
+    since = packets.end
+    advertising.add(packets.airTime, .transmitting(power: packets.power.rounded))
+  }
+
   package mutating func count(until now: Instant) {
     let span = now - since
     since = now

@@ -110,6 +110,20 @@ final class VirtualDevice: WorldDevice {
     }
   }
 
+  func soliloquy(at now: Instant) -> Soliloquy? {
+    guard let parts, deliveries.isEmpty, var soliloquy = parts.controller.soliloquy(at: now) else { return nil }
+    soliloquy.until = earliest(wire.deadline, parts.service.deadline)
+    return soliloquy
+  }
+
+  func skip(until limit: Instant) -> SkippedPackets? {
+    guard let parts, let skipped = parts.controller.skip(until: limit) else { return nil }
+    parts.uses.skip(skipped)
+    parts.latest = skipped.end
+    noteDeadline(parts)
+    return skipped
+  }
+
   // MARK: WorldDevice
 
   func setPower(_ on: Bool, at now: Instant) {
@@ -156,6 +170,10 @@ final class VirtualDevice: WorldDevice {
         break
       }
     }
+    noteDeadline(parts)
+  }
+
+  private func noteDeadline(_ parts: Parts) {
     deadline = earliest(wire.deadline, earliest(parts.controller.deadline, parts.service.deadline))
   }
 

@@ -1,0 +1,171 @@
+import BluetoothWire
+
+// Devices that are not run while nobody could notice them.
+
+extension WorldEngine {
+  /// How many devices are not run at the moment because nobody could notice them.
+  package var unheardDevices: Int { unheard.count }
+
+  /// A device is about to do what is due: sets it aside instead if nobody could notice.
+  func setsAside(_ index: Int) -> Bool {
+    guard skipsUnheardDevices, !isWatched, observer == nil, airFaults == nil, unheard.isWorthTrying(index, at: now),
+      medium.canBeUnheard(index), let soliloquy = members[index].soliloquy(at: now)
+    else { return false }
+    if let until = soliloquy.until, until <= now { return false }
+    let voice = UnheardDevices.Voice(
+      radio: index, power: soliloquy.power + medium.antennaGain(of: index),
+      position: medium.radios[index].properties.position, since: now)
+    guard !medium.isNoticed(voice, at: now) else {
+      unheard.postpone(index, since: nil, at: now)
+      return false
+    }
+    unheard.add(voice)
+    timers.set(Self.slot(of: index, .deadline), to: soliloquy.until)
+    return true
+  }
+
+  /// Runs a device that was set aside: it does what it would have done meanwhile, and goes on from there.
+  func run(_ index: Int) {
+    if unheard.remove(index) != nil { catchUp(index) }
+  }
+
+  /// Runs all.
+  func runAll() {
+    for index in unheard.radios { run(index) }
+    unheard.forgetListeners()
+  }
+
+  /// Before a radio begins to listen: runs all that it could notice.
+  func runAudible(to receiver: Int, on channel: RadioChannel, _ phy: PHY, until: Instant?) {
+    let floor = medium.inaudible(at: receiver, on: channel, phy)
+    let place = medium.position(of: receiver, at: now)
+    let radius = medium.reach(of: receiver, from: now, until: until)
+    guard unheard.mayReach(receiver, at: place, within: radius, above: floor, medium.propagation) else { return }
+    for index in unheard.reaching(receiver, at: place, within: radius, above: floor, medium.propagation) {
+      guard let voice = unheard.remove(index) else { continue }
+      unheard.postpone(index, since: voice.since, at: now)
+      catchUp(index)
+    }
+  }
+
+  /// The radio has another place or another receiver, or moves in another way.
+  func placeChanged(of receiver: Int) {
+    unheard.forgetListener(receiver)
+    guard !unheard.isEmpty, case .listening(let channel, let place) = medium.radios[receiver].activity else { return }
+    let ear = medium.ears[Int(channel.number)][place]
+    runAudible(to: receiver, on: channel, ear.phy, until: ear.until)
+  }
+
+  /// The device does all that was due before `turn`, of which nobody has noticed anything.
+  private func catchUp(_ index: Int) {
+    let participant = members[index]
+    let transmissionEnds = Self.slot(of: index, .transmissionEnds)
+    let deadline = Self.slot(of: index, .deadline)
+    func isDue(_ instant: Instant, _ rank: Rank, _ slot: Int) -> Bool {
+      TimerQueue.Entry(instant, rank: rank.rawValue, slot: slot).precedes(turn)
+    }
+    let limit = turn.instant
+    let isOver = isDue(limit, .transmissionEnds, transmissionEnds)
+    if let skipped = participant.skip(until: isOver ? limit : limit - .nanoseconds(1)) {
+      medium.radios[index].meter.skip(skipped)
+    }
+    // What is left: the event that goes on.
+    var end: Instant?
+    while true {
+      let instant: Instant
+      if let end, isDue(end, .transmissionEnds, transmissionEnds) {
+        instant = end
+        medium.becomeIdle(index, at: instant)
+        participant.radio(.transmitted, at: instant)
+      } else if end == nil, let due = participant.deadline, isDue(due, .deadline, deadline) {
+        instant = due
+        participant.timeReached(instant)
+      } else {
+        break
+      }
+      end = nil
+      guard let command = participant.takeRadioCommand() else { continue }
+      guard case .transmit(let packet, let channel, let modulation, let power) = command else {
+        fatalError("a device that should only send did something else")
+      }
+      end = medium.goOnTransmitting(
+        packet, from: RadioID(index: index), on: channel, modulation: modulation, power: power, since: instant, at: now)
+    }
+    timers.set(transmissionEnds, to: end)
+    timers.set(deadline, to: participant.deadline)
+  }
+}
+
+extension Medium {
+  /// Whether a radio may be set aside while it only sends: where it is, and what it is, stays the same until somebody changes
+  /// it.
+  func canBeUnheard(_ index: Int) -> Bool {
+    guard case .idle = radios[index].activity else { return false }
+    return !radios[index].isMoving && !radios[index].isMuted
+  }
+
+  /// The level, without the receiver's antenna, up to which a packet on a primary advertising channel is nothing to a receiver
+  /// on `channel`: it can't be heard, and it does not disturb what can.
+  func inaudible(at receiver: Int, on channel: RadioChannel, _ phy: PHY) -> Decibel {
+    func level(_ modulation: Modulation) -> Decibel {
+      var rejection = Decibel(1_000)
+      for other in Soliloquy.channels {
+        rejection = min(
+          rejection, Selectivity.rejection(atOffset: other.megahertz - channel.megahertz, modulation))
+      }
+      return radios[receiver].properties.noise(modulation) - Self.negligible + rejection
+    }
+    let lowest: Decibel
+    switch phy {
+    case .le1M: lowest = level(.le1M)
+    case .le2M: lowest = level(.le2M)
+    case .leCoded: lowest = min(level(.codedS8), level(.codedS2))
+    }
+    return lowest - antennaGain(of: receiver)
+  }
+
+  /// How far, in millimetres, a radio gets until `end` from where it is now.
+  func reach(of radio: Int, from now: Instant, until end: Instant?) -> Int64 {
+    guard radios[radio].isMoving, let path = paths[radio] else { return 0 }
+    return path.reach(from: now, until: end)
+  }
+
+  /// Whether anybody who listens now gets something of what is sent like that.
+  func isNoticed(_ voice: UnheardDevices.Voice, at now: Instant) -> Bool {
+    for channel in ears.indices {
+      for ear in ears[channel] {
+        let receiver = Int(ear.radio)
+        let loss = propagation.leastLoss(
+          from: Int32(truncatingIfNeeded: voice.radio), at: voice.position, to: ear.radio,
+          at: position(of: receiver, at: now), within: reach(of: receiver, from: now, until: ear.until))
+        if voice.power - loss > inaudible(at: receiver, on: RadioChannel(UInt8(channel)), ear.phy) { return true }
+      }
+    }
+    return false
+  }
+
+  /// Enters a transmission that has begun at `start`, of which nobody has noticed anything so far; says when it ends.
+  mutating func goOnTransmitting(
+    _ packet: AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation, power: Decibel,
+    since start: Instant, at now: Instant
+  ) -> Instant {
+    let index = radio.index
+    let end = start + packet.airTime(modulation)
+    radios[index].meter.change(to: .transmitting(power: power.rounded), at: start)
+    radios[index].meter.counts.packetsSent += 1
+    guard end >= now else {
+      radios[index].activity = .transmitting(nil)
+      return end
+    }
+    radios[index].activity = .transmitting(bursts.nextNumber)
+    radios[index].packet = packet
+    var burst = Burst(
+      number: bursts.nextNumber, radio: Int32(truncatingIfNeeded: index),
+      payloadOctets: UInt16(clamping: packet.payload.count), channel: channel, modulation: modulation,
+      accessAddress: packet.accessAddress, power: power + antennaGain(of: index),
+      position: radios[index].properties.position, start: start, end: end)
+    burst.isLate = true
+    bursts.append(burst)
+    return end
+  }
+}

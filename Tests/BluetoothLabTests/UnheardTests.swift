@@ -1,0 +1,229 @@
+import BluetoothRadio
+import BluetoothServer
+import BluetoothWire
+import CoreBluetooth
+import Foundation
+import Testing
+
+@testable import BluetoothLab
+
+/// Devices that nobody can notice are not run until somebody could. Every test runs the same world with that and without.
+@Suite("Unheard devices")
+struct UnheardTests {
+  @Test("A hundred beacons out of reach are passed over, and have sent and drawn the same as if they had been run")
+  func far() {
+    func statistics(skipping: Bool) -> (WorldStatistics, unheard: Int) {
+      let world = World(seed: 3)
+      world.setSkipping(skipping)
+      for number in 0..<100 {
+        world.add(
+          Beacon(number, every: .milliseconds(Int64(100 + 10 * number))), named: "beacon \(number)",
+          at: Position(x: Double(5_000 + 3_000 * number)))
+      }
+      let listener = Listener(on: world.device(named: "phone"))
+      world.run(for: .seconds(10))
+      let unheard = world.inspect { $0.unheardDevices }
+      #expect(listener.sightings.isEmpty)
+      return (world.statistics, unheard)
+    }
+    let (skipped, unheard) = statistics(skipping: true)
+    let (run, none) = statistics(skipping: false)
+    #expect(skipped == run)
+    #expect(skipped.energy() == run.energy())
+    #expect((unheard, none) == (100, 0))
+    #expect((skipped["beacon 0"]?.transmitted.packets ?? 0) > 250)
+  }
+
+  @Test("Who walks along a row of beacons hears each of them just as if all had been run")
+  func walk() {
+    func sightings(skipping: Bool) -> ([Sighting], unheard: Int) {
+      let world = World(seed: 1)
+      world.setSkipping(skipping)
+      for number in 0..<40 {
+        world.add(
+          Beacon(number, every: .milliseconds(200), power: -20), named: "beacon \(number)",
+          at: Position(x: Double(100 * number), y: 3))
+      }
+      let phone = world.device(named: "phone")
+      let listener = Listener(on: phone)
+      phone.move(along: [Waypoint(at: .zero, .origin), Waypoint(at: .seconds(60), Position(x: 4_000))])
+      world.run(for: .seconds(62))
+      return (listener.sightings, world.inspect { $0.unheardDevices })
+    }
+    let (skipped, unheard) = sightings(skipping: true)
+    #expect(skipped == sightings(skipping: false).0)
+    #expect(Set(skipped.map(\.beacon)).count == 40)
+    #expect(unheard > 20)
+  }
+
+  @Test("Whatever is done to a world, it is the same as if all devices had been run", arguments: [1, 2, 5] as [UInt64])
+  func anything(seed: UInt64) throws {
+    let skipped = try Course(seed: seed, skipping: true)
+    let run = try Course(seed: seed, skipping: false)
+    #expect(skipped.sightings == run.sightings)
+    #expect(skipped.snapshots == run.snapshots)
+    #expect(skipped.capture == run.capture)
+    #expect(skipped.mostUnheard > 5)
+    #expect(run.mostUnheard == 0)
+    #expect(skipped.sightings.count > 10)
+  }
+
+  @Test("A condition that looks at the clock comes true at the same event")
+  func clock() {
+    func end(skipping: Bool) -> Duration {
+      let world = World(seed: 4)
+      world.setSkipping(skipping)
+      world.add(Beacon(1, every: .milliseconds(300)), named: "beacon", at: .origin)
+      world.run(for: .seconds(2))
+      world.run(until: { world.now > .seconds(5) }, limit: .seconds(60))
+      return world.now
+    }
+    #expect(end(skipping: true) == end(skipping: false))
+    #expect(end(skipping: true) < .milliseconds(5_400))
+  }
+
+  @Test("A world with unheard devices is not idle")
+  func idle() {
+    let world = World(seed: 5)
+    world.add(Beacon(1, every: .milliseconds(300)), named: "beacon", at: .origin)
+    #expect(!world.runUntilIdle(limit: .seconds(10)))
+    #expect(world.now == .seconds(10))
+    #expect(world.inspect { $0.unheardDevices } == 1)
+  }
+}
+
+/// What a phone was told of a beacon.
+private struct Sighting: Hashable {
+  let time: Duration
+  let beacon: String
+  let level: Int
+}
+
+/// An app that scans, and writes down everything it is told.
+private final class Listener: NSObject, CBCentralManagerDelegate {
+  private let manager: CBCentralManager
+  private let world: World
+  private(set) var sightings: [Sighting] = []
+
+  init(on device: Device) {
+    world = device.world
+    manager = CBCentralManager(delegate: nil, queue: nil, options: [CBManagerOptionAdapterKey: device])
+    super.init()
+    manager.delegate = self
+  }
+
+  func centralManagerDidUpdateState(_ central: CBCentralManager) { scan() }
+
+  func scan() {
+    guard manager.state == .poweredOn else { return }
+    manager.scanForPeripherals(withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
+  }
+
+  func stop() {
+    if manager.state == .poweredOn { manager.stopScan() }
+  }
+
+  func centralManager(
+    _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any], rssi: NSNumber
+  ) {
+    let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? "?"
+    sightings.append(Sighting(time: world.now, beacon: name, level: rssi.intValue))
+  }
+}
+
+/// Forty seconds of a world in which anything may happen every half second.
+private final class Course {
+  private let world: World
+  private let folder: URL
+  private var random: SplitGenerator
+  private var beacons: [RadioDevice] = []
+  private var listeners: [Listener] = []
+  private var phones: [Device] = []
+  private(set) var snapshots: [WorldStatistics] = []
+  private(set) var capture = Data()
+  private(set) var mostUnheard = 0
+
+  var sightings: [Sighting] { listeners.flatMap(\.sightings) }
+
+  init(seed: UInt64, skipping: Bool) throws {
+    world = World(seed: seed)
+    world.setSkipping(skipping)
+    random = SplitGenerator(seed: seed)
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("unheard-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for number in 0..<30 {
+      let beacon = Beacon(
+        number, every: .milliseconds(Int64(100 + random.next() % 900)), power: -20 + Int(random.next() % 31))
+      beacons.append(world.add(beacon, named: "beacon \(number)", at: place))
+    }
+    world.add(HeartRateSensor(), named: "strap", at: place)
+    for number in 0..<3 {
+      phones.append(world.device(named: "phone \(number)", at: place))
+      listeners.append(Listener(on: phones[number]))
+    }
+    for _ in 0..<80 {
+      try act()
+      world.run(for: .microseconds(Int64(random.next() % 1_000_000)))
+      mostUnheard = max(mostUnheard, world.inspect { $0.unheardDevices })
+    }
+    snapshots.append(world.statistics)
+    capture = try captured()
+  }
+
+  private var place: Position {
+    Position(x: Double(random.next() % 2_000), y: Double(random.next() % 2_000))
+  }
+
+  private var anybody: RadioDevice { random.next() % 2 == 0 ? beacon : phones[Int(random.next() % 3)] }
+  private var beacon: RadioDevice { beacons[Int(random.next() % 30)] }
+
+  private func act() throws {
+    switch random.next() % 16 {
+    case 0: anybody.move(to: place)
+    case 1:
+      let start = world.now
+      anybody.move(along: [
+        Waypoint(at: start, place), Waypoint(at: start + .seconds(Int64(random.next() % 20)), place),
+      ])
+    case 2, 3: listeners[Int(random.next() % 3)].stop()
+    case 4, 5, 6: listeners[Int(random.next() % 3)].scan()
+    case 7: anybody.setPower(false)
+    case 8, 9: anybody.setPower(true)
+    case 10: world.setLoss(Double(40 + random.next() % 80), between: beacon, and: phones[Int(random.next() % 3)])
+    case 11:
+      world.setEnvironment([.free, .office, .lineOfSight, Environment(shadowing: 6)][Int(random.next() % 4)])
+    case 12: snapshots.append(world.statistics)
+    case 13: beacon.add([.device(.mute(for: .seconds(2)), when: .at(world.now + .milliseconds(300)))])
+    case 14: if random.next() % 4 == 0 { capture += try captured() }
+    default:
+      beacon.add([.device(.driftClock(partsPerMillion: Double(random.next() % 400)), when: .at(world.now))])
+    }
+  }
+
+  /// Half a second of the air.
+  private func captured() throws -> Data {
+    let file = folder.appendingPathComponent("capture")
+    world.startCapture(try Capture(path: file.path))
+    world.run(for: .milliseconds(500))
+    try world.finishCapture()
+    return try Data(contentsOf: file)
+  }
+}
+
+extension World {
+  fileprivate func setSkipping(_ skips: Bool) { mailbox.perform { $0.skipsUnheardDevices = skips } }
+}
+
+/// A device that nobody can answer.
+private struct Beacon: Accessory {
+  let advertising: Advertising
+
+  init(_ number: Int, every interval: Duration, power: Int = 0) {
+    var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("beacon \(number)")]))
+    advertising.kind = .broadcast
+    advertising.schedule = [.every(interval)]
+    advertising.transmitPower = power
+    self.advertising = advertising
+  }
+}
