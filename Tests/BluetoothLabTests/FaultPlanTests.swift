@@ -1,5 +1,7 @@
-import BluetoothLab
+import BluetoothRadio
 import Testing
+
+@testable import BluetoothLab
 
 @Suite("Fault plans")
 struct FaultPlanTests {
@@ -82,5 +84,19 @@ struct FaultPlanTests {
     } catch {
       Issue.record("\(error)")
     }
+  }
+
+  @Test("A packet is held against the faults of the world and of its two devices, in the order of the plan")
+  func rulesByDevice() {
+    let devices = (0..<4).map(RadioID.init(index:))
+    let scopes: [FaultScope] = [
+      .device(devices[2]), .world, .link(devices[1], devices[0]), .device(devices[1]), .world, .device(devices[0]),
+    ]
+    var rules = RulesByDevice()
+    for (number, scope) in scopes.enumerated() { rules.add(number, to: scope) }
+    #expect(rules.about(devices[0]) == [1, 2, 4, 5])
+    #expect(rules.about(devices[0], devices[1]) == [1, 2, 3, 4, 5])
+    #expect(rules.about(devices[3], devices[2]) == [0, 1, 4])
+    #expect(rules.about(devices[3]) == [1, 4])
   }
 }

@@ -32,6 +32,8 @@ struct ChannelAssessment {
   /// Empty until something fails: a connection that loses nothing costs nothing.
   private var attempts: [UInt8] = []
   private var failures: [UInt8] = []
+  /// The channels that lose a fifth or more, known well or not.
+  private var lossy: UInt64 = 0
   private var nextEvaluation = Instant.zero
   private var pardon = Instant.distantFuture
   private(set) var bad = ChannelMap(bits: 0)
@@ -64,6 +66,8 @@ struct ChannelAssessment {
     }
     attempts[index] += 1
     if !isIntact { failures[index] += 1 }
+    let bit: UInt64 = 1 << UInt64(index)
+    lossy = losesMuch(index) ? lossy | bit : lossy & ~bit
   }
 
   /// Looks at what was recorded, once in a while; says whether other channels are bad than before.
@@ -73,6 +77,8 @@ struct ChannelAssessment {
     let before = bad
     if now >= watch { suspects = 0 }
     if now >= pardon { forgive(at: now) }
+    // Mostly there is none that could become bad: what is usual need not be known then.
+    guard hasCandidates else { return bad != before }
     var usual = loss(among: bestChannels)
     var bits = bad.bits
     for _ in 0..<Self.rounds {
@@ -102,6 +108,20 @@ struct ChannelAssessment {
     attempts[channel] >= (suspects >> UInt64(channel) & 1 == 1 ? Self.enoughOfSuspects : Self.enough)
   }
 
+  private func losesMuch(_ channel: Int) -> Bool {
+    Int(failures[channel]) * Self.tolerableLoss.of >= Int(attempts[channel]) * Self.tolerableLoss.failures
+  }
+
+  /// Whether a channel that is known well loses much and is not bad yet.
+  private var hasCandidates: Bool {
+    var rest = lossy & ~bad.bits
+    while rest != 0 {
+      if isKnown(rest.trailingZeroBitCount) { return true }
+      rest &= rest - 1
+    }
+    return false
+  }
+
   /// The channels that lose much, and more than `usual`.
   private func channels(worseThan usual: Int) -> UInt64 {
     var bits: UInt64 = 0
@@ -109,7 +129,7 @@ struct ChannelAssessment {
       let (lost, all) = (Int(failures[channel]), Int(attempts[channel]))
       let excess = lost * Self.scale - all * usual
       // The square of the deviation against the variance of chance.
-      guard lost * Self.tolerableLoss.of >= all * Self.tolerableLoss.failures, excess > 0,
+      guard losesMuch(channel), excess > 0,
         excess * excess > Self.deviations * Self.deviations * all * usual * (Self.scale - usual)
       else { continue }
       bits |= 1 << UInt64(channel)

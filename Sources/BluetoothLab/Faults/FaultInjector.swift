@@ -30,6 +30,8 @@ final class FaultInjector: @unchecked Sendable {
   private var generation = 0
   private var airRules: [AirRule] = []
   private var hciRules: [HCIRule] = []
+  private var airRulesByDevice = RulesByDevice()
+  private var hciRulesByDevice = RulesByDevice()
   private var fates: [Fate] = []
   private var muted: [Spell] = []
   private var refusing: [Spell] = []
@@ -100,14 +102,22 @@ final class FaultInjector: @unchecked Sendable {
   private func add(_ fault: Fault, to scope: FaultScope, in engine: WorldEngine) {
     switch fault {
     case .air(let action, let match, let occurrence):
-      airRules.append(
-        AirRule(consequence: .packet(action), match: match, scope: scope, counter: counter(occurrence)))
+      add(AirRule(consequence: .packet(action), match: match, scope: scope, counter: counter(occurrence)))
     case .hci(let action, let match, let occurrence):
-      hciRules.append(
-        HCIRule(consequence: .packet(action), match: match, scope: scope, counter: counter(occurrence)))
+      add(HCIRule(consequence: .packet(action), match: match, scope: scope, counter: counter(occurrence)))
     case .device(let action, let name, let trigger):
       arm(DeviceRule(action: action, name: name, scope: scope), trigger, in: engine)
     }
+  }
+
+  private func add(_ rule: AirRule) {
+    airRulesByDevice.add(airRules.count, to: rule.scope)
+    airRules.append(rule)
+  }
+
+  private func add(_ rule: HCIRule) {
+    hciRulesByDevice.add(hciRules.count, to: rule.scope)
+    hciRules.append(rule)
   }
 
   private func arm(_ rule: DeviceRule, _ trigger: DeviceFault.Trigger, in engine: WorldEngine) {
@@ -118,11 +128,9 @@ final class FaultInjector: @unchecked Sendable {
         if let self, self.generation == generation { strike(rule, in: engine) }
       }
     case .afterAir(let match, let occurrence):
-      airRules.append(
-        AirRule(consequence: .device(rule), match: match, scope: .world, counter: counter(occurrence)))
+      add(AirRule(consequence: .device(rule), match: match, scope: .world, counter: counter(occurrence)))
     case .afterHCI(let match, let occurrence):
-      hciRules.append(
-        HCIRule(consequence: .device(rule), match: match, scope: .world, counter: counter(occurrence)))
+      add(HCIRule(consequence: .device(rule), match: match, scope: .world, counter: counter(occurrence)))
     }
   }
 
@@ -131,6 +139,8 @@ final class FaultInjector: @unchecked Sendable {
     generation += 1
     airRules.removeAll()
     hciRules.removeAll()
+    airRulesByDevice.removeAll()
+    hciRulesByDevice.removeAll()
     refusing.removeAll()
     silent.removeAll()
     for spell in muted where spell.until > engine.now { engine.setMuted(false, spell.device) }
@@ -199,11 +209,12 @@ extension FaultInjector: AirFaults {
   func transmissionBegins(_ record: inout TransmissionRecord) {
     guard !airRules.isEmpty else { return }
     let content = AirContent(record.packet)
-    for index in airRules.indices where !airRules[index].isDecidedByReceiver(of: record.radio) {
-      guard airRules[index].scope.mayContain(sender: record.radio), content.matches(airRules[index].match.content),
-        isNamed(record.radio, airRules[index].match.sender), airRules[index].counter.strikesNext()
+    for index in airRulesByDevice.about(record.radio) {
+      let rule = airRules[index]
+      guard !rule.isDecidedByReceiver(of: record.radio), content.matches(rule.match.content),
+        isNamed(record.radio, rule.match.sender), airRules[index].counter.strikesNext()
       else { continue }
-      switch airRules[index].consequence {
+      switch rule.consequence {
       case .device(let rule): strikeSoon(rule)
       case .packet(let action):
         decide(action, &record, content)
@@ -250,12 +261,14 @@ extension FaultInjector: AirFaults {
       reception.outcome = .missed
       return
     }
-    for index in airRules.indices where airRules[index].isDecidedByReceiver(of: record.radio) {
-      guard airRules[index].scope.contains(sender: record.radio, receiver: receiver),
-        content.matches(airRules[index].match.content), isNamed(record.radio, airRules[index].match.sender),
-        isNamed(receiver, airRules[index].match.receiver), airRules[index].counter.strikesNext()
+    for index in airRulesByDevice.about(record.radio, receiver) {
+      let rule = airRules[index]
+      guard rule.isDecidedByReceiver(of: record.radio),
+        rule.scope.contains(sender: record.radio, receiver: receiver), content.matches(rule.match.content),
+        isNamed(record.radio, rule.match.sender), isNamed(receiver, rule.match.receiver),
+        airRules[index].counter.strikesNext()
       else { continue }
-      switch airRules[index].consequence {
+      switch rule.consequence {
       case .device(let rule): strikeSoon(rule)
       case .packet(let action):
         change(&reception, of: record, by: action, content)
@@ -286,7 +299,9 @@ extension FaultInjector: AirFaults {
     mark(record, what)
   }
 
-  func transmissionEnded(_ record: TransmissionRecord) { fates.removeAll { $0.transmission == record.number } }
+  func transmissionEnded(_ record: TransmissionRecord) {
+    if !fates.isEmpty { fates.removeAll { $0.transmission == record.number } }
+  }
 }
 
 extension FaultInjector: HCIFaults {
@@ -297,13 +312,13 @@ extension FaultInjector: HCIFaults {
       return (.lose, "fault: the host does not answer")
     }
     let content = HCIContent(packet)
-    for index in hciRules.indices {
-      let match = hciRules[index].match
-      guard hciRules[index].scope.contains(device), content.matches(match.content),
+    for index in hciRulesByDevice.about(device) {
+      let (match, consequence) = (hciRules[index].match, hciRules[index].consequence)
+      guard content.matches(match.content),
         match.direction.map({ ($0 == .toController) == isFromHost }) ?? true, isNamed(device, match.device),
         hciRules[index].counter.strikesNext()
       else { continue }
-      switch hciRules[index].consequence {
+      switch consequence {
       case .device(let rule): strikeSoon(rule)
       case .packet(let action):
         let (fate, what) = fate(action, packet)

@@ -8,16 +8,6 @@ enum FaultScope: Hashable, Sendable {
   /// Between these two.
   case link(RadioID, RadioID)
 
-  /// Whether a packet of this sender is in it at all.
-  func mayContain(sender: RadioID) -> Bool {
-    switch self {
-    case .world: true
-    // What it hears belongs to a device, too.
-    case .device: true
-    case .link(let first, let second): sender == first || sender == second
-    }
-  }
-
   func contains(sender: RadioID, receiver: RadioID) -> Bool {
     switch self {
     case .world: true
