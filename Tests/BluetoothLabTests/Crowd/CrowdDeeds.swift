@@ -14,6 +14,7 @@ extension CrowdHost {
 
   func act(at now: Instant) {
     checkProcedures(at: now)
+    if circle.isEmpty { meetCircle() }
     if let since = initiatingSince, now - since > .seconds(8) { send(.leCreateConnectionCancel) }
     if let since = synchronizingSince, now - since > .seconds(10) { send(.lePeriodicAdvertisingCreateSyncCancel) }
     if advertises, !isAdvertising, connections.count < 2, chance(2) == 0 { advertise() }
@@ -27,13 +28,14 @@ extension CrowdHost {
 
   private func advertise() {
     isAdvertising = true
+    let filterPolicy: UInt8 = wantsFilter() ? 0b11 : 0
     let interval = 6_400 + UInt16(chance(3_200))
     guard !isLegacy else {
       send(
         .leSetAdvertisingParameters(
           .init(
             minimumInterval: interval, maximumInterval: interval, type: .connectableScannableUndirected,
-            ownAddressType: .public)))
+            ownAddressType: ownAddressType, peer: introducer, filterPolicy: filterPolicy)))
       send(.leSetAdvertisingData(ByteSlice([UInt8](repeating: 1, count: chance(32)))))
       return send(.leSetAdvertisingEnable(true))
     }
@@ -44,7 +46,8 @@ extension CrowdHost {
       .leSetExtendedAdvertisingParameters(
         .init(
           handle: set, properties: isCompatible ? [.legacy, .connectable, .scannable] : .connectable,
-          minimumInterval: UInt32(interval), maximumInterval: UInt32(interval), ownAddressType: .public,
+          minimumInterval: UInt32(interval), maximumInterval: UInt32(interval), ownAddressType: ownAddressType,
+          peer: introducer, filterPolicy: filterPolicy,
           primaryPHY: isCoded ? .leCoded : .le1M, secondaryPHY: isCoded ? .leCoded : chance(2) == 0 ? .le1M : .le2M,
           advertisingSID: 1)))
     let length = isCompatible ? chance(32) : chance(200)
@@ -61,7 +64,7 @@ extension CrowdHost {
       .leSetExtendedAdvertisingParameters(
         .init(
           handle: set, properties: [], minimumInterval: UInt32(interval), maximumInterval: UInt32(interval),
-          ownAddressType: .public, advertisingSID: 2)))
+          ownAddressType: ownAddressType, peer: introducer, advertisingSID: 2)))
     send(
       .leSetPeriodicAdvertisingParameters(
         .init(handle: set, minimumInterval: 800, maximumInterval: 800 + UInt16(chance(400)))))
@@ -75,15 +78,21 @@ extension CrowdHost {
 
   private func scan() {
     isScanning = true
+    let filterPolicy: UInt8 = wantsFilter() ? 0b01 : 0
     let isActive = chance(2) == 0
     guard !isLegacy else {
-      send(.leSetScanParameters(.init(isActive: isActive, interval: 3_200, window: 320, ownAddressType: .public)))
+      send(
+        .leSetScanParameters(
+          .init(
+            isActive: isActive, interval: 3_200, window: 320, ownAddressType: ownAddressType,
+            filterPolicy: filterPolicy)))
       return send(.leSetScanEnable(true, filterDuplicates: chance(2) == 0))
     }
     send(
       .leSetExtendedScanParameters(
         .init(
-          ownAddressType: .public, le1M: .init(isActive: isActive, interval: 3_200, window: 320),
+          ownAddressType: ownAddressType, filterPolicy: filterPolicy,
+          le1M: .init(isActive: isActive, interval: 3_200, window: 320),
           leCoded: chance(3) == 0 ? .init(isActive: isActive, interval: 6_400, window: 320) : nil)))
     send(.leSetExtendedScanEnable(.init(true, duplicates: .on, duration: UInt16(chance(2)) * 800)))
   }
@@ -104,12 +113,15 @@ extension CrowdHost {
     guard !connectable.isEmpty else { return }
     let peer = connectable[chance(connectable.count)]
     guard !connections.contains(where: { $0.peer == peer.address.value }) else { return }
+    let usesAcceptList = wantsFilter()
+    // The identity of whom the controller has recognized · Vol 4, Part E, 7.8.66.
+    let address = HCI.PeerAddress(type: peer.address.type & 1, value: peer.address.value)
     guard !isLegacy else {
       return send(
         .leCreateConnection(
           .init(
-            scanInterval: 640, scanWindow: 320, usesAcceptList: false, peer: peer.address, ownAddressType: .public,
-            parameters: someParameters)))
+            scanInterval: 640, scanWindow: 320, usesAcceptList: usesAcceptList, peer: address,
+            ownAddressType: ownAddressType, parameters: someParameters)))
     }
     func initiating() -> HCI.ExtendedCreateConnection.Initiating {
       .init(scanInterval: 640, scanWindow: 320, parameters: someParameters)
@@ -117,7 +129,8 @@ extension CrowdHost {
     send(
       .leExtendedCreateConnection(
         .init(
-          usesAcceptList: false, ownAddressType: .public, peer: peer.address, le1M: initiating(),
+          usesAcceptList: usesAcceptList, ownAddressType: ownAddressType, peer: address,
+          le1M: initiating(),
           le2M: chance(2) == 0 ? initiating() : nil, leCoded: peer.secondaryPHY == 3 ? initiating() : nil)))
   }
 
@@ -133,7 +146,9 @@ extension CrowdHost {
     send(
       .lePeriodicAdvertisingCreateSync(
         .init(
-          advertiser: .init(advertiser.address, advertisingSID: advertiser.sid),
+          advertiser: .init(
+            HCI.PeerAddress(type: advertiser.address.type & 1, value: advertiser.address.value),
+            advertisingSID: advertiser.sid),
           keeping: .init(skip: UInt16(chance(3)), timeout: 400))))
   }
 
@@ -161,7 +176,7 @@ extension CrowdHost {
       if link.isCentral {
         begin(
           .encryption,
-          .leEnableEncryption(link.handle, random: 0, encryptedDiversifier: 0, longTermKey: link.key(own: address)))
+          .leEnableEncryption(link.handle, random: 0, encryptedDiversifier: 0, longTermKey: link.key))
       }
     case 9: send(.leSetHostChannelClassification(random.next() & 0x1F_FFFF_FFFF | 0x111))
     case 10: send(.readRSSI(link.handle))

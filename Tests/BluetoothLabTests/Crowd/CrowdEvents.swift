@@ -11,8 +11,8 @@ extension CrowdHost {
     case .numberOfCompletedPackets(let list): for element in list { complete(element, at: now) }
     case .leConnectionComplete(let connection), .leEnhancedConnectionComplete(let connection):
       connected(connection, at: now)
-    case .leAdvertisingReport(let reports): for report in reports { hear(report) }
-    case .leExtendedAdvertisingReport(let reports): for report in reports { hear(report) }
+    case .leAdvertisingReport(let reports): for report in reports { hear(report, at: now) }
+    case .leExtendedAdvertisingReport(let reports): for report in reports { hear(report, at: now) }
     case .leAdvertisingSetTerminated(_, let handle, _, _): if handle.rawValue == 0 { isAdvertising = false }
     case .lePeriodicAdvertisingSyncEstablished(let status, let sync):
       synchronizingSince = nil
@@ -57,7 +57,7 @@ extension CrowdHost {
       switch chance(20) {
       case 0: send(.leLongTermKeyRequestNegativeReply(handle))
       case 1: send(.leLongTermKeyRequestReply(handle, longTermKey: 1))
-      default: send(.leLongTermKeyRequestReply(handle, longTermKey: connections[index].key(own: address)))
+      default: send(.leLongTermKeyRequestReply(handle, longTermKey: connections[index].key))
       }
     case .leRemoteConnectionParameterRequest(let handle, let parameters):
       guard linkIndex(handle, event, at: now) != nil else { return }
@@ -105,18 +105,21 @@ extension CrowdHost {
     if !isCentral { isAdvertising = false }
     let link = CrowdLink(
       handle: connection.handle, isCentral: isCentral, peer: connection.peer.value,
+      addresses: checkAddresses(connection, at: now),
       stream: notes.openStream(isSpoiled: isSpoiled || notes.spoiledAddresses.contains(connection.peer.value)))
     connections.append(link)
   }
 
   // MARK: Who is there
 
-  private func hear(_ report: HCI.AdvertisingReport) {
+  private func hear(_ report: HCI.AdvertisingReport, at now: Instant) {
+    checkFilter(report.address, at: now)
     guard report.type == .connectableScannable else { return }
     remember(Advertiser(address: report.address, sid: 0xFF, secondaryPHY: 0), in: &connectable)
   }
 
-  private func hear(_ report: HCI.ExtendedAdvertisingReport) {
+  private func hear(_ report: HCI.ExtendedAdvertisingReport, at now: Instant) {
+    checkFilter(report.address, at: now)
     let advertiser = Advertiser(
       address: report.address, sid: report.advertisingSID, secondaryPHY: report.secondaryPHY)
     if report.type.contains(.connectable) { remember(advertiser, in: &connectable) }

@@ -18,7 +18,10 @@ final class CrowdHost: WorldDevice {
   }
 
   let name: String
+  let number: Int
   let address: UInt64
+  /// What its private addresses are made with; 0: it has none.
+  let key: UInt128
   /// Whether faults between it and its controller, or on the air in its name, are planned.
   let isSpoiled: Bool
   let notes: CrowdNotes
@@ -41,6 +44,14 @@ final class CrowdHost: WorldDevice {
   var connectable: [Advertiser] = []
   var periodic: [Advertiser] = []
 
+  /// Those that it knows; nobody before it has met them.
+  var circle: [Acquaintance] = []
+  /// Those of them that may come with their identity address, and those on its accept list.
+  var tolerated: Set<UInt64> = []
+  var accepted: Set<UInt64> = []
+  /// Whether what is going on is for devices of the accept list only.
+  var (scansForAccepted, initiatesToAccepted, advertisesToAccepted) = (false, false, false)
+
   private var commands: Deque<HCI.Command> = []
   private var data: Deque<HCI.ACLData> = []
   /// The command that the controller has not answered.
@@ -53,11 +64,15 @@ final class CrowdHost: WorldDevice {
     environment: DeviceEnvironment, generator: SplitGenerator, pool: PacketPool, notes: CrowdNotes, at now: Instant
   ) {
     self.name = name
+    self.number = number
     self.isSpoiled = isSpoiled
     self.notes = notes
     self.pool = pool
     address = configuration.address.value
+    // Who is behind a private address can't be told by everybody; whose words count for nothing must be.
+    key = number % 3 == 0 && !isSpoiled ? UInt128(number + 1) &* 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835 : 0
     if isSpoiled { notes.spoiledAddresses.insert(address) }
+    notes.introduce(number, Acquaintance(address: HCI.PeerAddress(configuration.address), key: key))
     controller = Controller(configuration: configuration, random: generator.split("controller"), pool: pool)
     wire = HCIWire(of: radio, in: environment, named: name)
     random = generator.split("host")
@@ -155,7 +170,7 @@ final class CrowdHost: WorldDevice {
   private func answer(_ event: HCI.Event, at now: Instant) -> Bool {
     let (opcode, status): (HCI.Opcode, HCI.ErrorCode?)
     switch event {
-    case .commandComplete(_, let answered, _): (opcode, status) = (answered, nil)
+    case .commandComplete(_, let answered, let result): (opcode, status) = (answered, result.status)
     case .commandStatus(let result, _, let answered): (opcode, status) = (answered, result)
     default: return false
     }
@@ -164,16 +179,19 @@ final class CrowdHost: WorldDevice {
       return true
     }
     unanswered = nil
-    if let (handle, procedure) = command.procedure, status == .success, let index = index(of: handle) {
+    guard status == .success else {
+      if Self.mustSucceed(command) { complain("\(command) fails: \(event)", at: now) }
+      return true
+    }
+    if let (handle, procedure) = command.procedure, let index = index(of: handle) {
       connections[index].begin(procedure, at: now)
     }
-    if case .some(.success) = status {
-      switch command {
-      case .leCreateConnection, .leExtendedCreateConnection: initiatingSince = now
-      case .lePeriodicAdvertisingCreateSync: synchronizingSince = now
-      default: break
-      }
+    switch command {
+    case .leCreateConnection, .leExtendedCreateConnection: initiatingSince = now
+    case .lePeriodicAdvertisingCreateSync: synchronizingSince = now
+    default: break
     }
+    noteFilter(of: command)
     return true
   }
 
@@ -225,6 +243,10 @@ final class CrowdHost: WorldDevice {
     (isAdvertising, isTraining, isScanning) = (false, false, false)
     (initiatingSince, synchronizingSince) = (nil, nil)
     syncs.removeAll()
+    circle.removeAll()
+    tolerated.removeAll()
+    accepted.removeAll()
+    (scansForAccepted, initiatesToAccepted, advertisesToAccepted) = (false, false, false)
     data.removeAll()
     commands.removeAll()
     unanswered = nil

@@ -9,7 +9,9 @@ struct CrowdLink {
 
   let handle: HCI.ConnectionHandle
   let isCentral: Bool
+  /// Who it is, if it is known, else what it is called.
   let peer: UInt64
+  let addresses: CrowdHost.AddressPair
   /// Its place in `CrowdNotes.streams`.
   let stream: Int
   var sent = 0
@@ -20,10 +22,11 @@ struct CrowdLink {
   /// What is going on, and since when.
   private(set) var pending: [(procedure: Procedure, since: Instant)] = []
 
-  init(handle: HCI.ConnectionHandle, isCentral: Bool, peer: UInt64, stream: Int) {
+  init(handle: HCI.ConnectionHandle, isCentral: Bool, peer: UInt64, addresses: CrowdHost.AddressPair, stream: Int) {
     self.handle = handle
     self.isCentral = isCentral
     self.peer = peer
+    self.addresses = addresses
     self.stream = stream
   }
 
@@ -33,8 +36,8 @@ struct CrowdLink {
 
   mutating func end(_ procedure: Procedure) { pending.removeAll { $0.procedure == procedure } }
 
-  /// A key that both ends know.
-  func key(own: UInt64) -> UInt128 { UInt128(min(own, peer)) << 64 | UInt128(max(own, peer)) &* 0x9E37_79B9 }
+  /// A key that both ends know, whether or not they know who the other one is.
+  var key: UInt128 { UInt128(addresses.central) << 64 | UInt128(addresses.peripheral) &* 0x9E37_79B9 }
 }
 
 extension HCI.Command {

@@ -19,6 +19,10 @@ final class CrowdNotes {
   var streams: [Stream] = []
   /// The addresses of hosts whose words count for nothing.
   var spoiledAddresses: Set<UInt64> = []
+  /// Hosts that know each other, in the order of their numbers.
+  private var circles: [[CrowdHost.Acquaintance]] = []
+  /// What the end of a link that knew of it first says its ends are called on the air.
+  private var addresses: [UInt32: CrowdHost.AddressPair] = [:]
 
   func complain(_ text: String, at now: Instant) {
     if complaints.count < 50 { complaints.append("\(now.sinceZero.duration) \(text)") }
@@ -30,6 +34,32 @@ final class CrowdNotes {
     streams.append(Stream(isSpoiled: isSpoiled))
     return streams.count - 1
   }
+
+  // MARK: Who is who
+
+  private static let circleSize = 10
+
+  /// Hosts come in the order of their numbers.
+  func introduce(_ number: Int, _ host: CrowdHost.Acquaintance) {
+    if number % Self.circleSize == 0 { circles.append([]) }
+    circles[number / Self.circleSize].append(host)
+  }
+
+  /// The others that a host knows.
+  func circle(of number: Int) -> [CrowdHost.Acquaintance] {
+    var circle = circles[number / Self.circleSize]
+    circle.remove(at: number % Self.circleSize)
+    return circle
+  }
+
+  /// Both ends of a link must call each other the same.
+  func checkAddresses(_ pair: CrowdHost.AddressPair, of accessAddress: UInt32, at now: Instant) {
+    guard let other = addresses.updateValue(pair, forKey: accessAddress) else { return }
+    done("link with both ends' addresses")
+    if other != pair { complain("the ends of a link are called \(pair) and \(other)", at: now) }
+  }
+
+  // MARK: At the end
 
   /// What was acknowledged has arrived, and nothing has that was not sent.
   func checkStreams(at now: Instant) {

@@ -40,7 +40,9 @@ struct RandomCrowdTests {
   private static let deeds = [
     "connection", "connection as peripheral", "data", "encrypted data", "version", "features", "connectionUpdate",
     "phyUpdate", "encryption", "clockAccuracy", "synchronization", "synchronization by transfer", "periodic report",
-    "hardware error", "link with both ends' counters",
+    "hardware error", "link with both ends' counters", "link with both ends' addresses", "resolved report",
+    "filtered report", "connection to the accept list", "connection from the accept list",
+    "connection between private addresses", "connection to a private address of a stranger",
   ]
 }
 
