@@ -86,9 +86,16 @@ struct Advertiser {
 
   /// It changes nothing: `mutating` has it read everything where it is.
   mutating func claims(hasSyncInfo: Bool) -> Claims {
+    // Without looking into what is not there.
+    guard !identity.properties.usesLegacyPDUs else {
+      let time = packet.airTime(identity.properties.primary)
+      return Claims(
+        place: place, claim: events.claim(shortest: time, longest: duration(time), last: .distantFuture),
+        auxiliary: nil, hasReachedLimit: events.isBetweenEvents && events.hasReachedLimit)
+    }
     let isPending = auxiliary?.isPending ?? false
     return Claims(
-      place: place, claim: isPending && events.isBetweenEvents ? nil : claim,
+      place: place, claim: isPending && events.isBetweenEvents ? nil : claim(),
       auxiliary: auxiliaryClaim(hasSyncInfo: hasSyncInfo),
       hasReachedLimit: events.isBetweenEvents && !isPending && events.hasReachedLimit)
   }
@@ -112,18 +119,17 @@ struct Advertiser {
   }
 
   /// What the next packet on a primary channel needs.
-  private var claim: RadioClaim {
+  private mutating func claim() -> RadioClaim {
     let packetTime = packet.airTime(identity.properties.primary)
     // An announced packet is announced in time.
     let last = auxiliary?.nextStart.map { $0 - LL.minimumAuxiliaryFrameSpace - packetTime } ?? .distantFuture
-    return events.claim(shortest: packetTime, longest: duration, last: last)
+    return events.claim(shortest: packetTime, longest: duration(packetTime), last: last)
   }
 
   /// How long one channel needs the radio at most: the packet, and the longest exchange that may follow.
-  private var duration: TimeSpan {
-    let properties = identity.properties
-    let advertising = packet.airTime(properties.primary) + LL.interFrameSpace
-    guard properties.usesLegacyPDUs, properties.isAnswerable else { return advertising }
+  private mutating func duration(_ packetTime: TimeSpan) -> TimeSpan {
+    let advertising = packetTime + LL.interFrameSpace
+    guard identity.properties.usesLegacyPDUs, identity.properties.isAnswerable else { return advertising }
     guard let response else { return advertising + Self.connectTime }
     let scan = Self.scanTime + LL.interFrameSpace + response.airTime(.le1M)
     return advertising + max(Self.connectTime, scan)

@@ -28,7 +28,7 @@ struct Medium {
   }
 
   mutating func add(_ radio: RadioProperties, at now: Instant) {
-    radios.append(Radio(properties: radio, meter: RadioMeter(at: now)))
+    radios.append(Radio(properties: radio, meter: RadioMeter(at: now), place: propagation.losses.nextPlace()))
   }
 
   // MARK: Places
@@ -43,11 +43,13 @@ struct Medium {
   mutating func setProperties(_ properties: RadioProperties, of radio: RadioID, at now: Instant) {
     if properties.position != position(of: radio.index, at: now) { move(radio, along: nil) }
     radios[radio.index].properties = properties
+    if !radios[radio.index].isMoving { radios[radio.index].place = propagation.losses.nextPlace() }
   }
 
   mutating func move(_ radio: RadioID, along path: MovementPath?) {
     paths[radio.index] = path
     radios[radio.index].isMoving = path != nil
+    radios[radio.index].place = path == nil ? propagation.losses.nextPlace() : .passing
   }
 
   @inline(__always)
@@ -60,7 +62,7 @@ struct Medium {
 
   /// The radio begins to send; says when it ends.
   mutating func transmit(
-    _ packet: consuming AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
+    _ packet: AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
     power: Decibel, at now: Instant
   ) -> Instant {
     stop(radio, at: now)
@@ -71,36 +73,52 @@ struct Medium {
       return now + packet.airTime(modulation)
     }
     radios[index].meter.counts.packetsSent += 1
+    let number = bursts.nextNumber
+    radios[index].activity = .transmitting(number)
+    let origin = Origin(radio: radio, position: position(of: index, at: now), place: radios[index].place)
+    guard let faults else {
+      radios[index].packet = packet
+      return begin(packet, number, on: channel, modulation, power, from: origin, at: now)
+    }
     var record = TransmissionRecord(
-      number: bursts.nextNumber, radio: radio, packet: packet, channel: channel, modulation: modulation, power: power,
+      number: number, radio: radio, packet: packet, channel: channel, modulation: modulation, power: power,
       start: now, end: now)
-    faults?.transmissionBegins(&record)
-    radios[index].activity = .transmitting(record.number)
-    let end = begin(record, from: position(of: index, at: now), at: now)
+    faults.transmissionBegins(&record)
     radios[index].packet = record.packet
-    return end
+    return begin(
+      record.packet, number, on: record.channel, record.modulation, record.power, from: origin, at: now)
   }
 
   /// A packet begins that comes from no radio; says its number and when it ends.
   mutating func inject(_ injection: Injection, at now: Instant) -> (number: UInt64, end: Instant) {
     let number = bursts.nextNumber
     injected[number] = injection.packet
-    let record = TransmissionRecord(
-      number: number, radio: .none, packet: injection.packet, channel: injection.channel,
-      modulation: injection.modulation, power: injection.power, start: now, end: now)
-    return (number, begin(record, from: injection.position, at: now))
+    let end = begin(
+      injection.packet, number, on: injection.channel, injection.modulation, injection.power,
+      from: Origin(radio: .none, position: injection.position, place: .passing), at: now)
+    return (number, end)
   }
 
-  private mutating func begin(_ record: TransmissionRecord, from position: GridPosition, at now: Instant) -> Instant {
-    let end = now + record.packet.airTime(record.modulation)
+  private struct Origin {
+    let radio: RadioID
+    let position: GridPosition
+    let place: PlaceNumber
+  }
+
+  private mutating func begin(
+    _ packet: AirPacket, _ number: UInt64, on channel: RadioChannel, _ modulation: Modulation, _ power: Decibel,
+    from origin: Origin, at now: Instant
+  ) -> Instant {
+    let end = now + packet.airTime(modulation)
     bursts.append(
       Burst(
-        number: record.number, radio: Int32(truncatingIfNeeded: record.radio.index),
-        payloadOctets: UInt16(clamping: record.packet.payload.count), channel: record.channel,
-        modulation: record.modulation, accessAddress: record.packet.accessAddress,
-        power: record.power + antennaGain(of: record.radio.index), position: position, start: now, end: end))
+        number: number, radio: Int32(truncatingIfNeeded: origin.radio.index),
+        payloadOctets: UInt16(clamping: packet.payload.count), channel: channel, modulation: modulation,
+        phyNumber: modulation.phy.rawValue, accessAddress: packet.accessAddress,
+        power: power + antennaGain(of: origin.radio.index), position: origin.position, place: origin.place, start: now,
+        end: end))
     let burst = bursts.indices.upperBound - 1
-    let list = Int(record.channel.number)
+    let list = Int(channel.number)
     for place in ears[list].indices { lock(list, place, onto: burst, at: now) }
     return end
   }
@@ -117,8 +135,8 @@ struct Medium {
     radios[radio.index].activity = .listening(on: channel, place: place)
     ears[list].append(
       Ear(
-        radio: Int32(truncatingIfNeeded: radio.index), phy: phy, accessAddress: accessAddress, crcInit: crcInit,
-        until: until))
+        radio: Int32(truncatingIfNeeded: radio.index), phy: phy, phyNumber: phy.rawValue, accessAddress: accessAddress,
+        crcInit: crcInit, until: until))
     // What began at this very instant is heard from its beginning.
     for burst in bursts.indices.reversed() {
       guard bursts.all[burst].start == now else {
@@ -224,13 +242,13 @@ struct Medium {
 
   private mutating func lock(_ list: Int, _ place: Int, onto burst: Int, at now: Instant) {
     guard ears[list][place].accessAddress == bursts.all[burst].accessAddress,
-      ears[list][place].phy == bursts.all[burst].modulation.phy, ears[list][place].radio != bursts.all[burst].radio
+      ears[list][place].phyNumber == bursts.all[burst].phyNumber, ears[list][place].radio != bursts.all[burst].radio
     else { return }
     if let lock = ears[list][place].lock, lock.isFound || now < lock.foundAt || decideLock(list, place) { return }
     let receiver = Int(ears[list][place].radio)
-    guard !radios[receiver].isMuted, let level = levelAbove(everythingElseAt: receiver, of: burst, at: now) else {
-      return
-    }
+    guard !radios[receiver].isMuted,
+      let level = levelAbove(everythingElseAt: receiver, of: burst, at: now)
+    else { return }
     bursts.all[burst].locks += 1
     ears[list][place].lock = Ear.Lock(
       burst: bursts.all[burst].number, level: level, foundAt: now + bursts.all[burst].modulation.foundAfter)

@@ -1,12 +1,5 @@
 import BluetoothWire
 
-/// Something on the air besides the packet that a receiver wants, as strong as it counts on the receiver's channel.
-struct Disturber {
-  let start: Instant
-  let end: Instant
-  let power: LinearPower
-}
-
 /// Which bits arrive.
 extension Medium {
   /// What is weaker by more than this than the noise, or than what would cost a bit, adds less than 0.05 dB and is left out.
@@ -16,29 +9,35 @@ extension Medium {
 
   /// The burst's level at a receiver that could make it out now; nil: it is drowned by noise or by others. There not one
   /// access address in 90,000 would be found.
-  mutating func levelAbove(everythingElseAt receiver: Int, of burst: Int, at now: Instant) -> Decibel? {
-    let part = bursts.all[burst].modulation.accessAddressPart
-    let noise = radios[receiver].properties.noise(part.modulation)
-    let place = position(of: receiver, at: now)
-    let level = level(of: burst, at: receiver, place)
+  mutating func levelAbove(everythingElseAt radio: Int, of burst: Int, at now: Instant) -> Decibel? {
+    let modulation = bursts.all[burst].modulation.accessAddressPart.modulation
+    let noise = radios[radio].properties.noise(modulation)
+    let receiver = self.receiver(radio, on: bursts.all[burst].channel, modulation, at: now)
+    let level = bursts.level(of: burst, at: receiver, &propagation)
     guard level > noise else { return nil }
-    var others = LinearPower.none
-    for other in bursts.indices where other != burst {
-      guard bursts.all[other].end > now, bursts.all[other].radio != receiver else { continue }
-      let rest = self.level(of: other, at: receiver, place) - rejection(of: other, at: burst, part.modulation)
-      if rest >= level { return nil }
-      if rest > level - Self.negligible { others += LinearPower(rest) }
-    }
+    // What is on the same channel most often drowns it, and so saves looking at all else.
+    guard
+      var others = bursts.others(than: burst, sharingChannel: true, level, at: receiver, now, &propagation),
+      let apart = bursts.others(than: burst, sharingChannel: false, level, at: receiver, now, &propagation)
+    else { return nil }
+    others += apart
     if !sources.isEmpty {
       disturbers.removeAll(keepingCapacity: true)
-      gatherSources(
-        on: bursts.all[burst].channel, from: now, until: now + .nanoseconds(1), part.modulation, at: receiver, place,
-        above: level - Self.negligible)
+      gatherSources(at: receiver, from: now, until: now + .nanoseconds(1), above: level - Self.negligible)
       for disturber in disturbers { others += disturber.power }
     }
     guard !others.isNone else { return level }
     others += LinearPower(noise)
     return level > others.level ? level : nil
+  }
+
+  private func receiver(
+    _ radio: Int, on channel: RadioChannel, _ modulation: Modulation, at now: Instant
+  ) -> Receiver {
+    Receiver(
+      radio: Int32(truncatingIfNeeded: radio), channel: channel, modulation: modulation,
+      antennaGain: radios[radio].properties.antennaGain, place: radios[radio].place,
+      position: position(of: radio, at: now))
   }
 
   /// Whether the receiver finds the burst's access address.
@@ -68,19 +67,22 @@ extension Medium {
   private mutating func cost(of part: PacketPart, burst: Int, level: Decibel, at receiver: Int) -> UInt64 {
     let from = bursts.all[burst].start + part.offset
     let until = from + part.bitTime * part.bits
+    let noise = radios[receiver].properties.noise(part.modulation)
     let quiet = unavoidable(part.modulation, level: level, at: receiver)
-    let place = position(of: receiver, at: from)
-    gather(
-      besides: burst, from: from, until: until, part.modulation, at: receiver, place,
-      above: max(radios[receiver].properties.noise(part.modulation), level - Self.harmless) - Self.negligible)
+    if !disturbers.isEmpty { disturbers.removeAll(keepingCapacity: true) }
+    let receiver = self.receiver(receiver, on: bursts.all[burst].channel, part.modulation, at: from)
+    let floor = max(noise, level - Self.harmless) - Self.negligible
+    bursts.gather(
+      into: &disturbers, besides: burst, from: from, until: until, at: receiver, above: floor, &propagation)
+    if !sources.isEmpty { gatherSources(at: receiver, from: from, until: until, above: floor) }
     guard !disturbers.isEmpty else { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
     // Bit by bit; the disturbance only changes where something begins or ends.
-    let floor = LinearPower(quiet)
+    let unavoidable = LinearPower(quiet)
     var result: UInt64 = 0
     var bit: Int64 = 0
     while bit < part.bits, result < Bits.hopeless {
       let at = from + part.bitTime * bit
-      var sum = floor
+      var sum = unavoidable
       var changes = until
       for disturber in disturbers {
         if disturber.start > at {
@@ -109,59 +111,24 @@ extension Medium {
     return max(noise, distortion)
   }
 
-  @inline(__always)
-  func level(of burst: Int, at receiver: Int, _ place: GridPosition) -> Decibel {
-    bursts.all[burst].power + radios[receiver].properties.antennaGain
-      - propagation.loss(
-        from: bursts.all[burst].radio, at: bursts.all[burst].position, to: Int32(truncatingIfNeeded: receiver),
-        at: place)
-  }
-
-  /// What the receiver of `burst` does not get of `other` because of its channel.
-  @inline(__always)
-  private func rejection(of other: Int, at burst: Int, _ modulation: Modulation) -> Decibel {
-    Selectivity.rejection(
-      atOffset: bursts.all[other].channel.megahertz - bursts.all[burst].channel.megahertz, modulation)
-  }
-
-  /// Fills `disturbers` with all that overlaps the time and is stronger than `floor` at the receiver of `burst`.
-  private mutating func gather(
-    besides burst: Int, from: Instant, until: Instant, _ modulation: Modulation, at receiver: Int,
-    _ place: GridPosition, above floor: Decibel
-  ) {
-    disturbers.removeAll(keepingCapacity: true)
-    for other in bursts.indices where other != burst {
-      guard bursts.all[other].end > from, bursts.all[other].start < until, bursts.all[other].radio != receiver else {
-        continue
-      }
-      let level = level(of: other, at: receiver, place) - rejection(of: other, at: burst, modulation)
-      guard level > floor else { continue }
-      disturbers.append(
-        Disturber(start: bursts.all[other].start, end: bursts.all[other].end, power: LinearPower(level)))
-    }
-    guard !sources.isEmpty else { return }
-    gatherSources(
-      on: bursts.all[burst].channel, from: from, until: until, modulation, at: receiver, place, above: floor)
-  }
-
   /// Adds to `disturbers` what the sources of interference do: one for each of their phases that counts.
   private mutating func gatherSources(
-    on channel: RadioChannel, from: Instant, until: Instant, _ modulation: Modulation, at receiver: Int,
-    _ place: GridPosition, above floor: Decibel
+    at receiver: Receiver, from: Instant, until: Instant, above floor: Decibel
   ) {
     for source in sources.indices {
       let level =
-        sources[source].power + radios[receiver].properties.antennaGain
+        sources[source].power + receiver.antennaGain
         - propagation.loss(
-          from: -1 - Int32(truncatingIfNeeded: source), at: sources[source].position,
-          to: Int32(truncatingIfNeeded: receiver), at: place)
+          from: -1 - Int32(truncatingIfNeeded: source), at: sources[source].position, to: receiver.radio,
+          at: receiver.position)
       guard level > floor else { continue }
       let seed = chance.seed(ofSource: source)
       var now = from
       while now < until {
         let phase = sources[source].phase(at: now, seed: seed)
         if let frequency = phase.frequency {
-          let rest = level - sources[source].rejection(on: channel, modulation, frequency: frequency)
+          let rest =
+            level - sources[source].rejection(on: receiver.channel, receiver.modulation, frequency: frequency)
           if rest > floor { disturbers.append(Disturber(start: now, end: phase.until, power: LinearPower(rest))) }
         }
         now = phase.until

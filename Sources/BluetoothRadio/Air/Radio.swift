@@ -29,6 +29,8 @@ struct Radio {
   var isMuted = false
   /// It has a path, so its position changes with time.
   var isMoving = false
+  /// Where it stands; `passing` as long as it is moving.
+  var place: PlaceNumber
   /// What it sends.
   var packet: AirPacket?
 }
@@ -46,6 +48,8 @@ struct Ear {
 
   let radio: Int32
   let phy: PHY
+  /// Its raw value, which is compared in place.
+  let phyNumber: UInt8
   let accessAddress: UInt32
   let crcInit: UInt32
   let until: Instant?

@@ -20,6 +20,16 @@ enum Selectivity {
     }
   }
 
+  /// The same for one whose channel is so many numbers away: each is 2 MHz.
+  @inline(__always)
+  static func rejection(channels: Int32, _ modulation: Modulation) -> Decibel {
+    // Most channels are far away.
+    if channels >= 3, case .le1M = modulation { return far }
+    return rejection(atOffset: 2 * Int(channels), modulation)
+  }
+
+  private static let far = Decibel(48)
+
   /// C/I 21, 15, −17 and −27 dB at 0, 1, 2 and from 3 MHz on.
   @inline(__always)
   private static func rejection(atDistance megahertz: Int) -> Decibel {
@@ -27,7 +37,7 @@ enum Selectivity {
     case 0: Decibel(0)
     case 1: Decibel(6)
     case 2: Decibel(38)
-    default: Decibel(48)
+    default: far
     }
   }
 }

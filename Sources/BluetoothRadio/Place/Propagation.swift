@@ -2,9 +2,10 @@ import BluetoothWire
 
 /// What is lost between any two places of a world.
 struct Propagation {
-  var model = PathLossModel()
+  var model = PathLossModel() { didSet { losses.removeAll() } }
   /// Of pairs whose loss does not follow the model.
   private var givenLosses: [UInt64: Decibel] = [:]
+  var losses = LossCache()
   private let chance: AirChance
 
   init(chance: AirChance) { self.chance = chance }
@@ -12,6 +13,7 @@ struct Propagation {
   /// Sets what the pair loses, in both directions, wherever they are; nil: as the model says.
   mutating func setLoss(_ loss: Decibel?, between one: RadioID, and other: RadioID) {
     givenLosses[Self.key(Int32(one.index), Int32(other.index))] = loss
+    losses.removeAll()
   }
 
   @inline(__always)

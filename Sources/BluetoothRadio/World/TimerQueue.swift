@@ -115,10 +115,24 @@ struct TimerQueue {
       let firstChild = 4 * position + 1
       guard firstChild < heap.count else { break }
       var best = firstChild
-      for child in firstChild..<min(firstChild + 4, heap.count) where heap[child].precedes(heap[best]) { best = child }
-      guard heap[best].precedes(entry) else { break }
-      heap[position] = heap[best]
-      positions[heap[best].slot] = Int32(truncatingIfNeeded: position)
+      var earliest = heap[firstChild]
+      if firstChild + 3 < heap.count {
+        // Two pairs, and then the better ones of them: nothing to guess for the processor.
+        let (second, third, fourth) = (heap[firstChild + 1], heap[firstChild + 2], heap[firstChild + 3])
+        let (isSecond, isFourth) = (second.precedes(earliest), fourth.precedes(third))
+        earliest = isSecond ? second : earliest
+        let other = isFourth ? fourth : third
+        let isOther = other.precedes(earliest)
+        earliest = isOther ? other : earliest
+        best += isOther ? (isFourth ? 3 : 2) : (isSecond ? 1 : 0)
+      } else {
+        for child in firstChild + 1..<heap.count where heap[child].precedes(earliest) {
+          (best, earliest) = (child, heap[child])
+        }
+      }
+      guard earliest.precedes(entry) else { break }
+      heap[position] = earliest
+      positions[earliest.slot] = Int32(truncatingIfNeeded: position)
       position = best
     }
     heap[position] = entry

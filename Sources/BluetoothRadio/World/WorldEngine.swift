@@ -16,7 +16,7 @@ package final class WorldEngine {
   package let generator: SplitGenerator
   /// Where all packets of this world live.
   package let pool = PacketPool()
-  package var observer: (any AirObserver)? {
+  @exclusivity(unchecked) package var observer: (any AirObserver)? {
     willSet { if newValue != nil { runAll() } }
   }
   /// Who has transmissions fail although their signals are good; nil: nobody.
@@ -211,10 +211,10 @@ package final class WorldEngine {
     }
   }
 
-  private func obey(_ command: consuming RadioCommand, _ radio: RadioID) {
+  private func obey(_ command: RadioCommand, _ radio: RadioID) {
     if medium.isTransmitting(radio) { abandonTransmission(of: radio) }
     let listeningEnds = Self.slot(of: radio.index, .listeningEnds)
-    switch consume command {
+    switch command {
     case .transmit(let packet, let channel, let modulation, let power):
       let end = medium.transmit(packet, from: radio, on: channel, modulation: modulation, power: power, at: now)
       timers.set(Self.slot(of: radio.index, .transmissionEnds), to: end)
@@ -260,7 +260,7 @@ package final class WorldEngine {
   }
 
   private func burstEnds(_ number: UInt64) {
-    receptions.removeAll(keepingCapacity: true)
+    if !receptions.isEmpty { receptions.removeAll(keepingCapacity: true) }
     guard
       let record = medium.burstEnds(number, at: now, isObserved: observer != nil, receptions: &receptions)
     else { return }

@@ -162,8 +162,8 @@ extension Medium {
     var burst = Burst(
       number: bursts.nextNumber, radio: Int32(truncatingIfNeeded: index),
       payloadOctets: UInt16(clamping: packet.payload.count), channel: channel, modulation: modulation,
-      accessAddress: packet.accessAddress, power: power + antennaGain(of: index),
-      position: radios[index].properties.position, start: start, end: end)
+      phyNumber: modulation.phy.rawValue, accessAddress: packet.accessAddress, power: power + antennaGain(of: index),
+      position: radios[index].properties.position, place: radios[index].place, start: start, end: end)
     burst.isLate = true
     bursts.append(burst)
     return end
