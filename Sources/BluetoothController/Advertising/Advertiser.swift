@@ -118,7 +118,7 @@ struct Advertiser {
     mutating get { events.isBetweenEvents }
   }
 
-  /// What the next packet on a primary channel needs.
+  /// What the next packet on a primary channel needs; `mutating` as `claims` is.
   private mutating func claim() -> RadioClaim {
     let packetTime = packet.airTime(identity.properties.primary)
     // An announced packet is announced in time.
