@@ -100,7 +100,9 @@ let package = Package(
       name: "BluetoothRadioTests", dependencies: ["BluetoothRadio", "BluetoothWire"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothControllerTests",
-      dependencies: ["BluetoothController", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", "TestVectors"],
+      dependencies: [
+        "BluetoothHost", "BluetoothController", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire", "TestVectors",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothCaptureTests", dependencies: ["BluetoothCapture", "BluetoothWire"], swiftSettings: settings),

@@ -163,12 +163,16 @@ struct ConnectionTests {
 
   @Test("S26: a connection without any packet is given up after six intervals")
   func failedToBeEstablished() throws {
-    let link = try TestLink()
-    link.air.fate = { _ in .lost }
+    let link = try TestLink(attacked: .peripheral)
+    try link.connectAnew(timeout: 200)
+    link.air.fate = { [accessAddress = link.accessAddress] in
+      $0.packet.accessAddress == accessAddress ? .lost : .arrives
+    }
     link.air.run(for: .milliseconds(190))
     #expect(link.central.disconnections == [.connectionFailedToBeEstablished])
     #expect(link.peripheral.disconnections == [.connectionFailedToBeEstablished])
     link.air.fate = { _ in .arrives }
+    #expect(link.othersGoOn())
     link.peripheral.advertise()
     link.central.connect(to: link.peripheral)
     link.air.run(for: .seconds(1))

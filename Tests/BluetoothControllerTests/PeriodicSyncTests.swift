@@ -298,8 +298,10 @@ struct PeriodicSyncTests {
   // MARK: S24
 
   @Test("S24: SyncInfo that makes no sense is not followed")
-  func nonsense() {
+  func nonsense() throws {
     let scripted = ScriptedAdvertiser(air: air)
+    // Its events are where no packet of the nonsense is.
+    let bystander = try Bystander(of: scanner, on: air, interval: 400, isExtended: true)
     let wrong: [(inout LL.SyncInfo) -> Void] = [
       { $0.interval = 5 }, { $0.interval = 0 }, { $0.channelMap = ChannelMap(bits: 1) }, { $0.accessAddress = 0 },
       { $0.accessAddress = LL.advertisingAccessAddress }, { $0.offset = .none },
@@ -307,7 +309,7 @@ struct PeriodicSyncTests {
     for (index, change) in wrong.enumerated() {
       var info = LL.SyncInfo.example
       change(&info)
-      let start = Instant.zero + .milliseconds(Int64(10 + 20 * index))
+      let start = air.now + .milliseconds(Int64(10 + 20 * index))
       scripted.announce(at: start, to: .milliseconds(2))
       scripted.send(
         LL.ExtendedAdvertisingPayload(advertiser: scripted.address, dataInfo: scripted.dataInfo, syncInfo: info),
@@ -318,6 +320,7 @@ struct PeriodicSyncTests {
     #expect(synchronize(with: wanted) == .success)
     air.run(for: .seconds(3))
     #expect(scanner.syncs.isEmpty && scanner.extendedReports.count == wrong.count)
+    #expect(bystander.isUnharmed())
   }
 }
 

@@ -276,7 +276,8 @@ struct SyncTransferTests {
   }
 
   @Test("S24: a transfer of nonsense is ignored, and the connection goes on")
-  func nonsense() {
+  func nonsense() throws {
+    let bystander = try Bystander(of: peripheral, on: air, isExtended: true)
     expectTransfers(peripheral)
     var transfer = LL.PeriodicSyncTransfer(
       serviceData: 0, syncInfo: .example, connectionEventCount: 0x8000, lastPeriodicEventCounter: 1,
@@ -299,7 +300,7 @@ struct SyncTransferTests {
     }
     for payload in payloads { _ = link.injectFromCentral(payload) }
     air.run(for: .seconds(2))
-    #expect(peripheral.periodicReports.isEmpty && link.isAlive())
+    #expect(peripheral.periodicReports.isEmpty && link.isAlive() && bystander.isUnharmed())
   }
 }
 

@@ -17,6 +17,7 @@ struct EncryptionAttackTests {
     #expect(peer.disconnections == [.connectionTimeout])
     #expect(!link.controlPDUs.contains { $0.pdu.opcode == .terminateInd })
     #expect(victim.data.isEmpty && peer.data.isEmpty)
+    #expect(link.othersGoOn())
   }
 
   /// Has one new packet of `device` that `condition` chooses arrive as `change` makes it.
@@ -24,11 +25,12 @@ struct EncryptionAttackTests {
     on link: TestLink, from device: Int, where condition: @escaping (TestAir.Transmission) -> Bool = { _ in true },
     by change: @escaping (inout TestAir.Transmission) -> Void
   ) {
+    let accessAddress = link.accessAddress
     var isDone = false
     link.air.fate = { transmission in
-      guard !isDone, transmission.device == device, !transmission.isAdvertising, condition(transmission) else {
-        return .arrives
-      }
+      guard !isDone, transmission.device == device, transmission.packet.accessAddress == accessAddress,
+        condition(transmission)
+      else { return .arrives }
       isDone = true
       change(&transmission)
       return .arrives
@@ -37,7 +39,7 @@ struct EncryptionAttackTests {
 
   @Test("S17: LL_PAUSE_ENC_REQ on a link in clear is rejected")
   func pauseInClear() throws {
-    let link = try TestLink()
+    let link = try TestLink(attacked: [.central, .peripheral])
     #expect(link.injectFromCentral([0x0A]) == [[0x11, 0x0A, 0x24]])
     #expect(link.injectFromPeripheral([0x0A]) == [[0x07, 0x0A]])
     #expect(link.isAlive())
@@ -45,7 +47,7 @@ struct EncryptionAttackTests {
 
   @Test("S17: LL_PAUSE_ENC_REQ in clear on an encrypted link is a MIC failure")
   func pauseInClearWhileEncrypted() throws {
-    let link = try TestLink.encrypted()
+    let link = try TestLink.encrypted(attacked: .peripheral)
     replace(on: link, from: 0) { $0.replace(with: OutgoingPDU(llid: .control, payload: [0x0A], meaning: .none)) }
     expectMICFailure(of: \.peripheral, on: link)
   }
@@ -54,7 +56,7 @@ struct EncryptionAttackTests {
     "S17: data in clear in place of what comes next, after a pause, is never delivered",
     arguments: [LL.ControlOpcode.pauseEncRsp, .encReq, .startEncRsp])
   func dataAfterPause(opcode: LL.ControlOpcode) throws {
-    let link = try TestLink.encrypted()
+    let link = try TestLink.encrypted(attacked: .peripheral)
     replace(
       on: link, from: 0, where: { $0.controlPDU?.opcode == opcode }, by: { $0.replace(with: .data([1, 2, 3, 4, 5])) })
     link.enableEncryption()
@@ -65,7 +67,7 @@ struct EncryptionAttackTests {
     "S17: the central does not take data in clear after a pause either",
     arguments: [LL.ControlOpcode.encRsp, .startEncReq, .startEncRsp])
   func dataOfPeripheralAfterPause(opcode: LL.ControlOpcode) throws {
-    let link = try TestLink.encrypted()
+    let link = try TestLink.encrypted(attacked: .central)
     replace(
       on: link, from: 1, where: { $0.controlPDU?.opcode == opcode }, by: { $0.replace(with: .data([1, 2, 3, 4, 5])) })
     link.enableEncryption()
@@ -105,14 +107,14 @@ struct EncryptionAttackTests {
 
   @Test("S22: a frame that is injected into an encrypted link is a MIC failure", arguments: [1, 4, 5, 20])
   func injection(length: Int) throws {
-    let link = try TestLink.encrypted()
+    let link = try TestLink.encrypted(attacked: .peripheral)
     replace(on: link, from: 0) { $0.replace(with: .data(ByteSlice(Array(repeating: 7, count: length)))) }
     expectMICFailure(of: \.peripheral, on: link)
   }
 
   @Test("S22: a frame that is injected into a link in clear is taken, and the link goes on")
   func injectionInClear() throws {
-    let link = try TestLink()
+    let link = try TestLink(attacked: .peripheral)
     replace(on: link, from: 0) { $0.replace(with: .data([7, 7])) }
     link.runEvents(2)
     #expect(link.peripheral.data.map(\.payload) == [[7, 7]])
@@ -121,7 +123,7 @@ struct EncryptionAttackTests {
 
   @Test("S23: a wrong bit anywhere is a MIC failure", arguments: [0, 3, 4, 6])
   func wrongBit(octet: Int) throws {
-    let link = try TestLink.encrypted()
+    let link = try TestLink.encrypted(attacked: .peripheral)
     replace(
       on: link, from: 0, where: { !$0.packet.payload.isEmpty },
       by: { transmission in
@@ -135,11 +137,12 @@ struct EncryptionAttackTests {
 
   @Test("S23: a packet of before is a MIC failure, and the key is as good as it was", arguments: [true, false])
   func replay(fromCentral: Bool) throws {
-    let link = try TestLink.encrypted()
+    let link = try TestLink.encrypted(attacked: fromCentral ? .peripheral : .central)
     let (sender, handle) = fromCentral ? (link.central, link.centralHandle) : (link.peripheral, link.peripheralHandle)
     sender.send([1, 2, 3], on: handle)
     link.runEvents(2)
-    let recorded = try #require(link.air.log.first { !$0.packet.payload.isEmpty })
+    let recorded = try #require(
+      link.air.log.first { $0.packet.accessAddress == link.accessAddress && !$0.packet.payload.isEmpty })
     link.central.clear()
     link.peripheral.clear()
     replace(on: link, from: sender.number) {
@@ -163,7 +166,7 @@ struct EncryptionAttackTests {
 
   @Test("S16: encryption PDUs that nothing has asked for change nothing")
   func stray() throws {
-    let link = try TestLink()
+    let link = try TestLink(attacked: [.central, .peripheral])
     let response = [UInt8(0x04)] + Array(repeating: 0, count: 12)
     for payload in [response, [0x06], [0x0B]] {
       #expect(link.injectFromCentral(payload).isEmpty)

@@ -52,6 +52,8 @@ struct HostFlowControlTests {
     #expect(link.peripheral.data.map(\.payload) == (0..<40).map { [$0] })
     #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
     #expect(link.central.completedPackets == 40)
+    complete(1, of: link)
+    #expect(link.peripheral.servesNewcomer())
   }
 
   @Test("Packets that are longer than the host's buffers come in parts")

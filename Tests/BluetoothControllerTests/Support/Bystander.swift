@@ -4,28 +4,33 @@ import Testing
 
 @testable import BluetoothController
 
-/// Another connection of a device that is attacked: its ends answer each other without a pause, and nothing that happens to the
-/// device may keep them from it.
+/// Another connection of a device that is attacked: its peer reads an attribute again as soon as it has been answered, and
+/// nothing that happens to the device may keep either from it.
 final class Bystander {
   private let air: TestAir
   private let attacked: TestDevice
-  private let peer = TestDevice("bystander", address: 0x4444_4444_4444)
+  private let peer: TestDevice
   private let interval: TimeSpan
+  private let isExtended: Bool
   private var attackedHandle = HCI.ConnectionHandle(rawValue: 0)
   private var peerHandle = HCI.ConnectionHandle(rawValue: 0)
 
-  private var messages: UInt16 = 0
-  private var isInOrder = true
-  private var lastMessage = Instant.zero
+  /// How often the peer has been answered.
+  private var reads: UInt16 = 0
+  private var isRight = true
+  private var lastRead = Instant.zero
   private var longestSilence = TimeSpan.zero
 
-  /// Connects `device` to a device of its own, and lets them exchange data.
+  /// Connects `device` to a device of its own, which reads from it.
   ///
   /// - Parameter isExtended: by the commands of extended advertising.
   init(of device: TestDevice, on air: TestAir, interval: UInt16 = 24, isExtended: Bool = false) throws {
     self.air = air
     attacked = device
     self.interval = ConnectionParameters.intervalUnit * Int64(interval)
+    self.isExtended = isExtended
+    let peer = TestDevice("bystander \(device.number)", address: 0x4444_4444_4440 + UInt64(device.number))
+    self.peer = peer
     air.add(peer)
     peer.start()
     peer.advertise()
@@ -35,38 +40,47 @@ final class Bystander {
       device.connect(to: peer, interval: interval, timeout: 400)
     }
     air.run(until: { !device.connectionCompletes.isEmpty && !peer.connectionCompletes.isEmpty })
-    attackedHandle = try #require(device.connectionCompletes.first).handle
+    let connection = try #require(device.connectionCompletes.first)
+    attackedHandle = connection.handle
     peerHandle = try #require(peer.connectionCompletes.first).handle
-    device.setAside(attackedHandle) { [unowned self] in take($0, from: peer, to: attacked, attackedHandle) }
-    peer.setAside(peerHandle) { [unowned self] in take($0, from: attacked, to: peer, peerHandle) }
-    attacked.send(message, on: attackedHandle)
-    air.run(until: { messages >= 4 })
-    #expect(messages >= 4)
+    device.serveAttributes(on: connection)
+    peer.setAside(peerHandle) { [unowned self] in take($0) }
+    read()
+    air.run(until: { reads >= 2 })
+    #expect(reads >= 2)
     longestSilence = .zero
     device.clear()
     peer.clear()
   }
 
-  private var message: [UInt8] {
-    [0xB5, UInt8(truncatingIfNeeded: messages), UInt8(truncatingIfNeeded: messages >> 8)]
+  private func read() { peer.send(AttributeServer.readRequest(AttributeServer.countHandle), on: peerHandle) }
+
+  private func take(_ data: HCI.ACLData) {
+    isRight = isRight && data.payload == ByteSlice(AttributeServer.readResponse(AttributeServer.octets(reads)))
+    noteSilence()
+    lastRead = air.now
+    reads &+= 1
+    read()
   }
 
-  private func take(
-    _ data: HCI.ACLData, from sender: TestDevice, to recipient: TestDevice, _ handle: HCI.ConnectionHandle
-  ) {
-    isInOrder = isInOrder && data.payload == ByteSlice(message)
-    longestSilence = max(longestSilence, air.now - lastMessage)
-    lastMessage = air.now
-    messages &+= 1
-    recipient.send(message, on: handle)
-  }
+  private func noteSilence() { longestSilence = max(longestSilence, air.now - lastRead) }
 
-  /// Whether nothing has been lost, late or wrong, and data still go both ways.
+  /// That the peer has had to wait until now counts for nothing: the device's own host was the reason.
+  func excuseSilence() { (lastRead, longestSilence) = (air.now, .zero) }
+
+  /// Whether each read has been answered in time, once and rightly, and those that follow are.
   func goesOn() -> Bool {
-    let before = messages
+    let before = reads
     air.run(for: interval * 10)
-    longestSilence = max(longestSilence, air.now - lastMessage)
-    return messages &- before >= 8 && isInOrder && longestSilence <= interval * 6 && peer.disconnections.isEmpty
+    noteSilence()
+    return reads &- before >= 4 && isRight && longestSilence <= interval * 6 && peer.disconnections.isEmpty
       && attacked.controller.index(of: attackedHandle) != nil
+  }
+
+  /// What has to be true after every attack: the device serves somebody who comes anew, and this connection goes on.
+  func isUnharmed() -> Bool {
+    // Both, whatever the first says.
+    let isServing = attacked.servesNewcomer(isExtended: isExtended)
+    return goesOn() && isServing
   }
 }

@@ -43,10 +43,11 @@ extension TestLink {
 
   /// A link on which both hosts have been told of encryption.
   static func encrypted(
-    interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200,
+    interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200, attacked: Sides = [],
     prepare: (TestDevice, TestDevice) -> Void = { _, _ in }
   ) throws -> TestLink {
-    let link = try TestLink(interval: interval, latency: latency, timeout: timeout, prepare: prepare)
+    let link = try TestLink(
+      interval: interval, latency: latency, timeout: timeout, attacked: attacked, prepare: prepare)
     link.peripheral.answersKeyRequests()
     #expect(link.enableEncryption() == .success)
     link.air.run(until: { !link.central.encryptionChanges.isEmpty })
@@ -59,11 +60,11 @@ extension TestLink {
     return link
   }
 
-  /// The LL Control PDUs of the log, without those that were sent again, and who sent them.
+  /// This link's LL Control PDUs of the log, without those that were sent again, and who sent them.
   var controlPDUs: [(device: Int, pdu: LL.ControlPDU)] {
     var last: [Int: Bool] = [:]
     var result: [(device: Int, pdu: LL.ControlPDU)] = []
-    for sent in air.log {
+    for sent in air.log where sent.packet.accessAddress == accessAddress {
       guard let header = sent.dataHeader, last[sent.device] != header.sequenceNumber else { continue }
       last[sent.device] = header.sequenceNumber
       if let pdu = sent.controlPDU { result.append((sent.device, pdu)) }
@@ -71,9 +72,11 @@ extension TestLink {
     return result
   }
 
-  /// Whether everything that was sent since the log was cleared, and is not empty, was encrypted.
+  /// Whether everything that was sent here since the log was cleared, and is not empty, was encrypted.
   var isAllEncrypted: Bool {
-    air.log.allSatisfy { $0.isAdvertising || $0.packet.payload.isEmpty || $0.packet.plainPayload != nil }
+    air.log.allSatisfy {
+      $0.packet.accessAddress != accessAddress || $0.packet.payload.isEmpty || $0.packet.plainPayload != nil
+    }
   }
 }
 

@@ -297,8 +297,8 @@ final class TestDevice {
   var onEvent: ((TestDevice, HCI.Event) -> Void)?
   weak var air: TestAir?
   var number = 0
-  /// A connection that is no matter of the test's, and what its host does with its data.
-  private var aside: (handle: HCI.ConnectionHandle, take: (HCI.ACLData) -> Void)?
+  /// The connections that are no matter of the test's, and what the host does with their data.
+  private var aside: [HCI.ConnectionHandle: (HCI.ACLData) -> Void] = [:]
   /// The host takes nothing that its controller has for it.
   var isAsleep = false
 
@@ -357,8 +357,11 @@ final class TestDevice {
         } catch {
           Issue.record("event \(code): \(error)")
         }
-      case .acl(let acl) where acl.handle == aside?.handle: aside?.take(acl)
       case .acl(let acl):
+        if let take = aside[acl.handle] {
+          take(acl)
+          continue
+        }
         data.append(acl)
         onData?(self, acl)
       case .command: Issue.record("a command from a controller")
@@ -367,7 +370,20 @@ final class TestDevice {
   }
 
   /// What comes on this connection does not count as `data`.
-  func setAside(_ handle: HCI.ConnectionHandle, _ take: @escaping (HCI.ACLData) -> Void) { aside = (handle, take) }
+  func setAside(_ handle: HCI.ConnectionHandle, _ take: @escaping (HCI.ACLData) -> Void) { aside[handle] = take }
+
+  /// As if there had never been this connection, which has ended.
+  func forget(_ connection: HCI.ConnectionComplete) {
+    aside[connection.handle] = nil
+    events.removeAll {
+      switch $0 {
+      case .leConnectionComplete(connection), .leEnhancedConnectionComplete(connection): true
+      case .disconnectionComplete(_, connection.handle, _), .leAdvertisingSetTerminated(_, _, connection.handle, _):
+        true
+      default: false
+      }
+    }
+  }
 
   func clear() {
     events.removeAll()

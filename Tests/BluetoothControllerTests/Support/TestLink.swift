@@ -11,16 +11,22 @@ final class TestLink {
   let peripheral: TestDevice
   private(set) var centralHandle = HCI.ConnectionHandle(rawValue: 0)
   private(set) var peripheralHandle = HCI.ConnectionHandle(rawValue: 0)
-  /// Of the device that is attacked.
-  private var bystander: Bystander?
+  /// Of this link, not of others of its devices.
+  private(set) var accessAddress: UInt32 = 0
+  /// Of those that are attacked.
+  private var bystanders: [Bystander] = []
 
-  enum Side { case central, peripheral }
+  struct Sides: OptionSet {
+    let rawValue: UInt8
+    static let central = Sides(rawValue: 1)
+    static let peripheral = Sides(rawValue: 2)
+  }
 
   /// `isExtended`: made by the commands of extended advertising, so that both may go on using them. `attacked`: who is to have
   /// another connection, too, which has to go on whatever becomes of this one.
   init(
     interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200, isExtended: Bool = false,
-    attacked: Side? = nil,
+    attacked: Sides = [],
     central changeCentral: (inout ControllerConfiguration) -> Void = { _ in },
     peripheral changePeripheral: (inout ControllerConfiguration) -> Void = { _ in },
     prepare: (TestDevice, TestDevice) -> Void = { _, _ in }
@@ -32,6 +38,16 @@ final class TestLink {
     central.start()
     peripheral.start()
     prepare(central, peripheral)
+    try connect(interval: interval, latency: latency, timeout: timeout, isExtended: isExtended)
+    if attacked.contains(.central) {
+      bystanders.append(try Bystander(of: central, on: air, isExtended: isExtended))
+    }
+    if attacked.contains(.peripheral) {
+      bystanders.append(try Bystander(of: peripheral, on: air, isExtended: isExtended))
+    }
+  }
+
+  private func connect(interval: UInt16, latency: UInt16, timeout: UInt16, isExtended: Bool) throws {
     if isExtended {
       peripheral.send(.leSetExtendedAdvertisingParameters(.every100ms(0, .connectable)))
       peripheral.enable(0)
@@ -47,13 +63,23 @@ final class TestLink {
     peripheralHandle = try #require(peripheral.connectionCompletes.first).handle
     central.clear()
     peripheral.clear()
-    guard let attacked else { return }
-    bystander = try Bystander(
-      of: attacked == .central ? central : peripheral, on: air, isExtended: isExtended)
+    accessAddress = try #require(central.controller.connections.first { $0.handle == centralHandle }).accessAddress
   }
 
-  /// Whether the other connection of the device that is attacked has not suffered.
-  func othersGoOn() -> Bool { bystander?.goesOn() ?? true }
+  /// Ends the connection, where there still is one, and makes another.
+  func connectAnew(timeout: UInt16) throws {
+    central.send(.disconnect(centralHandle, reason: .remoteUserTerminatedConnection))
+    air.run(until: { [self] in
+      central.controller.index(of: centralHandle) == nil && peripheral.controller.index(of: peripheralHandle) == nil
+    })
+    central.clear()
+    peripheral.clear()
+    try connect(interval: 24, latency: 0, timeout: timeout, isExtended: false)
+  }
+
+  /// Whether the devices that are attacked have not suffered: their other connections go on, they are there for whoever
+  /// comes anew, and attributes are served to all.
+  func othersGoOn() -> Bool { bystanders.allSatisfy { $0.isUnharmed() } }
 
   /// Lets `count` connection events pass.
   func runEvents(_ count: Int64, interval: TimeSpan = .milliseconds(30)) { air.run(for: interval * count) }
@@ -74,7 +100,6 @@ extension TestLink {
     _ payload: [UInt8], from device: TestDevice, _ handle: HCI.ConnectionHandle, events: Int64
   ) -> [ByteSlice] {
     let octets = ByteSlice(payload)
-    let accessAddress = device.controller.connections.first { $0.handle == handle }?.accessAddress
     air.fate = { transmission in
       if transmission.device == device.number, transmission.dataHeader?.llid == .start,
         transmission.packet.payload == octets
@@ -100,13 +125,16 @@ extension TestLink {
     return answers
   }
 
-  /// Whether data still goes both ways, here and on the other connection of the device that is attacked.
-  func isAlive() -> Bool {
+  /// Whether data still goes both ways here, and those that are attacked have not suffered otherwise.
+  func isAlive() -> Bool { exchangesData() && othersGoOn() }
+
+  /// Whether data still goes both ways here.
+  func exchangesData() -> Bool {
     central.clear()
     peripheral.clear()
     central.send([0xA1], on: centralHandle)
     peripheral.send([0xA2], on: peripheralHandle)
     air.run(for: .milliseconds(500))
-    return central.data.map(\.payload) == [[0xA2]] && peripheral.data.map(\.payload) == [[0xA1]] && othersGoOn()
+    return central.data.map(\.payload) == [[0xA2]] && peripheral.data.map(\.payload) == [[0xA1]]
   }
 }

@@ -1,0 +1,60 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+extension TestDevice {
+  /// Whether the device does what it did before it was attacked: it advertises, takes the connection of a device that
+  /// had none, answers an ATT Read Request on it, and lets it go. It must not be advertising, and has forgotten all of
+  /// that afterwards.
+  ///
+  /// - Parameter isExtended: by the commands of extended advertising.
+  func servesNewcomer(isExtended: Bool = false) -> Bool {
+    guard let air else { return false }
+    let newcomer = Self.newcomer(on: air)
+    if isExtended {
+      #expect(send(.leSetExtendedAdvertisingParameters(.every100ms(Self.newcomersSet, .connectable))) == .success)
+      #expect(enable(Self.newcomersSet) == .success)
+      newcomer.connectExtended(to: self)
+    } else {
+      advertise()
+      newcomer.connect(to: self)
+    }
+    let peer = HCI.PeerAddress(newcomer.address)
+    air.run(
+      until: { newcomer.connectionCompletes.count == 1 && connectionCompletes.contains { $0.peer == peer } },
+      limit: .seconds(2))
+    guard let theirs = newcomer.connectionCompletes.first, theirs.status == .success,
+      let ours = connectionCompletes.first(where: { $0.peer == peer }), ours.status == .success
+    else { return false }
+
+    serveAttributes(on: ours)
+    newcomer.send(AttributeServer.readRequest(AttributeServer.deviceNameHandle), on: theirs.handle)
+    air.run(until: { !newcomer.data.isEmpty }, limit: .seconds(1))
+    let expected = AttributeServer.readResponse([UInt8](AttributeServer.deviceName.utf8))
+    let isAnswered = newcomer.data.map(\.payload) == [ByteSlice(expected)]
+
+    newcomer.send(.disconnect(theirs.handle, reason: .remoteUserTerminatedConnection))
+    air.run(until: { controller.index(of: ours.handle) == nil && !newcomer.disconnections.isEmpty }, limit: .seconds(1))
+    let hasGone = controller.index(of: ours.handle) == nil
+    forget(ours)
+    return isAnswered && hasGone
+  }
+
+  private static let newcomersSet: HCI.AdvertisingHandle = 0x0E
+
+  /// The device that comes to see, without anything that is left from before.
+  private static func newcomer(on air: TestAir) -> TestDevice {
+    let address = DeviceAddress(0x5555_5555_5555, .public)
+    let newcomer: TestDevice
+    if let known = air.devices.first(where: { $0.address == address }) {
+      newcomer = known
+    } else {
+      newcomer = TestDevice("newcomer", address: 0x5555_5555_5555)
+      air.add(newcomer)
+    }
+    newcomer.start()
+    return newcomer
+  }
+}
