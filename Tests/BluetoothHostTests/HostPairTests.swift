@@ -3,7 +3,7 @@ import BluetoothWire
 import Testing
 
 /// Two hosts with one link between them, and controllers that pass on what they are given.
-private struct Pair {
+struct HostPair {
   var central = Bench()
   var peripheral = Bench()
   let atCentral: HCI.ConnectionHandle
@@ -22,10 +22,13 @@ private struct Pair {
 
   /// Passes packets on until there are none.
   mutating func run() {
-    while !central.data.isEmpty || !peripheral.data.isEmpty {
-      Self.pass(&central, to: &peripheral, on: atPeripheral)
-      Self.pass(&peripheral, to: &central, on: atCentral)
-    }
+    while !central.data.isEmpty || !peripheral.data.isEmpty { pass() }
+  }
+
+  /// Passes on what there is at the moment.
+  mutating func pass() {
+    Self.pass(&central, to: &peripheral, on: atPeripheral)
+    Self.pass(&peripheral, to: &central, on: atCentral)
   }
 
   private static func pass(_ sender: inout Bench, to receiver: inout Bench, on handle: HCI.ConnectionHandle) {
@@ -51,8 +54,8 @@ private struct Pair {
 struct HostPairTests {
   private let value = ByteSlice((0..<500).map { UInt8(truncatingIfNeeded: $0) })
 
-  private func pair(_ aclLength: UInt16, _ aclCount: UInt8) throws -> (Pair, GATTServicePlacement) {
-    var pair = Pair(aclLength: aclLength, aclCount: aclCount)
+  private func pair(_ aclLength: UInt16, _ aclCount: UInt8) throws -> (HostPair, GATTServicePlacement) {
+    var pair = HostPair(aclLength: aclLength, aclCount: aclCount)
     pair.run()
     let definition = GATTServiceDefinition(
       uuid: 0x180D, isPrimary: true, includes: [],

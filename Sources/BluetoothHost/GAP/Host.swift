@@ -20,6 +20,8 @@ package struct Host {
   var scanner = Scanner()
   var initiator = Initiator()
   var database: GATTDatabase
+  /// What peers may open channels to.
+  var listeners: CreditChannels.Listeners = [:]
   var allLinks: [HostLink] = []
   /// ACL packets that the controller has.
   var outstanding = 0
@@ -81,6 +83,7 @@ package struct Host {
     for index in allLinks.indices where !allLinks[index].isHidden {
       allLinks[index].bearer.timeReached(now)
       if let signal = allLinks[index].signalling.timeReached(now) { send(signal, on: index) }
+      allLinks[index].channels.timeReached(now)
       serve(index, at: now)
     }
     settle(at: now)

@@ -18,6 +18,8 @@ package enum HostEvent: Sendable {
   case rssiRead(HCI.ConnectionHandle, Result<Int8, HostError>)
   /// Something of the GATT client or server on a link.
   case gatt(HCI.ConnectionHandle, GATTEvent)
+  /// Something of the credit based channels of a link.
+  case channel(HCI.ConnectionHandle, ChannelEvent)
 }
 
 package enum PowerState: Hashable, Sendable {

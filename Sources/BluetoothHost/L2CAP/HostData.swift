@@ -37,7 +37,7 @@ extension Host {
       serve(index, at: now)
     case .signalling: receiveSignal(frame.payload, on: index, at: now)
     case .securityManager: receiveSecurity(frame.payload, on: index)
-    default: metrics.droppedFrames += 1
+    default: receiveOnChannel(frame, on: index, at: now)
     }
   }
 
@@ -45,6 +45,7 @@ extension Host {
     let outcome = allLinks[index].signalling.receive(octets, mayUpdate: !allLinks[index].isUpdating, at: now)
     if let answer = outcome.answer { send(answer, on: index) }
     if let parameters = outcome.update { update(index, parameters) }
+    if let signal = outcome.forChannels { receiveForChannels(signal, on: index, at: now) }
   }
 
   /// There is no Security Manager yet: whoever wants to pair is told so · Vol 3, Part H, 3.5.5.
@@ -72,6 +73,7 @@ extension Host {
     guard !allLinks[index].isHidden else { return }
     let handle = allLinks[index].link.handle
     while let event = allLinks[index].bearer.takeEvent() { events.append(.gatt(handle, event)) }
+    while let event = allLinks[index].channels.takeEvent() { events.append(.channel(handle, event)) }
     if allLinks[index].bearer.isClosed { disconnect(index, reason: .remoteUserTerminatedConnection) }
   }
 

@@ -6,6 +6,9 @@ struct HostLink {
   let link: Link
   var bearer: GATTBearer
   var signalling: SignallingChannel
+  var channels = CreditChannels()
+  /// ATT and the channels take turns.
+  private var isChannelsTurn = false
   var reassembler = FrameReassembler()
   /// Frames of the signalling and the security channel.
   private var frames: Deque<ByteSlice> = []
@@ -43,7 +46,12 @@ struct HostLink {
 
   var deadline: Instant? {
     // Read in place: see `Host.deadline`.
-    mutating get { isHidden ? nil : earliest(bearer.deadline, signalling.deadline) }
+    mutating get { isHidden ? nil : earliest(earliest(bearer.deadline, signalling.deadline), channels.deadline) }
+  }
+
+  /// The channels, and the identifiers of what they say.
+  mutating func withChannels<R>(_ body: (inout CreditChannels, inout SignalIdentifiers) -> R) -> R {
+    body(&channels, &signalling.identifiers)
   }
 
   /// Takes a frame to send before those of ATT. The result says whether there was room for it.
@@ -71,6 +79,15 @@ struct HostLink {
 
   private mutating func nextFrame(_ pool: PacketPool, at now: Instant) -> ByteSlice? {
     if let frame = frames.popFirst() { return frame }
+    if channels.isEmpty { return nextPDU(pool, at: now) }
+    if let signal = channels.takeSignal() { return signal.frame(in: pool) }
+    isChannelsTurn.toggle()
+    return isChannelsTurn
+      ? channels.takeFrame(pool: pool) ?? nextPDU(pool, at: now)
+      : nextPDU(pool, at: now) ?? channels.takeFrame(pool: pool)
+  }
+
+  private mutating func nextPDU(_ pool: PacketPool, at now: Instant) -> ByteSlice? {
     guard let pdu = bearer.takePDU(at: now) else { return nil }
     var writer = ByteWriter(pool)
     pdu.encode(into: &writer)

@@ -1,6 +1,7 @@
 import BluetoothWire
 
-/// The LE signalling channel of one link · Vol 3, Part A, 4. Credit based channels are refused: this host has none.
+/// The LE signalling channel of one link · Vol 3, Part A, 4: what is malformed, and the connection parameters. What concerns
+/// channels is for `CreditChannels`.
 struct SignallingChannel {
   /// What the owner is to do.
   struct Outcome {
@@ -8,6 +9,8 @@ struct SignallingChannel {
     var answer: L2CAP.Signal?
     /// As central: the peer's wish, which was accepted.
     var update: ConnectionParameters?
+    /// What `CreditChannels` is to deal with.
+    var forChannels: L2CAP.Signal?
 
     static let nothing = Outcome()
   }
@@ -16,7 +19,7 @@ struct SignallingChannel {
   static let responseTimeout = TimeSpan.seconds(30)
 
   private let role: Link.Role
-  private var lastIdentifier: UInt8 = 0
+  var identifiers = SignalIdentifiers()
   private var pending: (identifier: UInt8, until: Instant)?
   /// Asked for while another request was open.
   private var next: ConnectionParameters?
@@ -32,9 +35,9 @@ struct SignallingChannel {
       next = parameters
       return nil
     }
-    lastIdentifier = lastIdentifier == .max ? 1 : lastIdentifier + 1
-    pending = (lastIdentifier, now + Self.responseTimeout)
-    return L2CAP.Signal(identifier: lastIdentifier, content: .connectionParameterUpdateRequest(parameters))
+    let identifier = identifiers.next()
+    pending = (identifier, now + Self.responseTimeout)
+    return L2CAP.Signal(identifier: identifier, content: .connectionParameterUpdateRequest(parameters))
   }
 
   /// Takes in the payload of a C-frame, of any content.
@@ -72,22 +75,11 @@ struct SignallingChannel {
         return answer(.connectionParameterUpdateResponse(isAccepted: false))
       }
       return answer(.connectionParameterUpdateResponse(isAccepted: true), update: parameters)
-    case .connectionParameterUpdateResponse, .commandReject:
+    case .connectionParameterUpdateResponse:
       guard signal.identifier == pending?.identifier else { return .nothing }
       return Outcome(answer: endRequest(at: now))
-    case .disconnectionRequest(let destination, let source):
-      // There is no channel · 4.6.
-      return answer(.commandReject(.invalidCID(local: destination, remote: source)))
-    case .leCreditBasedConnectionRequest:
-      return answer(.leCreditBasedConnectionResponse(destination: .none, .none, .spsmNotSupported))
-    case .creditBasedConnectionRequest(_, _, let sources):
-      let none = L2CAP.ChannelList(sources.map { _ in .none })
-      return answer(.creditBasedConnectionResponse(.none, .spsmNotSupported, destinations: none))
-    case .creditBasedReconfigureRequest:
-      return answer(.creditBasedReconfigureResponse(.invalidDestinationCID))
-    case .flowControlCreditIndication, .disconnectionResponse, .leCreditBasedConnectionResponse,
-      .creditBasedConnectionResponse, .creditBasedReconfigureResponse:
-      return .nothing
+    case .commandReject where signal.identifier == pending?.identifier: return Outcome(answer: endRequest(at: now))
+    default: return Outcome(forChannels: signal)
     }
   }
 

@@ -224,6 +224,8 @@ package struct Service: ~Copyable {
     case .disconnected(let connection, let reason): disconnected(connection, reason, at: now)
     case .rssiRead(let connection, let result):
       if let link = linkIndex(of: connection) { rssiRead(result, on: link) }
+    // No session has channels yet.
+    case .channel: break
     case .gatt(let connection, let event):
       if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
     }

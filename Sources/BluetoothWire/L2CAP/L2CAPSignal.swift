@@ -93,6 +93,7 @@ extension L2CAP {
     package static let invalidSourceCID = ConnectionResult(rawValue: 0x0009)
     package static let sourceCIDAlreadyAllocated = ConnectionResult(rawValue: 0x000A)
     package static let unacceptableParameters = ConnectionResult(rawValue: 0x000B)
+    package static let invalidParameters = ConnectionResult(rawValue: 0x000C)
   }
 
   /// Result of a reconfigure response · 4.28.

@@ -1,0 +1,493 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+/// LE credit based channels of one host, whose peer is played · Vol 3, Part A, 4.22 to 4.28.
+@Suite("Credit based channels")
+struct ChannelTests {
+  private static let spsm: UInt16 = 0x0080
+
+  /// A host that offers one service, with a link.
+  private func bench(
+    _ settings: ChannelSettings = ChannelSettings(mtu: 100, mps: 64, credits: 4)
+  ) -> (Bench, HCI.ConnectionHandle) {
+    var bench = Bench()
+    bench.powerOn()
+    let handle = bench.link(.peripheral)
+    #expect(bench.host.publishChannel(settings) == Self.spsm)
+    bench.completeAll()
+    bench.forget()
+    return (bench, handle)
+  }
+
+  private func signal(_ content: L2CAP.SignalContent, identifier: UInt8 = 1) -> [UInt8] {
+    var writer = ByteWriter(PacketPool())
+    L2CAP.Signal(identifier: identifier, content: content).encode(into: &writer)
+    return writer.finish().bytes
+  }
+
+  private func ask(
+    spsm: UInt16 = spsm, source: UInt16 = 0x0041, mtu: UInt16 = 100, mps: UInt16 = 64, credits: UInt16 = 5,
+    identifier: UInt8 = 1
+  ) -> [UInt8] {
+    signal(
+      .leCreditBasedConnectionRequest(
+        spsm: spsm, source: L2CAP.ChannelID(rawValue: source),
+        L2CAP.CreditParameters(mtu: mtu, mps: mps, initialCredits: credits)), identifier: identifier)
+  }
+
+  private func askEnhanced(
+    spsm: UInt16 = spsm, _ sources: [UInt16], mtu: UInt16 = 100, mps: UInt16 = 64, credits: UInt16 = 5
+  ) -> [UInt8] {
+    signal(
+      .creditBasedConnectionRequest(
+        spsm: spsm, L2CAP.CreditParameters(mtu: mtu, mps: mps, initialCredits: credits),
+        sources: L2CAP.ChannelList(sources.map { L2CAP.ChannelID(rawValue: $0) })))
+  }
+
+  /// What the host says on the signalling channel.
+  private func signals(_ bench: inout Bench, _ handle: HCI.ConnectionHandle) throws -> [L2CAP.SignalContent] {
+    defer { bench.completeAll() }
+    return try bench.payloads(on: handle, .signalling).map { try L2CAP.Signal(ByteSlice($0)).content }
+  }
+
+  /// With one channel that the peer has opened.
+  private func opened(
+    credits: UInt16 = 5, mtu: UInt16 = 100, mps: UInt16 = 64
+  ) throws -> (Bench, HCI.ConnectionHandle) {
+    var (bench, handle) = bench()
+    bench.receive(.signalling, ask(mtu: mtu, mps: mps, credits: credits), on: handle)
+    #expect(bench.channelEvents.count == 1)
+    bench.completeAll()
+    bench.forget()
+    return (bench, handle)
+  }
+
+  private let local = L2CAP.ChannelID(rawValue: 0x40)
+  private let remote = L2CAP.ChannelID(rawValue: 0x41)
+
+  // MARK: Opening
+
+  @Test("LE Credit Based Connection: a channel to a published SPSM is accepted with this side's MTU, MPS and credits")
+  func accepted() throws {
+    var (bench, handle) = bench()
+    bench.receive(.signalling, ask(), on: handle)
+    #expect(
+      try signals(&bench, handle) == [
+        .leCreditBasedConnectionResponse(
+          destination: local, L2CAP.CreditParameters(mtu: 100, mps: 64, initialCredits: 4), .successful)
+      ])
+    guard case .opened(let channel, nil)? = bench.channelEvents.first else {
+      Issue.record("no channel: \(bench.channelEvents)")
+      return
+    }
+    #expect((channel.id, channel.spsm, channel.sendMTU, channel.receiveMTU) == (local, Self.spsm, 100, 100))
+  }
+
+  @Test("Each result of LE Credit Based Connection: what can't be is refused, and nothing is left of it")
+  func refusals() throws {
+    var (bench, handle) = bench()
+    bench.receive(.signalling, ask(source: 0x50), on: handle)
+    let refused: [([UInt8], L2CAP.ConnectionResult)] = [
+      (ask(spsm: 0x0081), .spsmNotSupported), (ask(spsm: 0), .spsmNotSupported), (ask(source: 0), .invalidSourceCID),
+      (ask(source: 0x04), .invalidSourceCID), (ask(source: 0x3F), .invalidSourceCID),
+      (ask(source: 0x80), .invalidSourceCID), (ask(source: 0x50), .sourceCIDAlreadyAllocated),
+      (ask(mtu: 22), .unacceptableParameters), (ask(mps: 22), .unacceptableParameters),
+      (ask(mps: 65_534), .unacceptableParameters),
+    ]
+    bench.completeAll()
+    bench.forget()
+    for (request, result) in refused {
+      bench.receive(.signalling, request, on: handle)
+      #expect(
+        try signals(&bench, handle) == [.leCreditBasedConnectionResponse(destination: .none, .none, result)])
+    }
+    #expect(bench.channelEvents.isEmpty)
+  }
+
+  @Test("There are 64 channels on a link; the next one gets No Resources")
+  func slots() throws {
+    var (bench, handle) = bench()
+    for source in UInt16(0x40)...0x7F {
+      bench.receive(.signalling, ask(source: source, identifier: UInt8(source)), on: handle)
+      bench.completeAll()
+    }
+    #expect(bench.channelEvents.count == 64)
+    bench.perform { host, now in
+      host.openChannels(
+        spsm: 0x90, ChannelSettings(), token: ChannelToken(rawValue: 1), on: handle, at: now)
+    }
+    guard case .openFailed(ChannelToken(rawValue: 1), .outOfChannels)? = bench.channelEvents.last else {
+      Issue.record("\(bench.channelEvents.last as Any)")
+      return
+    }
+  }
+
+  @Test("Credit Based Connection: five channels at once; those with a source that can't be are refused alone")
+  func enhanced() throws {
+    var (bench, handle) = bench()
+    bench.receive(.signalling, askEnhanced([0x41, 0x42, 0x43, 0x44, 0x45]), on: handle)
+    let offer = L2CAP.CreditParameters(mtu: 100, mps: 64, initialCredits: 4)
+    func list(_ ids: [UInt16]) -> L2CAP.ChannelList { L2CAP.ChannelList(ids.map { L2CAP.ChannelID(rawValue: $0) }) }
+    #expect(
+      try signals(&bench, handle) == [
+        .creditBasedConnectionResponse(offer, .successful, destinations: list([0x40, 0x41, 0x42, 0x43, 0x44]))
+      ])
+    bench.receive(.signalling, askEnhanced([0x46, 0x46, 0x42, 0x20]), on: handle)
+    #expect(
+      try signals(&bench, handle) == [
+        .creditBasedConnectionResponse(offer, .invalidSourceCID, destinations: list([0x45, 0, 0, 0]))
+      ])
+    #expect(bench.channelEvents.count == 6)
+  }
+
+  @Test("L5: initial credits of 0 are refused for enhanced channels, and legal for the others")
+  func noInitialCredits() throws {
+    var (bench, handle) = bench()
+    bench.receive(.signalling, askEnhanced([0x41], credits: 0), on: handle)
+    bench.receive(.signalling, askEnhanced([0x41], mtu: 63), on: handle)
+    bench.receive(.signalling, askEnhanced([0x41], mps: 63), on: handle)
+    let results = try signals(&bench, handle).map { content -> L2CAP.ConnectionResult? in
+      if case .creditBasedConnectionResponse(.none, let result, _) = content { result } else { nil }
+    }
+    #expect(results == [.invalidParameters, .unacceptableParameters, .unacceptableParameters])
+    bench.receive(.signalling, ask(credits: 0), on: handle)
+    #expect(bench.channelEvents.count == 1)
+    bench.completeAll()
+    bench.forget()
+    bench.send([1], local, handle)
+    #expect(try bench.payloads(on: handle, remote) == [])
+    bench.receive(.signalling, signal(.flowControlCreditIndication(remote, credits: 1)), on: handle)
+    #expect(try bench.payloads(on: handle, remote) == [[1, 0, 1]])
+  }
+
+  @Test("L2: a request with more than five channels, or with half of one, is no request", arguments: [6, 12])
+  func tooMany(count: Int) throws {
+    var (bench, handle) = bench()
+    for code in [UInt8(0x17), 0x19] {
+      let fixed: [UInt8] = code == 0x17 ? [0x80, 0, 100, 0, 64, 0, 5, 0] : [100, 0, 64, 0]
+      for extra in [count * 2, 3] {
+        var octets = fixed
+        for place in 0..<extra { octets.append(place.isMultiple(of: 2) ? UInt8(0x41 + place / 2) : 0) }
+        bench.receive(.signalling, [code, 1, UInt8(octets.count), 0] + octets, on: handle)
+      }
+    }
+    for content in try signals(&bench, handle) {
+      switch content {
+      case .commandReject: break
+      default: Issue.record("\(content)")
+      }
+    }
+    #expect(bench.channelEvents.isEmpty)
+  }
+
+  @Test("L3: the answer to a request names as many channels as were asked for", arguments: 1...5)
+  func answers(count: Int) throws {
+    var (bench, handle) = bench()
+    for spsm in [Self.spsm, 0x00F0] {
+      bench.receive(.signalling, askEnhanced(spsm: spsm, (0..<count).map { UInt16(0x50 + $0) }), on: handle)
+    }
+    let answers = try bench.payloads(on: handle, .signalling)
+    #expect(answers.map(\.count) == [12 + 2 * count, 12 + 2 * count])
+    let refusal: [UInt8] = [0, 0, 0, 0, 0, 0, 2, 0] + [UInt8](repeating: 0, count: 2 * count)
+    #expect(answers.last.map { Array($0.suffix(2 * count + 8)) } == refusal)
+  }
+
+  // MARK: Asking
+
+  /// Asks the peer for channels; the result is the identifier of the request.
+  private func request(
+    _ bench: inout Bench, _ handle: HCI.ConnectionHandle, count: Int = 1, isEnhanced: Bool = false
+  ) throws -> UInt8 {
+    bench.perform { host, now in
+      host.openChannels(
+        spsm: 0x0025, count: count, isEnhanced: isEnhanced, ChannelSettings(mtu: 100, mps: 64, credits: 4),
+        token: ChannelToken(rawValue: 9), on: handle, at: now)
+    }
+    defer { bench.completeAll() }
+    return try #require(try bench.payloads(on: handle, .signalling).last?[1])
+  }
+
+  private func failures(_ bench: Bench) -> [ChannelError] {
+    bench.channelEvents.compactMap {
+      if case .openFailed(ChannelToken(rawValue: 9), let error) = $0 { error } else { nil }
+    }
+  }
+
+  @Test("What the peer answers opens the channel or says why not")
+  func ownRequests() throws {
+    var (bench, handle) = bench()
+    let parameters = L2CAP.CreditParameters(mtu: 50, mps: 30, initialCredits: 1)
+    var identifier = try request(&bench, handle)
+    bench.receive(
+      .signalling,
+      signal(.leCreditBasedConnectionResponse(destination: remote, parameters, .successful), identifier: identifier),
+      on: handle)
+    guard case .opened(let channel, ChannelToken(rawValue: 9)?)? = bench.channelEvents.last else {
+      Issue.record("not opened")
+      return
+    }
+    #expect((channel.id, channel.sendMTU) == (local, 50))
+    for (destination, parameters, result, error) in [
+      (L2CAP.ChannelID.none, .none, .insufficientAuthentication, .refused(.insufficientAuthentication)),
+      (.none, .none, .spsmNotSupported, .refused(.spsmNotSupported)),
+      (remote, parameters, .successful, .invalidAnswer),
+      (L2CAP.ChannelID(rawValue: 0x80), parameters, .successful, .invalidAnswer),
+      (
+        L2CAP.ChannelID(rawValue: 0x45), L2CAP.CreditParameters(mtu: 5, mps: 30, initialCredits: 1), .successful,
+        .invalidAnswer
+      ),
+    ] as [(L2CAP.ChannelID, L2CAP.CreditParameters, L2CAP.ConnectionResult, ChannelError)] {
+      bench.forget()
+      identifier = try request(&bench, handle)
+      bench.receive(
+        .signalling,
+        signal(
+          .leCreditBasedConnectionResponse(destination: destination, parameters, result), identifier: identifier),
+        on: handle)
+      #expect(failures(bench) == [error])
+    }
+    bench.forget()
+    identifier = try request(&bench, handle)
+    bench.receive(.signalling, signal(.commandReject(.commandNotUnderstood), identifier: identifier), on: handle)
+    #expect(failures(bench) == [.notUnderstood])
+    bench.forget()
+    _ = try request(&bench, handle)
+    bench.passToDeadline()
+    #expect(failures(bench) == [.timeout])
+    #expect(bench.now == .zero + .seconds(30))
+  }
+
+  @Test("Of five enhanced channels those come about that the peer names; an answer may name fewer, or the same twice")
+  func enhancedAnswers() throws {
+    var (bench, handle) = bench()
+    let parameters = L2CAP.CreditParameters(mtu: 64, mps: 64, initialCredits: 1)
+    let identifier = try request(&bench, handle, count: 5, isEnhanced: true)
+    bench.receive(
+      .signalling,
+      signal(
+        .creditBasedConnectionResponse(
+          parameters, .noResources,
+          destinations: L2CAP.ChannelList([0x50, 0, 0x50, 0x51].map { L2CAP.ChannelID(rawValue: $0) })),
+        identifier: identifier), on: handle)
+    let opened = bench.channelEvents.count { if case .opened = $0 { true } else { false } }
+    #expect(opened == 2)
+    #expect(failures(bench) == [.refused(.noResources), .invalidAnswer, .refused(.noResources)])
+  }
+
+  @Test("L12: answers that nobody waits for change nothing")
+  func stray() throws {
+    var (bench, handle) = try opened()
+    let parameters = L2CAP.CreditParameters(mtu: 64, mps: 64, initialCredits: 1)
+    for content in [
+      .leCreditBasedConnectionResponse(destination: remote, parameters, .successful),
+      .creditBasedConnectionResponse(parameters, .successful, destinations: L2CAP.ChannelList([remote])),
+      .creditBasedReconfigureResponse(.successful), .disconnectionResponse(destination: remote, source: local),
+      .commandReject(.commandNotUnderstood), .flowControlCreditIndication(L2CAP.ChannelID(rawValue: 0x77), credits: 1),
+    ] as [L2CAP.SignalContent] {
+      bench.receive(.signalling, signal(content), on: handle)
+    }
+    #expect(bench.data.isEmpty)
+    #expect(bench.channelEvents.isEmpty)
+    bench.receive(local, [1, 0, 7], on: handle)
+    #expect(bench.channelEvents.count == 1)
+  }
+
+  // MARK: Data
+
+  @Test("An SDU goes in frames of the peer's MPS, the first with its length, as far as there are credits")
+  func segmentation() throws {
+    var (bench, handle) = try opened(credits: 2, mtu: 100, mps: 30)
+    let sdu = ByteSlice((0..<100).map { UInt8($0) })
+    bench.send(sdu, local, handle)
+    #expect(try bench.payloads(on: handle, remote) == [[100, 0] + Array(0..<28), Array(28..<58)])
+    bench.completeAll()
+    bench.receive(.signalling, signal(.flowControlCreditIndication(remote, credits: 10)), on: handle)
+    #expect(try bench.payloads(on: handle, remote) == [Array(58..<88), Array(88..<100)])
+    bench.send(ByteSlice(Array(repeating: 0, count: 101)), local, handle, isTaken: false)
+    bench.send(ByteSlice(), local, handle, isTaken: false)
+    bench.send(sdu, L2CAP.ChannelID(rawValue: 0x60), handle, isTaken: false)
+  }
+
+  @Test("Frames become SDUs again; credits come back as SDUs are acknowledged, and never more than the window")
+  func reassembly() throws {
+    var (bench, handle) = try opened()
+    bench.receive(local, [70, 0] + Array(repeating: 1, count: 60), on: handle)
+    bench.receive(local, Array(repeating: 1, count: 10), on: handle)
+    bench.receive(local, [1, 0, 9], on: handle)
+    #expect(bench.sdus == [Array(repeating: 1, count: 70), [9]])
+    // One credit for the frame that did not complete anything; two SDUs are not acknowledged.
+    #expect(try signals(&bench, handle) == [.flowControlCreditIndication(local, credits: 1)])
+    bench.perform { host, now in
+      host.acknowledge(local, on: handle, at: now)
+      host.acknowledge(local, on: handle, at: now)
+      host.acknowledge(local, on: handle, at: now)
+    }
+    #expect(try signals(&bench, handle) == [.flowControlCreditIndication(local, credits: 1)])
+  }
+
+  @Test("A peer that sends an SDU octet by octet gets it through")
+  func octetByOctet() throws {
+    var (bench, handle) = try opened()
+    bench.receive(local, [100, 0], on: handle)
+    for value in UInt8(0)..<100 {
+      bench.receive(local, [value], on: handle)
+      bench.completeAll()
+    }
+    #expect(bench.sdus == [Array(0..<100)])
+    #expect(bench.closed.isEmpty)
+  }
+
+  @Test(
+    "L4: an SDU length that is cut, 0, or more than the MTU, and more octets than the SDU has, disconnect the channel",
+    arguments: [
+      [[]], [[5]], [[0, 0]], [[101, 0]], [[3, 0, 1], [2, 3, 4]], [[2, 0, 1, 2, 3]], [Array(repeating: 1, count: 65)],
+    ]
+      as [[[UInt8]]])
+  func brokenFrames(frames: [[UInt8]]) throws {
+    var (bench, handle) = try opened()
+    for frame in frames { bench.receive(local, frame, on: handle) }
+    #expect(bench.closed == [local])
+    #expect(try signals(&bench, handle) == [.disconnectionRequest(destination: remote, source: local)])
+    #expect(bench.sdus.isEmpty)
+    // What still arrives is nothing any more.
+    bench.receive(local, [1, 0, 9], on: handle)
+    bench.receive(.signalling, signal(.disconnectionResponse(destination: remote, source: local)), on: handle)
+    bench.receive(local, [1, 0, 9], on: handle)
+    #expect(bench.sdus.isEmpty)
+    #expect(bench.host.metrics.droppedFrames == 1)
+    #expect(bench.disconnections.isEmpty)
+  }
+
+  @Test("L5: a frame beyond the credits disconnects the channel")
+  func beyondCredits() throws {
+    var (bench, handle) = try opened()
+    for number in UInt8(0)..<5 { bench.receive(local, [1, 0, number], on: handle) }
+    #expect(bench.sdus == [[0], [1], [2], [3]])
+    #expect(bench.closed == [local])
+  }
+
+  @Test("L5: an indication of 0 credits is ignored, one that makes more than 65,535 disconnects the channel")
+  func credits() throws {
+    var (bench, handle) = try opened(credits: 1)
+    bench.receive(.signalling, [0x16, 3, 4, 0, 0x41, 0, 0, 0], on: handle)
+    #expect(bench.closed.isEmpty)
+    bench.receive(.signalling, signal(.flowControlCreditIndication(remote, credits: 65_534)), on: handle)
+    #expect(bench.closed.isEmpty)
+    bench.receive(.signalling, signal(.flowControlCreditIndication(remote, credits: 1)), on: handle)
+    #expect(bench.closed == [local])
+  }
+
+  @Test("When the queue is full, room is told of as soon as there is some")
+  func room() throws {
+    var (bench, handle) = try opened(credits: 0)
+    var taken = 0
+    while bench.sendOnChannel([1], local, handle) { taken += 1 }
+    #expect(taken == 8)
+    #expect(bench.channelEvents.isEmpty)
+    bench.receive(.signalling, signal(.flowControlCreditIndication(remote, credits: 1)), on: handle)
+    guard case .hasRoom(local)? = bench.channelEvents.first else {
+      Issue.record("\(bench.channelEvents)")
+      return
+    }
+    #expect(bench.channelEvents.count == 1)
+  }
+
+  // MARK: Closing
+
+  @Test("Disconnection: either side closes; a wrong destination is rejected, a wrong source is not answered")
+  func closing() throws {
+    var (bench, handle) = try opened()
+    bench.receive(
+      .signalling, signal(.disconnectionRequest(destination: L2CAP.ChannelID(rawValue: 0x44), source: remote)),
+      on: handle)
+    bench.receive(
+      .signalling, signal(.disconnectionRequest(destination: local, source: L2CAP.ChannelID(rawValue: 0x44))),
+      on: handle)
+    #expect(
+      try signals(&bench, handle) == [
+        .commandReject(.invalidCID(local: L2CAP.ChannelID(rawValue: 0x44), remote: remote))
+      ])
+    bench.receive(.signalling, signal(.disconnectionRequest(destination: local, source: remote)), on: handle)
+    #expect(try signals(&bench, handle) == [.disconnectionResponse(destination: local, source: remote)])
+    #expect(bench.closed == [local])
+    // Its number is free again.
+    bench.forget()
+    bench.receive(.signalling, ask(), on: handle)
+    bench.completeAll()
+    bench.perform { host, now in host.closeChannel(local, on: handle, at: now) }
+    #expect(try signals(&bench, handle) == [.disconnectionRequest(destination: remote, source: local)])
+    // Both at once.
+    bench.receive(.signalling, signal(.disconnectionRequest(destination: local, source: remote)), on: handle)
+    #expect(bench.closed == [local])
+  }
+
+  @Test("L7: an SDU and the Disconnection Request behind it: the SDU is delivered, then the channel is closed")
+  func lastWords() throws {
+    var (bench, handle) = try opened()
+    bench.receive(local, [1, 0, 9], on: handle)
+    bench.receive(.signalling, signal(.disconnectionRequest(destination: local, source: remote)), on: handle)
+    #expect(bench.sdus == [[9]])
+    #expect(bench.closed == [local])
+    bench.perform { host, now in host.acknowledge(local, on: handle, at: now) }
+    bench.send([1], local, handle, isTaken: false)
+    #expect(try bench.payloads(on: handle, remote).isEmpty)
+  }
+
+  @Test("L8: channels that belong to another kind of channel, or to nobody, are not taken for credit based ones")
+  func confusion() throws {
+    var (bench, handle) = try opened()
+    for id in [UInt16(0), 1, 4, 5, 6, 0x3F, 0x80, 0xFFFF] {
+      let id = L2CAP.ChannelID(rawValue: id)
+      bench.receive(.signalling, signal(.flowControlCreditIndication(id, credits: 1)), on: handle)
+      bench.receive(.signalling, signal(.disconnectionRequest(destination: id, source: remote)), on: handle)
+      bench.receive(
+        .signalling,
+        signal(.creditBasedReconfigureRequest(mtu: 200, mps: 64, destinations: L2CAP.ChannelList([id]))), on: handle)
+      bench.completeAll()
+    }
+    #expect(bench.closed.isEmpty)
+    bench.receive(local, [1, 0, 9], on: handle)
+    #expect(bench.sdus == [[9]])
+  }
+
+  @Test("What is not published any more closes its channels and lets nobody in")
+  func unpublish() throws {
+    var (bench, handle) = try opened()
+    bench.perform { host, now in host.unpublishChannel(spsm: Self.spsm, at: now) }
+    #expect(bench.closed == [local])
+    bench.completeAll()
+    bench.receive(.signalling, ask(source: 0x60), on: handle)
+    #expect(
+      try signals(&bench, handle) == [.leCreditBasedConnectionResponse(destination: .none, .none, .spsmNotSupported)])
+    #expect(bench.host.publishChannel(spsm: 0x0100, ChannelSettings()) == nil)
+    #expect(bench.host.publishChannel(spsm: 0x0025, ChannelSettings()) == 0x0025)
+    #expect(bench.host.publishChannel(spsm: 0x0025, ChannelSettings()) == nil)
+  }
+
+  // MARK: Reconfiguration
+
+  @Test("Reconfiguration: more is taken, a smaller MTU is not, and a smaller MPS for one channel alone")
+  func reconfiguration() throws {
+    var (bench, handle) = bench()
+    bench.receive(.signalling, askEnhanced([0x41, 0x42]), on: handle)
+    bench.receive(.signalling, ask(source: 0x43), on: handle)
+    bench.completeAll()
+    bench.forget()
+    for (ids, mtu, mps, result) in [
+      ([0x41, 0x42], 200, 80, .successful), ([0x41], 199, 80, .mtuReductionNotAllowed),
+      ([0x41, 0x42], 200, 79, .mpsReductionNotAllowed), ([0x41], 200, 64, .successful),
+      ([0x43], 300, 80, .invalidDestinationCID), ([0x41, 0x41], 300, 80, .invalidDestinationCID),
+      ([0x41], 300, 63, .otherUnacceptableParameters),
+    ] as [([UInt16], UInt16, UInt16, L2CAP.ReconfigureResult)] {
+      let list = L2CAP.ChannelList(ids.map { L2CAP.ChannelID(rawValue: $0) })
+      bench.receive(
+        .signalling, signal(.creditBasedReconfigureRequest(mtu: mtu, mps: mps, destinations: list)), on: handle)
+      #expect(try signals(&bench, handle) == [.creditBasedReconfigureResponse(result)])
+    }
+    let limits = bench.channelEvents.compactMap {
+      if case .reconfigured(let channel) = $0 { channel.sendMTU } else { nil }
+    }
+    #expect(limits == [200, 200, 200])
+  }
+}
