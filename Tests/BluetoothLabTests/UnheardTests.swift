@@ -212,7 +212,7 @@ private final class Course {
 }
 
 extension World {
-  fileprivate func setSkipping(_ skips: Bool) { mailbox.perform { $0.skipsUnheardDevices = skips } }
+  fileprivate func setSkipping(_ skips: Bool) { mailbox.perform { $0.actsForDevices = skips } }
 }
 
 /// A device that nobody can answer.

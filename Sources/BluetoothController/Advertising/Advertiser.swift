@@ -197,12 +197,17 @@ struct Advertiser {
     if !events.losePacket(at: now, random: &random) { auxiliary?.cancel() }
   }
 
-  /// Whether its events, which nobody answers and nothing ends, are all that it does; `mutating` as `claims` is.
-  var isSoliloquy: Bool {
+  /// Its events, if nobody can answer them and nothing ends them, and if the next one is about to begin; nil: something else.
+  /// It changes nothing: `mutating` as `claims` is.
+  var soliloquy: Soliloquy? {
     mutating get {
       let properties = identity.properties
-      return properties.usesLegacyPDUs && !properties.isAnswerable && !properties.isHighDutyCycle && events.isEndless
-        && events.isBetweenEvents
+      guard properties.usesLegacyPDUs, !properties.isAnswerable, !properties.isHighDutyCycle, events.isEndless,
+        events.isBetweenEvents
+      else { return nil }
+      return Soliloquy(
+        packet: packet, modulation: properties.primary, power: properties.power, channels: events.channels,
+        pause: AdvertisingEvents.channelPause)
     }
   }
 

@@ -9,10 +9,10 @@ extension Controller {
     guard agenda.next <= now, case .free = radioUse, timer == nil, windowOpens == nil, !hasRadioCommand,
       scanner == nil, initiator == nil, connections.isEmpty, resolvingList.isEmpty, output.isEmpty,
       sets.deadline == .distantFuture, syncs.deadline == .distantFuture,
-      case .advertising(let index)? = agenda.onlyActivity, sets[index]?.advertiser?.isSoliloquy == true,
-      let power = sets[index]?.advertiser?.identity.properties.power
+      case .advertising(let index)? = agenda.onlyActivity,
+      let soliloquy = sets[index]?.advertiser?.soliloquy
     else { return nil }
-    return Soliloquy(power: power)
+    return soliloquy
   }
 
   /// Passes over all events of the soliloquy that end at `limit` or before; nil: there are none.

@@ -9,7 +9,7 @@ import BluetoothWire
 /// What was cleared leaves a gap that the next entry takes: mostly something was due, and now something else is due soon, so
 /// one way through the heap is enough for both.
 struct TimerQueue {
-  struct Entry {
+  struct Entry: Equatable {
     /// The instant, then the rank, then the slot: one comparison of all three.
     private let key: Int128
 
@@ -17,8 +17,13 @@ struct TimerQueue {
       key = Int128(instant.nanoseconds) << 64 | Int128(UInt64(rank) << 32 | UInt64(slot))
     }
 
+    private init(key: Int128) { self.key = key }
+
     var instant: Instant { Instant(nanoseconds: Int64(truncatingIfNeeded: key >> 64)) }
     var slot: Int { Int(UInt32(truncatingIfNeeded: key)) }
+
+    /// What comes after this and before everything that comes later.
+    var successor: Entry { Entry(key: key + 1) }
 
     func precedes(_ other: Entry) -> Bool { key < other.key }
   }

@@ -27,10 +27,10 @@ package final class WorldEngine {
       medium.faults = newValue
     }
   }
-  /// Whether devices that nobody can notice are not run until somebody could. Nothing but the time that a run takes depends
-  /// on it, and when `step` comes back.
-  package var skipsUnheardDevices = true {
-    didSet { if !skipsUnheardDevices { runAll() } }
+  /// Whether the engine sends for devices that only send, and does not even that while nobody can notice. Nothing but the time
+  /// that a run takes depends on it, and when `step` comes back.
+  package var actsForDevices = true {
+    didSet { if !actsForDevices { runAll() } }
   }
   /// Somebody wants `step` to come back after each event of any device.
   package var isWatched = false {
@@ -50,6 +50,7 @@ package final class WorldEngine {
   @exclusivity(unchecked) private var receptions: [Reception] = []
   @exclusivity(unchecked) private var mail: [WorldMailbox.Mail] = []
   @exclusivity(unchecked) var unheard = UnheardDevices()
+  @exclusivity(unchecked) var recitals = Recitals()
   /// Everything that comes before this has happened.
   @exclusivity(unchecked) private(set) var turn = TimerQueue.Entry(.zero, rank: 0, slot: 0)
   private let injectionSlot: Int
@@ -152,6 +153,7 @@ package final class WorldEngine {
       timers.set(scheduleSlot, to: schedule.next)
     default: memberEvent(slot: next.slot)
     }
+    if turn == next { turn = next.successor }
     settle()
     return true
   }
@@ -176,11 +178,7 @@ package final class WorldEngine {
     case Int(Rank.transmissionEnds.rawValue): transmissionEnds(of: RadioID(index: index))
     case Int(Rank.listeningEnds.rawValue): listeningEnds(of: RadioID(index: index))
     default:
-      if unheard.contains(index) {
-        run(index)
-      } else if setsAside(index) {
-        return
-      }
+      if actsFor(index) { return }
       let participant = members[index]
       participant.timeReached(now)
       attend(to: index, participant)
@@ -256,7 +254,7 @@ package final class WorldEngine {
     } else {
       medium.silentTransmissionEnds(of: radio, at: now)
     }
-    tell(.transmitted, to: radio)
+    if recitals.contains(radio.index) { goOnActing(for: radio.index) } else { tell(.transmitted, to: radio) }
   }
 
   private func burstEnds(_ number: UInt64) {

@@ -1,17 +1,54 @@
 import BluetoothWire
 
-// Devices that are not run while nobody could notice them.
+// Devices that only send: what the engine does for them, and what it leaves out while nobody could notice.
 
 extension WorldEngine {
   /// How many devices are not run at the moment because nobody could notice them.
   package var unheardDevices: Int { unheard.count }
 
-  /// A device is about to do what is due: sets it aside instead if nobody could notice.
-  func setsAside(_ index: Int) -> Bool {
-    guard skipsUnheardDevices, !isWatched, observer == nil, airFaults == nil, unheard.isWorthTrying(index, at: now),
-      medium.canBeUnheard(index), let soliloquy = members[index].soliloquy(at: now)
+  /// Something is due for a device: does it for the device, if that only sends; false: the device is to do it itself.
+  func actsFor(_ index: Int) -> Bool {
+    if unheard.contains(index) {
+      run(index)
+      return false
+    }
+    guard actsForDevices else { return false }
+    if !recitals.contains(index) {
+      guard let soliloquy = members[index].soliloquy(at: now) else { return false }
+      recitals.begin(index, soliloquy)
+    }
+    if !recitals.isWithinEvent(index) {
+      if let until = recitals.soliloquy(index)?.until, until <= now {
+        _ = recitals.end(index)
+        return false
+      }
+      if setsAside(index) { return true }
+    }
+    guard let (soliloquy, channel) = recitals.next(index) else { return false }
+    let end = medium.transmit(
+      soliloquy.packet, from: RadioID(index: index), on: channel, modulation: soliloquy.modulation,
+      power: soliloquy.power, at: now)
+    timers.set(Self.slot(of: index, .transmissionEnds), to: end)
+    return true
+  }
+
+  /// A packet that was sent for a device has ended.
+  func goOnActing(for index: Int) {
+    if let pause = recitals.pause(index) {
+      timers.set(Self.slot(of: index, .deadline), to: now + pause)
+    } else {
+      let participant = members[index]
+      // The medium has counted them.
+      _ = participant.skip(until: now)
+      timers.set(Self.slot(of: index, .deadline), to: participant.deadline)
+    }
+  }
+
+  /// At the beginning of an event: sets the device aside if nobody could notice.
+  private func setsAside(_ index: Int) -> Bool {
+    guard !isWatched, observer == nil, airFaults == nil, unheard.isWorthTrying(index, at: now),
+      medium.canBeUnheard(index), let soliloquy = recitals.soliloquy(index)
     else { return false }
-    if let until = soliloquy.until, until <= now { return false }
     let voice = UnheardDevices.Voice(
       radio: index, power: soliloquy.power + medium.antennaGain(of: index),
       position: medium.radios[index].properties.position, since: now)
@@ -19,18 +56,25 @@ extension WorldEngine {
       unheard.postpone(index, since: nil, at: now)
       return false
     }
+    _ = recitals.end(index)
     unheard.add(voice)
     timers.set(Self.slot(of: index, .deadline), to: soliloquy.until)
     return true
   }
 
-  /// Runs a device that was set aside: it does what it would have done meanwhile, and goes on from there.
+  /// Has a device do everything itself from now on that was done for it, or not done at all: it does what it would have done
+  /// meanwhile, and goes on from there.
   func run(_ index: Int) {
-    if unheard.remove(index) != nil { catchUp(index) }
+    if recitals.contains(index) {
+      if recitals.end(index) { catchUp(index, isOnAir: true) }
+    } else if unheard.remove(index) != nil {
+      catchUp(index, isOnAir: false)
+    }
   }
 
   /// Runs all.
   func runAll() {
+    for index in recitals.indices { run(index) }
     for index in unheard.radios { run(index) }
     unheard.forgetListeners()
   }
@@ -44,7 +88,7 @@ extension WorldEngine {
     for index in unheard.reaching(receiver, at: place, within: radius, above: floor, medium.propagation) {
       guard let voice = unheard.remove(index) else { continue }
       unheard.postpone(index, since: voice.since, at: now)
-      catchUp(index)
+      catchUp(index, isOnAir: false)
     }
   }
 
@@ -56,18 +100,20 @@ extension WorldEngine {
     runAudible(to: receiver, on: channel, ear.phy, until: ear.until)
   }
 
-  /// The device does all that was due before `turn`, of which nobody has noticed anything.
-  private func catchUp(_ index: Int) {
+  /// The device does all that was due before `turn`. Its packets are on the air already, or nobody has noticed them.
+  private func catchUp(_ index: Int, isOnAir: Bool) {
     let participant = members[index]
     let transmissionEnds = Self.slot(of: index, .transmissionEnds)
     let deadline = Self.slot(of: index, .deadline)
     func isDue(_ instant: Instant, _ rank: Rank, _ slot: Int) -> Bool {
       TimerQueue.Entry(instant, rank: rank.rawValue, slot: slot).precedes(turn)
     }
-    let limit = turn.instant
-    let isOver = isDue(limit, .transmissionEnds, transmissionEnds)
-    if let skipped = participant.skip(until: isOver ? limit : limit - .nanoseconds(1)) {
-      medium.radios[index].meter.skip(skipped)
+    if !isOnAir {
+      let limit = turn.instant
+      let isOver = isDue(limit, .transmissionEnds, transmissionEnds)
+      if let skipped = participant.skip(until: isOver ? limit : limit - .nanoseconds(1)) {
+        medium.radios[index].meter.skip(skipped)
+      }
     }
     // What is left: the event that goes on.
     var end: Instant?
@@ -75,7 +121,7 @@ extension WorldEngine {
       let instant: Instant
       if let end, isDue(end, .transmissionEnds, transmissionEnds) {
         instant = end
-        medium.becomeIdle(index, at: instant)
+        if !isOnAir { medium.becomeIdle(index, at: instant) }
         participant.radio(.transmitted, at: instant)
       } else if end == nil, let due = participant.deadline, isDue(due, .deadline, deadline) {
         instant = due
@@ -88,8 +134,12 @@ extension WorldEngine {
       guard case .transmit(let packet, let channel, let modulation, let power) = command else {
         fatalError("a device that should only send did something else")
       }
-      end = medium.goOnTransmitting(
-        packet, from: RadioID(index: index), on: channel, modulation: modulation, power: power, since: instant, at: now)
+      end =
+        isOnAir
+        ? instant + packet.airTime(modulation)
+        : medium.goOnTransmitting(
+          packet, from: RadioID(index: index), on: channel, modulation: modulation, power: power, since: instant,
+          at: now)
     }
     timers.set(transmissionEnds, to: end)
     timers.set(deadline, to: participant.deadline)
