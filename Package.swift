@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
     .library(name: "CoreBluetoothDynamic", type: .dynamic, targets: ["CoreBluetooth"]),
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
+    .library(name: "BluetoothNumbers", targets: ["BluetoothNumbers"]),
     .executable(name: "heart-rate", targets: ["heart-rate"]),
   ],
   dependencies: [
@@ -95,7 +96,8 @@ let package = Package(
       name: "BluetoothWireTests", dependencies: ["BluetoothWire", "TestVectors"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothCryptoTests", dependencies: ["BluetoothCrypto", "TestVectors"], swiftSettings: settings),
-    .testTarget(name: "BluetoothNumbersTests", dependencies: ["BluetoothNumbers"], swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothNumbersTests", dependencies: ["BluetoothNumbers", "TestVectors"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothRadioTests", dependencies: ["BluetoothRadio", "BluetoothWire"], swiftSettings: settings),
     .testTarget(

@@ -1,8 +1,9 @@
-/// What the Bluetooth SIG's numbers are called · Assigned Numbers, 3.
+/// What the Bluetooth SIG's numbers are called · Assigned Numbers.
 public enum AssignedNumbers {
-  /// The name of the service, characteristic, descriptor or declaration with this 16-bit UUID; nil when it has none here.
+  /// The name of the service, characteristic, descriptor, declaration or unit with this 16-bit UUID; nil when it has none
+  /// here.
   public static func name(of uuid: UInt16) -> String? {
-    serviceName(uuid) ?? characteristicName(uuid) ?? descriptorName(uuid) ?? declarationName(uuid)
+    serviceName(uuid) ?? characteristicName(uuid) ?? descriptorName(uuid) ?? declarationName(uuid) ?? unitName(uuid)
   }
 
   /// The name of a service, such as "Heart Rate" for 0x180D: one of the SIG, or one of a member that is widely known.
@@ -19,4 +20,7 @@ public enum AssignedNumbers {
     default: nil
     }
   }
+
+  /// Who has this company identifier, such as "Apple, Inc." for 0x004C; nil for one that nobody has.
+  public static func companyName(_ code: UInt16) -> String? { CompanyNames.name(of: code) }
 }

@@ -1,0 +1,270 @@
+/// What a characteristic can do besides its properties · Vol 3, Part G, 3.3.3.1; 0x2900.
+public struct CharacteristicExtendedProperties: CharacteristicValue, FeatureSet {
+  public let rawValue: UInt16
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  public static let reliableWrite = Self(bit: 0)
+  public static let writableAuxiliaries = Self(bit: 1)
+
+  public static let uuid: UInt16 = 0x2900
+  public static let names = ["reliable write", "writable auxiliaries"]
+}
+
+/// What a user calls the value · Vol 3, Part G, 3.3.3.2; 0x2901.
+public typealias CharacteristicUserDescription = TextValue<UserDescriptionKind>
+
+public enum UserDescriptionKind: ValueKind { public static let uuid: UInt16 = 0x2901 }
+
+/// What a client wants to be told · Vol 3, Part G, 3.3.3.3; 0x2902.
+public struct ClientCharacteristicConfiguration: CharacteristicValue, FeatureSet {
+  public let rawValue: UInt16
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  public static let notifications = Self(bit: 0)
+  public static let indications = Self(bit: 1)
+
+  public static let uuid: UInt16 = 0x2902
+  public static let names = ["notifications", "indications"]
+}
+
+/// Whether a server broadcasts what belongs to the value · Vol 3, Part G, 3.3.3.4; 0x2903.
+public struct ServerCharacteristicConfiguration: CharacteristicValue, FeatureSet {
+  public let rawValue: UInt16
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  public static let broadcasts = Self(bit: 0)
+
+  public static let uuid: UInt16 = 0x2903
+  public static let names = ["broadcasts"]
+}
+
+/// What a characteristic can do, and where its value is · Vol 3, Part G, 3.3.1; 0x2803.
+public struct CharacteristicDeclaration: CharacteristicValue {
+  public struct Properties: FeatureSet {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let broadcast = Self(bit: 0)
+    public static let read = Self(bit: 1)
+    public static let writeWithoutResponse = Self(bit: 2)
+    public static let write = Self(bit: 3)
+    public static let notify = Self(bit: 4)
+    public static let indicate = Self(bit: 5)
+    public static let authenticatedSignedWrites = Self(bit: 6)
+    public static let extended = Self(bit: 7)
+    public static let names = [
+      "broadcast", "read", "write without response", "write", "notify", "indicate", "authenticated signed writes",
+      "extended properties",
+    ]
+  }
+
+  public var properties: Properties
+  public var valueHandle: UInt16
+  public var type: AttributeType
+
+  public init(properties: Properties, valueHandle: UInt16, type: AttributeType) {
+    self.properties = properties
+    self.valueHandle = valueHandle
+    self.type = type
+  }
+
+  public static let uuid: UInt16 = 0x2803
+
+  public init(from reader: inout ValueReader) throws(ValueError) {
+    properties = Properties(rawValue: try reader.uint8())
+    valueHandle = try reader.uint16()
+    type = try AttributeType(rest: &reader)
+  }
+
+  public func write(to writer: inout ValueWriter) {
+    writer.integer(properties.rawValue)
+    writer.integer(valueHandle)
+    type.write(to: &writer)
+  }
+
+  public var fields: [ValueField] {
+    [ValueField("", type), ValueField("properties", properties), ValueField("handle", valueHandle.hexadecimal)]
+  }
+}
+
+/// Which report a HID Report characteristic holds · HID Service 1.0, Report Reference; 0x2908.
+public struct ReportReference: CharacteristicValue {
+  public struct ReportType: ValueCode {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let input: Self = 1
+    public static let output: Self = 2
+    public static let feature: Self = 3
+    public static let firstNamed: UInt8 = 1
+    public static let names = ["input", "output", "feature"]
+  }
+
+  /// 0 where the Report Map names none.
+  public var reportID: UInt8
+  public var type: ReportType
+
+  public init(reportID: UInt8, type: ReportType) {
+    self.reportID = reportID
+    self.type = type
+  }
+
+  public static let uuid: UInt16 = 0x2908
+
+  public init(from reader: inout ValueReader) throws(ValueError) {
+    reportID = try reader.uint8()
+    type = try reader.code()
+  }
+
+  public func write(to writer: inout ValueWriter) {
+    writer.integer(reportID)
+    writer.code(type)
+  }
+
+  public var fields: [ValueField] { [ValueField("report", reportID), ValueField("type", type)] }
+}
+
+/// Which characteristic of another service the Report Map uses · HID Service 1.0, External Report Reference; 0x2907.
+public struct ExternalReportReference: CharacteristicValue {
+  public var type: AttributeType
+
+  public init(_ type: AttributeType) { self.type = type }
+
+  public static let uuid: UInt16 = 0x2907
+
+  public init(from reader: inout ValueReader) throws(ValueError) { type = try AttributeType(rest: &reader) }
+
+  public func write(to writer: inout ValueWriter) { type.write(to: &writer) }
+
+  public var fields: [ValueField] { [ValueField("", type)] }
+}
+
+/// How the triggers of a sensor's value are joined · Environmental Sensing Service 1.0, 3.1.2.3; 0x290B.
+public struct EnvironmentalSensingConfiguration: CharacteristicValue, ValueCode {
+  public let rawValue: UInt8
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  public static let and: Self = 0
+  public static let or: Self = 1
+
+  public static let uuid: UInt16 = 0x290B
+  public static let names = ["AND", "OR"]
+}
+
+/// How a sensor measures · Environmental Sensing Service 1.0, 3.1.2.1; 0x290C.
+public struct EnvironmentalSensingMeasurement: CharacteristicValue {
+  public struct SamplingFunction: ValueCode {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let unspecified: Self = 0
+    public static let instantaneous: Self = 1
+    public static let arithmeticMean: Self = 2
+    public static let rms: Self = 3
+    public static let maximum: Self = 4
+    public static let minimum: Self = 5
+    public static let accumulated: Self = 6
+    public static let count: Self = 7
+    public static let names = [
+      "unspecified", "instantaneous", "arithmetic mean", "RMS", "maximum", "minimum", "accumulated", "count",
+    ]
+  }
+
+  /// Reserved; kept as it came.
+  public var flags: UInt16 = 0
+  public var samplingFunction: SamplingFunction
+  public var measurementPeriod: Scalar<PeriodSeconds>
+  public var updateInterval: Scalar<PeriodSeconds>
+  /// Where: air, water, indoors …
+  public var application: UInt8
+  public var uncertainty: Scalar<UncertaintyPercents>
+
+  public init(
+    samplingFunction: SamplingFunction, measurementPeriod: Scalar<PeriodSeconds>,
+    updateInterval: Scalar<PeriodSeconds>, application: UInt8, uncertainty: Scalar<UncertaintyPercents>
+  ) {
+    self.samplingFunction = samplingFunction
+    self.measurementPeriod = measurementPeriod
+    self.updateInterval = updateInterval
+    self.application = application
+    self.uncertainty = uncertainty
+  }
+
+  public static let uuid: UInt16 = 0x290C
+
+  public init(from reader: inout ValueReader) throws(ValueError) {
+    flags = try reader.uint16()
+    samplingFunction = try reader.code()
+    measurementPeriod = try reader.scalar()
+    updateInterval = try reader.scalar()
+    application = try reader.uint8()
+    uncertainty = try reader.scalar()
+  }
+
+  public func write(to writer: inout ValueWriter) {
+    writer.integer(flags)
+    writer.code(samplingFunction)
+    writer.scalar(measurementPeriod)
+    writer.scalar(updateInterval)
+    writer.integer(application)
+    writer.scalar(uncertainty)
+  }
+
+  public var fields: [ValueField] {
+    [
+      ValueField("sampling", samplingFunction), ValueField("over", measurementPeriod),
+      ValueField("updated each", updateInterval), ValueField("application", application),
+      ValueField("uncertainty", uncertainty),
+    ]
+  }
+}
+
+/// When a sensor notifies · Environmental Sensing Service 1.0, 3.1.2.2; 0x290D.
+public struct EnvironmentalSensingTriggerSetting: CharacteristicValue {
+  public struct Condition: ValueCode {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let inactive: Self = 0
+    public static let fixedInterval: Self = 1
+    public static let noMoreOftenThan: Self = 2
+    public static let valueChanged: Self = 3
+    public static let lessThan: Self = 4
+    public static let lessThanOrEqual: Self = 5
+    public static let greaterThan: Self = 6
+    public static let greaterThanOrEqual: Self = 7
+    public static let equal: Self = 8
+    public static let notEqual: Self = 9
+    public static let names = [
+      "inactive", "at a fixed interval", "no more often than", "when the value changes", "below", "at or below",
+      "above", "at or above", "at", "not at",
+    ]
+  }
+
+  public var condition: Condition
+  /// A time of three octets for the two intervals, a value of the characteristic for comparisons.
+  public var operand: [UInt8]
+
+  public init(_ condition: Condition, operand: [UInt8] = []) {
+    self.condition = condition
+    self.operand = operand
+  }
+
+  public static let uuid: UInt16 = 0x290D
+
+  public init(from reader: inout ValueReader) throws(ValueError) {
+    condition = try reader.code()
+    operand = reader.rest()
+  }
+
+  public func write(to writer: inout ValueWriter) {
+    writer.code(condition)
+    writer.append(operand)
+  }
+
+  public var fields: [ValueField] {
+    var fields = [ValueField("", condition)]
+    if !operand.isEmpty { fields.append(ValueField("operand", operand.hexadecimal)) }
+    return fields
+  }
+}
