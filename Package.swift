@@ -134,10 +134,16 @@ if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
     .target(
       name: "FuzzSupport", dependencies: ["BluetoothController", "BluetoothRadio", "BluetoothWire"],
       path: "Fuzz/Support", swiftSettings: settings))
-  for name in ["advertising-pdus", "link-layer", "hci-commands"] {
+  let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
+    ("advertising-pdus", ["FuzzSupport", "BluetoothWire"]),
+    ("link-layer", ["FuzzSupport", "BluetoothWire"]),
+    ("hci-commands", ["FuzzSupport", "BluetoothWire"]),
+    ("characteristic-values", ["BluetoothNumbers"]),
+  ]
+  for target in fuzzTargets {
     package.targets.append(
       .executableTarget(
-        name: "fuzz-" + name, dependencies: ["FuzzSupport", "BluetoothWire"], path: "Fuzz/" + name,
+        name: "fuzz-" + target.name, dependencies: target.dependencies, path: "Fuzz/" + target.name,
         swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
   }
 }
