@@ -62,9 +62,10 @@ public struct Scalar<Kind: ScalarKind>: Hashable, Sendable, CustomStringConverti
       format.exponent < 0
       ? value * DecimalNumber.powerOf10(-format.exponent) : value / DecimalNumber.powerOf10(format.exponent)
     let steps = scaled / Double(format.multiplier)
-    guard let rawValue = Int(exactly: (steps + (steps < 0 ? -0.5 : 0.5)).truncated),
-      format.range.contains(rawValue), format.special[rawValue] == nil
-    else { return nil }
+    // Written without `rounded()`, which needs the C library's mathematics.
+    guard steps.magnitude < 9e18 else { return nil }
+    let rawValue = Int(steps + (steps < 0 ? -0.5 : 0.5))
+    guard format.range.contains(rawValue), format.special[rawValue] == nil else { return nil }
     self.rawValue = rawValue
   }
 
@@ -96,12 +97,4 @@ extension Scalar: CharacteristicValue where Kind: ScalarCharacteristicKind {
   public func write(to writer: inout ValueWriter) { writer.scalar(self) }
 
   public var fields: [ValueField] { [ValueField("", description)] }
-}
-
-extension Double {
-  /// The whole number next to this one on the way to zero, infinity where no whole number of 64 bits is.
-  fileprivate var truncated: Double {
-    guard magnitude < 9e18 else { return .infinity }
-    return Double(Int64(self))
-  }
 }
