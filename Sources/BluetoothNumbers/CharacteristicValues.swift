@@ -76,7 +76,8 @@ public enum CharacteristicValues {
   private static let descriptors: [any CharacteristicValue.Type] = [
     CharacteristicDeclaration.self, CharacteristicExtendedProperties.self, CharacteristicUserDescription.self,
     ClientCharacteristicConfiguration.self, ServerCharacteristicConfiguration.self, PresentationFormat.self,
-    AggregateFormat.self, ExternalReportReference.self, ReportReference.self, EnvironmentalSensingConfiguration.self,
+    AggregateFormat.self, ValidRange.self, ExternalReportReference.self, ReportReference.self,
+    EnvironmentalSensingConfiguration.self,
     EnvironmentalSensingMeasurement.self, EnvironmentalSensingTriggerSetting.self,
   ]
 }

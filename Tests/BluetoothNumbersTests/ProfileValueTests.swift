@@ -282,8 +282,13 @@ private func expect<Value: CharacteristicValue>(
       "x 0.0001 T, y 0 T")
     expect(BarometricPressureTrend.steady, "09", "steady")
     expect(
-      DescriptorValueChanged([.triggerSetting], characteristic: .assigned(0x2A6E)), "02006e2a",
-      "changed ES Trigger Setting, of Temperature")
+      DescriptorValueChanged([.byClient, .triggerSetting], characteristic: .assigned(0x2A6E)), "03006e2a",
+      "changed by a client, ES Trigger Setting, of Temperature")
+    let range = try #require(ValidRange(lower: [0xF6, 0x09], upper: [0x10, 0x0E]))
+    expect(range, "f609100e", "from f609, to 100e")
+    #expect(range.text(of: Temperature.uuid) == "25.5 °C to 36 °C")
+    #expect(ValidRange(lower: [1], upper: []) == nil)
+    #expect(throws: ValueError.tooShort) { try ValidRange([1, 2, 3]) }
     expect(EnvironmentalSensingTriggerSetting(.greaterThan, operand: [0xC4, 0x09]), "06c409", "above, operand c409")
   }
 }

@@ -87,6 +87,43 @@ public struct CharacteristicDeclaration: CharacteristicValue {
   }
 }
 
+/// Between which values a characteristic's value lies · GATT Specification Supplement, Valid Range; 0x2906.
+public struct ValidRange: CharacteristicValue {
+  /// The octets of the least and of the greatest value, each laid out as the characteristic's value is.
+  public let lower: [UInt8]
+  public let upper: [UInt8]
+
+  /// nil unless both have one length.
+  public init?(lower: [UInt8], upper: [UInt8]) {
+    guard lower.count == upper.count else { return nil }
+    self.lower = lower
+    self.upper = upper
+  }
+
+  public static let uuid: UInt16 = 0x2906
+
+  public init(from reader: inout ValueReader) throws(ValueError) {
+    guard reader.remaining.isMultiple(of: 2) else { throw .tooShort }
+    lower = try reader.take(reader.remaining / 2)
+    upper = reader.rest()
+  }
+
+  public func write(to writer: inout ValueWriter) {
+    writer.append(lower)
+    writer.append(upper)
+  }
+
+  /// The two values in the words of the characteristic that they belong to.
+  public func text(of characteristic: UInt16, format: PresentationFormat? = nil) -> String {
+    let texts = [lower, upper].map { CharacteristicValues.text(of: characteristic, $0, format: format) }
+    return texts.joined(separator: " to ")
+  }
+
+  public var fields: [ValueField] {
+    [ValueField("from", lower.hexadecimal), ValueField("to", upper.hexadecimal)]
+  }
+}
+
 /// Which report a HID Report characteristic holds · HID Service 1.0, Report Reference; 0x2908.
 public struct ReportReference: CharacteristicValue {
   public struct ReportType: ValueCode {

@@ -82,14 +82,14 @@ public struct DescriptorValueChanged: CharacteristicValue {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The change comes from outside, else from the server.
-    public static let isExternal = Self(bit: 0)
+    /// A client has made the change, else the server itself.
+    public static let byClient = Self(bit: 0)
     public static let triggerSetting = Self(bit: 1)
     public static let configuration = Self(bit: 2)
     public static let measurement = Self(bit: 3)
     public static let userDescription = Self(bit: 4)
     public static let names = [
-      "external", "ES Trigger Setting", "ES Configuration", "ES Measurement", "User Description",
+      "by a client", "ES Trigger Setting", "ES Configuration", "ES Measurement", "User Description",
     ]
   }
 
