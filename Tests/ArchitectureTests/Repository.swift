@@ -12,7 +12,12 @@ enum Repository {
   }
 
   /// The Swift files below `folder`, none if there is no such folder.
-  static func swiftFiles(in folder: String) -> [SourceFile] {
+  static func swiftFiles(in folder: String) -> [SourceFile] { files[folder] ?? read(folder) }
+
+  /// Those that several tests look through.
+  private static let files = Dictionary(uniqueKeysWithValues: ["Sources", "Tests"].map { ($0, read($0)) })
+
+  private static func read(_ folder: String) -> [SourceFile] {
     let start = root.appendingPathComponent(folder)
     guard let paths = FileManager.default.enumerator(atPath: start.path) else { return [] }
     return paths.compactMap { $0 as? String }
@@ -49,7 +54,7 @@ struct SourceFile {
     let pattern = /(?:@\w+(?:\([^)]*\))? +)*(?:(?:public|package|internal|fileprivate|private) +)?import +(.+)/
     let kinds: Set<Substring> = ["class", "struct", "enum", "protocol", "typealias", "func", "let", "var"]
     var result: Set<String> = []
-    for line in text.split(separator: "\n") {
+    for line in text.split(separator: "\n") where line.contains("import") {
       guard let match = try? pattern.wholeMatch(in: line.drop { $0 == " " }) else { continue }
       let words = match.1.split(separator: " ")
       let name = words.first { !kinds.contains($0) } ?? ""
@@ -58,15 +63,20 @@ struct SourceFile {
     return result
   }
 
-  /// The lines that are not comments, with their numbers.
-  var codeLines: [(number: Int, text: Substring)] {
-    text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+  /// The lines that are not comments and have one of `words`, with their numbers: what a regular expression, which takes much
+  /// longer, need look at.
+  func codeLines(with words: [String]) -> [(number: Int, text: Substring)] {
+    guard words.contains(where: { text.contains($0) }) else { return [] }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+      .filter { line in words.contains { line.element.contains($0) } }
       .filter { !$0.element.drop { $0 == " " }.hasPrefix("//") }
       .map { ($0.offset + 1, $0.element) }
   }
 
   /// What stands in `@Test("…")`, be it on the next line.
   var testSentences: [String] {
-    text.matches(of: /@Test\(\s*"((?:[^"\\]|\\.)*)"/).map { String($0.1) }
+    text.components(separatedBy: "@Test(").dropFirst().compactMap { part in
+      part.prefixMatch(of: /\s*"((?:[^"\\]|\\.)*)"/).map { String($0.1) }
+    }
   }
 }
