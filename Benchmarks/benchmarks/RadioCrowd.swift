@@ -44,7 +44,7 @@ enum RadioCrowd {
   /// A link of two that moves as much as it can, and 10,000 advertisers, each alone in a square of 100 m.
   @Sendable private static func nobodyHears(divisor: Int) throws -> Measurement {
     let count = 10_000 / divisor
-    func time(with others: Int, advertising: TimeSpan?) throws -> Double {
+    func time(with others: Int, advertising: TimeSpan?) throws -> (running: Double, catchingUp: Double) {
       let link = try LinkPair(interval: 24)
       let world = ControllerWorld(link.engine)
       var random = SplitGenerator(seed: 2)
@@ -58,16 +58,25 @@ enum RadioCrowd {
       }
       world.run(for: .seconds(2))
       for host in [link.central, link.peripheral] { link.with(host) { $0.isStreaming = true } }
-      return bestTime(of: 3) { world.run(for: .seconds(10)) }
+      let running = bestTime(of: 3) { world.run(for: .seconds(10)) }
+      // Whoever looks has them do what they have not done yet.
+      let catchingUp = bestTime(of: 1) {
+        for number in 0..<others { _ = world.engine.statistics(of: RadioID(index: number + 2)) }
+      }
+      return (running, catchingUp)
     }
     let alone = try time(with: 0, advertising: nil)
     let silent = try time(with: count, advertising: nil)
     let advertising = try time(with: count, advertising: .milliseconds(10_000))
     return Measurement(
       name: "slowing of a link by \(count.grouped) devices that nobody hears",
-      result: "\((silent / alone).rounded(to: 2)) silent, \((advertising / alone).rounded(to: 2)) advertising at 10 s",
+      result: "\((silent.running / alone.running).rounded(to: 2)) silent,"
+        + " \((advertising.running / alone.running).rounded(to: 2)) advertising at 10 s",
       aim: "< 2",
-      method: "a link of two controllers full of data both ways, the others spread over 10 km")
+      method: "a link of two controllers full of data both ways for 10 s, best of 3, the others spread over 10 km;"
+        + " to see afterwards what all of them have sent in 32 s took"
+        + " \((advertising.catchingUp * 1_000).rounded(to: 1)) ms, the 10 s \((alone.running * 1_000).rounded(to: 1)) ms"
+    )
   }
 }
 
