@@ -206,7 +206,8 @@ struct Advertiser {
         events.isBetweenEvents
       else { return nil }
       return Soliloquy(
-        packet: packet, modulation: properties.primary, power: properties.power, channels: events.channels,
+        packet: packet, modulation: properties.primary, power: properties.power,
+        channels: PrimaryChannels(map: properties.channelMap),
         pause: AdvertisingEvents.channelPause)
     }
   }

@@ -63,11 +63,6 @@ struct AdvertisingEvents {
   /// Whether the next packet is the first one of an event.
   var isBetweenEvents: Bool { index == nil }
   var channel: RadioChannel { ChannelIndex(Self.channels[min(index ?? 0, 2)]).radioChannel }
-  /// The channels of an event, in their order.
-  var channels: [RadioChannel] {
-    Self.channels.enumerated().filter { channelMap >> UInt8($0.offset) & 1 == 1 }
-      .map { ChannelIndex($0.element).radioChannel }
-  }
   var hasReachedLimit: Bool { maximumEvents > 0 && completed >= Int(maximumEvents) }
 
   /// What the next packet needs of the radio, if it takes `shortest` and with all that may follow `longest`. It can't be

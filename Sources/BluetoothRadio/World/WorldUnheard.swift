@@ -17,17 +17,18 @@ extension WorldEngine {
       guard let soliloquy = members[index].soliloquy(at: now) else { return false }
       recitals.begin(index, soliloquy)
     }
-    if !recitals.isWithinEvent(index) {
-      if let until = recitals.soliloquy(index)?.until, until <= now {
+    let recital = recitals[index]
+    if recital.isBetweenEvents {
+      if recital.until <= now {
         _ = recitals.end(index)
         return false
       }
       if setsAside(index) { return true }
     }
-    guard let (soliloquy, channel) = recitals.next(index) else { return false }
+    guard let packet = recitals.takePacket(index) else { return false }
     let end = medium.transmit(
-      soliloquy.packet, from: RadioID(index: index), on: channel, modulation: soliloquy.modulation,
-      power: soliloquy.power, at: now)
+      packet, from: RadioID(index: index), on: recital.channel, modulation: recital.modulation, power: recital.power,
+      at: now)
     timers.set(Self.slot(of: index, .transmissionEnds), to: end)
     return true
   }
@@ -47,10 +48,11 @@ extension WorldEngine {
   /// At the beginning of an event: sets the device aside if nobody could notice.
   private func setsAside(_ index: Int) -> Bool {
     guard !isWatched, observer == nil, airFaults == nil, unheard.isWorthTrying(index, at: now),
-      medium.canBeUnheard(index), let soliloquy = recitals.soliloquy(index)
+      medium.canBeUnheard(index)
     else { return false }
+    let recital = recitals[index]
     let voice = UnheardDevices.Voice(
-      radio: index, power: soliloquy.power + medium.antennaGain(of: index),
+      radio: index, power: recital.power + medium.antennaGain(of: index),
       position: medium.radios[index].properties.position, since: now)
     guard !medium.isNoticed(voice, at: now) else {
       unheard.postpone(index, since: nil, at: now)
@@ -58,7 +60,7 @@ extension WorldEngine {
     }
     _ = recitals.end(index)
     unheard.add(voice)
-    timers.set(Self.slot(of: index, .deadline), to: soliloquy.until)
+    timers.set(Self.slot(of: index, .deadline), to: recital.until == .distantFuture ? nil : recital.until)
     return true
   }
 
@@ -159,9 +161,9 @@ extension Medium {
   func inaudible(at receiver: Int, on channel: RadioChannel, _ phy: PHY) -> Decibel {
     func level(_ modulation: Modulation) -> Decibel {
       var rejection = Decibel(1_000)
-      for other in Soliloquy.channels {
-        rejection = min(
-          rejection, Selectivity.rejection(atOffset: other.megahertz - channel.megahertz, modulation))
+      for place in 0..<PrimaryChannels.all.count {
+        let offset = PrimaryChannels.all[place].megahertz - channel.megahertz
+        rejection = min(rejection, Selectivity.rejection(atOffset: offset, modulation))
       }
       return radios[receiver].properties.noise(modulation) - Self.negligible + rejection
     }
