@@ -46,6 +46,28 @@ struct ChannelPairTests {
     #expect(pair.peripheral.sdus == [sdu.bytes])
   }
 
+  @Test("Who unpublishes a service keeps its channels to the peer's service of the same number")
+  func sameNumber() throws {
+    var pair = HostPair(aclLength: 251, aclCount: 8)
+    pair.run()
+    let spsms = [
+      pair.central.host.publishChannel(ChannelSettings()), pair.peripheral.host.publishChannel(ChannelSettings()),
+    ]
+    #expect(spsms == [0x0080, 0x0080])
+    let atCentral = pair.atCentral
+    pair.central.perform { host, now in
+      host.openChannels(spsm: 0x0080, ChannelSettings(), token: ChannelToken(rawValue: 1), on: atCentral, at: now)
+    }
+    pair.run()
+    pair.central.perform { host, now in host.unpublishChannel(spsm: 0x0080, at: now) }
+    pair.run()
+    #expect(pair.central.closed.isEmpty)
+    #expect(pair.peripheral.closed.isEmpty)
+    pair.central.send([1], try #require(pair.central.opened.first).id, atCentral)
+    pair.run()
+    #expect(pair.peripheral.sdus == [[1]])
+  }
+
   @Test("Channels and ATT share a link: neither holds the other back")
   func fairness() throws {
     var pair = HostPair(aclLength: 251, aclCount: 1)

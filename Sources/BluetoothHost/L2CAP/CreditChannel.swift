@@ -38,6 +38,8 @@ struct CreditChannel {
   private(set) var remote = L2CAP.ChannelID.none
   let spsm: UInt16
   let isEnhanced: Bool
+  /// The peer has opened it.
+  let isIncoming: Bool
   var standing = Standing.opening
 
   // What this side takes.
@@ -64,8 +66,9 @@ struct CreditChannel {
   /// How much of the first SDU has been sent.
   private var sent = 0
 
-  init(local: L2CAP.ChannelID, spsm: UInt16, isEnhanced: Bool, settings: ChannelSettings) {
+  init(local: L2CAP.ChannelID, spsm: UInt16, isEnhanced: Bool, isIncoming: Bool, settings: ChannelSettings) {
     self.local = local
+    self.isIncoming = isIncoming
     self.spsm = spsm
     self.isEnhanced = isEnhanced
     receiveMTU = Int(settings.mtu)

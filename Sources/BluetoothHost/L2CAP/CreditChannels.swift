@@ -49,7 +49,8 @@ struct CreditChannels {
         events.append(.openFailed(token, .outOfChannels))
         continue
       }
-      channels.append(CreditChannel(local: local, spsm: spsm, isEnhanced: isEnhanced, settings: settings))
+      channels.append(
+        CreditChannel(local: local, spsm: spsm, isEnhanced: isEnhanced, isIncoming: false, settings: settings))
       opening.append(local)
     }
     guard let first = opening.first, let offer = index(local: first).map({ channels[$0].offer }) else { return }
@@ -84,9 +85,12 @@ struct CreditChannels {
     disconnect(index, &identifiers, at: now)
   }
 
-  /// Closes all channels of a service that is not offered any more.
+  /// Closes all channels that peers have opened to a service that is not offered any more.
   mutating func closeAll(spsm: UInt16, identifiers: inout SignalIdentifiers, at now: Instant) {
-    for index in channels.indices where channels[index].spsm == spsm && channels[index].standing == .open {
+    for index in channels.indices
+    where channels[index].spsm == spsm && channels[index].isIncoming
+      && channels[index].standing == .open
+    {
       disconnect(index, &identifiers, at: now)
     }
   }
@@ -271,7 +275,8 @@ struct CreditChannels {
     isEnhanced: Bool
   ) -> Int? {
     guard let local = vacantID else { return nil }
-    var channel = CreditChannel(local: local, spsm: spsm, isEnhanced: isEnhanced, settings: settings)
+    var channel = CreditChannel(
+      local: local, spsm: spsm, isEnhanced: isEnhanced, isIncoming: true, settings: settings)
     channel.open(remote: source, parameters)
     channels.append(channel)
     events.append(.opened(Channel(channel), nil))
