@@ -82,6 +82,43 @@ struct UnheardTests {
     #expect(end(skipping: true) < .milliseconds(5_400))
   }
 
+  @Test("In real time, too, time passes while nobody hears the only device")
+  func realTime() async {
+    let world = World(seed: 6, time: .real(speed: 1_000))
+    world.add(Beacon(1, every: .milliseconds(100)), named: "beacon", at: .origin)
+    await world.run(for: .seconds(20))
+    #expect(world.now >= .seconds(20))
+    // Some 190 events.
+    #expect((world.statistics["beacon"]?.transmitted.packets ?? 0) > 500)
+  }
+
+  @Test("An alarm in the middle of an event comes when it is due, whoever sends")
+  func alarm() {
+    func statistics(acting: Bool) -> WorldStatistics {
+      let world = World(seed: 7)
+      world.setSkipping(acting)
+      world.add(Restless(), named: "restless", at: .origin)
+      let listener = Listener(on: world.device(named: "phone", at: Position(x: 1)))
+      world.run(for: .seconds(3))
+      #expect(listener.sightings.count > 10)
+      return world.statistics
+    }
+    #expect(statistics(acting: true) == statistics(acting: false))
+  }
+
+  @Test("With a fault that puts other packets in the place of a beacon's, each is sent once")
+  func replaced() {
+    func packets(acting: Bool) -> Int? {
+      let world = World(seed: 8)
+      world.setSkipping(acting)
+      world.add(Beacon(1, every: .milliseconds(100)), named: "beacon", at: .origin)
+      world.add([.air(.inject([0x02, 0x06, 1, 2, 3, 4, 5, 6]), .from("beacon"))])
+      world.run(for: .seconds(3))
+      return world.statistics["beacon"]?.transmitted.packets
+    }
+    #expect(packets(acting: true) == packets(acting: false))
+  }
+
   @Test("A world with unheard devices is not idle")
   func idle() {
     let world = World(seed: 5)
@@ -213,6 +250,20 @@ private final class Course {
 
 extension World {
   fileprivate func setSkipping(_ skips: Bool) { mailbox.perform { $0.actsForDevices = skips } }
+}
+
+/// A beacon that changes what it sends at odd times, also in the middle of an event.
+private struct Restless: Accessory {
+  private var number = 0
+  var advertising: Advertising { Beacon(number, every: .milliseconds(20)).advertising }
+
+  func started(_ session: inout AccessorySession) { session.wake(after: .microseconds(1_003)) }
+
+  mutating func timeReached(_ session: inout AccessorySession) {
+    number += 1
+    session.advertise(advertising)
+    session.wake(after: .microseconds(20_713))
+  }
 }
 
 /// A device that nobody can answer.

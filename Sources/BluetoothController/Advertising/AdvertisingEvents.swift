@@ -109,7 +109,7 @@ struct AdvertisingEvents {
     let span = packetTime * Int64(packets) + Self.channelPause * Int64(packets - 1)
     var count = 0
     var end = Instant.zero
-    while next + span <= limit {
+    while next + span <= limit, next < .distantFuture {
       begin(at: next)
       end = eventStart + packetTime
       while !endPacket(at: end, random: &random) {

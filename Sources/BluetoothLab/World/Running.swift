@@ -21,7 +21,7 @@ extension World {
   public func run(until condition: () -> Bool, limit: Duration = .seconds(60)) -> Bool {
     switch runner {
     case .virtual(let runner): runner.run(until: .duration(TimeSpan(limit)), condition) == .condition
-    case .real: waitInRealTime(until: condition, limit: limit)
+    case .real(let runner): wait(for: runner, until: condition, limit: limit)
     }
   }
 
@@ -53,9 +53,11 @@ extension World {
     switch runner {
     case .virtual(let runner):
       return await runner.run(until: .duration(TimeSpan(limit)), condition) == .condition
-    case .real:
+    case .real(let runner):
+      runner.updateClock()
       let end = now + limit
       while !condition() {
+        runner.updateClock()
         guard now < end else { return false }
         // The wall clock decides, so this looks again every millisecond; a task that is cancelled does not wait on.
         do { try await Task.sleep(for: .milliseconds(1)) } catch { return condition() }
@@ -92,9 +94,11 @@ extension World {
   }
 
   /// The wall clock decides, so this looks again every millisecond.
-  private func waitInRealTime(until condition: () -> Bool, limit: Duration) -> Bool {
+  private func wait(for runner: RealTimeRunner, until condition: () -> Bool, limit: Duration) -> Bool {
+    runner.updateClock()
     let end = now + limit
     while !condition() {
+      runner.updateClock()
       guard now < end else { return false }
       if Thread.isMainThread {
         _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.001))

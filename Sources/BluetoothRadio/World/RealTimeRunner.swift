@@ -39,6 +39,12 @@ package final class RealTimeRunner: Sendable {
       pump()
     }
 
+    /// Lets the time pass that has passed on the wall since the latest event, unless something is due.
+    func passTime() {
+      let time = wallTime
+      if (engine.nextEvent ?? .distantFuture) > time { engine.passTime(to: time) }
+    }
+
     /// Does what is due, then has the timer ring at the next event. A world that can't keep up with its speed gives the queue
     /// away again and again, so that whoever wants to look into it, or to slow it down, has his turn.
     func pump() {
@@ -100,8 +106,14 @@ package final class RealTimeRunner: Sendable {
 
   /// Looks into the world between two of its events. Not to be called on the world's own queue.
   package func inspect<R: Sendable>(_ body: (WorldEngine) -> R) -> R {
-    queue.sync { body(confined.engine) }
+    queue.sync {
+      confined.passTime()
+      return body(confined.engine)
+    }
   }
+
+  /// Has the world's clock show the time of now, also in a world in which nothing is due.
+  package func updateClock() { queue.sync { confined.passTime() } }
 
   private func wake() {
     let isFirst = isPending.withLockedValue { pending in

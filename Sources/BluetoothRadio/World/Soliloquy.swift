@@ -82,6 +82,8 @@ struct Recitals {
     let power: Decibel
     let pause: TimeSpan
     let until: Instant
+    /// How long an event takes.
+    let span: TimeSpan
     /// How many of the event's packets have begun; −1: the engine does nothing for this device.
     fileprivate(set) var begun: Int8
 
@@ -96,12 +98,14 @@ struct Recitals {
       power = soliloquy.power
       pause = soliloquy.pause
       until = soliloquy.until ?? .distantFuture
+      let packets = Int64(channels.count)
+      span = soliloquy.packet.airTime(modulation) * packets + pause * (packets - 1)
       begun = 0
     }
 
     fileprivate init() {
       (channels, modulation, power) = (.all, .le1M, Decibel(0))
-      (pause, until, begun) = (.zero, .zero, -1)
+      (pause, span, until, begun) = (.zero, .zero, .zero, -1)
     }
   }
 

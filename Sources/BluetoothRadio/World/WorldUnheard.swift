@@ -12,7 +12,8 @@ extension WorldEngine {
       run(index)
       return false
     }
-    guard actsForDevices else { return false }
+    // A fault may put another packet in the place of the device's.
+    guard actsForDevices, airFaults == nil else { return false }
     if !recitals.contains(index) {
       guard let soliloquy = members[index].soliloquy(at: now) else { return false }
       recitals.begin(index, soliloquy)
@@ -24,6 +25,11 @@ extension WorldEngine {
         return false
       }
       if setsAside(index) { return true }
+      // What comes in the middle of an event may change the rest of it.
+      if recital.until <= now + recital.span {
+        _ = recitals.end(index)
+        return false
+      }
     }
     guard let packet = recitals.takePacket(index) else { return false }
     let end = medium.transmit(
@@ -134,14 +140,16 @@ extension WorldEngine {
       end = nil
       guard let command = participant.takeRadioCommand() else { continue }
       guard case .transmit(let packet, let channel, let modulation, let power) = command else {
+        // A soliloquy is the device's word that it does nothing else until then.
         fatalError("a device that should only send did something else")
       }
-      end =
-        isOnAir
-        ? instant + packet.airTime(modulation)
-        : medium.goOnTransmitting(
+      let ending = instant + packet.airTime(modulation)
+      if !isOnAir {
+        medium.goOnTransmitting(
           packet, from: RadioID(index: index), on: channel, modulation: modulation, power: power, since: instant,
-          at: now)
+          until: ending, isOver: isDue(ending, .transmissionEnds, transmissionEnds))
+      }
+      end = ending
     }
     timers.set(transmissionEnds, to: end)
     timers.set(deadline, to: participant.deadline)
@@ -149,6 +157,9 @@ extension WorldEngine {
 }
 
 extension Medium {
+  /// More than 17,040 µs, a data packet of 251 octets on LE Coded with S=8 · Vol 6, Part B, 4.5.10.
+  private static let longestPacket = TimeSpan.milliseconds(18)
+
   /// Whether a radio may be set aside while it only sends: where it is, and what it is, stays the same until somebody changes
   /// it.
   func canBeUnheard(_ index: Int) -> Bool {
@@ -179,7 +190,8 @@ extension Medium {
   /// How far, in millimetres, a radio gets until `end` from where it is now.
   func reach(of radio: Int, from now: Instant, until end: Instant?) -> Int64 {
     guard radios[radio].isMoving, let path = paths[radio] else { return 0 }
-    return path.reach(from: now, until: end)
+    // A packet that has begun to arrive is heard to its end.
+    return path.reach(from: now, until: end.map { $0 + Self.longestPacket })
   }
 
   /// Whether anybody who listens now gets something of what is sent like that.
@@ -196,18 +208,18 @@ extension Medium {
     return false
   }
 
-  /// Enters a transmission that has begun at `start`, of which nobody has noticed anything so far; says when it ends.
+  /// Enters a transmission that has begun at `start`, of which nobody has noticed anything so far.
+  /// - Parameter isOver: its end has been reached, too.
   mutating func goOnTransmitting(
     _ packet: AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation, power: Decibel,
-    since start: Instant, at now: Instant
-  ) -> Instant {
+    since start: Instant, until end: Instant, isOver: Bool
+  ) {
     let index = radio.index
-    let end = start + packet.airTime(modulation)
     radios[index].meter.change(to: .transmitting(power: power.rounded), at: start)
     radios[index].meter.counts.packetsSent += 1
-    guard end >= now else {
+    guard !isOver else {
       radios[index].activity = .transmitting(nil)
-      return end
+      return
     }
     radios[index].activity = .transmitting(bursts.nextNumber)
     radios[index].packet = packet
@@ -218,6 +230,5 @@ extension Medium {
       position: radios[index].properties.position, place: radios[index].place, start: start, end: end)
     burst.isLate = true
     bursts.append(burst)
-    return end
   }
 }
