@@ -13,7 +13,18 @@ struct Benchmarks: ParsableCommand {
   @Option(help: "Only the measurements whose names contain this.")
   var only = ""
 
+  @Option(help: "Only repeats an operation of two hosts in memory, for Benchmarks/count-instructions.")
+  var `repeat`: HostsInMemory.Operation?
+
+  @Option(help: "How often it is repeated.")
+  var times = 1_000
+
   func run() throws {
+    if let operation = `repeat` {
+      var hosts = try HostsInMemory()
+      try hosts.run(operation, times)
+      return
+    }
     var table = Table(headings: ["measurement", "result", "aim", "how it was measured"])
     for (name, measure) in Self.all where only.isEmpty || name.contains(only) {
       let measurement = try measure(quick ? 100 : 1)
@@ -27,6 +38,8 @@ struct Benchmarks: ParsableCommand {
 
   /// Each measurement divides its work by the number that it is given.
   static let all =
-    WholeStack.all + BelowTheAPI.all + RadioCrowd.all + LinkLayer.all + LinkEncryption.all + ManyConnections.all
+    WholeStack.all + BelowTheAPI.all + HostOperations.all + RadioCrowd.all + LinkLayer.all + LinkEncryption.all + ManyConnections.all
     + Memory.all
 }
+
+extension HostsInMemory.Operation: ExpressibleByArgument {}

@@ -25,6 +25,8 @@ package struct Host {
   var allLinks: [HostLink] = []
   /// ACL packets that the controller has.
   var outstanding = 0
+  /// Whether any link may have something to send; false only when none has.
+  var isReady = false
   /// Which link is served first when the controller has room again.
   var turn = 0
   /// Hostile or broken input that was thrown away.

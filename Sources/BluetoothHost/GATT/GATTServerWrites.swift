@@ -37,7 +37,7 @@ extension GATTServer {
     case .dynamic:
       let request = makePending(.write, .writeRequest, handle)
       context.events.append(
-        .writeRequested(request, [GATTWritePart(handle: handle, offset: 0, value: value)]))
+        .writeRequested(request, GATTWriteParts(GATTWritePart(handle: handle, offset: 0, value: value))))
       return nil
     }
   }
@@ -53,7 +53,8 @@ extension GATTServer {
     case .stored: database.store(ByteSlice(value.bytes), at: handle)
     case .clientConfiguration: break
     case .dynamic:
-      context.events.append(.writeRequested(nil, [GATTWritePart(handle: handle, offset: 0, value: value)]))
+      context.events.append(
+        .writeRequested(nil, GATTWriteParts(GATTWritePart(handle: handle, offset: 0, value: value))))
     }
   }
 
@@ -92,7 +93,7 @@ extension GATTServer {
       return .executeWriteResponse
     }
     let request = makePending(.executeWrite, .executeWriteRequest, first.handle)
-    context.events.append(.writeRequested(request, dynamic))
+    context.events.append(.writeRequested(request, GATTWriteParts(dynamic)))
     return nil
   }
 

@@ -121,7 +121,7 @@ package enum GATTEvent: Hashable, Sendable {
   case readRequested(GATTServerRequest, AttributeHandle, offset: Int)
   /// A client writes dynamic attributes: one part for a Write Request or Command, the parts of all prepared writes for
   /// Execute Write. Answer with `respond`, unless the request is nil (Write Command).
-  case writeRequested(GATTServerRequest?, [GATTWritePart])
+  case writeRequested(GATTServerRequest?, GATTWriteParts)
   /// A client's configuration of a characteristic (by its value's handle) changed.
   case subscriptionChanged(AttributeHandle, GATTSubscription)
   /// A notification left for the controller or an indication was confirmed: there is room for one more.
@@ -142,6 +142,43 @@ package struct GATTWritePart: Hashable, Sendable {
     self.handle = handle
     self.offset = offset
     self.value = value
+  }
+}
+
+/// What a client writes at once: one part or more, in the order in which they came. One alone, which is nearly always so,
+/// takes nothing from the heap.
+package struct GATTWriteParts: RandomAccessCollection, ExpressibleByArrayLiteral, Hashable, Sendable {
+  private enum Content: Hashable, Sendable {
+    case one(GATTWritePart)
+    case several([GATTWritePart])
+  }
+
+  private let content: Content
+
+  package init(_ part: GATTWritePart) { content = .one(part) }
+
+  package init(_ parts: [GATTWritePart]) {
+    content = parts.count == 1 ? .one(parts[0]) : .several(parts)
+  }
+
+  package init(arrayLiteral parts: GATTWritePart...) { self.init(parts) }
+
+  package var startIndex: Int { 0 }
+
+  package var endIndex: Int {
+    switch content {
+    case .one: 1
+    case .several(let parts): parts.count
+    }
+  }
+
+  package subscript(position: Int) -> GATTWritePart {
+    switch content {
+    case .one(let part):
+      precondition(position == 0, "part \(position) of 1")
+      return part
+    case .several(let parts): return parts[position]
+    }
   }
 }
 

@@ -47,6 +47,7 @@ extension Host {
   ) -> Bool {
     guard let index = index(of: handle) else { return false }
     defer { settle(at: now) }
+    markReady(index)
     return allLinks[index].channels.send(sdu, on: channel)
   }
 

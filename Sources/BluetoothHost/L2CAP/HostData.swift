@@ -66,10 +66,23 @@ extension Host {
 
   private mutating func send(_ frame: ByteSlice, on index: Int) {
     if !allLinks[index].append(frame) { metrics.droppedAnswers += 1 }
+    markReady(index)
   }
 
-  /// Passes on what the bearer tells, and ends a link whose bearer is closed · Vol 3, Part F, 3.3.3.
+  /// Something may be there to be sent on a link.
+  mutating func markReady(_ index: Int) {
+    allLinks[index].isReady = true
+    isReady = true
+  }
+
+  /// To be called when anything has happened to a link's bearer or channels: passes on what they tell, and has what they
+  /// want to send looked for. Ends a link whose bearer is closed · Vol 3, Part F, 3.3.3.
   mutating func serve(_ index: Int, at now: Instant) {
+    markReady(index)
+    passOn(index)
+  }
+
+  private mutating func passOn(_ index: Int) {
     guard !allLinks[index].isHidden else { return }
     let handle = allLinks[index].link.handle
     while let event = allLinks[index].bearer.takeEvent() { events.append(.gatt(handle, event)) }
@@ -80,28 +93,44 @@ extension Host {
   /// Gives the controller packets as long as it takes some: one of each link in turn. No link gets more than its share
   /// of the controller's buffers, so that one whose peer does not answer can't stop the others.
   mutating func sendData(at now: Instant) {
-    guard !allLinks.isEmpty, outstanding < controller.aclCount else { return }
+    guard isReady, outstanding < controller.aclCount, !allLinks.isEmpty else { return }
     let share = max(1, controller.aclCount / allLinks.count)
-    var isIdle = false
-    while !isIdle {
-      isIdle = true
-      for offset in 0..<allLinks.count {
-        let index = (turn + offset) % allLinks.count
-        guard allLinks[index].outstanding < share else { continue }
-        let packet = allLinks[index].takePacket(controller.aclLength, pool: pool, at: now)
-        // Taking a PDU can complete a procedure.
-        serve(index, at: now)
-        guard let packet else { continue }
-        allLinks[index].outstanding += 1
-        outstanding += 1
-        packets.append(.acl(packet))
-        isIdle = false
+    var index = turn
+    /// How many links in a row had nothing, or their share.
+    var idle = 0
+    var isReady = false
+    while idle < allLinks.count {
+      if index >= allLinks.count { index = 0 }
+      if idle == 0 { isReady = false }
+      if sendPacket(of: index, share: share, at: now) {
+        idle = 0
         if outstanding >= controller.aclCount {
           turn = index + 1
           return
         }
+      } else {
+        idle += 1
+        isReady = isReady || allLinks[index].isReady
       }
+      index += 1
     }
+    self.isReady = isReady
+  }
+
+  /// Gives the controller the next packet of a link; false: there is none, or the link has its share.
+  private mutating func sendPacket(of index: Int, share: Int, at now: Instant) -> Bool {
+    guard allLinks[index].isReady, allLinks[index].outstanding < share else { return false }
+    let packet = allLinks[index].takePacket(controller.aclLength, pool: pool, at: now)
+    // Taking a PDU can complete a procedure.
+    passOn(index)
+    guard let packet else {
+      allLinks[index].isReady = false
+      return false
+    }
+    allLinks[index].outstanding += 1
+    outstanding += 1
+    packets.append(.acl(packet))
+    return true
   }
 
   /// The controller has room again. It can't have completed more than it had.

@@ -17,6 +17,8 @@ struct HostLink {
   private var isFirstPart = true
   /// ACL packets that the controller has and that are not completed.
   var outstanding = 0
+  /// Whether something may wait to be sent; false only when nothing does.
+  var isReady = true
   /// LE Connection Update was sent and is not completed.
   var isUpdating = false
   var isDisconnecting = false

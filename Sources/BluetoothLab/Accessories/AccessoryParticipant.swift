@@ -206,7 +206,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   }
 
   /// Parts of long writes are joined; the accessory gets whole values.
-  private func write(_ parts: [GATTWritePart], at now: Instant) -> Result<ByteSlice, ATT.ErrorCode> {
+  private func write(_ parts: GATTWriteParts, at now: Instant) -> Result<ByteSlice, ATT.ErrorCode> {
     var values: [(handle: AttributeHandle, octets: [UInt8])] = []
     for part in parts {
       if let last = values.indices.last, values[last].handle == part.handle, part.offset == values[last].octets.count {

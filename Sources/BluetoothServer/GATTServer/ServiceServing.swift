@@ -32,7 +32,7 @@ extension Service {
   /// A write goes to the app whose characteristic it is; the parts of an Execute Write to all whose characteristics
   /// they are, and it fails if one of these refuses. (The others have written then: apps do not undo.)
   mutating func writeRequested(
-    _ request: GATTServerRequest?, _ parts: [GATTWritePart], on link: Int, at now: Instant
+    _ request: GATTServerRequest?, _ parts: GATTWriteParts, on link: Int, at now: Instant
   ) {
     if parts.count == 1 {
       writeRequested(request, parts[0], on: link, at: now)

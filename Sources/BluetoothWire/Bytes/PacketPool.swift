@@ -24,8 +24,9 @@ package final class PacketPool {
   /// Room for the longest frame that is built in one piece: an ACL packet that holds an ATT PDU of 517 octets.
   package static let storageCapacity = 560
 
-  private var storages: [PacketStorage] = []
-  private var next = 0
+  // Confined: see above.
+  @exclusivity(unchecked) private var storages: [PacketStorage] = []
+  @exclusivity(unchecked) private var next = 0
 
   /// How many storages may be looked at before a new one is made.
   private static let probes = 8
