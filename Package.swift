@@ -45,7 +45,7 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "BluetoothCapture", dependencies: ["BluetoothWire"], swiftSettings: settings),
     // Floor 3
-    .target(name: "BluetoothHost", dependencies: ["BluetoothWire", deque], swiftSettings: settings),
+    .target(name: "BluetoothHost", dependencies: ["BluetoothCrypto", "BluetoothWire", deque], swiftSettings: settings),
     // Floor 4
     .target(
       name: "BluetoothServer",
