@@ -20,6 +20,8 @@ package struct Host {
   var scanner = Scanner()
   var initiator = Initiator()
   var database: GATTDatabase
+  /// See `clientRecords`.
+  var awayClients: [DeviceAddress: GATTClientRecord] = [:]
   /// What peers may open channels to.
   var listeners: CreditChannels.Listeners = [:]
   var allLinks: [HostLink] = []
@@ -237,14 +239,6 @@ package struct Host {
     guard let index = index(of: handle) else { return }
     allLinks[index].bearer.update(value, with: bytes, at: now)
     serve(index, at: now)
-    settle(at: now)
-  }
-
-  private mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, at now: Instant) {
-    for index in allLinks.indices where !allLinks[index].isHidden {
-      allLinks[index].bearer.databaseChanged(range, in: database, at: now)
-      serve(index, at: now)
-    }
     settle(at: now)
   }
 }

@@ -119,6 +119,7 @@ extension Host {
     guard allLinks[index].standing == .unproven else { return }
     allLinks[index].standing = .announced
     events.append(.connected(allLinks[index].link))
+    restoreClient(on: index)
   }
 
   private mutating func disconnected(_ handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode) {
@@ -127,6 +128,7 @@ extension Host {
       return
     }
     let link = allLinks.remove(at: index)
+    keepClient(of: link)
     // What the controller had for this link is gone; it does not complete it · Vol 4, Part E, 4.3.
     outstanding -= link.outstanding
     initiator.linkEnded(link.link.peer)

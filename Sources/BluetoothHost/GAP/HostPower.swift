@@ -169,6 +169,7 @@ extension Host {
   }
 
   private mutating func forgetLinks() {
+    for link in allLinks { keepClient(of: link) }
     allLinks.removeAll()
     outstanding = 0
   }

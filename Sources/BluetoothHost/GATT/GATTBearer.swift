@@ -25,10 +25,15 @@ package struct GATTBearer {
   /// A transaction timed out, or the peer broke the rules of sequence: nothing is sent or taken in any more, and the
   /// link is to be ended · Vol 3, Part F, 3.3.3.
   package var isClosed: Bool { context.closed != nil }
-  /// Whether the link is encrypted; the permissions of the database depend on it.
-  package var isEncrypted: Bool {
-    get { context.isEncrypted }
-    set { context.isEncrypted = newValue }
+  /// How well the link is protected; the permissions of the database depend on it.
+  package var security: LinkSecurity {
+    get { context.security }
+    set { context.security = newValue }
+  }
+  /// What checks the peer's Signed Write Commands; nil: there is no key, and they are ignored.
+  package var signatureVerifier: SignatureVerifier? {
+    get { server.signatureVerifier }
+    set { server.signatureVerifier = newValue }
   }
 
   /// The link is there. A central begins with the MTU exchange.
@@ -50,7 +55,7 @@ package struct GATTBearer {
       client.receiveValue(octets, context: &context)
     case .confirmation:
       guard octets.count == 1 else { break }
-      server.updates.confirm(&context)
+      server.confirm(&context)
     }
     closeIfNeeded()
   }
@@ -90,6 +95,18 @@ package struct GATTBearer {
   ) {
     guard !isClosed else { return }
     server.databaseChanged(range, in: database, context: &context)
+  }
+
+  /// What the server knows of the client, for the client's next link.
+  package func clientRecord(_ database: inout GATTDatabase) -> GATTClientRecord {
+    server.clientRecord(&database)
+  }
+
+  /// Takes up where the client's last link ended: its configurations, each told by `GATTEvent.subscriptionChanged`, and
+  /// Service Changed if the database has changed since. What the client has said on this link already stands.
+  package mutating func restore(_ record: GATTClientRecord, database: inout GATTDatabase) {
+    guard !isClosed else { return }
+    server.restore(record, &database, &context)
   }
 
   /// The next PDU for the link; to be called only when the link has room for it.

@@ -7,7 +7,8 @@ struct GATTContext {
   /// The largest ATT_MTU that this side takes.
   let maximumMTU: Int
   private(set) var mtu = ATT.defaultMTU
-  var isEncrypted = false
+  /// The link's; the permissions of the database depend on it.
+  var security = LinkSecurity.none
   /// Why the bearer is closed; nil: it is open.
   var closed: GATTError?
   var events: Deque<GATTEvent> = []

@@ -1,116 +1,104 @@
 import BluetoothWire
 
-/// Why a service can't be added.
-package enum GATTDatabaseError: Error, Hashable, Sendable {
-  /// There are not enough handles left.
-  case full
-  /// No service stands at this handle.
-  case unknownService(AttributeHandle)
-  /// A value is longer than `ATT.maximumValueLength`.
-  case valueTooLong
-}
-
 /// The attributes of the local server · Vol 3, Part G, 2.6. One database serves all links.
 ///
-/// It begins with the GAP service (Device Name, Appearance) and the GATT service (Service Changed). Preferred connection
-/// parameters are left out because this host has no preference, Central Address Resolution because its absence says
-/// truthfully that addresses are not resolved.
+/// It begins with the GAP service (Device Name, Appearance, Peripheral Preferred Connection Parameters, Central Address
+/// Resolution) and the GATT service (Service Changed, Client Supported Features, Database Hash, Server Supported Features).
 package struct GATTDatabase {
-  /// By handle, ascending.
-  private(set) var attributes: [GATTAttribute] = []
+  /// The handles of the values that the host keeps itself, in the order in which they stand.
+  struct SystemHandles {
+    var deviceName: AttributeHandle = 0
+    var preferredConnectionParameters: AttributeHandle = 0
+    var centralAddressResolution: AttributeHandle = 0
+    var serviceChanged: AttributeHandle = 0
+    /// The last one of the services that can't be removed.
+    var end: AttributeHandle = 0
+  }
+
+  /// By handle, ascending. `GATTDatabase` alone changes them.
+  var attributes: [GATTAttribute] = []
   /// The first handle behind all that was ever used, so that a client that has not yet heard of a change does not find
   /// another attribute under a handle that it knows. It passes 0xFFFF when the handles are used up.
-  private var next = 1
-  private let deviceNameHandle: AttributeHandle
-  /// The value of Service Changed.
-  let serviceChangedHandle: AttributeHandle
+  var next = 1
+  private(set) var system = SystemHandles()
+  /// Database Hash, once somebody has wanted to know it.
+  private var knownHash: ByteSlice?
 
   /// The longest Device Name · Vol 3, Part C, 12.1.
   static let maximumDeviceNameLength = 248
 
-  /// - Parameter deviceName: at most 248 octets of it are served · Vol 3, Part C, 12.1.
-  package init(deviceName: String, appearance: UInt16) {
-    // Fixed: declaration 1, characteristics 2 to 5; declaration 6, Service Changed 7 to 9.
-    deviceNameHandle = 3
-    serviceChangedHandle = 8
-    let gap = GATTServiceDefinition(
-      uuid: GATTType.gapService, isPrimary: true, includes: [],
-      characteristics: [
-        GATTCharacteristicDefinition(
-          uuid: GATTType.deviceName, properties: .read, permissions: .readable, value: Self.nameValue(deviceName)),
-        GATTCharacteristicDefinition(
-          uuid: GATTType.appearance, properties: .read, permissions: .readable, value: ByteSlice(appearance.octets)),
-      ])
-    let gatt = GATTServiceDefinition(
-      uuid: GATTType.gattService, isPrimary: true, includes: [],
-      characteristics: [
-        GATTCharacteristicDefinition(
-          uuid: GATTType.serviceChanged, properties: .indicate, permissions: [], value: ByteSlice())
-      ])
-    for service in [gap, gatt] {
-      place(service, at: next, includes: [])
-      next = attributes.count + 1
+  /// - Parameters:
+  ///   - deviceName: at most 248 octets of it are served · Vol 3, Part C, 12.1.
+  ///   - preferredParameters: nil: none in particular.
+  package init(deviceName: String, appearance: UInt16, preferredParameters: ConnectionParameters? = nil) {
+    func readable(_ uuid: BluetoothUUID, _ value: ByteSlice) -> GATTCharacteristicDefinition {
+      GATTCharacteristicDefinition(uuid: uuid, properties: .read, permissions: .readable, value: value)
     }
+    let gap = place(
+      [
+        readable(GATTType.deviceName, Self.nameValue(deviceName)),
+        readable(GATTType.appearance, ByteSlice(appearance.octets)),
+        readable(GATTType.preferredConnectionParameters, Self.value(of: preferredParameters)),
+        readable(GATTType.centralAddressResolution, [0]),
+      ], GATTType.gapService)
+    let gatt = place(
+      [
+        GATTCharacteristicDefinition(
+          uuid: GATTType.serviceChanged, properties: .indicate, permissions: [], value: ByteSlice()),
+        GATTCharacteristicDefinition(
+          uuid: GATTType.clientSupportedFeatures, properties: [.read, .write], permissions: [.readable, .writeable],
+          value: nil, lengths: 1...1),
+        GATTCharacteristicDefinition(
+          uuid: GATTType.databaseHash, properties: .read, permissions: .readable, value: nil),
+        // No Enhanced ATT bearers.
+        readable(GATTType.serverSupportedFeatures, [0]),
+      ], GATTType.gattService)
+    if let index = index(of: gatt.values[1]) { attributes[index].content = .clientFeatures }
+    if let index = index(of: gatt.values[2]) { attributes[index].content = .databaseHash }
+    system = SystemHandles(
+      deviceName: gap.values[0], preferredConnectionParameters: gap.values[2],
+      centralAddressResolution: gap.values[3], serviceChanged: gatt.values[0], end: gatt.range.upperBound)
   }
 
-  /// The last handle of the services that can't be removed.
-  private static let systemEnd: AttributeHandle = 9
+  private mutating func place(
+    _ characteristics: [GATTCharacteristicDefinition], _ uuid: BluetoothUUID
+  ) -> GATTServicePlacement {
+    let service = GATTServiceDefinition(uuid: uuid, isPrimary: true, includes: [], characteristics: characteristics)
+    let placement = place(service, at: next, includes: [])
+    next = Int(placement.range.upperBound) + 1
+    return placement
+  }
+
+  // MARK: Values of the GAP service
 
   /// Serves another Device Name.
   package mutating func setDeviceName(_ name: String) {
-    store(Self.nameValue(name), at: deviceNameHandle)
+    store(Self.nameValue(name), at: system.deviceName)
+  }
+
+  /// Serves other Peripheral Preferred Connection Parameters; nil: none in particular · Vol 3, Part C, 12.3.
+  package mutating func setPreferredParameters(_ parameters: ConnectionParameters?) {
+    store(Self.value(of: parameters), at: system.preferredConnectionParameters)
+  }
+
+  /// Says whether a peripheral may address this device, as a central, by a private address · Vol 3, Part C, 12.4.
+  package mutating func setCentralAddressResolution(_ isSupported: Bool) {
+    store([isSupported ? 1 : 0], at: system.centralAddressResolution)
   }
 
   private static func nameValue(_ name: String) -> ByteSlice {
     name.utf8Prefix(maximumDeviceNameLength)
   }
 
-  // MARK: Change
-
-  /// Adds a service behind all that are there; in a gap only when no handles are left behind them.
-  package mutating func add(_ service: GATTServiceDefinition) throws(GATTDatabaseError) -> GATTServicePlacement {
-    var includes: [GATTAttribute] = []
-    for declaration in service.includes {
-      guard let index = index(of: declaration), GATTType.isGrouping(attributes[index].type) else {
-        throw .unknownService(declaration)
-      }
-      includes.append(attributes[index])
-    }
-    for characteristic in service.characteristics {
-      let values = [characteristic.value] + characteristic.descriptors.map(\.value)
-      guard values.allSatisfy({ ($0?.count ?? 0) <= ATT.maximumValueLength }) else { throw .valueTooLong }
-    }
-    let size = service.attributeCount
-    let start: Int
-    if next + size - 1 <= Int(AttributeHandle.max) {
-      start = next
-      next += size
-    } else {
-      guard let gap = gap(of: size) else { throw .full }
-      start = gap
-    }
-    return place(service, at: start, includes: includes)
+  private static func value(of parameters: ConnectionParameters?) -> ByteSlice {
+    let unspecific: UInt16 = 0xFFFF
+    let (minimum, maximum, latency, timeout) =
+      parameters.map { ($0.minimumInterval, $0.maximumInterval, $0.latency, $0.supervisionTimeout) }
+      ?? (unspecific, unspecific, 0, unspecific)
+    return ByteSlice(minimum.octets + maximum.octets + latency.octets + timeout.octets)
   }
 
-  /// Removes the service whose declaration this is, and what includes it elsewhere. The result is the range for
-  /// `GATTBearer.databaseChanged`; nil if there is no such service or it is one of the host's own.
-  package mutating func remove(declaration: AttributeHandle) -> ClosedRange<AttributeHandle>? {
-    guard declaration > Self.systemEnd, let index = index(of: declaration),
-      GATTType.isGrouping(attributes[index].type)
-    else { return nil }
-    let range = declaration...attributes[index].groupEnd
-    let reference = declaration.octets
-    var changed = range
-    attributes.removeAll { attribute in
-      if range.contains(attribute.handle) { return true }
-      guard attribute.type == GATTType.include, case .stored(let value) = attribute.content,
-        value.prefix(2).bytes == reference
-      else { return false }
-      changed = min(changed.lowerBound, attribute.handle)...max(changed.upperBound, attribute.handle)
-      return true
-    }
-    return changed
-  }
+  // MARK: Values
 
   /// Gives a stored attribute another value.
   mutating func store(_ value: ByteSlice, at handle: AttributeHandle) {
@@ -118,10 +106,51 @@ package struct GATTDatabase {
     attributes[index].content = .stored(value)
   }
 
+  /// Database Hash · Vol 3, Part G, 7.3.1. It is reckoned when it is first wanted after a change.
+  mutating func hash() -> ByteSlice {
+    if let knownHash { return knownHash }
+    let hash = ByteSlice(DatabaseHash.value(of: attributes))
+    knownHash = hash
+    return hash
+  }
+
+  mutating func forgetHash() { knownHash = nil }
+
+  /// What clients have configured to be broadcast, in the order of the handles · Vol 3, Part G, 2.7.
+  package var broadcasts: [GATTBroadcast] {
+    var service: BluetoothUUID?
+    var result: [GATTBroadcast] = []
+    for attribute in attributes {
+      if GATTType.isGrouping(attribute.type), case .stored(let value) = attribute.content {
+        service = BluetoothUUID(attributeValue: value)
+      }
+      guard case .serverConfiguration(let handle, isBroadcast: true) = attribute.content, let service,
+        let index = index(of: handle)
+      else { continue }
+      var value: ByteSlice?
+      if case .stored(let stored) = attributes[index].content { value = stored }
+      result.append(GATTBroadcast(service: service, handle: handle, value: value))
+    }
+    return result
+  }
+
+  /// The Client Characteristic Configuration of the characteristic with this value handle, by its index.
+  func configuration(of value: AttributeHandle) -> Int? {
+    guard var index = index(of: value) else { return nil }
+    repeat {
+      index += 1
+    } while index < attributes.count && !attributes[index].isConfiguration(of: value)
+      && attributes[index].type != GATTType.characteristic && !GATTType.isGrouping(attributes[index].type)
+    return index < attributes.count && attributes[index].isConfiguration(of: value) ? index : nil
+  }
+
   // MARK: Search
 
   /// Where the first attribute with a handle of at least `handle` stands in `attributes`.
   func firstIndex(from handle: AttributeHandle) -> Int {
+    // As long as nothing was removed there is no gap.
+    let likely = Int(handle) - 1
+    if likely >= 0, likely < attributes.count, attributes[likely].handle == handle { return likely }
     var low = 0
     var high = attributes.count
     while low < high {
@@ -137,98 +166,16 @@ package struct GATTDatabase {
     return index < attributes.count && attributes[index].handle == handle ? index : nil
   }
 
-  /// The first free range of `size` handles.
-  private func gap(of size: Int) -> Int? {
-    var free = Int(Self.systemEnd) + 1
-    var index = firstIndex(from: AttributeHandle(free))
-    while index < attributes.count {
-      let attribute = attributes[index]
-      if Int(attribute.handle) - free >= size { return free }
-      free = max(free, Int(attribute.groupEnd) + 1)
-      index += 1
-    }
-    return free + size - 1 <= Int(AttributeHandle.max) ? free : nil
-  }
-
-  // MARK: Placement
-
-  /// Puts the attributes of `service` at the handles from `start` on, which are free.
-  @discardableResult
-  private mutating func place(
-    _ service: GATTServiceDefinition, at start: Int, includes: [GATTAttribute]
-  ) -> GATTServicePlacement {
-    let end = AttributeHandle(start + service.attributeCount - 1)
-    var handle = AttributeHandle(start)
-    var new: [GATTAttribute] = []
-    var values: [AttributeHandle] = []
-    func add(_ attribute: GATTAttribute) {
-      new.append(attribute)
-      handle &+= 1
-    }
-    add(
-      GATTAttribute(
-        readable: service.isPrimary ? GATTType.primaryService : GATTType.secondaryService, at: handle,
-        value: service.uuid.attributeValue, groupEnd: end))
-    for included in includes {
-      add(GATTAttribute(readable: GATTType.include, at: handle, value: included.includeValue))
-    }
-    for characteristic in service.characteristics {
-      let value = handle + 1
-      values.append(value)
-      add(
-        GATTAttribute(
-          readable: GATTType.characteristic, at: handle,
-          value: [characteristic.properties.rawValue] + value.octets + characteristic.uuid.attributeValue))
-      add(
-        GATTAttribute(
-          characteristic.uuid.attributeForm, at: value,
-          access: .init(characteristic.properties, characteristic.permissions),
-          content: characteristic.value.map { .stored($0) } ?? .dynamic))
-      if let allowed = characteristic.allowedSubscription {
-        // Whoever may not read the value without encryption must not get it by notification either.
-        let needsEncryption =
-          characteristic.subscriptionNeedsEncryption || characteristic.permissions.contains(.readEncryptionRequired)
-        add(
-          GATTAttribute(
-            GATTType.clientCharacteristicConfiguration, at: handle,
-            access: needsEncryption ? [.read, .write, .writeNeedsEncryption] : [.read, .write],
-            content: .clientConfiguration(of: value, allowed: allowed)))
-      }
-      for descriptor in characteristic.descriptors {
-        add(
-          GATTAttribute(
-            descriptor.uuid.attributeForm, at: handle, access: .read, content: .stored(descriptor.value)))
-      }
-    }
-    attributes.insert(contentsOf: new, at: firstIndex(from: AttributeHandle(start)))
-    return GATTServicePlacement(range: AttributeHandle(start)...end, values: values)
-  }
-}
-
-extension GATTServiceDefinition {
-  /// How many handles it takes.
-  fileprivate var attributeCount: Int {
-    characteristics.reduce(1 + includes.count) { count, characteristic in
-      count + 2 + (characteristic.allowedSubscription == nil ? 0 : 1) + characteristic.descriptors.count
-    }
-  }
-}
-
-extension GATTCharacteristicDefinition {
-  /// What a client may put into the Client Characteristic Configuration; nil when the characteristic has none.
-  fileprivate var allowedSubscription: GATTSubscription? {
-    var allowed: GATTSubscription = []
-    if properties.contains(.notify) { allowed.insert(.notification) }
-    if properties.contains(.indicate) { allowed.insert(.indication) }
-    return allowed.isEmpty ? nil : allowed
+  /// Where the attribute behind the group that begins at `index` stands in `attributes`.
+  func indexBehindGroup(at index: Int) -> Int {
+    let end = attributes[index].groupEnd
+    return end == .max ? attributes.count : firstIndex(from: end + 1)
   }
 }
 
 extension GATTAttribute {
-  /// The value of a declaration that includes this service: the UUID only if it is of 16 bits · Vol 3, Part G, 3.2.
-  fileprivate var includeValue: [UInt8] {
-    var value = handle.octets + groupEnd.octets
-    if case .stored(let uuid) = content, uuid.count == 2 { value += uuid.bytes }
-    return value
+  fileprivate func isConfiguration(of value: AttributeHandle) -> Bool {
+    if case .clientConfiguration(value, _) = content { return true }
+    return false
   }
 }

@@ -39,7 +39,11 @@ struct GATTServer {
   /// Parts that wait for Execute Write · Vol 3, Part F, 3.4.6.
   var prepared: [GATTWritePart] = []
   var subscriptions = GATTSubscriptions()
+  var features: GATTClientFeatures = []
+  var awareness = GATTChangeAwareness()
   var updates = GATTUpdateQueue()
+  /// nil: the client has given no key, and its Signed Write Commands are ignored.
+  var signatureVerifier: SignatureVerifier?
   private var lastRequest: UInt32 = 0
   private var lastOrder: UInt64 = 0
 
@@ -73,9 +77,15 @@ struct GATTServer {
   private mutating func process(_ octets: ByteSlice, database: inout GATTDatabase, context: inout GATTContext) {
     let opcode = octets[0]
     do throws(Refusal) {
-      guard ATT.Opcode(rawValue: opcode) != nil else { throw Refusal(code: .requestNotSupported) }
+      switch ATT.Opcode(rawValue: opcode) {
+      case nil, .readMultipleVariableRequest: throw Refusal(code: .requestNotSupported)
+      default: break
+      }
       guard octets.count <= context.mtu, let request = try? ATT.PDU.decode(octets) else {
         throw Refusal(code: .invalidPDU)
+      }
+      guard awareness.admits(request, isRobust: features.contains(.robustCaching)) else {
+        throw Refusal(handle: request.firstHandle, code: .databaseOutOfSync)
       }
       if let response = try answer(request, database: &database, context: &context) { send(response) }
     } catch {
@@ -96,13 +106,11 @@ struct GATTServer {
     case .readByGroupTypeRequest(let start, let end, let type):
       return try readByGroupType(start, end, type, database, context)
     case .readByTypeRequest(let start, let end, let type):
-      return try readByType(start, end, type, database, &context)
-    case .readRequest(let handle): return try read(handle, database, &context)
-    case .readBlobRequest(let handle, let offset): return try readBlob(handle, Int(offset), database, &context)
+      return try readByType(start, end, type, &database, &context)
+    case .readRequest(let handle): return try read(handle, &database, &context)
+    case .readBlobRequest(let handle, let offset): return try readBlob(handle, Int(offset), &database, &context)
     case .readMultipleRequest(let handles):
-      return try readMultiple(ReadMultiple(handles: handles, isVariable: false), database, &context)
-    case .readMultipleVariableRequest(let handles):
-      return try readMultiple(ReadMultiple(handles: handles, isVariable: true), database, &context)
+      return try readMultiple(ReadMultiple(handles: handles), &database, &context)
     case .writeRequest(let handle, let value): return try write(handle, value, &database, &context)
     case .prepareWriteRequest(let handle, let offset, let value):
       return try prepareWrite(GATTWritePart(handle: handle, offset: Int(offset), value: value), database, context)
@@ -171,7 +179,7 @@ struct GATTServer {
     case .readByType: return readByTypeResponse(answered.handle, value, context)
     case .readMultiple(var state):
       state.append(value)
-      return try readMultiple(state, database, &context)
+      return try readMultiple(state, &database, &context)
     case .write: return .writeResponse
     case .executeWrite:
       applyPrepared(&database, &context)
@@ -196,7 +204,7 @@ struct GATTServer {
   mutating func takePDU(at now: Instant, context: inout GATTContext) -> ATT.PDU? {
     if let response = responses.first {
       if let update = updates.nextOrder, update < response.order,
-        let pdu = updates.take(subscriptions, at: now, context: &context)
+        let pdu = takeUpdate(at: now, &context)
       {
         return pdu
       }
@@ -204,6 +212,24 @@ struct GATTServer {
       if case .exchangeMTUResponse = response.pdu, let mtu = exchangedMTU { context.agreeMTU(with: mtu) }
       return response.pdu
     }
-    return updates.take(subscriptions, at: now, context: &context)
+    return takeUpdate(at: now, &context)
+  }
+
+  private mutating func takeUpdate(at now: Instant, _ context: inout GATTContext) -> ATT.PDU? {
+    updates.take(
+      subscriptions, isHeldBack: !awareness.isAware && features.contains(.robustCaching), at: now, context: &context)
+  }
+}
+
+extension ATT.PDU {
+  /// The attribute that a request is about, or the first one of its range; 0: there is none.
+  fileprivate var firstHandle: ATT.Handle {
+    switch self {
+    case .readRequest(let handle), .readBlobRequest(let handle, _), .writeRequest(let handle, _),
+      .prepareWriteRequest(let handle, _, _), .readByTypeRequest(let handle, _, _):
+      return handle
+    case .readMultipleRequest(let handles): return handles.first ?? 0
+    default: return 0
+    }
   }
 }

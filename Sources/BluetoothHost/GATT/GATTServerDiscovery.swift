@@ -20,10 +20,10 @@ extension GATTServer {
     let size = 2 + width.rawValue
     var writer = ByteWriter(context.pool, capacity: context.mtu)
     while index < database.attributes.count, writer.count + size <= context.mtu - 2 {
-      let attribute = database.attributes[index]
-      guard attribute.handle <= end, attribute.type.width == width else { break }
-      writer.append(attribute.handle)
-      writer.append(attribute.type)
+      let (handle, type) = (database.attributes[index].handle, database.attributes[index].type)
+      guard handle <= end, type.width == width else { break }
+      writer.append(handle)
+      writer.append(type)
       index += 1
     }
     return .findInformationResponse(
@@ -39,14 +39,13 @@ extension GATTServer {
     var writer = ByteWriter(context.pool, capacity: context.mtu)
     var index = database.firstIndex(from: start)
     while index < database.attributes.count, writer.count + 4 <= context.mtu - 1 {
-      let attribute = database.attributes[index]
-      index += 1
-      guard attribute.handle <= end else { break }
-      guard attribute.type == type, attribute.readError(isEncrypted: context.isEncrypted) == nil,
-        case .stored(let stored) = attribute.content, stored == value
+      defer { index += 1 }
+      guard database.attributes[index].handle <= end else { break }
+      guard database.attributes[index].type == type, database.attributes[index].readError(context.security) == nil,
+        case .stored(let stored) = database.attributes[index].content, stored == value
       else { continue }
-      writer.append(attribute.handle)
-      writer.append(attribute.groupEnd)
+      writer.append(database.attributes[index].handle)
+      writer.append(database.attributes[index].groupEnd)
     }
     guard writer.count > 0 else { throw Refusal(handle: start, code: .attributeNotFound) }
     return .findByTypeValueResponse(ATT.HandlesInformationList(data: writer.finish()))
@@ -63,14 +62,16 @@ extension GATTServer {
     var writer = ByteWriter(context.pool, capacity: context.mtu)
     var index = database.firstIndex(from: start)
     while index < database.attributes.count {
-      let attribute = database.attributes[index]
-      index += 1
-      guard attribute.handle <= end else { break }
-      guard attribute.type == type, case .stored(let uuid) = attribute.content else { continue }
+      let handle = database.attributes[index].handle
+      guard handle <= end else { break }
+      let (found, groupEnd) = (database.attributes[index].type, database.attributes[index].groupEnd)
+      let content = database.attributes[index].content
+      index = GATTType.isGrouping(found) ? database.indexBehindGroup(at: index) : index + 1
+      guard found == type, case .stored(let uuid) = content else { continue }
       if size == 0 { size = 4 + uuid.count }
       guard size == 4 + uuid.count, writer.count + size <= context.mtu - 2 else { break }
-      writer.append(attribute.handle)
-      writer.append(attribute.groupEnd)
+      writer.append(handle)
+      writer.append(groupEnd)
       writer.append(uuid)
     }
     guard size > 0 else { throw Refusal(handle: start, code: .attributeNotFound) }
@@ -80,7 +81,7 @@ extension GATTServer {
   /// Read By Type · 3.4.4.1: as many values of one length as fit. The first one may have to be asked for, or may refuse
   /// to be read; a later one of that kind ends the list.
   mutating func readByType(
-    _ start: AttributeHandle, _ end: AttributeHandle, _ type: BluetoothUUID, _ database: GATTDatabase,
+    _ start: AttributeHandle, _ end: AttributeHandle, _ type: BluetoothUUID, _ database: inout GATTDatabase,
     _ context: inout GATTContext
   ) throws(Refusal) -> ATT.PDU? {
     try Self.check(start, end)
@@ -88,23 +89,23 @@ extension GATTServer {
     var writer = ByteWriter(context.pool, capacity: context.mtu)
     var index = database.firstIndex(from: start)
     while index < database.attributes.count {
-      let attribute = database.attributes[index]
-      index += 1
-      guard attribute.handle <= end else { break }
-      guard attribute.type == type else { continue }
-      if let code = attribute.readError(isEncrypted: context.isEncrypted) {
+      defer { index += 1 }
+      let handle = database.attributes[index].handle
+      guard handle <= end else { break }
+      guard database.attributes[index].type == type else { continue }
+      if let code = database.attributes[index].readError(context.security) {
         if size > 0 { break }
-        throw Refusal(handle: attribute.handle, code: code)
+        throw Refusal(handle: handle, code: code)
       }
-      guard let value = storedValue(of: attribute, context) else {
+      guard let value = storedValue(at: index, &database, context) else {
         if size > 0 { break }
-        ask(.readByType, .readByTypeRequest, attribute.handle, offset: 0, &context)
+        ask(.readByType, .readByTypeRequest, handle, offset: 0, &context)
         return nil
       }
       let part = value.prefix(Self.maximumListedValue(context))
       if size == 0 { size = 2 + part.count }
       guard size == 2 + part.count, writer.count + size <= context.mtu - 2 else { break }
-      writer.append(attribute.handle)
+      writer.append(handle)
       writer.append(part)
     }
     guard size > 0 else { throw Refusal(handle: start, code: .attributeNotFound) }

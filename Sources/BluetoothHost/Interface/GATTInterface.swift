@@ -120,12 +120,15 @@ package enum GATTEvent: Hashable, Sendable {
   /// A client wants the value of a dynamic attribute, from `offset` on. Answer with `respond`.
   case readRequested(GATTServerRequest, AttributeHandle, offset: Int)
   /// A client writes dynamic attributes: one part for a Write Request or Command, the parts of all prepared writes for
-  /// Execute Write. Answer with `respond`, unless the request is nil (Write Command).
+  /// Execute Write. Answer with `respond`, unless the request is nil (Write Command, Signed Write Command).
   case writeRequested(GATTServerRequest?, GATTWriteParts)
   /// A client's configuration of a characteristic (by its value's handle) changed.
   case subscriptionChanged(AttributeHandle, GATTSubscription)
   /// A notification left for the controller or an indication was confirmed: there is room for one more.
   case updateSent(AttributeHandle)
+  /// A client has configured for all clients whether this characteristic (by its value's handle) is broadcast: its owner
+  /// puts its value into the Service Data of the advertising, or takes it out · Vol 3, Part G, 2.7.
+  case broadcastChanged(AttributeHandle, Bool)
 }
 
 /// Names a request of a peer that waits for `respond`.
@@ -188,75 +191,4 @@ package struct GATTSubscription: OptionSet, Hashable, Sendable {
   package init(rawValue: UInt16) { self.rawValue = rawValue }
   package static let notification = GATTSubscription(rawValue: 0x0001)
   package static let indication = GATTSubscription(rawValue: 0x0002)
-}
-
-/// A service for the local database, as it is to be.
-package struct GATTServiceDefinition: Sendable {
-  package var uuid: BluetoothUUID
-  package var isPrimary: Bool
-  /// Declarations of services that are in the database already.
-  package var includes: [AttributeHandle]
-  package var characteristics: [GATTCharacteristicDefinition]
-  package init(
-    uuid: BluetoothUUID, isPrimary: Bool, includes: [AttributeHandle], characteristics: [GATTCharacteristicDefinition]
-  ) {
-    self.uuid = uuid
-    self.isPrimary = isPrimary
-    self.includes = includes
-    self.characteristics = characteristics
-  }
-}
-
-package struct GATTCharacteristicDefinition: Sendable {
-  package var uuid: BluetoothUUID
-  package var properties: GATTProperties
-  package var permissions: GATTPermissions
-  /// The value that the database serves itself; nil: the service above is asked for each read and write.
-  package var value: ByteSlice?
-  /// Subscribing needs an encrypted link.
-  package var subscriptionNeedsEncryption: Bool
-  /// Besides the Client Characteristic Configuration, which the database adds itself where it is due.
-  package var descriptors: [GATTDescriptorDefinition]
-  package init(
-    uuid: BluetoothUUID, properties: GATTProperties, permissions: GATTPermissions, value: ByteSlice?,
-    subscriptionNeedsEncryption: Bool = false, descriptors: [GATTDescriptorDefinition] = []
-  ) {
-    self.uuid = uuid
-    self.properties = properties
-    self.permissions = permissions
-    self.value = value
-    self.subscriptionNeedsEncryption = subscriptionNeedsEncryption
-    self.descriptors = descriptors
-  }
-}
-
-/// A descriptor with a fixed value that anybody may read.
-package struct GATTDescriptorDefinition: Sendable {
-  package var uuid: BluetoothUUID
-  package var value: ByteSlice
-  package init(uuid: BluetoothUUID, value: ByteSlice) {
-    self.uuid = uuid
-    self.value = value
-  }
-}
-
-/// Who may access an attribute · Vol 3, Part F, 3.2.5.
-package struct GATTPermissions: OptionSet, Hashable, Sendable {
-  package let rawValue: UInt8
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
-  package static let readable = GATTPermissions(rawValue: 0x01)
-  package static let writeable = GATTPermissions(rawValue: 0x02)
-  package static let readEncryptionRequired = GATTPermissions(rawValue: 0x04)
-  package static let writeEncryptionRequired = GATTPermissions(rawValue: 0x08)
-}
-
-/// Where a service that was added stands.
-package struct GATTServicePlacement: Hashable, Sendable {
-  package var range: ClosedRange<AttributeHandle>
-  /// The handles of the characteristics' values, in the order of the definition.
-  package var values: [AttributeHandle]
-  package init(range: ClosedRange<AttributeHandle>, values: [AttributeHandle]) {
-    self.range = range
-    self.values = values
-  }
 }

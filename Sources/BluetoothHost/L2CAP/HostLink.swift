@@ -23,6 +23,8 @@ struct HostLink {
   var isUpdating = false
   var isDisconnecting = false
   var standing: Standing
+  /// What was known of the client when the link came about; nil: it is not a bonded one.
+  var restored: GATTClientRecord?
 
   /// What those above know of a link.
   enum Standing {

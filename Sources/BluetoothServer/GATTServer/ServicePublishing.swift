@@ -23,8 +23,8 @@ extension Service {
       localDatabase.add(service, of: session, at: placement)
       return nil
     case .failure(.full): return .outOfSpace
-    case .failure(.valueTooLong): return .att(.invalidAttributeValueLength)
-    case .failure(.unknownService): return .invalidParameters
+    case .failure(.invalidValueLength): return .att(.invalidAttributeValueLength)
+    case .failure(.unknownService), .failure(.invalidDescriptor): return .invalidParameters
     }
   }
 

@@ -122,7 +122,8 @@ extension CBMutableCharacteristic {
     if properties.contains(.indicateEncryptionRequired) { properties.insert(.indicate) }
     return GATTCharacteristicDefinition(
       uuid: uuid.wire, properties: GATTProperties(rawValue: UInt8(truncatingIfNeeded: properties.rawValue)),
-      permissions: GATTPermissions(rawValue: UInt8(truncatingIfNeeded: content.permissions.rawValue)),
+      permissions: GATTPermissions(rawValue: UInt8(truncatingIfNeeded: content.permissions.rawValue))
+        .intersection([.readable, .writeable, .readEncryptionRequired, .writeEncryptionRequired]),
       value: content.value.map { ByteSlice($0) },
       subscriptionNeedsEncryption: !properties.isDisjoint(with: [
         .notifyEncryptionRequired, .indicateEncryptionRequired,

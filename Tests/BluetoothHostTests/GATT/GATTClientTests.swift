@@ -269,7 +269,7 @@ struct GATTClientTests {
     var pair = GATTPair(.named())
     _ = pair.perform(.discoverPrimaryServices)
     pair.centralEvents = []
-    for indication in ["1d0800", "1d08000100", "1d080000000500", "1d080005000100", "1d0800010005000000"] {
+    for indication in ["1d0c00", "1d0c000100", "1d0c0000000500", "1d0c0005000100", "1d0c00010005000000"] {
       pair.central.receive(hex(indication), database: &pair.centralDatabase, at: pair.now)
       #expect(pair.central.takePDU(at: pair.now) == .handleValueConfirmation)
     }

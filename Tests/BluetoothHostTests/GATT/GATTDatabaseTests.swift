@@ -14,13 +14,15 @@ struct GATTDatabaseTests {
   @Test("GAP and GATT services are always there, from handle 1 on")
   func system() {
     let database = GATTDatabase.named()
-    #expect(database.attributes.map(\.handle) == Array(1...9))
+    #expect(database.attributes.map(\.handle) == Array(1...19))
     #expect(
-      database.attributes.map(\.type)
-        == [0x2800, 0x2803, 0x2A00, 0x2803, 0x2A01, 0x2800, 0x2803, 0x2A05, 0x2902])
-    #expect(database.attributes[0].groupEnd == 5)
-    #expect(database.attributes[5].groupEnd == 9)
-    #expect(database.attributes[Int(database.serviceChangedHandle) - 1].type == 0x2A05)
+      database.attributes.map(\.type) == [
+        0x2800, 0x2803, 0x2A00, 0x2803, 0x2A01, 0x2803, 0x2A04, 0x2803, 0x2AA6,
+        0x2800, 0x2803, 0x2A05, 0x2902, 0x2803, 0x2B29, 0x2803, 0x2B2A, 0x2803, 0x2B3A,
+      ])
+    #expect(database.attributes[0].groupEnd == 9)
+    #expect(database.attributes[9].groupEnd == 19)
+    #expect(database.attributes[Int(database.system.serviceChanged) - 1].type == 0x2A05)
   }
 
   @Test("A placement names the range and the value handles, and a configuration stands where it is due")
@@ -33,9 +35,9 @@ struct GATTDatabaseTests {
           uuid: 0x2A38, properties: .read, permissions: .readable, value: [1],
           descriptors: [GATTDescriptorDefinition(uuid: 0x2901, value: [0x41])]),
         .dynamic(0x2A39, .indicate)))
-    #expect(placement == GATTServicePlacement(range: 10...19, values: [12, 15, 18]))
+    #expect(placement == GATTServicePlacement(range: 20...29, values: [22, 25, 28], descriptors: [[], [26], []]))
     #expect(
-      database.attributes[9...].map(\.type)
+      database.attributes[19...].map(\.type)
         == [0x2800, 0x2803, 0x2A37, 0x2902, 0x2803, 0x2A38, 0x2901, 0x2803, 0x2A39, 0x2902])
   }
 
@@ -52,11 +54,12 @@ struct GATTDatabaseTests {
   func full() throws {
     var database = GATTDatabase.named()
     var first: GATTServicePlacement?
-    // 10 + 3 × 21,842 = 65,536: the last service ends at 65,535.
-    for _ in 0..<21_842 {
+    // 20 + 3 × 21,838 + 2 = 65,536: the last service ends at 65,535.
+    for _ in 0..<21_838 {
       let placement = try database.add(service(.dynamic(.read)))
       first = first ?? placement
     }
+    for _ in 0..<2 { _ = try database.add(service()) }
     #expect(throws: GATTDatabaseError.full) { try database.add(service()) }
     let gap = try #require(first)
     _ = database.remove(declaration: gap.range.lowerBound)
@@ -71,20 +74,21 @@ struct GATTDatabaseTests {
     var database = GATTDatabase.named()
     let inner = try database.add(service(uuid: 0x180F, .dynamic(.read)))
     let outer = try database.add(service(includes: [inner.range.lowerBound], .dynamic(.read)))
-    #expect(outer.range == 13...16)
+    #expect(outer.range == 23...26)
     let changed = database.remove(declaration: inner.range.lowerBound)
-    #expect(changed == 10...14)
-    #expect(database.attributes[9...].map(\.handle) == [13, 15, 16])
+    #expect(changed == 20...24)
+    #expect(database.attributes[19...].map(\.handle) == [23, 25, 26])
   }
 
   @Test(
-    "What is no service, or one of the host's own, is not removed", arguments: [1, 6, 10, 11, 999] as [AttributeHandle])
+    "What is no service, or one of the host's own, is not removed",
+    arguments: [1, 10, 20, 21, 999] as [AttributeHandle])
   func notRemoved(handle: AttributeHandle) {
     var database = GATTDatabase.with(.dynamic(.read))
     let before = database.attributes.count
     let removed = database.remove(declaration: handle)
-    #expect((removed == nil) == (handle != 10))
-    #expect((database.attributes.count == before) == (handle != 10))
+    #expect((removed == nil) == (handle != 20))
+    #expect((database.attributes.count == before) == (handle != 20))
   }
 
   @Test("A definition that can't be is refused and changes nothing")
@@ -92,8 +96,8 @@ struct GATTDatabaseTests {
     var database = GATTDatabase.named()
     #expect(throws: GATTDatabaseError.unknownService(99)) { try database.add(service(includes: [99])) }
     #expect(throws: GATTDatabaseError.unknownService(2)) { try database.add(service(includes: [2])) }
-    #expect(throws: GATTDatabaseError.valueTooLong) { try database.add(service(.stored(pattern(513)))) }
-    #expect(database.attributes.count == 9)
+    #expect(throws: GATTDatabaseError.invalidValueLength) { try database.add(service(.stored(pattern(513)))) }
+    #expect(database.attributes.count == 19)
   }
 
   @Test("A Device Name is cut at 248 octets, at a whole character, and can be changed")
@@ -112,9 +116,9 @@ struct GATTDatabaseTests {
     let first = try database.add(service(.dynamic(.read)))
     _ = try database.add(service(.dynamic(.read)))
     _ = database.remove(declaration: first.range.lowerBound)
-    for handle in AttributeHandle(0)...20 {
+    for handle in AttributeHandle(0)...30 {
       let index = database.index(of: handle)
-      #expect((index != nil) == ((1...9).contains(handle) || (13...15).contains(handle)))
+      #expect((index != nil) == ((1...19).contains(handle) || (23...25).contains(handle)))
       if let index { #expect(database.attributes[index].handle == handle) }
     }
   }

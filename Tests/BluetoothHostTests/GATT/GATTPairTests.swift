@@ -5,7 +5,7 @@ import Testing
 
 @Suite("GATT, a client and a server back to back")
 struct GATTPairTests {
-  /// GAP 1…5, GATT 6…9, Heart Rate 10…18, Battery 19…22, a secondary service 23…25, and 26…32 that includes all three.
+  /// GAP 1…9, GATT 10…19, Heart Rate 20…28, Battery 29…32, a secondary service 33…35, and 36…42 that includes all three.
   static func sensor() throws -> GATTDatabase {
     var database = GATTDatabase.named()
     let heartRate = try database.add(
@@ -47,42 +47,42 @@ struct GATTPairTests {
   func discovery(mtu: Int) throws {
     var pair = GATTPair(try Self.sensor(), maximumMTU: mtu)
     let services: [GATTService] = [
-      GATTService(range: 1...5, uuid: 0x1800), GATTService(range: 6...9, uuid: 0x1801),
-      GATTService(range: 10...18, uuid: 0x180D), GATTService(range: 19...22, uuid: 0x180F),
-      GATTService(range: 26...32, uuid: .custom(1)),
+      GATTService(range: 1...9, uuid: 0x1800), GATTService(range: 10...19, uuid: 0x1801),
+      GATTService(range: 20...28, uuid: 0x180D), GATTService(range: 29...32, uuid: 0x180F),
+      GATTService(range: 36...42, uuid: .custom(1)),
     ]
     #expect(pair.perform(.discoverPrimaryServices) == .success(.services(services)))
     #expect(pair.perform(.discoverPrimaryService(.custom(1))) == .success(.services([services[4]])))
     #expect(pair.perform(.discoverPrimaryService(0x1234)) == .success(.services([])))
     let includes = [
-      GATTInclude(declaration: 27, service: services[2]), GATTInclude(declaration: 28, service: services[3]),
-      GATTInclude(declaration: 29, service: GATTService(range: 23...25, uuid: .custom(9))),
+      GATTInclude(declaration: 37, service: services[2]), GATTInclude(declaration: 38, service: services[3]),
+      GATTInclude(declaration: 39, service: GATTService(range: 33...35, uuid: .custom(9))),
     ]
-    #expect(pair.perform(.findIncludedServices(in: 26...32)) == .success(.includedServices(includes)))
-    #expect(pair.perform(.findIncludedServices(in: 10...18)) == .success(.includedServices([])))
+    #expect(pair.perform(.findIncludedServices(in: 36...42)) == .success(.includedServices(includes)))
+    #expect(pair.perform(.findIncludedServices(in: 20...28)) == .success(.includedServices([])))
     let characteristics = [
-      GATTCharacteristic(declaration: 11, value: 12, properties: .notify, uuid: 0x2A37),
-      GATTCharacteristic(declaration: 14, value: 15, properties: .read, uuid: 0x2A38),
-      GATTCharacteristic(declaration: 17, value: 18, properties: .write, uuid: 0x2A39),
+      GATTCharacteristic(declaration: 21, value: 22, properties: .notify, uuid: 0x2A37),
+      GATTCharacteristic(declaration: 24, value: 25, properties: .read, uuid: 0x2A38),
+      GATTCharacteristic(declaration: 27, value: 28, properties: .write, uuid: 0x2A39),
     ]
-    #expect(pair.perform(.discoverCharacteristics(in: 10...18)) == .success(.characteristics(characteristics)))
+    #expect(pair.perform(.discoverCharacteristics(in: 20...28)) == .success(.characteristics(characteristics)))
     let custom = GATTCharacteristic(
-      declaration: 30, value: 31, properties: [.read, .write, .writeWithoutResponse, .notify], uuid: .custom(2))
-    #expect(pair.perform(.discoverCharacteristics(in: 26...32)) == .success(.characteristics([custom])))
+      declaration: 40, value: 41, properties: [.read, .write, .writeWithoutResponse, .notify], uuid: .custom(2))
+    #expect(pair.perform(.discoverCharacteristics(in: 36...42)) == .success(.characteristics([custom])))
     #expect(
-      pair.perform(.discoverDescriptors(in: 13...13))
-        == .success(.descriptors([GATTDescriptor(handle: 13, uuid: 0x2902)])))
+      pair.perform(.discoverDescriptors(in: 23...23))
+        == .success(.descriptors([GATTDescriptor(handle: 23, uuid: 0x2902)])))
     #expect(
-      pair.perform(.discoverDescriptors(in: 16...16))
-        == .success(.descriptors([GATTDescriptor(handle: 16, uuid: 0x2901)])))
+      pair.perform(.discoverDescriptors(in: 26...26))
+        == .success(.descriptors([GATTDescriptor(handle: 26, uuid: 0x2901)])))
   }
 
   @Test("A value of any length is read to its end", arguments: [0, 1, 21, 22, 23, 44, 511, 512], [23, 50, 517])
   func read(length: Int, mtu: Int) throws {
     var pair = GATTPair(.with(.dynamic(0x2A39, .read), .stored(pattern(length))), maximumMTU: mtu)
-    pair.values[12] = pattern(length)
-    #expect(pair.perform(.read(12)) == .success(.value(pattern(length))))
-    #expect(pair.perform(.read(14)) == .success(.value(pattern(length))))
+    pair.values[22] = pattern(length)
+    #expect(pair.perform(.read(22)) == .success(.value(pattern(length))))
+    #expect(pair.perform(.read(24)) == .success(.value(pattern(length))))
   }
 
   @Test(
@@ -90,8 +90,8 @@ struct GATTPairTests {
     [23, 517])
   func write(length: Int, mtu: Int) throws {
     var pair = GATTPair(.with(.dynamic(0x2A39, .write)), maximumMTU: mtu)
-    #expect(pair.perform(.write(12, pattern(length))) == .success(.done))
-    #expect(pair.values[12] == pattern(length))
+    #expect(pair.perform(.write(22, pattern(length))) == .success(.done))
+    #expect(pair.values[22] == pattern(length))
     #expect(pair.sent.contains(.prepareWriteRequest) == (length > mtu - 3))
   }
 
@@ -99,11 +99,11 @@ struct GATTPairTests {
   func writeWithoutResponse() {
     var pair = GATTPair(.with(.dynamic(0x2A39, .writeWithoutResponse)))
     for token in GATTToken(1)...3 {
-      pair.central.request(.writeWithoutResponse(12, [UInt8(token)]), token: token, at: pair.now)
+      pair.central.request(.writeWithoutResponse(22, [UInt8(token)]), token: token, at: pair.now)
     }
     #expect(pair.central.takeEvent() == nil)
     pair.run()
-    #expect(pair.values[12] == [3])
+    #expect(pair.values[22] == [3])
     #expect(
       pair.centralEvents.dropFirst() == [
         .completed(1, .success(.done)), .completed(2, .success(.done)), .completed(3, .success(.done)),
@@ -114,38 +114,38 @@ struct GATTPairTests {
   func writeWithoutResponseTooLong() {
     var pair = GATTPair(.with(.dynamic(0x2A39, .writeWithoutResponse)), maximumMTU: 23)
     #expect(
-      pair.perform(.writeWithoutResponse(12, pattern(21))) == .failure(.att(.invalidAttributeValueLength)))
-    #expect(pair.perform(.writeWithoutResponse(12, pattern(20))) == .success(.done))
-    #expect(pair.values[12] == pattern(20))
+      pair.perform(.writeWithoutResponse(22, pattern(21))) == .failure(.att(.invalidAttributeValueLength)))
+    #expect(pair.perform(.writeWithoutResponse(22, pattern(20))) == .success(.done))
+    #expect(pair.values[22] == pattern(20))
   }
 
   @Test("A subscribed client gets notifications, cut to MTU − 3; an unsubscribed one nothing")
   func notifications() {
     var pair = GATTPair(.with(.dynamic(0x2A37, .notify)), maximumMTU: 23)
-    pair.peripheral.update(12, with: [1], at: pair.now)
+    pair.peripheral.update(22, with: [1], at: pair.now)
     pair.run()
     #expect(pair.centralEvents.isEmpty)
-    #expect(pair.peripheralEvents == [.updateSent(12)])
-    #expect(pair.perform(.write(13, [1, 0])) == .success(.done))
-    pair.peripheral.update(12, with: pattern(30), at: pair.now)
+    #expect(pair.peripheralEvents == [.updateSent(22)])
+    #expect(pair.perform(.write(23, [1, 0])) == .success(.done))
+    pair.peripheral.update(22, with: pattern(30), at: pair.now)
     pair.run()
-    #expect(pair.centralEvents.last == .valueReceived(12, pattern(20)))
+    #expect(pair.centralEvents.last == .valueReceived(22, pattern(20)))
     #expect(
-      pair.peripheralEvents == [.updateSent(12), .subscriptionChanged(12, .notification), .updateSent(12)])
+      pair.peripheralEvents == [.updateSent(22), .subscriptionChanged(22, .notification), .updateSent(22)])
   }
 
   @Test("Indications wait for the confirmation of the one before")
   func indications() {
     var pair = GATTPair(.with(.dynamic(0x2A37, .indicate)))
-    #expect(pair.perform(.write(13, [2, 0])) == .success(.done))
-    pair.peripheral.update(12, with: [1], at: pair.now)
-    pair.peripheral.update(12, with: [2], at: pair.now)
-    #expect(pair.peripheral.takePDU(at: pair.now) == .handleValueIndication(handle: 12, value: [1]))
+    #expect(pair.perform(.write(23, [2, 0])) == .success(.done))
+    pair.peripheral.update(22, with: [1], at: pair.now)
+    pair.peripheral.update(22, with: [2], at: pair.now)
+    #expect(pair.peripheral.takePDU(at: pair.now) == .handleValueIndication(handle: 22, value: [1]))
     #expect(pair.peripheral.takePDU(at: pair.now) == nil)
     pair.peripheral.receive([0x1E], database: &pair.database, at: pair.now)
-    #expect(pair.peripheral.takeEvent() == .updateSent(12))
+    #expect(pair.peripheral.takeEvent() == .updateSent(22))
     pair.run()
-    #expect(pair.centralEvents.last == .valueReceived(12, [2]))
+    #expect(pair.centralEvents.last == .valueReceived(22, [2]))
     #expect(pair.sent.last == .handleValueConfirmation)
     #expect(pair.peripheral.deadline == nil)
   }
@@ -153,9 +153,9 @@ struct GATTPairTests {
   @Test("A response is not held back by an indication that waits, and leaves in its turn otherwise")
   func orderOfResponses() {
     var pair = GATTPair(.with(.dynamic(0x2A37, [.indicate, .read])))
-    #expect(pair.perform(.write(13, [2, 0])) == .success(.done))
-    pair.peripheral.update(12, with: [1], at: pair.now)
-    pair.peripheral.update(12, with: [2], at: pair.now)
+    #expect(pair.perform(.write(23, [2, 0])) == .success(.done))
+    pair.peripheral.update(22, with: [1], at: pair.now)
+    pair.peripheral.update(22, with: [2], at: pair.now)
     pair.peripheral.receive(hex("0a0300"), database: &pair.database, at: pair.now)
     #expect(pair.peripheral.takePDU(at: pair.now)?.opcode == .handleValueIndication)
     #expect(pair.peripheral.takePDU(at: pair.now)?.opcode == .readResponse)
@@ -174,7 +174,7 @@ struct GATTPairTests {
       GATTServiceDefinition(uuid: 0x180D, isPrimary: true, includes: [], characteristics: [.dynamic(0x2A37, .notify)]))
     pair.peripheral.databaseChanged(placement.range, in: pair.database, at: pair.now)
     pair.run()
-    #expect(pair.centralEvents.last == .servicesChanged(10...13))
+    #expect(pair.centralEvents.last == .servicesChanged(20...23))
     #expect(pair.sent.last == .handleValueConfirmation)
     #expect(pair.peripheralEvents == [.mtuChanged(517)])
   }
@@ -194,23 +194,23 @@ struct GATTPairTests {
   @Test("6.15 Removing a service ends the subscriptions to it")
   func removal() throws {
     var pair = GATTPair(.with(.dynamic(0x2A37, .notify)))
-    #expect(pair.perform(.write(13, [1, 0])) == .success(.done))
-    let removed = pair.database.remove(declaration: 10)
+    #expect(pair.perform(.write(23, [1, 0])) == .success(.done))
+    let removed = pair.database.remove(declaration: 20)
     let range = try #require(removed)
-    #expect(range == 10...13)
+    #expect(range == 20...23)
     pair.peripheral.databaseChanged(range, in: pair.database, at: pair.now)
     pair.run()
-    #expect(pair.peripheralEvents.last == .subscriptionChanged(12, []))
-    #expect(pair.perform(.read(12)) == .failure(.att(.invalidHandle)))
+    #expect(pair.peripheralEvents.last == .subscriptionChanged(22, []))
+    #expect(pair.perform(.read(22)) == .failure(.att(.invalidHandle)))
   }
 
   @Test("Procedures run one after the other, in order")
   func order() {
     var pair = GATTPair(.with(.dynamic(0x2A39, [.read, .write])), maximumMTU: 23)
-    pair.values[12] = pattern(50)
-    pair.central.request(.read(12), token: 1, at: pair.now)
-    pair.central.request(.write(12, [9]), token: 2, at: pair.now)
-    pair.central.request(.read(12), token: 3, at: pair.now)
+    pair.values[22] = pattern(50)
+    pair.central.request(.read(22), token: 1, at: pair.now)
+    pair.central.request(.write(22, [9]), token: 2, at: pair.now)
+    pair.central.request(.read(22), token: 3, at: pair.now)
     pair.run()
     #expect(
       pair.centralEvents == [
@@ -222,12 +222,12 @@ struct GATTPairTests {
   @Test("Commands without end do not hold back a response, nor notifications without end a request")
   func turns() {
     var pair = GATTPair(.with(.dynamic(0x2A37, .notify)))
-    #expect(pair.perform(.write(13, [1, 0])) == .success(.done))
-    for token in GATTToken(1)...9 { pair.central.request(.writeWithoutResponse(12, [1]), token: token, at: pair.now) }
+    #expect(pair.perform(.write(23, [1, 0])) == .success(.done))
+    for token in GATTToken(1)...9 { pair.central.request(.writeWithoutResponse(22, [1]), token: token, at: pair.now) }
     pair.central.receive(hex("0a0300"), database: &pair.centralDatabase, at: pair.now)
     let ofCentral = [pair.central.takePDU(at: .zero)?.opcode, pair.central.takePDU(at: .zero)?.opcode]
     #expect(Set(ofCentral) == [.writeCommand, .readResponse])
-    for _ in 1...9 { pair.peripheral.update(12, with: [1], at: pair.now) }
+    for _ in 1...9 { pair.peripheral.update(22, with: [1], at: pair.now) }
     pair.peripheral.request(.read(3), token: 1, at: pair.now)
     let ofPeripheral = [pair.peripheral.takePDU(at: .zero)?.opcode, pair.peripheral.takePDU(at: .zero)?.opcode]
     #expect(Set(ofPeripheral) == [.handleValueNotification, .readRequest])

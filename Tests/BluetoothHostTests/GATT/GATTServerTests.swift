@@ -38,16 +38,16 @@ struct GATTServerTests {
     var database = GATTDatabase.with()
     _ = try database.add(GATTServiceDefinition(uuid: .custom(1), isPrimary: true, includes: [], characteristics: []))
     var server = Scripted(.peripheral, database)
-    #expect(server.send("100100ffff0028") == [hex("1106 01000500 0018 06000900 0118 0a000a00 0d18")])
-    #expect(server.send("100b00ffff0028") == [hex("1114 0b000b00 9ecadc240ee5a9e093f3a3b50100406e")])
-    #expect(server.send("100c00ffff0028") == [hex("01100c000a")])
+    #expect(server.send("100100ffff0028") == [hex("1106 01000900 0018 0a001300 0118 14001400 0d18")])
+    #expect(server.send("101500ffff0028") == [hex("1114 15001500 9ecadc240ee5a9e093f3a3b50100406e")])
+    #expect(server.send("101600ffff0028") == [hex("011016000a")])
     #expect(server.send("100100ffff0128") == [hex("011001000a")])
   }
 
   @Test("Find By Type Value gives the ends of the groups, and compares the value")
   func findByTypeValue() {
     var server = Scripted(.peripheral, .with())
-    #expect(server.send("060100ffff00280118") == [hex("0706000900")])
+    #expect(server.send("060100ffff00280118") == [hex("070a001300")])
     #expect(server.send("060100ffff00280f18") == [hex("010601000a")])
     #expect(server.send("060100ffff002801") == [hex("010601000a")])
     // Appearance: no group.
@@ -57,20 +57,20 @@ struct GATTServerTests {
   @Test("Find Information gives handles and types of one width")
   func findInformation() throws {
     var server = Scripted(.peripheral, .with(.stored(.custom(2), [1])))
-    #expect(server.send("0409000b00") == [hex("0501 09000229 0a000028 0b000328")])
-    #expect(server.send("040c00ffff") == [hex("0502 0c00 9ecadc240ee5a9e093f3a3b50200406e")])
-    #expect(server.send("040d00ffff") == [hex("01040d000a")])
+    #expect(server.send("0413001500") == [hex("0501 13003a2b 14000028 15000328")])
+    #expect(server.send("041600ffff") == [hex("0502 1600 9ecadc240ee5a9e093f3a3b50200406e")])
+    #expect(server.send("041700ffff") == [hex("010417000a")])
   }
 
   @Test("Read By Type lists values of one length; a value that the service above has comes alone")
   func readByType() throws {
     var server = Scripted(.peripheral, .with(.stored(0x2A19, [1]), .stored(0x2A19, [2]), .dynamic(0x2A19, .read)))
-    #expect(server.send("080100ffff192a") == [hex("0903 0c0001 0e0002")])
-    #expect(server.send("080f00ffff192a") == [])
+    #expect(server.send("080100ffff192a") == [hex("0903 160001 180002")])
+    #expect(server.send("081900ffff192a") == [])
     let request = try #require(server.lastRequest)
-    #expect(server.events == [.readRequested(request, 16, offset: 0)])
-    #expect(server.respond(request, .success([7, 8])) == [hex("0904 1000 0708")])
-    #expect(server.send("081100ffff192a") == [hex("010811000a")])
+    #expect(server.events == [.readRequested(request, 26, offset: 0)])
+    #expect(server.respond(request, .success([7, 8])) == [hex("0904 1a00 0708")])
+    #expect(server.send("081b00ffff192a") == [hex("01081b000a")])
   }
 
   // MARK: Reading
@@ -78,9 +78,9 @@ struct GATTServerTests {
   @Test("A read of what the service above has waits for the answer, which is cut to MTU − 1")
   func dynamicRead() throws {
     var server = Scripted(.peripheral, .with(.dynamic(.read)))
-    #expect(server.send("0a0c00") == [])
+    #expect(server.send("0a1600") == [])
     let request = try #require(server.lastRequest)
-    #expect(server.events == [.readRequested(request, 12, offset: 0)])
+    #expect(server.events == [.readRequested(request, 22, offset: 0)])
     #expect(server.respond(request, .success(pattern(40))) == [hex("0b") + pattern(22)])
     #expect(server.respond(request, .success([1])) == [])
   }
@@ -88,22 +88,19 @@ struct GATTServerTests {
   @Test("A refusal from above goes to the client with its code and the handle")
   func refusedRead() throws {
     var server = Scripted(.peripheral, .with(.dynamic(.read)))
-    _ = server.send("0c0c000500")
+    _ = server.send("0c16000500")
     let request = try #require(server.lastRequest)
-    #expect(server.events == [.readRequested(request, 12, offset: 5)])
-    #expect(server.respond(request, .failure(ATT.ErrorCode(rawValue: 0x80))) == [hex("010c0c0080")])
+    #expect(server.events == [.readRequested(request, 22, offset: 5)])
+    #expect(server.respond(request, .failure(ATT.ErrorCode(rawValue: 0x80))) == [hex("010c160080")])
   }
 
   @Test("Read Multiple gives the values one behind the other, asking for those above, cut to MTU − 1")
   func readMultiple() throws {
     var server = Scripted(.peripheral, .with(.stored([1, 2]), .dynamic(.read), .stored(pattern(30))))
-    #expect(server.send("0e0c000e001000") == [])
-    var request = try #require(server.lastRequest)
+    #expect(server.send("0e160018001a00") == [])
+    let request = try #require(server.lastRequest)
     #expect(server.respond(request, .success([9])) == [hex("0f010209") + pattern(19)])
-    #expect(server.send("200c000e000c00") == [])
-    request = try #require(server.lastRequest)
-    #expect(server.respond(request, .success([9])) == [hex("21 02000102 010009 02000102")])
-    #expect(server.send("0e0c006300") == [hex("010e630001")])
+    #expect(server.send("0e16006300") == [hex("010e630001")])
   }
 
   // MARK: Writing
@@ -111,36 +108,36 @@ struct GATTServerTests {
   @Test("A write of what the service above has waits for the answer")
   func dynamicWrite() throws {
     var server = Scripted(.peripheral, .with(.dynamic(.write)))
-    #expect(server.send("120c000102") == [])
+    #expect(server.send("1216000102") == [])
     let request = try #require(server.lastRequest)
-    #expect(server.events == [.writeRequested(request, [GATTWritePart(handle: 12, offset: 0, value: [1, 2])])])
+    #expect(server.events == [.writeRequested(request, [GATTWritePart(handle: 22, offset: 0, value: [1, 2])])])
     #expect(server.respond(request) == [hex("13")])
-    _ = server.send("120c000102")
+    _ = server.send("1216000102")
     let second = try #require(server.lastRequest)
-    #expect(server.respond(second, .failure(.valueNotAllowed)) == [hex("01120c0013")])
+    #expect(server.respond(second, .failure(.valueNotAllowed)) == [hex("0112160013")])
   }
 
   @Test("A write command is told to the service above, which has nothing to answer")
   func writeCommand() {
     var server = Scripted(.peripheral, .with(.dynamic(.writeWithoutResponse)))
-    #expect(server.send("520c000102") == [])
-    #expect(server.events == [.writeRequested(nil, [GATTWritePart(handle: 12, offset: 0, value: [1, 2])])])
+    #expect(server.send("5216000102") == [])
+    #expect(server.events == [.writeRequested(nil, [GATTWritePart(handle: 22, offset: 0, value: [1, 2])])])
   }
 
   @Test("Each way of writing needs its own property")
   func waysOfWriting() {
     var server = Scripted(.peripheral, .with(.dynamic(.write), .dynamic(.writeWithoutResponse)))
-    #expect(server.send("120e0001") == [hex("01120e0003")])
-    #expect(server.send("160e00000001") == [hex("01160e0003")])
-    #expect(server.send("520c0001") == [])
+    #expect(server.send("12180001") == [hex("0112180003")])
+    #expect(server.send("161800000001") == [hex("0116180003")])
+    #expect(server.send("52160001") == [])
     #expect(server.events.isEmpty)
   }
 
   @Test("Prepared writes go up together, all or none")
   func preparedWrites() throws {
     var server = Scripted(.peripheral, .with(.dynamic(.write), .dynamic(.write)))
-    #expect(server.send("160c0000000102") == [hex("170c0000000102")])
-    #expect(server.send("160e0005000a") == [hex("170e0005000a")])
+    #expect(server.send("16160000000102") == [hex("17160000000102")])
+    #expect(server.send("16180005000a") == [hex("17180005000a")])
     #expect(server.events.isEmpty)
     #expect(server.send("1801") == [])
     let request = try #require(server.lastRequest)
@@ -149,7 +146,7 @@ struct GATTServerTests {
         .writeRequested(
           request,
           [
-            GATTWritePart(handle: 12, offset: 0, value: [1, 2]), GATTWritePart(handle: 14, offset: 5, value: [10]),
+            GATTWritePart(handle: 22, offset: 0, value: [1, 2]), GATTWritePart(handle: 24, offset: 5, value: [10]),
           ])
       ])
     #expect(server.respond(request) == [hex("19")])
@@ -160,7 +157,7 @@ struct GATTServerTests {
   @Test("Cancelled prepared writes are forgotten")
   func cancelledWrites() {
     var server = Scripted(.peripheral, .with(.dynamic(.write)))
-    _ = server.send("160c0000000102")
+    _ = server.send("16160000000102")
     #expect(server.send("1800") == [hex("19")])
     #expect(server.send("1801") == [hex("19")])
     #expect(server.events.isEmpty)
@@ -171,15 +168,15 @@ struct GATTServerTests {
     let definition = GATTCharacteristicDefinition(
       uuid: 0x2A39, properties: [.read, .write], permissions: [.readable, .writeable], value: [1, 2, 3])
     var server = Scripted(.peripheral, .with(definition))
-    #expect(server.send("120c000405") == [hex("13")])
-    #expect(server.send("0a0c00") == [hex("0b0405")])
-    _ = server.send("160c00010007")
-    _ = server.send("160c0002000809")
+    #expect(server.send("1216000405") == [hex("13")])
+    #expect(server.send("0a1600") == [hex("0b0405")])
+    _ = server.send("161600010007")
+    _ = server.send("16160002000809")
     #expect(server.send("1801") == [hex("19")])
-    #expect(server.send("0a0c00") == [hex("0b04070809")])
-    _ = server.send("160c0005000a")
-    #expect(server.send("1801") == [hex("01180c0007")])
-    #expect(server.send("0a0c00") == [hex("0b04070809")])
+    #expect(server.send("0a1600") == [hex("0b04070809")])
+    _ = server.send("16160005000a")
+    #expect(server.send("1801") == [hex("0118160007")])
+    #expect(server.send("0a1600") == [hex("0b04070809")])
   }
 
   @Test("The new MTU counts from the response on")

@@ -23,7 +23,7 @@ extension BluetoothUUID {
 extension GATTDatabase {
   static func named(_ name: String = "Sensor") -> GATTDatabase { GATTDatabase(deviceName: name, appearance: 0x0341) }
 
-  /// A database with one more service, from handle 10 on, that holds these characteristics.
+  /// A database with one more service, from handle 20 on, that holds these characteristics.
   static func with(_ characteristics: GATTCharacteristicDefinition...) -> GATTDatabase {
     var database = named()
     _ = try? database.add(

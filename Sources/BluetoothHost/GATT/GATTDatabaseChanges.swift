@@ -1,0 +1,265 @@
+import BluetoothWire
+
+/// Why a service can't be added.
+package enum GATTDatabaseError: Error, Hashable, Sendable {
+  /// There are not enough handles left.
+  case full
+  /// No service stands at this handle.
+  case unknownService(AttributeHandle)
+  /// A value is longer than `ATT.maximumValueLength`, or has a length that its own definition forbids.
+  case invalidValueLength
+  /// A descriptor that the database adds itself, or one whose value or permissions the specification does not allow.
+  case invalidDescriptor(BluetoothUUID)
+}
+
+/// How services come and go.
+extension GATTDatabase {
+  /// Adds a service behind all that are there; in a gap only when no handles are left behind them.
+  package mutating func add(_ service: GATTServiceDefinition) throws(GATTDatabaseError) -> GATTServicePlacement {
+    var includes: [GATTAttribute] = []
+    for declaration in service.includes {
+      guard let index = index(of: declaration), GATTType.isGrouping(attributes[index].type) else {
+        throw .unknownService(declaration)
+      }
+      includes.append(attributes[index])
+    }
+    try service.check()
+    let size = service.attributeCount
+    let start: Int
+    if next + size - 1 <= Int(AttributeHandle.max) {
+      start = next
+      next += size
+    } else {
+      guard let gap = gap(of: size) else { throw .full }
+      start = gap
+    }
+    forgetHash()
+    return place(service, at: start, includes: includes)
+  }
+
+  /// Removes the service whose declaration this is, and what includes it elsewhere. The result is the range for
+  /// `GATTBearer.databaseChanged`; nil if there is no such service or it is one of the host's own.
+  package mutating func remove(declaration: AttributeHandle) -> ClosedRange<AttributeHandle>? {
+    guard declaration > system.end, let index = index(of: declaration), GATTType.isGrouping(attributes[index].type)
+    else { return nil }
+    let range = declaration...attributes[index].groupEnd
+    let reference = declaration.octets
+    var changed = range
+    attributes.removeAll { attribute in
+      if range.contains(attribute.handle) { return true }
+      guard attribute.type == GATTType.include, case .stored(let value) = attribute.content,
+        value.prefix(2).bytes == reference
+      else { return false }
+      changed = min(changed.lowerBound, attribute.handle)...max(changed.upperBound, attribute.handle)
+      return true
+    }
+    forgetHash()
+    return changed
+  }
+
+  /// The first free range of `size` handles.
+  private func gap(of size: Int) -> Int? {
+    var free = Int(system.end) + 1
+    var index = firstIndex(from: AttributeHandle(free))
+    while index < attributes.count {
+      let attribute = attributes[index]
+      if Int(attribute.handle) - free >= size { return free }
+      free = max(free, Int(attribute.groupEnd) + 1)
+      index += 1
+    }
+    return free + size - 1 <= Int(AttributeHandle.max) ? free : nil
+  }
+
+  // MARK: Placement
+
+  /// Puts the attributes of `service`, which was checked, at the handles from `start` on, which are free.
+  mutating func place(
+    _ service: GATTServiceDefinition, at start: Int, includes: [GATTAttribute]
+  ) -> GATTServicePlacement {
+    let end = AttributeHandle(start + service.attributeCount - 1)
+    var builder = ServiceBuilder(next: AttributeHandle(start))
+    builder.add {
+      GATTAttribute(
+        readable: service.isPrimary ? GATTType.primaryService : GATTType.secondaryService, at: $0,
+        value: service.uuid.attributeValue, groupEnd: end)
+    }
+    for included in includes {
+      builder.add { GATTAttribute(readable: GATTType.include, at: $0, value: included.includeValue) }
+    }
+    for characteristic in service.characteristics { builder.add(characteristic) }
+    builder.resolveFormats(of: service)
+    attributes.insert(contentsOf: builder.attributes, at: firstIndex(from: AttributeHandle(start)))
+    return GATTServicePlacement(
+      range: AttributeHandle(start)...end, values: builder.values, descriptors: builder.descriptors)
+  }
+}
+
+/// The attributes of one service, one after the other.
+private struct ServiceBuilder {
+  /// It passes the last handle after the last attribute of a full database.
+  var next: AttributeHandle
+  var attributes: [GATTAttribute] = []
+  var values: [AttributeHandle] = []
+  var descriptors: [[AttributeHandle]] = []
+
+  init(next: AttributeHandle) { self.next = next }
+
+  mutating func add(_ attribute: (AttributeHandle) -> GATTAttribute) {
+    attributes.append(attribute(next))
+    next &+= 1
+  }
+
+  mutating func add(_ characteristic: GATTCharacteristicDefinition) {
+    let properties = characteristic.declaredProperties
+    let permissions = characteristic.permissions
+    let value = next + 1
+    values.append(value)
+    add {
+      GATTAttribute(
+        readable: GATTType.characteristic, at: $0,
+        value: [properties.rawValue] + value.octets + characteristic.uuid.attributeValue)
+    }
+    add {
+      GATTAttribute(
+        characteristic.uuid.attributeForm, at: $0, access: .init(properties, permissions),
+        reading: permissions.reading(keySize: characteristic.minimumKeySize),
+        writing: permissions.writing(keySize: characteristic.minimumKeySize), lengths: characteristic.lengths,
+        content: characteristic.value.map { .stored($0) } ?? .dynamic)
+    }
+    // Who may not read the value must not get it by notification or by broadcast either.
+    var publishing = permissions.reading(keySize: characteristic.minimumKeySize)
+    if let allowed = characteristic.allowedSubscription {
+      if characteristic.subscriptionNeedsEncryption { publishing.level = max(publishing.level, .encrypted) }
+      add {
+        GATTAttribute(
+          GATTType.clientCharacteristicConfiguration, at: $0, access: [.read, .write], writing: publishing,
+          content: .clientConfiguration(of: value, allowed: allowed))
+      }
+    }
+    if properties.contains(.broadcast) {
+      add {
+        GATTAttribute(
+          GATTType.serverCharacteristicConfiguration, at: $0, access: [.read, .write], writing: publishing,
+          content: .serverConfiguration(of: value, isBroadcast: false))
+      }
+    }
+    if properties.contains(.extendedProperties) {
+      add {
+        GATTAttribute(
+          readable: GATTType.extendedProperties, at: $0, value: characteristic.extendedProperties.rawValue.octets)
+      }
+    }
+    descriptors.append(characteristic.descriptors.map { add($0) })
+  }
+
+  private mutating func add(_ descriptor: GATTDescriptorDefinition) -> AttributeHandle {
+    let content: GATTAttribute.Content
+    switch descriptor.content {
+    case .stored(let value): content = .stored(value)
+    case .dynamic: content = .dynamic
+    // The handles are known when all stand.
+    case .formats: content = .stored(ByteSlice())
+    }
+    let permissions = descriptor.permissions
+    let handle = next
+    add {
+      GATTAttribute(
+        descriptor.uuid.attributeForm, at: $0, access: .init(permissions), reading: permissions.reading(keySize: 0),
+        writing: permissions.writing(keySize: 0), lengths: descriptor.lengths, content: content)
+    }
+    return handle
+  }
+
+  /// Gives each Characteristic Aggregate Format the handles of what it refers to.
+  mutating func resolveFormats(of service: GATTServiceDefinition) {
+    guard let first = attributes.first?.handle else { return }
+    for (characteristic, handles) in zip(service.characteristics, descriptors) {
+      for (descriptor, handle) in zip(characteristic.descriptors, handles) {
+        guard case .formats(let paths) = descriptor.content else { continue }
+        let value = paths.flatMap { descriptors[$0.characteristic][$0.descriptor].octets }
+        attributes[Int(handle - first)].content = .stored(ByteSlice(value))
+      }
+    }
+  }
+}
+
+extension GATTServiceDefinition {
+  /// How many handles it takes.
+  fileprivate var attributeCount: Int {
+    characteristics.reduce(1 + includes.count) { count, characteristic in
+      let properties = characteristic.declaredProperties
+      return count + 2 + (characteristic.allowedSubscription == nil ? 0 : 1)
+        + (properties.contains(.broadcast) ? 1 : 0) + (properties.contains(.extendedProperties) ? 1 : 0)
+        + characteristic.descriptors.count
+    }
+  }
+
+  fileprivate func check() throws(GATTDatabaseError) {
+    for characteristic in characteristics {
+      try Self.check(characteristic.value, characteristic.lengths)
+      for descriptor in characteristic.descriptors {
+        if case .stored(let value) = descriptor.content { try Self.check(value, descriptor.lengths) }
+        guard isAllowed(descriptor, characteristic) else { throw .invalidDescriptor(descriptor.uuid) }
+      }
+    }
+  }
+
+  private static func check(_ value: ByteSlice?, _ lengths: ClosedRange<Int>) throws(GATTDatabaseError) {
+    guard 0...ATT.maximumValueLength ~= lengths.lowerBound, lengths.upperBound <= ATT.maximumValueLength,
+      value.map({ lengths.contains($0.count) }) ?? true
+    else { throw .invalidValueLength }
+  }
+
+  private func isAllowed(_ descriptor: GATTDescriptorDefinition, _ owner: GATTCharacteristicDefinition) -> Bool {
+    switch (descriptor.uuid, descriptor.content) {
+    case (GATTType.extendedProperties, _), (GATTType.clientCharacteristicConfiguration, _),
+      (GATTType.serverCharacteristicConfiguration, _):
+      return false
+    case (GATTType.userDescription, .stored), (GATTType.userDescription, .dynamic):
+      return !descriptor.permissions.allowWriting || owner.extendedProperties.contains(.writableAuxiliaries)
+    case (GATTType.presentationFormat, .stored(let value)):
+      return value.count == Self.formatLength && descriptor.permissions == .readable
+    case (GATTType.presentationFormat, _): return false
+    case (GATTType.aggregateFormat, .formats(let paths)):
+      return descriptor.permissions == .readable && !paths.isEmpty && paths.count <= ATT.maximumValueLength / 2
+        && paths.allSatisfy { isFormat($0) }
+    case (GATTType.aggregateFormat, _): return false
+    case (_, .formats): return false
+    default: return true
+    }
+  }
+
+  /// Format, Exponent, Unit, Name Space, Description · Vol 3, Part G, 3.3.3.5.
+  private static let formatLength = 7
+
+  private func isFormat(_ path: GATTDescriptorPath) -> Bool {
+    guard characteristics.indices.contains(path.characteristic) else { return false }
+    let descriptors = characteristics[path.characteristic].descriptors
+    return descriptors.indices.contains(path.descriptor)
+      && descriptors[path.descriptor].uuid == GATTType.presentationFormat
+  }
+}
+
+extension GATTCharacteristicDefinition {
+  /// The properties with the bit that says that there are more.
+  fileprivate var declaredProperties: GATTProperties {
+    extendedProperties.isEmpty ? properties : properties.union(.extendedProperties)
+  }
+
+  /// What a client may put into the Client Characteristic Configuration; nil when the characteristic has none.
+  fileprivate var allowedSubscription: GATTSubscription? {
+    var allowed: GATTSubscription = []
+    if properties.contains(.notify) { allowed.insert(.notification) }
+    if properties.contains(.indicate) { allowed.insert(.indication) }
+    return allowed.isEmpty ? nil : allowed
+  }
+}
+
+extension GATTAttribute {
+  /// The value of a declaration that includes this service: the UUID only if it is of 16 bits · Vol 3, Part G, 3.2.
+  fileprivate var includeValue: [UInt8] {
+    var value = handle.octets + groupEnd.octets
+    if case .stored(let uuid) = content, uuid.count == 2 { value += uuid.bytes }
+    return value
+  }
+}

@@ -1,0 +1,66 @@
+import BluetoothWire
+
+/// What the server sends by itself, and what it remembers of its client · Vol 3, Part G, 2.5.2, 3.3.3.3, 7.
+extension GATTServer {
+  /// Sends `bytes` in the way in which the client has subscribed to `value`.
+  mutating func update(_ value: AttributeHandle, with bytes: ByteSlice, context: inout GATTContext) {
+    guard !subscriptions.permitted(value, context.security).isEmpty else {
+      context.events.append(.updateSent(value))
+      return
+    }
+    updates.append(value, bytes, order: nextOrder())
+  }
+
+  /// Handle Value Confirmation · Vol 3, Part F, 3.4.7.3.
+  mutating func confirm(_ context: inout GATTContext) {
+    if updates.confirm(&context) { awareness.changeConfirmed() }
+  }
+
+  /// Ends the subscriptions to what has gone, and tells a client that asked for it · Vol 3, Part G, 7.1.
+  mutating func databaseChanged(
+    _ range: ClosedRange<AttributeHandle>, in database: GATTDatabase, context: inout GATTContext
+  ) {
+    for value in subscriptions.remove(where: { database.index(of: $0) == nil }) {
+      context.events.append(.subscriptionChanged(value, []))
+    }
+    awareness.databaseChanged()
+    announce(range, in: database)
+  }
+
+  private mutating func announce(_ range: ClosedRange<AttributeHandle>, in database: GATTDatabase) {
+    let handle = database.system.serviceChanged
+    guard subscriptions[handle].contains(.indication) else { return }
+    updates.appendServiceChanged(range, at: handle, order: nextOrder())
+  }
+
+  // MARK: From link to link
+
+  func clientRecord(_ database: inout GATTDatabase) -> GATTClientRecord {
+    var record = GATTClientRecord()
+    record.subscriptions = subscriptions.entries.map {
+      GATTClientRecord.Subscription(handle: $0.value, bits: $0.subscription.rawValue)
+    }
+    record.features = features.rawValue
+    record.isChangeAware = awareness.isAware
+    record.change = updates.unconfirmedChange
+    record.databaseHash = database.hash().bytes
+    return record
+  }
+
+  mutating func restore(
+    _ record: GATTClientRecord, _ database: inout GATTDatabase, _ context: inout GATTContext
+  ) {
+    features.formUnion(GATTClientFeatures(rawValue: record.features).intersection(.known))
+    for entry in record.subscriptions where subscriptions[entry.handle].isEmpty {
+      // The database may be another one since the record was written down.
+      guard let index = database.configuration(of: entry.handle),
+        case .clientConfiguration(_, let allowed) = database.attributes[index].content
+      else { continue }
+      let subscription = GATTSubscription(rawValue: entry.bits).intersection(allowed)
+      subscribe(to: entry.handle, subscription, database.attributes[index].writing, database, &context)
+    }
+    let isSameDatabase = record.databaseHash == database.hash().bytes
+    if !record.isChangeAware || !isSameDatabase { awareness.databaseChanged() }
+    if let range = isSameDatabase ? record.change : 1...AttributeHandle.max { announce(range, in: database) }
+  }
+}

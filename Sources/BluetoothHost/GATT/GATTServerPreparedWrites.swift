@@ -1,0 +1,100 @@
+import BluetoothWire
+
+/// The queue of writes that are done together · Vol 3, Part F, 3.4.6.
+extension GATTServer {
+  /// How many prepared writes a client may have waiting, and how many octets in all: two of the longest values in the
+  /// smallest parts.
+  static let maximumPreparedParts = 64
+  static let maximumPreparedOctets = 2 * ATT.maximumValueLength
+
+  /// Prepare Write · 3.4.6.1
+  mutating func prepareWrite(
+    _ part: GATTWritePart, _ database: GATTDatabase, _ context: GATTContext
+  ) throws(Refusal) -> ATT.PDU {
+    _ = try writable(part.handle, .write, database, context)
+    let octets = prepared.reduce(part.value.count) { $0 + $1.value.count }
+    guard prepared.count < Self.maximumPreparedParts, octets <= Self.maximumPreparedOctets else {
+      throw Refusal(handle: part.handle, code: .prepareQueueFull)
+    }
+    prepared.append(part)
+    return .prepareWriteResponse(handle: part.handle, offset: UInt16(part.offset), value: part.value)
+  }
+
+  /// Execute Write · 3.4.6.3: all parts or none.
+  mutating func executeWrite(
+    _ flags: ATT.ExecuteWriteFlags, _ database: inout GATTDatabase, _ context: inout GATTContext
+  ) throws(Refusal) -> ATT.PDU? {
+    guard flags == .write else {
+      prepared.removeAll(keepingCapacity: true)
+      return .executeWriteResponse
+    }
+    var dynamic: [GATTWritePart] = []
+    do throws(Refusal) {
+      for index in prepared.indices {
+        if try isDynamic(index, database, context) { dynamic.append(prepared[index]) }
+      }
+    } catch {
+      prepared.removeAll(keepingCapacity: true)
+      throw error
+    }
+    guard let first = dynamic.first else {
+      applyPrepared(&database, &context)
+      return .executeWriteResponse
+    }
+    let request = makePending(.executeWrite, .executeWriteRequest, first.handle)
+    context.events.append(.writeRequested(request, GATTWriteParts(dynamic)))
+    return nil
+  }
+
+  /// Whether the prepared part at `place` is for whoever stands above; throws when it can't be written.
+  private func isDynamic(
+    _ place: Int, _ database: GATTDatabase, _ context: GATTContext
+  ) throws(Refusal) -> Bool {
+    let part = prepared[place]
+    let index = try writable(part.handle, .write, database, context)
+    let end = part.offset + part.value.count
+    let maximum = Int(database.attributes[index].lengths.maximum)
+    guard part.offset <= maximum else { throw Refusal(handle: part.handle, code: .invalidOffset) }
+    guard end <= maximum else { throw Refusal(handle: part.handle, code: .invalidAttributeValueLength) }
+    switch database.attributes[index].content {
+    case .dynamic: return true
+    case .stored(let value):
+      // What the parts before this one will have made of the value.
+      let length = prepared[..<place].reduce(value.count) { length, earlier in
+        earlier.handle == part.handle ? max(length, earlier.offset + earlier.value.count) : length
+      }
+      guard part.offset <= length else { throw Refusal(handle: part.handle, code: .invalidOffset) }
+      return false
+    case .clientConfiguration, .serverConfiguration, .clientFeatures, .databaseHash:
+      guard part.offset == 0 else { throw Refusal(handle: part.handle, code: .invalidOffset) }
+      try checkConfiguration(part, database.attributes[index].content)
+      return false
+    }
+  }
+
+  private func checkConfiguration(_ part: GATTWritePart, _ content: GATTAttribute.Content) throws(Refusal) {
+    switch content {
+    case .clientConfiguration(_, let allowed): _ = try Self.subscription(part.value, allowed, part.handle)
+    case .serverConfiguration: _ = try Self.broadcast(part.value, part.handle)
+    case .clientFeatures: _ = try supported(part.value, part.handle)
+    case .stored, .dynamic, .databaseHash: break
+    }
+  }
+
+  /// Writes the prepared parts that the database and this bearer keep themselves; all have been checked.
+  mutating func applyPrepared(_ database: inout GATTDatabase, _ context: inout GATTContext) {
+    for part in prepared {
+      guard let index = database.index(of: part.handle) else { continue }
+      if case .stored(let value) = database.attributes[index].content {
+        var octets = value.bytes
+        guard part.offset <= octets.count else { continue }
+        let end = part.offset + part.value.count
+        octets.replaceSubrange(part.offset..<min(end, octets.count), with: part.value.bytes)
+        database.attributes[index].content = .stored(ByteSlice(octets))
+      } else {
+        try? keep(part.value, at: index, &database, &context)
+      }
+    }
+    prepared.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,61 @@
+import BluetoothWire
+
+/// What the host's GATT server keeps between the links of a bonded client, and what the Security Manager tells it.
+extension Host {
+  /// What is known of bonded clients that have no link now, by identity address.
+  package var clientRecords: [DeviceAddress: GATTClientRecord] {
+    get { awayClients }
+    set { awayClients = newValue }
+  }
+
+  /// The link is protected in another way from now on.
+  package mutating func setSecurity(_ security: LinkSecurity, on handle: HCI.ConnectionHandle, at now: Instant) {
+    guard let index = index(of: handle) else { return }
+    allLinks[index].bearer.security = security
+    serve(index, at: now)
+    settle(at: now)
+  }
+
+  /// What checks the Signed Write Commands of the client on a link; nil: there is no key for it, or no link.
+  package func signatureVerifier(on handle: HCI.ConnectionHandle) -> SignatureVerifier? {
+    index(of: handle).flatMap { allLinks[$0].bearer.signatureVerifier }
+  }
+
+  package mutating func setSignatureVerifier(_ verifier: SignatureVerifier?, on handle: HCI.ConnectionHandle) {
+    if let index = index(of: handle) { allLinks[index].bearer.signatureVerifier = verifier }
+  }
+
+  /// What clients have configured to be broadcast.
+  package var broadcasts: [GATTBroadcast] { database.broadcasts }
+
+  /// A link that those above have just been told of: a bonded client finds everything as it left it.
+  mutating func restoreClient(on index: Int) {
+    let link = allLinks[index].link
+    guard let record = awayClients.removeValue(forKey: link.peer) else { return }
+    allLinks[index].bearer.restore(record, database: &database)
+    allLinks[index].restored = record
+    markReady(index)
+    while let event = allLinks[index].bearer.takeEvent() { events.append(.gatt(link.handle, event)) }
+  }
+
+  /// A link is over. What was said on it counts only if it was encrypted with the bond's key: anybody can use an address.
+  mutating func keepClient(of link: HostLink) {
+    if link.bearer.security.isBonded {
+      awayClients[link.link.peer] = link.bearer.clientRecord(&database)
+    } else if let record = link.restored {
+      awayClients[link.link.peer] = record
+    }
+  }
+
+  /// Tells all clients, those that are away too, that the database has changed in this range.
+  mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, at now: Instant) {
+    for address in awayClients.keys { awayClients[address]?.databaseChanged(range, to: &database) }
+    for index in allLinks.indices {
+      allLinks[index].restored?.databaseChanged(range, to: &database)
+      guard !allLinks[index].isHidden else { continue }
+      allLinks[index].bearer.databaseChanged(range, in: database, at: now)
+      serve(index, at: now)
+    }
+    settle(at: now)
+  }
+}
