@@ -109,7 +109,7 @@ let package = Package(
     .testTarget(
       name: "BluetoothCaptureTests", dependencies: ["BluetoothCapture", "BluetoothWire"], swiftSettings: settings),
     .testTarget(
-      name: "BluetoothHostTests", dependencies: ["BluetoothHost", "BluetoothWire", "TestVectors"],
+      name: "BluetoothHostTests", dependencies: ["BluetoothHost", "BluetoothCrypto", "BluetoothWire", "TestVectors"],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothServerTests", dependencies: ["BluetoothServer", "BluetoothHost", "BluetoothWire"],

@@ -6,85 +6,135 @@ import Testing
 /// Rows of the project's table of hostile peers: the server side of ATT.
 @Suite("Hostile clients")
 struct GATTServerHardeningTests {
-  private static func database() -> GATTDatabase {
-    .with(
-      .dynamic(0x2A39, [.read, .write, .writeWithoutResponse, .notify, .indicate]), .stored(pattern(40)))
+  private static let control = GATTCharacteristicDefinition.dynamic(
+    0x2A39, [.read, .write, .writeWithoutResponse, .notify, .indicate])
+
+  /// 20: service, 21 and 22: a value that the service above has, 23: its configuration, 24 and 25: 40 stored octets.
+  private static func client() -> HostileClient { HostileClient(control, .stored(pattern(40))) }
+
+  private static func database() -> GATTDatabase { .with(control, .stored(pattern(40))) }
+
+  /// Which lengths each request may have at an MTU of 23.
+  private static let lengths: [ATT.Opcode: [Int]] = [
+    .exchangeMTURequest: [3], .findInformationRequest: [5], .findByTypeValueRequest: Array(7...23),
+    .readByTypeRequest: [7, 21], .readRequest: [3], .readBlobRequest: [5],
+    .readMultipleRequest: Array(stride(from: 5, through: 23, by: 2)), .readByGroupTypeRequest: [7, 21],
+    .writeRequest: Array(3...23), .prepareWriteRequest: Array(5...23), .executeWriteRequest: [2],
+  ]
+
+  @Test(
+    "A1 Every opcode at every length from 0 to MTU + 1: a request gets one answer, Error 0x04 if the length is wrong")
+  func lengthSweep() {
+    for number in UInt8.min...UInt8.max {
+      var client = Self.client()
+      let opcode = ATT.Opcode(rawValue: number)
+      for length in 0...24 {
+        let sent = client.send(ByteSlice([number] + [UInt8](repeating: 1, count: 24)).prefix(length))
+        let expected = Self.expectation(number, length)
+        switch expected {
+        case .nothing: #expect(sent.isEmpty, "\(number) \(length)")
+        case .error(let code):
+          #expect(sent == [ByteSlice([0x01, number, 0x00, 0x00, code.rawValue])], "\(number) \(length)")
+        case .confirmation: #expect(sent == [[0x1E]], "\(number) \(length)")
+        case .answer:
+          #expect(sent.count == 1, "\(number) \(length)")
+          let isRefused = sent.first?.prefix(2) == [0x01, number] && sent.first?[4] != 0x04
+          #expect(isRefused || sent.first?[0] == opcode?.response?.rawValue, "\(number) \(length)")
+        }
+        #expect(!client.isClosed, "\(number) \(length)")
+      }
+      client.expectUnharmed("\(number)")
+    }
   }
 
-  @Test("A1 Every opcode at every length up to MTU + 1 gets at most one PDU, and requests of a wrong length Error 0x04")
-  func lengthSweep() {
-    let valid: [UInt8: ClosedRange<Int>] = [
-      0x02: 3...3, 0x04: 5...5, 0x06: 7...23, 0x0A: 3...3, 0x0C: 5...5, 0x12: 3...23, 0x16: 5...23, 0x18: 2...2,
-    ]
-    for opcode in UInt8.min...UInt8.max {
-      for length in 1...24 {
-        var server = Scripted(.peripheral, Self.database())
-        let sent = server.send(ByteSlice([opcode] + [UInt8](repeating: 1, count: length - 1)))
-        let known = ATT.Opcode(rawValue: opcode)
-        let isRequest = known?.kind == .request || known == nil && !ATT.Opcode.isCommand(opcode)
-        #expect(sent.count <= 1)
-        if !isRequest, known?.kind != .indication { #expect(sent.isEmpty, "\(opcode)") }
-        if let range = valid[opcode], !range.contains(length) {
-          #expect(sent == [ByteSlice([0x01, opcode, 0x00, 0x00, 0x04])], "\(opcode) \(length)")
-        }
-        #expect(!server.bearer.isClosed)
-        #expect(server.send("0a0500").first == (server.lastRequest == nil ? hex("0b4103") : nil))
-      }
+  private enum Expectation {
+    case nothing, confirmation, answer
+    case error(ATT.ErrorCode)
+  }
+
+  private static func expectation(_ number: UInt8, _ length: Int) -> Expectation {
+    guard length > 0 else { return .nothing }
+    guard let opcode = ATT.Opcode(rawValue: number) else {
+      return ATT.Opcode.isCommand(number) ? .nothing : .error(.requestNotSupported)
+    }
+    switch opcode.kind {
+    case .command, .response, .notification, .confirmation: return .nothing
+    case .indication: return 3...23 ~= length ? .confirmation : .nothing
+    case .request:
+      guard opcode != .readMultipleVariableRequest else { return .error(.requestNotSupported) }
+      return lengths[opcode]?.contains(length) == true ? .answer : .error(.invalidPDU)
     }
   }
 
   @Test("A2 An unknown request gets Error 0x06; unknown commands and what answers nothing are ignored")
   func unknownOpcodes() {
-    var server = Scripted()
-    #expect(server.send("2500aabb") == [hex("0125000006")])
-    #expect(server.send("00") == [hex("0100000006")])
+    var client = Self.client()
+    #expect(client.send("2500aabb") == [hex("0125000006")])
+    #expect(client.send("00") == [hex("0100000006")])
     for ignored in ["5f00", "d3", "1e", "0b01", "03ff00", "01000000ff", "13", "19", "09070200020300002a"] {
-      #expect(server.send(ignored) == [], "\(ignored)")
+      #expect(client.send(ignored) == [], "\(ignored)")
     }
-    #expect(server.send("0a0500") == [hex("0b4103")])
+    #expect(client.send("0a0500") == [hex("0b0000")])
+    #expect(!client.isClosed)
+    client.expectUnharmed()
+  }
+
+  @Test("A2 Read Multiple Variable is refused as unsupported, whatever it asks for")
+  func readMultipleVariable() {
+    var client = Self.client()
+    for request in ["2016001800", "2005000300", "20", "20050003"] {
+      #expect(client.send(request) == [hex("0120000006")])
+    }
+    #expect(client.events.isEmpty)
+    client.expectUnharmed()
   }
 
   @Test("A3 A second request waits for the answer to the first; a third one closes the bearer")
   func sequentialViolation() throws {
-    var server = Scripted(.peripheral, Self.database())
-    #expect(server.send("0a1600") == [])
-    #expect(server.send("0a0500") == [])
-    let request = try #require(server.lastRequest)
-    #expect(server.respond(request, .success([7])) == [hex("0b07"), hex("0b4103")])
+    var client = Self.client()
+    #expect(client.send("0a1600") == [])
+    #expect(client.send("0a0500") == [])
+    let request = try #require(client.lastRequest)
+    #expect(client.respond(request, .success([7])) == [hex("0b07"), hex("0b0000")])
 
-    #expect(server.send("0a1600") == [])
-    #expect(server.send("0a0500") == [])
-    #expect(server.send("0a0500") == [])
-    #expect(server.bearer.isClosed)
-    #expect(server.bearer.deadline == nil)
-    #expect(server.respond(try #require(server.lastRequest), .success([7])) == [])
-    #expect(server.send("0a0500") == [])
+    #expect(client.send("0a1600") == [])
+    #expect(client.send("0a0500") == [])
+    #expect(!client.isClosed)
+    #expect(client.send("0a0500") == [])
+    #expect(client.isClosed)
+    #expect(client.respond(try #require(client.lastRequest), .success([7])) == [])
+    #expect(client.send("0a0500") == [])
+    client.expectUnharmed()
   }
 
-  @Test("A3 The MTU is exchanged once, and never below 23")
-  func mtuTwice() {
-    var server = Scripted()
-    #expect(server.send("020000") == [hex("030502")])
-    #expect(server.bearer.mtu == 23)
-    #expect(server.send("02f700") == [hex("0102000006")])
-    #expect(server.bearer.mtu == 23)
+  @Test("A3 The MTU is exchanged once, and never below 23", arguments: ["020000", "021600", "021700"])
+  func mtuTwice(request: String) {
+    var client = Self.client()
+    #expect(client.send(request) == [hex("030502")])
+    #expect(client.mtu == 23)
+    #expect(client.send("02f700") == [hex("0102000006")])
+    #expect(client.mtu == 23)
+    client.expectUnharmed()
   }
 
   @Test("A4 Requests back to back are answered in order while the link has no room")
   func backToBack() {
-    var server = Scripted()
-    server.bearer.receive(hex("0a0500"), database: &server.database, at: .zero)
-    server.bearer.receive(hex("0a0300"), database: &server.database, at: .zero)
-    #expect(server.take() == [hex("0b4103"), hex("0b") + ByteSlice("Sensor".utf8)])
-    #expect(!server.bearer.isClosed)
+    var client = Self.client()
+    #expect(client.sendAtOnce("0a0500", "0a0300") == [hex("0b0000"), hex("0b") + ByteSlice("Bench".utf8)])
+    for _ in 0..<50 {
+      #expect(client.sendAtOnce("0a0500", "0c03000300") == [hex("0b0000"), hex("0d") + ByteSlice("ch".utf8)])
+    }
+    #expect(!client.isClosed)
+    client.expectUnharmed()
   }
 
   @Test(
     "A5 A range at the end of the handles ends with Error 0x0A",
     arguments: ["10ffffffff0028", "08ffffffff0328", "04ffffffff", "06ffffffff00280d18"])
   func endOfHandles(request: String) {
-    var server = Scripted(.peripheral, Self.database())
-    #expect(server.send(request) == [ByteSlice([0x01, hex(request)[0], 0xFF, 0xFF, 0x0A])])
+    var client = Self.client()
+    #expect(client.send(request) == [ByteSlice([0x01, hex(request)[0], 0xFF, 0xFF, 0x0A])])
+    client.expectUnharmed()
   }
 
   @Test("A5 Services up to handle 0xFFFF are found once")
@@ -110,143 +160,139 @@ struct GATTServerHardeningTests {
 
   @Test("A7 The queue of prepared writes is bounded in parts and in octets")
   func prepareQueueBounds() {
-    var server = Scripted(.peripheral, Self.database())
-    for _ in 0..<64 { #expect(server.send("161600000001") == [hex("171600000001")]) }
-    #expect(server.send("161600000001") == [hex("0116160009")])
-    #expect(server.send("1800") == [hex("19")])
+    var client = Self.client()
+    for _ in 0..<64 { #expect(client.send("161600000001") == [hex("171600000001")]) }
+    for _ in 0..<100 { #expect(client.send("161600000001") == [hex("0116160009")]) }
+    #expect(client.send("1800") == [hex("19")])
 
-    _ = server.send("020502")
-    let part = hex("1616000000").bytes + pattern(512).bytes
-    #expect(server.send(ByteSlice(part)).first?[0] == 0x17)
-    #expect(server.send(ByteSlice(part)).first?[0] == 0x17)
-    #expect(server.send("161600000001") == [hex("0116160009")])
+    _ = client.send("020502")
+    let part = hex("1616000000") + pattern(512)
+    #expect(client.send(part).first?[0] == 0x17)
+    #expect(client.send(part).first?[0] == 0x17)
+    #expect(client.send("161600000001") == [hex("0116160009")])
+    client.expectUnharmed()
   }
 
   @Test("A7 Offsets and lengths beyond 512 are refused when the parts are written, and nothing is left")
   func prepareBeyondLimit() {
-    var server = Scripted(.peripheral, Self.database())
-    #expect(server.send("161600010201") == [hex("171600010201")])
-    #expect(server.send("1801") == [hex("0118160007")])
-    #expect(server.send("161600ff010102") == [hex("171600ff010102")])
-    #expect(server.send("1801") == [hex("011816000d")])
-    #expect(server.send("160cff00000001") == [hex("01160cff01")])
-    #expect(server.send("1801") == [hex("19")])
-    #expect(server.events.isEmpty)
+    var client = Self.client()
+    #expect(client.send("161600010201") == [hex("171600010201")])
+    #expect(client.send("1801") == [hex("0118160007")])
+    #expect(client.send("161600ffff01") == [hex("171600ffff01")])
+    #expect(client.send("1801") == [hex("0118160007")])
+    #expect(client.send("161600ff010102") == [hex("171600ff010102")])
+    #expect(client.send("1801") == [hex("011816000d")])
+    #expect(client.send("16ff0000000001") == [hex("0116ff0001")])
+    #expect(client.send("1801") == [hex("19")])
+    #expect(client.events.isEmpty)
+    client.expectUnharmed()
   }
 
-  @Test("A8 A prepared write of the longest part is echoed exactly")
-  func longestEcho() {
-    var server = Scripted(.peripheral, Self.database())
-    _ = server.send("020502")
-    let part = hex("16000000").bytes + pattern(512).bytes
-    #expect(server.send(ByteSlice([0x16] + part)) == [ByteSlice([0x17] + part)])
-  }
-
-  @Test("A9, A12 Without encryption no path leads to a value that needs it")
-  func encryptionOnEveryPath() throws {
-    let definition = GATTCharacteristicDefinition(
-      uuid: 0x2A39, properties: [.read, .write, .writeWithoutResponse, .notify],
-      permissions: [.readEncryptionRequired, .writeEncryptionRequired], value: nil)
-    var server = Scripted(.peripheral, .with(definition))
-    for (request, refusal) in [
-      ("0a1600", "010a160005"), ("0c16000000", "010c160005"), ("080100ffff392a", "0108160005"),
-      ("0e05001600", "010e160005"), ("2005001600", "0120000006"), ("12160001", "0112160005"),
-      ("161600000001", "0116160005"), ("1217000100", "0112170005"),
-    ] {
-      #expect(server.send(request) == [hex(refusal)])
+  @Test("A7 Parts that overlap, and parts of many values, come to the service above in their order, all at once")
+  func overlappingParts() throws {
+    var client = HostileClient(.dynamic(0x2A39, .write), .dynamic(0x2A3A, .write))
+    for part in ["161600000001020304", "161800000009", "16160002000506", "161600000007"] {
+      #expect(client.send(part).first?[0] == 0x17)
     }
-    #expect(server.send("52160001") == [])
-    server.bearer.update(22, with: [1], at: .zero)
-    #expect(server.take() == [])
-    #expect(server.events == [.updateSent(22)])
-
-    server.bearer.security = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
-    #expect(server.send("1217000100") == [hex("13")])
-    server.bearer.update(22, with: [1], at: .zero)
-    #expect(server.take() == [hex("1b160001")])
-    #expect(server.send("0a1600") == [])
-    #expect(server.respond(try #require(server.lastRequest), .success([7])) == [hex("0b07")])
-  }
-
-  @Test("A12 A value that may not be read is not read on any path, nor found by its value")
-  func readPermissionOnEveryPath() {
-    let definition = GATTCharacteristicDefinition(
-      uuid: 0x2A39, properties: .write, permissions: [.readable, .writeable], value: [7])
-    var server = Scripted(.peripheral, .with(definition))
-    for (request, refusal) in [
-      ("0a1600", "010a160002"), ("0c16000000", "010c160002"), ("080100ffff392a", "0108160002"),
-      ("0e05001600", "010e160002"), ("060100ffff392a07", "010601000a"),
-    ] {
-      #expect(server.send(request) == [hex(refusal)])
+    #expect(client.send("1801") == [])
+    let request = try #require(client.lastRequest)
+    func part(_ handle: AttributeHandle, _ offset: Int, _ value: ByteSlice) -> GATTWritePart {
+      GATTWritePart(handle: handle, offset: offset, value: value)
     }
+    #expect(
+      client.events == [
+        .writeRequested(
+          request,
+          [part(22, 0, [1, 2, 3, 4]), part(24, 0, [9]), part(22, 2, [5, 6]), part(22, 0, [7])])
+      ])
+    #expect(client.respond(request) == [hex("19")])
+    client.expectUnharmed()
   }
 
-  @Test("A13 A configuration of another length, or with bits that mean nothing there, is refused")
-  func configurationValues() {
-    var server = Scripted(.peripheral, .with(.dynamic(0x2A37, .notify)))
-    #expect(server.send("12170001") == [hex("011217000d")])
-    #expect(server.send("121700010000") == [hex("011217000d")])
-    #expect(server.send("1217000200") == [hex("01121700fd")])
-    #expect(server.send("1217000180") == [hex("01121700fd")])
-    #expect(server.send("5217000100") == [])
-    _ = server.send("16170001000100")
-    #expect(server.send("1801") == [hex("0118170007")])
-    #expect(server.send("0a1700") == [hex("0b0000")])
-    #expect(server.events.isEmpty)
-    #expect(server.send("1217000100") == [hex("13")])
-    #expect(server.send("0a1700") == [hex("0b0100")])
-    _ = server.send("16170000000000")
-    #expect(server.send("1801") == [hex("19")])
-    #expect(server.events == [.subscriptionChanged(22, .notification), .subscriptionChanged(22, [])])
+  @Test("A7 Parts that are never executed end with the link: the next one has none of them")
+  func neverExecuted() {
+    var client = Self.client()
+    for _ in 0..<64 { _ = client.send("161600000001") }
+    client.expectUnharmed()
+    client.bench.receive(.attribute, [0x18, 0x01], on: HCI.ConnectionHandle(rawValue: 0x42))
+    #expect((try? client.bench.payloads(on: HCI.ConnectionHandle(rawValue: 0x42), .attribute)) == [[0x19]])
+    #expect(!client.bench.events.contains { if case .gatt(_, .writeRequested) = $0 { true } else { false } })
   }
 
-  @Test("A13 Each client has its own configuration")
-  func configurationIsolation() {
-    var first = Scripted(.peripheral, Self.database())
-    var second = Scripted(.peripheral, first.database)
-    _ = first.send("1217000100")
-    second.database = first.database
-    #expect(second.send("0a1700") == [hex("0b0000")])
-    second.bearer.update(22, with: [1], at: .zero)
-    #expect(second.take() == [])
+  @Test("A8 A prepared write of the longest part is echoed exactly", arguments: [23, 100, 247, 517])
+  func longestEcho(mtu: Int) {
+    var client = Self.client()
+    _ = client.send(hex("02") + ByteSlice(UInt16(mtu).octets))
+    let part = hex("16000000") + pattern(min(mtu - 5, 512))
+    #expect(client.send(hex("16") + part) == [hex("17") + part])
+    client.expectUnharmed()
   }
 
   @Test("A14 An indication without confirmation for 30 s closes the bearer")
   func confirmationTimeout() {
-    var server = Scripted(.peripheral, Self.database())
-    _ = server.send("1217000200")
-    server.now = .zero + .seconds(5)
-    server.bearer.update(22, with: [1], at: server.now)
-    #expect(server.bearer.deadline == nil)
-    #expect(server.take() == [hex("1d160001")])
-    #expect(server.bearer.deadline == .zero + .seconds(35))
-    server.pass(.seconds(30) - .nanoseconds(1))
-    #expect(!server.bearer.isClosed)
-    server.pass(.nanoseconds(1))
-    #expect(server.bearer.isClosed)
-    #expect(server.send("0a0500") == [])
+    var client = Self.client()
+    _ = client.send("1217000200")
+    client.pass(.seconds(5))
+    #expect(client.update(22, [1]) == [hex("1d160001")])
+    client.pass(.seconds(30) - .nanoseconds(1))
+    #expect(!client.isClosed)
+    client.pass(.nanoseconds(1))
+    #expect(client.isClosed)
+    #expect(client.send("0a0500") == [])
+    client.expectUnharmed()
   }
 
   @Test("A15 Blob reads end at the end of the value, and beyond it get Error 0x07")
   func blobOffsets() {
-    var server = Scripted(.peripheral, Self.database())
-    #expect(server.send("0c19002800") == [hex("0d")])
-    #expect(server.send("0c19002900") == [hex("010c190007")])
-    #expect(server.send("0c19001e00") == [hex("0d") + pattern(40)[30..<40]])
+    var client = Self.client()
+    #expect(client.send("0c19002800") == [hex("0d")])
+    #expect(client.send("0c19002900") == [hex("010c190007")])
+    #expect(client.send("0c19001e00") == [hex("0d") + pattern(40)[30..<40]])
+    #expect(client.send("0c1900ffff") == [hex("010c190007")])
     // Beyond the longest value nobody is asked.
-    #expect(server.send("0c16000102") == [hex("010c160007")])
-    #expect(server.events.isEmpty)
+    #expect(client.send("0c16000102") == [hex("010c160007")])
+    #expect(client.events.isEmpty)
+    client.expectUnharmed()
+  }
+
+  @Test("A15 What the service above gives beyond the MTU is cut, on every path")
+  func truncation() throws {
+    var client = Self.client()
+    for (request, head) in [
+      ("0a1600", "0b"), ("0c16000000", "0d"), ("080100ffff392a", "09151600"), ("0e16001900", "0f"),
+    ] {
+      #expect(client.send(request) == [])
+      let answer = client.respond(try #require(client.lastRequest), .success(pattern(600)))
+      #expect(answer == [hex(head) + pattern(23 - hex(head).count)], "\(request)")
+    }
+    client.expectUnharmed()
   }
 
   @Test("A15 A write of more than 512 octets gets Error 0x0D, and a command of that length nothing")
   func tooLongValue() {
-    var server = Scripted(.peripheral, Self.database())
-    _ = server.send("020502")
-    _ = server.takeEvents()
-    let value = pattern(513).bytes
-    #expect(server.send(ByteSlice(hex("121600").bytes + value)) == [hex("011216000d")])
-    #expect(server.send(ByteSlice(hex("521600").bytes + value)) == [])
-    #expect(server.events.isEmpty)
+    var client = Self.client()
+    _ = client.send("020502")
+    client.events = []
+    #expect(client.send(hex("121600") + pattern(513)) == [hex("011216000d")])
+    #expect(client.send(hex("521600") + pattern(513)) == [])
+    #expect(client.events.isEmpty)
+    client.expectUnharmed()
+  }
+
+  @Test("A18 What a Read Blob gets depends on its own offset, not on what was read before, nor by whom")
+  func statelessOffsets() {
+    var client = Self.client()
+    for (offset, rest) in [("0300", "ch"), ("0000", "Bench"), ("0500", ""), ("0100", "ench"), ("0300", "ch")] {
+      #expect(client.send("0c0300" + offset) == [hex("0d") + ByteSlice(rest.utf8)])
+    }
+    #expect(client.send("0c03000600") == [hex("010c030007")])
+    // A name that has become shorter leaves nothing of the longer one behind.
+    client.bench.host.database.setDeviceName("B")
+    #expect(client.send("0c03000100") == [hex("0d")])
+    #expect(client.send("0c03000200") == [hex("010c030007")])
+    #expect(client.send("0a0300") == [hex("0b42")])
+    #expect(client.send("1203004343") == [hex("0112030003")])
+    client.expectUnharmed()
   }
 
   @Test("Any sequence of PDUs is survived, with bounded memory and at most one answer each")

@@ -1,0 +1,176 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// What a server keeps of a client from one link to the next.
+@Suite("Records of clients")
+struct GATTClientRecordTests {
+  private static let bonded = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true)
+  private static let extra = GATTServiceDefinition(
+    uuid: 0x180F, isPrimary: true, includes: [], characteristics: [.dynamic(0x2A19, [.read, .notify])])
+
+  /// 22 and 23: a value and its configuration.
+  private static func bench() -> Bench {
+    var bench = Bench()
+    bench.powerOn()
+    bench.perform { host, now in
+      _ = host.addService(
+        GATTServiceDefinition(
+          uuid: 0x180D, isPrimary: true, includes: [], characteristics: [.dynamic(0x2A37, [.notify, .read])]), at: now)
+    }
+    return bench
+  }
+
+  /// What the host answers on its only link.
+  private static func send(_ text: String, _ bench: inout Bench) -> [ByteSlice] {
+    let handle = bench.host.links[0].handle
+    bench.receive(.attribute, hex(text).bytes, on: handle)
+    return take(&bench)
+  }
+
+  private static func take(_ bench: inout Bench) -> [ByteSlice] {
+    defer { bench.completeAll() }
+    return ((try? bench.payloads(on: bench.host.links[0].handle, .attribute)) ?? []).map { ByteSlice($0) }
+  }
+
+  private static func secure(_ security: LinkSecurity, _ bench: inout Bench) {
+    let handle = bench.host.links[0].handle
+    bench.perform { host, now in host.setSecurity(security, on: handle, at: now) }
+  }
+
+  /// A link with the client that asks for values, for changes and for robust caching, and then ends.
+  private static func visit(_ security: LinkSecurity, _ bench: inout Bench) {
+    bench.link(.peripheral)
+    secure(security, &bench)
+    for request in ["1217000100", "120d000200", "120f0001"] { #expect(send(request, &bench) == [hex("13")]) }
+    leave(&bench)
+  }
+
+  private static func leave(_ bench: inout Bench) {
+    let handle = bench.host.links[0].handle
+    bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
+    bench.forget()
+  }
+
+  private static func subscriptions(_ bench: Bench) -> [GATTEvent] {
+    bench.events.compactMap {
+      if case .gatt(_, let event) = $0, case .subscriptionChanged = event { event } else { nil }
+    }
+  }
+
+  @Test("A13 A bonded client finds its configurations on its next link, and its owner is told after the link")
+  func bondedClient() {
+    var bench = Self.bench()
+    Self.visit(Self.bonded, &bench)
+    let handle = bench.link(.peripheral)
+    guard case .connected? = bench.events.first else {
+      Issue.record("the link is not told first")
+      return
+    }
+    #expect(Self.subscriptions(bench) == [.subscriptionChanged(22, .notification)])
+    #expect(Self.send("0a1700", &bench) == [hex("0b0100")])
+    #expect(Self.send("0a0d00", &bench) == [hex("0b0200")])
+    #expect(Self.send("0a0f00", &bench) == [hex("0b01")])
+    bench.perform { host, now in host.update(22, with: [5], on: handle, at: now) }
+    #expect(Self.take(&bench) == [hex("1b160005")])
+  }
+
+  @Test("A13 A client without a bond, and another client, find nothing")
+  func unbondedClient() {
+    var bench = Self.bench()
+    Self.visit(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), &bench)
+    #expect(bench.host.clientRecords.isEmpty)
+    bench.link(.peripheral)
+    #expect(Self.send("0a1700", &bench) == [hex("0b0000")])
+    Self.leave(&bench)
+    Self.visit(Self.bonded, &bench)
+    bench.link(.peripheral, to: DeviceAddress(0xC0_00_00_00_00_09, .random))
+    #expect(Self.send("0a1700", &bench) == [hex("0b0000")])
+    #expect(Self.subscriptions(bench).isEmpty)
+  }
+
+  @Test("Somebody with a bonded client's address and without its key changes nothing of what is kept")
+  func impostor() {
+    var bench = Self.bench()
+    Self.visit(Self.bonded, &bench)
+    let before = bench.host.clientRecords
+    bench.link(.peripheral)
+    #expect(Self.send("1217000000", &bench) == [hex("13")])
+    #expect(Self.send("120f0007", &bench) == [hex("13")])
+    Self.leave(&bench)
+    #expect(bench.host.clientRecords == before)
+  }
+
+  @Test("A client that was away while the database changed is told of the whole change, and is out of sync")
+  func awayDuringChange() {
+    var bench = Self.bench()
+    Self.visit(Self.bonded, &bench)
+    bench.perform { host, now in _ = host.addService(Self.extra, at: now) }
+    bench.perform { host, now in _ = host.addService(Self.extra, at: now) }
+    bench.link(.peripheral)
+    #expect(Self.take(&bench) == [hex("1d0c00 18001f00")])
+    #expect(Self.send("0a0500", &bench) == [hex("010a050012")])
+    #expect(Self.send("1e", &bench) == [])
+    #expect(Self.send("0a0500", &bench) == [hex("0b0000")])
+    Self.secure(Self.bonded, &bench)
+    Self.leave(&bench)
+    bench.link(.peripheral)
+    #expect(Self.take(&bench) == [])
+    #expect(Self.send("0a0500", &bench) == [hex("0b0000")])
+  }
+
+  @Test("A change that was not confirmed before the link ended is told again on the next one")
+  func unconfirmedChange() {
+    var bench = Self.bench()
+    Self.visit(Self.bonded, &bench)
+    bench.link(.peripheral)
+    Self.secure(Self.bonded, &bench)
+    bench.perform { host, now in _ = host.addService(Self.extra, at: now) }
+    #expect(Self.take(&bench) == [hex("1d0c00 18001b00")])
+    bench.perform { host, now in _ = host.addService(Self.extra, at: now) }
+    Self.leave(&bench)
+    bench.link(.peripheral)
+    #expect(Self.take(&bench) == [hex("1d0c00 18001f00")])
+  }
+
+  @Test("A subscription to what was removed while the client was away is gone")
+  func removedMeanwhile() {
+    var bench = Self.bench()
+    Self.visit(Self.bonded, &bench)
+    bench.perform { host, now in host.removeService(declaration: 20, at: now) }
+    bench.link(.peripheral)
+    #expect(Self.subscriptions(bench).isEmpty)
+    #expect(Self.take(&bench) == [hex("1d0c00 14001700")])
+  }
+
+  @Test("A record that was written down with another database is believed where it fits, and all is told as changed")
+  func anotherDatabase() throws {
+    var bench = Self.bench()
+    Self.visit(Self.bonded, &bench)
+    var other = Bench()
+    other.powerOn()
+    other.host.clientRecords = bench.host.clientRecords
+    #expect(other.host.clientRecords.count == 1)
+    other.link(.peripheral)
+    #expect(Self.subscriptions(other).isEmpty)
+    #expect(Self.take(&other) == [hex("1d0c00 0100ffff")])
+    #expect(Self.send("0a0500", &other) == [hex("010a050012")])
+    // The same database in another process: nothing has changed.
+    var same = Self.bench()
+    same.host.clientRecords = bench.host.clientRecords
+    same.link(.peripheral)
+    #expect(Self.take(&same) == [])
+    #expect(Self.subscriptions(same) == [.subscriptionChanged(22, .notification)])
+  }
+
+  @Test("A controller that fails takes no bonded client's record with it")
+  func controllerFails() {
+    var bench = Self.bench()
+    bench.link(.peripheral)
+    Self.secure(Self.bonded, &bench)
+    #expect(Self.send("1217000100", &bench) == [hex("13")])
+    bench.receive(.hardwareError(1))
+    #expect(bench.host.clientRecords.count == 1)
+  }
+}
