@@ -38,7 +38,8 @@ struct Benchmarks: ParsableCommand {
 
   /// Each measurement divides its work by the number that it is given.
   static let all =
-    WholeStack.all + BelowTheAPI.all + HostOperations.all + RadioCrowd.all + LinkLayer.all + LinkEncryption.all + ManyConnections.all
+    WholeStack.all + BelowTheAPI.all + HostOperations.all + RadioCrowd.all + LinkLayer.all + LinkEncryption.all
+    + ManyConnections.all
     + Memory.all
 }
 

@@ -19,7 +19,8 @@ enum HostOperations {
     return Measurement(
       name: "two hosts in memory: " + operation.rawValue,
       result: "\(Int(Double(count) / time).grouped)/s, \(perOperation) allocations", aim: "0 allocations",
-      method: "\(count.grouped) in a row, both sides, best of 5; \(operation.meaning); \(storages) storages in the pool")
+      method: "\(count.grouped) in a row, both sides, best of 5; \(operation.meaning); \(storages) storages in the pool"
+    )
   }
 }
 

@@ -68,6 +68,11 @@ extension HCI {
       case scanResponse = 4
     }
 
+    /// Where Data_Length stands, behind the type and the address with its type.
+    static let lengthOffset = 8
+    /// The octets of a report without data.
+    static let minimumLength = 10
+
     package var type: EventType
     package var address: PeerAddress
     /// At most 31 octets.
@@ -82,9 +87,13 @@ extension HCI {
     }
 
     init(from reader: inout ByteReader) throws(DecodingError) {
-      guard let type = EventType(rawValue: try reader.uint8()) else { throw .invalid(field: "Event_Type") }
+      // Event_Type, Address_Type and Address in one.
+      let head = try reader.uint64()
+      guard let type = EventType(rawValue: UInt8(truncatingIfNeeded: head)) else {
+        throw .invalid(field: "Event_Type")
+      }
       self.type = type
-      address = try PeerAddress(from: &reader)
+      address = PeerAddress(type: UInt8(truncatingIfNeeded: head >> 8), value: head >> 16)
       let length = Int(try reader.uint8())
       guard length <= HCI.maximumAdvertisingDataLength else { throw .invalid(field: "Data_Length") }
       data = try reader.take(length)
@@ -119,8 +128,24 @@ extension HCI {
       // Num_Reports is 1 to 25 · 7.7.65.2.
       guard 1...25 ~= number else { throw .invalid(field: "Num_Reports") }
       reports = reader.rest()
-      var check = ByteReader(reports)
-      for _ in 0..<number { _ = try AdvertisingReport(from: &check) }
+      try Self.check(reports, number)
+    }
+
+    /// Throws what reading one of them would throw; looks at the octets where they are, which is most of what an event costs.
+    private static func check(_ reports: ByteSlice, _ number: UInt8) throws(DecodingError) {
+      try reports.withUnsafeBytes { octets throws(DecodingError) in
+        var start = 0
+        for _ in 0..<number {
+          guard octets.count - start >= AdvertisingReport.minimumLength else { throw .truncated }
+          guard octets[start] <= AdvertisingReport.EventType.scanResponse.rawValue else {
+            throw .invalid(field: "Event_Type")
+          }
+          let length = Int(octets[start + AdvertisingReport.lengthOffset])
+          guard length <= HCI.maximumAdvertisingDataLength else { throw .invalid(field: "Data_Length") }
+          start += AdvertisingReport.minimumLength + length
+          guard start <= octets.count else { throw .truncated }
+        }
+      }
     }
 
     func encode(into writer: inout ByteWriter) {
