@@ -38,9 +38,8 @@ struct Benchmarks: ParsableCommand {
 
   /// Each measurement divides its work by the number that it is given.
   static let all =
-    WholeStack.all + BelowTheAPI.all + HostOperations.all + RadioCrowd.all + LinkLayer.all + LinkEncryption.all
-    + ManyConnections.all
-    + Memory.all
+    WholeStack.all + BelowTheAPI.all + HostOperations.all + Codecs.all + RadioCrowd.all + LinkLayer.all
+    + LinkEncryption.all + ManyConnections.all + Memory.all
 }
 
 extension HostsInMemory.Operation: ExpressibleByArgument {}

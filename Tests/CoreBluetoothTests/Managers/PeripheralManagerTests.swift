@@ -195,7 +195,11 @@ import Testing
     bench.manager.add(bench.service)
     let descriptors = bench.addedService()?.characteristics.first?.definition.descriptors ?? []
     #expect(descriptors.map(\.uuid) == [0x2901, 0x2904])
-    #expect(descriptors.first?.value == [0x4E, 0xC3, 0xA9])
+    guard case .stored(let value)? = descriptors.first?.content else {
+      Issue.record("no stored value")
+      return
+    }
+    #expect(value == [0x4E, 0xC3, 0xA9])
   }
 
   @Test(
