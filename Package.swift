@@ -139,6 +139,7 @@ if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
     ("link-layer", ["FuzzSupport", "BluetoothWire"]),
     ("hci-commands", ["FuzzSupport", "BluetoothWire"]),
     ("characteristic-values", ["BluetoothNumbers"]),
+    ("advertising-data", ["BluetoothWire"]),
   ]
   for target in fuzzTargets {
     package.targets.append(

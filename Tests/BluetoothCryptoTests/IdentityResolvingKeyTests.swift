@@ -15,6 +15,19 @@ struct IdentityResolvingKeyTests {
     #expect(!key.resolves(prand << 24 | hash ^ 1))
   }
 
+  @Test("Every address of the vectors of advertising is resolved, or is not, as they say")
+  func advertisingVectors() throws {
+    let rows = try #require(try TestVectors.load("advertising")["rpa"] as? [[String: Any]])
+    #expect(rows.count == 8)
+    for row in rows {
+      let irk = try #require([UInt8](hexadecimal: try #require(row["irk"] as? String)))
+      let key = try #require(IdentityResolvingKey(try #require(Block(irk))))
+      let text = try #require(row["address"] as? String)
+      let address = try #require(UInt64(text.filter(\.isHexDigit), radix: 16))
+      #expect(key.resolves(address) == row["resolves"] as? Bool, "\(row["id"] ?? "")")
+    }
+  }
+
   @Test("A key of zeros is none")
   func zeros() { #expect(IdentityResolvingKey(.zero) == nil) }
 

@@ -1,4 +1,5 @@
 import BluetoothNumbers
+import TestVectors
 import Testing
 
 @Suite struct NameTableTests {
@@ -15,6 +16,16 @@ import Testing
   @Test("A name stands where one text ends and the next begins", arguments: [49, 50, 398, 400, 4249, 4250] as [UInt16])
   func blocks(code: UInt16) {
     #expect(AssignedNumbers.companyName(code)?.isEmpty == false)
+  }
+
+  @Test("Every company of the vectors of advertising is known; 0xFFFF is nobody's")
+  func companyVectors() throws {
+    let rows = try #require(try TestVectors.load("advertising")["company_examples"] as? [[String: Any]])
+    #expect(rows.count == 9)
+    for row in rows {
+      let code = UInt16(try #require(row["code"] as? Int))
+      #expect(AssignedNumbers.companyName(code) == (code == 0xFFFF ? nil : row["name"] as? String))
+    }
   }
 
   @Test("Four thousand companies have names, without blanks around them; nobody has the rest")

@@ -9,31 +9,6 @@ package struct AdvertisingData: Hashable, Sendable, Sequence {
     package let data: ByteSlice
   }
 
-  /// An AD type · Core Specification Supplement, Part A; Assigned Numbers, 2.3. Any octet can arrive.
-  package struct StructureType: RawRepresentable, Hashable, Sendable {
-    package let rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    package static let flags = StructureType(rawValue: 0x01)
-    package static let incompleteServices16 = StructureType(rawValue: 0x02)
-    package static let completeServices16 = StructureType(rawValue: 0x03)
-    package static let incompleteServices32 = StructureType(rawValue: 0x04)
-    package static let completeServices32 = StructureType(rawValue: 0x05)
-    package static let incompleteServices128 = StructureType(rawValue: 0x06)
-    package static let completeServices128 = StructureType(rawValue: 0x07)
-    package static let shortenedLocalName = StructureType(rawValue: 0x08)
-    package static let completeLocalName = StructureType(rawValue: 0x09)
-    package static let txPowerLevel = StructureType(rawValue: 0x0A)
-    package static let solicitedServices16 = StructureType(rawValue: 0x14)
-    package static let solicitedServices128 = StructureType(rawValue: 0x15)
-    package static let serviceData16 = StructureType(rawValue: 0x16)
-    package static let appearance = StructureType(rawValue: 0x19)
-    package static let solicitedServices32 = StructureType(rawValue: 0x1F)
-    package static let serviceData32 = StructureType(rawValue: 0x20)
-    package static let serviceData128 = StructureType(rawValue: 0x21)
-    package static let manufacturerData = StructureType(rawValue: 0xFF)
-  }
-
   package struct Iterator: IteratorProtocol {
     var rest: ByteSlice
 
@@ -110,4 +85,23 @@ package struct UUIDList: RandomAccessCollection, Hashable, Sendable {
   package var startIndex: Int { 0 }
   package var endIndex: Int { data.count / width.rawValue }
   package subscript(index: Int) -> BluetoothUUID { data.uuid(at: index * width.rawValue, width) }
+}
+
+extension AdvertisingData {
+  /// The same with one bit of the Flags for how the device can be discovered · CSS, Part A, 1.3; nil: there are no Flags,
+  /// and no room for them in `capacity` octets.
+  package func discoverable(_ mode: Flags, capacity: Int = maximumLegacyLength) -> ByteSlice? {
+    var octets = octets.bytes
+    var start = 0
+    for structure in self {
+      if structure.type == .flags, !structure.data.isEmpty {
+        let others = Flags(rawValue: octets[start + 2]).subtracting([.limitedDiscoverable, .generalDiscoverable])
+        octets[start + 2] = others.union(mode).rawValue
+        return ByteSlice(octets)
+      }
+      start += 2 + structure.data.count
+    }
+    guard octets.count + 3 <= capacity else { return nil }
+    return ByteSlice([0x02, StructureType.flags.rawValue, Flags([mode, .bredrNotSupported]).rawValue] + octets)
+  }
 }

@@ -49,34 +49,18 @@ package struct AdvertisingDataBuilder {
   /// One structure for each width that occurs; either all of them or none.
   @discardableResult
   package mutating func appendServices(_ services: [BluetoothUUID], isComplete: Bool = true) -> Bool {
-    appendLists(services) { width in
-      switch width {
-      case .bits16: isComplete ? .completeServices16 : .incompleteServices16
-      case .bits32: isComplete ? .completeServices32 : .incompleteServices32
-      case .bits128: isComplete ? .completeServices128 : .incompleteServices128
-      }
-    }
+    appendLists(services) { $0.listType(isComplete: isComplete) }
   }
 
   /// One structure for each width that occurs; either all of them or none.
   @discardableResult
   package mutating func appendSolicitedServices(_ services: [BluetoothUUID]) -> Bool {
-    appendLists(services) { width in
-      switch width {
-      case .bits16: .solicitedServices16
-      case .bits32: .solicitedServices32
-      case .bits128: .solicitedServices128
-      }
-    }
+    appendLists(services) { $0.solicitationType }
   }
 
   @discardableResult
   package mutating func appendServiceData(_ service: BluetoothUUID, _ data: some Collection<UInt8>) -> Bool {
-    switch service.advertisedWidth {
-    case .bits16: append(.serviceData16, service.advertisedOctets + data)
-    case .bits32: append(.serviceData32, service.advertisedOctets + data)
-    case .bits128: append(.serviceData128, service.advertisedOctets + data)
-    }
+    append(service.advertisedWidth.dataType, service.advertisedOctets + data)
   }
 
   @discardableResult
@@ -108,12 +92,15 @@ extension BluetoothUUID {
   }
 
   /// The octets of that width, least significant first.
-  var advertisedOctets: [UInt8] {
+  var advertisedOctets: [UInt8] { octets(advertisedWidth) }
+
+  /// The octets in the form of `width`, which this identifier is known to have, least significant first.
+  func octets(_ width: Width) -> [UInt8] {
     func octets(_ value: UInt64, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
-    switch advertisedWidth {
-    case .bits16, .bits32: return octets(high >> 32, advertisedWidth.rawValue)
+    switch width {
+    case .bits16, .bits32: return octets(high >> 32, width.rawValue)
     case .bits128: return octets(low, 8) + octets(high, 8)
     }
   }

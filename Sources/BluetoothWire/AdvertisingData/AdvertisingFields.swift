@@ -54,7 +54,7 @@ package struct AdvertisingFields: Hashable, Sendable {
     let data = structure.data
     switch structure.type {
     case .flags where !data.isEmpty: flags = data[0]
-    case .txPowerLevel where !data.isEmpty: txPowerLevel = Int8(bitPattern: data[0])
+    case .txPowerLevel where data.count == 1: txPowerLevel = Int8(bitPattern: data[0])
     case .completeLocalName:
       localName = data.validUTF8Prefix
       isLocalNameComplete = true

@@ -63,3 +63,19 @@ package struct PeripheralAdvertisement: Hashable, Sendable {
     return (fitting, rest)
   }
 }
+
+extension PeripheralAdvertisement {
+  /// What stands on the air while the app is in the background: no name, every service in the overflow area, and no scan
+  /// response.
+  package init(backgroundServices services: [BluetoothUUID]) {
+    var advertisement = AdvertisingDataBuilder()
+    advertisement.appendFlags()
+    if !services.isEmpty {
+      var area = OverflowArea()
+      for service in services { area.insert(service) }
+      advertisement.appendOverflowArea(area)
+    }
+    advertisingData = advertisement.data
+    scanResponse = ByteSlice()
+  }
+}
