@@ -18,9 +18,12 @@ struct Advertiser {
   private var isBlocked = false
   /// Something has changed since there was nothing to do.
   private(set) var isDirty = false
+  /// When limited discoverable mode is over.
+  private(set) var deadline: Instant?
 
   mutating func start(_ advertising: HostAdvertising) {
     wanted = advertising
+    deadline = nil
     owesAnswer = true
     isBlocked = false
     isDirty = true
@@ -28,8 +31,28 @@ struct Advertiser {
 
   mutating func stop() {
     wanted = nil
+    deadline = nil
     owesAnswer = false
     isDirty = true
+  }
+
+  /// True: advertising ends now.
+  mutating func timeReached(_ now: Instant) -> Bool {
+    guard let until = deadline, until <= now, let limit = wanted?.limit else { return false }
+    deadline = nil
+    switch limit.end {
+    case .stops:
+      stop()
+      return true
+    case .becomesGeneral:
+      wanted?.limit = nil
+      // There are Flags, so there is room for them.
+      if let data = wanted.flatMap({ AdvertisingData($0.data).discoverable(.generalDiscoverable) }) {
+        wanted?.data = data
+      }
+      isDirty = true
+      return false
+    }
   }
 
   /// Somebody waits to hear that it began.
@@ -85,7 +108,7 @@ struct Advertiser {
   }
 
   /// The command has ended. The result is what `advertisingStarted` is to tell; nil: nothing.
-  mutating func ended(_ status: HCI.ErrorCode) -> Result<Void, HostError>? {
+  mutating func ended(_ status: HCI.ErrorCode, at now: Instant) -> Result<Void, HostError>? {
     defer { inFlight = nil }
     guard status == .success else {
       switch inFlight {
@@ -111,7 +134,7 @@ struct Advertiser {
     case .enable: isEnabled = true
     case .parameters, .address, .data, .scanResponse, nil: break
     }
-    return answer
+    return answer(at: now)
   }
 
   /// New data of an advertiser that is on are in force as soon as the controller has both.
@@ -120,14 +143,15 @@ struct Advertiser {
     return isEnabled && shape == wanted.shape && data == wanted.data && scanResponse == wanted.scanResponse
   }
 
-  private var answer: Result<Void, HostError>? {
-    mutating get {
-      guard owesAnswer, isInForce else { return nil }
-      owesAnswer = false
-      return .success(())
-    }
+  private mutating func answer(at now: Instant) -> Result<Void, HostError>? {
+    guard owesAnswer, isInForce else { return nil }
+    owesAnswer = false
+    deadline = wanted?.limit.map { now + $0.time }
+    return .success(())
   }
 
   /// Answers a start that needs no command, because the same is in force already.
-  mutating func answerWithoutCommand() -> Result<Void, HostError>? { inFlight == nil ? answer : nil }
+  mutating func answerWithoutCommand(at now: Instant) -> Result<Void, HostError>? {
+    inFlight == nil ? answer(at: now) : nil
+  }
 }

@@ -19,6 +19,7 @@ package struct Host {
   var advertiser = Advertiser()
   var scanner = Scanner()
   var initiator = Initiator()
+  var nameDiscoveries: [NameDiscovery] = []
   var database: GATTDatabase
   /// See `clientRecords`.
   var awayClients: [DeviceAddress: GATTClientRecord] = [:]
@@ -49,7 +50,10 @@ package struct Host {
   /// It changes nothing: `mutating` has it read the links where they are instead of in copies.
   package var deadline: Instant? {
     mutating get {
-      var result = earliest(commands.deadline, initiator.deadline)
+      var result = earliest(earliest(commands.deadline, initiator.deadline), advertiser.deadline)
+      if !nameDiscoveries.isEmpty {
+        result = nameDiscoveries.reduce(result) { earliest($0, $1.deadline) }
+      }
       if case .stopping(let until?) = power { result = earliest(result, until) }
       for index in allLinks.indices { result = earliest(result, allLinks[index].deadline) }
       return result
@@ -84,6 +88,7 @@ package struct Host {
   package mutating func timeReached(_ now: Instant) {
     timeReachedForPower(now)
     initiator.timeReached(now)
+    if advertiser.timeReached(now) { events.append(.advertisingEnded) }
     for index in allLinks.indices where !allLinks[index].isHidden {
       allLinks[index].bearer.timeReached(now)
       if let signal = allLinks[index].signalling.timeReached(now) { send(signal, on: index) }
@@ -112,12 +117,14 @@ package struct Host {
       events.append(.advertisingStarted(.controller(.commandDisallowed)))
       return
     }
-    guard max(advertising.data.count, advertising.scanResponse.count) <= HCI.maximumAdvertisingDataLength else {
+    guard max(advertising.data.count, advertising.scanResponse.count) <= HCI.maximumAdvertisingDataLength,
+      let advertising = advertising.inMode
+    else {
       events.append(.advertisingStarted(.outOfSpace))
       return
     }
     advertiser.start(advertising)
-    tellAdvertisingStarted(advertiser.answerWithoutCommand())
+    tellAdvertisingStarted(advertiser.answerWithoutCommand(at: now))
     settle(at: now)
   }
 
@@ -154,7 +161,7 @@ package struct Host {
     settle(at: now)
   }
 
-  private func unprovenLink(to address: DeviceAddress) -> Int? {
+  func unprovenLink(to address: DeviceAddress) -> Int? {
     allLinks.indices.first { allLinks[$0].standing == .unproven && allLinks[$0].link.peer == address }
   }
 

@@ -7,6 +7,30 @@ package struct HostAdvertising: Hashable, Sendable {
   /// At most 31 octets.
   package var scanResponse: ByteSlice
   package var shape = Shape()
+  /// Advertises in limited discoverable mode; nil: as the Flags in the data say, and without an end.
+  package var limit: LimitedDiscovery?
+
+  /// Limited discoverable mode · Vol 3, Part C, 9.2.3: for a device that its user has just made discoverable. The Flags of
+  /// the data are set accordingly.
+  package struct LimitedDiscovery: Hashable, Sendable {
+    package enum End: Hashable, Sendable {
+      /// Advertising ends, which `HostEvent.advertisingEnded` tells.
+      case stops
+      /// It goes on in general discoverable mode.
+      case becomesGeneral
+    }
+
+    /// T_GAP(lim_adv_timeout) · Vol 3, Part C, Appendix A.
+    package static let maximumTime = TimeSpan.seconds(180)
+
+    /// From the start on, at most `maximumTime`.
+    package let time: TimeSpan
+    package let end: End
+    package init(for time: TimeSpan = maximumTime, then end: End = .stops) {
+      self.time = min(time, Self.maximumTime)
+      self.end = end
+    }
+  }
 
   /// All but what it says.
   package struct Shape: Hashable, Sendable {
@@ -24,5 +48,14 @@ package struct HostAdvertising: Hashable, Sendable {
   package init(data: ByteSlice, scanResponse: ByteSlice) {
     self.data = data
     self.scanResponse = scanResponse
+  }
+
+  /// The same with the Flags that its mode demands; nil: there is no room for them.
+  var inMode: HostAdvertising? {
+    guard limit != nil else { return self }
+    var result = self
+    guard let data = AdvertisingData(data).discoverable(.limitedDiscoverable) else { return nil }
+    result.data = data
+    return result
   }
 }

@@ -4,6 +4,7 @@ import BluetoothWire
 extension Host {
   /// Does what has become possible: to be called at the end of every input.
   mutating func settle(at now: Instant) {
+    if !nameDiscoveries.isEmpty { continueNameDiscoveries(at: now) }
     if isOn {
       let ownAddressType = controller.ownAddressType
       if advertiser.isDirty, let command = advertiser.next(advertisingCommands) {
@@ -27,7 +28,7 @@ extension Host {
     switch entry.purpose {
     case .startup: startupEnded(status, parameters)
     case .shutdown: shutdownEnded()
-    case .advertising: tellAdvertisingStarted(advertiser.ended(status))
+    case .advertising: tellAdvertisingStarted(advertiser.ended(status, at: now))
     case .scanning: scanner.ended(status)
     case .initiating:
       for address in initiator.ended(status, at: now) { events.append(.connectionFailed(address, status)) }

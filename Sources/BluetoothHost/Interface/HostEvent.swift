@@ -6,6 +6,8 @@ package enum HostEvent: Sendable {
   case powerChanged(PowerState)
   /// Advertising began (nil) or could not.
   case advertisingStarted(HostError?)
+  /// Advertising in limited discoverable mode has ended by itself.
+  case advertisingEnded
   /// An advertising packet or a scan response was received.
   case advertisingReport(AdvertisingReport)
   /// A link exists, in either role.
@@ -16,6 +18,8 @@ package enum HostEvent: Sendable {
   case disconnected(HCI.ConnectionHandle, HCI.ErrorCode)
   /// The answer to `readRSSI`, dBm; 127: not available.
   case rssiRead(HCI.ConnectionHandle, Result<Int8, HostError>)
+  /// The answer to `discoverName`; nil: it could not be read.
+  case nameDiscovered(DeviceAddress, String?)
   /// Something of the GATT client or server on a link.
   case gatt(HCI.ConnectionHandle, GATTEvent)
   /// Something of the credit based channels of a link.

@@ -79,13 +79,19 @@ extension Host {
   /// want to send looked for. Ends a link whose bearer is closed · Vol 3, Part F, 3.3.3.
   mutating func serve(_ index: Int, at now: Instant) {
     markReady(index)
-    passOn(index)
+    passOn(index, at: now)
   }
 
-  private mutating func passOn(_ index: Int) {
+  private mutating func passOn(_ index: Int, at now: Instant) {
     guard !allLinks[index].isHidden else { return }
     let handle = allLinks[index].link.handle
-    while let event = allLinks[index].bearer.takeEvent() { events.append(.gatt(handle, event)) }
+    while let event = allLinks[index].bearer.takeEvent() {
+      if !nameDiscoveries.isEmpty, case .completed(NameDiscovery.token, let result) = event {
+        nameDiscoveryCompleted(result, on: handle, at: now)
+      } else {
+        events.append(.gatt(handle, event))
+      }
+    }
     while let event = allLinks[index].channels.takeEvent() { events.append(.channel(handle, event)) }
     if allLinks[index].bearer.isClosed { disconnect(index, reason: .remoteUserTerminatedConnection) }
   }
@@ -122,7 +128,7 @@ extension Host {
     guard allLinks[index].isReady, allLinks[index].outstanding < share else { return false }
     let packet = allLinks[index].takePacket(controller.aclLength, pool: pool, at: now)
     // Taking a PDU can complete a procedure.
-    passOn(index)
+    passOn(index, at: now)
     guard let packet else {
       allLinks[index].isReady = false
       return false

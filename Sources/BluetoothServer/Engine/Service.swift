@@ -226,6 +226,8 @@ package struct Service: ~Copyable {
       if let link = linkIndex(of: connection) { rssiRead(result, on: link) }
     // No session has channels yet.
     case .channel: break
+    // Nobody asks for either.
+    case .advertisingEnded, .nameDiscovered: break
     case .gatt(let connection, let event):
       if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
     }

@@ -1,0 +1,90 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@Suite("Limited discoverable mode")
+struct LimitedDiscoveryTests {
+  private func bench(
+    _ limit: HostAdvertising.LimitedDiscovery, data: ByteSlice = [2, 1, 6, 2, 0x0A, 4]
+  ) -> Bench {
+    var bench = Bench()
+    bench.powerOn()
+    var advertising = HostAdvertising(data: data, scanResponse: [])
+    advertising.limit = limit
+    bench.perform { host, now in host.startAdvertising(advertising, at: now) }
+    return bench
+  }
+
+  private func hasEnded(_ bench: Bench) -> Bool {
+    bench.events.contains { if case .advertisingEnded = $0 { true } else { false } }
+  }
+
+  @Test("The Flags say so for 180 s; then advertising ends, and that is told")
+  func ends() {
+    var bench = bench(HostAdvertising.LimitedDiscovery())
+    #expect(bench.commands.contains(.leSetAdvertisingData([2, 1, 5, 2, 0x0A, 4])))
+    #expect(bench.advertisingAnswers == [nil])
+    #expect(bench.host.deadline == .zero + .seconds(180))
+    bench.forget()
+    bench.pass(.seconds(179))
+    #expect(bench.commands.isEmpty && bench.events.isEmpty)
+    bench.passToDeadline()
+    #expect(bench.commands == [.leSetAdvertisingEnable(false)])
+    #expect(hasEnded(bench))
+    #expect(bench.host.deadline == nil)
+  }
+
+  @Test("Nobody is limited discoverable for longer than 180 s")
+  func longest() {
+    #expect(HostAdvertising.LimitedDiscovery(for: .seconds(181)).time == .seconds(180))
+    let bench = bench(HostAdvertising.LimitedDiscovery(for: .seconds(30)))
+    var copy = bench
+    #expect(copy.host.deadline == .zero + .seconds(30))
+  }
+
+  @Test("It goes on as general, with the Flags changed and without a pause")
+  func general() {
+    var bench = bench(HostAdvertising.LimitedDiscovery(then: .becomesGeneral))
+    bench.forget()
+    bench.passToDeadline()
+    #expect(bench.commands == [.leSetAdvertisingData([2, 1, 6, 2, 0x0A, 4])])
+    #expect(bench.events.isEmpty)
+    #expect(bench.host.deadline == nil)
+  }
+
+  @Test("Data without Flags get some, if there is room for them")
+  func withoutFlags() {
+    let short = bench(HostAdvertising.LimitedDiscovery(), data: [2, 0x0A, 4])
+    #expect(short.commands.contains(.leSetAdvertisingData([2, 1, 5, 2, 0x0A, 4])))
+    let long = bench(
+      HostAdvertising.LimitedDiscovery(), data: ByteSlice([28, 0xFF] + [UInt8](repeating: 1, count: 27)))
+    #expect(long.commands.isEmpty)
+    #expect(long.advertisingAnswers == [.outOfSpace])
+  }
+
+  @Test("Its time goes on beside a link, and ends what would begin again after it")
+  func besideLink() {
+    var bench = bench(HostAdvertising.LimitedDiscovery())
+    bench.answers[.leSetAdvertisingEnable] = .complete(.status(.commandDisallowed))
+    let handle = bench.link(.peripheral)
+    bench.answers = [:]
+    bench.passToDeadline()
+    #expect(hasEnded(bench))
+    bench.forget()
+    bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test("Another start, a stop and a switch take the limit away")
+  func forgotten() {
+    for action: (inout Host, Instant) -> Void in [
+      { $0.startAdvertising(data: [2, 1, 6], scanResponse: [], at: $1) }, { $0.stopAdvertising(at: $1) },
+      { $0.setPower(false, at: $1) },
+    ] {
+      var bench = bench(HostAdvertising.LimitedDiscovery())
+      bench.perform(action)
+      bench.pass(.seconds(180))
+      #expect(!hasEnded(bench))
+    }
+  }
+}
