@@ -196,10 +196,6 @@ private struct Course {
 }
 
 extension Bench {
-  fileprivate var opened: [Channel] {
-    channelEvents.compactMap { if case .opened(let channel, _) = $0 { channel } else { nil } }
-  }
-
   fileprivate func hasCompleted(_ token: GATTToken) -> Bool {
     events.contains { if case .gatt(_, .completed(token, _)) = $0 { true } else { false } }
   }

@@ -91,8 +91,8 @@ package struct Host {
     if advertiser.timeReached(now) { events.append(.advertisingEnded) }
     for index in allLinks.indices where !allLinks[index].isHidden {
       allLinks[index].bearer.timeReached(now)
-      if let signal = allLinks[index].signalling.timeReached(now) { send(signal, on: index) }
-      allLinks[index].channels.timeReached(now)
+      allLinks[index].signalling.timeReached(now)
+      allLinks[index].withChannels { $0.timeReached(now, identifiers: &$1) }
       serve(index, at: now)
     }
     settle(at: now)
@@ -190,7 +190,8 @@ package struct Host {
     switch allLinks[index].link.role {
     case .central: update(index, parameters)
     case .peripheral:
-      if let signal = allLinks[index].signalling.requestUpdate(parameters, at: now) { send(signal, on: index) }
+      allLinks[index].signalling.requestUpdate(parameters, at: now)
+      markReady(index)
     }
     settle(at: now)
   }

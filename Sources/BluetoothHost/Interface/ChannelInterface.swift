@@ -54,6 +54,22 @@ package enum ChannelError: Error, Hashable, Sendable {
   case invalidAnswer
   /// This side has no channel left: 64 on a link.
   case outOfChannels
+  /// There is no such link.
+  case notConnected
+}
+
+package enum ReconfigurationError: Error, Hashable, Sendable {
+  /// The peer refuses, with this result · Vol 3, Part A, 4.28.
+  case refused(L2CAP.ReconfigureResult)
+  /// The peer does not know the request.
+  case notUnderstood
+  /// The peer did not answer in time.
+  case timeout
+  /// One of the channels is not open, not enhanced, or being reconfigured already; or the values are smaller than those
+  /// that it has. (Of one channel alone the frames may become shorter.)
+  case notPossible
+  /// There is no such link.
+  case notConnected
 }
 
 /// What a host tells of the channels of a link. When the link ends, all of them are closed without a word.
@@ -68,8 +84,8 @@ package enum ChannelEvent: Sendable {
   case hasRoom(L2CAP.ChannelID)
   /// Either side takes longer SDUs from now on.
   case reconfigured(Channel)
-  /// The peer has refused to be told of other limits.
-  case reconfigurationFailed(L2CAP.ReconfigureResult)
+  /// What `reconfigure` was asked for these channels has not come about: they take what they took before.
+  case reconfigurationFailed([L2CAP.ChannelID], ReconfigurationError)
   /// The channel is gone: either side wanted that, or the peer has broken the rules.
   case closed(L2CAP.ChannelID)
 }

@@ -21,7 +21,7 @@ struct CreditChannel {
   }
 
   enum Standing: Hashable {
-    /// The request is on its way.
+    /// The request is on its way, or was not answered in time and may still be.
     case opening
     case open
     /// A Disconnection Request is on its way. What arrives meanwhile is not looked at.
@@ -40,22 +40,25 @@ struct CreditChannel {
   let isEnhanced: Bool
   /// The peer has opened it.
   let isIncoming: Bool
-  var standing = Standing.opening
+  private(set) var standing = Standing.opening
 
   // What this side takes.
   private(set) var receiveMTU: Int
   private(set) var receiveMPS: Int
+  /// What the peer has been told that it may send: it does so as soon as it agrees, perhaps before its answer is here.
+  private var offered: (mtu: Int, mps: Int) = (0, 0)
+  /// A request to reconfigure it is open.
+  private(set) var isReconfiguring = false
   /// Credits that the peer has at most.
   private let window: Int
   /// Credits that the peer has.
-  private var granted: Int
+  private(set) var granted: Int
   /// Credits that can be given back.
   private var returnable = 0
-  private var parts: [ByteSlice] = []
-  private var received = 0
-  /// The length of the SDU whose parts arrive; 0: none does.
-  private var sduLength = 0
-  /// SDUs that the owner has not acknowledged; each holds a credit.
+  /// The SDU whose frames arrive, all in one storage: a peer that sends it octet by octet has no more of this side's
+  /// memory than one that does not.
+  private var assembly: ByteCollector?
+  /// SDUs that the owner has not acknowledged; each holds a credit, and at most the storage of one frame or one SDU.
   private var held = 0
 
   // What the peer takes.
@@ -92,17 +95,44 @@ struct CreditChannel {
     credits = Int(parameters.initialCredits)
   }
 
+  /// Nothing is sent or taken in any more. With `remote`: the peer has an end of a channel that never was open here.
+  mutating func beginClosing(remote: L2CAP.ChannelID? = nil) {
+    if let remote { self.remote = remote }
+    standing = .closing
+    assembly = nil
+    queue.removeAll()
+  }
+
   /// What the peer takes from now on.
   mutating func setLimits(mtu: UInt16, mps: UInt16) {
     sendMTU = Int(mtu)
     sendMPS = Int(mps)
   }
 
-  /// What this side takes from now on; never less than before.
-  mutating func setOwnLimits(mtu: UInt16, mps: UInt16) {
-    receiveMTU = Int(mtu)
-    receiveMPS = Int(mps)
+  // MARK: What this side takes · 4.27
+
+  var canReconfigure: Bool { standing == .open && isEnhanced && !isReconfiguring }
+
+  /// The peer is told that this side takes something else.
+  mutating func offerLimits(mtu: UInt16, mps: UInt16) {
+    offered = (Int(mtu), Int(mps))
+    isReconfiguring = true
   }
+
+  /// The peer has agreed to what it was told.
+  mutating func acceptOffer() {
+    (receiveMTU, receiveMPS) = offered
+    dropOffer()
+  }
+
+  /// The peer has refused: what was before stays.
+  mutating func dropOffer() {
+    offered = (0, 0)
+    isReconfiguring = false
+  }
+
+  /// The peer has not answered. It may have agreed all the same, so that what it was told stays allowed.
+  mutating func loseOffer() { isReconfiguring = false }
 
   // MARK: Frames of the peer
 
@@ -110,32 +140,31 @@ struct CreditChannel {
   mutating func receive(_ payload: ByteSlice, pool: PacketPool) throws(Violation) -> ByteSlice? {
     guard granted > 0 else { throw .noCredit }
     granted -= 1
-    guard payload.count <= receiveMPS else { throw .frameTooLong }
-    var part = payload
-    if sduLength == 0 {
+    guard payload.count <= max(receiveMPS, offered.mps) else { throw .frameTooLong }
+    if assembly == nil {
       guard payload.count >= Self.lengthSize else { throw .noLength }
       let length = Int(payload[0]) | Int(payload[1]) << 8
+      // An SDU of no octets can't be told from none. Other stacks take it in; none sends one.
       guard length > 0 else { throw .noLength }
-      guard length <= receiveMTU else { throw .sduTooLong }
-      sduLength = length
-      part = payload.dropFirst(Self.lengthSize)
+      guard length <= max(receiveMTU, offered.mtu) else { throw .sduTooLong }
+      let part = payload.dropFirst(Self.lengthSize)
+      // An SDU in one frame is not copied.
+      if part.count == length {
+        held += 1
+        return part
+      }
+      assembly = ByteCollector(pool, capacity: length)
+      guard assembly?.append(part) == true else { throw .excess }
+    } else {
+      guard assembly?.append(payload) == true else { throw .excess }
     }
-    guard received + part.count <= sduLength else { throw .excess }
-    received += part.count
-    guard received == sduLength else {
-      if !part.isEmpty { parts.append(part) }
+    guard assembly?.room == 0 else {
       returnable += 1
       return nil
     }
-    defer { (sduLength, received) = (0, 0) }
+    defer { assembly = nil }
     held += 1
-    // An SDU in one frame is not copied.
-    if parts.isEmpty { return part }
-    var writer = ByteWriter(pool, capacity: received, headroom: 0)
-    for part in parts { writer.append(part) }
-    writer.append(part)
-    parts.removeAll(keepingCapacity: true)
-    return writer.finish()
+    return assembly?.finish()
   }
 
   /// The owner has done with one SDU.
@@ -145,9 +174,12 @@ struct CreditChannel {
     returnable += 1
   }
 
-  /// The credits that the peer is to get now; nil: none.
+  /// Whether the peer is to get credits now.
+  var owesCredits: Bool { returnable > 0 && granted * 2 <= window && standing == .open }
+
+  /// The credits that the peer is to get now, all of them at once; nil: none.
   mutating func takeCredits() -> UInt16? {
-    guard standing == .open, returnable > 0, granted * 2 <= window else { return nil }
+    guard owesCredits else { return nil }
     defer { returnable = 0 }
     granted += returnable
     return UInt16(truncatingIfNeeded: returnable)

@@ -3,36 +3,41 @@ import DequeModule
 
 /// The LE credit based channels of one link, of both kinds and in both roles · Vol 3, Part A, 4.6, 4.7, 4.22 to 4.28.
 ///
-/// After each call the owner takes the signals and the events.
+/// What is to be said to the peer is not kept in a queue: it follows from the requests that have not been sent and the
+/// channels that owe credits. So it is never more than there are channels, and ends with its channel. After each call the
+/// owner takes the events, and the signals when they can be sent.
 struct CreditChannels {
-  /// Whom this device lets in: what each SPSM takes.
-  typealias Listeners = [UInt16: ChannelSettings]
-
-  private struct Request {
-    enum Kind {
-      case open([L2CAP.ChannelID], ChannelToken)
-      case reconfigure([L2CAP.ChannelID], mtu: UInt16, mps: UInt16)
-      case close(L2CAP.ChannelID)
-    }
-
-    let identifier: UInt8
-    let kind: Kind
-    let until: Instant
+  /// Whom this device lets in, and what such a channel takes.
+  struct Listener {
+    let settings: ChannelSettings
+    let security: ChannelSecurity
   }
 
-  private var channels: [CreditChannel] = []
-  private var requests: [Request] = []
-  private var signals: Deque<L2CAP.Signal> = []
-  private var events: Deque<ChannelEvent> = []
-  /// The channel that sends next.
+  /// By SPSM.
+  typealias Listeners = [UInt16: Listener]
+
+  private static let localIDs: ClosedRange<UInt16> = 0x40...0x7F
+
+  var channels: [CreditChannel] = []
+  var requests: [ChannelRequest] = []
+  var events: Deque<ChannelEvent> = []
+  /// Whether there may be something to say.
+  private var owesSignals = false
+  /// The channel that sends next, and the one that gives credits next.
   private var turn = 0
+  private var creditTurn = 0
+  /// This side's end that was given out last.
+  private var lastID = localIDs.upperBound
   /// Those that have refused an SDU for want of room.
   private var isWaited: Set<L2CAP.ChannelID> = []
 
-  var isEmpty: Bool { channels.isEmpty && requests.isEmpty && signals.isEmpty && events.isEmpty }
-  var deadline: Instant? { requests.map(\.until).min() }
+  var isEmpty: Bool { channels.isEmpty && requests.isEmpty }
 
-  mutating func takeSignal() -> L2CAP.Signal? { signals.popFirst() }
+  var deadline: Instant? {
+    if requests.isEmpty { return nil }
+    return requests.reduce(nil) { earliest($0, $1.until) }
+  }
+
   mutating func takeEvent() -> ChannelEvent? { events.popFirst() }
 
   // MARK: What the owner wants
@@ -42,10 +47,9 @@ struct CreditChannels {
     spsm: UInt16, count: Int, isEnhanced: Bool, _ settings: ChannelSettings, token: ChannelToken,
     identifiers: inout SignalIdentifiers, at now: Instant
   ) {
-    let count = isEnhanced ? min(max(count, 1), L2CAP.ChannelList.maximumCount) : 1
     var opening: [L2CAP.ChannelID] = []
-    for _ in 0..<count {
-      guard let local = vacantID else {
+    for _ in 0..<Self.possibleCount(count, isEnhanced: isEnhanced) {
+      guard requests.count < ChannelRequest.maximumCount, let local = takeID() else {
         events.append(.openFailed(token, .outOfChannels))
         continue
       }
@@ -53,31 +57,34 @@ struct CreditChannels {
         CreditChannel(local: local, spsm: spsm, isEnhanced: isEnhanced, isIncoming: false, settings: settings))
       opening.append(local)
     }
-    guard let first = opening.first, let offer = index(local: first).map({ channels[$0].offer }) else { return }
-    request(
-      isEnhanced
-        ? .creditBasedConnectionRequest(spsm: spsm, offer, sources: L2CAP.ChannelList(opening))
-        : .leCreditBasedConnectionRequest(spsm: spsm, source: first, offer),
-      .open(opening, token), &identifiers, at: now)
+    if !opening.isEmpty { ask(.open(opening, token), &identifiers, at: now) }
   }
 
-  /// Tells the peer that this side takes more from now on. Channels that are not open, or not enhanced, are left out.
+  /// How many channels one request may ask for.
+  static func possibleCount(_ count: Int, isEnhanced: Bool) -> Int {
+    isEnhanced ? min(max(count, 1), L2CAP.ChannelList.maximumCount) : 1
+  }
+
+  /// Tells the peer that this side takes something else on enhanced channels from now on · 4.27.
   mutating func reconfigure(
     _ ids: [L2CAP.ChannelID], mtu: UInt16, mps: UInt16, identifiers: inout SignalIdentifiers, at now: Instant
   ) {
     let settings = ChannelSettings(mtu: mtu, mps: mps)
-    let ids = ids.filter { id in
-      channels.contains { $0.local == id && $0.isEnhanced && $0.standing == .open && $0.receiveMTU <= settings.mtu }
+    let chosen = ids.compactMap { index(local: $0) }
+    let isPossible =
+      requests.count < ChannelRequest.maximumCount && chosen.count == ids.count && Set(ids).count == ids.count
+      && 1...L2CAP.ChannelList.maximumCount ~= ids.count
+      && chosen.allSatisfy { place in
+        channels[place].canReconfigure && channels[place].receiveMTU <= Int(settings.mtu)
+          // Of one channel alone the frames may become shorter.
+          && (ids.count == 1 || channels[place].receiveMPS <= Int(settings.mps))
+      }
+    guard isPossible else {
+      events.append(.reconfigurationFailed(ids, .notPossible))
+      return
     }
-    guard !ids.isEmpty, ids.count <= L2CAP.ChannelList.maximumCount else { return }
-    // What the peer sends as soon as it knows is taken.
-    for index in channels.indices where ids.contains(channels[index].local) {
-      channels[index].setOwnLimits(
-        mtu: settings.mtu, mps: max(settings.mps, UInt16(truncatingIfNeeded: channels[index].receiveMPS)))
-    }
-    request(
-      .creditBasedReconfigureRequest(mtu: settings.mtu, mps: settings.mps, destinations: L2CAP.ChannelList(ids)),
-      .reconfigure(ids, mtu: settings.mtu, mps: settings.mps), &identifiers, at: now)
+    for place in chosen { channels[place].offerLimits(mtu: settings.mtu, mps: settings.mps) }
+    ask(.reconfigure(ids, mtu: settings.mtu, mps: settings.mps), &identifiers, at: now)
   }
 
   mutating func close(_ id: L2CAP.ChannelID, identifiers: inout SignalIdentifiers, at now: Instant) {
@@ -95,20 +102,62 @@ struct CreditChannels {
     }
   }
 
-  private mutating func disconnect(_ index: Int, _ identifiers: inout SignalIdentifiers, at now: Instant) {
-    let (local, remote) = (channels[index].local, channels[index].remote)
-    channels[index].standing = .closing
-    isWaited.remove(local)
+  mutating func disconnect(_ index: Int, _ identifiers: inout SignalIdentifiers, at now: Instant) {
+    let local = channels[index].local
+    channels[index].beginClosing()
+    forget(local, &identifiers)
     events.append(.closed(local))
-    request(.disconnectionRequest(destination: remote, source: local), .close(local), &identifiers, at: now)
+    ask(.close(local), &identifiers, at: now)
   }
 
-  private mutating func request(
-    _ content: L2CAP.SignalContent, _ kind: Request.Kind, _ identifiers: inout SignalIdentifiers, at now: Instant
+  private mutating func ask(_ kind: ChannelRequest.Kind, _ identifiers: inout SignalIdentifiers, at now: Instant) {
+    requests.append(ChannelRequest(identifier: identifiers.nextOfRequest(), kind: kind, at: now))
+    owesSignals = true
+  }
+
+  /// Closes a channel whose owner does not know of it, although the peer has an end of it.
+  mutating func abandon(
+    _ index: Int, remote: L2CAP.ChannelID, _ identifiers: inout SignalIdentifiers, at now: Instant
   ) {
-    let identifier = identifiers.next()
-    requests.append(Request(identifier: identifier, kind: kind, until: now + SignallingChannel.responseTimeout))
-    signals.append(L2CAP.Signal(identifier: identifier, content: content))
+    channels[index].beginClosing(remote: remote)
+    ask(.close(channels[index].local), &identifiers, at: now)
+  }
+
+  // MARK: What is said to the peer
+
+  /// The next signal: requests in the order in which they were made, then credits of one channel after the other.
+  mutating func takeSignal(_ identifiers: inout SignalIdentifiers) -> L2CAP.Signal? {
+    guard owesSignals else { return nil }
+    for index in requests.indices where !requests[index].isSent {
+      requests[index].isSent = true
+      guard let content = content(of: requests[index].kind) else { continue }
+      return L2CAP.Signal(identifier: requests[index].identifier, content: content)
+    }
+    for offset in channels.indices {
+      let index = (creditTurn + offset) % channels.count
+      guard let credits = channels[index].takeCredits() else { continue }
+      creditTurn = index + 1
+      return L2CAP.Signal(
+        identifier: identifiers.next(), content: .flowControlCreditIndication(channels[index].local, credits: credits))
+    }
+    owesSignals = false
+    return nil
+  }
+
+  private func content(of kind: ChannelRequest.Kind) -> L2CAP.SignalContent? {
+    switch kind {
+    case .open(let ids, _):
+      guard let first = ids.first, let index = index(local: first) else { return nil }
+      let (spsm, offer) = (channels[index].spsm, channels[index].offer)
+      return channels[index].isEnhanced
+        ? .creditBasedConnectionRequest(spsm: spsm, offer, sources: L2CAP.ChannelList(ids))
+        : .leCreditBasedConnectionRequest(spsm: spsm, source: first, offer)
+    case .reconfigure(let ids, let mtu, let mps):
+      return .creditBasedReconfigureRequest(mtu: mtu, mps: mps, destinations: L2CAP.ChannelList(ids))
+    case .close(let id):
+      guard let index = index(local: id) else { return nil }
+      return .disconnectionRequest(destination: channels[index].remote, source: id)
+    }
   }
 
   // MARK: Data
@@ -122,25 +171,22 @@ struct CreditChannels {
     guard channels[index].standing == .open else { return true }
     do throws(CreditChannel.Violation) {
       if let sdu = try channels[index].receive(payload, pool: pool) { events.append(.received(id, sdu)) }
-      grant(index, &identifiers)
+      if channels[index].owesCredits { owesSignals = true }
     } catch {
       disconnect(index, &identifiers, at: now)
     }
     return true
   }
 
-  mutating func acknowledge(_ id: L2CAP.ChannelID, identifiers: inout SignalIdentifiers) {
-    guard let index = index(local: id) else { return }
-    channels[index].acknowledge()
-    grant(index, &identifiers)
+  /// A frame has come that is longer than any channel takes, and was thrown away: its channel ends · 3.4.3.
+  mutating func receivedTooLong(on id: L2CAP.ChannelID, identifiers: inout SignalIdentifiers, at now: Instant) {
+    close(id, identifiers: &identifiers, at: now)
   }
 
-  private mutating func grant(_ index: Int, _ identifiers: inout SignalIdentifiers) {
-    guard let credits = channels[index].takeCredits() else { return }
-    signals.append(
-      L2CAP.Signal(
-        identifier: identifiers.next(),
-        content: .flowControlCreditIndication(channels[index].local, credits: credits)))
+  mutating func acknowledge(_ id: L2CAP.ChannelID) {
+    guard let index = index(local: id) else { return }
+    channels[index].acknowledge()
+    if channels[index].owesCredits { owesSignals = true }
   }
 
   /// Takes an SDU to send; false: there is no room, or no such channel, or it does not fit.
@@ -165,246 +211,56 @@ struct CreditChannels {
     return nil
   }
 
-  // MARK: Signals of the peer
-
-  /// Takes in a signal that concerns channels; the result is the answer to a request.
-  mutating func receive(
-    _ signal: L2CAP.Signal, listeners: Listeners, identifiers: inout SignalIdentifiers, at now: Instant
-  ) -> L2CAP.SignalContent? {
-    switch signal.content {
-    case .leCreditBasedConnectionRequest(let spsm, let source, let parameters):
-      return accept(spsm, source, parameters, listeners)
-    case .creditBasedConnectionRequest(let spsm, let parameters, let sources):
-      return accept(spsm, Array(sources), parameters, listeners)
-    case .creditBasedReconfigureRequest(let mtu, let mps, let destinations):
-      return .creditBasedReconfigureResponse(reconfigure(Array(destinations), mtu: mtu, mps: mps))
-    case .disconnectionRequest(let destination, let source):
-      return disconnected(destination, source)
-    case .flowControlCreditIndication(let remote, let credits):
-      guard let index = index(remote: remote), channels[index].standing == .open else { return nil }
-      do throws(CreditChannel.Violation) { try channels[index].receiveCredits(credits) } catch {
-        disconnect(index, &identifiers, at: now)
-      }
-    case .leCreditBasedConnectionResponse(let destination, let parameters, let result):
-      guard case .open(let ids, let token)? = takeRequest(signal.identifier, isEnhanced: false) else { return nil }
-      opened(ids, [destination], parameters, result, token, isEnhanced: false)
-    case .creditBasedConnectionResponse(let parameters, let result, let destinations):
-      guard case .open(let ids, let token)? = takeRequest(signal.identifier, isEnhanced: true) else { return nil }
-      opened(ids, Array(destinations), parameters, result, token, isEnhanced: true)
-    case .creditBasedReconfigureResponse(let result):
-      guard case .reconfigure(let ids, let mtu, let mps)? = takeReconfiguration(signal.identifier) else { return nil }
-      reconfigured(ids, mtu: mtu, mps: mps, result)
-    case .disconnectionResponse(let destination, let source):
-      guard let index = index(local: source), channels[index].remote == destination,
-        channels[index].standing == .closing
-      else { return nil }
-      requests.removeAll { if case .close(source) = $0.kind { true } else { false } }
-      channels.remove(at: index)
-    case .commandReject: rejected(signal.identifier)
-    case .connectionParameterUpdateRequest, .connectionParameterUpdateResponse: break
-    }
-    return nil
-  }
-
-  mutating func timeReached(_ now: Instant) {
-    while let index = requests.firstIndex(where: { $0.until <= now }) { fail(requests.remove(at: index), .timeout) }
-  }
-
-  // MARK: The peer asks for channels
-
-  private func refusal(
-    of parameters: L2CAP.CreditParameters, minimum: UInt16, isEnhanced: Bool
-  ) -> L2CAP.ConnectionResult? {
-    // 65,533 octets are the most that a frame with an SDU's length has · 4.22.
-    guard parameters.mtu >= minimum, parameters.mps >= minimum, parameters.mps <= 65_533 else {
-      return .unacceptableParameters
-    }
-    return isEnhanced && parameters.initialCredits == 0 ? .invalidParameters : nil
-  }
-
-  private mutating func accept(
-    _ spsm: UInt16, _ source: L2CAP.ChannelID, _ parameters: L2CAP.CreditParameters, _ listeners: Listeners
-  ) -> L2CAP.SignalContent {
-    func refuse(_ result: L2CAP.ConnectionResult) -> L2CAP.SignalContent {
-      .leCreditBasedConnectionResponse(destination: .none, .none, result)
-    }
-    guard let settings = listeners[spsm] else { return refuse(.spsmNotSupported) }
-    if let result = refusal(of: parameters, minimum: ChannelSettings.minimum, isEnhanced: false) {
-      return refuse(result)
-    }
-    if let result = refusal(ofSource: source) { return refuse(result) }
-    guard let index = add(spsm, source, parameters, settings, isEnhanced: false) else { return refuse(.noResources) }
-    return .leCreditBasedConnectionResponse(destination: channels[index].local, channels[index].offer, .successful)
-  }
-
-  private mutating func accept(
-    _ spsm: UInt16, _ sources: [L2CAP.ChannelID], _ parameters: L2CAP.CreditParameters, _ listeners: Listeners
-  ) -> L2CAP.SignalContent {
-    func refuse(_ result: L2CAP.ConnectionResult) -> L2CAP.SignalContent {
-      .creditBasedConnectionResponse(
-        .none, result, destinations: L2CAP.ChannelList(sources.map { _ in L2CAP.ChannelID.none }))
-    }
-    guard let settings = listeners[spsm] else { return refuse(.spsmNotSupported) }
-    if let result = refusal(of: parameters, minimum: ChannelSettings.enhancedMinimum, isEnhanced: true) {
-      return refuse(result)
-    }
-    var result = L2CAP.ConnectionResult.successful
-    var offer = L2CAP.CreditParameters.none
-    // Those that are refused get no channel; the result says why of the last one · 4.26.
-    let destinations = sources.map { source in
-      if let refusal = refusal(ofSource: source) {
-        result = refusal
-      } else if let index = add(spsm, source, parameters, settings, isEnhanced: true) {
-        offer = channels[index].offer
-        return channels[index].local
-      } else {
-        result = .noResources
-      }
-      return L2CAP.ChannelID.none
-    }
-    return .creditBasedConnectionResponse(offer, result, destinations: L2CAP.ChannelList(destinations))
-  }
-
-  private func refusal(ofSource source: L2CAP.ChannelID) -> L2CAP.ConnectionResult? {
-    guard source.isDynamic else { return .invalidSourceCID }
-    return index(remote: source) == nil ? nil : .sourceCIDAlreadyAllocated
-  }
-
-  private mutating func add(
-    _ spsm: UInt16, _ source: L2CAP.ChannelID, _ parameters: L2CAP.CreditParameters, _ settings: ChannelSettings,
-    isEnhanced: Bool
-  ) -> Int? {
-    guard let local = vacantID else { return nil }
-    var channel = CreditChannel(
-      local: local, spsm: spsm, isEnhanced: isEnhanced, isIncoming: true, settings: settings)
-    channel.open(remote: source, parameters)
-    channels.append(channel)
-    events.append(.opened(Channel(channel), nil))
-    return channels.count - 1
-  }
-
-  /// The peer takes something else from now on · 4.27. Its channels are named by its own ends.
-  private mutating func reconfigure(_ remotes: [L2CAP.ChannelID], mtu: UInt16, mps: UInt16) -> L2CAP.ReconfigureResult {
-    var chosen: [Int] = []
-    for remote in remotes {
-      guard let index = index(remote: remote), channels[index].standing == .open, channels[index].isEnhanced,
-        !chosen.contains(index)
-      else { return .invalidDestinationCID }
-      chosen.append(index)
-    }
-    guard mtu >= ChannelSettings.enhancedMinimum, mps >= ChannelSettings.enhancedMinimum, mps <= 65_533 else {
-      return .otherUnacceptableParameters
-    }
-    guard chosen.allSatisfy({ channels[$0].sendMTU <= Int(mtu) }) else { return .mtuReductionNotAllowed }
-    // Of one channel alone it may be made smaller.
-    guard chosen.count == 1 || chosen.allSatisfy({ channels[$0].sendMPS <= Int(mps) }) else {
-      return .mpsReductionNotAllowed
-    }
-    for index in chosen {
-      channels[index].setLimits(mtu: mtu, mps: mps)
-      events.append(.reconfigured(Channel(channels[index])))
-    }
-    return .successful
-  }
-
-  private mutating func disconnected(
-    _ destination: L2CAP.ChannelID, _ source: L2CAP.ChannelID
-  ) -> L2CAP.SignalContent? {
-    guard let index = index(local: destination), channels[index].standing != .opening else {
-      return .commandReject(.invalidCID(local: destination, remote: source))
-    }
-    // A request with the right destination and another source is not answered · 4.6.
-    guard channels[index].remote == source else { return nil }
-    let channel = channels.remove(at: index)
-    isWaited.remove(channel.local)
-    requests.removeAll { if case .close(channel.local) = $0.kind { true } else { false } }
-    if channel.standing == .open { events.append(.closed(channel.local)) }
-    return .disconnectionResponse(destination: destination, source: source)
-  }
-
-  // MARK: The peer answers
-
-  private mutating func takeRequest(_ identifier: UInt8, isEnhanced: Bool) -> Request.Kind? {
-    let place = requests.firstIndex { request in
-      guard request.identifier == identifier, case .open(let ids, _) = request.kind else { return false }
-      return channels.contains { $0.local == ids.first && $0.isEnhanced == isEnhanced }
-    }
-    return place.map { requests.remove(at: $0).kind }
-  }
-
-  private mutating func takeReconfiguration(_ identifier: UInt8) -> Request.Kind? {
-    let place = requests.firstIndex { request in
-      if case .reconfigure = request.kind { request.identifier == identifier } else { false }
-    }
-    return place.map { requests.remove(at: $0).kind }
-  }
-
-  private mutating func opened(
-    _ ids: [L2CAP.ChannelID], _ destinations: [L2CAP.ChannelID], _ parameters: L2CAP.CreditParameters,
-    _ result: L2CAP.ConnectionResult, _ token: ChannelToken, isEnhanced: Bool
-  ) {
-    let minimum = isEnhanced ? ChannelSettings.enhancedMinimum : ChannelSettings.minimum
-    let isPossible = refusal(of: parameters, minimum: minimum, isEnhanced: isEnhanced) == nil
-    for (place, id) in ids.enumerated() {
-      guard let index = index(local: id) else { continue }
-      let destination = destinations.indices.contains(place) ? destinations[place] : .none
-      let isGiven = destination != .none && (result == .successful || isEnhanced && result.refusesSome)
-      guard isGiven, isPossible, destination.isDynamic, self.index(remote: destination) == nil else {
-        channels.remove(at: index)
-        events.append(.openFailed(token, result == .successful || isGiven ? .invalidAnswer : .refused(result)))
-        continue
-      }
-      channels[index].open(remote: destination, parameters)
-      events.append(.opened(Channel(channels[index]), token))
-    }
-  }
-
-  private mutating func reconfigured(
-    _ ids: [L2CAP.ChannelID], mtu: UInt16, mps: UInt16, _ result: L2CAP.ReconfigureResult
-  ) {
-    guard result == .successful else {
-      events.append(.reconfigurationFailed(result))
-      return
-    }
-    for index in channels.indices where ids.contains(channels[index].local) && channels[index].standing == .open {
-      channels[index].setOwnLimits(mtu: mtu, mps: mps)
-      events.append(.reconfigured(Channel(channels[index])))
-    }
-  }
-
-  private mutating func rejected(_ identifier: UInt8) {
-    if let place = requests.firstIndex(where: { $0.identifier == identifier }) {
-      fail(requests.remove(at: place), .notUnderstood)
-    }
-  }
-
-  private mutating func fail(_ request: Request, _ error: ChannelError) {
-    switch request.kind {
-    case .open(let ids, let token):
-      for id in ids {
-        channels.removeAll { $0.local == id }
-        events.append(.openFailed(token, error))
-      }
-    case .reconfigure: events.append(.reconfigurationFailed(.otherUnacceptableParameters))
-    case .close(let id): channels.removeAll { $0.local == id }
-    }
-  }
-
   // MARK: Ends
 
-  private func index(local id: L2CAP.ChannelID) -> Int? {
+  func index(local id: L2CAP.ChannelID) -> Int? {
     for index in channels.indices where channels[index].local == id { return index }
     return nil
   }
 
-  private func index(remote id: L2CAP.ChannelID) -> Int? {
+  func index(remote id: L2CAP.ChannelID) -> Int? {
     for index in channels.indices where channels[index].remote == id && id != .none { return index }
     return nil
   }
 
-  /// The first of this side's dynamic channel identifiers that is free · 2.1, table 2.3.
-  private var vacantID: L2CAP.ChannelID? {
-    (UInt16(0x40)...0x7F).lazy.map { L2CAP.ChannelID(rawValue: $0) }.first { index(local: $0) == nil }
+  /// One of this side's dynamic channel identifiers that is free · 2.1, table 2.3. All others have their turn before one
+  /// comes again: what was meant for a channel that is gone does not reach its successor.
+  mutating func takeID() -> L2CAP.ChannelID? {
+    for _ in Self.localIDs {
+      lastID = lastID == Self.localIDs.upperBound ? Self.localIDs.lowerBound : lastID + 1
+      let id = L2CAP.ChannelID(rawValue: lastID)
+      if index(local: id) == nil { return id }
+    }
+    return nil
+  }
+
+  mutating func remove(at index: Int, _ identifiers: inout SignalIdentifiers) {
+    let local = channels.remove(at: index).local
+    if turn > index { turn -= 1 }
+    if creditTurn > index { creditTurn -= 1 }
+    forget(local, &identifiers)
+  }
+
+  mutating func endRequest(at place: Int, _ identifiers: inout SignalIdentifiers) -> ChannelRequest {
+    let request = requests.remove(at: place)
+    identifiers.close(request.identifier)
+    return request
+  }
+
+  /// Takes back what was asked for a channel that is gone.
+  private mutating func forget(_ id: L2CAP.ChannelID, _ identifiers: inout SignalIdentifiers) {
+    isWaited.remove(id)
+    for place in requests.indices.reversed() {
+      switch requests[place].kind {
+      case .reconfigure(var ids, let mtu, let mps) where ids.contains(id):
+        ids.removeAll { $0 == id }
+        requests[place].kind = .reconfigure(ids, mtu: mtu, mps: mps)
+        // What was sent keeps its identifier until the peer has answered.
+        if ids.isEmpty, !requests[place].isSent { _ = endRequest(at: place, &identifiers) }
+      case .close(id): _ = endRequest(at: place, &identifiers)
+      default: break
+      }
+    }
   }
 }
 
@@ -413,12 +269,5 @@ extension Channel {
     self.init(
       id: channel.local, spsm: channel.spsm, sendMTU: channel.sendMTU, receiveMTU: channel.receiveMTU,
       isEnhanced: channel.isEnhanced)
-  }
-}
-
-extension L2CAP.ConnectionResult {
-  /// Whether some of the channels that were asked for may be there all the same · 4.26.
-  fileprivate var refusesSome: Bool {
-    self == .noResources || self == .invalidSourceCID || self == .sourceCIDAlreadyAllocated
   }
 }

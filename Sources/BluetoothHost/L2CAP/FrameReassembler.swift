@@ -9,6 +9,10 @@ struct FrameReassembler {
   /// How many frames, or parts of frames, were thrown away because they did not fit together.
   private(set) var dropped = 0
 
+  /// The last frame that was longer than any channel takes: whose it was, and how its payload began. Such a frame ends its
+  /// channel · Vol 3, Part A, 3.4.3.
+  private var tooLong: L2CAP.Frame?
+
   /// The frame that is not complete yet; no part is empty.
   private var parts: [ByteSlice] = []
   private var count = 0
@@ -37,7 +41,12 @@ struct FrameReassembler {
 
   private mutating func complete(_ pool: PacketPool) -> L2CAP.Frame? {
     guard let length = announcedLength else { return nil }
-    guard length <= Self.maximumLength, count <= length else {
+    guard length <= Self.maximumLength else {
+      // Whose it is stands behind the length.
+      if count >= L2CAP.headerLength { dropTooLong() }
+      return nil
+    }
+    guard count <= length else {
       drop()
       return nil
     }
@@ -53,6 +62,23 @@ struct FrameReassembler {
     guard count >= 2 else { return nil }
     let high = parts[0].count > 1 ? parts[0][1] : parts[1][0]
     return L2CAP.headerLength + (Int(parts[0][0]) | Int(high) << 8)
+  }
+
+  /// The frame for which the last packet was in vain, if it was too long.
+  mutating func takeTooLong() -> L2CAP.Frame? {
+    guard tooLong != nil else { return nil }
+    defer { tooLong = nil }
+    return tooLong
+  }
+
+  private mutating func dropTooLong() {
+    let header = 4
+    var beginning: [UInt8] = []
+    for part in parts { beginning += part.prefix(L2CAP.headerLength + header - beginning.count).bytes }
+    let channel = UInt16(beginning[2]) | UInt16(beginning[3]) << 8
+    tooLong = L2CAP.Frame(
+      channel: L2CAP.ChannelID(rawValue: channel), payload: ByteSlice(beginning.dropFirst(L2CAP.headerLength)))
+    drop()
   }
 
   private mutating func drop() {

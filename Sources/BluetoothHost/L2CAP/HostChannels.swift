@@ -7,13 +7,19 @@ extension Host {
 
   // MARK: What others may open
 
-  /// Lets peers open channels to `spsm` (nil: the first dynamic one that is free); the result is the SPSM, nil if it is taken,
-  /// or none is free, or there is no such one (0x0001 to 0x00FF).
-  package mutating func publishChannel(spsm: UInt16? = nil, _ settings: ChannelSettings) -> UInt16? {
+  /// That of ATT over enhanced channels, which this host does not have · Vol 3, Part G, 5.3.
+  private static let enhancedATT: UInt16 = 0x0027
+
+  /// Lets peers open channels to `spsm` (nil: the first dynamic one that is free) on links that are as `security` says; the
+  /// result is the SPSM, nil if it is taken, or none is free, or there is no such one (0x0001 to 0x00FF, without that of
+  /// ATT).
+  package mutating func publishChannel(
+    spsm: UInt16? = nil, _ settings: ChannelSettings, security: ChannelSecurity = .none
+  ) -> UInt16? {
     guard let spsm = spsm ?? Self.dynamicSPSMs.first(where: { listeners[$0] == nil }), 0x0001...0x00FF ~= spsm,
-      listeners[spsm] == nil
+      spsm != Self.enhancedATT, listeners[spsm] == nil
     else { return nil }
-    listeners[spsm] = settings
+    listeners[spsm] = CreditChannels.Listener(settings: settings, security: security)
     return spsm
   }
 
@@ -34,6 +40,12 @@ extension Host {
     spsm: UInt16, count: Int = 1, isEnhanced: Bool = false, _ settings: ChannelSettings, token: ChannelToken,
     on handle: HCI.ConnectionHandle, at now: Instant
   ) {
+    guard index(of: handle) != nil else {
+      for _ in 0..<CreditChannels.possibleCount(count, isEnhanced: isEnhanced) {
+        events.append(.channel(handle, .openFailed(token, .notConnected)))
+      }
+      return
+    }
     withChannels(of: handle, at: now) { channels, identifiers in
       channels.open(
         spsm: spsm, count: count, isEnhanced: isEnhanced, settings, token: token, identifiers: &identifiers, at: now)
@@ -53,14 +65,18 @@ extension Host {
 
   /// The owner has done with an SDU that it got: the peer may send another one.
   package mutating func acknowledge(_ channel: L2CAP.ChannelID, on handle: HCI.ConnectionHandle, at now: Instant) {
-    withChannels(of: handle, at: now) { $0.acknowledge(channel, identifiers: &$1) }
+    withChannels(of: handle, at: now) { channels, _ in channels.acknowledge(channel) }
   }
 
-  /// Tells the peer that this side takes longer SDUs (and frames) on enhanced channels; answered by `reconfigured` for each,
-  /// or by `reconfigurationFailed`.
+  /// Tells the peer that this side takes longer SDUs (and frames) on one to five enhanced channels; answered by `reconfigured`
+  /// for each, or by `reconfigurationFailed`.
   package mutating func reconfigure(
     _ channels: [L2CAP.ChannelID], mtu: UInt16, mps: UInt16, on handle: HCI.ConnectionHandle, at now: Instant
   ) {
+    guard index(of: handle) != nil else {
+      events.append(.channel(handle, .reconfigurationFailed(channels, .notConnected)))
+      return
+    }
     withChannels(of: handle, at: now) { $0.reconfigure(channels, mtu: mtu, mps: mps, identifiers: &$1, at: now) }
   }
 
@@ -81,9 +97,14 @@ extension Host {
   // MARK: From the peer
 
   mutating func receiveForChannels(_ signal: L2CAP.Signal, on index: Int, at now: Instant) {
-    let listeners = listeners
+    // Nothing comes about of which the peer would not learn.
+    guard allLinks[index].hasRoom || !signal.content.changesOnAnswer else {
+      metrics.droppedAnswers += 1
+      return
+    }
+    let (listeners, security) = (listeners, allLinks[index].bearer.security)
     let answer = allLinks[index].withChannels {
-      $0.receive(signal, listeners: listeners, identifiers: &$1, at: now)
+      $0.receive(signal, listeners: listeners, security: security, identifiers: &$1, at: now)
     }
     if let answer { send(L2CAP.Signal(identifier: signal.identifier, content: answer), on: index) }
     serve(index, at: now)

@@ -30,7 +30,10 @@ extension Host {
     let dropped = allLinks[index].reassembler.dropped
     let frame = allLinks[index].reassembler.receive(data, pool: pool)
     metrics.droppedFrames += allLinks[index].reassembler.dropped - dropped
-    guard let frame else { return }
+    guard let frame else {
+      if let frame = allLinks[index].reassembler.takeTooLong() { receiveTooLong(frame, on: index, at: now) }
+      return
+    }
     switch frame.channel {
     case .attribute:
       allLinks[index].bearer.receive(frame.payload, database: &database, at: now)
@@ -41,22 +44,42 @@ extension Host {
     }
   }
 
+  /// A frame has come that no channel takes; of its payload the first octets are there.
+  private mutating func receiveTooLong(_ frame: L2CAP.Frame, on index: Int, at now: Instant) {
+    if frame.channel == .signalling {
+      if let answer = allLinks[index].signalling.receiveTooLong(frame.payload) { send(answer, on: index) }
+    } else if frame.channel.isDynamic {
+      allLinks[index].withChannels { $0.receivedTooLong(on: frame.channel, identifiers: &$1, at: now) }
+      serve(index, at: now)
+    }
+  }
+
   private mutating func receiveSignal(_ octets: ByteSlice, on index: Int, at now: Instant) {
     let outcome = allLinks[index].signalling.receive(octets, mayUpdate: !allLinks[index].isUpdating, at: now)
     if let answer = outcome.answer { send(answer, on: index) }
     if let parameters = outcome.update { update(index, parameters) }
     if let signal = outcome.forChannels { receiveForChannels(signal, on: index, at: now) }
+    // A request of this side may have ended, and the next one has its turn.
+    markReady(index)
   }
 
-  /// There is no Security Manager yet: whoever wants to pair is told so · Vol 3, Part H, 3.5.5.
+  /// There is no Security Manager yet: whoever wants to pair is told so, or what is wrong with the request
+  /// · Vol 3, Part H, 3.5.5.
   private mutating func receiveSecurity(_ octets: ByteSlice, on index: Int) {
-    let pairingRequest: UInt8 = 0x01
-    let securityRequest: UInt8 = 0x0B
-    let expected = allLinks[index].link.role == .peripheral ? pairingRequest : securityRequest
-    guard !octets.isEmpty, octets[0] == expected else { return }
+    guard let code = octets.isEmpty ? nil : SMP.Code(rawValue: octets[0]) else { return }
+    let reason: SMP.FailureReason
+    switch (allLinks[index].link.role, code) {
+    case (.peripheral, .pairingRequest):
+      if case .pairingRequest(let features)? = try? SMP.PDU.decode(octets) {
+        reason = features.refusal ?? .pairingNotSupported
+      } else {
+        reason = .invalidParameters
+      }
+    case (.central, .securityRequest): reason = .pairingNotSupported
+    default: return
+    }
     var writer = ByteWriter(pool, capacity: 2)
-    writer.append(UInt8(0x05))  // Pairing Failed
-    writer.append(UInt8(0x05))  // Pairing Not Supported
+    SMP.PDU.pairingFailed(reason).encode(into: &writer)
     send(writer.finishFrame(on: .securityManager), on: index)
   }
 

@@ -58,9 +58,12 @@ struct HostLink {
     body(&channels, &signalling.identifiers)
   }
 
+  /// Whether there is room for an answer.
+  var hasRoom: Bool { frames.count < Self.maximumFrames }
+
   /// Takes a frame to send before those of ATT. The result says whether there was room for it.
   mutating func append(_ frame: ByteSlice) -> Bool {
-    guard frames.count < Self.maximumFrames else { return false }
+    guard hasRoom else { return false }
     frames.append(frame)
     return true
   }
@@ -83,8 +86,9 @@ struct HostLink {
 
   private mutating func nextFrame(_ pool: PacketPool, at now: Instant) -> ByteSlice? {
     if let frame = frames.popFirst() { return frame }
+    if let signal = signalling.takeSignal() { return signal.frame(in: pool) }
     if channels.isEmpty { return nextPDU(pool, at: now) }
-    if let signal = channels.takeSignal() { return signal.frame(in: pool) }
+    if let signal = channels.takeSignal(&signalling.identifiers) { return signal.frame(in: pool) }
     isChannelsTurn.toggle()
     return isChannelsTurn
       ? channels.takeFrame(pool: pool) ?? nextPDU(pool, at: now)

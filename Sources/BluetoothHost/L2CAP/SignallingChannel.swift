@@ -21,6 +21,8 @@ struct SignallingChannel {
   private let role: Link.Role
   var identifiers = SignalIdentifiers()
   private var pending: (identifier: UInt8, until: Instant)?
+  /// The open request, as long as it can be taken back.
+  private var unsent: L2CAP.Signal?
   /// Asked for while another request was open.
   private var next: ConnectionParameters?
 
@@ -29,15 +31,30 @@ struct SignallingChannel {
   var deadline: Instant? { pending?.until }
 
   /// As peripheral: asks the central for other parameters · 4.20. One request is open at a time; of those that were made
-  /// meanwhile the last one follows. The result is the packet to send now.
-  mutating func requestUpdate(_ parameters: ConnectionParameters, at now: Instant) -> L2CAP.Signal? {
+  /// meanwhile the last one follows.
+  mutating func requestUpdate(_ parameters: ConnectionParameters, at now: Instant) {
     guard pending == nil else {
       next = parameters
-      return nil
+      return
     }
-    let identifier = identifiers.next()
+    let identifier = identifiers.nextOfRequest()
     pending = (identifier, now + Self.responseTimeout)
-    return L2CAP.Signal(identifier: identifier, content: .connectionParameterUpdateRequest(parameters))
+    unsent = L2CAP.Signal(identifier: identifier, content: .connectionParameterUpdateRequest(parameters))
+  }
+
+  /// The packet to send now; nil: none.
+  mutating func takeSignal() -> L2CAP.Signal? {
+    guard unsent != nil else { return nil }
+    defer { unsent = nil }
+    return unsent
+  }
+
+  /// Takes in what there is of a C-frame that was too long to be kept; the result is the answer.
+  func receiveTooLong(_ beginning: ByteSlice) -> L2CAP.Signal? {
+    guard let header = try? L2CAP.SignalHeader(beginning), header.identifier != 0,
+      !L2CAP.SignalCode.isResponse(header.code)
+    else { return nil }
+    return rejectLength(header)
   }
 
   /// Takes in the payload of a C-frame, of any content.
@@ -47,8 +64,7 @@ struct SignallingChannel {
     guard let header = try? L2CAP.SignalHeader(octets), header.identifier != 0 else { return .nothing }
     let isResponse = L2CAP.SignalCode.isResponse(header.code)
     if octets.count > L2CAP.signallingMTU {
-      let actual = UInt16(L2CAP.signallingMTU)
-      return isResponse ? .nothing : reject(header, .signallingMTUExceeded(actual: actual))
+      return isResponse ? .nothing : Outcome(answer: rejectLength(header))
     }
     do throws(DecodingError) {
       return receive(try L2CAP.Signal(octets), mayUpdate: mayUpdate, at: now)
@@ -57,6 +73,11 @@ struct SignallingChannel {
       return isResponse || error == .truncated && Int(header.length) + 4 > octets.count
         ? .nothing : reject(header, .commandNotUnderstood)
     }
+  }
+
+  private func rejectLength(_ header: L2CAP.SignalHeader) -> L2CAP.Signal {
+    let reason = L2CAP.RejectReason.signallingMTUExceeded(actual: UInt16(L2CAP.signallingMTU))
+    return L2CAP.Signal(identifier: header.identifier, content: .commandReject(reason))
   }
 
   private func reject(_ header: L2CAP.SignalHeader, _ reason: L2CAP.RejectReason) -> Outcome {
@@ -76,24 +97,26 @@ struct SignallingChannel {
       }
       return answer(.connectionParameterUpdateResponse(isAccepted: true), update: parameters)
     case .connectionParameterUpdateResponse:
-      guard signal.identifier == pending?.identifier else { return .nothing }
-      return Outcome(answer: endRequest(at: now))
-    case .commandReject where signal.identifier == pending?.identifier: return Outcome(answer: endRequest(at: now))
+      if signal.identifier == pending?.identifier { endRequest(at: now) }
+      return .nothing
+    case .commandReject where signal.identifier == pending?.identifier:
+      endRequest(at: now)
+      return .nothing
     default: return Outcome(forChannels: signal)
     }
   }
 
-  /// The open request has ended, in whatever way. The result is the packet of the one that follows.
-  private mutating func endRequest(at now: Instant) -> L2CAP.Signal? {
+  /// The open request has ended, in whatever way.
+  private mutating func endRequest(at now: Instant) {
+    if let pending { identifiers.close(pending.identifier) }
     pending = nil
-    guard let parameters = next else { return nil }
+    unsent = nil
+    guard let parameters = next else { return }
     next = nil
-    return requestUpdate(parameters, at: now)
+    requestUpdate(parameters, at: now)
   }
 
-  /// The result is a packet to send.
-  mutating func timeReached(_ now: Instant) -> L2CAP.Signal? {
-    guard let deadline, deadline <= now else { return nil }
-    return endRequest(at: now)
+  mutating func timeReached(_ now: Instant) {
+    if let deadline, deadline <= now { endRequest(at: now) }
   }
 }

@@ -61,6 +61,8 @@ extension L2CAP {
     case commandNotUnderstood
     case signallingMTUExceeded(actual: UInt16)
     case invalidCID(local: ChannelID, remote: ChannelID)
+    /// A reason that nobody has yet, with what stands behind it.
+    case other(UInt16, data: ByteSlice)
   }
 
   /// What a side of a credit based channel offers · 4.22.
@@ -94,6 +96,10 @@ extension L2CAP {
     package static let sourceCIDAlreadyAllocated = ConnectionResult(rawValue: 0x000A)
     package static let unacceptableParameters = ConnectionResult(rawValue: 0x000B)
     package static let invalidParameters = ConnectionResult(rawValue: 0x000C)
+    /// Not an answer yet: the real one follows under the same identifier · 4.26.
+    package static let pending = ConnectionResult(rawValue: 0x000D)
+    package static let authenticationPending = ConnectionResult(rawValue: 0x000E)
+    package static let authorizationPending = ConnectionResult(rawValue: 0x000F)
   }
 
   /// Result of a reconfigure response · 4.28.
@@ -108,7 +114,7 @@ extension L2CAP {
     package static let otherUnacceptableParameters = ReconfigureResult(rawValue: 0x0004)
   }
 
-  /// One to five channels · 4.25: a view of the octets.
+  /// Up to five channels · 4.25: a view of the octets.
   package struct ChannelList: Hashable, Sendable, Sequence {
     /// The most channels that one signalling packet names.
     package static let maximumCount = 5
@@ -122,10 +128,12 @@ extension L2CAP {
         })
     }
 
-    /// All that is left in `reader`.
-    init(from reader: inout ByteReader) throws(DecodingError) {
+    /// All that is left in `reader`: `minimum` to five channels.
+    init(from reader: inout ByteReader, atLeast minimum: Int = 1) throws(DecodingError) {
       octets = reader.rest()
-      guard octets.count % 2 == 0, 1...Self.maximumCount ~= octets.count / 2 else { throw .invalid(field: "CID") }
+      guard octets.count % 2 == 0, minimum...Self.maximumCount ~= octets.count / 2 else {
+        throw .invalid(field: "CID")
+      }
     }
 
     func encode(into writer: inout ByteWriter) { writer.append(octets) }

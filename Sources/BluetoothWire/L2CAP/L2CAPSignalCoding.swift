@@ -106,7 +106,8 @@ extension L2CAP.SignalContent {
     case L2CAP.SignalCode.creditBasedConnectionResponse:
       self = .creditBasedConnectionResponse(
         try L2CAP.CreditParameters(from: &reader), L2CAP.ConnectionResult(rawValue: try reader.uint16()),
-        destinations: try L2CAP.ChannelList(from: &reader))
+        // Stacks that refuse everything leave the list out.
+        destinations: try L2CAP.ChannelList(from: &reader, atLeast: 0))
     case L2CAP.SignalCode.creditBasedReconfigureRequest:
       self = .creditBasedReconfigureRequest(
         mtu: try reader.uint16(), mps: try reader.uint16(), destinations: try L2CAP.ChannelList(from: &reader))
@@ -158,7 +159,7 @@ extension L2CAP.RejectReason {
     case 0: self = .commandNotUnderstood
     case 1: self = .signallingMTUExceeded(actual: try reader.uint16())
     case 2: self = .invalidCID(local: try reader.channel(), remote: try reader.channel())
-    default: throw .invalid(field: "Reason")
+    case let reason: self = .other(reason, data: reader.rest())
     }
   }
 
@@ -172,6 +173,9 @@ extension L2CAP.RejectReason {
       writer.append(UInt16(2))
       writer.append(local.rawValue)
       writer.append(remote.rawValue)
+    case .other(let reason, let data):
+      writer.append(reason)
+      writer.append(data)
     }
   }
 }

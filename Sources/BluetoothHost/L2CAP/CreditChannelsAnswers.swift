@@ -1,0 +1,134 @@
+import BluetoothWire
+
+/// What the peer answers, or does not.
+extension CreditChannels {
+  mutating func receiveAnswer(_ signal: L2CAP.Signal, identifiers: inout SignalIdentifiers, at now: Instant) {
+    // What was not sent has no answer.
+    guard let place = requests.firstIndex(where: { $0.isSent && $0.identifier == signal.identifier }) else { return }
+    switch (requests[place].kind, signal.content) {
+    case (.open(let ids, _), .leCreditBasedConnectionResponse(let destination, let parameters, let result)):
+      guard isEnhanced(ids) == false else { return }
+      opened(place, [destination], parameters, result, isEnhanced: false, &identifiers, at: now)
+    case (.open(let ids, _), .creditBasedConnectionResponse(let parameters, let result, let destinations)):
+      guard isEnhanced(ids) == true else { return }
+      guard !result.isPending else {
+        requests[place].prolong(at: now)
+        return
+      }
+      opened(place, Array(destinations), parameters, result, isEnhanced: true, &identifiers, at: now)
+    case (.reconfigure(let ids, _, _), .creditBasedReconfigureResponse(let result)):
+      _ = endRequest(at: place, &identifiers)
+      reconfigured(ids, result)
+    case (.close(let id), .disconnectionResponse(let destination, let source)):
+      // With other ends it is no answer · 4.7.
+      guard id == source, let index = index(local: id), channels[index].remote == destination else { return }
+      remove(at: index, &identifiers)
+    case (_, .commandReject): fail(endRequest(at: place, &identifiers), .notUnderstood, &identifiers)
+    default: break
+    }
+  }
+
+  mutating func timeReached(_ now: Instant, identifiers: inout SignalIdentifiers) {
+    while let place = requests.firstIndex(where: { $0.until <= now }) {
+      if case .open(let ids, let token) = requests[place].kind, requests[place].isSent, !requests[place].isLapsed {
+        requests[place].lapse(at: now)
+        for _ in ids { events.append(.openFailed(token, .timeout)) }
+      } else {
+        fail(endRequest(at: place, &identifiers), .timeout, &identifiers)
+      }
+    }
+  }
+
+  private func isEnhanced(_ ids: [L2CAP.ChannelID]) -> Bool? {
+    ids.first.flatMap { index(local: $0) }.map { channels[$0].isEnhanced }
+  }
+
+  // MARK: Opening
+
+  private mutating func opened(
+    _ place: Int, _ destinations: [L2CAP.ChannelID], _ parameters: L2CAP.CreditParameters,
+    _ result: L2CAP.ConnectionResult, isEnhanced: Bool, _ identifiers: inout SignalIdentifiers, at now: Instant
+  ) {
+    let request = endRequest(at: place, &identifiers)
+    guard case .open(let ids, let token) = request.kind else { return }
+    let minimum = isEnhanced ? ChannelSettings.enhancedMinimum : ChannelSettings.minimum
+    let isPossible = refusal(of: parameters, minimum: minimum, isEnhanced: isEnhanced) == nil
+    func fail(_ error: ChannelError) {
+      if !request.isLapsed { events.append(.openFailed(token, error)) }
+    }
+    for (place, id) in ids.enumerated() {
+      guard let index = index(local: id) else { continue }
+      let destination = destinations.indices.contains(place) ? destinations[place] : .none
+      guard destination != .none, result == .successful || isEnhanced && result.refusesSome else {
+        remove(at: index, &identifiers)
+        fail(result == .successful ? .invalidAnswer : .refused(result))
+        continue
+      }
+      // An end that does not exist, or whose number has another channel, can't be closed.
+      guard destination.isDynamic, self.index(remote: destination) == nil else {
+        remove(at: index, &identifiers)
+        fail(.invalidAnswer)
+        // The other one can't be trusted any more, either · 4.23, 4.26.
+        if let other = self.index(remote: destination), channels[other].standing == .open {
+          disconnect(other, &identifiers, at: now)
+        }
+        continue
+      }
+      let isTwice = destinations.count { $0 == destination } > 1
+      guard isPossible, !isTwice, !request.isLapsed else {
+        abandon(index, remote: destination, &identifiers, at: now)
+        fail(.invalidAnswer)
+        continue
+      }
+      channels[index].open(remote: destination, parameters)
+      events.append(.opened(Channel(channels[index]), token))
+    }
+  }
+
+  // MARK: Changing
+
+  private mutating func reconfigured(_ ids: [L2CAP.ChannelID], _ result: L2CAP.ReconfigureResult) {
+    for id in ids {
+      guard let index = index(local: id) else { continue }
+      guard result == .successful else {
+        channels[index].dropOffer()
+        continue
+      }
+      channels[index].acceptOffer()
+      events.append(.reconfigured(Channel(channels[index])))
+    }
+    if result != .successful, !ids.isEmpty { events.append(.reconfigurationFailed(ids, .refused(result))) }
+  }
+
+  // MARK: No answer
+
+  /// The request has ended without what it was for.
+  private mutating func fail(
+    _ request: ChannelRequest, _ error: ChannelError, _ identifiers: inout SignalIdentifiers
+  ) {
+    switch request.kind {
+    case .open(let ids, let token):
+      for id in ids {
+        if let index = index(local: id) { remove(at: index, &identifiers) }
+        if !request.isLapsed { events.append(.openFailed(token, error)) }
+      }
+    case .reconfigure(let ids, _, _):
+      for index in ids.compactMap({ index(local: $0) }) {
+        // Who does not know the request has not agreed; who is silent may have.
+        if error == .timeout { channels[index].loseOffer() } else { channels[index].dropOffer() }
+      }
+      if !ids.isEmpty { events.append(.reconfigurationFailed(ids, error == .timeout ? .timeout : .notUnderstood)) }
+    case .close(let id): if let index = index(local: id) { remove(at: index, &identifiers) }
+    }
+  }
+}
+
+extension L2CAP.ConnectionResult {
+  /// Whether some of the channels that were asked for may be there all the same · 4.26.
+  fileprivate var refusesSome: Bool {
+    self == .noResources || self == .invalidSourceCID || self == .sourceCIDAlreadyAllocated
+  }
+
+  /// Whether the answer is still to come · 4.26.
+  fileprivate var isPending: Bool { self == .pending || self == .authenticationPending || self == .authorizationPending }
+}

@@ -1,0 +1,146 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// What waits to be said to a peer that takes nothing in · Vol 3, Part A, 4.
+@Suite("Signals that wait")
+struct ChannelQueueTests {
+  private let local = ChannelStand.id(0x40)
+
+  @Test("Credits that can't be said are added up: one indication for each channel")
+  func credits() throws {
+    var stand = ChannelStand(.peripheral, ChannelSettings(mtu: 100, mps: 64, credits: 200))
+    let ids = stand.open([0x41, 0x42, 0x43])
+    stand.stall()
+    for _ in 0..<120 {
+      for id in ids { stand.receive([1, 0, 7], on: id.rawValue) }
+      for id in ids { stand.acknowledge(id) }
+    }
+    let indications = try stand.contents().compactMap { content -> UInt16? in
+      if case .flowControlCreditIndication(_, let credits) = content { credits } else { nil }
+    }
+    #expect(indications == [120, 120, 120])
+    stand.clear()
+    try stand.expectUnharmed()
+  }
+
+  @Test("Channels that open and break over and over leave no Disconnection Requests to a peer that takes nothing in")
+  func disconnections() throws {
+    var stand = ChannelStand()
+    stand.stall()
+    for round in 0..<2_000 {
+      let source = ChannelStand.id(0x40 + UInt16(round % 64))
+      stand.receive(.leCreditBasedConnectionRequest(spsm: ChannelStand.spsm, source: source, ChannelStand.parameters))
+      for id in stand.bench.opened.map(\.id) {
+        // An SDU that is too long: the channel is to be closed. The peer closes it, too, and opens it anew.
+        stand.receive([0xFF, 0xFF], on: id.rawValue)
+        stand.receive(.disconnectionRequest(destination: id, source: source))
+      }
+      stand.bench.events.removeAll()
+      let channels = try #require(stand.channels)
+      #expect(channels.channels.count <= 64)
+      #expect(channels.requests.count <= 64)
+    }
+    #expect(stand.bench.host.metrics.droppedAnswers > 1_000)
+    #expect(stand.bench.pool.count < 200)
+    try stand.expectUnharmed()
+  }
+
+  @Test("No channel opens, and none changes, without room for the answer that says so")
+  func noRoom() throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x60], isEnhanced: true)
+    stand.stall()
+    for number in UInt8(1)...100 { stand.bench.receive(.signalling, [0x0F, number, 0, 0], on: stand.handle) }
+    stand.receive(
+      .leCreditBasedConnectionRequest(
+        spsm: ChannelStand.spsm, source: ChannelStand.id(0x50), ChannelStand.parameters))
+    stand.receive(
+      .creditBasedConnectionRequest(
+        spsm: ChannelStand.spsm, ChannelStand.parameters, sources: ChannelStand.list([0x51, 0x52])))
+    stand.receive(.creditBasedReconfigureRequest(mtu: 200, mps: 64, destinations: ChannelStand.list([0x60])))
+    #expect(stand.bench.channelEvents.isEmpty)
+    #expect(stand.channels?.channels.count == 1)
+    // A channel that the peer closes is closed all the same.
+    stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelStand.id(0x60)))
+    #expect(stand.bench.closed == ids)
+    try stand.expectUnharmed()
+  }
+
+  @Test("What was to be said of a channel that is gone is not said: its successor does not get it")
+  func purged() throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x41])
+    stand.stall()
+    for _ in 0..<3 { stand.receive([1, 0, 7], on: 0x40) }
+    for _ in 0..<3 { stand.acknowledge(local) }
+    stand.close(local)
+    // Both close it, and the peer opens another one from the same end.
+    stand.receive(.disconnectionRequest(destination: local, source: ChannelStand.id(0x41)))
+    stand.receive(
+      .leCreditBasedConnectionRequest(
+        spsm: ChannelStand.spsm, source: ChannelStand.id(0x41), ChannelStand.parameters), identifier: 2)
+    let said = try stand.contents()
+    #expect(ids == [local])
+    let successor = try #require(stand.bench.opened.last?.id)
+    #expect(successor == ChannelStand.id(0x41))
+    #expect(
+      said == [
+        .disconnectionResponse(destination: local, source: ChannelStand.id(0x41)),
+        .leCreditBasedConnectionResponse(
+          destination: successor, L2CAP.CreditParameters(mtu: 100, mps: 64, initialCredits: 4), .successful),
+      ])
+    #expect(stand.bench.closed == [local])
+  }
+
+  @Test("A channel's number comes again when all others have had their turn")
+  func numbers() throws {
+    var stand = ChannelStand()
+    var numbers: [UInt16] = []
+    for _ in 0..<130 {
+      let id = try #require(stand.open([0x50]).first)
+      numbers.append(id.rawValue)
+      stand.receive(.disconnectionRequest(destination: id, source: ChannelStand.id(0x50)))
+      stand.clear()
+    }
+    #expect(numbers == (0..<130).map { 0x40 + UInt16($0 % 64) })
+  }
+
+  @Test("The identifier of a request that is open is not given to others, however many follow")
+  func identifiers() throws {
+    var stand = ChannelStand(.peripheral, ChannelSettings(mtu: 100, mps: 64, credits: 1))
+    let open = try stand.ask()
+    stand.close(try #require(stand.open([0x41]).first))
+    let closing = try #require(try stand.signals().first?.identifier)
+    let other = try #require(stand.open([0x42]).first)
+    var seen: Set<UInt8> = []
+    for _ in 0..<600 {
+      stand.receive([1, 0, 5], on: other.rawValue)
+      stand.acknowledge(other)
+      seen.formUnion(try stand.signals().map(\.identifier))
+    }
+    #expect(seen == Set(1...255).subtracting([open, closing]))
+  }
+
+  @Test("A wish for connection parameters that waits is neither lost among answers nor sent after its time")
+  func wish() throws {
+    var stand = ChannelStand()
+    stand.stall()
+    for number in UInt8(1)...100 { stand.bench.receive(.signalling, [0x0F, number, 0, 0], on: stand.handle) }
+    let parameters = ConnectionParameters(minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
+    for latency in UInt16(0)..<3 {
+      var parameters = parameters
+      parameters.latency = latency
+      stand.bench.perform { [handle = stand.handle] host, now in
+        host.updateConnection(handle, parameters, at: now)
+      }
+    }
+    // The first one was not sent in time; the last one takes its place.
+    stand.bench.passToDeadline()
+    let wishes = try stand.contents().compactMap { content -> UInt16? in
+      if case .connectionParameterUpdateRequest(let parameters) = content { parameters.latency } else { nil }
+    }
+    #expect(wishes == [2])
+  }
+}

@@ -1,0 +1,173 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// Every result of the responses, as this side gives it and as it takes it · Vol 3, Part A, 4.23, 4.26, 4.28.
+@Suite("Results about channels")
+struct ChannelResultTests {
+  /// What leads to a result on this side.
+  struct Cause: CustomTestStringConvertible {
+    let result: L2CAP.ConnectionResult
+    var spsm = ChannelStand.spsm
+    var source: UInt16 = 0x60
+    var parameters = ChannelStand.parameters
+    var security = ChannelSecurity.none
+    var link = LinkSecurity.none
+    var isFull = false
+    var isEnhancedOnly = false
+    var testDescription: String { "0x\(result.rawValue.hexadecimal)" }
+  }
+
+  private static let key = LinkSecurity(hasKey: true)
+  private static let encrypted = LinkSecurity(level: .encrypted, keySize: 7, hasKey: true)
+
+  static let causes: [Cause] = [
+    Cause(result: .successful),
+    Cause(result: .successful, security: ChannelSecurity(level: .encrypted), link: encrypted),
+    Cause(result: .spsmNotSupported, spsm: 0x0081), Cause(result: .spsmNotSupported, spsm: 0),
+    Cause(result: .spsmNotSupported, spsm: 0x0100), Cause(result: .spsmNotSupported, spsm: 0x0027),
+    Cause(result: .noResources, isFull: true),
+    Cause(result: .insufficientAuthentication, security: ChannelSecurity(level: .encrypted)),
+    Cause(result: .insufficientAuthentication, security: ChannelSecurity(level: .authenticated), link: encrypted),
+    Cause(result: .insufficientAuthorization, security: ChannelSecurity(needsAuthorization: true)),
+    Cause(
+      result: .encryptionKeySizeTooShort, security: ChannelSecurity(level: .encrypted, keySize: 16), link: encrypted),
+    Cause(result: .insufficientEncryption, security: ChannelSecurity(level: .encrypted), link: key),
+    Cause(result: .invalidSourceCID, source: 0x3F), Cause(result: .invalidSourceCID, source: 0x80),
+    Cause(result: .invalidSourceCID, source: 0), Cause(result: .sourceCIDAlreadyAllocated, source: 0x41),
+    Cause(result: .unacceptableParameters, parameters: .init(mtu: 22, mps: 64, initialCredits: 1)),
+    Cause(result: .unacceptableParameters, parameters: .init(mtu: 64, mps: 22, initialCredits: 1)),
+    Cause(result: .unacceptableParameters, parameters: .init(mtu: 64, mps: 65_534, initialCredits: 1)),
+    Cause(
+      result: .unacceptableParameters, parameters: .init(mtu: 63, mps: 64, initialCredits: 1), isEnhancedOnly: true),
+    Cause(
+      result: .unacceptableParameters, parameters: .init(mtu: 64, mps: 63, initialCredits: 1), isEnhancedOnly: true),
+    Cause(result: .invalidParameters, parameters: .init(mtu: 64, mps: 64, initialCredits: 0), isEnhancedOnly: true),
+  ]
+
+  @Test("This side answers each request with the result that belongs to it", arguments: causes, [false, true])
+  func given(cause: Cause, isEnhanced: Bool) throws {
+    guard isEnhanced || !cause.isEnhancedOnly else { return }
+    var stand = ChannelStand()
+    _ = stand.open([0x41])
+    if cause.isFull {
+      _ = stand.open(Array(0x42...0x5F) + Array(0x61...0x7F) + [0x40])
+      _ = try stand.ask()
+    }
+    let listener = CreditChannels.Listener(settings: ChannelStand.settings, security: cause.security)
+    stand.bench.host.listeners[ChannelStand.spsm] = listener
+    stand.bench.host.setSecurity(cause.link, on: stand.handle, at: .zero)
+    let source = ChannelStand.id(cause.source)
+    stand.receive(
+      isEnhanced
+        ? .creditBasedConnectionRequest(
+          spsm: cause.spsm, cause.parameters, sources: L2CAP.ChannelList([source]))
+        : .leCreditBasedConnectionRequest(spsm: cause.spsm, source: source, cause.parameters))
+    let answer = try #require(try stand.contents().first)
+    switch answer {
+    case .leCreditBasedConnectionResponse(let destination, let parameters, let result):
+      #expect(!isEnhanced && result == cause.result)
+      #expect((destination == .none) == (result != .successful))
+      #expect((parameters == .none) == (result != .successful))
+    case .creditBasedConnectionResponse(let parameters, let result, let destinations):
+      #expect(isEnhanced && result == cause.result)
+      #expect(Array(destinations).count == 1)
+      #expect((destinations.first { $0 != .none } == nil) == (result != .successful))
+      #expect((parameters == .none) == (result != .successful))
+    default: Issue.record("\(answer)")
+    }
+    #expect(stand.bench.opened.count == (cause.result == .successful ? 1 : 0))
+  }
+
+  @Test("Each refusal of the peer is told as it is, for each channel that was asked for", arguments: UInt16(1)...0x12)
+  func taken(number: UInt16) throws {
+    let result = L2CAP.ConnectionResult(rawValue: number)
+    var stand = ChannelStand()
+    var identifier = try stand.ask()
+    stand.receive(.leCreditBasedConnectionResponse(destination: .none, .none, result), identifier: identifier)
+    #expect(stand.bench.openFailures == [.refused(result)])
+    stand.clear()
+    guard !(0x0D...0x0F ~= number) else { return }
+    identifier = try stand.ask(count: 3, isEnhanced: true)
+    stand.receive(
+      .creditBasedConnectionResponse(.none, result, destinations: ChannelStand.list([0, 0, 0])),
+      identifier: identifier)
+    #expect(stand.bench.openFailures == Array(repeating: .refused(result), count: 3))
+    #expect(stand.channels?.isEmpty == true)
+  }
+
+  @Test(
+    "Of enhanced channels some may come about although others are refused",
+    arguments: [L2CAP.ConnectionResult.noResources, .invalidSourceCID, .sourceCIDAlreadyAllocated])
+  func some(result: L2CAP.ConnectionResult) throws {
+    var stand = ChannelStand()
+    let identifier = try stand.ask(count: 5, isEnhanced: true)
+    stand.receive(
+      .creditBasedConnectionResponse(
+        ChannelStand.parameters, result, destinations: ChannelStand.list([0x50, 0, 0x51, 0, 0x52])),
+      identifier: identifier)
+    #expect(stand.bench.opened.map(\.id.rawValue) == [0x40, 0x42, 0x44])
+    #expect(stand.bench.openFailures == [.refused(result), .refused(result)])
+  }
+
+  @Test("As acceptor of five, with room for three, three come about")
+  func roomForThree() throws {
+    var stand = ChannelStand()
+    _ = stand.open(Array(0x43...0x7F))
+    stand.receive(
+      .creditBasedConnectionRequest(
+        spsm: ChannelStand.spsm, ChannelStand.parameters,
+        sources: ChannelStand.list([0x40, 0x41, 0x42, 0x30, 0x43])))
+    guard case .creditBasedConnectionResponse(let offer, let result, let destinations)? = try stand.contents().first
+    else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(offer.initialCredits == 4)
+    #expect(result == .sourceCIDAlreadyAllocated)
+    #expect(destinations.map { $0 != .none } == [true, true, true, false, false])
+    #expect(stand.bench.opened.count == 3)
+  }
+
+  @Test("Each result of a reconfiguration is given, and told")
+  func reconfiguration() throws {
+    var stand = ChannelStand()
+    _ = stand.open([0x41, 0x42], isEnhanced: true)
+    for (ids, mtu, mps, result) in [
+      ([0x41, 0x42], 120, 70, .successful), ([0x41], 119, 70, .mtuReductionNotAllowed),
+      ([0x41, 0x42], 120, 69, .mpsReductionNotAllowed), ([0x43], 120, 70, .invalidDestinationCID),
+      ([0x41], 120, 63, .otherUnacceptableParameters), ([0x41], 63, 70, .otherUnacceptableParameters),
+      ([0x41], 120, 65_534, .otherUnacceptableParameters),
+    ] as [([UInt16], UInt16, UInt16, L2CAP.ReconfigureResult)] {
+      stand.receive(
+        .creditBasedReconfigureRequest(mtu: mtu, mps: mps, destinations: ChannelStand.list(ids)))
+      #expect(try stand.contents() == [.creditBasedReconfigureResponse(result)])
+    }
+    for number in UInt16(1)...5 {
+      let own = try #require(stand.channels?.channels.first?.local)
+      stand.bench.events.removeAll()
+      stand.reconfigure([own], mtu: 500)
+      let identifier = try #require(try stand.signals().last?.identifier)
+      stand.receive(.creditBasedReconfigureResponse(.init(rawValue: number)), identifier: identifier)
+      #expect(stand.bench.reconfigurationFailures == [.refused(.init(rawValue: number))])
+    }
+  }
+
+  @Test("SPSMs: the first dynamic one that is free, up to 128 of them; fixed ones by number; none twice, and not ATT's")
+  func allocation() {
+    var host = Bench().host
+    let chosen = host.publishChannel(spsm: 0x0082, ChannelStand.settings)
+    #expect(chosen == 0x0082)
+    var given: [UInt16] = []
+    while let spsm = host.publishChannel(ChannelStand.settings) { given.append(spsm) }
+    #expect(given == [0x80, 0x81] + Array(0x83...0xFF))
+    host.unpublishChannel(spsm: 0x00A0, at: .zero)
+    let free = host.publishChannel(ChannelStand.settings)
+    #expect(free == 0x00A0)
+    for (spsm, isPossible) in [(0, false), (1, true), (0x7F, true), (0x27, false), (0x0080, false), (0x0100, false)] {
+      let published = host.publishChannel(spsm: UInt16(spsm), ChannelStand.settings)
+      #expect(published == (isPossible ? UInt16(spsm) : nil))
+    }
+  }
+}

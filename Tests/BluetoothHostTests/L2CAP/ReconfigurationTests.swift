@@ -1,0 +1,135 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// Reconfiguration of enhanced channels · Vol 3, Part A, 4.27, 4.28.
+@Suite("Reconfiguration of channels")
+struct ReconfigurationTests {
+  private func isTaken(_ stand: inout ChannelStand, length: Int, on id: L2CAP.ChannelID) -> Bool {
+    stand.receive([UInt8(length & 0xFF), UInt8(length >> 8)] + Array(repeating: 1, count: 60), on: id.rawValue)
+    return !stand.bench.closed.contains(id)
+  }
+
+  @Test("What the peer is told is allowed at once, and in force when it agrees")
+  func agreed() throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x41, 0x42], isEnhanced: true)
+    stand.reconfigure(ids, mtu: 300, mps: 80)
+    let request = try #require(try stand.signals().first)
+    #expect(
+      request.content == .creditBasedReconfigureRequest(mtu: 300, mps: 80, destinations: L2CAP.ChannelList(ids)))
+    #expect(isTaken(&stand, length: 300, on: ids[0]))
+    #expect(stand.bench.reconfigured.isEmpty)
+    stand.receive(.creditBasedReconfigureResponse(.successful), identifier: request.identifier)
+    #expect(stand.bench.reconfigured.map(\.receiveMTU) == [300, 300])
+    #expect(isTaken(&stand, length: 300, on: ids[1]))
+  }
+
+  @Test(
+    "What the peer refuses is not in force: longer SDUs and frames end the channel again",
+    arguments: [L2CAP.ReconfigureResult.mtuReductionNotAllowed, .otherUnacceptableParameters, .init(rawValue: 0x77)])
+  func refused(result: L2CAP.ReconfigureResult) throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x41, 0x42], isEnhanced: true)
+    stand.reconfigure(ids, mtu: 300, mps: 80)
+    let identifier = try #require(try stand.signals().first?.identifier)
+    stand.receive(.creditBasedReconfigureResponse(result), identifier: identifier)
+    #expect(stand.bench.reconfigurationFailures == [.refused(result)])
+    #expect(!isTaken(&stand, length: 101, on: ids[0]))
+    stand.receive([100, 0] + Array(repeating: 1, count: 63), on: ids[1].rawValue)
+    #expect(stand.bench.closed == ids)
+  }
+
+  @Test("A request that the peer does not understand, or does not answer, has failed")
+  func unanswered() throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x41], isEnhanced: true)
+    stand.reconfigure(ids, mtu: 300)
+    let identifier = try #require(try stand.signals().first?.identifier)
+    stand.receive(.commandReject(.commandNotUnderstood), identifier: identifier)
+    stand.reconfigure(ids, mtu: 300)
+    stand.bench.passToDeadline()
+    #expect(stand.bench.reconfigurationFailures == [.notUnderstood, .timeout])
+    // Who is silent may have agreed.
+    #expect(isTaken(&stand, length: 300, on: ids[0]))
+    stand.reconfigure(ids, mtu: 400)
+    #expect(stand.bench.reconfigurationFailures.count == 2)
+  }
+
+  @Test("What can't be asked for fails at once, all of it, and nothing is sent")
+  func impossible() throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x41, 0x42], isEnhanced: true)
+    let plain = stand.open([0x43])
+    let nobody = ChannelStand.id(0x7F)
+    for (channels, mtu, mps) in [
+      ([nobody], 300, 64), (plain, 300, 64), ([ids[0], nobody], 300, 64), ([ids[0], plain[0]], 300, 64),
+      ([ids[0], ids[0]], 300, 64), ([], 300, 64), (ids, 99, 64), (Array(repeating: ids[0], count: 6), 300, 64),
+    ] as [([L2CAP.ChannelID], UInt16, UInt16)] {
+      stand.reconfigure(channels, mtu: mtu, mps: mps)
+    }
+    #expect(stand.bench.reconfigurationFailures == Array(repeating: .notPossible, count: 8))
+    // Shorter frames are possible for one channel alone.
+    stand.reconfigure(ids, mtu: 300, mps: 100)
+    let first = try #require(try stand.signals().last?.identifier)
+    stand.receive(.creditBasedReconfigureResponse(.successful), identifier: first)
+    stand.clear()
+    stand.reconfigure(ids, mtu: 300, mps: 99)
+    #expect(stand.bench.reconfigurationFailures == [.notPossible])
+    stand.reconfigure([ids[0]], mtu: 300, mps: 64)
+    let second = try #require(try stand.signals().last?.identifier)
+    stand.receive(.creditBasedReconfigureResponse(.successful), identifier: second)
+    stand.receive([200, 0] + Array(repeating: 1, count: 63), on: ids[0].rawValue)
+    #expect(stand.bench.closed == [ids[0]])
+  }
+
+  @Test("Of several at once each answer goes to its own; a channel has one at a time")
+  func several() throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x41, 0x42, 0x43], isEnhanced: true)
+    stand.reconfigure([ids[0]], mtu: 200)
+    stand.reconfigure([ids[1], ids[2]], mtu: 300)
+    stand.reconfigure([ids[0], ids[2]], mtu: 400)
+    #expect(stand.bench.reconfigurationFailures == [.notPossible])
+    let identifiers = try stand.signals().map(\.identifier)
+    #expect(identifiers.count == 2)
+    stand.receive(.creditBasedReconfigureResponse(.otherUnacceptableParameters), identifier: identifiers[1])
+    stand.receive(.creditBasedReconfigureResponse(.successful), identifier: identifiers[0])
+    #expect(stand.bench.reconfigured.map(\.id) == [ids[0]])
+    #expect(stand.bench.reconfigured.map(\.receiveMTU) == [200])
+    #expect(!isTaken(&stand, length: 101, on: ids[1]))
+  }
+
+  @Test("A channel that is gone takes no part any more, and its successor is not touched")
+  func gone() throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x41, 0x42], isEnhanced: true)
+    stand.reconfigure(ids, mtu: 300)
+    let identifier = try #require(try stand.signals().first?.identifier)
+    stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelStand.id(0x41)))
+    // As many others that the number comes round.
+    for _ in 0..<63 {
+      let id = try #require(stand.open([0x41], isEnhanced: true).first)
+      if id == ids[0] { break }
+      stand.receive(.disconnectionRequest(destination: id, source: ChannelStand.id(0x41)))
+    }
+    #expect(stand.channels?.channels.map(\.local) == [ids[1], ids[0]])
+    stand.clear()
+    stand.receive(.creditBasedReconfigureResponse(.successful), identifier: identifier)
+    #expect(stand.bench.reconfigured.map(\.id) == [ids[1]])
+    #expect(!isTaken(&stand, length: 101, on: ids[0]))
+  }
+
+  @Test("A request that was not sent is taken back with its last channel")
+  func takenBack() throws {
+    var stand = ChannelStand(aclCount: 2)
+    let ids = stand.open([0x41], isEnhanced: true)
+    stand.stall()
+    stand.reconfigure(ids, mtu: 300)
+    stand.close(ids[0])
+    let said = try stand.contents()
+    #expect(said == [.disconnectionRequest(destination: ChannelStand.id(0x41), source: ids[0])])
+    #expect(stand.channels?.requests.count == 1)
+  }
+}

@@ -1,0 +1,112 @@
+import BluetoothWire
+import TestVectors
+import Testing
+
+@testable import BluetoothHost
+
+/// What `pdus.json` says of L2CAP and of the Security Manager's PDUs, as a host does it.
+@Suite("Vectors of L2CAP")
+struct SignallingVectorTests {
+  private func rows(_ section: String, layer: String? = nil) throws -> [[String: Any]] {
+    let rows = try #require(try TestVectors.load("pdus")[section] as? [[String: Any]])
+    return rows.filter { layer == nil || $0["layer"] as? String == layer }
+  }
+
+  private func octets(_ value: Any?) throws -> [UInt8] {
+    try #require([UInt8](hexadecimal: try #require(value as? String)))
+  }
+
+  @Test("Every section of the PDU vectors is known here, and has as many rows as are tested")
+  func sections() throws {
+    let vectors = try TestVectors.load("pdus")
+    let counts = vectors.compactMapValues { ($0 as? [Any])?.count }
+    #expect(counts == ["att": 60, "signalling": 25, "smp": 31, "l2cap_sdu": 2, "invalid": 33])
+    let layers = Dictionary(grouping: try rows("invalid")) { $0["layer"] as? String ?? "" }
+    #expect(layers.mapValues(\.count) == ["ATT": 15, "L2CAP signalling": 10, "SMP": 8])
+  }
+
+  @Test("The SDUs of the vectors are cut into their frames, and put together again")
+  func frames() throws {
+    var seen = 0
+    for row in try rows("l2cap_sdu") {
+      let sdu = try octets(row["sdu"])
+      let frames = try #require(row["frames"] as? [String]).map { try octets($0) }
+      let mps = UInt16(try #require(row["mps"] as? Int))
+      var stand = ChannelStand()
+      let ids = stand.open([0x41], L2CAP.CreditParameters(mtu: 100, mps: mps, initialCredits: 10))
+      let isTaken = stand.send(sdu, on: ids[0])
+      #expect(isTaken)
+      #expect(stand.bench.data.map(\.payload.bytes) == frames)
+      for frame in frames { stand.receive(Array(frame.dropFirst(L2CAP.headerLength)), on: ids[0].rawValue) }
+      #expect(stand.bench.sdus == [sdu])
+      seen += 1
+    }
+    #expect(seen == 2)
+  }
+
+  @Test("Each invalid signalling vector gets the reaction that it asks for")
+  func invalid() throws {
+    func refusal(_ result: L2CAP.ConnectionResult) -> [L2CAP.SignalContent] {
+      [.leCreditBasedConnectionResponse(destination: .none, .none, result)]
+    }
+    let reactions: [String: [L2CAP.SignalContent]] = [
+      "connection parameter update to a peripheral's peer (we are the peripheral)": [
+        .commandReject(.commandNotUnderstood)
+      ],
+      "identifier 0": [], "length longer than frame": [], "unknown code": [.commandReject(.commandNotUnderstood)],
+      "MTU below 23": refusal(.unacceptableParameters), "MPS above 65533": refusal(.unacceptableParameters),
+      "credits overflow": [.disconnectionRequest(destination: ChannelStand.id(0x40), source: ChannelStand.id(0x40))],
+      "credits zero": [], "SCID below 0x40": refusal(.invalidSourceCID),
+      "enhanced with 6 channels": [.commandReject(.signallingMTUExceeded(actual: 23))],
+    ]
+    var seen = 0
+    for row in try rows("invalid", layer: "L2CAP signalling") {
+      let name = try #require(row["name"] as? String)
+      let reaction = try #require(reactions[name], "\(name)")
+      var stand = ChannelStand()
+      // The credits are for the peer's end 0x0040; the requests come from it.
+      if name.hasPrefix("credits") { _ = stand.open([0x40]) }
+      stand.bench.receive(.signalling, try octets(row["pdu"]), on: stand.handle)
+      #expect(try stand.contents() == reaction, "\(name)")
+      #expect(stand.bench.opened.isEmpty, "\(name)")
+      try stand.expectUnharmed()
+      seen += 1
+    }
+    #expect(seen == reactions.count)
+  }
+
+  @Test("Each invalid SMP vector gets the reaction that it asks for")
+  func invalidSecurity() throws {
+    let reactions: [String: [UInt8]?] = [
+      "reserved code": nil, "Pairing Request short": [0x05, 0x0A], "IO capability 5": [0x05, 0x0A],
+      "key size 6": [0x05, 0x06], "key size 17": [0x05, 0x0A], "OOB flag 2": [0x05, 0x0A],
+      "Confirm outside pairing": nil,
+      // Without a Security Manager there is no pairing in which a key could come.
+      "Public Key not on curve": nil,
+    ]
+    var seen = 0
+    for row in try rows("invalid", layer: "SMP") {
+      let name = try #require(row["name"] as? String)
+      let reaction = try #require(reactions[name], "\(name)")
+      var stand = ChannelStand()
+      stand.bench.receive(.securityManager, try octets(row["pdu"]), on: stand.handle)
+      #expect(try stand.bench.payloads(on: stand.handle, .securityManager) == (reaction.map { [$0] } ?? []), "\(name)")
+      try stand.expectUnharmed()
+      seen += 1
+    }
+    #expect(seen == reactions.count)
+  }
+
+  @Test("A Pairing Request without fault is told that pairing is not supported, as is a Security Request to a central")
+  func pairing() throws {
+    for (role, request, isAnswered) in [
+      (.peripheral, [0x01, 3, 0, 1, 16, 0, 1], true), (.central, [0x0B, 1], true),
+      (.central, [0x01, 3, 0, 1, 16, 0, 1], false), (.peripheral, [0x0B, 1], false),
+    ] as [(Link.Role, [UInt8], Bool)] {
+      var stand = ChannelStand(role)
+      stand.bench.receive(.securityManager, request, on: stand.handle)
+      let answers = try stand.bench.payloads(on: stand.handle, .securityManager)
+      #expect(answers == (isAnswered ? [[0x05, 0x05]] : []))
+    }
+  }
+}
