@@ -161,38 +161,6 @@ struct ChannelTests {
     #expect(try bench.payloads(on: handle, remote) == [[1, 0, 1]])
   }
 
-  @Test("L2: a request with more than five channels, or with half of one, is no request", arguments: [6, 12])
-  func tooMany(count: Int) throws {
-    var (bench, handle) = bench()
-    for code in [UInt8(0x17), 0x19] {
-      let fixed: [UInt8] = code == 0x17 ? [0x80, 0, 100, 0, 64, 0, 5, 0] : [100, 0, 64, 0]
-      for extra in [count * 2, 3] {
-        var octets = fixed
-        for place in 0..<extra { octets.append(place.isMultiple(of: 2) ? UInt8(0x41 + place / 2) : 0) }
-        bench.receive(.signalling, [code, 1, UInt8(octets.count), 0] + octets, on: handle)
-      }
-    }
-    for content in try signals(&bench, handle) {
-      switch content {
-      case .commandReject: break
-      default: Issue.record("\(content)")
-      }
-    }
-    #expect(bench.channelEvents.isEmpty)
-  }
-
-  @Test("L3: the answer to a request names as many channels as were asked for", arguments: 1...5)
-  func answers(count: Int) throws {
-    var (bench, handle) = bench()
-    for spsm in [Self.spsm, 0x00F0] {
-      bench.receive(.signalling, askEnhanced(spsm: spsm, (0..<count).map { UInt16(0x50 + $0) }), on: handle)
-    }
-    let answers = try bench.payloads(on: handle, .signalling)
-    #expect(answers.map(\.count) == [12 + 2 * count, 12 + 2 * count])
-    let refusal: [UInt8] = [0, 0, 0, 0, 0, 0, 2, 0] + [UInt8](repeating: 0, count: 2 * count)
-    #expect(answers.last.map { Array($0.suffix(2 * count + 8)) } == refusal)
-  }
-
   // MARK: Asking
 
   /// Asks the peer for channels; the result is the identifier of the request.
@@ -275,24 +243,6 @@ struct ChannelTests {
       failures(bench) == [.invalidAnswer, .refused(.noResources), .invalidAnswer, .refused(.noResources)])
   }
 
-  @Test("L12: answers that nobody waits for change nothing")
-  func stray() throws {
-    var (bench, handle) = try opened()
-    let parameters = L2CAP.CreditParameters(mtu: 64, mps: 64, initialCredits: 1)
-    for content in [
-      .leCreditBasedConnectionResponse(destination: remote, parameters, .successful),
-      .creditBasedConnectionResponse(parameters, .successful, destinations: L2CAP.ChannelList([remote])),
-      .creditBasedReconfigureResponse(.successful), .disconnectionResponse(destination: remote, source: local),
-      .commandReject(.commandNotUnderstood), .flowControlCreditIndication(L2CAP.ChannelID(rawValue: 0x77), credits: 1),
-    ] as [L2CAP.SignalContent] {
-      bench.receive(.signalling, signal(content), on: handle)
-    }
-    #expect(bench.data.isEmpty)
-    #expect(bench.channelEvents.isEmpty)
-    bench.receive(local, [1, 0, 7], on: handle)
-    #expect(bench.channelEvents.count == 1)
-  }
-
   // MARK: Data
 
   @Test("An SDU goes in frames of the peer's MPS, the first with its length, as far as there are credits")
@@ -336,35 +286,6 @@ struct ChannelTests {
     }
     #expect(bench.sdus == [Array(0..<100)])
     #expect(bench.closed.isEmpty)
-  }
-
-  @Test(
-    "L4: an SDU length that is cut, 0, or more than the MTU, and more octets than the SDU has, disconnect the channel",
-    arguments: [
-      [[]], [[5]], [[0, 0]], [[101, 0]], [[3, 0, 1], [2, 3, 4]], [[2, 0, 1, 2, 3]], [Array(repeating: 1, count: 65)],
-    ]
-      as [[[UInt8]]])
-  func brokenFrames(frames: [[UInt8]]) throws {
-    var (bench, handle) = try opened()
-    for frame in frames { bench.receive(local, frame, on: handle) }
-    #expect(bench.closed == [local])
-    #expect(try signals(&bench, handle) == [.disconnectionRequest(destination: remote, source: local)])
-    #expect(bench.sdus.isEmpty)
-    // What still arrives is nothing any more.
-    bench.receive(local, [1, 0, 9], on: handle)
-    bench.receive(.signalling, signal(.disconnectionResponse(destination: remote, source: local)), on: handle)
-    bench.receive(local, [1, 0, 9], on: handle)
-    #expect(bench.sdus.isEmpty)
-    #expect(bench.host.metrics.droppedFrames == 1)
-    #expect(bench.disconnections.isEmpty)
-  }
-
-  @Test("L5: a frame beyond the credits disconnects the channel")
-  func beyondCredits() throws {
-    var (bench, handle) = try opened()
-    for number in UInt8(0)..<5 { bench.receive(local, [1, 0, number], on: handle) }
-    #expect(bench.sdus == [[0], [1], [2], [3]])
-    #expect(bench.closed == [local])
   }
 
   @Test("L5: an indication of 0 credits is ignored, one that makes more than 65,535 disconnects the channel")
@@ -421,35 +342,6 @@ struct ChannelTests {
     // Both at once.
     bench.receive(.signalling, signal(.disconnectionRequest(destination: next, source: remote)), on: handle)
     #expect(bench.closed == [next])
-  }
-
-  @Test("L7: an SDU and the Disconnection Request behind it: the SDU is delivered, then the channel is closed")
-  func lastWords() throws {
-    var (bench, handle) = try opened()
-    bench.receive(local, [1, 0, 9], on: handle)
-    bench.receive(.signalling, signal(.disconnectionRequest(destination: local, source: remote)), on: handle)
-    #expect(bench.sdus == [[9]])
-    #expect(bench.closed == [local])
-    bench.perform { host, now in host.acknowledge(local, on: handle, at: now) }
-    bench.send([1], local, handle, isTaken: false)
-    #expect(try bench.payloads(on: handle, remote).isEmpty)
-  }
-
-  @Test("L8: channels that belong to another kind of channel, or to nobody, are not taken for credit based ones")
-  func confusion() throws {
-    var (bench, handle) = try opened()
-    for id in [UInt16(0), 1, 4, 5, 6, 0x3F, 0x80, 0xFFFF] {
-      let id = L2CAP.ChannelID(rawValue: id)
-      bench.receive(.signalling, signal(.flowControlCreditIndication(id, credits: 1)), on: handle)
-      bench.receive(.signalling, signal(.disconnectionRequest(destination: id, source: remote)), on: handle)
-      bench.receive(
-        .signalling,
-        signal(.creditBasedReconfigureRequest(mtu: 200, mps: 64, destinations: L2CAP.ChannelList([id]))), on: handle)
-      bench.completeAll()
-    }
-    #expect(bench.closed.isEmpty)
-    bench.receive(local, [1, 0, 9], on: handle)
-    #expect(bench.sdus == [[9]])
   }
 
   @Test("What is not published any more closes its channels and lets nobody in")

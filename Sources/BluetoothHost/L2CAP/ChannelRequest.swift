@@ -10,6 +10,8 @@ struct ChannelRequest {
 
   /// How many may be open before others are refused. Disconnections are not: there are never more of them than channels.
   static let maximumCount = 128
+  /// How many the peer has at a time: its room for answers has an end, too.
+  static let maximumSent = 8
   /// How long an answer may take that the peer has asked for patience with, and how long in all · Vol 3, Part A, 6.2.2: ERTX.
   private static let patience = TimeSpan.seconds(60)
   private static let longest = TimeSpan.seconds(300)

@@ -22,7 +22,7 @@ struct CreditChannels {
   var requests: [ChannelRequest] = []
   var events: Deque<ChannelEvent> = []
   /// Whether there may be something to say.
-  private var owesSignals = false
+  var owesSignals = false
   /// The channel that sends next, and the one that gives credits next.
   private var turn = 0
   private var creditTurn = 0
@@ -128,7 +128,8 @@ struct CreditChannels {
   /// The next signal: requests in the order in which they were made, then credits of one channel after the other.
   mutating func takeSignal(_ identifiers: inout SignalIdentifiers) -> L2CAP.Signal? {
     guard owesSignals else { return nil }
-    for index in requests.indices where !requests[index].isSent {
+    let waiting = requests.count { $0.isSent && !$0.isLapsed }
+    for index in requests.indices where !requests[index].isSent && waiting < ChannelRequest.maximumSent {
       requests[index].isSent = true
       guard let content = content(of: requests[index].kind) else { continue }
       return L2CAP.Signal(identifier: requests[index].identifier, content: content)
@@ -244,6 +245,8 @@ struct CreditChannels {
   mutating func endRequest(at place: Int, _ identifiers: inout SignalIdentifiers) -> ChannelRequest {
     let request = requests.remove(at: place)
     identifiers.close(request.identifier)
+    // Others may have waited for that.
+    owesSignals = true
     return request
   }
 

@@ -32,6 +32,7 @@ extension CreditChannels {
     while let place = requests.firstIndex(where: { $0.until <= now }) {
       if case .open(let ids, let token) = requests[place].kind, requests[place].isSent, !requests[place].isLapsed {
         requests[place].lapse(at: now)
+        owesSignals = true
         for _ in ids { events.append(.openFailed(token, .timeout)) }
       } else {
         fail(endRequest(at: place, &identifiers), .timeout, &identifiers)
@@ -130,5 +131,7 @@ extension L2CAP.ConnectionResult {
   }
 
   /// Whether the answer is still to come · 4.26.
-  fileprivate var isPending: Bool { self == .pending || self == .authenticationPending || self == .authorizationPending }
+  fileprivate var isPending: Bool {
+    self == .pending || self == .authenticationPending || self == .authorizationPending
+  }
 }

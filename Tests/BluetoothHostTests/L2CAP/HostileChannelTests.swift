@@ -220,7 +220,8 @@ struct HostileChannelTests {
   }
 
   @Test(
-    "L10 signalling MTU: long, several, unknown and ill-measured commands get a Command Reject; no response is answered")
+    "L10 signalling MTU: long, several, unknown and ill-measured commands get a Command Reject; no response is answered"
+  )
   func commands() throws {
     var stand = ChannelStand()
     let credits: [UInt8] = [0x16, 2, 4, 0, 0x41, 0, 1, 0]

@@ -13,7 +13,8 @@ struct SignallingVectorTests {
   }
 
   private func octets(_ value: Any?) throws -> [UInt8] {
-    try #require([UInt8](hexadecimal: try #require(value as? String)))
+    let text = try #require(value as? String)
+    return try #require([UInt8](hexadecimal: text))
   }
 
   @Test("Every section of the PDU vectors is known here, and has as many rows as are tested")
