@@ -155,7 +155,7 @@ struct ChannelAnswerTests {
     #expect(stand.bench.host.deadline == nil)
   }
 
-  @Test("A Disconnection Response counts if identifier and ends are right, else the number stays taken until the timeout")
+  @Test("A Disconnection Response counts if identifier and ends are right, else the number stays taken")
   func disconnectionResponses() throws {
     var stand = ChannelStand()
     let local = try #require(stand.open([0x50]).first)
