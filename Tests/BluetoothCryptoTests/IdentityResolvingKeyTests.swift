@@ -20,8 +20,10 @@ struct IdentityResolvingKeyTests {
     let rows = try #require(try TestVectors.load("advertising")["rpa"] as? [[String: Any]])
     #expect(rows.count == 8)
     for row in rows {
-      let irk = try #require([UInt8](hexadecimal: try #require(row["irk"] as? String)))
-      let key = try #require(IdentityResolvingKey(try #require(Block(irk))))
+      let digits = try #require(row["irk"] as? String)
+      let octets = try #require([UInt8](hexadecimal: digits))
+      let block = try #require(Block(octets))
+      let key = try #require(IdentityResolvingKey(block))
       let text = try #require(row["address"] as? String)
       let address = try #require(UInt64(text.filter(\.isHexDigit), radix: 16))
       #expect(key.resolves(address) == row["resolves"] as? Bool, "\(row["id"] ?? "")")
