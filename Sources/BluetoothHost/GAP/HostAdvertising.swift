@@ -50,6 +50,20 @@ package struct HostAdvertising: Hashable, Sendable {
     self.scanResponse = scanResponse
   }
 
+  /// Advertises a characteristic's value as the data of its service, where there is room: in the data, else in the scan
+  /// response · Vol 3, Part G, 2.7. False: there is none.
+  @discardableResult
+  package mutating func append(_ value: ByteSlice, broadcastOf service: BluetoothUUID) -> Bool {
+    let isScannable = shape.type == .connectableScannableUndirected || shape.type == .scannableUndirected
+    for part in isScannable ? [\HostAdvertising.data, \.scanResponse] : [\HostAdvertising.data] {
+      var builder = AdvertisingDataBuilder(capacity: AdvertisingData.maximumLegacyLength - self[keyPath: part].count)
+      guard builder.appendServiceData(service, value.bytes) else { continue }
+      self[keyPath: part] = ByteSlice(self[keyPath: part].bytes + builder.octets)
+      return true
+    }
+    return false
+  }
+
   /// The same with the Flags that its mode demands; nil: there is no room for them.
   var inMode: HostAdvertising? {
     guard limit != nil else { return self }

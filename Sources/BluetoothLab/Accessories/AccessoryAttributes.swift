@@ -10,9 +10,18 @@ struct AccessoryAttributes {
 
   private var paths: [(handle: AttributeHandle, path: CharacteristicPath)] = []
   private var subscriptions: [Subscription] = []
+  /// What clients have configured to be broadcast.
+  private var broadcasts: Set<AttributeHandle> = []
+  private var declarations: [(service: AttributeUUID, handle: AttributeHandle)] = []
 
-  mutating func add(_ service: AccessoryService, at handles: [AttributeHandle]) {
-    for (characteristic, handle) in zip(service.characteristics, handles) {
+  /// The services that `service` includes, as far as they are there.
+  func includes(of service: AccessoryService) -> [AttributeHandle] {
+    service.includes.compactMap { included in declarations.first { $0.service == included }?.handle }
+  }
+
+  mutating func add(_ service: AccessoryService, at placement: GATTServicePlacement) {
+    declarations.append((service.uuid, placement.range.lowerBound))
+    for (characteristic, handle) in zip(service.characteristics, placement.values) {
       paths.append((handle, CharacteristicPath(characteristic.uuid, of: service.uuid)))
     }
   }
@@ -23,6 +32,20 @@ struct AccessoryAttributes {
   /// What somebody listens to, each once.
   var subscribed: [CharacteristicPath] {
     paths.filter { entry in subscriptions.contains { $0.handle == entry.handle } }.map(\.path)
+  }
+
+  /// What somebody listens to, or hears of by advertising, each once.
+  var observed: [CharacteristicPath] {
+    if broadcasts.isEmpty { return subscribed }
+    return paths.filter { entry in
+      isBroadcast(entry.handle) || subscriptions.contains { $0.handle == entry.handle }
+    }.map(\.path)
+  }
+
+  func isBroadcast(_ handle: AttributeHandle) -> Bool { broadcasts.contains(handle) }
+
+  mutating func setBroadcast(of handle: AttributeHandle, _ isOn: Bool) {
+    if isOn { broadcasts.insert(handle) } else { broadcasts.remove(handle) }
   }
 
   func subscribers(of handle: AttributeHandle) -> [HCI.ConnectionHandle] {
@@ -38,16 +61,60 @@ struct AccessoryAttributes {
 }
 
 extension AccessoryService {
-  var definition: GATTServiceDefinition {
+  /// - Parameter includes: the declarations of the included services.
+  func definition(includes: [AttributeHandle]) -> GATTServiceDefinition {
     GATTServiceDefinition(
-      uuid: uuid.value, isPrimary: true, includes: [],
+      uuid: uuid.value, isPrimary: isPrimary, includes: includes,
       characteristics: characteristics.map { characteristic in
-        let properties = GATTProperties(rawValue: characteristic.properties.rawValue)
-        var permissions: GATTPermissions = []
-        if properties.contains(.read) { permissions.insert(.readable) }
-        if !properties.isDisjoint(with: [.write, .writeWithoutResponse]) { permissions.insert(.writeable) }
-        return GATTCharacteristicDefinition(
-          uuid: characteristic.uuid.value, properties: properties, permissions: permissions, value: nil)
+        GATTCharacteristicDefinition(
+          uuid: characteristic.uuid.value, properties: GATTProperties(rawValue: characteristic.properties.rawValue),
+          extendedProperties: characteristic.extendedProperties, permissions: characteristic.permissions, value: nil,
+          descriptors: characteristic.descriptors.map(definition))
       })
+  }
+
+  private func definition(of descriptor: AccessoryDescriptor) -> GATTDescriptorDefinition {
+    switch descriptor {
+    case .userDescription(let text, let isWritable):
+      return GATTDescriptorDefinition(
+        uuid: 0x2901, content: .stored(ByteSlice(Array(text.utf8))),
+        permissions: isWritable ? [.readable, .writeable] : .readable)
+    case .presentationFormat(let format, let exponent, let unit, let namespace, let description):
+      let octets = [
+        format, UInt8(bitPattern: exponent), UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8), namespace,
+        UInt8(truncatingIfNeeded: description), UInt8(description >> 8),
+      ]
+      return GATTDescriptorDefinition(uuid: 0x2904, value: ByteSlice(octets))
+    case .aggregateFormat(let parts):
+      return GATTDescriptorDefinition(uuid: 0x2905, content: .formats(parts.compactMap(formatPath)))
+    case .other(let uuid, let octets):
+      return GATTDescriptorDefinition(uuid: uuid.value, value: ByteSlice(octets))
+    }
+  }
+
+  /// Where the first presentation format of a characteristic stands.
+  private func formatPath(of uuid: AttributeUUID) -> GATTDescriptorPath? {
+    guard let characteristic = characteristics.firstIndex(where: { $0.uuid == uuid }) else { return nil }
+    let format = characteristics[characteristic].descriptors.firstIndex {
+      if case .presentationFormat = $0 { true } else { false }
+    }
+    return format.map { GATTDescriptorPath(characteristic: characteristic, descriptor: $0) }
+  }
+}
+
+extension AccessoryCharacteristic {
+  fileprivate var permissions: GATTPermissions {
+    var permissions: GATTPermissions = []
+    if properties.contains(.read) { permissions.insert(.readable) }
+    if !properties.isDisjoint(with: [.write, .writeWithoutResponse]) { permissions.insert(.writeable) }
+    return permissions
+  }
+
+  fileprivate var extendedProperties: GATTExtendedProperties {
+    var extended: GATTExtendedProperties = []
+    if hasReliableWrite { extended.insert(.reliableWrite) }
+    let isWritable = descriptors.contains { if case .userDescription(_, true) = $0 { true } else { false } }
+    if isWritable { extended.insert(.writableAuxiliaries) }
+    return extended
   }
 }

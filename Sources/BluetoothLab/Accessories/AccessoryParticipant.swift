@@ -112,7 +112,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
 
   /// Somebody does something with the accessory; whoever listens to what has changed is told.
   func act(at now: Instant, _ body: (inout A, inout AccessorySession) -> Void) {
-    let before = attributes.subscribed.map { ($0, accessory.value(of: $0)) }
+    let before = attributes.observed.map { ($0, accessory.value(of: $0)) }
     happen(at: now, body)
     for (path, value) in before where accessory.value(of: path) != value { notify(path, at: now) }
     exchange(at: now)
@@ -147,10 +147,15 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     guard let handle = attributes.handle(of: path) else { return }
     let value = ByteSlice(accessory.value(of: path))
     for link in attributes.subscribers(of: handle) { host.update(handle, with: value, on: link, at: now) }
+    if attributes.isBroadcast(handle), progress != nil { advertise(at: now) }
   }
 
   private func advertise(at now: Instant) {
-    if let current = progress?.current(lastCentral: lastCentral) {
+    if var current = progress?.current(lastCentral: lastCentral) {
+      for broadcast in host.broadcasts {
+        guard let path = attributes.path(at: broadcast.handle) else { continue }
+        current.append(ByteSlice(accessory.value(of: path)), broadcastOf: broadcast.service)
+      }
       host.startAdvertising(current, at: now)
     } else {
       host.stopAdvertising(at: now)
@@ -203,7 +208,10 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       guard let path = attributes.path(at: handle) else { break }
       attributes.setSubscription(of: link, to: handle, !subscription.isEmpty)
       happen(at: now) { $0.subscriptionChanged(path, !subscription.isEmpty, &$1) }
-    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .updateSent, .broadcastChanged: break
+    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .updateSent: break
+    case .broadcastChanged(let handle, let isOn):
+      attributes.setBroadcast(of: handle, isOn)
+      if progress != nil { advertise(at: now) }
     }
   }
 
@@ -232,8 +240,9 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   }
 
   private func add(_ service: AccessoryService, at now: Instant) {
-    guard case .success(let placement) = host.addService(service.definition, at: now) else { return }
-    attributes.add(service, at: placement.values)
+    let definition = service.definition(includes: attributes.includes(of: service))
+    guard case .success(let placement) = host.addService(definition, at: now) else { return }
+    attributes.add(service, at: placement)
   }
 
   // MARK: Between host and controller

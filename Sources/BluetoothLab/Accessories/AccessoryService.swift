@@ -4,6 +4,11 @@ public struct AccessoryService: Hashable, Sendable {
   public var uuid: AttributeUUID
   /// What it has.
   public var characteristics: [AccessoryCharacteristic]
+  /// Whether clients find it by itself; else only where another service includes it · Vol 3, Part G, 3.1.
+  public var isPrimary = true
+  /// Services that this one includes · Vol 3, Part G, 3.2. They stand before it in `Accessory.services`; others are left
+  /// out.
+  public var includes: [AttributeUUID] = []
 
   /// A primary service.
   public init(_ uuid: AttributeUUID, _ characteristics: [AccessoryCharacteristic]) {
@@ -20,6 +25,9 @@ public struct AccessoryCharacteristic: Hashable, Sendable {
     public let rawValue: UInt8
     /// The properties of these bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// A client can have its value advertised to everybody, as Service Data: by the Server Characteristic Configuration,
+    /// which is there by itself.
+    public static let broadcast = Properties(rawValue: 0x01)
     /// It can be read.
     public static let read = Properties(rawValue: 0x02)
     /// It can be written without an answer.
@@ -36,12 +44,31 @@ public struct AccessoryCharacteristic: Hashable, Sendable {
   public var uuid: AttributeUUID
   /// What may be done with it.
   public var properties: Properties
+  /// It says that it can be written together with others, all or none · Vol 3, Part G, 3.3.3.1.
+  public var hasReliableWrite = false
+  /// What describes it, besides the descriptors that are there by themselves: configurations and extended properties.
+  public var descriptors: [AccessoryDescriptor] = []
 
   /// A characteristic.
   public init(_ uuid: AttributeUUID, _ properties: Properties) {
     self.uuid = uuid
     self.properties = properties
   }
+}
+
+/// What describes a characteristic of an accessory · Vol 3, Part G, 3.3.3.
+public enum AccessoryDescriptor: Hashable, Sendable {
+  /// Characteristic User Description, which clients may change where it is writable.
+  case userDescription(String, isWritable: Bool = false)
+  /// Characteristic Presentation Format: a format type, a power of ten, a unit, and a description in a namespace, all of
+  /// the assigned numbers.
+  case presentationFormat(
+    format: UInt8, exponent: Int8 = 0, unit: UInt16, namespace: UInt8 = 1, description: UInt16 = 0)
+  /// Characteristic Aggregate Format: the value has the parts that the first presentation formats of these characteristics
+  /// of the same service describe, in this order.
+  case aggregateFormat([AttributeUUID])
+  /// Another descriptor, which can be read.
+  case other(AttributeUUID, [UInt8])
 }
 
 /// Names a characteristic of an accessory by the service that it stands in.

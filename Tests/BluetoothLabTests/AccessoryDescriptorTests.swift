@@ -1,0 +1,129 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite("Descriptors of accessories")
+struct AccessoryDescriptorTests {
+  @Test("A central discovers an accessory's descriptors and included services, and reads what they say")
+  func descriptors() async throws {
+    let meeting = Encounter(Station())
+    #expect(await meeting.prepare())
+    let peripheral = try #require(meeting.app.peripheral)
+    let reader = DescriptorReader()
+    peripheral.delegate = reader
+    let temperature = try #require(meeting.app.characteristic("2A6E"))
+    let both = try #require(meeting.app.characteristic("2A9F"))
+    peripheral.discoverDescriptors(for: temperature)
+    peripheral.discoverDescriptors(for: both)
+    let service = try #require(peripheral.services?.first { $0.uuid == CBUUID(string: "181A") })
+    peripheral.discoverIncludedServices(nil, for: service)
+    await meeting.world.run(for: .seconds(1))
+    #expect(service.includedServices?.map(\.uuid) == [CBUUID(string: "180F")])
+    #expect(temperature.descriptors?.map(\.uuid.uuidString) == ["2900", "2901", "2903", "2904"])
+    #expect(both.descriptors?.map(\.uuid.uuidString) == ["2905"])
+    for descriptor in (temperature.descriptors ?? []) + (both.descriptors ?? []) {
+      peripheral.readValue(for: descriptor)
+    }
+    await meeting.world.run(for: .seconds(1))
+    #expect(reader.values["2900"] as? NSNumber == 3)
+    #expect(reader.values["2901"] as? String == "Roof")
+    #expect(reader.values["2904"] as? Data == Data([0x0E, 0xFE, 0x2F, 0x27, 1, 0, 0]))
+    // The handles of the two formats, of which the other one's stands last in its characteristic.
+    #expect((reader.values["2905"] as? Data)?.count == 4)
+  }
+
+  @Test("A client that may changes the user description, and finds it changed")
+  func userDescription() async throws {
+    let meeting = Encounter(Station())
+    #expect(await meeting.prepare())
+    let peripheral = try #require(meeting.app.peripheral)
+    let reader = DescriptorReader()
+    peripheral.delegate = reader
+    let temperature = try #require(meeting.app.characteristic("2A6E"))
+    peripheral.discoverDescriptors(for: temperature)
+    await meeting.world.run(for: .seconds(1))
+    let description = try #require(temperature.descriptors?.first { $0.uuid.uuidString == "2901" })
+    peripheral.writeValue(Data("Cellar".utf8), for: description)
+    peripheral.readValue(for: description)
+    await meeting.world.run(for: .seconds(1))
+    #expect(reader.values["2901"] as? String == "Cellar")
+    #expect(reader.errors.isEmpty)
+  }
+
+  @Test("A value that a client has configured to be broadcast is advertised to everybody, and follows its changes")
+  func broadcast() async throws {
+    let meeting = Encounter(Station())
+    let listener = Explorer(on: meeting.world.device(named: "listener", at: Position(x: -2)), connects: false)
+    #expect(await meeting.prepare())
+    #expect(listener.serviceData("181A") == nil)
+    let peripheral = try #require(meeting.app.peripheral)
+    let temperature = try #require(meeting.app.characteristic("2A6E"))
+    let reader = DescriptorReader()
+    peripheral.delegate = reader
+    peripheral.discoverDescriptors(for: temperature)
+    await meeting.world.run(for: .seconds(1))
+    let configuration = try #require(temperature.descriptors?.first { $0.uuid.uuidString == "2903" })
+    peripheral.writeValue(Data([1, 0]), for: configuration)
+    await meeting.world.run(for: .seconds(1))
+    meeting.app.manager.cancelPeripheralConnection(peripheral)
+    await meeting.world.run(for: .seconds(3))
+    #expect(listener.serviceData("181A") == Data([0x34, 0x08]))
+    meeting.accessory.update { $0.hundredths = 2_101 }
+    await meeting.world.run(for: .seconds(3))
+    #expect(listener.serviceData("181A") == Data([0x35, 0x08]))
+  }
+}
+
+/// A weather station on a roof.
+private struct Station: Accessory {
+  var hundredths: Int16 = 2_100
+
+  var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags(), .name("Station")])) }
+
+  var services: [AccessoryService] {
+    var temperature = AccessoryCharacteristic("2A6E", [.read, .broadcast])
+    temperature.hasReliableWrite = true
+    temperature.descriptors = [
+      .userDescription("Roof", isWritable: true), .presentationFormat(format: 0x0E, exponent: -2, unit: 0x272F),
+    ]
+    var humidity = AccessoryCharacteristic("2A6F", .read)
+    humidity.descriptors = [.presentationFormat(format: 0x06, exponent: -2, unit: 0x27AD)]
+    var both = AccessoryCharacteristic("2A9F", .read)
+    both.descriptors = [.aggregateFormat(["2A6E", "2A6F"])]
+    var sensing = AccessoryService("181A", [temperature, humidity, both])
+    sensing.includes = ["180F"]
+    return [AccessoryService("180F", [AccessoryCharacteristic("2A19", .read)]), sensing]
+  }
+
+  func value(of path: CharacteristicPath) -> [UInt8] {
+    let temperature = withUnsafeBytes(of: hundredths.littleEndian) { Array($0) }
+    switch path.characteristic {
+    case "2A6E": return temperature
+    case "2A6F": return [0x10, 0x27]
+    case "2A9F": return temperature + [0x10, 0x27]
+    default: return [77]
+    }
+  }
+}
+
+/// Writes down what descriptors say.
+private final class DescriptorReader: NSObject, CBPeripheralDelegate {
+  private(set) var values: [String: Any] = [:]
+  private(set) var errors: [any Error] = []
+
+  func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?) {
+    if let error { errors.append(error) }
+    values[descriptor.uuid.uuidString] = descriptor.value
+  }
+
+  func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?) {
+    if let error { errors.append(error) }
+  }
+}
+
+extension Explorer {
+  /// What has last been advertised as the data of a service.
+  fileprivate func serviceData(_ uuid: String) -> Data? {
+    (advertisement[CBAdvertisementDataServiceDataKey] as? [CBUUID: Data])?[CBUUID(string: uuid)]
+  }
+}
