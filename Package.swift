@@ -140,6 +140,7 @@ if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
     ("hci-commands", ["FuzzSupport", "BluetoothWire"]),
     ("characteristic-values", ["BluetoothNumbers"]),
     ("advertising-data", ["BluetoothWire"]),
+    ("att-server", ["BluetoothHost", "BluetoothWire"]),
   ]
   for target in fuzzTargets {
     package.targets.append(

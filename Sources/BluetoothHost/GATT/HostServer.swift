@@ -8,6 +8,19 @@ extension Host {
     set { awayClients = newValue }
   }
 
+  /// Serves another Device Name.
+  package mutating func setDeviceName(_ name: String) { database.setDeviceName(name) }
+
+  /// Serves other Peripheral Preferred Connection Parameters; nil: none in particular · Vol 3, Part C, 12.3.
+  package mutating func setPreferredParameters(_ parameters: ConnectionParameters?) {
+    database.setPreferredParameters(parameters)
+  }
+
+  /// Says whether this device, as a central, may be addressed by private addresses · Vol 3, Part C, 12.4.
+  package mutating func setCentralAddressResolution(_ isSupported: Bool) {
+    database.setCentralAddressResolution(isSupported)
+  }
+
   /// The link is protected in another way from now on.
   package mutating func setSecurity(_ security: LinkSecurity, on handle: HCI.ConnectionHandle, at now: Instant) {
     guard let index = index(of: handle) else { return }

@@ -122,4 +122,18 @@ struct GATTDatabaseTests {
       if let index { #expect(database.attributes[index].handle == handle) }
     }
   }
+
+  @Test("The GAP service says which parameters are preferred, and whether private addresses are resolved")
+  func gapValues() {
+    var client = HostileClient()
+    #expect(client.send("080100ffff042a") == [hex("090a 0700 ffffffff0000ffff")])
+    #expect(client.send("080100ffffa62a") == [hex("0903 0900 00")])
+    client.bench.host.setPreferredParameters(
+      ConnectionParameters(minimumInterval: 12, maximumInterval: 24, latency: 4, supervisionTimeout: 600))
+    client.bench.host.setCentralAddressResolution(true)
+    client.bench.host.setDeviceName("Lamp")
+    #expect(client.send("0a0700") == [hex("0b 0c00 1800 0400 5802")])
+    #expect(client.send("0a0900") == [hex("0b01")])
+    #expect(client.send("0a0300") == [hex("0b") + ByteSlice("Lamp".utf8)])
+  }
 }
