@@ -132,12 +132,14 @@ let package = Package(
 if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
   package.targets.append(
     .target(
-      name: "FuzzSupport", dependencies: ["BluetoothController", "BluetoothRadio", "BluetoothWire"],
+      name: "FuzzSupport", dependencies: ["BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothWire"],
       path: "Fuzz/Support", swiftSettings: settings))
   let fuzzTargets: [(name: String, dependencies: [Target.Dependency])] = [
     ("advertising-pdus", ["FuzzSupport", "BluetoothWire"]),
     ("link-layer", ["FuzzSupport", "BluetoothWire"]),
     ("hci-commands", ["FuzzSupport", "BluetoothWire"]),
+    ("l2cap-signalling", ["FuzzSupport", "BluetoothHost", "BluetoothWire"]),
+    ("credit-channels", ["FuzzSupport", "BluetoothHost", "BluetoothWire"]),
     ("characteristic-values", ["BluetoothNumbers"]),
     ("advertising-data", ["BluetoothWire"]),
     ("att-server", ["BluetoothHost", "BluetoothWire"]),
