@@ -36,7 +36,13 @@ struct GATTRequirement: Hashable {
   var authorization = false
 
   /// Why access is refused to a link with this security; nil: it is not · Vol 3, Part C, 10.3.1.
+  @inline(__always)
   func refusal(for security: LinkSecurity) -> ATT.ErrorCode? {
+    if level == .none, keySize == 0, !authorization { return nil }
+    return reason(for: security)
+  }
+
+  private func reason(for security: LinkSecurity) -> ATT.ErrorCode? {
     if level != .none || keySize > 0 {
       guard security.level > .none else {
         return security.hasKey ? .insufficientEncryption : .insufficientAuthentication
@@ -107,15 +113,19 @@ struct GATTAttribute {
   }
 
   /// Why this link may not read it; nil if it may.
+  // Inlined: a call would be handed a copy of the attribute.
+  @inline(__always)
   func readError(_ security: LinkSecurity) -> ATT.ErrorCode? {
     access.contains(.read) ? reading.refusal(for: security) : .readNotPermitted
   }
 
   /// Why this link may not write it in this way; nil if it may.
+  @inline(__always)
   func writeError(_ way: Access, _ security: LinkSecurity) -> ATT.ErrorCode? {
     access.contains(way) ? writing.refusal(for: security) : .writeNotPermitted
   }
 
+  @inline(__always)
   func allowsLength(_ count: Int) -> Bool { count >= Int(lengths.minimum) && count <= Int(lengths.maximum) }
 }
 

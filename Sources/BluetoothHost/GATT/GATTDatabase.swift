@@ -148,9 +148,12 @@ package struct GATTDatabase {
 
   /// Where the first attribute with a handle of at least `handle` stands in `attributes`.
   func firstIndex(from handle: AttributeHandle) -> Int {
-    // As long as nothing was removed there is no gap.
+    // As long as nothing was removed there is no gap, and later most attributes stand behind all gaps.
+    guard let last = attributes.last?.handle, handle <= last else { return attributes.count }
     let likely = Int(handle) - 1
     if likely >= 0, likely < attributes.count, attributes[likely].handle == handle { return likely }
+    let behindGaps = likely - (Int(last) - attributes.count)
+    if behindGaps >= 0, attributes[behindGaps].handle == handle { return behindGaps }
     var low = 0
     var high = attributes.count
     while low < high {
