@@ -38,7 +38,11 @@ extension GATTServer {
   mutating func read(
     _ handle: AttributeHandle, _ database: inout GATTDatabase, _ context: inout GATTContext
   ) throws(Refusal) -> ATT.PDU? {
-    let index = try readable(handle, database, context)
+    guard let index = database.index(of: handle) else { throw Refusal(handle: handle, code: .invalidHandle) }
+    // One copy for all that is looked at.
+    let attribute = database.attributes[index]
+    if let code = attribute.readError(context.security) { throw Refusal(handle: handle, code: code) }
+    if case .stored(let value) = attribute.content { return .readResponse(value: value.prefix(context.mtu - 1)) }
     guard let value = storedValue(at: index, &database, context) else {
       ask(.read, .readRequest, handle, offset: 0, &context)
       return nil

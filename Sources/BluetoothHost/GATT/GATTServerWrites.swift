@@ -51,10 +51,11 @@ extension GATTServer {
     _ handle: AttributeHandle, _ value: ByteSlice, _ way: GATTAttribute.Access, _ database: inout GATTDatabase,
     _ context: inout GATTContext
   ) {
-    guard let index = try? writable(handle, way, database, context),
-      database.attributes[index].allowsLength(value.count)
-    else { return }
-    if case .dynamic = database.attributes[index].content {
+    guard let index = database.index(of: handle) else { return }
+    // One copy for all that is looked at.
+    let attribute = database.attributes[index]
+    guard attribute.writeError(way, context.security) == nil, attribute.allowsLength(value.count) else { return }
+    if case .dynamic = attribute.content {
       context.events.append(
         .writeRequested(nil, GATTWriteParts(GATTWritePart(handle: handle, offset: 0, value: value))))
     } else {
