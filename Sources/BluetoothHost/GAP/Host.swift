@@ -26,6 +26,8 @@ package struct Host {
   /// What peers may open channels to.
   var listeners: CreditChannels.Listeners = [:]
   var allLinks: [HostLink] = []
+  /// What is known of servers that are not connected.
+  var caches = GATTCacheStore()
   /// ACL packets that the controller has.
   var outstanding = 0
   /// Whether any link may have something to send; false only when none has.

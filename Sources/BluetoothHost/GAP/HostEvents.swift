@@ -110,6 +110,7 @@ extension Host {
     if role == .central, let length = controller.maximumDataLength, controller.supports(.leSetDataLength) {
       commands.append(.leSetDataLength(link.handle, length), for: .other)
     }
+    if let cache = caches[peer] { allLinks[index].bearer.offer(cache) }
     allLinks[index].bearer.start(at: now)
     serve(index, at: now)
   }
@@ -129,6 +130,7 @@ extension Host {
     }
     let link = allLinks.remove(at: index)
     keepClient(of: link)
+    caches.keep(link.bearer.cache, of: link.link.peer)
     // What the controller had for this link is gone; it does not complete it · Vol 4, Part E, 4.3.
     outstanding -= link.outstanding
     initiator.linkEnded(link.link.peer)

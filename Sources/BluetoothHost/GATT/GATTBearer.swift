@@ -36,6 +36,17 @@ package struct GATTBearer {
     set { server.signatureVerifier = newValue }
   }
 
+  /// What signs the client's Signed Write Commands; nil: nobody does.
+  package var signer: GATTSigner? {
+    get { context.signer }
+    set { context.signer = newValue }
+  }
+  /// What the client has found out about the server, for the next link to it.
+  package var cache: GATTCache? { client.watch.cache }
+
+  /// What the last link to the same server has left: discoveries are answered from it if the server's hash says so.
+  package mutating func offer(_ cache: GATTCache) { client.watch.offer(cache) }
+
   /// The link is there. A central begins with the MTU exchange.
   package mutating func start(at now: Instant) {
     if role == .central, !isClosed { client.exchangeMTU(&context) }
@@ -49,7 +60,7 @@ package struct GATTBearer {
     case nil, .request, .command: server.receive(octets, database: &database, context: &context)
     case .response:
       guard let opcode, octets.count <= mtu else { break }
-      client.receiveResponse(opcode, octets, context: &context)
+      client.receiveResponse(opcode, octets, at: now, context: &context)
     case .notification, .indication:
       guard octets.count <= mtu else { break }
       client.receiveValue(octets, context: &context)
@@ -57,18 +68,22 @@ package struct GATTBearer {
       guard octets.count == 1 else { break }
       server.confirm(&context)
     }
-    closeIfNeeded()
+    closeIfNeeded(at: now)
   }
 
   package mutating func timeReached(_ now: Instant) {
-    guard let deadline, deadline <= now else { return }
-    context.closed = .timeout
-    closeIfNeeded()
+    guard !isClosed else { return }
+    if let overdue = earliest(client.transactionDeadline, server.deadline), overdue <= now {
+      context.closed = .timeout
+      closeIfNeeded(at: now)
+    } else {
+      client.timeReached(now, context: &context)
+    }
   }
 
   /// Begins a procedure of the client as soon as those before it have ended; it ends with `GATTEvent.completed`.
   package mutating func request(_ request: GATTRequest, token: GATTToken, at now: Instant) {
-    client.request(request, token: token, context: &context)
+    client.request(request, token: token, at: now, context: &context)
   }
 
   /// Answers a request of the peer; `value` is what a read gives, from the offset that was asked for, and empty for a
@@ -131,7 +146,7 @@ package struct GATTBearer {
     return pdu
   }
 
-  private mutating func closeIfNeeded() {
-    if let reason = context.closed { client.close(reason, &context) }
+  private mutating func closeIfNeeded(at now: Instant) {
+    if let reason = context.closed { client.close(reason, at: now, &context) }
   }
 }

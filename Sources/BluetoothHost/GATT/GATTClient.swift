@@ -8,7 +8,7 @@ struct GATTClient {
     case above(GATTToken)
     /// The MTU exchange.
     case link
-    /// The client's own subscription to Service Changed.
+    /// The client's own watch over the database.
     case watch
   }
 
@@ -24,8 +24,11 @@ struct GATTClient {
     case discoverDescriptors(in: ClosedRange<AttributeHandle>)
     case read(AttributeHandle)
     case readRest(AttributeHandle)
+    case readByType(in: ClosedRange<AttributeHandle>)
+    case readMultiple
     case write
-    case prepareWrite(AttributeHandle, ByteSlice, part: Range<Int>)
+    /// These octets of the value with this place in `writes`.
+    case prepareWrite(Int, Range<Int>)
     case executeWrite
     /// The prepared parts are given up because of this.
     case cancelWrite(GATTError)
@@ -49,16 +52,37 @@ struct GATTClient {
     var descriptors: [GATTDescriptor] = []
   }
 
+  /// What the discovery that is under way looks for.
+  struct Discovery {
+    let target: GATTDiscovery
+    /// nil: all that there is.
+    let uuid: BluetoothUUID?
+    /// The database has changed meanwhile where it looks.
+    var isStale = false
+    var restarts = 0
+  }
+
   private var transaction = ATTTransaction()
   private var current: (owner: Owner, procedure: Procedure)?
   private var queue: Deque<(token: GATTToken, request: GATTRequest)> = []
   private var confirmations = 0
+  private(set) var discovery: Discovery?
   var found = Findings()
   /// A long value as far as it has been read.
   var longValue: [UInt8] = []
-  private(set) var watch = GATTServiceChangedWatch()
+  /// What is prepared part by part.
+  var writes: [GATTWritePart] = []
+  var watch = GATTDatabaseWatch()
 
-  var deadline: Instant? { transaction.deadline }
+  /// How often a discovery of the whole database is begun again because that has changed.
+  private static let maximumRestarts = 3
+  /// Confirmations that may wait for room on the link; a server that does not wait for them gets no more.
+  private static let maximumConfirmations = 16
+
+  /// When the request on its way has to be answered.
+  var transactionDeadline: Instant? { transaction.deadline }
+
+  var deadline: Instant? { current == nil ? watch.deadline : transaction.deadline }
 
   // MARK: Requests
 
@@ -69,22 +93,37 @@ struct GATTClient {
     transaction.begin(.exchangeMTURequest(clientReceiveMTU: UInt16(context.maximumMTU)))
   }
 
-  mutating func request(_ request: GATTRequest, token: GATTToken, context: inout GATTContext) {
+  mutating func request(_ request: GATTRequest, token: GATTToken, at now: Instant, context: inout GATTContext) {
     if let reason = context.closed {
       context.events.append(.completed(token, .failure(reason)))
       return
     }
     queue.append((token, request))
-    startNext(&context)
+    watch.linkWasUsed(at: now)
+    startNext(at: now, &context)
   }
 
-  /// Begins what waits, until something is on its way. The client's own affairs come last.
-  private mutating func startNext(_ context: inout GATTContext) {
+  mutating func timeReached(_ now: Instant, context: inout GATTContext) { startNext(at: now, &context) }
+
+  /// Begins what waits, until something is on its way. The client's own affairs come last; only the hash of the database
+  /// comes before a discovery that it may spare.
+  private mutating func startNext(at now: Instant, _ context: inout GATTContext) {
     while current == nil {
-      if let next = queue.popFirst() {
-        follow(begin(next.request, context), owner: .above(next.token), &context)
-      } else if let request = watch.nextRequest {
-        follow(begin(request, context), owner: .watch, &context)
+      if !queue.isEmpty {
+        if watch.comesFirst, queue[0].request.discovery != nil {
+          follow(begin(watch.firstTask()), owner: .watch, at: now, &context)
+          continue
+        }
+        let next = queue.removeFirst()
+        follow(begin(next.request, owner: .above(next.token), context), owner: .above(next.token), at: now, &context)
+      } else if let task = watch.nextTask(at: now) {
+        let step: Step
+        if case .request(let request) = task {
+          step = begin(request, owner: .watch, context)
+        } else {
+          step = begin(task)
+        }
+        follow(step, owner: .watch, at: now, &context)
       } else {
         return
       }
@@ -92,35 +131,51 @@ struct GATTClient {
   }
 
   /// Sends what comes next, or tells the result.
-  private mutating func follow(_ step: Step, owner: Owner, _ context: inout GATTContext) {
+  private mutating func follow(_ step: Step, owner: Owner, at now: Instant, _ context: inout GATTContext) {
     switch step {
     case .request(let pdu, let procedure):
       current = (owner, procedure)
       transaction.begin(pdu)
-    case .done(let response): finish(owner, .success(response), &context)
-    case .failed(let error): finish(owner, .failure(error), &context)
+    case .done(let response): finish(owner, .success(response), at: now, &context)
+    case .failed(let error): finish(owner, .failure(error), at: now, &context)
     }
   }
 
   private mutating func finish(
-    _ owner: Owner, _ result: Result<GATTResponse, GATTError>, _ context: inout GATTContext
+    _ owner: Owner, _ result: Result<GATTResponse, GATTError>, at now: Instant, _ context: inout GATTContext
   ) {
     current = nil
-    found = Findings()
+    let discovery = discovery
+    if discovery != nil {
+      self.discovery = nil
+      found = Findings()
+    }
+    if !writes.isEmpty { writes = [] }
     switch owner {
     case .above(let token):
-      if case .success(.services(let services)) = result { watch.discovered(services) }
+      watch.linkWasUsed(at: now)
+      watch.requestCompleted()
+      if case .success(let response) = result { learn(response, from: discovery) }
       context.events.append(.completed(token, result))
-    case .watch: watch.advance(result)
+    case .watch:
+      if case .changed(let range) = watch.advance(result) { tellChange(range, &context) }
     case .link: break
     }
   }
 
+  /// What those above are told is watched over from now on.
+  private mutating func learn(_ response: GATTResponse, from discovery: Discovery?) {
+    if let discovery, discovery.uuid == nil { watch.learned(response, from: discovery.target) }
+    if case .services(let services) = response {
+      watch.discovered(services, isComplete: discovery.map { $0.uuid == nil } ?? false)
+    }
+  }
+
   /// The bearer is closed: nothing that waits will be answered.
-  mutating func close(_ reason: GATTError, _ context: inout GATTContext) {
+  mutating func close(_ reason: GATTError, at now: Instant, _ context: inout GATTContext) {
     transaction.cancel()
     confirmations = 0
-    if let current { finish(current.owner, .failure(reason), &context) }
+    if let current { finish(current.owner, .failure(reason), at: now, &context) }
     while let next = queue.popFirst() { context.events.append(.completed(next.token, .failure(reason))) }
   }
 
@@ -134,15 +189,17 @@ struct GATTClient {
     }
     guard let pdu = transaction.take(at: now) else { return nil }
     if let current, case .writeWithoutResponse = current.procedure {
-      finish(current.owner, .success(.done), &context)
-      startNext(&context)
+      finish(current.owner, .success(.done), at: now, &context)
+      startNext(at: now, &context)
     }
     return pdu
   }
 
-  mutating func receiveResponse(_ opcode: ATT.Opcode, _ octets: ByteSlice, context: inout GATTContext) {
+  mutating func receiveResponse(
+    _ opcode: ATT.Opcode, _ octets: ByteSlice, at now: Instant, context: inout GATTContext
+  ) {
     guard let (owner, procedure) = current else { return }
-    let step: Step
+    var step: Step
     switch transaction.receive(opcode, octets) {
     case .unsolicited: return
     case .malformed:
@@ -151,14 +208,20 @@ struct GATTClient {
       } else {
         step = .failed(.invalidResponse)
       }
-    case .refused(let code): step = refused(procedure, code, context)
+    case .refused(let code):
+      noteRefusal(code, of: procedure, owner, &context)
+      step = refused(procedure, code, context)
     case .response(let pdu): step = advance(procedure, with: pdu, &context)
     }
-    follow(step, owner: owner, &context)
-    startNext(&context)
+    if discovery?.isStale == true { step = beginAgain(context) }
+    follow(step, owner: owner, at: now, &context)
+    startNext(at: now, &context)
   }
 
   /// Notifications and indications; an indication is confirmed in any case · Vol 3, Part F, 3.4.7.
+  ///
+  /// Several values in one notification are taken in, although this client does not claim that it can: a server that sends
+  /// them unasked has nothing else to say with them.
   mutating func receiveValue(_ octets: ByteSlice, context: inout GATTContext) {
     switch try? ATT.PDU.decode(octets) {
     case .handleValueNotification(let handle, let value):
@@ -166,9 +229,9 @@ struct GATTClient {
     case .multipleHandleValueNotification(let list):
       for element in list { context.events.append(.valueReceived(element.handle, element.value)) }
     case .handleValueIndication(let handle, let value):
-      confirmations += 1
-      if handle == watch.value {
-        if let range = watch.receive(value) { context.events.append(.servicesChanged(range)) }
+      confirmations = min(confirmations + 1, Self.maximumConfirmations)
+      if handle == watch.serviceChanged {
+        if let range = GATTDatabaseWatch.range(value) { databaseChanged(range, &context) }
       } else {
         context.events.append(.valueReceived(handle, value))
       }
@@ -176,64 +239,60 @@ struct GATTClient {
     }
   }
 
-  // MARK: Procedures
+  // MARK: Changes of the database
 
-  private mutating func begin(_ request: GATTRequest, _ context: GATTContext) -> Step {
-    switch request {
-    case .discoverPrimaryServices: return discoverPrimaryServices(from: 1)
-    case .discoverPrimaryService(let uuid): return discoverPrimaryService(uuid, from: 1, context)
-    case .findIncludedServices(let range): return findIncludedServices(in: range)
-    case .discoverCharacteristics(let range): return discoverCharacteristics(in: range)
-    case .discoverDescriptors(let range): return discoverDescriptors(in: range)
-    case .read(let handle): return .request(.readRequest(handle: handle), .read(handle))
-    case .write(let handle, let value): return write(handle, value, context)
-    case .writeWithoutResponse(let handle, let value):
-      guard value.count <= context.mtu - 3 else { return .failed(.att(.invalidAttributeValueLength)) }
-      return .request(.writeCommand(handle: handle, value: value), .writeWithoutResponse)
+  /// What an error says about the database.
+  private mutating func noteRefusal(
+    _ code: ATT.ErrorCode, of procedure: Procedure, _ owner: Owner, _ context: inout GATTContext
+  ) {
+    switch code {
+    case .databaseOutOfSync:
+      // A server answers a read of the hash in any case · Vol 3, Part G, 2.5.2.1.
+      if case .watch = owner, case .readByType = procedure { break }
+      databaseChanged(1...AttributeHandle.max, &context)
+    case .invalidHandle: watch.handleWasUnknown()
+    default: break
     }
   }
 
-  /// The step after the response to the request on its way, which is of the right kind.
-  private mutating func advance(
-    _ procedure: Procedure, with pdu: ATT.PDU, _ context: inout GATTContext
-  ) -> Step {
-    switch (procedure, pdu) {
-    case (.exchangeMTU, .exchangeMTUResponse(let mtu)):
-      context.agreeMTU(with: mtu)
-      return .done(.done)
-    case (.discoverPrimaryServices, .readByGroupTypeResponse(let list)): return found(list)
-    case (.discoverPrimaryService(let uuid), .findByTypeValueResponse(let list)): return found(list, uuid, context)
-    case (.findIncludedServices(let range), .readByTypeResponse(let list)): return foundIncludes(list, in: range)
-    case (.readIncludedService(let index), .readResponse(let value)): return foundUUID(value, ofInclude: index)
-    case (.discoverCharacteristics(let range), .readByTypeResponse(let list)):
-      return foundCharacteristics(list, in: range)
-    case (.discoverDescriptors(let range), .findInformationResponse(let list)):
-      return found(list, in: range)
-    case (.read(let handle), .readResponse(let value)): return read(handle, value, context)
-    case (.readRest(let handle), .readBlobResponse(let part)): return readRest(handle, part, context)
-    case (.write, .writeResponse), (.executeWrite, .executeWriteResponse): return .done(.done)
-    case (.prepareWrite(let handle, let value, let part), .prepareWriteResponse(let echo, let offset, let octets)):
-      let isExact = echo == handle && Int(offset) == part.lowerBound && octets == value[part]
-      return isExact ? prepareWrite(handle, value, after: part, context) : cancelWrite(.invalidResponse)
-    case (.cancelWrite(let error), _): return .failed(error)
-    default: return .failed(.invalidResponse)
-    }
+  /// The server has said that its attributes in `range` are not what they were · Vol 3, Part G, 2.5.2, 7.1.
+  private mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, _ context: inout GATTContext) {
+    watch.changed(range)
+    if discovery?.target.looks(in: range) == true { discovery?.isStale = true }
+    tellChange(range, &context)
   }
 
-  /// The step after the server has refused the request on its way.
-  private mutating func refused(_ procedure: Procedure, _ code: ATT.ErrorCode, _ context: GATTContext) -> Step {
-    switch procedure {
-    case .discoverPrimaryServices where code == .attributeNotFound,
-      .discoverPrimaryService where code == .attributeNotFound:
-      return .done(.services(found.services))
-    case .findIncludedServices where code == .attributeNotFound: return resolveIncludes()
-    case .discoverCharacteristics where code == .attributeNotFound:
-      return .done(.characteristics(found.characteristics))
-    case .discoverDescriptors where code == .attributeNotFound: return .done(.descriptors(found.descriptors))
-    case .readRest where Self.endsLongRead(code): return longValueRead(context)
-    case .prepareWrite: return cancelWrite(.att(code))
-    case .cancelWrite(let error): return .failed(error)
-    default: return .failed(.att(code))
+  /// Tells of a change; what waits and was asked for by handles that may be others' now is not sent any more.
+  private mutating func tellChange(_ range: ClosedRange<AttributeHandle>, _ context: inout GATTContext) {
+    context.events.append(.servicesChanged(range))
+    guard !queue.isEmpty else { return }
+    var rest: Deque<(token: GATTToken, request: GATTRequest)> = []
+    while let next = queue.popFirst() {
+      if next.request.names(range) {
+        context.events.append(.completed(next.token, .failure(.att(.databaseOutOfSync))))
+      } else {
+        rest.append(next)
+      }
     }
+    queue = rest
+  }
+
+  /// A discovery during which the database has changed: of the whole database it is begun again; else what it looked at
+  /// may be something else now.
+  private mutating func beginAgain(_ context: GATTContext) -> Step {
+    guard let discovery, case .primaryServices = discovery.target, discovery.restarts < Self.maximumRestarts else {
+      return .failed(.att(.databaseOutOfSync))
+    }
+    found = Findings()
+    self.discovery?.isStale = false
+    self.discovery?.restarts += 1
+    return discovery.uuid.map { discoverPrimaryService($0, from: 1, context) } ?? discoverPrimaryServices(from: 1)
+  }
+
+  /// Begins a discovery, unless its result is known for certain.
+  mutating func discover(_ target: GATTDiscovery, only uuid: BluetoothUUID?, for owner: Owner) -> GATTResponse? {
+    if case .above = owner, let response = watch.response(to: target, only: uuid) { return response }
+    discovery = Discovery(target: target, uuid: uuid)
+    return nil
   }
 }

@@ -113,9 +113,15 @@ extension GATTClient {
           declaration: element.handle, value: value, properties: GATTProperties(rawValue: properties), uuid: uuid))
     }
     guard let last = found.characteristics.last?.declaration, last < range.upperBound else {
-      return .done(.characteristics(found.characteristics))
+      return characteristicsFound()
     }
     return discoverCharacteristics(in: last + 1...range.upperBound)
+  }
+
+  /// All of them, or those that were asked for · 4.6.2.
+  func characteristicsFound() -> Step {
+    guard let uuid = discovery?.uuid else { return .done(.characteristics(found.characteristics)) }
+    return .done(.characteristics(found.characteristics.filter { $0.uuid == uuid }))
   }
 
   // MARK: Descriptors

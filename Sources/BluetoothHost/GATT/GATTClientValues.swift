@@ -40,24 +40,91 @@ extension GATTClient {
     return .done(.value(value))
   }
 
-  // MARK: Writing
-
-  func write(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
-    guard value.count <= ATT.maximumValueLength else { return .failed(.att(.invalidAttributeValueLength)) }
-    if value.count <= context.mtu - 3 { return .request(.writeRequest(handle: handle, value: value), .write) }
-    return prepareWrite(handle, value, after: 0..<0, context)
+  func readMultiple(_ handles: [AttributeHandle], _ context: GATTContext) -> Step {
+    guard handles.count >= 2, handles.count <= (context.mtu - 1) / 2 else { return .failed(.att(.invalidPDU)) }
+    var writer = ByteWriter(context.pool, capacity: 2 * handles.count)
+    for handle in handles { writer.append(handle) }
+    return .request(.readMultipleRequest(ATT.HandleList(data: writer.finish())), .readMultiple)
   }
 
-  /// Prepares the part behind `part`; when there is none, writes all of them.
-  func prepareWrite(
-    _ handle: AttributeHandle, _ value: ByteSlice, after part: Range<Int>, _ context: GATTContext
-  ) -> Step {
-    let start = part.upperBound
-    guard start < value.count else { return .request(.executeWriteRequest(.write), .executeWrite) }
-    let next = start..<min(value.count, start + context.mtu - 5)
+  func readByType(_ type: BluetoothUUID, in range: ClosedRange<AttributeHandle>) -> Step {
+    .request(.readByTypeRequest(start: range.lowerBound, end: range.upperBound, type: type), .readByType(in: range))
+  }
+
+  func foundValues(_ list: ATT.AttributeDataList, in range: ClosedRange<AttributeHandle>) -> Step {
+    var values: [GATTValue] = []
+    for element in list {
+      guard element.handle > values.last?.handle ?? 0, range.contains(element.handle) else {
+        return .failed(.invalidResponse)
+      }
+      values.append(GATTValue(handle: element.handle, value: element.value))
+    }
+    return .done(.values(values))
+  }
+
+  // MARK: Writing
+
+  mutating func write(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
+    guard value.count <= ATT.maximumValueLength else { return .failed(.att(.invalidAttributeValueLength)) }
+    if value.count <= context.mtu - 3 { return .request(.writeRequest(handle: handle, value: value), .write) }
+    return reliableWrite([GATTWritePart(handle: handle, offset: 0, value: value)], context)
+  }
+
+  func writeWithoutResponse(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
+    guard value.count <= context.mtu - 3 else { return .failed(.att(.invalidAttributeValueLength)) }
+    return .request(.writeCommand(handle: handle, value: value), .writeWithoutResponse)
+  }
+
+  /// Signed now, when nothing else can leave before it: signatures are counted.
+  func signedWrite(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
+    if context.isEncrypted { return writeWithoutResponse(handle, value, context) }
+    guard value.count <= context.mtu - 3 - ATT.signatureLength else {
+      return .failed(.att(.invalidAttributeValueLength))
+    }
+    var writer = ByteWriter(context.pool)
+    writer.append(ATT.Opcode.signedWriteCommand.rawValue)
+    writer.append(handle)
+    writer.append(value)
+    guard let signature = context.signer?(writer.finish()), signature.count == ATT.signatureLength else {
+      return .failed(.att(.insufficientAuthentication))
+    }
     return .request(
-      .prepareWriteRequest(handle: handle, offset: UInt16(start), value: value[next]),
-      .prepareWrite(handle, value, part: next))
+      .signedWriteCommand(handle: handle, value: value, signature: signature), .writeWithoutResponse)
+  }
+
+  mutating func reliableWrite(_ parts: [GATTWritePart], _ context: GATTContext) -> Step {
+    for part in parts {
+      guard part.offset >= 0, part.offset + part.value.count <= ATT.maximumValueLength else {
+        return .failed(.att(.invalidAttributeValueLength))
+      }
+    }
+    guard !parts.isEmpty else { return .done(.done) }
+    writes = parts
+    return prepare(0, from: 0, context)
+  }
+
+  /// Prepares what fits of a part's value, from here on.
+  private func prepare(_ part: Int, from start: Int, _ context: GATTContext) -> Step {
+    let write = writes[part]
+    let octets = start..<min(write.value.count, start + context.mtu - 5)
+    return .request(
+      .prepareWriteRequest(
+        handle: write.handle, offset: UInt16(truncatingIfNeeded: write.offset + start), value: write.value[octets]),
+      .prepareWrite(part, octets))
+  }
+
+  /// After the echo of a prepared piece: prepares the next one; when there is none, writes all of them.
+  func prepared(
+    _ part: Int, _ octets: Range<Int>, _ echo: (handle: AttributeHandle, offset: UInt16, value: ByteSlice),
+    _ context: GATTContext
+  ) -> Step {
+    let write = writes[part]
+    guard echo.handle == write.handle, Int(echo.offset) == write.offset + octets.lowerBound,
+      echo.value == write.value[octets]
+    else { return cancelWrite(.invalidResponse) }
+    if octets.upperBound < write.value.count { return prepare(part, from: octets.upperBound, context) }
+    if part + 1 < writes.count { return prepare(part + 1, from: 0, context) }
+    return .request(.executeWriteRequest(.write), .executeWrite)
   }
 
   /// Has the server forget the parts, then fails with `error`.

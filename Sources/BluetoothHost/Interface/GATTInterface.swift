@@ -13,15 +13,29 @@ package enum GATTRequest: Sendable {
   case findIncludedServices(in: ClosedRange<AttributeHandle>)
   /// Discover All Characteristics of a Service · 4.6.1.
   case discoverCharacteristics(in: ClosedRange<AttributeHandle>)
+  /// Discover Characteristics by UUID · 4.6.2.
+  case discoverCharacteristic(BluetoothUUID, in: ClosedRange<AttributeHandle>)
   /// Discover All Characteristic Descriptors · 4.7.1; the range begins after the characteristic's value.
   case discoverDescriptors(in: ClosedRange<AttributeHandle>)
   /// Read Characteristic Value or Descriptor, to its end · 4.8.1, 4.8.3, 4.12.1, 4.12.2.
   case read(AttributeHandle)
+  /// Read Using Characteristic UUID · 4.8.2: the first ones in the range, as many as fit one response; each value cut to
+  /// what fits. It fails with `attributeNotFound` where there is none.
+  case readByType(BluetoothUUID, in: ClosedRange<AttributeHandle>)
+  /// Read Multiple Characteristic Values · 4.8.4: two or more, which come as one value without any mark between them, cut
+  /// to what fits.
+  case readMultiple([AttributeHandle])
   /// Write Characteristic Value or Descriptor with a response, in prepared parts when it is long · 4.9.3, 4.9.4, 4.12.3.
   case write(AttributeHandle, ByteSlice)
   /// Write Without Response · 4.9.1. Completes when the controller has taken it; a value that is longer than
   /// MTU − 3 fails with `invalidAttributeValueLength`.
   case writeWithoutResponse(AttributeHandle, ByteSlice)
+  /// Signed Write Without Response · 4.9.2: at most MTU − 15 octets. It fails with `insufficientAuthentication` where
+  /// nobody signs; on an encrypted link it is a Write Without Response.
+  case signedWriteWithoutResponse(AttributeHandle, ByteSlice)
+  /// Reliable Writes, and long writes at an offset · 4.9.4, 4.9.5, 4.12.3: all parts are prepared, each echo is compared,
+  /// and only then all are written at once, or none.
+  case reliableWrite([GATTWritePart])
 }
 
 /// The result of a `GATTRequest`.
@@ -31,6 +45,7 @@ package enum GATTResponse: Hashable, Sendable {
   case characteristics([GATTCharacteristic])
   case descriptors([GATTDescriptor])
   case value(ByteSlice)
+  case values([GATTValue])
   case done
 }
 
@@ -75,6 +90,16 @@ package struct GATTDescriptor: Hashable, Sendable {
   }
 }
 
+/// A value that was found by its type.
+package struct GATTValue: Hashable, Sendable {
+  package var handle: AttributeHandle
+  package var value: ByteSlice
+  package init(handle: AttributeHandle, value: ByteSlice) {
+    self.handle = handle
+    self.value = value
+  }
+}
+
 /// Characteristic Properties · Vol 3, Part G, 3.3.1.1.
 package struct GATTProperties: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
@@ -99,6 +124,10 @@ package enum GATTError: Error, Hashable, Sendable {
   /// No answer within 30 s; the bearer is closed · Vol 3, Part F, 3.3.3.
   case timeout
 }
+
+/// Makes the Authentication Signature, 12 octets, of a Signed Write Command's octets before it · Vol 3, Part C, 10.4.1.
+/// nil: there is no key for it.
+package typealias GATTSigner = (_ message: ByteSlice) -> ByteSlice?
 
 /// Names a `GATTRequest` of the client until it has completed.
 package typealias GATTToken = UInt32

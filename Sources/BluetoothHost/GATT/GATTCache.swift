@@ -1,0 +1,118 @@
+import BluetoothWire
+
+/// What a discovery finds, whichever UUIDs it is narrowed to.
+package enum GATTDiscovery: Hashable, Sendable {
+  case primaryServices
+  case includedServices(in: ClosedRange<AttributeHandle>)
+  case characteristics(in: ClosedRange<AttributeHandle>)
+  case descriptors(in: ClosedRange<AttributeHandle>)
+}
+
+/// What was found out about a server's database, for the next link to it: as long as its Database Hash is the same, so is
+/// all of it · Vol 3, Part G, 2.5.2, 7.3.
+package struct GATTCache: Hashable, Sendable {
+  /// How much of one server is kept: discoveries, and the attributes that they have found.
+  package static let maximumCount = 1024
+
+  /// In a storage of its own.
+  let hash: ByteSlice
+  let attributes: GATTServiceAttributes
+  private(set) var responses: [GATTDiscovery: GATTResponse] = [:]
+  package private(set) var count = 0
+
+  init(hash: ByteSlice, attributes: GATTServiceAttributes) {
+    self.hash = hash
+    self.attributes = attributes
+  }
+
+  /// Adds what a discovery has found, if there is room for it.
+  mutating func add(_ response: GATTResponse, to discovery: GATTDiscovery) {
+    let size = 1 + response.attributeCount
+    let old = responses[discovery].map { 1 + $0.attributeCount } ?? 0
+    guard count - old + size <= Self.maximumCount else { return }
+    count += size - old
+    responses[discovery] = response
+  }
+
+  /// The result of a discovery; nil: it is not known.
+  func response(to discovery: GATTDiscovery, only uuid: BluetoothUUID?) -> GATTResponse? {
+    let response = responses[discovery]
+    guard let uuid else { return response }
+    switch response {
+    case .services(let services)?: return .services(services.filter { $0.uuid == uuid })
+    case .characteristics(let all)?: return .characteristics(all.filter { $0.uuid == uuid })
+    default: return response
+    }
+  }
+}
+
+/// Where the attributes stand that tell of changes: those of the GATT service · Vol 3, Part G, 7.
+struct GATTServiceAttributes: Hashable, Sendable {
+  var serviceChanged: AttributeHandle?
+  /// The Client Characteristic Configuration of Service Changed.
+  var configuration: AttributeHandle?
+  var clientSupportedFeatures: AttributeHandle?
+  var databaseHash: AttributeHandle?
+  var serverSupportedFeatures: AttributeHandle?
+
+  init() {}
+
+  /// Found in all attributes of the service: the type of a characteristic's value is the characteristic's UUID.
+  init(_ attributes: [GATTDescriptor]) {
+    var isServiceChanged = false
+    for attribute in attributes {
+      switch attribute.uuid {
+      case GATTType.characteristic: isServiceChanged = false
+      case GATTType.serviceChanged:
+        isServiceChanged = true
+        serviceChanged = attribute.handle
+      case GATTType.clientCharacteristicConfiguration where isServiceChanged: configuration = attribute.handle
+      case Self.clientSupportedFeaturesType: clientSupportedFeatures = attribute.handle
+      case Self.databaseHashType: databaseHash = attribute.handle
+      case Self.serverSupportedFeaturesType: serverSupportedFeatures = attribute.handle
+      default: break
+      }
+    }
+  }
+
+  static let clientSupportedFeaturesType: BluetoothUUID = 0x2B29
+  static let databaseHashType: BluetoothUUID = 0x2B2A
+  static let serverSupportedFeaturesType: BluetoothUUID = 0x2B3A
+
+  func overlap(_ range: ClosedRange<AttributeHandle>) -> Bool {
+    [serviceChanged, configuration, clientSupportedFeatures, databaseHash, serverSupportedFeatures]
+      .contains { $0.map(range.contains) ?? false }
+  }
+}
+
+extension GATTResponse {
+  fileprivate var attributeCount: Int {
+    switch self {
+    case .services(let list): return list.count
+    case .includedServices(let list): return list.count
+    case .characteristics(let list): return list.count
+    case .descriptors(let list): return list.count
+    case .values(let list): return list.count
+    case .value, .done: return 0
+    }
+  }
+}
+
+/// The caches of servers that are not connected, by their identity.
+struct GATTCacheStore {
+  /// How many servers are remembered: those seen last.
+  static let maximumCount = 64
+
+  /// The one seen last stands last.
+  private var entries: [(peer: DeviceAddress, cache: GATTCache)] = []
+
+  subscript(peer: DeviceAddress) -> GATTCache? { entries.first { $0.peer == peer }?.cache }
+
+  /// Remembers a server, or forgets it. Who has a private address is nobody that could be known again.
+  mutating func keep(_ cache: GATTCache?, of peer: DeviceAddress) {
+    entries.removeAll { $0.peer == peer }
+    guard let cache, peer.kind == .public || peer.randomKind == .static else { return }
+    if entries.count == Self.maximumCount { entries.removeFirst() }
+    entries.append((peer, cache))
+  }
+}

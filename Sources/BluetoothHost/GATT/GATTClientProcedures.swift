@@ -1,0 +1,124 @@
+import BluetoothWire
+
+/// What each procedure begins with, and how it goes on after each answer · Vol 3, Part G, 4.
+extension GATTClient {
+  mutating func begin(_ request: GATTRequest, owner: Owner, _ context: GATTContext) -> Step {
+    switch request {
+    case .read(let handle): return .request(.readRequest(handle: handle), .read(handle))
+    case .write(let handle, let value): return write(handle, value, context)
+    case .writeWithoutResponse(let handle, let value): return writeWithoutResponse(handle, value, context)
+    case .signedWriteWithoutResponse(let handle, let value): return signedWrite(handle, value, context)
+    case .reliableWrite(let parts): return reliableWrite(parts, context)
+    case .readMultiple(let handles): return readMultiple(handles, context)
+    case .readByType(let type, let range): return readByType(type, in: range)
+    case .discoverPrimaryServices, .discoverPrimaryService, .findIncludedServices, .discoverCharacteristics,
+      .discoverCharacteristic, .discoverDescriptors:
+      return beginDiscovery(request, owner: owner, context)
+    }
+  }
+
+  private mutating func beginDiscovery(_ request: GATTRequest, owner: Owner, _ context: GATTContext) -> Step {
+    if let (target, uuid) = request.discovery, let known = discover(target, only: uuid, for: owner) {
+      return .done(known)
+    }
+    switch request {
+    case .discoverPrimaryService(let uuid): return discoverPrimaryService(uuid, from: 1, context)
+    case .findIncludedServices(let range): return findIncludedServices(in: range)
+    case .discoverCharacteristics(let range), .discoverCharacteristic(_, let range):
+      return discoverCharacteristics(in: range)
+    case .discoverDescriptors(let range): return discoverDescriptors(in: range)
+    default: return discoverPrimaryServices(from: 1)
+    }
+  }
+
+  /// A task that is no request of those above.
+  func begin(_ task: GATTDatabaseWatch.Task) -> Step {
+    readByType(GATTServiceAttributes.databaseHashType, in: 1...AttributeHandle.max)
+  }
+
+  /// The step after the response to the request on its way, which is of the right kind.
+  mutating func advance(
+    _ procedure: Procedure, with pdu: ATT.PDU, _ context: inout GATTContext
+  ) -> Step {
+    switch (procedure, pdu) {
+    case (.read(let handle), .readResponse(let value)): return read(handle, value, context)
+    case (.write, .writeResponse), (.executeWrite, .executeWriteResponse): return .done(.done)
+    case (.exchangeMTU, .exchangeMTUResponse(let mtu)):
+      context.agreeMTU(with: mtu)
+      return .done(.done)
+    case (.discoverPrimaryServices, .readByGroupTypeResponse(let list)): return found(list)
+    case (.discoverPrimaryService(let uuid), .findByTypeValueResponse(let list)): return found(list, uuid, context)
+    case (.findIncludedServices(let range), .readByTypeResponse(let list)): return foundIncludes(list, in: range)
+    case (.readIncludedService(let index), .readResponse(let value)): return foundUUID(value, ofInclude: index)
+    case (.discoverCharacteristics(let range), .readByTypeResponse(let list)):
+      return foundCharacteristics(list, in: range)
+    case (.discoverDescriptors(let range), .findInformationResponse(let list)):
+      return found(list, in: range)
+    case (.readRest(let handle), .readBlobResponse(let part)): return readRest(handle, part, context)
+    case (.readByType(let range), .readByTypeResponse(let list)): return foundValues(list, in: range)
+    case (.readMultiple, .readMultipleResponse(let values)): return .done(.value(values))
+    case (.prepareWrite(let part, let octets), .prepareWriteResponse(let handle, let offset, let value)):
+      return prepared(part, octets, (handle, offset, value), context)
+    case (.cancelWrite(let error), _): return .failed(error)
+    default: return .failed(.invalidResponse)
+    }
+  }
+
+  /// The step after the server has refused the request on its way.
+  mutating func refused(_ procedure: Procedure, _ code: ATT.ErrorCode, _ context: GATTContext) -> Step {
+    switch procedure {
+    case .discoverPrimaryServices where code == .attributeNotFound,
+      .discoverPrimaryService where code == .attributeNotFound:
+      return .done(.services(found.services))
+    case .findIncludedServices where code == .attributeNotFound: return resolveIncludes()
+    case .discoverCharacteristics where code == .attributeNotFound: return characteristicsFound()
+    case .discoverDescriptors where code == .attributeNotFound: return .done(.descriptors(found.descriptors))
+    case .readRest where Self.endsLongRead(code): return longValueRead(context)
+    case .prepareWrite: return cancelWrite(.att(code))
+    case .cancelWrite(let error): return .failed(error)
+    default: return .failed(.att(code))
+    }
+  }
+}
+
+extension GATTRequest {
+  /// What it looks for, and which UUID only; nil: it is no discovery.
+  var discovery: (target: GATTDiscovery, uuid: BluetoothUUID?)? {
+    switch self {
+    case .discoverPrimaryServices: return (.primaryServices, nil)
+    case .discoverPrimaryService(let uuid): return (.primaryServices, uuid)
+    case .findIncludedServices(let range): return (.includedServices(in: range), nil)
+    case .discoverCharacteristics(let range): return (.characteristics(in: range), nil)
+    case .discoverCharacteristic(let uuid, let range): return (.characteristics(in: range), uuid)
+    case .discoverDescriptors(let range): return (.descriptors(in: range), nil)
+    case .read, .readByType, .readMultiple, .write, .writeWithoutResponse, .signedWriteWithoutResponse,
+      .reliableWrite:
+      return nil
+    }
+  }
+
+  /// Whether it names handles in `range`, other than by all that there are.
+  func names(_ range: ClosedRange<AttributeHandle>) -> Bool {
+    switch self {
+    case .discoverPrimaryServices, .discoverPrimaryService: return false
+    case .findIncludedServices(let own), .discoverCharacteristics(let own), .discoverCharacteristic(_, let own),
+      .discoverDescriptors(let own), .readByType(_, let own):
+      return own != 1...AttributeHandle.max && own.overlaps(range)
+    case .read(let handle), .write(let handle, _), .writeWithoutResponse(let handle, _),
+      .signedWriteWithoutResponse(let handle, _):
+      return range.contains(handle)
+    case .readMultiple(let handles): return handles.contains { range.contains($0) }
+    case .reliableWrite(let parts): return parts.contains { range.contains($0.handle) }
+    }
+  }
+}
+
+extension GATTDiscovery {
+  /// Whether it looks at attributes in `range`.
+  func looks(in range: ClosedRange<AttributeHandle>) -> Bool {
+    switch self {
+    case .primaryServices: return true
+    case .includedServices(let own), .characteristics(let own), .descriptors(let own): return own.overlaps(range)
+    }
+  }
+}
