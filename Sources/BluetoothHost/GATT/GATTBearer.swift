@@ -37,9 +37,9 @@ package struct GATTBearer {
   }
 
   /// What signs the client's Signed Write Commands; nil: nobody does.
-  package var signer: GATTSigner? {
-    get { context.signer }
-    set { context.signer = newValue }
+  package var signatureMaker: SignatureMaker? {
+    get { client.signatureMaker }
+    set { client.signatureMaker = newValue }
   }
   /// What the client has found out about the server, for the next link to it.
   package var cache: GATTCache? { client.watch.cache }

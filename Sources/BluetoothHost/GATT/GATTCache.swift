@@ -67,17 +67,13 @@ struct GATTServiceAttributes: Hashable, Sendable {
         isServiceChanged = true
         serviceChanged = attribute.handle
       case GATTType.clientCharacteristicConfiguration where isServiceChanged: configuration = attribute.handle
-      case Self.clientSupportedFeaturesType: clientSupportedFeatures = attribute.handle
-      case Self.databaseHashType: databaseHash = attribute.handle
-      case Self.serverSupportedFeaturesType: serverSupportedFeatures = attribute.handle
+      case GATTType.clientSupportedFeatures: clientSupportedFeatures = attribute.handle
+      case GATTType.databaseHash: databaseHash = attribute.handle
+      case GATTType.serverSupportedFeatures: serverSupportedFeatures = attribute.handle
       default: break
       }
     }
   }
-
-  static let clientSupportedFeaturesType: BluetoothUUID = 0x2B29
-  static let databaseHashType: BluetoothUUID = 0x2B2A
-  static let serverSupportedFeaturesType: BluetoothUUID = 0x2B3A
 
   func overlap(_ range: ClosedRange<AttributeHandle>) -> Bool {
     [serviceChanged, configuration, clientSupportedFeatures, databaseHash, serverSupportedFeatures]

@@ -73,6 +73,7 @@ struct GATTClient {
   /// What is prepared part by part.
   var writes: [GATTWritePart] = []
   var watch = GATTDatabaseWatch()
+  var signatureMaker: SignatureMaker?
 
   /// How often a discovery of the whole database is begun again because that has changed.
   private static let maximumRestarts = 3

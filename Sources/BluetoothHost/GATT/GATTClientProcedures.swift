@@ -33,7 +33,7 @@ extension GATTClient {
 
   /// A task that is no request of those above.
   func begin(_ task: GATTDatabaseWatch.Task) -> Step {
-    readByType(GATTServiceAttributes.databaseHashType, in: 1...AttributeHandle.max)
+    readByType(GATTType.databaseHash, in: 1...AttributeHandle.max)
   }
 
   /// The step after the response to the request on its way, which is of the right kind.

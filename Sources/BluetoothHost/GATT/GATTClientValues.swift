@@ -76,8 +76,8 @@ extension GATTClient {
   }
 
   /// Signed now, when nothing else can leave before it: signatures are counted.
-  func signedWrite(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
-    if context.isEncrypted { return writeWithoutResponse(handle, value, context) }
+  mutating func signedWrite(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
+    if context.security.level > .none { return writeWithoutResponse(handle, value, context) }
     guard value.count <= context.mtu - 3 - ATT.signatureLength else {
       return .failed(.att(.invalidAttributeValueLength))
     }
@@ -85,7 +85,7 @@ extension GATTClient {
     writer.append(ATT.Opcode.signedWriteCommand.rawValue)
     writer.append(handle)
     writer.append(value)
-    guard let signature = context.signer?(writer.finish()), signature.count == ATT.signatureLength else {
+    guard let signature = signatureMaker?.sign(writer.finish()) else {
       return .failed(.att(.insufficientAuthentication))
     }
     return .request(

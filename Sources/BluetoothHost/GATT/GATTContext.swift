@@ -9,8 +9,6 @@ struct GATTContext {
   private(set) var mtu = ATT.defaultMTU
   /// The link's; the permissions of the database depend on it.
   var security = LinkSecurity.none
-  /// What signs the client's Signed Write Commands; nil: nobody does.
-  var signer: GATTSigner?
   /// Why the bearer is closed; nil: it is open.
   var closed: GATTError?
   var events: Deque<GATTEvent> = []

@@ -125,10 +125,6 @@ package enum GATTError: Error, Hashable, Sendable {
   case timeout
 }
 
-/// Makes the Authentication Signature, 12 octets, of a Signed Write Command's octets before it · Vol 3, Part C, 10.4.1.
-/// nil: there is no key for it.
-package typealias GATTSigner = (_ message: ByteSlice) -> ByteSlice?
-
 /// Names a `GATTRequest` of the client until it has completed.
 package typealias GATTToken = UInt32
 

@@ -63,3 +63,23 @@ package struct SignatureVerifier: Hashable, Sendable {
     return true
   }
 }
+
+/// What signs this device's Signed Write Commands to one server · Vol 3, Part C, 10.4; Vol 3, Part H, 2.4.5.
+package struct SignatureMaker: Hashable, Sendable {
+  /// This device's Connection Signature Resolving Key, as the server has it.
+  package let key: Block
+  /// The SignCounter of the next signature; nil: they are used up. Whoever keeps the key keeps this with it.
+  package private(set) var nextCounter: UInt32?
+
+  package init(key: Block, nextCounter: UInt32? = 0) {
+    self.key = key
+    self.nextCounter = nextCounter
+  }
+
+  /// The Authentication Signature of `message`; nil: there are no more.
+  mutating func sign(_ message: ByteSlice) -> ByteSlice? {
+    guard let counter = nextCounter else { return nil }
+    nextCounter = counter == .max ? nil : counter + 1
+    return ByteSlice(Toolbox.signature(of: message.bytes, csrk: key, counter: counter))
+  }
+}

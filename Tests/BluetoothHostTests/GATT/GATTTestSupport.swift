@@ -128,13 +128,22 @@ struct GATTPair {
   var sent: [ATT.Opcode] = []
   private var nextToken: GATTToken = 100
 
-  init(_ database: GATTDatabase, maximumMTU: Int = 517) {
+  init(_ database: GATTDatabase, maximumMTU: Int = 517, cache: GATTCache? = nil) {
     let pool = PacketPool()
     central = GATTBearer(role: .central, maximumMTU: maximumMTU, pool: pool)
     peripheral = GATTBearer(role: .peripheral, maximumMTU: 517, pool: pool)
     self.database = database
+    if let cache { central.offer(cache) }
     central.start(at: now)
     peripheral.start(at: now)
+    run()
+  }
+
+  /// Lets the link be quiet for a while.
+  mutating func pass(_ time: TimeSpan) {
+    now += time
+    central.timeReached(now)
+    peripheral.timeReached(now)
     run()
   }
 
@@ -177,6 +186,12 @@ struct GATTPair {
       default: peripheralEvents.append(event)
       }
     }
+  }
+
+  /// What a request that has to succeed gives.
+  mutating func get(_ request: GATTRequest) throws -> GATTResponse {
+    let result = perform(request)
+    return try #require(result).get()
   }
 
   /// The result of `request`, after all that it needs has gone both ways.

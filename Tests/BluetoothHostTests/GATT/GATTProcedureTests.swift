@@ -1,0 +1,145 @@
+import BluetoothCrypto
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+@Suite("GATT client: procedures of Vol 3, Part G, 4")
+struct GATTProcedureTests {
+  private func result(_ client: Scripted) -> Result<GATTResponse, GATTError>? {
+    guard case .completed(1, let result)? = client.events.last else { return nil }
+    return result
+  }
+
+  @Test("4.6.2 Characteristics are discovered by their UUID")
+  func characteristicByUUID() throws {
+    var pair = GATTPair(try GATTPairTests.sensor())
+    let wanted = GATTCharacteristic(declaration: 24, value: 25, properties: .read, uuid: 0x2A38)
+    #expect(pair.perform(.discoverCharacteristic(0x2A38, in: 20...28)) == .success(.characteristics([wanted])))
+    #expect(pair.perform(.discoverCharacteristic(0x2A99, in: 20...28)) == .success(.characteristics([])))
+  }
+
+  @Test("4.8.2 Values are read by their UUID, with the handles at which they stand")
+  func readByType() throws {
+    var pair = GATTPair(.with(.stored(0x2A38, [1, 2]), .stored(0x2A99, [9]), .stored(0x2A38, [3, 4])))
+    guard case .success(.values(let values))? = pair.perform(.readByType(0x2A38, in: 1...0xFFFF)) else {
+      Issue.record("no values")
+      return
+    }
+    #expect(values.map(\.value) == [[1, 2], [3, 4]])
+    for value in values { #expect(pair.perform(.read(value.handle)) == .success(.value(value.value))) }
+    let last = try #require(values.last).handle
+    #expect(pair.perform(.readByType(0x2A38, in: last...last)) == .success(.values([values[1]])))
+    #expect(pair.perform(.readByType(0x2A77, in: 1...0xFFFF)) == .failure(.att(.attributeNotFound)))
+  }
+
+  @Test("4.8.4 Several values are read at once; less than two handles, or more than fit, are not asked for")
+  func readMultiple() {
+    var client = Scripted(.central)
+    #expect(client.request(.readMultiple([3, 5, 3])) == [hex("0e030005000300")])
+    _ = client.send("0f010203")
+    #expect(result(client) == .success(.value([1, 2, 3])))
+    for handles in [[], [3], [AttributeHandle](repeating: 3, count: 12)] {
+      #expect(client.request(.readMultiple(handles)) == [])
+      #expect(result(client) == .failure(.att(.invalidPDU)))
+    }
+    #expect(client.request(.readMultiple([AttributeHandle](repeating: 3, count: 11))).first?.count == 23)
+  }
+
+  @Test("4.9.5 A reliable write prepares all parts, compares their echoes, and only then has them written")
+  func reliableWrite() {
+    var client = Scripted(.central)
+    let parts = [
+      GATTWritePart(handle: 3, offset: 0, value: pattern(20)), GATTWritePart(handle: 5, offset: 7, value: [9]),
+      GATTWritePart(handle: 6, offset: 0, value: []),
+    ]
+    var next = client.request(.reliableWrite(parts))
+    #expect(next == [hex("1603000000") + pattern(18)])
+    next = client.send(hex("1703000000") + pattern(18))
+    #expect(next == [hex("1603001200") + pattern(20).dropFirst(18)])
+    next = client.send(hex("1703001200") + pattern(20).dropFirst(18))
+    #expect(next == [hex("160500070009")])
+    #expect(client.send("170500070009") == [hex("1606000000")])
+    #expect(client.events.isEmpty)
+    #expect(client.send("1706000000") == [hex("1801")])
+    #expect(client.send("19") == [])
+    #expect(result(client) == .success(.done))
+  }
+
+  @Test(
+    "4.9.5 A reliable write is cancelled as a whole when one part is refused or comes back as another",
+    arguments: ["0116050009", "170600070009", "170500080009", "170500070008", "1705000700", "17050007000900"])
+  func reliableWriteCancelled(answer: String) {
+    var client = Scripted(.central)
+    let parts = [
+      GATTWritePart(handle: 3, offset: 0, value: [1]), GATTWritePart(handle: 5, offset: 7, value: [9]),
+      GATTWritePart(handle: 6, offset: 0, value: [2]),
+    ]
+    _ = client.request(.reliableWrite(parts))
+    #expect(client.send("170300000001") == [hex("160500070009")])
+    #expect(client.send(answer) == [hex("1800")])
+    #expect(client.events.isEmpty)
+    #expect(client.send("19") == [])
+    #expect(result(client) == .failure(answer.hasPrefix("01") ? .att(.prepareQueueFull) : .invalidResponse))
+  }
+
+  @Test("A reliable write beyond octet 512, and one of nothing, send nothing")
+  func reliableWriteBounds() {
+    var client = Scripted(.central)
+    #expect(client.request(.reliableWrite([GATTWritePart(handle: 3, offset: 500, value: pattern(13))])) == [])
+    #expect(result(client) == .failure(.att(.invalidAttributeValueLength)))
+    #expect(client.request(.reliableWrite([GATTWritePart(handle: 3, offset: -1, value: [1])])) == [])
+    #expect(result(client) == .failure(.att(.invalidAttributeValueLength)))
+    #expect(client.request(.reliableWrite([])) == [])
+    #expect(result(client) == .success(.done))
+  }
+
+  @Test("A long write may begin at an offset")
+  func writeAtOffset() {
+    var pair = GATTPair(.with(.dynamic(0x2A39, [.read, .write])), maximumMTU: 23)
+    let handle: AttributeHandle = 22
+    #expect(pair.perform(.write(handle, pattern(60))) == .success(.done))
+    let part = GATTWritePart(handle: handle, offset: 10, value: ByteSlice([UInt8](repeating: 0xEE, count: 30)))
+    #expect(pair.perform(.reliableWrite([part])) == .success(.done))
+    #expect(pair.values[handle]?.count == 40)
+    #expect(pair.values[handle]?.dropFirst(10) == part.value)
+  }
+
+  @Test("4.9.2 A signed write carries the signature and its counter; the server's check takes it once")
+  func signedWrite() throws {
+    let key = Block(high: 0x0123, low: 0x4567)
+    var client = Scripted(.central)
+    client.bearer.signatureMaker = SignatureMaker(key: key, nextCounter: 5)
+    var verifier = SignatureVerifier(key: key)
+    for counter in UInt8(5)...6 {
+      let sent = client.request(.signedWriteWithoutResponse(3, [7, 8]))
+      let pdu = try #require(sent.first)
+      #expect(pdu.count == 5 + 12)
+      #expect(pdu.prefix(5) == hex("d203000708"))
+      #expect(pdu[5] == counter)
+      #expect(result(client) == .success(.done))
+      #expect(verifier.verify(pdu.dropFirst(5), of: pdu.prefix(5)) == true)
+      #expect(verifier.verify(pdu.dropFirst(5), of: pdu.prefix(5)) == false)
+    }
+  }
+
+  @Test("A signed write fails without a signer, after the last counter, and when it is too long for the MTU")
+  func signedWriteRefused() {
+    var client = Scripted(.central)
+    #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])
+    #expect(result(client) == .failure(.att(.insufficientAuthentication)))
+    client.bearer.signatureMaker = SignatureMaker(key: Block(high: 1, low: 2), nextCounter: .max)
+    #expect(client.request(.signedWriteWithoutResponse(3, pattern(9))) == [])
+    #expect(result(client) == .failure(.att(.invalidAttributeValueLength)))
+    #expect(client.request(.signedWriteWithoutResponse(3, pattern(8))).first?.count == 23)
+    #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])
+    #expect(result(client) == .failure(.att(.insufficientAuthentication)))
+  }
+
+  @Test("On an encrypted link a signed write is a write without response")
+  func signedWriteEncrypted() {
+    var client = Scripted(.central)
+    client.bearer.security = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
+    #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [hex("52030007")])
+  }
+}
