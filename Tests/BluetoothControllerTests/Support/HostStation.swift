@@ -1,0 +1,88 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+@testable import BluetoothHost
+
+/// A host on a controller on the test's air.
+final class HostStation {
+  let device: TestDevice
+  var host: Host
+  /// What a service above the host would do at once; true: the event is dealt with.
+  var onEvent: (HostEvent) -> Bool = { _ in false }
+  private(set) var events: [HostEvent] = []
+  private let pool = PacketPool()
+  private var isBusy = false
+
+  init(_ name: String, seed: UInt64, on air: TestAir, _ change: (inout HostConfiguration) -> Void = { _ in }) {
+    device = TestDevice(name, address: 0x7777_0000_0000 + UInt64(air.devices.count), seed: seed)
+    var configuration = HostConfiguration(deviceName: name)
+    change(&configuration)
+    host = Host(configuration: configuration, random: SplitGenerator(seed: seed).split(name), pool: pool)
+    air.add(device)
+    device.onEvent = { [unowned self] _, event in receive(event.packet(in: pool)) }
+    device.onData = { [unowned self] _, data in receive(.acl(data)) }
+    perform { $0.setPower(true, at: $1) }
+  }
+
+  var now: Instant { device.now }
+
+  /// Has the host do something, and its controller what follows from it.
+  @discardableResult
+  func perform<R>(_ body: (inout Host, Instant) -> R) -> R {
+    let result = body(&host, now)
+    settle()
+    return result
+  }
+
+  private func receive(_ packet: HCI.Packet) {
+    host.receive(packet, at: now)
+    settle()
+  }
+
+  private func settle() {
+    // What comes back while packets are handed down is handed down by the same loop.
+    guard !isBusy else { return }
+    isBusy = true
+    defer { isBusy = false }
+    var isIdle = false
+    while !isIdle {
+      isIdle = true
+      while let event = host.takeEvent() {
+        isIdle = false
+        if !onEvent(event) { events.append(event) }
+      }
+      while let packet = host.takePacket() {
+        isIdle = false
+        device.controller.receive(packet, at: now)
+        device.takePackets(at: now)
+      }
+    }
+    device.clear()
+  }
+
+  /// Lets the host do what is due.
+  func attend() {
+    if let deadline = host.deadline, deadline <= now { perform { $0.timeReached($1) } }
+    device.air?.attend(to: device.number)
+  }
+
+  func takeEvents() -> [HostEvent] {
+    defer { events = [] }
+    return events
+  }
+}
+
+extension TestAir {
+  /// Lets time pass for controllers and hosts, until `condition` holds or `limit` is over.
+  @discardableResult
+  func run(_ stations: [HostStation], until condition: () -> Bool, limit: TimeSpan) -> Bool {
+    let end = now + limit
+    while !condition() {
+      guard now < end else { return false }
+      run(for: min(.milliseconds(15), end - now))
+      for station in stations { station.attend() }
+    }
+    return true
+  }
+}
