@@ -142,6 +142,7 @@ if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
     ("credit-channels", ["FuzzSupport", "BluetoothHost", "BluetoothWire"]),
     ("characteristic-values", ["BluetoothNumbers"]),
     ("advertising-data", ["BluetoothWire"]),
+    ("att-client", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
     ("att-server", ["BluetoothHost", "BluetoothWire"]),
   ]
   for target in fuzzTargets {
