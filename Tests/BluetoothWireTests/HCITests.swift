@@ -34,6 +34,43 @@ struct HCIVectorTests {
   func count() throws {
     #expect(try HCIVector.load().count == 71)
     #expect(try HCIVector.load("invalid").count == 10)
+    // A section more is one that nothing here looks at.
+    #expect(try Set(TestVectors.load("hci").keys) == ["topic", "byte_order", "packets", "invalid"])
+  }
+
+  @Test("Each row of the vectors is read as what its fields say, and written from that")
+  func values() throws {
+    var compared = 0
+    for vector in try HCIVector.load() {
+      let packet = try vector.packet
+      let name = vector.name
+      switch packet {
+      case .command(let opcode, let parameters):
+        let expected = try #require(HCIVectorValues.commands[name], "\(name)")
+        #expect(try HCI.Command(opcode: opcode, parameters: parameters) == expected, "\(name)")
+        #expect(expected.packet(in: pool).h4(in: pool).bytes == vector.octets, "\(name)")
+      case .event(let code, let parameters):
+        let event = try HCI.Event(code: code, parameters: parameters)
+        switch event {
+        case .leAdvertisingReport(let reports):
+          #expect(Array(reports) == HCIVectorValues.reports[name], "\(name)")
+        case .leExtendedAdvertisingReport(let reports):
+          #expect(Array(reports) == HCIVectorValues.extendedReports[name], "\(name)")
+        default:
+          let expected = try #require(HCIVectorValues.events[name], "\(name)")
+          #expect(event == expected, "\(name)")
+          #expect(expected.packet(in: pool).h4(in: pool).bytes == vector.octets, "\(name)")
+        }
+      case .acl(let data):
+        let expected = try #require(HCIVectorValues.data[name], "\(name)")
+        #expect(data.handle.rawValue == 64 && data.boundary == expected.boundary, "\(name)")
+        let payload = expected.channel == nil ? data.payload : data.payload.dropFirst(L2CAP.headerLength)
+        #expect(payload.bytes == expected.payload, "\(name)")
+        if let channel = expected.channel { #expect(data.payload[2] == UInt8(channel), "\(name)") }
+      }
+      compared += 1
+    }
+    #expect(compared == 71)
   }
 
   @Test("A packet of the vectors is read and written again octet for octet", arguments: try HCIVector.load())
@@ -111,6 +148,26 @@ struct HCIInvalidVectorTests {
     arguments: ["event length too long", "unknown packet indicator", "ACL length mismatch"])
   func packet(_ name: String) {
     #expect(throws: DecodingError.self) { try invalid(name) }
+  }
+
+  @Test("Nothing of the invalid rows is left out: each is refused, kept as unknown, or for the host to drop")
+  func all() throws {
+    var refused = 0
+    var others: [String] = []
+    for vector in try HCIVector.load("invalid") {
+      do {
+        guard case .event(let code, let parameters) = try vector.packet else {
+          others.append(vector.name)
+          continue
+        }
+        let event = try HCI.Event(code: code, parameters: parameters)
+        if case .unknownLE = event { others.append(vector.name) } else { Issue.record("\(vector.name) is read") }
+      } catch {
+        refused += 1
+      }
+    }
+    #expect(refused == 8)
+    #expect(others == ["ACL continuation without start", "unknown LE subevent"])
   }
 
   @Test(
