@@ -32,6 +32,7 @@ struct Bench {
 
   static let address = DeviceAddress(0xC0_00_00_00_00_01, .random)
   static let peer = DeviceAddress(0xC0_00_00_00_00_02, .random)
+  static let publicAddress: UInt64 = 0x11_22_33_44_55_66
 
   let pool = PacketPool()
   var host: Host
@@ -75,6 +76,7 @@ struct Bench {
     switch command {
     case .readLocalSupportedCommands: .complete(.localSupportedCommands(facts.supportedCommands))
     case .readLocalSupportedFeatures: .complete(.localSupportedFeatures(facts.lmpFeatures))
+    case .readBDADDR: .complete(.bdADDR(Bench.publicAddress))
     case .leReadLocalSupportedFeatures: .complete(.leLocalSupportedFeatures(facts.leFeatures))
     case .leReadBufferSize: .complete(.leBufferSize(aclLength: facts.aclLength, aclCount: facts.aclCount))
     case .leReadFilterAcceptListSize: .complete(.leFilterAcceptListSize(facts.acceptListSize))

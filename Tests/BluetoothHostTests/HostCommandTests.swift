@@ -98,19 +98,6 @@ struct HostCommandTests {
     #expect(bench.host.links.isEmpty)
   }
 
-  @Test("A controller that breaks twice within ten seconds is given up")
-  func secondFailure() {
-    var bench = bench()
-    bench.receive(.hardwareError(0x42))
-    #expect(bench.powerChanges == [.starting, .on])
-    bench.receive(.hardwareError(0x42))
-    #expect(bench.powerChanges == [.starting, .on, .unsupported])
-    #expect(bench.host.deadline == nil)
-    bench.forget()
-    bench.perform { host, now in host.setPower(true, at: now) }
-    #expect(bench.powerChanges == [.starting, .on])
-  }
-
   @Test("A command that a controller may not know is passed over when it is not answered")
   func unknownCommand() {
     var bench = bench()

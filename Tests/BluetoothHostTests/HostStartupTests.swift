@@ -11,8 +11,9 @@ struct HostStartupTests {
     bench.perform { host, now in host.setPower(true, at: now) }
     #expect(
       opcodes(bench) == [
-        .reset, .readLocalSupportedCommands, .readLocalSupportedFeatures, .leReadLocalSupportedFeatures,
-        .leReadBufferSize, .setEventMask, .leSetEventMask, .leReadFilterAcceptListSize, .leClearFilterAcceptList,
+        .reset, .readLocalSupportedCommands, .readLocalSupportedFeatures, .readBDADDR,
+        .leReadLocalSupportedFeatures, .leReadBufferSize, .setEventMask, .leSetEventMask, .leReadFilterAcceptListSize,
+        .leClearFilterAcceptList,
         .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength, .leSetRandomAddress,
       ])
     #expect(bench.powerChanges == [.starting, .on])

@@ -10,10 +10,14 @@ package struct Host {
   /// The device's own random static address · Vol 6, Part B, 1.3.2.1.
   package let address: DeviceAddress
 
+  /// The controller's BD_ADDR; nil: it has none, or has not told it yet.
+  package var publicAddress: DeviceAddress? { controller.publicAddress }
+
   var power = Power.off
   var wantsPower = false
-  /// When the controller was last found broken.
-  var lastFailure: Instant?
+  var recovery = Recovery()
+  /// How many commands in a row got no answer.
+  var unansweredCommands = 0
   var controller = ControllerFacts()
   var commands = CommandQueue()
   var advertiser = Advertiser()
@@ -56,7 +60,10 @@ package struct Host {
       if !nameDiscoveries.isEmpty {
         result = nameDiscoveries.reduce(result) { earliest($0, $1.deadline) }
       }
-      if case .stopping(let until?) = power { result = earliest(result, until) }
+      switch power {
+      case .stopping(let until?), .pausing(let until): result = earliest(result, until)
+      case .off, .stopping(nil), .starting, .on, .failed: break
+      }
       for index in allLinks.indices { result = earliest(result, allLinks[index].deadline) }
       return result
     }
@@ -97,6 +104,7 @@ package struct Host {
       allLinks[index].withChannels { $0.timeReached(now, identifiers: &$1) }
       serve(index, at: now)
     }
+    endOverdueLinks(now)
     settle(at: now)
   }
 

@@ -26,7 +26,7 @@ extension Host {
     _ entry: CommandQueue.Entry, _ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?, at now: Instant
   ) {
     switch entry.purpose {
-    case .startup: startupEnded(status, parameters)
+    case .startup: startupEnded(status, parameters, at: now)
     case .shutdown: shutdownEnded()
     case .advertising: tellAdvertisingStarted(advertiser.ended(status, at: now))
     case .scanning: scanner.ended(status)
@@ -35,6 +35,7 @@ extension Host {
     case .readRSSI(let handle): rssiRead(handle, status, parameters)
     case .updateConnection(let handle):
       if status != .success, let index = anyIndex(of: handle) { allLinks[index].isUpdating = false }
+    case .disconnect(let handle): disconnectEnded(handle, status, at: now)
     case .other: break
     }
   }
@@ -62,7 +63,34 @@ extension Host {
   mutating func disconnect(_ index: Int, reason: HCI.ErrorCode) {
     guard !allLinks[index].isDisconnecting else { return }
     allLinks[index].isDisconnecting = true
-    commands.append(.disconnect(allLinks[index].link.handle, reason: reason), for: .other)
+    let handle = allLinks[index].link.handle
+    commands.append(.disconnect(handle, reason: reason), for: .disconnect(handle))
+  }
+
+  /// The controller has taken Disconnect, or refused it. The link ends when its supervision timeout is over, if not before ·
+  /// Vol 6, Part B, 5.1.6; some controllers never say so.
+  private mutating func disconnectEnded(_ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, at now: Instant) {
+    // With the same handle there may be another link by now.
+    guard let index = anyIndex(of: handle), allLinks[index].isDisconnecting else { return }
+    if status == .unknownConnectionIdentifier {
+      disconnected(handle, .connectionTimeout)
+    } else {
+      allLinks[index].endsBy = now + allLinks[index].supervisionTimeout + Self.shutdownTime
+    }
+  }
+
+  /// Forgets links whose end is overdue.
+  mutating func endOverdueLinks(_ now: Instant) {
+    var index = 0
+    while index < allLinks.count {
+      if let endsBy = allLinks[index].endsBy, endsBy <= now {
+        let handle = allLinks[index].link.handle
+        events.append(.trouble(.linkNotEnded(handle)))
+        disconnected(handle, .connectionTimeout)
+      } else {
+        index += 1
+      }
+    }
   }
 
   /// As central: changes the parameters of a link.

@@ -16,8 +16,11 @@ extension Host {
       connectionCompleted(complete, at: now)
     case .disconnectionComplete(let status, let handle, let reason):
       if status == .success { disconnected(handle, reason) }
-    case .leConnectionUpdateComplete(_, let handle, _):
-      if let index = anyIndex(of: handle) { allLinks[index].isUpdating = false }
+    case .leConnectionUpdateComplete(let status, let handle, let values):
+      if let index = anyIndex(of: handle) {
+        allLinks[index].isUpdating = false
+        if status == .success { allLinks[index].setSupervisionTimeout(values.supervisionTimeout) }
+      }
     case .leDataLengthChange(let handle, _, _):
       if let index = anyIndex(of: handle) { heardFromPeer(on: index) }
     case .leRemoteConnectionParameterRequest(let handle, let parameters):
@@ -25,8 +28,9 @@ extension Host {
     case .leLongTermKeyRequest(let handle, _, _):
       // This host has no keys.
       if anyIndex(of: handle) != nil { commands.append(.leLongTermKeyRequestNegativeReply(handle), for: .other) }
-    case .hardwareError: fail(at: now)
-    case .encryptionChange, .encryptionChangeV2, .readRemoteVersionInformationComplete, .dataBufferOverflow,
+    case .hardwareError(let code): fail(.hardwareError(code), at: now)
+    case .dataBufferOverflow: if isOn { events.append(.trouble(.dataBufferOverflow)) }
+    case .encryptionChange, .encryptionChangeV2, .readRemoteVersionInformationComplete,
       .encryptionKeyRefreshComplete, .authenticatedPayloadTimeoutExpired, .leReadRemoteFeaturesComplete,
       .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete, .lePHYUpdateComplete,
       .leScanTimeout, .leAdvertisingSetTerminated, .leScanRequestReceived, .leChannelSelectionAlgorithm,
@@ -45,6 +49,7 @@ extension Host {
       if opcode != .none { metrics.unexpectedPackets += 1 }
       return
     }
+    unansweredCommands = 0
     commandEnded(entry, status, parameters, at: now)
   }
 
@@ -95,12 +100,13 @@ extension Host {
     case .peripheral: advertiser.linkCameAbout()
     }
     // Nobody else has this device's address, so whoever uses it means no good.
-    isWanted = isWanted && peer != address
+    isWanted = isWanted && peer != address && peer != controller.publicAddress
     initiator.linkCameAbout(peer)
     let link = Link(handle: complete.handle, role: role, peer: peer)
     allLinks.append(
       HostLink(link, maximumMTU: configuration.maximumMTU, standing: isWanted ? .unproven : .hidden, pool: pool))
     let index = allLinks.count - 1
+    allLinks[index].setSupervisionTimeout(complete.values.supervisionTimeout)
     guard isWanted else {
       disconnect(index, reason: .remoteUserTerminatedConnection)
       return
@@ -123,7 +129,7 @@ extension Host {
     restoreClient(on: index)
   }
 
-  private mutating func disconnected(_ handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode) {
+  mutating func disconnected(_ handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode) {
     guard let index = anyIndex(of: handle) else {
       metrics.unknownLinks += 1
       return
@@ -131,6 +137,9 @@ extension Host {
     let link = allLinks.remove(at: index)
     keepClient(of: link)
     caches.keep(link.bearer.cache, of: link.link.peer)
+    for entry in commands.removeAll(for: handle) {
+      if case .readRSSI = entry.purpose { events.append(.rssiRead(handle, .failure(.notConnected))) }
+    }
     // What the controller had for this link is gone; it does not complete it · Vol 4, Part E, 4.3.
     outstanding -= link.outstanding
     initiator.linkEnded(link.link.peer)

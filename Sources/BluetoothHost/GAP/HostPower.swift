@@ -6,7 +6,9 @@ extension Host {
     case off
     /// The links are being ended, at most until then; nil: the controller is being reset.
     case stopping(until: Instant?)
-    case starting(Startup, isSecondTry: Bool)
+    case starting(Startup)
+    /// The controller does not work; then it is reset once more.
+    case pausing(until: Instant)
     case on
     /// The controller is of no use.
     case failed
@@ -14,8 +16,8 @@ extension Host {
 
   /// How long peers may take to confirm that their links end when the host is switched off.
   static let shutdownTime = TimeSpan.seconds(1)
-  /// A controller that breaks again so soon is given up.
-  static let trialTime = TimeSpan.seconds(10)
+  /// A controller that leaves so many commands in a row without an answer is broken, whichever they are.
+  static let maximumUnansweredCommands = 3
 
   var isOn: Bool {
     if case .on = power { return true }
@@ -26,19 +28,27 @@ extension Host {
   package mutating func setPower(_ on: Bool, at now: Instant) {
     wantsPower = on
     switch power {
-    case .off, .failed: if on { start(isSecondTry: false) } else { power = .off }
-    case .starting: if !on { becomeOff() }
+    case .off, .failed: if on { start() } else { power = .off }
+    case .starting, .pausing: if !on { becomeOff() }
     case .on: if !on { shutDown(at: now) }
     case .stopping: break
     }
     settle(at: now)
   }
 
-  private mutating func start(isSecondTry: Bool) {
-    let startup = Startup(address: address)
-    if !isSecondTry { events.append(.powerChanged(.starting)) }
-    power = .starting(startup, isSecondTry: isSecondTry)
+  /// Starts up a controller of which nothing is known.
+  private mutating func start() {
+    recovery = Recovery()
+    controller = ControllerFacts()
+    events.append(.powerChanged(.starting))
+    resetController()
+  }
+
+  private mutating func resetController() {
+    let startup = Startup(address: address, silent: controller.silent)
+    power = .starting(startup)
     commands.removeAll()
+    unansweredCommands = 0
     if let command = startup.command { commands.append(command, for: .startup) }
   }
 
@@ -49,26 +59,33 @@ extension Host {
   }
 
   /// A command of the start-up has ended.
-  mutating func startupEnded(_ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?) {
-    guard case .starting(var startup, let isSecondTry) = power else { return }
+  mutating func startupEnded(_ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?, at now: Instant) {
+    guard case .starting(var startup) = power else { return }
     switch startup.ended(status, parameters) {
     case .goOn:
       if let command = startup.command { commands.append(command, for: .startup) }
-      power = .starting(startup, isSecondTry: isSecondTry)
+      power = .starting(startup)
     case .ready:
       controller = startup.facts
       initiator = Initiator(acceptListSize: controller.acceptListSize)
       power = .on
+      if recovery.succeeded(at: now) { events.append(.trouble(.recovered)) }
       events.append(.powerChanged(.on))
-    case .unusable:
-      if isSecondTry { giveUp() } else { start(isSecondTry: true) }
+    case .unusable: tryAgain(at: now)
     }
   }
 
-  private mutating func giveUp() {
+  /// Resets a controller that does not work, now or later, unless that was done often enough.
+  private mutating func tryAgain(at now: Instant) {
     commands.removeAll()
-    power = .failed
-    events.append(.powerChanged(.unsupported))
+    guard let attempt = recovery.failed(at: now) else {
+      power = .failed
+      events.append(.trouble(.givenUp))
+      events.append(.powerChanged(.unsupported))
+      return
+    }
+    events.append(.trouble(.resetting(attempt: attempt.number, of: attempt.of, after: attempt.pause)))
+    if attempt.pause == .zero { resetController() } else { power = .pausing(until: now + attempt.pause) }
   }
 
   // MARK: Off
@@ -106,39 +123,54 @@ extension Host {
   mutating func shutdownEnded() {
     forgetLinks()
     power = .off
-    if wantsPower { start(isSecondTry: false) }
+    if wantsPower { start() }
   }
 
   // MARK: Failure
 
   mutating func timeReachedForPower(_ now: Instant) {
-    if case .stopping(let until?) = power, until <= now { reset() }
+    switch power {
+    case .stopping(let until?): if until <= now { reset() }
+    case .pausing(let until): if until <= now { resetController() }
+    case .off, .stopping(nil), .starting, .on, .failed: break
+    }
     switch commands.timeReached(now) {
-    case .unanswered(let entry)?:
-      if case .shutdown = entry.purpose {
-        shutdownEnded()
-      } else if entry.purpose.isEssential, isOn {
-        fail(at: now, unanswered: entry)
-      } else {
-        commandEnded(entry, .unspecifiedError, nil, at: now)
-      }
-    case .stopped?: fail(at: now)
+    case .unanswered(let entry)?: unanswered(entry, at: now)
+    case .stopped?: fail(.noCommandsTaken, at: now)
     case nil: break
     }
   }
 
+  private mutating func unanswered(_ entry: CommandQueue.Entry, at now: Instant) {
+    let trouble = HostTrouble.unanswered(entry.command.opcode)
+    unansweredCommands += 1
+    let isDead = unansweredCommands >= Self.maximumUnansweredCommands
+    switch entry.purpose {
+    case .startup where isDead: fail(trouble, at: now)
+    case _ where isOn && (isDead || entry.purpose.isEssential): fail(trouble, at: now, unanswered: entry)
+    default:
+      events.append(.trouble(trouble))
+      if case .shutdown = entry.purpose { return shutdownEnded() }
+      // It says that it has the command, and does not know it: it is not asked again.
+      if case .startup = entry.purpose {} else { controller.silent.insert(entry.command.opcode) }
+      commandEnded(entry, .unspecifiedError, nil, at: now)
+    }
+  }
+
   /// The controller does not work any more: everything that it had is gone. It gets another chance.
-  mutating func fail(at now: Instant, unanswered: CommandQueue.Entry? = nil) {
+  mutating func fail(_ trouble: HostTrouble, at now: Instant, unanswered: CommandQueue.Entry? = nil) {
     switch power {
     case .on: break
-    case .starting(_, let isSecondTry):
-      if isSecondTry { giveUp() } else { start(isSecondTry: true) }
-      return
+    case .starting(let startup):
+      if case .hardwareError = trouble, startup.isResetting { return }
+      events.append(.trouble(trouble))
+      return tryAgain(at: now)
     case .stopping:
-      shutdownEnded()
-      return
-    case .off, .failed: return
+      events.append(.trouble(trouble))
+      return shutdownEnded()
+    case .off, .failed, .pausing: return
     }
+    events.append(.trouble(trouble))
     var next = unanswered ?? commands.popFirst()
     while let entry = next {
       if case .readRSSI(let handle) = entry.purpose {
@@ -157,9 +189,8 @@ extension Host {
     if advertiser.isAwaited { events.append(.advertisingStarted(.commandTimeout)) }
     forgetWishes()
     forgetLinks()
-    let isRepeated = lastFailure.map { now - $0 < Self.trialTime } ?? false
-    lastFailure = now
-    if isRepeated { giveUp() } else { start(isSecondTry: false) }
+    events.append(.powerChanged(.starting))
+    tryAgain(at: now)
   }
 
   private mutating func forgetWishes() {

@@ -10,13 +10,14 @@ enum CommandPurpose: Hashable {
   case initiating
   case readRSSI(HCI.ConnectionHandle)
   case updateConnection(HCI.ConnectionHandle)
+  case disconnect(HCI.ConnectionHandle)
   /// Nobody waits for the end of it, and it may as well have no effect.
   case other
 
   /// Whether a controller that does not answer it is taken for broken. Some never answer commands that they do not know.
   var isEssential: Bool {
     switch self {
-    case .advertising, .scanning, .initiating, .readRSSI, .shutdown: true
+    case .advertising, .scanning, .initiating, .readRSSI, .disconnect, .shutdown: true
     case .startup, .updateConnection, .other: false
     }
   }
@@ -60,6 +61,14 @@ struct CommandQueue {
   mutating func removeAll() {
     state = .ready
     queue.removeAll(keepingCapacity: true)
+  }
+
+  /// Takes back the commands for a link that were not sent: its handle may be another link's when their turn comes.
+  mutating func removeAll(for handle: HCI.ConnectionHandle) -> [Entry] {
+    guard queue.contains(where: { $0.command.connection == handle }) else { return [] }
+    let removed = Array(queue.filter { $0.command.connection == handle })
+    queue.removeAll { $0.command.connection == handle }
+    return removed
   }
 
   /// Takes back a command: the one that was sent, then those that wait.
@@ -114,5 +123,21 @@ struct CommandQueue {
     defer { state = .ready }
     if case .waiting(let entry, _) = state { return .unanswered(entry) }
     return .stopped
+  }
+}
+
+extension HCI.Command {
+  /// The link that it is about, of those commands that this host sends for one.
+  fileprivate var connection: HCI.ConnectionHandle? {
+    switch self {
+    case .disconnect(let handle, _), .readRSSI(let handle), .leConnectionUpdate(let handle, _, _),
+      .leSetDataLength(let handle, _), .leSetPHY(let handle, _, _), .leReadRemoteFeatures(let handle),
+      .readRemoteVersionInformation(let handle), .leEnableEncryption(let handle, _, _, _),
+      .leLongTermKeyRequestReply(let handle, _), .leLongTermKeyRequestNegativeReply(let handle),
+      .leRemoteConnectionParameterRequestReply(let handle, _, _),
+      .leRemoteConnectionParameterRequestNegativeReply(let handle, _):
+      handle
+    default: nil
+    }
   }
 }

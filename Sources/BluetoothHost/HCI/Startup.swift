@@ -13,23 +13,30 @@ struct ControllerFacts {
   /// Octets and time of the longest data channel PDU that the controller sends.
   var maximumDataLength: HCI.DataLength?
   var ownAddressType = HCI.OwnAddressType.public
+  /// BD_ADDR; nil: it has none.
+  var publicAddress: DeviceAddress?
+  /// Commands that it says it has, and does not answer.
+  var silent: Set<HCI.Opcode> = []
 
   /// Commands that a controller may lack although the bitmap of supported commands says nothing at all.
   private static let optional: Set<HCI.Opcode> = [
     .writeLEHostSupport, .leSetDataLength, .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength,
-    .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply,
+    .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .leReadBufferSizeV2,
+    .leSetDefaultPHY, .leSetPHY,
   ]
 
   /// An empty bitmap, which some controllers have, stands for what the specification demands of every LE controller.
   func supports(_ opcode: HCI.Opcode) -> Bool {
-    supportedCommands.isEmpty ? !Self.optional.contains(opcode) : supportedCommands.contains(opcode)
+    guard silent.isEmpty || !silent.contains(opcode) else { return false }
+    return supportedCommands.isEmpty ? !Self.optional.contains(opcode) : supportedCommands.contains(opcode)
   }
 }
 
 /// The commands that make a controller ready, adapted to what it has · Vol 6, Part D, 2.
 struct Startup {
   private enum Step: Int, CaseIterable {
-    case reset, supportedCommands, localFeatures, leHostSupport, leFeatures, leBufferSize, bufferSize, eventMask
+    case reset, supportedCommands, localFeatures, publicAddress, leHostSupport, leFeatures, leBufferSize, bufferSize,
+      eventMask
     case leEventMask, acceptListSize, clearAcceptList, maximumDataLength, suggestedDataLength, randomAddress, done
   }
 
@@ -41,10 +48,16 @@ struct Startup {
   }
 
   private var step = Step.reset
+  /// The controller is being reset: what it reports may be of the time before.
+  var isResetting: Bool { step == .reset }
   private(set) var facts = ControllerFacts()
   private let address: DeviceAddress
 
-  init(address: DeviceAddress) { self.address = address }
+  /// - Parameter silent: commands that this controller is known not to answer.
+  init(address: DeviceAddress, silent: Set<HCI.Opcode> = []) {
+    self.address = address
+    facts.silent = silent
+  }
 
   /// The command of the step that is reached; nil: this controller does not need it.
   var command: HCI.Command? {
@@ -52,14 +65,18 @@ struct Startup {
     case .reset: .reset
     case .supportedCommands: .readLocalSupportedCommands
     case .localFeatures: ifSupported(.readLocalSupportedFeatures)
+    case .publicAddress: ifSupported(.readBDADDR)
     case .leHostSupport:
       // A controller with BR/EDR keeps Low Energy off until it is told.
       facts.lmpFeatures.isEmpty || facts.lmpFeatures.contains(.bredrNotSupported)
         ? nil : ifSupported(.writeLEHostSupport(true))
     case .leFeatures: ifSupported(.leReadLocalSupportedFeatures)
-    case .leBufferSize: .leReadBufferSize
+    case .leBufferSize:
+      // The newer form tells nothing more that is of use here.
+      !facts.supports(.leReadBufferSize) && facts.supports(.leReadBufferSizeV2)
+        ? .leReadBufferSizeV2 : .leReadBufferSize
     case .bufferSize: facts.aclLength == 0 || facts.aclCount == 0 ? .readBufferSize : nil
-    case .eventMask: .setEventMask(Self.eventMask)
+    case .eventMask: .setEventMask(eventMask)
     case .leEventMask: .leSetEventMask(leEventMask)
     case .acceptListSize: ifSupported(.leReadFilterAcceptListSize)
     case .clearAcceptList: facts.acceptListSize > 0 ? ifSupported(.leClearFilterAcceptList) : nil
@@ -76,10 +93,13 @@ struct Startup {
     facts.supports(command.opcode) ? command : nil
   }
 
-  private static let eventMask: HCI.EventMask = [
-    .disconnectionComplete, .encryptionChange, .readRemoteVersionInformationComplete, .hardwareError,
-    .dataBufferOverflow, .encryptionKeyRefreshComplete, .leMeta,
-  ]
+  private var eventMask: HCI.EventMask {
+    var mask: HCI.EventMask = [
+      .disconnectionComplete, .readRemoteVersionInformationComplete, .hardwareError, .dataBufferOverflow, .leMeta,
+    ]
+    if facts.leFeatures.contains(.encryption) { mask.formUnion([.encryptionChange, .encryptionKeyRefreshComplete]) }
+    return mask
+  }
 
   /// Nothing is asked for that the controller does not have: some refuse a mask with other bits.
   private var leEventMask: HCI.LEEventMask {
@@ -91,6 +111,7 @@ struct Startup {
       mask.insert(.remoteConnectionParameterRequest)
     }
     if facts.leFeatures.contains(.dataPacketLengthExtension) { mask.insert(.dataLengthChange) }
+    if !facts.leFeatures.isDisjoint(with: [.le2MPHY, .leCodedPHY]) { mask.insert(.phyUpdateComplete) }
     if !facts.leFeatures.isDisjoint(with: [.llPrivacy, .extendedAdvertising]) {
       mask.insert(.enhancedConnectionComplete)
     }
@@ -109,6 +130,10 @@ struct Startup {
     case (_, .leBufferSize(let length, let count)?):
       facts.aclLength = Int(length)
       facts.aclCount = Int(count)
+    case (_, .leBufferSizeV2(let length, let count, _, _)?):
+      facts.aclLength = Int(length)
+      facts.aclCount = Int(count)
+    case (_, .bdADDR(let address)?): facts.publicAddress = address == 0 ? nil : DeviceAddress(address, .public)
     case (_, .bufferSize(let size)?):
       facts.aclLength = Int(size.aclLength)
       facts.aclCount = Int(size.aclCount)

@@ -4,6 +4,8 @@ import BluetoothWire
 package enum HostEvent: Sendable {
   /// The controller became usable, unusable, or failed.
   case powerChanged(PowerState)
+  /// Something is wrong with the controller; for the log.
+  case trouble(HostTrouble)
   /// Advertising began (nil) or could not.
   case advertisingStarted(HostError?)
   /// Advertising in limited discoverable mode has ended by itself.

@@ -22,6 +22,9 @@ struct HostLink {
   /// LE Connection Update was sent and is not completed.
   var isUpdating = false
   var isDisconnecting = false
+  /// When the link is gone at the latest, once its end was asked for.
+  var endsBy: Instant?
+  private(set) var supervisionTimeout = TimeSpan.seconds(32)
   var standing: Standing
   /// What was known of the client when the link came about; nil: it is not a bonded one.
   var restored: GATTClientRecord?
@@ -50,7 +53,17 @@ struct HostLink {
 
   var deadline: Instant? {
     // Read in place: see `Host.deadline`.
-    mutating get { isHidden ? nil : earliest(earliest(bearer.deadline, signalling.deadline), channels.deadline) }
+    mutating get {
+      let overdue = isDisconnecting ? endsBy : nil
+      if isHidden { return overdue }
+      return earliest(overdue, earliest(earliest(bearer.deadline, signalling.deadline), channels.deadline))
+    }
+  }
+
+  /// Takes the supervision timeout that the controller tells, in units of 10 ms.
+  mutating func setSupervisionTimeout(_ units: UInt16) {
+    // 100 ms to 32 s · Vol 4, Part E, 7.8.12.
+    supervisionTimeout = .milliseconds(10 * Int64(min(max(units, 10), 3_200)))
   }
 
   /// The channels, and the identifiers of what they say.

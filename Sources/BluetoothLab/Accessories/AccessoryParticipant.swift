@@ -187,8 +187,8 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       happen(at: now) { $0.disconnected(DisconnectionReason(code: reason.rawValue), &$1) }
       if handles.isEmpty { advertise(at: now) }
     case .gatt(let link, let event): handle(event, on: link, at: now)
-    case .advertisingStarted, .advertisingEnded, .advertisingReport, .connectionFailed, .rssiRead, .nameDiscovered,
-      .channel:
+    case .trouble, .advertisingStarted, .advertisingEnded, .advertisingReport, .connectionFailed, .rssiRead,
+      .nameDiscovered, .channel:
       break
     }
   }

@@ -182,6 +182,7 @@ final class VirtualDevice: WorldDevice {
       if let capture = wire.capture, let callback = delivery.callbackDescription { capture.callback(callback) }
       deliveries.append(delivery)
     }
+    while let trouble = parts.service.takeTrouble() { ServiceLog.note(trouble, of: recipe.configuration.name) }
   }
 }
 

@@ -23,6 +23,9 @@ package struct Service: ~Copyable {
   private let mailbox: Mailbox
   private var mail = Deque<Mail>()
   private var outbox = Outbox()
+  /// What is to be logged.
+  private var troubles: Deque<HostTrouble> = []
+  private static let maximumTroubles = 32
 
   /// As apps see it. It is unknown until the host has told its own for the first time.
   private(set) var state = AdapterState.unknown
@@ -109,6 +112,9 @@ package struct Service: ~Copyable {
 
   /// The next event for a client, which is to be handed over before the next one is taken.
   package mutating func takeDelivery() -> Delivery? { outbox.take() }
+
+  /// The next line for the log.
+  package mutating func takeTrouble() -> HostTrouble? { troubles.popFirst() }
 
   // MARK: Sessions
 
@@ -215,6 +221,9 @@ package struct Service: ~Copyable {
   private mutating func handle(_ event: HostEvent, at now: Instant) {
     switch event {
     case .powerChanged(let power): powerChanged(power, at: now)
+    case .trouble(let trouble):
+      if troubles.count == Self.maximumTroubles { troubles.removeFirst() }
+      troubles.append(trouble)
     // What the host still has to say of a time that is over for apps.
     case _ where state != .poweredOn: break
     case .advertisingStarted(let error): advertisingStarted(error)

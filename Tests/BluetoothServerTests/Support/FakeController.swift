@@ -54,6 +54,7 @@ struct FakeController {
     switch command {
     case .reset: self = FakeController()
     case .readLocalSupportedCommands: result = .localSupportedCommands(HCI.SupportedCommands(Self.commands))
+    case .readBDADDR: result = .bdADDR(0)
     case .readLocalSupportedFeatures: result = .localSupportedFeatures([.bredrNotSupported, .leSupported])
     case .leReadLocalSupportedFeatures: result = .leLocalSupportedFeatures([])
     case .leReadBufferSize: result = .leBufferSize(aclLength: 251, aclCount: 8)

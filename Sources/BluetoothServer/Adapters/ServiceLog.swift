@@ -1,0 +1,14 @@
+import BluetoothHost
+import Logging
+
+/// What whoever runs the system is told.
+enum ServiceLog {
+  // Made anew each time, so that a logging system that the app sets up later is used.
+  private static var logger: Logger { Logger(label: "BluetoothServer") }
+
+  /// One line for what is wrong with the controller of the device with this name.
+  static func note(_ trouble: HostTrouble, of device: String) {
+    let line: Logger.Message = "\(device): \(trouble)"
+    if trouble.isFatal { logger.error(line) } else { logger.warning(line) }
+  }
+}

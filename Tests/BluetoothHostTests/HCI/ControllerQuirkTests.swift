@@ -1,0 +1,262 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+/// Controllers that say little, say too much, or say it in an order of their own.
+struct ControllerQuirkTests {
+  private func bench(_ change: (inout Bench) -> Void = { _ in }) -> Bench {
+    var bench = Bench()
+    change(&bench)
+    bench.powerOn()
+    return bench
+  }
+
+  // MARK: What it claims
+
+  @Test("A controller that has only the newer form of LE Read Buffer Size is asked in that")
+  func newerBufferSize() {
+    var bench = Bench()
+    bench.facts.supportedCommands = HCI.SupportedCommands(
+      Bench.servedCommands.filter { $0 != .leReadBufferSize } + [.leReadBufferSizeV2])
+    bench.answers[.leReadBufferSizeV2] = .complete(
+      .leBufferSizeV2(aclLength: 27, aclCount: 2, isoLength: 0, isoCount: 0))
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.powerChanges == [.starting, .on])
+    #expect(!bench.commands.contains(.leReadBufferSize))
+    let handle = bench.link(.peripheral)
+    for _ in 0..<2 { bench.receive(.attribute, [0x0A, 0x03, 0x00], on: handle) }
+    #expect(bench.data.count == 2)
+  }
+
+  @Test("A controller without encryption and without other PHYs is not asked for their events")
+  func smallMasks() {
+    var bench = Bench()
+    bench.facts.leFeatures = []
+    bench.perform { host, now in host.setPower(true, at: now) }
+    let small: HCI.EventMask = [
+      .disconnectionComplete, .readRemoteVersionInformationComplete, .hardwareError, .dataBufferOverflow, .leMeta,
+    ]
+    #expect(bench.commands.contains(.setEventMask(small)))
+    var rich = Bench()
+    rich.facts.leFeatures = [.encryption, .le2MPHY]
+    rich.perform { host, now in host.setPower(true, at: now) }
+    #expect(rich.commands.contains(.setEventMask(small.union([.encryptionChange, .encryptionKeyRefreshComplete]))))
+    let mask: HCI.LEEventMask = [.initial, .phyUpdateComplete]
+    #expect(rich.commands.contains(.leSetEventMask(mask)))
+  }
+
+  @Test("A controller that gives no command credits in its start-up comes up when it gives them", arguments: [0, 3, 7])
+  func creditsInStartup(_ step: Int) {
+    var bench = Bench()
+    let order: [HCI.Opcode] = [
+      .reset, .readLocalSupportedCommands, .readLocalSupportedFeatures, .readBDADDR, .leReadLocalSupportedFeatures,
+      .leReadBufferSize, .setEventMask, .leSetEventMask,
+    ]
+    let opcode = order[step]
+    bench.answers[opcode] = .silence
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.commands.last?.opcode == opcode)
+    let answers: [HCI.Opcode: HCI.ReturnParameters] = [
+      .readBDADDR: .bdADDR(0), .reset: .status(.success), .leSetEventMask: .status(.success),
+    ]
+    bench.receive(.commandComplete(credits: 0, opcode, answers[opcode] ?? .status(.success)))
+    #expect(bench.commands.last?.opcode == opcode)
+    bench.answers = [:]
+    bench.receive(.commandComplete(credits: 1, .none, .unknown([])))
+    #expect(bench.powerChanges == [.starting, .on])
+  }
+
+  @Test("A controller that says at its start that it takes commands, before it was asked anything, comes up")
+  func greeting() {
+    var bench = Bench()
+    bench.answers[.reset] = .silence
+    bench.perform { host, now in host.setPower(true, at: now) }
+    bench.receive(.commandComplete(credits: 1, .none, .unknown([])))
+    bench.receive(.commandComplete(credits: 1, .reset, .status(.success)))
+    #expect(bench.powerChanges == [.starting, .on])
+  }
+
+  @Test("The public address is read, and nobody else is believed to have it")
+  func publicAddress() {
+    var bench = bench()
+    #expect(bench.host.publicAddress == DeviceAddress(Bench.publicAddress, .public))
+    bench.link(.peripheral, handle: 5, to: DeviceAddress(Bench.publicAddress, .public))
+    #expect(bench.links.isEmpty)
+    var without = Bench()
+    without.answers[.readBDADDR] = .complete(.bdADDR(0))
+    without.powerOn()
+    #expect(without.host.publicAddress == nil)
+  }
+
+  @Test("A start-up in which nothing but Reset and the buffers is answered ends: the controller is dead")
+  func silentStartup() {
+    var bench = Bench()
+    for opcode: HCI.Opcode in [.readLocalSupportedFeatures, .readBDADDR, .leReadLocalSupportedFeatures] {
+      bench.answers[opcode] = .silence
+    }
+    bench.perform { host, now in host.setPower(true, at: now) }
+    while bench.host.deadline != nil { bench.passToDeadline() }
+    #expect(bench.powerChanges == [.starting, .unsupported])
+    #expect(bench.now == .zero + .seconds(12))
+    #expect(bench.troubles.last == .givenUp)
+  }
+
+  // MARK: Order
+
+  @Test("LE Connection Update Complete before its Command Status is believed")
+  func updateBeforeStatus() throws {
+    var bench = bench()
+    let handle = bench.link(.central)
+    bench.completeAll()
+    bench.forget()
+    bench.answers[.leConnectionUpdate] = .silence
+    let wish: [UInt8] = [0x12, 1, 8, 0, 12, 0, 12, 0, 0, 0, 200, 0]
+    for _ in 0..<2 {
+      bench.forget()
+      bench.receive(.signalling, wish, on: handle)
+      #expect(try bench.payloads(on: handle, .signalling) == [[0x13, 1, 2, 0, 0, 0]])
+      #expect(bench.commands.map(\.opcode) == [.leConnectionUpdate])
+      bench.receive(
+        .leConnectionUpdateComplete(
+          .success, handle, HCI.ConnectionValues(interval: 12, latency: 0, supervisionTimeout: 200)))
+      bench.receive(.commandStatus(.success, credits: 1, .leConnectionUpdate))
+      bench.completeAll()
+    }
+  }
+
+  @Test("Disconnection Complete before its Command Status ends the link once")
+  func disconnectionBeforeStatus() throws {
+    var bench = bench()
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    bench.answers[.disconnect] = .silence
+    bench.perform { host, now in host.disconnect(handle, at: now) }
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
+    // The same handle is another link's already.
+    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, DeviceAddress(9, .public))))
+    bench.receive(.commandStatus(.success, credits: 1, .disconnect))
+    #expect(bench.disconnections == [.connectionTerminatedByLocalHost])
+    #expect(bench.host.links.count == 1)
+    #expect(bench.host.deadline == nil)
+    try bench.expectSound(bystander: handle)
+  }
+
+  @Test("LE Set Data Length that succeeds without an event leaves the link as it is")
+  func dataLengthWithoutEvent() {
+    var bench = bench()
+    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    let handle = HCI.ConnectionHandle(rawValue: 0x200)
+    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    #expect(bench.links.isEmpty)
+    // The peer has acknowledged the MTU request: it is there.
+    bench.completeAll()
+    #expect(bench.links.map(\.handle) == [handle])
+    bench.receive(.attribute, [0x03, 0x05, 0x02], on: handle)
+    #expect(bench.host.mtu(of: handle) == 517)
+  }
+
+  // MARK: Missing
+
+  @Test("A command that is not answered is passed over, and not sent to this controller again")
+  func silentCommand() {
+    var bench = bench()
+    bench.answers[.leSetDataLength] = .silence
+    let first = bench.link(.central, handle: 1)
+    bench.perform { host, now in host.readRSSI(first, at: now) }
+    #expect(bench.levels.isEmpty)
+    bench.now = .zero + .seconds(2)
+    bench.perform { host, now in host.timeReached(now) }
+    #expect(bench.levels == [.success(-40)])
+    #expect(bench.troubles == [.unanswered(.leSetDataLength)])
+    bench.forget()
+    bench.link(.central, handle: 2, to: DeviceAddress(8, .public))
+    #expect(!bench.commands.map(\.opcode).contains(.leSetDataLength))
+    #expect(bench.powerChanges.isEmpty)
+  }
+
+  @Test("A link whose end is asked for and never told is gone when its supervision timeout is over")
+  func missingDisconnection() throws {
+    var bench = bench()
+    let handle = bench.link(.peripheral)
+    bench.completeAll()
+    bench.receive(
+      .leConnectionUpdateComplete(
+        .success, handle, HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 600)))
+    bench.forget()
+    bench.perform { host, now in host.disconnect(handle, at: now) }
+    #expect(bench.host.deadline == bench.now + .seconds(7))
+    bench.passToDeadline()
+    #expect(bench.disconnections == [.connectionTimeout])
+    #expect(bench.troubles == [.linkNotEnded(handle)])
+    #expect(bench.host.links.isEmpty && bench.host.deadline == nil)
+    bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTimeout))
+    #expect(bench.disconnections == [.connectionTimeout])
+    try bench.expectSound(bystander: nil)
+  }
+
+  @Test("A peer that has vanished without an event is found out by a request, and its link ends")
+  func vanishedPeer() throws {
+    var bench = bench()
+    let handle = bench.link(.central)
+    bench.forget()
+    bench.answers[.disconnect] = .status(.unknownConnectionIdentifier)
+    bench.passToDeadline()
+    #expect(bench.now == .zero + .seconds(30))
+    #expect(bench.commands == [.disconnect(handle, reason: .remoteUserTerminatedConnection)])
+    #expect(bench.disconnections == [.connectionTimeout])
+    #expect(bench.host.links.isEmpty && bench.host.deadline == nil)
+    try bench.expectSound(bystander: nil)
+  }
+
+  @Test("What waited for a link that has ended is not sent to the next one with its handle")
+  func staleCommands() {
+    var bench = bench()
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    bench.answers[.leSetAdvertisingParameters] = .silence
+    bench.perform { host, now in
+      host.startAdvertising(data: [1], scanResponse: [], at: now)
+      host.readRSSI(handle, at: now)
+      host.disconnect(handle, at: now)
+    }
+    bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
+    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, DeviceAddress(9, .public))))
+    bench.receive(.commandComplete(credits: 1, .leSetAdvertisingParameters, .status(.success)))
+    #expect(bench.levels == [.failure(.notConnected)])
+    #expect(!bench.commands.contains(.disconnect(handle, reason: .remoteUserTerminatedConnection)))
+    #expect(bench.host.links.count == 1)
+  }
+
+  // MARK: Data
+
+  @Test("ACL packets longer than those that the controller takes itself are taken as they come")
+  func longPackets() throws {
+    var bench = bench {
+      $0.facts.aclLength = 27
+      $0.facts.aclCount = 20
+    }
+    let handle = bench.link(.central)
+    bench.receive(.attribute, [0x03, 0x05, 0x02], on: handle)
+    bench.completeAll()
+    bench.forget()
+    bench.perform { host, now in host.request(.read(3), token: 9, on: handle, at: now) }
+    let value = [UInt8](repeating: 0x5A, count: 300)
+    bench.receive(.attribute, [0x0B] + value, on: handle)
+    let values: [ByteSlice] = bench.events.compactMap {
+      if case .gatt(_, .completed(9, .success(.value(let value)))) = $0 { value } else { nil }
+    }
+    #expect(values == [ByteSlice(value)])
+  }
+
+  @Test("A controller that claims privacy and still tells connections in the older form is understood")
+  func olderForm() throws {
+    let bench = bench { $0.facts.leFeatures.formUnion([.llPrivacy, .extendedAdvertising]) }
+    for isEnhanced in [false, true] {
+      var copy = bench
+      let complete = Bench.connection(.peripheral, HCI.ConnectionHandle(rawValue: 3), Bench.peer)
+      copy.receive(isEnhanced ? .leEnhancedConnectionComplete(complete) : .leConnectionComplete(complete))
+      #expect(copy.links.map(\.peer) == [Bench.peer])
+      try copy.expectSound(bystander: complete.handle)
+    }
+  }
+}

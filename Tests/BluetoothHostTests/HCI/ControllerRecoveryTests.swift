@@ -1,0 +1,189 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+/// Controllers that break or fall silent, and how they are brought back · Vol 4, Part E, 4.4, 7.3.2, 7.7.16.
+struct ControllerRecoveryTests {
+  /// A bench that is on.
+  private func bench() -> Bench {
+    var bench = Bench()
+    bench.powerOn()
+    return bench
+  }
+
+  private static func resetting(_ attempt: Int, after seconds: Int64) -> HostTrouble {
+    .resetting(attempt: attempt, of: 5, after: .seconds(seconds))
+  }
+
+  @Test("A controller that breaks again and again is reset after longer and longer pauses, five times, then given up")
+  func backOff() {
+    var bench = bench()
+    for pause: Int64 in [0, 1, 2, 4, 8] {
+      let start = bench.now
+      bench.receive(.hardwareError(0x42))
+      #expect(bench.powerChanges.last == (pause == 0 ? .on : .starting))
+      if pause > 0 { bench.passToDeadline() }
+      #expect(bench.powerChanges.last == .on)
+      #expect(bench.now - start == .seconds(pause))
+    }
+    #expect(bench.commands.filter { $0 == .reset }.count == 5)
+    bench.receive(.hardwareError(0x42))
+    #expect(bench.powerChanges.suffix(2) == [.starting, .unsupported])
+    #expect(bench.host.deadline == nil)
+    #expect(bench.troubles.filter { $0 == .hardwareError(0x42) }.count == 6)
+    #expect(bench.troubles.filter { $0 == .recovered }.count == 5)
+    #expect(bench.troubles.last == .givenUp)
+    bench.forget()
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.powerChanges == [.starting, .on])
+  }
+
+  @Test("A controller that has worked for ten seconds has all its chances again")
+  func trialTime() {
+    var bench = bench()
+    for _ in 0..<20 {
+      bench.forget()
+      bench.receive(.hardwareError(1))
+      #expect(bench.troubles == [.hardwareError(1), Self.resetting(1, after: 0), .recovered])
+      #expect(bench.powerChanges == [.starting, .on])
+      bench.now = bench.now + .seconds(10)
+    }
+  }
+
+  @Test("A controller that does not come back is asked five times over 25 seconds, with a line for each")
+  func neverBack() {
+    var bench = bench()
+    bench.answers[.readRSSI] = .silence
+    bench.answers[.reset] = .silence
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    bench.perform { host, now in host.readRSSI(handle, at: now) }
+    let start = bench.now
+    while bench.host.deadline != nil { bench.passToDeadline() }
+    let attempts = [0, 1, 2, 4, 8].enumerated().flatMap { number, pause in
+      [Self.resetting(number + 1, after: pause), .unanswered(.reset)]
+    }
+    #expect(bench.troubles == [.unanswered(.readRSSI)] + attempts + [.givenUp])
+    // Two seconds for the first silence and for each attempt, and the pauses between them.
+    #expect(bench.now - start == .seconds(2 + 5 * 2 + 15))
+    #expect(bench.powerChanges == [.starting, .unsupported])
+    #expect(bench.commands.filter { $0 == .reset }.count == 5)
+    #expect(bench.levels == [.failure(.commandTimeout)])
+    #expect(bench.disconnections == [.hardwareFailure])
+  }
+
+  @Test("Switching off while the controller is given a pause ends the attempts, and switching on begins anew")
+  func offInPause() {
+    var bench = bench()
+    bench.receive(.hardwareError(1))
+    bench.receive(.hardwareError(1))
+    bench.forget()
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.events.isEmpty && bench.commands.isEmpty)
+    bench.perform { host, now in host.setPower(false, at: now) }
+    #expect(bench.powerChanges == [.off])
+    #expect(bench.host.deadline == nil)
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.powerChanges == [.off, .starting, .on])
+  }
+
+  @Test("After a reset all that was wanted can come again: advertising, scanning, connecting, links and services")
+  func everythingAgain() throws {
+    var bench = bench()
+    let published = bench.host.addService(
+      GATTServiceDefinition(
+        uuid: 0x180D, isPrimary: true, includes: [],
+        characteristics: [
+          GATTCharacteristicDefinition(uuid: 0x2A38, properties: .read, permissions: .readable, value: [7])
+        ]), at: .zero)
+    let value = try #require(try published.get().values.first)
+    let wanted = DeviceAddress(0xC000_0000_0042, .random)
+    for isSecondRound in [false, true] {
+      bench.forget()
+      bench.perform { host, now in
+        host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now)
+        host.setScanning(ScanParameters(isActive: true, filterDuplicates: true), at: now)
+        host.connect(to: wanted, at: now)
+      }
+      #expect(bench.advertisingAnswers == [nil])
+      #expect(bench.commands.contains(.leSetAdvertisingEnable(true)))
+      #expect(bench.commands.contains(.leSetScanEnable(true, filterDuplicates: true)))
+      #expect(bench.commands.map(\.opcode).contains(.leCreateConnection))
+      let handle = bench.link(.peripheral)
+      bench.completeAll()
+      let number = value
+      bench.receive(.attribute, [0x0A, UInt8(truncatingIfNeeded: number), UInt8(number >> 8)], on: handle)
+      #expect(try bench.payloads(on: handle, .attribute).last == [0x0B, 7])
+      guard !isSecondRound else { break }
+      bench.receive(.hardwareError(9))
+      #expect(bench.failures == [.hardwareFailure])
+      #expect(bench.disconnections == [.hardwareFailure])
+      #expect(bench.powerChanges == [.starting, .on])
+    }
+    try bench.expectSound(bystander: nil)
+  }
+
+  @Test("A Hardware Error of the time before Reset does not begin it again, one after it does")
+  func lateHardwareError() {
+    var bench = bench()
+    bench.forget()
+    bench.answers[.reset] = .silence
+    bench.receive(.hardwareError(1))
+    bench.receive(.hardwareError(2))
+    #expect(bench.commands == [.reset])
+    bench.answers[.setEventMask] = .silence
+    bench.receive(.commandComplete(credits: 1, .reset, .status(.success)))
+    bench.receive(.hardwareError(3))
+    #expect(
+      bench.troubles == [
+        .hardwareError(1), Self.resetting(1, after: 0), .hardwareError(3), Self.resetting(2, after: 1),
+      ])
+    bench.answers = [:]
+    bench.passToDeadline()
+    #expect(bench.powerChanges == [.starting, .on])
+  }
+
+  @Test("Three commands in a row without an answer are enough, whichever they are")
+  func silentInRow() {
+    var bench = bench()
+    bench.answers[.leSetDataLength] = .silence
+    bench.answers[.leLongTermKeyRequestNegativeReply] = .silence
+    let handle = bench.link(.central)
+    bench.forget()
+    for _ in 0..<2 { bench.receive(.leLongTermKeyRequest(handle, random: 0, encryptedDiversifier: 0)) }
+    while bench.powerChanges.isEmpty, bench.now < .zero + .seconds(20) { bench.passToDeadline() }
+    #expect(bench.now == .zero + .seconds(6))
+    #expect(
+      bench.troubles == [
+        .unanswered(.leSetDataLength), .unanswered(.leLongTermKeyRequestNegativeReply),
+        .unanswered(.leLongTermKeyRequestNegativeReply), Self.resetting(1, after: 0), .recovered,
+      ])
+    #expect(bench.disconnections == [.hardwareFailure])
+  }
+
+  @Test("Data that the controller had no room for is told")
+  func overflow() {
+    var bench = bench()
+    bench.receive(.dataBufferOverflow(linkType: 1))
+    #expect(bench.troubles == [.dataBufferOverflow])
+    #expect(bench.powerChanges.isEmpty)
+  }
+
+  @Test("Each trouble is a line that says what happened")
+  func lines() {
+    let lines: [(HostTrouble, String)] = [
+      (.unanswered(.leSetPHY), "The controller has not answered LE Set PHY within 2 s."),
+      (.noCommandsTaken, "The controller has taken no command for 2 s."),
+      (.hardwareError(0x42), "The controller reports Hardware Error 0x42."),
+      (Self.resetting(1, after: 0), "The controller is reset, attempt 1 of 5."),
+      (Self.resetting(3, after: 2), "The controller is reset in 2 s, attempt 3 of 5."),
+      (.recovered, "The controller works again."),
+      (
+        .linkNotEnded(HCI.ConnectionHandle(rawValue: 0x40)),
+        "The controller has not told the end of connection 0x0040: taken to be gone."
+      ),
+    ]
+    for (trouble, line) in lines { #expect(trouble.description == line) }
+    #expect(HostTrouble.givenUp.isFatal && !HostTrouble.recovered.isFatal)
+  }
+}
