@@ -122,6 +122,17 @@ struct H4DecoderTests {
       ])
   }
 
+  @Test("H5: a header whose length is out of range is passed over whole, in one piece or cut, whatever it looks like")
+  func headerLikeMark() throws {
+    // Its end could be the beginning of Command Complete.
+    let octets: [UInt8] = [0x02, 0x40, 0x20, 0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00] + Self.resetComplete
+    for cut in 0...octets.count {
+      var decoder = H4Decoder(for: .host, maximumACLLength: 512, pool: pool)
+      let outputs = decode([octets[..<cut], octets[cut...]], with: &decoder)
+      #expect(outputs == [.synchronizationLost, try packet(Self.resetComplete)], "\(cut)")
+    }
+  }
+
   @Test("H5: the longest ACL packet passes, with a handle that does not exist too")
   func longest() throws {
     let octets = [0x02, 0xFF, 0x2F, 0x00, 0x10] + [UInt8](repeating: 7, count: 4_096)

@@ -75,7 +75,11 @@ package struct H4Decoder {
   private mutating func nextPacket(_ octets: inout ByteSlice) -> Result<HCI.Packet?, OutOfRange> {
     guard let header = headerLength(kept.first ?? octets[0]) else { return .failure(OutOfRange()) }
     if kept.isEmpty, octets.count >= header {
-      guard let total = length(octets.prefix(header)) else { return .failure(OutOfRange()) }
+      guard let total = length(octets.prefix(header)) else {
+        // The same octets are passed over as where the header was cut.
+        octets = octets.dropFirst(header)
+        return .failure(OutOfRange())
+      }
       if octets.count >= total {
         defer { octets = octets.dropFirst(total) }
         return .success(packet(octets.prefix(total)))
