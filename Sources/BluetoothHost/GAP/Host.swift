@@ -199,9 +199,7 @@ package struct Host {
     guard let index = index(of: handle) else { return }
     switch allLinks[index].link.role {
     case .central: update(index, parameters)
-    case .peripheral:
-      allLinks[index].signalling.requestUpdate(parameters, at: now)
-      markReady(index)
+    case .peripheral: requestUpdate(index, parameters, at: now)
     }
     settle(at: now)
   }

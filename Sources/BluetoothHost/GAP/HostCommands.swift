@@ -33,8 +33,8 @@ extension Host {
     case .initiating:
       for address in initiator.ended(status, at: now) { events.append(.connectionFailed(address, status)) }
     case .readRSSI(let handle): rssiRead(handle, status, parameters)
-    case .updateConnection(let handle):
-      if status != .success, let index = anyIndex(of: handle) { allLinks[index].isUpdating = false }
+    case .updateConnection(let handle): if status != .success { updateEnded(handle, status, at: now) }
+    case .readRemoteFeatures(let handle): if status != .success { remoteFeaturesRead(handle, nil, at: now) }
     case .disconnect(let handle): disconnectEnded(handle, status, at: now)
     case .other: break
     }

@@ -14,6 +14,13 @@ package struct HostConfiguration: Sendable {
   /// Advertises with the extended commands where the controller has them, which then takes no legacy ones: for hosts that
   /// neither scan nor connect.
   package var advertisesWithExtendedCommands = false
+  /// The physical layers that this host wants its links to be on, if its controller has them: as central it asks for them
+  /// on each link whose peer has more than LE 1M, and its controller agrees to them when a peer asks. nil: whatever peers
+  /// and controllers agree on, which nobody asks for here.
+  package var preferredPHYs: HCI.PHYs?
+  /// Asks for other connection parameters by the link layer where both sides have its procedure, else, and without this
+  /// always, by L2CAP.
+  package var requestsParametersByLinkLayer = false
   /// The value of the characteristic Device Name; at most 248 octets are served.
   package var deviceName: String
   /// The value of the characteristic Appearance; 0: unknown.

@@ -17,12 +17,18 @@ extension Host {
     case .disconnectionComplete(let status, let handle, let reason):
       if status == .success { disconnected(handle, reason) }
     case .leConnectionUpdateComplete(let status, let handle, let values):
+      if status == .success, let index = anyIndex(of: handle) { allLinks[index].properties.values = values }
+      updateEnded(handle, status, at: now)
+    case .leDataLengthChange(let handle, let transmit, let receive):
       if let index = anyIndex(of: handle) {
-        allLinks[index].isUpdating = false
-        if status == .success { allLinks[index].setSupervisionTimeout(values.supervisionTimeout) }
+        heardFromPeer(on: index)
+        allLinks[index].properties.transmitLength = transmit
+        allLinks[index].properties.receiveLength = receive
       }
-    case .leDataLengthChange(let handle, _, _):
-      if let index = anyIndex(of: handle) { heardFromPeer(on: index) }
+    case .leReadRemoteFeaturesComplete(let status, let handle, let features):
+      remoteFeaturesRead(handle, status == .success ? features : nil, at: now)
+    case .lePHYUpdateComplete(let status, let handle, let transmit, let receive):
+      phyUpdated(handle, status, transmit: transmit, receive: receive)
     case .leRemoteConnectionParameterRequest(let handle, let parameters):
       answerParameterRequest(handle, parameters)
     case .leLongTermKeyRequest(let handle, _, _):
@@ -31,8 +37,8 @@ extension Host {
     case .hardwareError(let code): fail(.hardwareError(code), at: now)
     case .dataBufferOverflow: if isOn { events.append(.trouble(.dataBufferOverflow)) }
     case .encryptionChange, .encryptionChangeV2, .readRemoteVersionInformationComplete,
-      .encryptionKeyRefreshComplete, .authenticatedPayloadTimeoutExpired, .leReadRemoteFeaturesComplete,
-      .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete, .lePHYUpdateComplete,
+      .encryptionKeyRefreshComplete, .authenticatedPayloadTimeoutExpired,
+      .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete,
       .leScanTimeout, .leAdvertisingSetTerminated, .leScanRequestReceived, .leChannelSelectionAlgorithm,
       .leDirectedAdvertisingReport, .lePeriodicAdvertisingSyncEstablished, .lePeriodicAdvertisingReport,
       .lePeriodicAdvertisingSyncLost, .lePeriodicAdvertisingSyncTransferReceived, .leRequestPeerSCAComplete,
@@ -106,16 +112,14 @@ extension Host {
     allLinks.append(
       HostLink(link, maximumMTU: configuration.maximumMTU, standing: isWanted ? .unproven : .hidden, pool: pool))
     let index = allLinks.count - 1
-    allLinks[index].setSupervisionTimeout(complete.values.supervisionTimeout)
+    allLinks[index].properties.values = complete.values
     guard isWanted else {
       disconnect(index, reason: .remoteUserTerminatedConnection)
       return
     }
     // A peripheral has the other's CONNECT_IND; a central waits for what its first packets bring.
     if role == .peripheral { heardFromPeer(on: index) }
-    if role == .central, let length = controller.maximumDataLength, controller.supports(.leSetDataLength) {
-      commands.append(.leSetDataLength(link.handle, length), for: .other)
-    }
+    beginLinkProcedures(index)
     if let cache = caches[peer] { allLinks[index].bearer.offer(cache) }
     allLinks[index].bearer.start(at: now)
     serve(index, at: now)

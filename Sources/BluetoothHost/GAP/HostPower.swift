@@ -45,7 +45,7 @@ extension Host {
   }
 
   private mutating func resetController() {
-    let startup = Startup(address: address, silent: controller.silent)
+    let startup = Startup(address: address, preferredPHYs: configuration.preferredPHYs, silent: controller.silent)
     power = .starting(startup)
     commands.removeAll()
     unansweredCommands = 0

@@ -10,6 +10,7 @@ enum CommandPurpose: Hashable {
   case initiating
   case readRSSI(HCI.ConnectionHandle)
   case updateConnection(HCI.ConnectionHandle)
+  case readRemoteFeatures(HCI.ConnectionHandle)
   case disconnect(HCI.ConnectionHandle)
   /// Nobody waits for the end of it, and it may as well have no effect.
   case other
@@ -18,7 +19,7 @@ enum CommandPurpose: Hashable {
   var isEssential: Bool {
     switch self {
     case .advertising, .scanning, .initiating, .readRSSI, .disconnect, .shutdown: true
-    case .startup, .updateConnection, .other: false
+    case .startup, .updateConnection, .readRemoteFeatures, .other: false
     }
   }
 }

@@ -37,7 +37,8 @@ struct Startup {
   private enum Step: Int, CaseIterable {
     case reset, supportedCommands, localFeatures, publicAddress, leHostSupport, leFeatures, leBufferSize, bufferSize,
       eventMask
-    case leEventMask, acceptListSize, clearAcceptList, maximumDataLength, suggestedDataLength, randomAddress, done
+    case leEventMask, acceptListSize, clearAcceptList, maximumDataLength, suggestedDataLength
+    case defaultPHY, randomAddress, done
   }
 
   enum Outcome {
@@ -52,10 +53,12 @@ struct Startup {
   var isResetting: Bool { step == .reset }
   private(set) var facts = ControllerFacts()
   private let address: DeviceAddress
+  private let preferredPHYs: HCI.PHYs?
 
   /// - Parameter silent: commands that this controller is known not to answer.
-  init(address: DeviceAddress, silent: Set<HCI.Opcode> = []) {
+  init(address: DeviceAddress, preferredPHYs: HCI.PHYs?, silent: Set<HCI.Opcode> = []) {
     self.address = address
+    self.preferredPHYs = preferredPHYs
     facts.silent = silent
   }
 
@@ -84,6 +87,10 @@ struct Startup {
       facts.leFeatures.contains(.dataPacketLengthExtension) ? ifSupported(.leReadMaximumDataLength) : nil
     case .suggestedDataLength:
       facts.maximumDataLength.flatMap { ifSupported(.leWriteSuggestedDefaultDataLength($0)) }
+    case .defaultPHY:
+      facts.wishes(for: preferredPHYs).flatMap {
+        ifSupported(.leSetDefaultPHY(HCI.PHYPreference(transmit: $0, receive: $0)))
+      }
     case .randomAddress: ifSupported(.leSetRandomAddress(address.value))
     case .done: nil
     }

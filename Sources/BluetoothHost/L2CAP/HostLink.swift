@@ -24,7 +24,11 @@ struct HostLink {
   var isDisconnecting = false
   /// When the link is gone at the latest, once its end was asked for.
   var endsBy: Instant?
-  private(set) var supervisionTimeout = TimeSpan.seconds(32)
+  var properties = LinkProperties(values: HCI.ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 3_200))
+  /// As peripheral: what is asked for when it is known what the peer has, or when the update before it has ended.
+  var pendingParameters: ConnectionParameters?
+  /// As peripheral: what its link layer asks for at the moment.
+  var requestedParameters: ConnectionParameters?
   var standing: Standing
   /// What was known of the client when the link came about; nil: it is not a bonded one.
   var restored: GATTClientRecord?
@@ -60,10 +64,9 @@ struct HostLink {
     }
   }
 
-  /// Takes the supervision timeout that the controller tells, in units of 10 ms.
-  mutating func setSupervisionTimeout(_ units: UInt16) {
-    // 100 ms to 32 s · Vol 4, Part E, 7.8.12.
-    supervisionTimeout = .milliseconds(10 * Int64(min(max(units, 10), 3_200)))
+  /// 100 ms to 32 s · Vol 4, Part E, 7.8.12.
+  var supervisionTimeout: TimeSpan {
+    .milliseconds(10 * Int64(min(max(properties.values.supervisionTimeout, 10), 3_200)))
   }
 
   /// The channels, and the identifiers of what they say.

@@ -1,0 +1,200 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+/// What a host has its link layer ask for · Vol 6, Part B, 5.1.
+struct LinkProcedureTests {
+  private static let fast: HCI.LEFeatures = [
+    .encryption, .dataPacketLengthExtension, .connectionParametersRequestProcedure, .le2MPHY,
+  ]
+  private static let both = HCI.PHYPreference(transmit: [.le1M, .le2M], receive: [.le1M, .le2M])
+  private static let parameters = ConnectionParameters(
+    minimumInterval: 12, maximumInterval: 24, latency: 0, supervisionTimeout: 200)
+
+  private func bench(_ preferred: HCI.PHYs?, _ features: HCI.LEFeatures = fast) -> Bench {
+    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+    configuration.preferredPHYs = preferred
+    configuration.requestsParametersByLinkLayer = true
+    var bench = Bench(configuration: configuration)
+    bench.facts.leFeatures = features
+    bench.facts.supportedCommands = HCI.SupportedCommands(
+      Bench.servedCommands + [.leReadRemoteFeatures, .leSetPHY, .leSetDefaultPHY])
+    bench.answers[.leSetPHY] = .status(.success)
+    return bench
+  }
+
+  // MARK: Physical layers
+
+  @Test("A host that wants LE 2M says so to a controller that has it, and to no other")
+  func defaultPHY() {
+    for (preferred, features, expected): (HCI.PHYs?, HCI.LEFeatures, HCI.PHYs?) in [
+      ([.le1M, .le2M], Self.fast, [.le1M, .le2M]), ([.le1M, .le2M], .encryption, nil), (nil, Self.fast, nil),
+      (.le1M, Self.fast, .le1M), ([.le1M, .le2M, .leCoded], Self.fast, [.le1M, .le2M]), (.leCoded, Self.fast, nil),
+    ] {
+      var bench = bench(preferred, features)
+      bench.perform { host, now in host.setPower(true, at: now) }
+      let wishes = bench.commands.compactMap { if case .leSetDefaultPHY(let wish) = $0 { wish } else { nil } }
+      #expect(wishes == (expected.map { [HCI.PHYPreference(transmit: $0, receive: $0)] } ?? []))
+      #expect(bench.powerChanges == [.starting, .on])
+    }
+  }
+
+  @Test(
+    "A central asks for longer packets, then what the peer has, then for LE 2M; its MTU request waits for none of it")
+  func order() throws {
+    var bench = bench([.le1M, .le2M])
+    bench.powerOn()
+    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    bench.forget()
+    let handle = HCI.ConnectionHandle(rawValue: 1)
+    bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
+    let length = HCI.DataLength(octets: 251, time: 2120)
+    #expect(bench.commands == [.leSetDataLength(handle, length), .leReadRemoteFeatures(handle)])
+    #expect(try bench.payloads(on: handle, .attribute) == [[0x02, 0x05, 0x02]])
+    bench.receive(.leReadRemoteFeaturesComplete(.success, handle, [.encryption, .le2MPHY]))
+    #expect(bench.commands.last == .leSetPHY(handle, Self.both, options: 0))
+    #expect(bench.links.map(\.handle) == [handle])
+  }
+
+  @Test("A peer without LE 2M, or of which nothing is learned, is not asked for it")
+  func slowPeer() {
+    for (status, features): (HCI.ErrorCode, HCI.LEFeatures) in [
+      (.success, .encryption), (.unsupportedRemoteFeature, .le2MPHY), (.success, .leCodedPHY),
+    ] {
+      var bench = bench([.le1M, .le2M])
+      bench.powerOn()
+      let handle = bench.link(.central)
+      bench.receive(.leReadRemoteFeaturesComplete(status, handle, features))
+      #expect(!bench.commands.map(\.opcode).contains(.leSetPHY))
+    }
+  }
+
+  @Test(
+    "A host that wants nothing of layers asks no peer what it has", arguments: [nil, HCI.PHYs.leCoded] as [HCI.PHYs?])
+  func noWish(_ preferred: HCI.PHYs?) {
+    var bench = bench(preferred)
+    bench.powerOn()
+    bench.link(.central)
+    #expect(!bench.commands.map(\.opcode).contains(.leReadRemoteFeatures))
+  }
+
+  @Test("A peripheral asks for nothing by itself")
+  func peripheral() {
+    var bench = bench([.le1M, .le2M])
+    bench.powerOn()
+    bench.link(.peripheral)
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test("LE Set PHY that is never answered holds no data back, and is not sent again")
+  func silentSetPHY() throws {
+    var bench = bench([.le1M, .le2M])
+    bench.answers[.leSetPHY] = .silence
+    bench.powerOn()
+    let handle = bench.link(.central)
+    bench.receive(.attribute, [0x03, 0x05, 0x02], on: handle)
+    bench.receive(.leReadRemoteFeaturesComplete(.success, handle, .le2MPHY))
+    bench.completeAll()
+    bench.perform { host, now in host.request(.read(3), token: 1, on: handle, at: now) }
+    #expect(try bench.payloads(on: handle, .attribute) == [[0x0A, 0x03, 0x00]])
+    bench.forget()
+    bench.passToDeadline()
+    #expect(bench.troubles == [.unanswered(.leSetPHY)])
+    #expect(bench.powerChanges.isEmpty)
+    let second = bench.link(.central, handle: 2, to: DeviceAddress(8, .public))
+    bench.receive(.leReadRemoteFeaturesComplete(.success, second, .le2MPHY))
+    #expect(!bench.commands.map(\.opcode).contains(.leSetPHY))
+  }
+
+  @Test("What the controller tells of a link is kept: layers, lengths, parameters and what the peer has")
+  func properties() throws {
+    var bench = bench([.le1M, .le2M])
+    bench.powerOn()
+    let handle = bench.link(.peripheral)
+    var expected = LinkProperties(values: HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200))
+    #expect(bench.host.properties(of: handle) == expected)
+    let values = HCI.ConnectionValues(interval: 6, latency: 4, supervisionTimeout: 300)
+    bench.receive(.leConnectionUpdateComplete(.success, handle, values))
+    bench.receive(.leConnectionUpdateComplete(.controllerBusy, handle, expected.values))
+    bench.receive(
+      .leDataLengthChange(
+        handle, transmit: HCI.DataLength(octets: 251, time: 2120), receive: HCI.DataLength(octets: 100, time: 912)))
+    bench.receive(.lePHYUpdateComplete(.success, handle, transmit: 2, receive: 3))
+    bench.receive(.lePHYUpdateComplete(.unsupportedRemoteFeature, handle, transmit: 1, receive: 1))
+    bench.receive(.lePHYUpdateComplete(.success, handle, transmit: 9, receive: 3))
+    bench.receive(.leReadRemoteFeaturesComplete(.success, handle, .ping))
+    expected.values = values
+    expected.transmitLength = HCI.DataLength(octets: 251, time: 2120)
+    expected.receiveLength = HCI.DataLength(octets: 100, time: 912)
+    expected.transmitPHY = .le2M
+    expected.receivePHY = .leCoded
+    expected.remoteFeatures = .ping
+    #expect(bench.host.properties(of: handle) == expected)
+    #expect(bench.host.properties(of: HCI.ConnectionHandle(rawValue: 0x99)) == nil)
+  }
+
+  // MARK: Connection parameters
+
+  private func ask(
+    _ bench: inout Bench, _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters = parameters
+  ) {
+    bench.perform { host, now in host.updateConnection(handle, parameters, at: now) }
+  }
+
+  private func peripheral(_ features: HCI.LEFeatures?) -> (Bench, HCI.ConnectionHandle) {
+    var bench = bench(nil)
+    bench.powerOn()
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    ask(&bench, handle)
+    #expect(bench.commands == [.leReadRemoteFeatures(handle)])
+    bench.receive(
+      .leReadRemoteFeaturesComplete(features == nil ? .unsupportedRemoteFeature : .success, handle, features ?? []))
+    return (bench, handle)
+  }
+
+  private static let byL2CAP: [UInt8] = [0x12, 1, 8, 0, 12, 0, 24, 0, 0, 0, 200, 0]
+
+  @Test(
+    "A peripheral whose central has the procedure asks by the link layer, and of several wishes the last one follows")
+  func byLinkLayer() throws {
+    var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
+    let update = HCI.Command.leConnectionUpdate(handle, Self.parameters, HCI.ConnectionEventLength())
+    #expect(bench.commands.last == update)
+    bench.forget()
+    var other = Self.parameters
+    for latency: UInt16 in 1...3 {
+      other.latency = latency
+      ask(&bench, handle, other)
+    }
+    #expect(bench.commands.isEmpty)
+    let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
+    bench.receive(.leConnectionUpdateComplete(.success, handle, values))
+    #expect(bench.commands == [.leConnectionUpdate(handle, other, HCI.ConnectionEventLength())])
+    bench.receive(.leConnectionUpdateComplete(.unacceptableConnectionParameters, handle, values))
+    #expect(bench.commands.count == 1)
+    #expect(try bench.payloads(on: handle, .signalling).isEmpty)
+  }
+
+  @Test("A peripheral whose central lacks the procedure, or does not say, asks by L2CAP")
+  func byFrames() throws {
+    for features: HCI.LEFeatures? in [.encryption, nil] {
+      var (bench, handle) = peripheral(features)
+      #expect(try bench.payloads(on: handle, .signalling) == [Self.byL2CAP])
+      bench.receive(.signalling, [0x13, 1, 2, 0, 0, 0], on: handle)
+      bench.forget()
+      // It is not asked again.
+      ask(&bench, handle)
+      #expect(bench.commands.isEmpty)
+      #expect(try bench.payloads(on: handle, .signalling).count == 1)
+    }
+  }
+
+  @Test("A central that claims the procedure and refuses it as unknown is asked by L2CAP")
+  func refusedByLinkLayer() throws {
+    var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
+    let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
+    bench.receive(.leConnectionUpdateComplete(.unsupportedRemoteFeature, handle, values))
+    #expect(try bench.payloads(on: handle, .signalling) == [Self.byL2CAP])
+  }
+}
