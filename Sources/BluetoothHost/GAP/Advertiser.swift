@@ -5,15 +5,26 @@ import BluetoothWire
 struct Advertiser {
   private enum Step { case disable, parameters, address, data, scanResponse, enable }
 
+  private struct Partial {
+    let isScanResponse: Bool
+    let content: ByteSlice
+    var sent: Int
+  }
+
   private var wanted: HostAdvertising?
   /// What the controller has.
   private var data: ByteSlice?
   private var scanResponse: ByteSlice?
   private var shape: HostAdvertising.Shape?
+  private var ownAddressType: HCI.OwnAddressType?
   private var hasAddress = false
+  /// What goes to the controller in parts.
+  private var partial: Partial?
   private(set) var isEnabled = false
   private var inFlight: Step?
   private var owesAnswer = false
+  /// Off for a while, whatever is wanted.
+  private var isPaused = false
   /// The controller has refused to go on beside the links that there are.
   private var isBlocked = false
   /// Something has changed since there was nothing to do.
@@ -55,6 +66,37 @@ struct Advertiser {
     }
   }
 
+  /// Off, or about to go on again.
+  mutating func pause(_ isPaused: Bool) {
+    guard self.isPaused != isPaused else { return }
+    self.isPaused = isPaused
+    isDirty = true
+  }
+
+  /// The controller does nothing for it.
+  var isQuiet: Bool { !isEnabled && inFlight == nil }
+
+  /// The controller has forgotten all, or never taken anything; what is wanted stays.
+  mutating func forgetController() {
+    let (wanted, owesAnswer, deadline, isPaused) = (wanted, owesAnswer, deadline, isPaused)
+    self = Advertiser()
+    (self.wanted, self.owesAnswer, self.deadline, self.isPaused) = (wanted, owesAnswer, deadline, isPaused)
+    isDirty = true
+  }
+
+  /// The controller has ended the set itself. True: it is not begun again.
+  mutating func setTerminated(_ status: HCI.ErrorCode) -> Bool {
+    // With a connection, whose own event has told it.
+    guard status != .success, isEnabled else { return false }
+    isEnabled = false
+    guard status == .advertisingTimeout else {
+      isDirty = true
+      return false
+    }
+    stop()
+    return true
+  }
+
   /// Somebody waits to hear that it began.
   var isAwaited: Bool { owesAnswer }
 
@@ -78,13 +120,16 @@ struct Advertiser {
   }
 
   private mutating func nextCommand(_ commands: AdvertisingCommands) -> HCI.Command? {
-    guard let wanted, !isBlocked else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
-    if shape != wanted.shape {
+    guard let wanted, !isBlocked, !isPaused else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
+    if shape != wanted.shape || ownAddressType != commands.ownAddressType {
       // An advertiser that is on takes no other parameters · Vol 4, Part E, 7.8.5.
       if isEnabled { return send(.disable, commands.enable(false)) }
       // What other PDUs do not carry stays with the set, whatever was wanted meanwhile.
-      if shape?.type != wanted.shape.type { (data, scanResponse) = (nil, nil) }
+      if shape?.type != wanted.shape.type || shape?.extended != wanted.shape.extended {
+        (data, scanResponse) = (nil, nil)
+      }
       shape = wanted.shape
+      ownAddressType = commands.ownAddressType
       return send(.parameters, commands.parameters(wanted.shape))
     }
     if !hasAddress {
@@ -92,14 +137,36 @@ struct Advertiser {
       if let command = commands.address { return send(.address, command) }
     }
     if data != wanted.data {
+      if commands.hasData(wanted.shape) { return send(wanted.data, isScanResponse: false, commands) }
       data = wanted.data
-      if let command = commands.data(wanted) { return send(.data, command) }
     }
     if scanResponse != wanted.scanResponse {
+      if commands.hasScanResponse(wanted.shape) { return send(wanted.scanResponse, isScanResponse: true, commands) }
       scanResponse = wanted.scanResponse
-      if let command = commands.scanResponse(wanted) { return send(.scanResponse, command) }
     }
     return isEnabled ? nil : send(.enable, commands.enable(true))
+  }
+
+  /// The next part of data, which is mostly all of them. An advertiser that is on takes no parts · Vol 4, Part E, 7.8.54.
+  private mutating func send(
+    _ content: ByteSlice, isScanResponse: Bool, _ commands: AdvertisingCommands
+  ) -> HCI.Command {
+    if isEnabled, content.count > AdvertisingCommands.maximumFragment { return send(.disable, commands.enable(false)) }
+    if partial?.isScanResponse != isScanResponse || partial?.content != content {
+      partial = Partial(isScanResponse: isScanResponse, content: content, sent: 0)
+    }
+    let sent = partial?.sent ?? 0
+    partial?.sent = min(content.count, sent + AdvertisingCommands.maximumFragment)
+    return isScanResponse
+      ? send(.scanResponse, commands.scanResponse(content, from: sent))
+      : send(.data, commands.data(content, from: sent))
+  }
+
+  /// The controller has a part of data.
+  private mutating func partTaken() {
+    guard let partial, partial.sent == partial.content.count else { return }
+    if partial.isScanResponse { scanResponse = partial.content } else { data = partial.content }
+    self.partial = nil
   }
 
   private mutating func send(_ step: Step, _ command: HCI.Command) -> HCI.Command {
@@ -114,8 +181,9 @@ struct Advertiser {
       switch inFlight {
       case .parameters: shape = nil
       case .address: hasAddress = false
-      case .data: data = nil
-      case .scanResponse: scanResponse = nil
+      case .data, .scanResponse:
+        if inFlight == .data { data = nil } else { scanResponse = nil }
+        partial = nil
       // It was off already.
       case .disable:
         isEnabled = false
@@ -132,7 +200,8 @@ struct Advertiser {
     switch inFlight {
     case .disable: isEnabled = false
     case .enable: isEnabled = true
-    case .parameters, .address, .data, .scanResponse, nil: break
+    case .data, .scanResponse: partTaken()
+    case .parameters, .address, nil: break
     }
     return answer(at: now)
   }

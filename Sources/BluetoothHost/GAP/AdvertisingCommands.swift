@@ -12,6 +12,8 @@ struct AdvertisingCommands {
   /// Units of 0.625 ms, where nobody asks for another.
   let interval: UInt16
   let pool: PacketPool
+  /// Whose local key is used where own addresses are private.
+  var identity: DeviceAddress?
 
   /// The one set that extended commands are about.
   private static let set = HCI.AdvertisingHandle(rawValue: 0)
@@ -22,22 +24,41 @@ struct AdvertisingCommands {
       return .leSetAdvertisingParameters(
         HCI.AdvertisingParameters(
           minimumInterval: interval, maximumInterval: interval, type: shape.type, ownAddressType: ownAddressType,
-          peer: Self.peer(shape), channelMap: shape.channelMap))
+          peer: peer(shape), channelMap: shape.channelMap))
     }
+    let extended = shape.extended ?? HostAdvertising.ExtendedPDUs()
     return .leSetExtendedAdvertisingParameters(
       HCI.ExtendedAdvertisingParameters(
-        handle: Self.set, properties: Self.properties(of: shape.type), minimumInterval: UInt32(interval),
+        handle: Self.set, properties: Self.properties(of: shape), minimumInterval: UInt32(interval),
         maximumInterval: UInt32(interval), channelMap: shape.channelMap, ownAddressType: ownAddressType,
-        peer: Self.peer(shape), transmitPower: shape.transmitPower ?? HCI.ExtendedAdvertisingParameters.anyTransmitPower
-      ))
+        peer: peer(shape), transmitPower: shape.transmitPower ?? HCI.ExtendedAdvertisingParameters.anyTransmitPower,
+        primaryPHY: extended.primaryPHY, secondaryMaximumSkip: extended.maximumSkip,
+        secondaryPHY: extended.secondaryPHY, advertisingSID: extended.advertisingSID))
   }
 
-  private static func peer(_ shape: HostAdvertising.Shape) -> HCI.PeerAddress {
-    shape.target.map { HCI.PeerAddress($0) } ?? HCI.PeerAddress(type: 0, value: 0)
+  /// Whom directed PDUs are for; else whose key private addresses are made with.
+  private func peer(_ shape: HostAdvertising.Shape) -> HCI.PeerAddress {
+    (shape.target ?? identity).map { HCI.PeerAddress($0) } ?? HCI.PeerAddress(type: 0, value: 0)
   }
 
   /// Vol 4, Part E, 7.8.53.
   private static func properties(
+    of shape: HostAdvertising.Shape
+  ) -> HCI.ExtendedAdvertisingParameters.Properties {
+    guard let extended = shape.extended else { return legacyProperties(of: shape.type) }
+    var properties: HCI.ExtendedAdvertisingParameters.Properties =
+      switch shape.type {
+      case .connectableScannableUndirected: .connectable
+      case .connectableDirectedHighDutyCycle, .connectableDirectedLowDutyCycle: [.connectable, .directed]
+      case .scannableUndirected: .scannable
+      case .nonConnectableUndirected: []
+      }
+    if extended.includesTransmitPower { properties.insert(.includesTransmitPower) }
+    if extended.isAnonymous { properties.insert(.anonymous) }
+    return properties
+  }
+
+  private static func legacyProperties(
     of type: HCI.AdvertisingType
   ) -> HCI.ExtendedAdvertisingParameters.Properties {
     switch type {
@@ -51,22 +72,42 @@ struct AdvertisingCommands {
 
   /// A set has a random address of its own; nil: none is needed.
   var address: HCI.Command? {
-    isExtended && ownAddressType == .random ? .leSetAdvertisingSetRandomAddress(Self.set, randomAddress.value) : nil
+    isExtended && (ownAddressType == .random || ownAddressType == .resolvableOrRandom)
+      ? .leSetAdvertisingSetRandomAddress(Self.set, randomAddress.value) : nil
   }
 
-  /// nil: such PDUs carry none.
-  func data(_ advertising: HostAdvertising) -> HCI.Command? {
-    guard isExtended else { return .leSetAdvertisingData(advertising.data) }
-    guard !Self.properties(of: advertising.shape.type).contains(.directed) else { return nil }
-    return .leSetExtendedAdvertisingData(Self.set, HCI.AdvertisingDataFragment(.complete, advertising.data))
+  /// The octets of data that fit into one command · 7.8.54.
+  static let maximumFragment = 251
+
+  /// Whether such PDUs carry data.
+  func hasData(_ shape: HostAdvertising.Shape) -> Bool {
+    let properties = Self.properties(of: shape)
+    if properties.contains(.legacy) { return !isExtended || !properties.contains(.directed) }
+    return !properties.contains(.scannable)
   }
 
-  /// nil: nobody can ask for it.
-  func scanResponse(_ advertising: HostAdvertising) -> HCI.Command? {
-    guard isExtended else { return .leSetScanResponseData(advertising.scanResponse) }
-    guard Self.properties(of: advertising.shape.type).contains(.scannable) else { return nil }
-    return .leSetExtendedScanResponseData(
-      Self.set, HCI.AdvertisingDataFragment(.complete, advertising.scanResponse))
+  /// Whether anybody can ask for a scan response.
+  func hasScanResponse(_ shape: HostAdvertising.Shape) -> Bool {
+    !isExtended || Self.properties(of: shape).contains(.scannable)
+  }
+
+  func data(_ content: ByteSlice, from start: Int) -> HCI.Command {
+    isExtended
+      ? .leSetExtendedAdvertisingData(Self.set, Self.fragment(content, from: start)) : .leSetAdvertisingData(content)
+  }
+
+  func scanResponse(_ content: ByteSlice, from start: Int) -> HCI.Command {
+    isExtended
+      ? .leSetExtendedScanResponseData(Self.set, Self.fragment(content, from: start))
+      : .leSetScanResponseData(content)
+  }
+
+  private static func fragment(_ content: ByteSlice, from start: Int) -> HCI.AdvertisingDataFragment {
+    let rest = content.dropFirst(start)
+    let isLast = rest.count <= maximumFragment
+    let operation: HCI.AdvertisingDataFragment.Operation =
+      start == 0 ? isLast ? .complete : .first : isLast ? .last : .intermediate
+    return HCI.AdvertisingDataFragment(operation, rest.prefix(maximumFragment))
   }
 
   func enable(_ on: Bool) -> HCI.Command {
@@ -78,9 +119,12 @@ struct AdvertisingCommands {
 
 extension Host {
   var advertisingCommands: AdvertisingCommands {
-    AdvertisingCommands(
-      isExtended: configuration.advertisesWithExtendedCommands && controller.leFeatures.contains(.extendedAdvertising),
-      ownAddressType: controller.ownAddressType, randomAddress: address, interval: configuration.advertisingInterval,
-      pool: pool)
+    let isExtended =
+      usesExtendedCommands
+      || configuration.advertisesWithExtendedCommands && controller.leFeatures.contains(.extendedAdvertising)
+        && !refusesExtendedCommands
+    return AdvertisingCommands(
+      isExtended: isExtended, ownAddressType: ownAddressType, randomAddress: address,
+      interval: configuration.advertisingInterval, pool: pool, identity: resolvingList.privateIdentity)
   }
 }

@@ -22,7 +22,11 @@ package struct Host {
   var commands = CommandQueue()
   var advertiser = Advertiser()
   var scanner = Scanner()
+  var reports = ReportReassembler()
   var initiator = Initiator()
+  var resolvingList = ResolvingListKeeper()
+  /// The controller claims the extended commands, and does not know them.
+  var refusesExtendedCommands = false
   var nameDiscoveries: [NameDiscovery] = []
   var database: GATTDatabase
   /// See `clientRecords`.
@@ -121,16 +125,20 @@ package struct Host {
     startAdvertising(HostAdvertising(data: data, scanResponse: scanResponse), at: now)
   }
 
-  /// The same in another way than as connectable and scannable at the host's own interval.
+  /// The same in another way than as connectable and scannable at the host's own interval, on legacy PDUs.
   package mutating func startAdvertising(_ advertising: HostAdvertising, at now: Instant) {
     guard isOn else {
       events.append(.advertisingStarted(.controller(.commandDisallowed)))
       return
     }
-    guard max(advertising.data.count, advertising.scanResponse.count) <= HCI.maximumAdvertisingDataLength,
+    guard max(advertising.data.count, advertising.scanResponse.count) <= advertising.capacity,
       let advertising = advertising.inMode
     else {
       events.append(.advertisingStarted(.outOfSpace))
+      return
+    }
+    guard advertising.shape.extended == nil || advertisingCommands.isExtended else {
+      events.append(.advertisingStarted(.controller(.unsupportedFeatureOrParameterValue)))
       return
     }
     advertiser.start(advertising)

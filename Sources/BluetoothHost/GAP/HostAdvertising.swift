@@ -1,10 +1,10 @@
 import BluetoothWire
 
-/// How a host advertises on the legacy PDUs · Vol 4, Part E, 7.8.5.
+/// How a host advertises: on the legacy PDUs, or on the extended ones · Vol 4, Part E, 7.8.5, 7.8.53.
 package struct HostAdvertising: Hashable, Sendable {
-  /// At most 31 octets.
+  /// At most 31 octets, on extended PDUs 1,650; those that can be scanned carry none.
   package var data: ByteSlice
-  /// At most 31 octets.
+  /// As many; only PDUs that can be scanned have one.
   package var scanResponse: ByteSlice
   package var shape = Shape()
   /// Advertises in limited discoverable mode; nil: as the Flags in the data say, and without an end.
@@ -43,6 +43,31 @@ package struct HostAdvertising: Hashable, Sendable {
     package var channelMap: UInt8 = 0b111
     /// dBm, −127 to 20; nil: that of the controller. Only extended commands can ask for one.
     package var transmitPower: Int8?
+    /// Advertises on extended PDUs, which only a controller with the extended commands has; nil: on the legacy ones. No
+    /// extended PDU is both connectable and scannable: `connectableScannableUndirected` is connectable only.
+    package var extended: ExtendedPDUs?
+  }
+
+  /// What only extended PDUs have · Vol 4, Part E, 7.8.53.
+  package struct ExtendedPDUs: Hashable, Sendable {
+    /// LE 1M or LE Coded.
+    package var primaryPHY = PHY.le1M
+    package var secondaryPHY = PHY.le1M
+    /// 0x00 to 0x0F.
+    package var advertisingSID: UInt8 = 0
+    package var includesTransmitPower = false
+    package var isAnonymous = false
+    /// Events that the secondary packets may be left out.
+    package var maximumSkip: UInt8 = 0
+    package init() {}
+  }
+
+  /// The longest data of extended advertising · Vol 4, Part E, 7.8.54.
+  package static let maximumExtendedLength = 1650
+
+  /// Octets that either of the data may have.
+  var capacity: Int {
+    shape.extended == nil ? AdvertisingData.maximumLegacyLength : Self.maximumExtendedLength
   }
 
   package init(data: ByteSlice, scanResponse: ByteSlice) {
@@ -68,7 +93,7 @@ package struct HostAdvertising: Hashable, Sendable {
   var inMode: HostAdvertising? {
     guard limit != nil else { return self }
     var result = self
-    guard let data = AdvertisingData(data).discoverable(.limitedDiscoverable) else { return nil }
+    guard let data = AdvertisingData(data).discoverable(.limitedDiscoverable, capacity: capacity) else { return nil }
     result.data = data
     return result
   }

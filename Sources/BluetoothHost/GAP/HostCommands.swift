@@ -6,14 +6,14 @@ extension Host {
   mutating func settle(at now: Instant) {
     if !nameDiscoveries.isEmpty { continueNameDiscoveries(at: now) }
     if isOn {
-      let ownAddressType = controller.ownAddressType
+      if resolvingList.isDirty { serveResolvingList() }
       if advertiser.isDirty, let command = advertiser.next(advertisingCommands) {
         commands.append(command, for: .advertising)
       }
-      if let command = scanner.next(configuration, ownAddressType: ownAddressType) {
+      if scanner.hasWork, let command = scanner.next(scanCommands) {
         commands.append(command, for: .scanning)
       }
-      if let command = initiator.next(configuration, ownAddressType: ownAddressType, at: now) {
+      if initiator.hasWork, let command = initiator.next(initiatingCommands, at: now) {
         commands.append(command, for: .initiating)
       }
     }
@@ -25,11 +25,13 @@ extension Host {
   mutating func commandEnded(
     _ entry: CommandQueue.Entry, _ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?, at now: Instant
   ) {
+    if fallsBack(entry.command, status, at: now) { return }
     switch entry.purpose {
     case .startup: startupEnded(status, parameters, at: now)
     case .shutdown: shutdownEnded()
     case .advertising: tellAdvertisingStarted(advertiser.ended(status, at: now))
     case .scanning: scanner.ended(status)
+    case .resolvingList: resolvingList.ended(status, parameters)
     case .initiating:
       for address in initiator.ended(status, at: now) { events.append(.connectionFailed(address, status)) }
     case .readRSSI(let handle): rssiRead(handle, status, parameters)

@@ -21,6 +21,13 @@ package struct HostConfiguration: Sendable {
   /// Asks for other connection parameters by the link layer where both sides have its procedure, else, and without this
   /// always, by L2CAP.
   package var requestsParametersByLinkLayer = false
+  /// Advertises, scans and connects with the extended commands where the controller has them, and with the legacy ones
+  /// elsewhere. What is sent does not depend on it.
+  package var usesExtendedCommands = false
+  /// Looks for devices to connect to on LE Coded, too, where the controller has it and extended commands are used.
+  package var connectsOnLECoded = false
+  /// How long a resolvable private address of this device's is used, in seconds: 1 to 3,600.
+  package var privateAddressTimeout: UInt16 = 900
   /// The value of the characteristic Device Name; at most 248 octets are served.
   package var deviceName: String
   /// The value of the characteristic Appearance; 0: unknown.
@@ -41,8 +48,11 @@ package struct ScanParameters: Hashable, Sendable {
   package var isActive: Bool
   /// Report each advertiser once instead of each of its packets.
   package var filterDuplicates: Bool
-  package init(isActive: Bool, filterDuplicates: Bool) {
+  /// Listens on LE Coded, too, where the controller has it and extended commands are used.
+  package var includesLECoded: Bool
+  package init(isActive: Bool, filterDuplicates: Bool, includesLECoded: Bool = false) {
     self.isActive = isActive
     self.filterDuplicates = filterDuplicates
+    self.includesLECoded = includesLECoded
   }
 }

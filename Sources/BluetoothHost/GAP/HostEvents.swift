@@ -11,7 +11,7 @@ extension Host {
     case .numberOfCompletedPackets(let completed):
       for element in completed { packetsCompleted(element.handle, Int(element.count)) }
     case .leAdvertisingReport(let reports): for report in reports { receive(report) }
-    case .leExtendedAdvertisingReport(let reports): for report in reports { receive(report) }
+    case .leExtendedAdvertisingReport(let reports): for report in reports { receive(report, at: now) }
     case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete):
       connectionCompleted(complete, at: now)
     case .disconnectionComplete(let status, let handle, let reason):
@@ -34,12 +34,14 @@ extension Host {
     case .leLongTermKeyRequest(let handle, _, _):
       // This host has no keys.
       if anyIndex(of: handle) != nil { commands.append(.leLongTermKeyRequestNegativeReply(handle), for: .other) }
+    case .leAdvertisingSetTerminated(let status, _, _, _):
+      if isOn, advertiser.setTerminated(status) { events.append(.advertisingEnded) }
     case .hardwareError(let code): fail(.hardwareError(code), at: now)
     case .dataBufferOverflow: if isOn { events.append(.trouble(.dataBufferOverflow)) }
     case .encryptionChange, .encryptionChangeV2, .readRemoteVersionInformationComplete,
       .encryptionKeyRefreshComplete, .authenticatedPayloadTimeoutExpired,
       .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete,
-      .leScanTimeout, .leAdvertisingSetTerminated, .leScanRequestReceived, .leChannelSelectionAlgorithm,
+      .leScanTimeout, .leScanRequestReceived, .leChannelSelectionAlgorithm,
       .leDirectedAdvertisingReport, .lePeriodicAdvertisingSyncEstablished, .lePeriodicAdvertisingReport,
       .lePeriodicAdvertisingSyncLost, .lePeriodicAdvertisingSyncTransferReceived, .leRequestPeerSCAComplete,
       .unknownLE, .unknown:
@@ -71,17 +73,25 @@ extension Host {
   }
 
   /// Some controllers answer legacy scanning with the extended form.
-  private mutating func receive(_ report: HCI.ExtendedAdvertisingReport) {
-    guard isOn, report.type.contains(.legacy), let address = report.address.deviceAddress,
-      report.data.count <= HCI.maximumAdvertisingDataLength
-    else { return }
+  private mutating func receive(_ report: HCI.ExtendedAdvertisingReport, at now: Instant) {
+    guard isOn, let address = report.address.deviceAddress else { return }
+    let isLegacy = report.type.contains(.legacy)
+    let content: (data: ByteSlice, isTruncated: Bool)
+    if isLegacy {
+      guard report.data.count <= HCI.maximumAdvertisingDataLength else { return }
+      content = (report.data, false)
+    } else {
+      guard usesExtendedCommands, let whole = reports.take(report, from: address, at: now) else { return }
+      content = whole
+    }
     let isScanResponse = report.type.contains(.scanResponse)
-    events.append(
-      .advertisingReport(
-        AdvertisingReport(
-          address: address, isConnectable: !isScanResponse && report.type.contains(.connectable),
-          isScannable: !isScanResponse && report.type.contains(.scannable), isScanResponse: isScanResponse,
-          data: report.data, rssi: report.rssi)))
+    var result = AdvertisingReport(
+      address: address, isConnectable: !isScanResponse && report.type.contains(.connectable),
+      isScannable: !isScanResponse && report.type.contains(.scannable), isScanResponse: isScanResponse,
+      data: content.data, rssi: report.rssi)
+    result.isTruncated = content.isTruncated
+    if !isLegacy { result.advertisingSet = report.advertisingSID }
+    events.append(.advertisingReport(result))
   }
 
   // MARK: Links

@@ -95,7 +95,7 @@ extension Host {
   private mutating func shutDown(at now: Instant) {
     commands.removeAll()
     if advertiser.isEnabled { commands.append(advertisingCommands.enable(false), for: .other) }
-    if scanner.isEnabled { commands.append(.leSetScanEnable(false, filterDuplicates: false), for: .other) }
+    if scanner.isEnabled { commands.append(scanCommands.disable, for: .other) }
     for index in allLinks.indices where !allLinks[index].isHidden {
       if allLinks[index].standing == .announced {
         events.append(.disconnected(allLinks[index].link.handle, .connectionTerminatedByLocalHost))
@@ -196,6 +196,8 @@ extension Host {
   private mutating func forgetWishes() {
     advertiser = Advertiser()
     scanner = Scanner()
+    reports.removeAll()
+    resolvingList.forgetController()
     initiator = Initiator(acceptListSize: controller.acceptListSize)
   }
 

@@ -35,6 +35,7 @@ struct Initiator {
   private var endedEarly = false
   /// Something has changed since nothing was to be done.
   private var isDirty = false
+  private var isPaused = false
   /// When those that the accept list has no room for take their turn.
   private var rotation: Instant?
 
@@ -66,11 +67,32 @@ struct Initiator {
     isDirty = true
   }
 
+  /// Nobody is connected to, or those that are wanted are again.
+  mutating func pause(_ isPaused: Bool) {
+    guard self.isPaused != isPaused else { return }
+    self.isPaused = isPaused
+    isDirty = true
+  }
+
+  /// The controller does nothing for it.
+  var isQuiet: Bool {
+    if case .idle = phase { inFlight == nil } else { false }
+  }
+
+  /// The controller has forgotten all, or never taken anything; what is wanted stays.
+  mutating func forgetController() {
+    phase = .idle
+    inFlight = nil
+    rotation = nil
+    isDirty = true
+  }
+
+  /// There may be a next command.
+  var hasWork: Bool { isDirty && inFlight == nil }
+
   /// The next command; nil: there is nothing to do now.
-  mutating func next(
-    _ configuration: HostConfiguration, ownAddressType: HCI.OwnAddressType, at now: Instant
-  ) -> HCI.Command? {
-    guard isDirty, inFlight == nil else { return nil }
+  mutating func next(_ commands: InitiatingCommands, at now: Instant) -> HCI.Command? {
+    guard hasWork else { return nil }
     let eligible = self.eligible
     let targets = Array(eligible.prefix(capacity))
     switch phase {
@@ -93,16 +115,12 @@ struct Initiator {
       if targets.count > 1, let command = nextForList(targets) { return command }
       inFlight = .create(targets)
       endedEarly = false
-      return .leCreateConnection(
-        HCI.CreateConnection(
-          scanInterval: configuration.scanInterval, scanWindow: configuration.scanInterval,
-          usesAcceptList: targets.count > 1, peer: HCI.PeerAddress(first), ownAddressType: ownAddressType,
-          parameters: configuration.connection))
+      return commands.create(first, usesAcceptList: targets.count > 1)
     }
   }
 
   /// Those that can be connected to.
-  private var eligible: [DeviceAddress] { wanted.filter { !linked.contains($0) } }
+  private var eligible: [DeviceAddress] { isPaused ? [] : wanted.filter { !linked.contains($0) } }
 
   /// The next change that makes the accept list hold `targets` and nothing else.
   private mutating func nextForList(_ targets: [DeviceAddress]) -> HCI.Command? {

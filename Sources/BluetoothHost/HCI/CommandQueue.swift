@@ -8,6 +8,7 @@ enum CommandPurpose: Hashable {
   case advertising
   case scanning
   case initiating
+  case resolvingList
   case readRSSI(HCI.ConnectionHandle)
   case updateConnection(HCI.ConnectionHandle)
   case readRemoteFeatures(HCI.ConnectionHandle)
@@ -18,7 +19,7 @@ enum CommandPurpose: Hashable {
   /// Whether a controller that does not answer it is taken for broken. Some never answer commands that they do not know.
   var isEssential: Bool {
     switch self {
-    case .advertising, .scanning, .initiating, .readRSSI, .disconnect, .shutdown: true
+    case .advertising, .scanning, .initiating, .resolvingList, .readRSSI, .disconnect, .shutdown: true
     case .startup, .updateConnection, .readRemoteFeatures, .other: false
     }
   }

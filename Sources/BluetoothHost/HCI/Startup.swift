@@ -17,6 +17,8 @@ struct ControllerFacts {
   var publicAddress: DeviceAddress?
   /// Commands that it says it has, and does not answer.
   var silent: Set<HCI.Opcode> = []
+  /// Extended commands for advertising, scanning or connecting were taken: it takes no legacy ones until it is reset.
+  var hasTakenExtendedCommands = false
 
   /// Commands that a controller may lack although the bitmap of supported commands says nothing at all.
   private static let optional: Set<HCI.Opcode> = [
@@ -121,6 +123,9 @@ struct Startup {
     if !facts.leFeatures.isDisjoint(with: [.le2MPHY, .leCodedPHY]) { mask.insert(.phyUpdateComplete) }
     if !facts.leFeatures.isDisjoint(with: [.llPrivacy, .extendedAdvertising]) {
       mask.insert(.enhancedConnectionComplete)
+    }
+    if facts.leFeatures.contains(.extendedAdvertising) {
+      mask.formUnion([.extendedAdvertisingReport, .advertisingSetTerminated])
     }
     return mask
   }

@@ -74,6 +74,10 @@ package struct AdvertisingReport: Sendable {
   package var data: ByteSlice
   /// dBm; 127: not available.
   package var rssi: Int8
+  /// The end of the data was lost, or is beyond 1,650 octets.
+  package var isTruncated = false
+  /// The Advertising SID, 0xFF where there is none; nil: a legacy PDU.
+  package var advertisingSet: UInt8?
 
   package init(
     address: DeviceAddress, isConnectable: Bool, isScannable: Bool, isScanResponse: Bool, data: ByteSlice, rssi: Int8

@@ -1,0 +1,75 @@
+import BluetoothWire
+
+/// Which of the two generations of commands for advertising, scanning and connecting a host uses. A controller takes one
+/// or the other until it is reset · Vol 4, Part E, 3.1.1.
+extension Host {
+  /// The extended ones.
+  var usesExtendedCommands: Bool {
+    configuration.usesExtendedCommands && !refusesExtendedCommands && controller.hasExtendedCommands
+  }
+
+  var ownAddressType: HCI.OwnAddressType {
+    guard resolvingList.privateIdentity != nil else { return controller.ownAddressType }
+    return controller.ownAddressType == .public ? .resolvableOrPublic : .resolvableOrRandom
+  }
+
+  var scanCommands: ScanCommands {
+    ScanCommands(
+      isExtended: usesExtendedCommands, hasLECoded: controller.leFeatures.contains(.leCodedPHY),
+      ownAddressType: ownAddressType, interval: configuration.scanInterval)
+  }
+
+  var initiatingCommands: InitiatingCommands {
+    InitiatingCommands(
+      isExtended: usesExtendedCommands, has2M: controller.leFeatures.contains(.le2MPHY),
+      usesLECoded: configuration.connectsOnLECoded && controller.leFeatures.contains(.leCodedPHY),
+      ownAddressType: ownAddressType, configuration: configuration, identities: resolvingList.resolved)
+  }
+
+  /// True: the controller claims extended commands but does not know this one, and the host goes over to the legacy ones.
+  mutating func fallsBack(_ command: HCI.Command, _ status: HCI.ErrorCode, at now: Instant) -> Bool {
+    guard command.opcode.isExtended else { return false }
+    if status != .unknownHCICommand {
+      controller.hasTakenExtendedCommands = true
+      return false
+    }
+    guard !refusesExtendedCommands else { return false }
+    refusesExtendedCommands = true
+    if controller.hasTakenExtendedCommands {
+      // It will not take legacy ones before it is reset.
+      fail(at: now)
+    } else {
+      advertiser.forgetController()
+      scanner.forgetController()
+      initiator.forgetController()
+    }
+    return true
+  }
+}
+
+extension ControllerFacts {
+  /// For each thing that it can do with legacy commands it has the extended ones as well.
+  var hasExtendedCommands: Bool {
+    let pairs: [(legacy: HCI.Opcode, extended: HCI.Opcode)] = [
+      (.leSetAdvertisingParameters, .leSetExtendedAdvertisingParameters),
+      (.leSetScanParameters, .leSetExtendedScanParameters),
+      (.leCreateConnection, .leExtendedCreateConnection),
+    ]
+    return leFeatures.contains(.extendedAdvertising)
+      && pairs.contains { supportedCommands.contains($0.extended) }
+      && pairs.allSatisfy { supportedCommands.contains($0.extended) || !supportedCommands.contains($0.legacy) }
+  }
+}
+
+extension HCI.Opcode {
+  /// Of the newer generation · Vol 4, Part E, 3.1.1.
+  fileprivate var isExtended: Bool {
+    switch self {
+    case .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
+      .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leSetExtendedScanParameters,
+      .leSetExtendedScanEnable, .leExtendedCreateConnection:
+      true
+    default: false
+    }
+  }
+}

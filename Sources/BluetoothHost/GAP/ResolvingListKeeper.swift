@@ -1,0 +1,171 @@
+import BluetoothWire
+
+/// A device that is known by more than its address: what a bond brings · Vol 3, Part H, 2.4.2.
+package struct HostIdentity: Hashable, Sendable {
+  /// What the device is called, whatever addresses it uses.
+  package var address: DeviceAddress
+  /// What its private addresses are made with; 0: it has none.
+  package var peerKey: UInt128
+  /// What this device's private addresses are made with for it; 0: none.
+  package var localKey: UInt128
+  /// The device may use its identity address although it has private ones: device privacy mode · Vol 6, Part B, 4.7.
+  package var isDevicePrivacy: Bool
+  package init(address: DeviceAddress, peerKey: UInt128, localKey: UInt128, isDevicePrivacy: Bool = false) {
+    self.address = address
+    self.peerKey = peerKey
+    self.localKey = localKey
+    self.isDevicePrivacy = isDevicePrivacy
+  }
+}
+
+/// Brings the controller's resolving list to what is wanted, one command at a time, while it neither advertises nor scans
+/// nor connects · Vol 4, Part E, 7.8.38 to 7.8.45, 7.8.77.
+struct ResolvingListKeeper {
+  private enum Step {
+    case size
+    case timeout
+    case remove(HostIdentity)
+    case add(HostIdentity)
+    case mode(HostIdentity)
+    case enable(Bool)
+  }
+
+  private var wanted: [HostIdentity] = []
+  private var usesPrivateAddresses = false
+  /// What the controller has.
+  private var present: [HostIdentity] = []
+  /// Those of `present` whose mode is set.
+  private var inMode: Set<HostIdentity> = []
+  private var isEnabled = false
+  private var hasTimeout = false
+  /// nil: not asked yet.
+  private var capacity: Int?
+  private var isUnusable = false
+  private var inFlight: Step?
+  /// Something has changed since nothing was to be done.
+  private(set) var isDirty = false
+
+  mutating func set(_ identities: [HostIdentity], usesPrivateAddresses: Bool) {
+    // A key of zeros resolves nothing, and an address stands in the list once.
+    wanted = identities.reduce(into: []) { list, identity in
+      let isUseful = identity.peerKey != 0 || identity.localKey != 0
+      if isUseful, !list.contains(where: { $0.address == identity.address }) { list.append(identity) }
+    }
+    self.usesPrivateAddresses = usesPrivateAddresses
+    isDirty = true
+  }
+
+  /// The controller was reset.
+  mutating func forgetController() {
+    let (wanted, usesPrivateAddresses) = (wanted, usesPrivateAddresses)
+    self = ResolvingListKeeper()
+    (self.wanted, self.usesPrivateAddresses) = (wanted, usesPrivateAddresses)
+    isDirty = !wanted.isEmpty
+  }
+
+  /// The identities that the controller resolves addresses to.
+  var resolved: [DeviceAddress] { isEnabled ? present.map(\.address) : [] }
+
+  /// Whose key own private addresses are made with; nil: they are not private.
+  var privateIdentity: DeviceAddress? {
+    guard isEnabled, usesPrivateAddresses else { return nil }
+    return present.first { $0.localKey != 0 }?.address
+  }
+
+  /// The next command; nil: there is nothing to do now.
+  mutating func next(_ controller: ControllerFacts, timeout: UInt16) -> HCI.Command? {
+    guard isDirty, inFlight == nil else { return nil }
+    guard !isUnusable, controller.leFeatures.contains(.llPrivacy), controller.supports(.leAddDeviceToResolvingList)
+    else {
+      isDirty = false
+      return nil
+    }
+    guard let capacity else { return send(.size, .leReadResolvingListSize) }
+    let targets = wanted.prefix(capacity)
+    if let stale = present.first(where: { !targets.contains($0) }) {
+      return send(.remove(stale), .leRemoveDeviceFromResolvingList(HCI.PeerAddress(stale.address)))
+    }
+    if let missing = targets.first(where: { !present.contains($0) }) {
+      return send(
+        .add(missing),
+        .leAddDeviceToResolvingList(
+          HCI.PeerAddress(missing.address), peerIRK: missing.peerKey, localIRK: missing.localKey))
+    }
+    if controller.supports(.leSetPrivacyMode),
+      let identity = present.first(where: { $0.isDevicePrivacy && !inMode.contains($0) })
+    {
+      return send(.mode(identity), .leSetPrivacyMode(HCI.PeerAddress(identity.address), isDevicePrivacy: true))
+    }
+    if !hasTimeout, !present.isEmpty { return send(.timeout, .leSetResolvablePrivateAddressTimeout(timeout)) }
+    if isEnabled == present.isEmpty {
+      return send(.enable(!isEnabled), .leSetAddressResolutionEnable(!isEnabled))
+    }
+    isDirty = false
+    return nil
+  }
+
+  private mutating func send(_ step: Step, _ command: HCI.Command) -> HCI.Command {
+    inFlight = step
+    return command
+  }
+
+  mutating func ended(_ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?) {
+    defer { inFlight = nil }
+    let isSuccess = status == .success
+    switch inFlight {
+    case .size:
+      if case .leResolvingListSize(let size)? = parameters { capacity = Int(size) } else { capacity = 0 }
+    case .timeout: hasTimeout = true
+    case .remove(let identity): present.removeAll { $0 == identity }
+    case .add(let identity):
+      if isSuccess {
+        present.append(identity)
+        inMode.remove(identity)
+      } else if status == .memoryCapacityExceeded {
+        capacity = present.count
+      } else {
+        // One that the controller does not like is done without.
+        wanted.removeAll { $0 == identity }
+      }
+    case .mode(let identity): inMode.insert(identity)
+    case .enable(let on):
+      // Without it, the list is of no use.
+      if isSuccess { isEnabled = on } else { isUnusable = true }
+    case nil: break
+    }
+  }
+}
+
+extension Host {
+  /// The devices whose private addresses are to be resolved; they take the place of those before. Reports and links go by
+  /// their identity addresses. Where the controller has no resolving list nothing comes of it, where it is short those at
+  /// the end stay out.
+  ///
+  /// - Parameter usesPrivateAddresses: this device's own addresses are private, too, made with the local key of the first
+  ///   identity that has one.
+  package mutating func setIdentities(
+    _ identities: [HostIdentity], usesPrivateAddresses: Bool = false, at now: Instant
+  ) {
+    resolvingList.set(identities, usesPrivateAddresses: usesPrivateAddresses)
+    settle(at: now)
+  }
+
+  /// The identities that the controller resolves addresses to.
+  package var resolvedIdentities: [DeviceAddress] { resolvingList.resolved }
+
+  /// Changes the resolving list as soon as everything that uses it rests; what rested goes on afterwards.
+  mutating func serveResolvingList() {
+    pauseForResolvingList(true)
+    guard advertiser.isQuiet, scanner.isQuiet, initiator.isQuiet else { return }
+    if let command = resolvingList.next(controller, timeout: configuration.privateAddressTimeout) {
+      commands.append(command, for: .resolvingList)
+    }
+    if !resolvingList.isDirty { pauseForResolvingList(false) }
+  }
+
+  private mutating func pauseForResolvingList(_ isPaused: Bool) {
+    advertiser.pause(isPaused)
+    scanner.pause(isPaused)
+    initiator.pause(isPaused)
+  }
+}

@@ -1,0 +1,233 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+extension Bench {
+  /// What a controller with extended commands and a resolving list serves besides.
+  static let newerCommands: [HCI.Opcode] = [
+    .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
+    .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leSetExtendedScanParameters,
+    .leSetExtendedScanEnable, .leExtendedCreateConnection, .leAddDeviceToResolvingList,
+    .leRemoveDeviceFromResolvingList, .leReadResolvingListSize, .leSetAddressResolutionEnable,
+    .leSetResolvablePrivateAddressTimeout, .leSetPrivacyMode,
+  ]
+
+  /// A host that uses extended commands, with a controller that has them, and the resolving list.
+  static func extended(_ change: (inout Bench, inout HostConfiguration) -> Void = { _, _ in }) -> Bench {
+    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+    configuration.usesExtendedCommands = true
+    var draft = Bench()
+    change(&draft, &configuration)
+    var bench = Bench(configuration: configuration)
+    (bench.facts, bench.answers) = (draft.facts, draft.answers)
+    bench.facts.leFeatures.formUnion([.extendedAdvertising, .le2MPHY, .leCodedPHY, .llPrivacy])
+    bench.facts.supportedCommands = HCI.SupportedCommands(Bench.servedCommands + Bench.newerCommands)
+    bench.answers[.leExtendedCreateConnection] = bench.answers[.leExtendedCreateConnection] ?? .status(.success)
+    bench.answers[.leReadResolvingListSize] =
+      bench.answers[.leReadResolvingListSize] ?? .complete(.leResolvingListSize(4))
+    bench.powerOn()
+    return bench
+  }
+
+  mutating func scan(_ parameters: ScanParameters = ScanParameters(isActive: true, filterDuplicates: false)) {
+    perform { host, now in host.setScanning(parameters, at: now) }
+  }
+
+  mutating func connect(_ address: DeviceAddress = Bench.peer) {
+    perform { host, now in host.connect(to: address, at: now) }
+  }
+
+  /// A part of an extended advertiser's data is reported.
+  mutating func hearPart(
+    _ data: [UInt8], _ type: HCI.ExtendedAdvertisingReport.EventType = [], set: UInt8 = 1,
+    from address: HCI.PeerAddress = HCI.PeerAddress(Bench.peer)
+  ) {
+    let report = HCI.ExtendedAdvertisingReport(
+      type: type, address: address, primaryPHY: 1, secondaryPHY: 1, advertisingSID: set, transmitPower: 127, rssi: -50,
+      periodicAdvertisingInterval: 0, directAddress: HCI.PeerAddress(type: 0, value: 0), data: ByteSlice(data))
+    receive(.leExtendedAdvertisingReport(HCI.ExtendedAdvertisingReports(report, in: pool)))
+  }
+}
+
+@Suite("Extended commands")
+struct ExtendedCommandTests {
+  private let set = HCI.AdvertisingHandle(rawValue: 0)
+
+  @Test("A controller that has them gets nothing else for advertising, scanning and connecting")
+  func everything() {
+    var bench = Bench.extended()
+    bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
+    bench.scan()
+    bench.connect()
+    bench.perform { host, now in host.setScanning(nil, at: now) }
+    #expect(
+      bench.commands.map(\.opcode) == [
+        .leSetExtendedAdvertisingParameters, .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingData,
+        .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leSetExtendedScanParameters,
+        .leSetExtendedScanEnable, .leExtendedCreateConnection, .leSetExtendedScanEnable,
+      ])
+    let scan = HCI.ExtendedScanParameters.Scan(isActive: true, interval: 48, window: 48)
+    #expect(
+      bench.commands.contains(
+        .leSetExtendedScanParameters(HCI.ExtendedScanParameters(ownAddressType: .random, le1M: scan))))
+    let initiating = HCI.ExtendedCreateConnection.Initiating(
+      scanInterval: 48, scanWindow: 48,
+      parameters: ConnectionParameters(
+        minimumInterval: 24, maximumInterval: 24, latency: 0, supervisionTimeout: 200))
+    #expect(
+      bench.commands.contains(
+        .leExtendedCreateConnection(
+          HCI.ExtendedCreateConnection(
+            usesAcceptList: false, ownAddressType: .random, peer: HCI.PeerAddress(Bench.peer), le1M: initiating,
+            le2M: initiating))))
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  @Test("LE Coded is listened on only when that is asked for")
+  func coded() throws {
+    var bench = Bench.extended { _, configuration in configuration.connectsOnLECoded = true }
+    bench.scan(ScanParameters(isActive: false, filterDuplicates: true, includesLECoded: true))
+    bench.connect()
+    guard case .leSetExtendedScanParameters(let parameters)? = bench.commands.first,
+      case .leExtendedCreateConnection(let connection)? = bench.commands.last
+    else {
+      Issue.record("other commands were sent")
+      return
+    }
+    #expect(parameters.leCoded == HCI.ExtendedScanParameters.Scan(isActive: false, interval: 48, window: 48))
+    #expect(connection.leCoded != nil)
+    #expect(
+      bench.commands.contains(.leSetExtendedScanEnable(HCI.ExtendedScanEnable(true, duplicates: .on))))
+  }
+
+  @Test(
+    "A controller that lacks the feature, or one of the commands beside a legacy one, gets legacy ones",
+    arguments: [true, false])
+  func legacy(lacksFeature: Bool) {
+    var bench = Bench.extended()
+    bench.facts.leFeatures.remove(.extendedAdvertising)
+    if !lacksFeature {
+      bench.facts.leFeatures.insert(.extendedAdvertising)
+      let served = (Bench.servedCommands + Bench.newerCommands).filter { $0 != .leExtendedCreateConnection }
+      bench.facts.supportedCommands = HCI.SupportedCommands(served)
+    }
+    bench.perform { host, now in host.setPower(false, at: now) }
+    bench.powerOn()
+    bench.scan()
+    bench.connect()
+    #expect(bench.commands.map(\.opcode) == [.leSetScanParameters, .leSetScanEnable, .leCreateConnection])
+  }
+
+  @Test("A controller that claims them and does not know them gets the legacy ones instead")
+  func fallsBack() {
+    var bench = Bench.extended()
+    bench.answers[.leSetExtendedScanParameters] = .status(.unknownHCICommand)
+    bench.scan()
+    #expect(
+      bench.commands.map(\.opcode) == [.leSetExtendedScanParameters, .leSetScanParameters, .leSetScanEnable])
+    bench.forget()
+    bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
+    bench.connect()
+    #expect(
+      bench.commands.map(\.opcode) == [
+        .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable,
+        .leCreateConnection,
+      ])
+    #expect(bench.advertisingAnswers == [nil])
+    bench.expectToServe()
+  }
+
+  @Test("One that took some before is reset first, and never gets both kinds in between")
+  func fallsBackAfterReset() throws {
+    var bench = Bench.extended()
+    bench.scan()
+    bench.answers[.leExtendedCreateConnection] = .status(.unknownHCICommand)
+    bench.forget()
+    bench.connect()
+    #expect(bench.commands.first?.opcode == .leExtendedCreateConnection)
+    #expect(bench.commands.dropFirst().first?.opcode == .reset)
+    #expect(bench.failures == [.hardwareFailure])
+    bench.forget()
+    bench.connect()
+    #expect(bench.commands.map(\.opcode) == [.leCreateConnection])
+    bench.expectToServe()
+  }
+
+  @Test("Extended PDUs carry up to 1,650 octets, in parts, and an advertiser that is on is switched off for them")
+  func parts() {
+    var bench = Bench.extended()
+    var advertising = HostAdvertising(data: ByteSlice(pattern(600).bytes), scanResponse: [])
+    advertising.shape.type = .nonConnectableUndirected
+    var extended = HostAdvertising.ExtendedPDUs()
+    (extended.secondaryPHY, extended.advertisingSID, extended.includesTransmitPower) = (.le2M, 5, true)
+    advertising.shape.extended = extended
+    bench.perform { host, now in host.startAdvertising(advertising, at: now) }
+    guard case .leSetExtendedAdvertisingParameters(let parameters)? = bench.commands.first else {
+      Issue.record("no parameters")
+      return
+    }
+    #expect(parameters.properties == .includesTransmitPower)
+    #expect(parameters.secondaryPHY == .le2M)
+    #expect(parameters.advertisingSID == 5)
+    func fragments(_ bench: Bench) -> [HCI.AdvertisingDataFragment] {
+      bench.commands.compactMap { if case .leSetExtendedAdvertisingData(_, let part) = $0 { part } else { nil } }
+    }
+    #expect(fragments(bench).map(\.operation) == [.first, .intermediate, .last])
+    #expect(fragments(bench).flatMap(\.data.bytes) == pattern(600).bytes)
+    #expect(bench.advertisingAnswers == [nil])
+    bench.forget()
+    advertising.data = ByteSlice(pattern(252).bytes.reversed())
+    bench.perform { host, now in host.startAdvertising(advertising, at: now) }
+    #expect(
+      bench.commands.map(\.opcode) == [
+        .leSetExtendedAdvertisingEnable, .leSetExtendedAdvertisingData, .leSetExtendedAdvertisingData,
+        .leSetExtendedAdvertisingEnable,
+      ])
+    bench.forget()
+    advertising.data = ByteSlice([UInt8](repeating: 1, count: 1651))
+    bench.perform { host, now in host.startAdvertising(advertising, at: now) }
+    #expect(bench.advertisingAnswers == [.outOfSpace])
+  }
+
+  @Test("What is scannable on extended PDUs has its data in the scan response only")
+  func scannable() {
+    var bench = Bench.extended()
+    var advertising = HostAdvertising(data: [2, 1, 6], scanResponse: [2, 10, 4])
+    advertising.shape.type = .scannableUndirected
+    advertising.shape.extended = HostAdvertising.ExtendedPDUs()
+    bench.perform { host, now in host.startAdvertising(advertising, at: now) }
+    #expect(!bench.commands.contains { $0.opcode == .leSetExtendedAdvertisingData })
+    #expect(
+      bench.commands.contains(
+        .leSetExtendedScanResponseData(set, HCI.AdvertisingDataFragment(.complete, [2, 10, 4]))))
+  }
+
+  @Test("A controller without the extended commands has no extended PDUs")
+  func legacyOnly() {
+    var bench = Bench()
+    bench.powerOn()
+    var advertising = HostAdvertising(data: [2, 1, 6], scanResponse: [])
+    advertising.shape.extended = HostAdvertising.ExtendedPDUs()
+    bench.perform { host, now in host.startAdvertising(advertising, at: now) }
+    #expect(bench.advertisingAnswers == [.controller(.unsupportedFeatureOrParameterValue)])
+    #expect(bench.commands.isEmpty)
+  }
+
+  @Test("The end of a set with a link begins it anew, that of directed advertising is told")
+  func terminated() {
+    var bench = Bench.extended()
+    bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
+    bench.forget()
+    let handle = bench.link(.peripheral)
+    #expect(bench.commands.map(\.opcode) == [.leSetExtendedAdvertisingEnable])
+    bench.receive(.leAdvertisingSetTerminated(.success, set, handle, completedEvents: 0))
+    #expect(bench.commands.count == 1)
+    bench.receive(.leAdvertisingSetTerminated(.limitReached, set, handle, completedEvents: 9))
+    #expect(bench.commands.count == 2)
+    bench.forget()
+    bench.receive(.leAdvertisingSetTerminated(.advertisingTimeout, set, handle, completedEvents: 0))
+    #expect(bench.commands.isEmpty)
+    #expect(bench.events.contains { if case .advertisingEnded = $0 { true } else { false } })
+  }
+}

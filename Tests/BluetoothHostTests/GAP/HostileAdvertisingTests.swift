@@ -1,0 +1,130 @@
+import BluetoothWire
+import TestVectors
+import Testing
+
+@testable import BluetoothHost
+
+@Suite("Hostile advertisers")
+struct HostileAdvertisingTests {
+  /// A host that scans beside a link.
+  private func scanning(isExtended: Bool = false) -> Bench {
+    var bench = Bench()
+    if isExtended { bench = Bench.extended() } else { bench.powerOn() }
+    bench.link(.peripheral)
+    bench.scan()
+    bench.events.removeAll()
+    return bench
+  }
+
+  @Test("G1 Every malformed advertisement is told as it is, and its valid fields can be read")
+  func malformed() throws {
+    let rows = try #require(try TestVectors.load("advertising")["malformed"] as? [[String: Any]])
+    #expect(rows.count == 16)
+    var bench = scanning()
+    let links = bench.host.links
+    for row in rows {
+      let text = try #require(row["data"] as? String)
+      let data = try #require([UInt8](hexadecimal: text))
+      guard data.count <= 31 else { continue }
+      bench.hear(data)
+      let report = try #require(bench.reports.last)
+      #expect(report.data.bytes == data)
+      let structures = try #require(row["structures_before_error"] as? [[String: String]])
+      #expect(
+        AdvertisingData(report.data).map(\.type.rawValue.hexadecimal) == structures.map { $0["type"]?.uppercased() })
+    }
+    bench.expectToServe(keeping: links)
+  }
+
+  @Test("G2 Manufacturer data and service data fill an extended advertisement to its last octet")
+  func large() throws {
+    var bench = scanning(isExtended: true)
+    let links = bench.host.links
+    var builder = AdvertisingDataBuilder(capacity: 1650)
+    while builder.room > 20 {
+      let length = min(200, builder.room - 2)
+      builder.appendManufacturerData(company: 0x0059, [UInt8](repeating: 7, count: length))
+      builder.appendServiceData(0x180D, [UInt8](repeating: 8, count: min(200, max(0, builder.room - 2))))
+    }
+    var rest = builder.octets[...]
+    while rest.count > 229 {
+      bench.hearPart(Array(rest.prefix(229)), .moreToCome)
+      rest = rest.dropFirst(229)
+    }
+    bench.hearPart(Array(rest))
+    let report = try #require(bench.reports.last)
+    #expect(bench.reports.count == 1)
+    #expect(report.data == builder.data)
+    #expect(!report.isTruncated)
+    #expect(AdvertisingFields(report.data).serviceData.map(\.service) == [0x180D])
+    bench.expectToServe(keeping: links)
+  }
+
+  @Test("G3 10,000 advertisers in a second are reported, and nothing is kept of them", arguments: [false, true])
+  func flood(isExtended: Bool) {
+    var bench = scanning(isExtended: isExtended)
+    let links = bench.host.links
+    var reports = 0
+    for number in 0..<10_000 as Range<UInt64> {
+      bench.now = bench.now + .microseconds(100)
+      let address = DeviceAddress(0xC000_0000_0000 | number << 8, .random)
+      if isExtended {
+        // The first part of more than there will ever be.
+        bench.hearPart([2, 1, 6], number % 2 == 0 ? .moreToCome : [], from: HCI.PeerAddress(address))
+      } else {
+        bench.hear([2, 1, 6], from: address)
+      }
+      reports += bench.reports.count
+      bench.forget()
+    }
+    #expect(reports == (isExtended ? 5_000 : 10_000))
+    #expect(bench.host.reports.count == (isExtended ? ReportReassembler.limit : 0))
+    bench.expectToServe(keeping: links)
+  }
+
+  @Test(
+    "G4 Parts of two sets, of two devices and of a scan response that come by turns are put together each by itself")
+  func interleaved() {
+    var bench = scanning(isExtended: true)
+    let links = bench.host.links
+    let other = HCI.PeerAddress(DeviceAddress(0xC0_00_00_00_00_09, .random))
+    bench.hearPart([1], .moreToCome, set: 1)
+    bench.hearPart([10], .moreToCome, set: 2)
+    bench.hearPart([20], .moreToCome, set: 1, from: other)
+    bench.hearPart([30], [.moreToCome, .scanResponse], set: 1)
+    bench.hearPart([2], set: 1)
+    bench.hearPart([31], .scanResponse, set: 1)
+    bench.hearPart([21], set: 1, from: other)
+    bench.hearPart([11], set: 2)
+    #expect(bench.reports.map(\.data) == [[1, 2], [30, 31], [20, 21], [10, 11]])
+    #expect(bench.reports.map(\.isTruncated) == [false, false, false, false])
+    #expect(bench.reports.map(\.advertisingSet) == [1, 1, 1, 2])
+    bench.expectToServe(keeping: links)
+  }
+
+  @Test("G4 What was lost is said: the controller's mark, too much, and an end that never came")
+  func truncated() throws {
+    var bench = scanning(isExtended: true)
+    let links = bench.host.links
+    bench.hearPart([1], .moreToCome)
+    bench.hearPart([2], .truncated)
+    bench.hearPart([3], .truncated)
+    #expect(bench.reports.map(\.data) == [[1, 2], [3]])
+    #expect(bench.reports.map(\.isTruncated) == [true, true])
+    bench.forget()
+    // The end of this one is missing; what comes later is another event's.
+    bench.hearPart([4], .moreToCome)
+    bench.now = bench.now + .seconds(3)
+    bench.hearPart([5], .moreToCome)
+    bench.hearPart([6])
+    #expect(bench.reports.map(\.data) == [[5, 6]])
+    bench.forget()
+    for _ in 0..<100 { bench.hearPart([UInt8](repeating: 7, count: 229), .moreToCome) }
+    bench.hearPart([8])
+    let report = try #require(bench.reports.first)
+    #expect(report.data.count == 1650)
+    #expect(report.isTruncated)
+    #expect(bench.host.reports.count == 0)
+    bench.expectToServe(keeping: links)
+  }
+}

@@ -1,0 +1,138 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+@Suite("The resolving list")
+struct ResolvingListTests {
+  private let phone = HostIdentity(address: Bench.peer, peerKey: 1, localKey: 2)
+  private let watch = HostIdentity(
+    address: DeviceAddress(0x1122_3344_5566, .public), peerKey: 3, localKey: 4, isDevicePrivacy: true)
+
+  private func set(_ bench: inout Bench, _ identities: [HostIdentity], isPrivate: Bool = false) {
+    bench.perform { host, now in host.setIdentities(identities, usesPrivateAddresses: isPrivate, at: now) }
+  }
+
+  @Test("Identities are added, with modes and the timeout, and resolution is switched on; without any, off again")
+  func sequence() {
+    var bench = Bench.extended()
+    set(&bench, [phone, watch])
+    #expect(
+      bench.commands == [
+        .leReadResolvingListSize,
+        .leAddDeviceToResolvingList(HCI.PeerAddress(phone.address), peerIRK: 1, localIRK: 2),
+        .leAddDeviceToResolvingList(HCI.PeerAddress(watch.address), peerIRK: 3, localIRK: 4),
+        .leSetPrivacyMode(HCI.PeerAddress(watch.address), isDevicePrivacy: true),
+        .leSetResolvablePrivateAddressTimeout(900), .leSetAddressResolutionEnable(true),
+      ])
+    #expect(bench.host.resolvedIdentities == [phone.address, watch.address])
+    bench.forget()
+    set(&bench, [watch])
+    #expect(bench.commands == [.leRemoveDeviceFromResolvingList(HCI.PeerAddress(phone.address))])
+    bench.forget()
+    set(&bench, [])
+    #expect(
+      bench.commands == [
+        .leRemoveDeviceFromResolvingList(HCI.PeerAddress(watch.address)), .leSetAddressResolutionEnable(false),
+      ])
+    #expect(bench.host.resolvedIdentities.isEmpty)
+  }
+
+  @Test("It changes only while nothing is advertised, scanned or connected to, and all that goes on afterwards")
+  func pause() throws {
+    var bench = Bench.extended()
+    bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
+    bench.scan()
+    bench.connect(watch.address)
+    bench.forget()
+    set(&bench, [phone])
+    #expect(
+      bench.commands.map(\.opcode) == [
+        .leSetExtendedAdvertisingEnable, .leSetExtendedScanEnable, .leCreateConnectionCancel,
+      ])
+    bench.forget()
+    bench.receive(
+      .leEnhancedConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
+    let opcodes = bench.commands.map(\.opcode)
+    #expect(
+      opcodes.prefix(4) == [
+        .leReadResolvingListSize, .leAddDeviceToResolvingList, .leSetResolvablePrivateAddressTimeout,
+        .leSetAddressResolutionEnable,
+      ])
+    #expect(
+      Set(opcodes.dropFirst(4)) == [
+        .leSetExtendedAdvertisingEnable, .leSetExtendedScanEnable, .leExtendedCreateConnection,
+      ])
+    #expect(bench.failures.isEmpty && bench.advertisingAnswers.isEmpty)
+  }
+
+  @Test("Own addresses become private, made with the first identity's key")
+  func privateAddresses() {
+    var bench = Bench.extended()
+    bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
+    set(&bench, [phone], isPrivate: true)
+    bench.scan()
+    let parameters = bench.commands.compactMap {
+      if case .leSetExtendedAdvertisingParameters(let parameters) = $0 { parameters } else { nil }
+    }
+    #expect(parameters.map(\.ownAddressType) == [.random, .resolvableOrRandom])
+    #expect(parameters.last?.peer == HCI.PeerAddress(phone.address))
+    #expect(
+      bench.commands.contains {
+        if case .leSetExtendedScanParameters(let scan) = $0 {
+          scan.ownAddressType == .resolvableOrRandom
+        } else {
+          false
+        }
+      })
+  }
+
+  @Test("A list that is too short holds the first ones, and a key of zeros or a second entry for an address none")
+  func short() {
+    var bench = Bench.extended { bench, _ in
+      bench.answers[.leReadResolvingListSize] = .complete(.leResolvingListSize(1))
+    }
+    let zero = HostIdentity(address: DeviceAddress(9, .public), peerKey: 0, localKey: 0)
+    var twin = phone
+    twin.peerKey = 77
+    set(&bench, [zero, phone, twin, watch])
+    #expect(bench.host.resolvedIdentities == [phone.address])
+    var lying = Bench.extended()
+    lying.answers[.leAddDeviceToResolvingList] = .complete(.status(.memoryCapacityExceeded))
+    set(&lying, [phone])
+    #expect(lying.host.resolvedIdentities.isEmpty)
+    lying.expectToServe()
+  }
+
+  @Test("After a reset the controller is told all again, and one without a list is asked for nothing")
+  func reset() {
+    var bench = Bench.extended()
+    set(&bench, [phone])
+    bench.perform { host, now in
+      host.setPower(false, at: now)
+      host.setPower(true, at: now)
+    }
+    #expect(bench.host.resolvedIdentities == [phone.address])
+    #expect(bench.commands.count { $0.opcode == .leAddDeviceToResolvingList } == 2)
+    var plain = Bench()
+    plain.powerOn()
+    set(&plain, [phone])
+    #expect(plain.commands.isEmpty)
+    plain.expectToServe()
+  }
+
+  @Test("Reports and links that were resolved go by the identity address")
+  func identities() {
+    var bench = Bench.extended()
+    set(&bench, [phone])
+    bench.scan()
+    bench.hearPart([2, 1, 6], [.legacy, .connectable], from: HCI.PeerAddress(type: 3, value: phone.address.value))
+    #expect(bench.reports.map(\.address) == [phone.address])
+    bench.connect(phone.address)
+    var complete = Bench.connection(.central, HCI.ConnectionHandle(rawValue: 1), phone.address)
+    complete.peer.type = 3
+    bench.receive(.leEnhancedConnectionComplete(complete))
+    bench.receive(Bench.signOfLife(complete.handle))
+    #expect(bench.links.map(\.peer) == [phone.address])
+  }
+}
