@@ -16,7 +16,7 @@ struct Advertiser {
   private var data: ByteSlice?
   private var scanResponse: ByteSlice?
   private var shape: HostAdvertising.Shape?
-  private var ownAddressType: HCI.OwnAddressType?
+  private var owner: AdvertisingCommands.Owner?
   private var hasAddress = false
   /// What goes to the controller in parts.
   private var partial: Partial?
@@ -121,7 +121,7 @@ struct Advertiser {
 
   private mutating func nextCommand(_ commands: AdvertisingCommands) -> HCI.Command? {
     guard let wanted, !isBlocked, !isPaused else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
-    if shape != wanted.shape || ownAddressType != commands.ownAddressType {
+    if shape != wanted.shape || owner != commands.owner {
       // An advertiser that is on takes no other parameters · Vol 4, Part E, 7.8.5.
       if isEnabled { return send(.disable, commands.enable(false)) }
       // What other PDUs do not carry stays with the set, whatever was wanted meanwhile.
@@ -129,7 +129,7 @@ struct Advertiser {
         (data, scanResponse) = (nil, nil)
       }
       shape = wanted.shape
-      ownAddressType = commands.ownAddressType
+      owner = commands.owner
       return send(.parameters, commands.parameters(wanted.shape))
     }
     if !hasAddress {

@@ -15,6 +15,14 @@ struct AdvertisingCommands {
   /// Whose local key is used where own addresses are private.
   var identity: DeviceAddress?
 
+  /// In whose name it advertises.
+  struct Owner: Equatable {
+    let type: HCI.OwnAddressType
+    let identity: DeviceAddress?
+  }
+
+  var owner: Owner { Owner(type: ownAddressType, identity: identity) }
+
   /// The one set that extended commands are about.
   private static let set = HCI.AdvertisingHandle(rawValue: 0)
 

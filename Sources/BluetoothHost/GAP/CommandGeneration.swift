@@ -37,7 +37,7 @@ extension Host {
     refusesExtendedCommands = true
     if controller.hasTakenExtendedCommands {
       // It will not take legacy ones before it is reset.
-      fail(at: now)
+      fail(.unknownCommand(command.opcode), at: now)
     } else {
       advertiser.forgetController()
       scanner.forgetController()

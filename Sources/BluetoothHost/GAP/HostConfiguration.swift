@@ -23,7 +23,7 @@ package struct HostConfiguration: Sendable {
   package var requestsParametersByLinkLayer = false
   /// Advertises, scans and connects with the extended commands where the controller has them, and with the legacy ones
   /// elsewhere. What is sent does not depend on it.
-  package var usesExtendedCommands = false
+  package var usesExtendedCommands = true
   /// Looks for devices to connect to on LE Coded, too, where the controller has it and extended commands are used.
   package var connectsOnLECoded = false
   /// How long a resolvable private address of this device's is used, in seconds: 1 to 3,600.

@@ -47,12 +47,13 @@ struct ResolvingListKeeper {
 
   mutating func set(_ identities: [HostIdentity], usesPrivateAddresses: Bool) {
     // A key of zeros resolves nothing, and an address stands in the list once.
+    let former = (wanted, self.usesPrivateAddresses)
     wanted = identities.reduce(into: []) { list, identity in
       let isUseful = identity.peerKey != 0 || identity.localKey != 0
       if isUseful, !list.contains(where: { $0.address == identity.address }) { list.append(identity) }
     }
     self.usesPrivateAddresses = usesPrivateAddresses
-    isDirty = true
+    if former != (wanted, usesPrivateAddresses) { isDirty = true }
   }
 
   /// The controller was reset.
@@ -62,6 +63,9 @@ struct ResolvingListKeeper {
     (self.wanted, self.usesPrivateAddresses) = (wanted, usesPrivateAddresses)
     isDirty = !wanted.isEmpty
   }
+
+  /// The controller has no such list.
+  mutating func leave() { isDirty = false }
 
   /// The identities that the controller resolves addresses to.
   var resolved: [DeviceAddress] { isEnabled ? present.map(\.address) : [] }
@@ -75,8 +79,7 @@ struct ResolvingListKeeper {
   /// The next command; nil: there is nothing to do now.
   mutating func next(_ controller: ControllerFacts, timeout: UInt16) -> HCI.Command? {
     guard isDirty, inFlight == nil else { return nil }
-    guard !isUnusable, controller.leFeatures.contains(.llPrivacy), controller.supports(.leAddDeviceToResolvingList)
-    else {
+    guard !isUnusable else {
       isDirty = false
       return nil
     }
@@ -155,6 +158,9 @@ extension Host {
 
   /// Changes the resolving list as soon as everything that uses it rests; what rested goes on afterwards.
   mutating func serveResolvingList() {
+    guard controller.leFeatures.contains(.llPrivacy), controller.supports(.leAddDeviceToResolvingList) else {
+      return resolvingList.leave()
+    }
     pauseForResolvingList(true)
     guard advertiser.isQuiet, scanner.isQuiet, initiator.isQuiet else { return }
     if let command = resolvingList.next(controller, timeout: configuration.privateAddressTimeout) {

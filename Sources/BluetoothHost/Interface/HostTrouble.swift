@@ -5,6 +5,8 @@ import BluetoothWire
 package enum HostTrouble: Hashable, Sendable {
   /// The controller has not answered this command in time. Commands that others can do without are not sent again.
   case unanswered(HCI.Opcode)
+  /// It claims this command, and does not know it, after it has taken others that exclude what would do instead.
+  case unknownCommand(HCI.Opcode)
   /// The controller took no command any more.
   case noCommandsTaken
   /// It has reported Hardware Error, with a code of its maker's.
@@ -26,6 +28,7 @@ extension HostTrouble: CustomStringConvertible {
   package var description: String {
     switch self {
     case .unanswered(let opcode): "The controller has not answered \(opcode) within \(Self.text(CommandQueue.timeout))."
+    case .unknownCommand(let opcode): "The controller does not know \(opcode), which it claims."
     case .noCommandsTaken: "The controller has taken no command for \(Self.text(CommandQueue.timeout))."
     case .hardwareError(let code): "The controller reports Hardware Error 0x\(code.hexadecimal)."
     case .dataBufferOverflow: "The controller has lost data: it has fewer buffers than it says."

@@ -70,7 +70,7 @@ extension Service {
   // MARK: From the host
 
   mutating func connected(_ link: Link, at now: Instant) {
-    guard let peer = peers.enter(link.peer) else {
+    guard let peer = peers.enter(link.peer, isLinked: true) else {
       host.disconnect(link.handle, at: now)
       return
     }

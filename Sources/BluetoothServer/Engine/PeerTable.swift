@@ -4,6 +4,8 @@ import BluetoothWire
 struct PeerTable {
   /// Further addresses are not taken in: an air full of made-up ones must not fill the memory.
   static let limit = 65_536
+  /// So many of those that have a link are: it takes far longer to make up one of them.
+  static let linkLimit = 2 * limit
 
   private(set) var peers: [Peer] = []
   private var byAddress: [DeviceAddress: PeerHandle] = [:]
@@ -18,9 +20,9 @@ struct PeerTable {
   func handle(of address: DeviceAddress) -> PeerHandle? { byAddress[address] }
 
   /// The peer with `address`, new if need be; nil when there is no room for another.
-  mutating func enter(_ address: DeviceAddress) -> PeerHandle? {
+  mutating func enter(_ address: DeviceAddress, isLinked: Bool = false) -> PeerHandle? {
     if let handle = byAddress[address] { return handle }
-    guard peers.count < Self.limit else { return nil }
+    guard peers.count < (isLinked ? Self.linkLimit : Self.limit) else { return nil }
     let info = directory.add(identifier(of: address), name: nil)
     peers.append(Peer(address: address, info: info))
     byAddress[address] = info.handle

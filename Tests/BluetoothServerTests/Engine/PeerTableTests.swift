@@ -49,4 +49,12 @@ struct PeerTableTests {
     #expect(peers.enter(address) == nil)
     #expect(peers.enter(DeviceAddress(0, .random)) == PeerHandle(index: 0))
   }
+
+  @Test("G3 After a flood of addresses there is still room for whoever connects")
+  func roomForLinks() {
+    var (peers, _) = table()
+    for value in 0..<UInt64(PeerTable.limit + 1_000) { _ = peers.enter(DeviceAddress(value, .random)) }
+    let linked = peers.enter(address, isLinked: true)
+    #expect(linked == PeerHandle(index: UInt32(PeerTable.limit)))
+  }
 }
