@@ -61,6 +61,7 @@ package struct ByteReader {
     guard remaining == 0 else { throw .excess }
   }
 
+  @inline(__always)
   mutating func integer<T: FixedWidthInteger>() throws(DecodingError) -> T {
     let size = MemoryLayout<T>.size
     guard size <= remaining else { throw .truncated }

@@ -73,6 +73,7 @@ package struct ByteWriter: ~Copyable {
     ByteSlice(storage: storage, start: start, count: end - start)
   }
 
+  @inline(__always)
   mutating func appendInteger<T: FixedWidthInteger>(_ value: T) {
     let size = MemoryLayout<T>.size
     reserve(size)
