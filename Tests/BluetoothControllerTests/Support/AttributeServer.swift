@@ -11,8 +11,8 @@ struct AttributeServer {
   static let deviceName = "a device under attack!"
   /// GAP's service, then Device Name's declaration: its value has the third handle.
   static let deviceNameHandle: UInt8 = 3
-  /// Behind the nine attributes of every database there are the declarations of a service and of a characteristic.
-  static let countHandle: UInt8 = 12
+  /// Behind the nineteen attributes of every database there are the declarations of a service and of a characteristic.
+  static let countHandle: UInt8 = 22
 
   private let pool = PacketPool()
   private var database = GATTDatabase(deviceName: Self.deviceName, appearance: 0)
