@@ -10,8 +10,8 @@ struct FaultTests {
     _ = await meeting.prepare()
     meeting.app.subscribe("2A37")
     await meeting.world.run(until: { meeting.app.has("notifying") })
-    // Until the phone's host has asked for Service Changed, too: only notifications are left.
-    await meeting.world.run(for: .milliseconds(500))
+    // Until the phone's host has asked what it wants to know of the server, too: only notifications are left.
+    await meeting.world.run(for: .milliseconds(800))
     return meeting
   }
 
@@ -68,13 +68,13 @@ struct FaultTests {
   func injected() async {
     let meeting = await subscribed()
     // L2CAP length 7, channel 4, a notification of the same attribute with other values.
-    let handle = UInt16(0x000C)
+    let handle = UInt16(0x0016)
     meeting.world.add([
       .air(
         .inject([7, 0, 4, 0, 0x1B, UInt8(handle & 0xFF), UInt8(handle >> 8), 0x0E, 200, 0x77, 0x77]),
         .notifications(of: handle), .number(2))
     ])
-    await meeting.world.run(for: .milliseconds(3_200))
+    await meeting.world.run(for: .milliseconds(3_000))
     #expect(meeting.app.values(of: "2A37").map { $0[1] } == [72, 200, 72])
   }
 
@@ -126,7 +126,7 @@ struct FaultTests {
       meeting.world.add([
         .air(.lose, .notifications(), .number(1)), .hci(.lose, HCIMatch(.data, on: "phone"), .number(2)),
         .air(.corrupt, .notifications(), .number(3)),
-        .air(.inject([7, 0, 4, 0, 0x1B, 0x0C, 0, 0x0E, 200, 0x77, 0x77]), .notifications(), .number(4)),
+        .air(.inject([7, 0, 4, 0, 0x1B, 0x16, 0, 0x0E, 200, 0x77, 0x77]), .notifications(), .number(4)),
         .hci(.delay(.milliseconds(3)), HCIMatch(.data, on: "accessory"), .number(4)),
         .hci(.duplicate, HCIMatch(.data, on: "accessory"), .number(5)),
         .hci(.corrupt, HCIMatch(.data, on: "accessory"), .number(6)),
@@ -142,7 +142,7 @@ struct FaultTests {
       try meeting.world.finishCapture()
       return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
     }
-    #expect(text.contains("fault: lost: ATT handleValueNotification of attribute 0x000C"))
+    #expect(text.contains("fault: lost: ATT handleValueNotification of attribute 0x0016"))
     for mark in [
       "fault: lost: ACL data", "fault: corrupted: ATT handleValueNotification", "fault: another PDU in place of ATT",
       "fault: delayed by 0.003 seconds: ACL data", "fault: duplicated: ACL data", "fault: corrupted: ACL data",
@@ -204,9 +204,9 @@ struct FaultTests {
     meeting.phone.add([
       .hci(.delay(.milliseconds(2_500)), HCIMatch(.data, direction: .toHost), .number(1))
     ])
-    await meeting.world.run(for: .milliseconds(2_900))
+    await meeting.world.run(for: .milliseconds(2_600))
     #expect(energies(meeting) == [])
-    await meeting.world.run(for: .milliseconds(500))
+    await meeting.world.run(for: .milliseconds(400))
     #expect(energies(meeting) == [1, 2, 3])
   }
 
