@@ -104,11 +104,11 @@ package struct GATTBearer {
   }
 
   /// The database has changed: ends the subscriptions to what is not there any more, and sends Service Changed to a
-  /// client that has asked for it · Vol 3, Part G, 7.1.
+  /// client that has asked for it · Vol 3, Part G, 7.1. A bearer that is closed sends nothing, but the record of its client
+  /// has to tell of the change.
   package mutating func databaseChanged(
     _ range: ClosedRange<AttributeHandle>, in database: GATTDatabase, at now: Instant
   ) {
-    guard !isClosed else { return }
     server.databaseChanged(range, in: database, context: &context)
   }
 

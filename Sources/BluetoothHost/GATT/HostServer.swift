@@ -65,9 +65,9 @@ extension Host {
     for address in awayClients.keys { awayClients[address]?.databaseChanged(range, to: &database) }
     for index in allLinks.indices {
       allLinks[index].restored?.databaseChanged(range, to: &database)
-      guard !allLinks[index].isHidden else { continue }
+      // A link that is about to end hears nothing of it any more, but what is kept of its client does.
       allLinks[index].bearer.databaseChanged(range, in: database, at: now)
-      serve(index, at: now)
+      if !allLinks[index].isHidden { serve(index, at: now) }
     }
     settle(at: now)
   }

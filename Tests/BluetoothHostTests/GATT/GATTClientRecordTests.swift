@@ -134,6 +134,32 @@ struct GATTClientRecordTests {
     #expect(Self.take(&bench) == [hex("1d0c00 18001f00")])
   }
 
+  @Test("A change after the end of a bonded client's link was asked for is told on its next link")
+  func changeWhileLeaving() {
+    for isSwitchedOff in [true, false] {
+      var bench = Self.bench()
+      Self.visit(Self.bonded, &bench)
+      let handle = bench.link(.peripheral)
+      Self.secure(Self.bonded, &bench)
+      if isSwitchedOff {
+        bench.perform { host, now in host.setPower(false, at: now) }
+      } else {
+        // A transaction that times out closes the bearer.
+        bench.perform { host, now in host.request(.read(3), token: 1, on: handle, at: now) }
+        bench.now += .seconds(30)
+        bench.perform { host, now in host.timeReached(now) }
+        #expect(bench.commands.last?.opcode == .disconnect)
+      }
+      bench.perform { host, now in _ = host.addService(Self.extra, at: now) }
+      bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
+      bench.forget()
+      bench.perform { host, now in host.setPower(true, at: now) }
+      bench.link(.peripheral)
+      #expect(Self.take(&bench) == [hex("1d0c00 18001b00")])
+      #expect(Self.send("0a0500", &bench) == [hex("010a050012")])
+    }
+  }
+
   @Test("A subscription to what was removed while the client was away is gone")
   func removedMeanwhile() {
     var bench = Self.bench()
