@@ -164,6 +164,10 @@ package struct Host {
       events.append(.connectionFailed(address, .commandDisallowed))
       return
     }
+    // The link is not for the name alone any more.
+    for index in nameDiscoveries.indices where nameDiscoveries[index].address == address {
+      nameDiscoveries[index].endsLink = false
+    }
     // One that is just coming about may be it.
     if unprovenLink(to: address) == nil { initiator.connect(to: address) }
     settle(at: now)

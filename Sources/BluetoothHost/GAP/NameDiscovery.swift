@@ -17,7 +17,7 @@ struct NameDiscovery {
 
   let address: DeviceAddress
   /// The link is there for this alone.
-  let endsLink: Bool
+  var endsLink: Bool
   var phase: Phase
 
   var deadline: Instant? {

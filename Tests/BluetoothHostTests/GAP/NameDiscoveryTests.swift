@@ -92,6 +92,25 @@ struct NameDiscoveryTests {
     #expect(!bench.commands.contains { $0.opcode == .disconnect })
   }
 
+  @Test("A link that somebody asks for while the name is looked for is waited for longer, and kept")
+  func joined() throws {
+    var late = bench()
+    ask(&late)
+    late.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    late.passToDeadline()
+    #expect(late.discoveredNames == [nil])
+    #expect(late.commands.map(\.opcode) == [.leCreateConnection])
+    connect(&late)
+    #expect(late.links.map(\.peer) == [Bench.peer])
+    var named = bench()
+    ask(&named)
+    named.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    connect(&named)
+    try answerAll(&named)
+    #expect(named.discoveredNames == ["Sensor"])
+    #expect(!named.commands.contains { $0.opcode == .disconnect })
+  }
+
   @Test("A device that is not there is waited for as long as was said")
   func absent() {
     var bench = bench()
