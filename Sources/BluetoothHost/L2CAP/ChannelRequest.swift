@@ -10,7 +10,7 @@ struct ChannelRequest {
 
   /// How many may be open before others are refused. Disconnections are not: there are never more of them than channels.
   static let maximumCount = 128
-  /// How many the peer has at a time: its room for answers has an end, too.
+  /// How many disconnections the peer has at a time, and how many others: its room for answers has an end, too.
   static let maximumSent = 8
   /// How long an answer may take that the peer has asked for patience with, and how long in all · Vol 3, Part A, 6.2.2: ERTX.
   private static let patience = TimeSpan.seconds(60)
@@ -18,10 +18,10 @@ struct ChannelRequest {
 
   let identifier: UInt8
   var kind: Kind
-  private(set) var until: Instant
+  private var until: Instant
   private let latest: Instant
   /// Until it is sent it can still be taken back.
-  var isSent = false
+  private(set) var isSent = false
   /// Its owner has been told that the peer did not answer. It is kept for a while: if the peer then says that it has opened
   /// channels, they are to be closed.
   private(set) var isLapsed = false
@@ -31,6 +31,19 @@ struct ChannelRequest {
     self.kind = kind
     until = now + SignallingChannel.responseTimeout
     latest = now + Self.longest
+  }
+
+  /// When it has waited long enough. A disconnection waits from when it is sent on: until then the peer keeps its end.
+  var deadline: Instant? { isClose && !isSent ? nil : until }
+
+  var isClose: Bool {
+    if case .close = kind { return true }
+    return false
+  }
+
+  mutating func send(at now: Instant) {
+    isSent = true
+    if isClose { until = now + SignallingChannel.responseTimeout }
   }
 
   /// The peer has said that the answer will take longer.

@@ -35,7 +35,7 @@ struct CreditChannels {
 
   var deadline: Instant? {
     if requests.isEmpty { return nil }
-    return requests.reduce(nil) { earliest($0, $1.until) }
+    return requests.reduce(nil) { earliest($0, $1.deadline) }
   }
 
   mutating func takeEvent() -> ChannelEvent? { events.popFirst() }
@@ -126,11 +126,10 @@ struct CreditChannels {
   // MARK: What is said to the peer
 
   /// The next signal: requests in the order in which they were made, then credits of one channel after the other.
-  mutating func takeSignal(_ identifiers: inout SignalIdentifiers) -> L2CAP.Signal? {
+  mutating func takeSignal(_ identifiers: inout SignalIdentifiers, at now: Instant) -> L2CAP.Signal? {
     guard owesSignals else { return nil }
-    let waiting = requests.count { $0.isSent && !$0.isLapsed }
-    for index in requests.indices where !requests[index].isSent && waiting < ChannelRequest.maximumSent {
-      requests[index].isSent = true
+    for index in requests.indices where !requests[index].isSent && hasRoom(forClose: requests[index].isClose) {
+      requests[index].send(at: now)
       guard let content = content(of: requests[index].kind) else { continue }
       return L2CAP.Signal(identifier: requests[index].identifier, content: content)
     }
@@ -143,6 +142,11 @@ struct CreditChannels {
     }
     owesSignals = false
     return nil
+  }
+
+  /// Whether the peer may get one more: disconnections do not wait for the answers to others, which may take minutes.
+  private func hasRoom(forClose isClose: Bool) -> Bool {
+    requests.count { $0.isSent && !$0.isLapsed && $0.isClose == isClose } < ChannelRequest.maximumSent
   }
 
   private func content(of kind: ChannelRequest.Kind) -> L2CAP.SignalContent? {

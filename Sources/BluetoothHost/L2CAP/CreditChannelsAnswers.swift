@@ -29,7 +29,7 @@ extension CreditChannels {
   }
 
   mutating func timeReached(_ now: Instant, identifiers: inout SignalIdentifiers) {
-    while let place = requests.firstIndex(where: { $0.until <= now }) {
+    while let place = requests.firstIndex(where: { $0.deadline.map { $0 <= now } ?? false }) {
       if case .open(let ids, let token) = requests[place].kind, requests[place].isSent, !requests[place].isLapsed {
         requests[place].lapse(at: now)
         owesSignals = true

@@ -104,7 +104,7 @@ struct HostLink {
     if let frame = frames.popFirst() { return frame }
     if let signal = signalling.takeSignal() { return signal.frame(in: pool) }
     if channels.isEmpty { return nextPDU(pool, at: now) }
-    if let signal = channels.takeSignal(&signalling.identifiers) { return signal.frame(in: pool) }
+    if let signal = channels.takeSignal(&signalling.identifiers, at: now) { return signal.frame(in: pool) }
     isChannelsTurn.toggle()
     return isChannelsTurn
       ? channels.takeFrame(pool: pool) ?? nextPDU(pool, at: now)

@@ -68,6 +68,35 @@ struct ChannelQueueTests {
     try stand.expectUnharmed()
   }
 
+  @Test("A Disconnection Request that could not be sent for longer than an answer may take is sent all the same")
+  func lateDisconnection() throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x41])
+    stand.stall()
+    stand.close(local)
+    stand.bench.now += .seconds(60)
+    stand.bench.perform { host, now in host.timeReached(now) }
+    #expect(
+      try stand.contents() == [.disconnectionRequest(destination: ChannelStand.id(0x41), source: local)])
+    // The answer has its time from now on.
+    stand.bench.now += .seconds(29)
+    stand.bench.perform { host, now in host.timeReached(now) }
+    #expect(stand.channels?.channels.map(\.local) == ids)
+    stand.bench.passToDeadline()
+    #expect(stand.channels?.channels.isEmpty == true)
+    try stand.expectUnharmed()
+  }
+
+  @Test("Disconnection Requests do not wait for answers that a peer does not give to other requests")
+  func disconnectionsFirst() throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x41])
+    for _ in 0..<ChannelRequest.maximumSent { _ = try stand.ask() }
+    stand.close(ids[0])
+    #expect(
+      try stand.contents() == [.disconnectionRequest(destination: ChannelStand.id(0x41), source: local)])
+  }
+
   @Test("What was to be said of a channel that is gone is not said: its successor does not get it")
   func purged() throws {
     var stand = ChannelStand()
