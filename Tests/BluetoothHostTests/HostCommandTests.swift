@@ -35,6 +35,22 @@ struct HostCommandTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
+  @Test("A late answer to a command that was given up lets a controller that took none take commands again")
+  func lateCredits() {
+    var bench = bench()
+    bench.answers[.leSetDataLength] = .silence
+    bench.answers[.leSetAdvertisingParameters] = .silence
+    let handle = bench.link(.central)
+    bench.passToDeadline()
+    bench.forget()
+    bench.perform { host, now in host.startAdvertising(data: [1], scanResponse: [], at: now) }
+    bench.receive(.commandComplete(credits: 0, .leSetAdvertisingParameters, .status(.success)))
+    #expect(bench.commands.map(\.opcode) == [.leSetAdvertisingParameters])
+    bench.receive(.commandComplete(credits: 1, .leSetDataLength, .handle(.success, handle)))
+    #expect(bench.advertisingAnswers == [nil])
+    #expect(bench.powerChanges.isEmpty)
+  }
+
   @Test("A controller may stop commands at any time")
   func stop() {
     var bench = bench()

@@ -97,13 +97,14 @@ struct CommandQueue {
   }
 
   /// A Command Complete or Command Status event has arrived. The result is the command that it answers; nil: none that
-  /// was sent, and then only `HCI.Opcode.none` counts, which says how many commands the controller takes.
+  /// waits for an answer, and then only how many commands the controller takes counts.
   mutating func answered(_ opcode: HCI.Opcode, credits: UInt8) -> Entry? {
     switch state {
     case .waiting(let entry, _) where entry.command.opcode == opcode:
       state = credits == 0 ? .stopped(until: nil) : .ready
       return entry
-    case .stopped where opcode == .none && credits > 0:
+    // A late answer says it as well.
+    case .stopped where credits > 0:
       state = .ready
       return nil
     case .ready where opcode == .none && credits == 0:
