@@ -30,7 +30,10 @@ extension Host {
     case .startup: startupEnded(status, parameters, at: now)
     case .shutdown: shutdownEnded()
     case .advertising: tellAdvertisingStarted(advertiser.ended(status, at: now))
-    case .scanning: scanner.ended(status)
+    case .scanning:
+      scanner.ended(status)
+      // What was begun has no end any more.
+      if !scanner.isEnabled { reports.removeAll() }
     case .resolvingList: resolvingList.ended(status, parameters)
     case .initiating:
       for address in initiator.ended(status, at: now) { events.append(.connectionFailed(address, status)) }

@@ -77,8 +77,9 @@ struct HostileAdvertisingTests {
       reports += bench.reports.count
       bench.forget()
     }
-    #expect(reports == (isExtended ? 5_000 : 10_000))
+    #expect(reports == (isExtended ? 10_000 - ReportReassembler.limit : 10_000))
     #expect(bench.host.reports.count == (isExtended ? ReportReassembler.limit : 0))
+    #expect(bench.host.reports.givenUpCount == (isExtended ? ReportReassembler.givenUpLimit : 0))
     bench.expectToServe(keeping: links)
   }
 
@@ -99,6 +100,46 @@ struct HostileAdvertisingTests {
     #expect(bench.reports.map(\.data) == [[1, 2], [30, 31], [20, 21], [10, 11]])
     #expect(bench.reports.map(\.isTruncated) == [false, false, false, false])
     #expect(bench.reports.map(\.advertisingSet) == [1, 1, 1, 2])
+    bench.expectToServe(keeping: links)
+  }
+
+  @Test("G4 Of one set too many the beginning is told, as truncated, and its rest is not taken for anything")
+  func tooMany() {
+    var bench = scanning(isExtended: true)
+    let links = bench.host.links
+    let numbers = 0...UInt8(ReportReassembler.limit)
+    func hear(_ number: UInt8, _ data: [UInt8], _ type: HCI.ExtendedAdvertisingReport.EventType = []) {
+      let address = DeviceAddress(0xC0_00_00_00_01_00 | UInt64(number), .random)
+      bench.hearPart(data, type, from: HCI.PeerAddress(address))
+    }
+    for number in numbers { hear(number, [number, 1], .moreToCome) }
+    #expect(bench.reports.map(\.data) == [[16, 1]])
+    #expect(bench.reports.map(\.isTruncated) == [true])
+    bench.forget()
+    hear(0, [0, 2])
+    for number in numbers.dropFirst() { hear(number, [number, 2], .moreToCome) }
+    for number in numbers.dropFirst() { hear(number, [number, 3]) }
+    #expect(bench.reports.count == ReportReassembler.limit)
+    #expect(bench.reports.allSatisfy { !$0.isTruncated })
+    #expect(bench.reports.first?.data == [0, 1, 0, 2])
+    #expect(bench.reports.last?.data == [15, 1, 15, 2, 15, 3])
+    bench.forget()
+    hear(16, [16, 4], .moreToCome)
+    hear(16, [16, 5])
+    #expect(bench.reports.map(\.data) == [[16, 4, 16, 5]])
+    bench.expectToServe(keeping: links)
+  }
+
+  @Test("G4 What scanning left unfinished is not the beginning of what the next scanning hears")
+  func restarted() {
+    var bench = scanning(isExtended: true)
+    let links = bench.host.links
+    bench.hearPart([1], .moreToCome)
+    bench.scan()
+    bench.hearPart([2], .moreToCome)
+    bench.hearPart([3])
+    #expect(bench.reports.map(\.data) == [[2, 3]])
+    #expect(bench.reports.map(\.isTruncated) == [false])
     bench.expectToServe(keeping: links)
   }
 
