@@ -278,6 +278,20 @@ struct ExtendedAdvertisingTests {
     #expect(device.disable(1) == .unknownAdvertisingIdentifier)
   }
 
+  @Test("A set that holds data takes no type that carries none, until it is removed")
+  func typeWithoutData() {
+    func set(_ properties: HCI.ExtendedAdvertisingParameters.Properties) -> HCI.ErrorCode? {
+      device.send(.leSetExtendedAdvertisingParameters(.every100ms(1, properties)))
+    }
+    #expect(set([.legacy, .connectable, .scannable]) == .success)
+    #expect(device.setData([2, 1, 6]) == .success)
+    #expect(set([.legacy, .connectable, .directed]) == .invalidHCICommandParameters)
+    #expect(set(.scannable) == .invalidHCICommandParameters)
+    #expect(set(.connectable) == .success)
+    #expect(device.send(.leRemoveAdvertisingSet(1)) == .success)
+    #expect(set(.scannable) == .success)
+  }
+
   @Test("A set without its own random address can't use one; a connectable one keeps what it has while it advertises")
   func randomAddress() {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms(1, .connectable) { $0.ownAddressType = .random }))

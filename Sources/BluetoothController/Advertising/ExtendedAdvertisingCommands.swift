@@ -79,7 +79,9 @@ extension Controller {
       let hasFittingData =
         !properties.usesLegacyPDUs
         || max(set.content.data.count, set.content.response.count) <= LL.maximumAdvertisingDataLength
-      guard hasFittingData else { return .status(.invalidHCICommandParameters) }
+      guard hasFittingData, properties.hasData || set.content.data.isEmpty else {
+        return .status(.invalidHCICommandParameters)
+      }
       sets[index]?.properties = properties
     } else {
       var set = AdvertisingSet(handle: parameters.handle, properties: properties)
