@@ -3,7 +3,15 @@ import BluetoothWire
 /// Brings the controller's advertising to what is wanted, one command at a time · Vol 4, Part E, 7.8.5 to 7.8.9, and 7.8.52
 /// to 7.8.56 for extended commands.
 struct Advertiser {
-  private enum Step { case disable, parameters, address, data, scanResponse, enable }
+  private enum Step { case disable, remove, parameters, address, data, scanResponse, enable }
+
+  /// What a set can't go over from while it holds data · Vol 4, Part E, 7.8.53.
+  private struct Kind: Equatable {
+    let type: HCI.AdvertisingType
+    let isExtended: Bool
+
+    init(_ shape: HostAdvertising.Shape) { (type, isExtended) = (shape.type, shape.extended != nil) }
+  }
 
   private struct Partial {
     let isScanResponse: Bool
@@ -17,6 +25,8 @@ struct Advertiser {
   private var scanResponse: ByteSlice?
   private var shape: HostAdvertising.Shape?
   private var owner: AdvertisingCommands.Owner?
+  /// Of the set that there is.
+  private var kind: Kind?
   private var hasAddress = false
   /// What goes to the controller in parts.
   private var partial: Partial?
@@ -84,12 +94,23 @@ struct Advertiser {
     isDirty = true
   }
 
+  /// The controller has legacy commands only, and has taken none so far: what is wanted on extended PDUs is given up. The
+  /// result is what `advertisingStarted` is to tell; nil: nothing.
+  mutating func fallBack() -> Result<Void, HostError>? {
+    forgetController()
+    guard wanted?.shape.extended != nil else { return nil }
+    let isAwaited = owesAnswer
+    stop()
+    return isAwaited ? .failure(.controller(.unsupportedFeatureOrParameterValue)) : nil
+  }
+
   /// The controller has ended the set itself. True: it is not begun again.
   mutating func setTerminated(_ status: HCI.ErrorCode) -> Bool {
     // With a connection, whose own event has told it.
     guard status != .success, isEnabled else { return false }
     isEnabled = false
-    guard status == .advertisingTimeout else {
+    // What is to begin now is something else than what has ended.
+    guard status == .advertisingTimeout, !owesAnswer else {
       isDirty = true
       return false
     }
@@ -124,10 +145,7 @@ struct Advertiser {
     if shape != wanted.shape || owner != commands.owner {
       // An advertiser that is on takes no other parameters · Vol 4, Part E, 7.8.5.
       if isEnabled { return send(.disable, commands.enable(false)) }
-      // What other PDUs do not carry stays with the set, whatever was wanted meanwhile.
-      if shape?.type != wanted.shape.type || shape?.extended != wanted.shape.extended {
-        (data, scanResponse) = (nil, nil)
-      }
+      if let kind, kind != Kind(wanted.shape), let command = commands.remove { return send(.remove, command) }
       shape = wanted.shape
       owner = commands.owner
       return send(.parameters, commands.parameters(wanted.shape))
@@ -144,7 +162,7 @@ struct Advertiser {
       if commands.hasScanResponse(wanted.shape) { return send(wanted.scanResponse, isScanResponse: true, commands) }
       scanResponse = wanted.scanResponse
     }
-    return isEnabled ? nil : send(.enable, commands.enable(true))
+    return isEnabled ? nil : send(.enable, commands.enable(true, wanted.shape))
   }
 
   /// The next part of data, which is mostly all of them. An advertiser that is on takes no parts · Vol 4, Part E, 7.8.54.
@@ -157,6 +175,10 @@ struct Advertiser {
     }
     let sent = partial?.sent ?? 0
     partial?.sent = min(content.count, sent + AdvertisingCommands.maximumFragment)
+    // The first part takes the place of what there was.
+    if content.count > AdvertisingCommands.maximumFragment {
+      if isScanResponse { scanResponse = nil } else { data = nil }
+    }
     return isScanResponse
       ? send(.scanResponse, commands.scanResponse(content, from: sent))
       : send(.data, commands.data(content, from: sent))
@@ -167,6 +189,12 @@ struct Advertiser {
     guard let partial, partial.sent == partial.content.count else { return }
     if partial.isScanResponse { scanResponse = partial.content } else { data = partial.content }
     self.partial = nil
+  }
+
+  /// The set is gone, or of no other use where the controller does not remove it.
+  private mutating func setRemoved() {
+    (kind, shape, data, scanResponse, partial) = (nil, nil, nil, nil, nil)
+    hasAddress = false
   }
 
   private mutating func send(_ step: Step, _ command: HCI.Command) -> HCI.Command {
@@ -188,6 +216,9 @@ struct Advertiser {
       case .disable:
         isEnabled = false
         return nil
+      case .remove:
+        setRemoved()
+        return nil
       default: break
       }
       guard owesAnswer else {
@@ -201,7 +232,9 @@ struct Advertiser {
     case .disable: isEnabled = false
     case .enable: isEnabled = true
     case .data, .scanResponse: partTaken()
-    case .parameters, .address, nil: break
+    case .remove: setRemoved()
+    case .parameters: kind = shape.map(Kind.init)
+    case .address, nil: break
     }
     return answer(at: now)
   }

@@ -84,6 +84,9 @@ struct AdvertisingCommands {
       ? .leSetAdvertisingSetRandomAddress(Self.set, randomAddress.value) : nil
   }
 
+  /// Units of 10 ms: 1.28 s · 7.8.56; Vol 6, Part B, 4.4.2.4.3.
+  private static let maximumHighDutyCycleDuration: UInt16 = 128
+
   /// The octets of data that fit into one command · 7.8.54.
   static let maximumFragment = 251
 
@@ -118,10 +121,16 @@ struct AdvertisingCommands {
     return HCI.AdvertisingDataFragment(operation, rest.prefix(maximumFragment))
   }
 
-  func enable(_ on: Bool) -> HCI.Command {
+  /// Takes the set away with all that it holds; nil: there are no sets.
+  var remove: HCI.Command? { isExtended ? .leRemoveAdvertisingSet(Self.set) : nil }
+
+  /// - Parameter shape: of what is switched on.
+  func enable(_ on: Bool, _ shape: HostAdvertising.Shape? = nil) -> HCI.Command {
     guard isExtended else { return .leSetAdvertisingEnable(on) }
-    return .leSetExtendedAdvertisingEnable(
-      on, HCI.AdvertisingSetEnables([HCI.AdvertisingSetEnables.Element(Self.set)], in: pool))
+    let isHighDutyCycle = shape.map { Self.properties(of: $0).contains(.highDutyCycle) } ?? false
+    let element = HCI.AdvertisingSetEnables.Element(
+      Self.set, duration: isHighDutyCycle ? Self.maximumHighDutyCycleDuration : 0)
+    return .leSetExtendedAdvertisingEnable(on, HCI.AdvertisingSetEnables([element], in: pool))
   }
 }
 

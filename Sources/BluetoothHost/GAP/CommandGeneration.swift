@@ -39,7 +39,8 @@ extension Host {
       // It will not take legacy ones before it is reset.
       fail(.unknownCommand(command.opcode), at: now)
     } else {
-      advertiser.forgetController()
+      commands.removeUnsent(for: [.advertising, .scanning, .initiating])
+      tellAdvertisingStarted(advertiser.fallBack())
       scanner.forgetController()
       initiator.forgetController()
     }

@@ -35,7 +35,7 @@ extension Host {
       // This host has no keys.
       if anyIndex(of: handle) != nil { commands.append(.leLongTermKeyRequestNegativeReply(handle), for: .other) }
     case .leAdvertisingSetTerminated(let status, _, _, _):
-      if isOn, advertiser.setTerminated(status) { events.append(.advertisingEnded) }
+      advertisingSetTerminated(status)
     case .hardwareError(let code): fail(.hardwareError(code), at: now)
     case .dataBufferOverflow: if isOn { events.append(.trouble(.dataBufferOverflow)) }
     case .encryptionChange, .encryptionChangeV2, .readRemoteVersionInformationComplete,
@@ -94,11 +94,18 @@ extension Host {
     events.append(.advertisingReport(result))
   }
 
+  /// The controller has ended advertising itself.
+  private mutating func advertisingSetTerminated(_ status: HCI.ErrorCode) {
+    if isOn, advertiser.setTerminated(status) { events.append(.advertisingEnded) }
+  }
+
   // MARK: Links
 
   private mutating func connectionCompleted(_ complete: HCI.ConnectionComplete, at now: Instant) {
     let peer = complete.peer.deviceAddress
     guard complete.status == .success else {
+      // With legacy commands the end of directed advertising at the high duty cycle is told so · Vol 4, Part E, 7.8.9.
+      if complete.status == .advertisingTimeout { return advertisingSetTerminated(complete.status) }
       for address in initiator.attemptFailed(complete.status, peer) {
         events.append(.connectionFailed(address, complete.status))
       }

@@ -73,6 +73,11 @@ struct CommandQueue {
     return removed
   }
 
+  /// Forgets the commands of these purposes that were not sent.
+  mutating func removeUnsent(for purposes: Set<CommandPurpose>) {
+    queue.removeAll { purposes.contains($0.purpose) }
+  }
+
   /// Takes back a command: the one that was sent, then those that wait.
   mutating func popFirst() -> Entry? {
     if case .waiting(let entry, _) = state {

@@ -138,6 +138,38 @@ struct ExtendedCommandTests {
     bench.expectToServe()
   }
 
+  @Test("What waits of the extended commands meanwhile is not sent any more")
+  func fallsBackWithQueue() {
+    var bench = Bench.extended()
+    bench.answers[.leSetExtendedAdvertisingParameters] = .silence
+    bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
+    bench.scan()
+    bench.connect()
+    bench.answers[.leSetExtendedScanParameters] = .status(.unknownHCICommand)
+    bench.answers[.leExtendedCreateConnection] = .status(.unknownHCICommand)
+    bench.receive(.commandStatus(.unknownHCICommand, credits: 1, .leSetExtendedAdvertisingParameters))
+    let legacy: Set<HCI.Opcode> = [
+      .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable,
+      .leSetScanParameters, .leSetScanEnable, .leCreateConnection,
+    ]
+    #expect(bench.commands.count == legacy.count + 1)
+    #expect(Set(bench.commands.dropFirst().map(\.opcode)) == legacy)
+    #expect(bench.advertisingAnswers == [nil])
+    #expect(bench.failures.isEmpty)
+  }
+
+  @Test("Who waits for extended PDUs then hears that there are none")
+  func fallsBackFromExtendedPDUs() {
+    var bench = Bench.extended()
+    bench.answers[.leSetExtendedAdvertisingParameters] = .status(.unknownHCICommand)
+    var advertising = HostAdvertising(data: ByteSlice(pattern(600).bytes), scanResponse: [])
+    advertising.shape.extended = HostAdvertising.ExtendedPDUs()
+    bench.perform { host, now in host.startAdvertising(advertising, at: now) }
+    #expect(bench.advertisingAnswers == [.controller(.unsupportedFeatureOrParameterValue)])
+    #expect(bench.commands.map(\.opcode) == [.leSetExtendedAdvertisingParameters])
+    bench.expectToServe()
+  }
+
   @Test("One that took some before is reset first, and never gets both kinds in between")
   func fallsBackAfterReset() throws {
     var bench = Bench.extended()

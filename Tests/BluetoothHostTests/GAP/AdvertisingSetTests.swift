@@ -1,0 +1,156 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+@Suite("Advertising sets")
+struct AdvertisingSetTests {
+  private static let creation: [HCI.Opcode] = [
+    .leSetExtendedAdvertisingParameters, .leSetAdvertisingSetRandomAddress,
+  ]
+  private static let filling: [HCI.Opcode] = [.leSetExtendedAdvertisingData, .leSetExtendedScanResponseData]
+
+  private func start(_ bench: inout Bench, _ advertising: HostAdvertising) {
+    bench.perform { host, now in host.startAdvertising(advertising, at: now) }
+  }
+
+  private func advertising(
+    _ type: HCI.AdvertisingType, _ data: ByteSlice = [], isExtended: Bool = false
+  ) -> HostAdvertising {
+    var result = HostAdvertising(data: data, scanResponse: [])
+    result.shape.type = type
+    if isExtended { result.shape.extended = HostAdvertising.ExtendedPDUs() }
+    if type == .connectableDirectedHighDutyCycle || type == .connectableDirectedLowDutyCycle {
+      result.shape.target = Bench.peer
+    }
+    return result
+  }
+
+  private func hasEnded(_ bench: Bench) -> Bool {
+    bench.events.contains { if case .advertisingEnded = $0 { true } else { false } }
+  }
+
+  @Test("The set is removed before it is for other PDUs, and all goes into the new one")
+  func otherPDUs() {
+    var bench = Bench.extended()
+    start(&bench, advertising(.nonConnectableUndirected, ByteSlice(pattern(600).bytes), isExtended: true))
+    bench.forget()
+    start(&bench, advertising(.connectableScannableUndirected, [2, 1, 6]))
+    #expect(
+      bench.commands.map(\.opcode) == [.leSetExtendedAdvertisingEnable, .leRemoveAdvertisingSet] + Self.creation
+        + Self.filling + [.leSetExtendedAdvertisingEnable])
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  @Test(
+    "Data do not stay for a kind that carries none, but another interval leaves them where they are",
+    arguments: [true, false])
+  func withoutData(isDirected: Bool) {
+    var bench = Bench.extended()
+    var first = advertising(.connectableScannableUndirected, [2, 1, 6])
+    start(&bench, first)
+    bench.forget()
+    first.shape.interval = 400
+    start(&bench, first)
+    #expect(
+      bench.commands.map(\.opcode) == [
+        .leSetExtendedAdvertisingEnable, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingEnable,
+      ])
+    bench.forget()
+    var second = advertising(isDirected ? .connectableDirectedLowDutyCycle : .scannableUndirected)
+    if !isDirected { second = advertising(.scannableUndirected, isExtended: true) }
+    second.scanResponse = [2, 10, 4]
+    start(&bench, second)
+    #expect(
+      bench.commands.map(\.opcode) == [.leSetExtendedAdvertisingEnable, .leRemoveAdvertisingSet] + Self.creation
+        + (isDirected ? [] : [.leSetExtendedScanResponseData]) + [.leSetExtendedAdvertisingEnable])
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  @Test("A controller that does not remove sets is asked for the other PDUs all the same")
+  func notRemoved() {
+    var bench = Bench.extended()
+    start(&bench, advertising(.nonConnectableUndirected, [2, 1, 6]))
+    bench.answers[.leRemoveAdvertisingSet] = .status(.unknownHCICommand)
+    bench.forget()
+    start(&bench, advertising(.connectableScannableUndirected, [2, 1, 6]))
+    #expect(bench.commands.last?.opcode == .leSetExtendedAdvertisingEnable)
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  @Test("The data from before are sent again after a part of others")
+  func partOfOthers() {
+    var bench = Bench.extended()
+    let before = advertising(.nonConnectableUndirected, [2, 1, 6], isExtended: true)
+    start(&bench, before)
+    bench.answers[.leSetExtendedAdvertisingData] = .silence
+    bench.forget()
+    start(&bench, advertising(.nonConnectableUndirected, ByteSlice(pattern(600).bytes), isExtended: true))
+    start(&bench, before)
+    bench.answers = [:]
+    bench.receive(.commandComplete(credits: 1, .leSetExtendedAdvertisingData, .status(.success)))
+    let parts = bench.commands.compactMap {
+      if case .leSetExtendedAdvertisingData(_, let part) = $0 { part } else { nil }
+    }
+    #expect(parts.map(\.operation) == [.first, .complete])
+    #expect(parts.last?.data == [2, 1, 6])
+    #expect(bench.commands.last?.opcode == .leSetExtendedAdvertisingEnable)
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  @Test("Directed advertising at the high duty cycle is switched on for 1.28 s, any other without an end")
+  func duration() {
+    var bench = Bench.extended()
+    for (type, duration) in [
+      (HCI.AdvertisingType.connectableDirectedHighDutyCycle, 128), (.connectableDirectedLowDutyCycle, 0),
+    ] as [(HCI.AdvertisingType, UInt16)] {
+      bench.forget()
+      start(&bench, advertising(type))
+      guard case .leSetExtendedAdvertisingEnable(true, let sets)? = bench.commands.last else {
+        Issue.record("not switched on")
+        return
+      }
+      #expect(sets.map(\.duration) == [duration])
+      #expect(bench.advertisingAnswers == [nil])
+    }
+  }
+
+  @Test("With legacy commands its end comes as a connection that failed, and nobody's connecting ends with it")
+  func legacyTimeout() {
+    var bench = Bench()
+    bench.powerOn()
+    start(&bench, advertising(.connectableDirectedHighDutyCycle))
+    let other = DeviceAddress(0xC0_00_00_00_00_03, .random)
+    bench.perform { host, now in host.connect(to: other, at: now) }
+    bench.forget()
+    bench.receive(
+      .leConnectionComplete(
+        HCI.ConnectionComplete(
+          status: .advertisingTimeout, handle: HCI.ConnectionHandle(rawValue: 0), role: 0,
+          peer: HCI.PeerAddress(Bench.peer),
+          values: HCI.ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 0), centralClockAccuracy: 0)))
+    #expect(hasEnded(bench))
+    #expect(bench.failures.isEmpty)
+    #expect(bench.commands.isEmpty)
+    start(&bench, advertising(.connectableDirectedHighDutyCycle))
+    #expect(bench.commands == [.leSetAdvertisingEnable(true)])
+    #expect(bench.advertisingAnswers == [nil])
+  }
+
+  @Test("An end that overtakes the next start does not end that")
+  func timeoutBesideStart() {
+    var bench = Bench.extended()
+    start(&bench, advertising(.connectableDirectedHighDutyCycle))
+    bench.answers[.leSetExtendedAdvertisingEnable] = .silence
+    bench.forget()
+    start(&bench, advertising(.connectableScannableUndirected, [2, 1, 6]))
+    bench.receive(
+      .leAdvertisingSetTerminated(
+        .advertisingTimeout, HCI.AdvertisingHandle(rawValue: 0), HCI.ConnectionHandle(rawValue: 0), completedEvents: 0))
+    bench.answers = [:]
+    bench.receive(.commandComplete(credits: 1, .leSetExtendedAdvertisingEnable, .status(.success)))
+    #expect(!hasEnded(bench))
+    #expect(bench.advertisingAnswers == [nil])
+    #expect(bench.commands.last?.opcode == .leSetExtendedAdvertisingEnable)
+  }
+}
