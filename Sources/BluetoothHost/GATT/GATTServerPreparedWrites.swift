@@ -56,6 +56,9 @@ extension GATTServer {
     let maximum = Int(database.attributes[index].lengths.maximum)
     guard part.offset <= maximum else { throw Refusal(handle: part.handle, code: .invalidOffset) }
     guard end <= maximum else { throw Refusal(handle: part.handle, code: .invalidAttributeValueLength) }
+    guard makesEnough(part.handle, Int(database.attributes[index].lengths.minimum)) else {
+      throw Refusal(handle: part.handle, code: .invalidAttributeValueLength)
+    }
     switch database.attributes[index].content {
     case .dynamic: return true
     case .stored(let value):
@@ -72,6 +75,28 @@ extension GATTServer {
     }
   }
 
+  /// Whether the prepared parts, where they write the value from its beginning, reach this length.
+  private func makesEnough(_ handle: AttributeHandle, _ minimum: Int) -> Bool {
+    guard minimum > 0 else { return true }
+    var (hasBeginning, end) = (false, 0)
+    for part in prepared where part.handle == handle {
+      if part.offset == 0 { hasBeginning = true }
+      end = max(end, part.offset + part.value.count)
+    }
+    return !hasBeginning || end >= minimum
+  }
+
+  /// How long the value is that the prepared parts of an attribute make, one behind the other from its beginning; nil: they
+  /// change what is there.
+  private func wholeLength(_ handle: AttributeHandle) -> Int? {
+    var length = 0
+    for part in prepared where part.handle == handle {
+      guard part.offset == length else { return nil }
+      length += part.value.count
+    }
+    return length
+  }
+
   private func checkConfiguration(_ part: GATTWritePart, _ content: GATTAttribute.Content) throws(Refusal) {
     switch content {
     case .clientConfiguration(_, let allowed): _ = try Self.subscription(part.value, allowed, part.handle)
@@ -81,7 +106,8 @@ extension GATTServer {
     }
   }
 
-  /// Writes the prepared parts that the database and this bearer keep themselves; all have been checked.
+  /// Writes the prepared parts that the database and this bearer keep themselves; all have been checked. A whole value takes
+  /// the place of a longer one, as with Write Request: how long the parts are, which the client's MTU decides, is no matter.
   mutating func applyPrepared(_ database: inout GATTDatabase, _ context: inout GATTContext) {
     for part in prepared {
       guard let index = database.index(of: part.handle) else { continue }
@@ -90,6 +116,7 @@ extension GATTServer {
         guard part.offset <= octets.count else { continue }
         let end = part.offset + part.value.count
         octets.replaceSubrange(part.offset..<min(end, octets.count), with: part.value.bytes)
+        if let length = wholeLength(part.handle), end == length { octets.removeSubrange(length...) }
         database.attributes[index].content = .stored(ByteSlice(octets))
       } else {
         try? keep(part.value, at: index, &database, &context)
