@@ -51,15 +51,16 @@ extension GATTServer {
     _ record: GATTClientRecord, _ database: inout GATTDatabase, _ context: inout GATTContext
   ) {
     features.formUnion(GATTClientFeatures(rawValue: record.features).intersection(.known))
+    let isSameDatabase = record.databaseHash == database.hash().bytes
     for entry in record.subscriptions where subscriptions[entry.handle].isEmpty {
-      // The database may be another one since the record was written down.
-      guard let index = database.configuration(of: entry.handle),
+      // In another database something else may stand at the same handle; Service Changed is the host's own, and stays.
+      guard isSameDatabase || entry.handle == database.system.serviceChanged,
+        let index = database.configuration(of: entry.handle),
         case .clientConfiguration(_, let allowed) = database.attributes[index].content
       else { continue }
       let subscription = GATTSubscription(rawValue: entry.bits).intersection(allowed)
       subscribe(to: entry.handle, subscription, database.attributes[index].writing, database, &context)
     }
-    let isSameDatabase = record.databaseHash == database.hash().bytes
     if !record.isChangeAware || !isSameDatabase { awareness.databaseChanged() }
     if let range = isSameDatabase ? record.change : 1...AttributeHandle.max { announce(range, in: database) }
   }

@@ -170,7 +170,7 @@ struct GATTClientRecordTests {
     #expect(Self.take(&bench) == [hex("1d0c00 14001700")])
   }
 
-  @Test("A record that was written down with another database is believed where it fits, and all is told as changed")
+  @Test("Of a record made with another database the wish to be told of changes stands, and all is told as changed")
   func anotherDatabase() throws {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)
@@ -182,6 +182,16 @@ struct GATTClientRecordTests {
     #expect(Self.subscriptions(other).isEmpty)
     #expect(Self.take(&other) == [hex("1d0c00 0100ffff")])
     #expect(Self.send("0a0500", &other) == [hex("010a050012")])
+    // Something else that notifies stands where the value stood.
+    var moved = Bench()
+    moved.powerOn()
+    moved.perform { host, now in _ = host.addService(Self.extra, at: now) }
+    moved.host.clientRecords = bench.host.clientRecords
+    moved.link(.peripheral)
+    #expect(Self.subscriptions(moved).isEmpty)
+    #expect(Self.take(&moved) == [hex("1d0c00 0100ffff")])
+    #expect(Self.send("1e", &moved) == [])
+    #expect(Self.send("0a1700", &moved) == [hex("0b0000")])
     // The same database in another process: nothing has changed.
     var same = Self.bench()
     same.host.clientRecords = bench.host.clientRecords
