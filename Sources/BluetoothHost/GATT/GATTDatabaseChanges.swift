@@ -213,7 +213,9 @@ extension GATTServiceDefinition {
   private func isAllowed(_ descriptor: GATTDescriptorDefinition, _ owner: GATTCharacteristicDefinition) -> Bool {
     switch (descriptor.uuid, descriptor.content) {
     case (GATTType.extendedProperties, _), (GATTType.clientCharacteristicConfiguration, _),
-      (GATTType.serverCharacteristicConfiguration, _):
+      (GATTType.serverCharacteristicConfiguration, _),
+      // Clients would take it for the beginning of something else.
+      (GATTType.primaryService, _), (GATTType.secondaryService, _), (GATTType.include, _), (GATTType.characteristic, _):
       return false
     case (GATTType.userDescription, .stored), (GATTType.userDescription, .dynamic):
       return !descriptor.permissions.allowWriting || owner.extendedProperties.contains(.writableAuxiliaries)

@@ -79,6 +79,11 @@ struct GATTDescriptorTests {
       // Those that the database adds itself.
       GATTDescriptorDefinition(uuid: 0x2900, value: [0, 0]), GATTDescriptorDefinition(uuid: 0x2902, value: [0, 0]),
       GATTDescriptorDefinition(uuid: 0x2903, value: [0, 0]),
+      // Those that begin something else.
+      GATTDescriptorDefinition(uuid: 0x2800, value: [0x0F, 0x18]),
+      GATTDescriptorDefinition(uuid: 0x2801, value: [0x0F, 0x18]),
+      GATTDescriptorDefinition(uuid: 0x2802, value: [1, 0, 2, 0]),
+      GATTDescriptorDefinition(uuid: 0x2803, value: [2, 9, 0, 0x37, 0x2A]),
       GATTDescriptorDefinition(uuid: 0x2904, value: [1, 2, 3]),
       GATTDescriptorDefinition(uuid: 0x2904, content: .dynamic),
       GATTDescriptorDefinition(uuid: 0x2904, content: .stored(Self.format), permissions: [.readable, .writeable]),
