@@ -38,7 +38,7 @@ extension Host {
     case .initiating:
       for address in initiator.ended(status, at: now) { events.append(.connectionFailed(address, status)) }
     case .readRSSI(let handle): rssiRead(handle, status, parameters)
-    case .updateConnection(let handle): if status != .success { updateEnded(handle, status, at: now) }
+    case .updateConnection(let handle): updateAnswered(handle, status, at: now)
     case .readRemoteFeatures(let handle): if status != .success { remoteFeaturesRead(handle, nil, at: now) }
     case .disconnect(let handle): disconnectEnded(handle, status, at: now)
     case .other: break

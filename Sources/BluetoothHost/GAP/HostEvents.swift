@@ -18,7 +18,7 @@ extension Host {
       if status == .success { disconnected(handle, reason) }
     case .leConnectionUpdateComplete(let status, let handle, let values):
       if status == .success, let index = anyIndex(of: handle) { allLinks[index].properties.values = values }
-      updateEnded(handle, status, at: now)
+      updateCompleted(handle, status, at: now)
     case .leDataLengthChange(let handle, let transmit, let receive):
       if let index = anyIndex(of: handle) {
         heardFromPeer(on: index)

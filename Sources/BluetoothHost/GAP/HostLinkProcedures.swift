@@ -93,10 +93,29 @@ extension Host {
     }
   }
 
-  /// LE Connection Update has ended, or was refused.
-  mutating func updateEnded(_ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, at now: Instant) {
+  /// LE Connection Update Complete has come: of this side's update, unless its command was not sent yet. Some controllers
+  /// say it before Command Status, and then it counts when that comes.
+  mutating func updateCompleted(_ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, at now: Instant) {
+    switch commands.progress(of: .updateConnection(handle)) {
+    case .waitsToBeSent: break
+    case .isSent: if let index = anyIndex(of: handle) { allLinks[index].earlyUpdate = status }
+    case nil: updateEnded(handle, status, at: now)
+    }
+  }
+
+  /// LE Connection Update was taken, or refused.
+  mutating func updateAnswered(_ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, at now: Instant) {
+    if status != .success {
+      updateEnded(handle, status, at: now)
+    } else if let early = anyIndex(of: handle).flatMap({ allLinks[$0].earlyUpdate }) {
+      updateEnded(handle, early, at: now)
+    }
+  }
+
+  private mutating func updateEnded(_ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, at now: Instant) {
     guard let index = anyIndex(of: handle) else { return }
     allLinks[index].isUpdating = false
+    allLinks[index].earlyUpdate = nil
     let requested = allLinks[index].requestedParameters
     allLinks[index].requestedParameters = nil
     guard allLinks[index].link.role == .peripheral, !allLinks[index].isHidden else { return }

@@ -93,7 +93,7 @@ extension Host {
   /// Ends the links with the reason that is meant for it, and then resets the controller. For those above it is off at
   /// once.
   private mutating func shutDown(at now: Instant) {
-    commands.removeAll()
+    commands.disown()
     if advertiser.isEnabled { commands.append(advertisingCommands.enable(false), for: .other) }
     if scanner.isEnabled { commands.append(scanCommands.disable, for: .other) }
     for index in allLinks.indices where !allLinks[index].isHidden {
@@ -120,6 +120,12 @@ extension Host {
     commands.append(.reset, for: .shutdown)
   }
 
+  /// Resets the controller without waiting for anything else: there was time enough, or it does not answer.
+  private mutating func resetAtOnce() {
+    commands.removeUnsent()
+    reset()
+  }
+
   mutating func shutdownEnded() {
     forgetLinks()
     power = .off
@@ -130,7 +136,7 @@ extension Host {
 
   mutating func timeReachedForPower(_ now: Instant) {
     switch power {
-    case .stopping(let until?): if until <= now { reset() }
+    case .stopping(let until?): if until <= now { resetAtOnce() }
     case .pausing(let until): if until <= now { resetController() }
     case .off, .stopping(nil), .starting, .on, .failed: break
     }
@@ -151,6 +157,7 @@ extension Host {
     default:
       events.append(.trouble(trouble))
       if case .shutdown = entry.purpose { return shutdownEnded() }
+      if case .stopping = power { return resetAtOnce() }
       // It says that it has the command, and does not know it: it is not asked again.
       if case .startup = entry.purpose {} else { controller.silent.insert(entry.command.opcode) }
       commandEnded(entry, .unspecifiedError, nil, at: now)

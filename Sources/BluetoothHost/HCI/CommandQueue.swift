@@ -65,6 +65,19 @@ struct CommandQueue {
     queue.removeAll(keepingCapacity: true)
   }
 
+  /// Takes back what was not sent.
+  mutating func removeUnsent() { queue.removeAll(keepingCapacity: true) }
+
+  /// Takes back what was not sent, and nobody waits for the end of what was. The controller still takes nothing before it
+  /// says so.
+  mutating func disown() {
+    removeUnsent()
+    if case .waiting(var entry, let until) = state {
+      entry.purpose = .other
+      state = .waiting(entry, until: until)
+    }
+  }
+
   /// Takes back the commands for a link that were not sent: its handle may be another link's when their turn comes.
   mutating func removeAll(for handle: HCI.ConnectionHandle) -> [Entry] {
     guard queue.contains(where: { $0.command.connection == handle }) else { return [] }
@@ -85,6 +98,18 @@ struct CommandQueue {
       return entry
     }
     return queue.popFirst()
+  }
+
+  /// How far a command has got that was not answered yet.
+  enum Progress {
+    case waitsToBeSent
+    case isSent
+  }
+
+  /// How far the commands of this purpose have got, the foremost one first; nil: there is none.
+  func progress(of purpose: CommandPurpose) -> Progress? {
+    if case .waiting(let entry, _) = state, entry.purpose == purpose { return .isSent }
+    return queue.contains { $0.purpose == purpose } ? .waitsToBeSent : nil
   }
 
   /// The command to send now, if there is one and the controller takes it.

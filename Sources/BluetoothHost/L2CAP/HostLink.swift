@@ -21,6 +21,8 @@ struct HostLink {
   var isReady = true
   /// LE Connection Update was sent and is not completed.
   var isUpdating = false
+  /// How an update has ended, of this side or of the peer, while LE Connection Update was sent and not answered.
+  var earlyUpdate: HCI.ErrorCode?
   var isDisconnecting = false
   /// When the link is gone at the latest, once its end was asked for.
   var endsBy: Instant?

@@ -87,6 +87,44 @@ struct ControllerRecoveryTests {
     #expect(bench.powerChanges == [.off, .starting, .on])
   }
 
+  @Test("Switching off a controller that answers nothing any more takes no longer with many links")
+  func offWithoutAnswers() {
+    var bench = bench()
+    for number in UInt16(0)..<6 {
+      bench.link(.peripheral, handle: 0x60 + number, to: DeviceAddress(0xC000_0000_0200 + UInt64(number), .random))
+    }
+    bench.forget()
+    bench.answers[.disconnect] = .silence
+    bench.answers[.reset] = .silence
+    let start = bench.now
+    bench.perform { host, now in host.setPower(false, at: now) }
+    while bench.host.deadline != nil, bench.commands.count < 20 { bench.passToDeadline() }
+    #expect(bench.commands.map(\.opcode) == [.disconnect, .reset])
+    #expect(bench.now == start + .seconds(4))
+    #expect(bench.powerChanges == [.off])
+  }
+
+  @Test("Switching off sends nothing while the controller takes nothing, and nobody hears of what was sent before")
+  func offWithoutCredits() {
+    for isAsked in [true, false] {
+      var bench = bench()
+      let handle = bench.link(.peripheral, handle: 0x60, to: DeviceAddress(0xC000_0000_0200, .random))
+      bench.answers[.readRSSI] = .silence
+      if isAsked {
+        bench.perform { host, now in host.readRSSI(handle, at: now) }
+      } else {
+        bench.receive(.commandComplete(credits: 0, .none, .unknown([])))
+      }
+      bench.forget()
+      bench.perform { host, now in host.setPower(false, at: now) }
+      #expect(bench.commands.isEmpty)
+      let answer = HCI.ReturnParameters.rssi(handle, -40)
+      bench.receive(.commandComplete(credits: 1, isAsked ? .readRSSI : .none, isAsked ? answer : .unknown([])))
+      #expect(bench.commands.first?.opcode == .disconnect)
+      #expect(bench.levels.isEmpty)
+    }
+  }
+
   @Test("After a reset all that was wanted can come again: advertising, scanning, connecting, links and services")
   func everythingAgain() throws {
     var bench = bench()

@@ -176,6 +176,44 @@ struct LinkProcedureTests {
     #expect(try bench.payloads(on: handle, .signalling).isEmpty)
   }
 
+  @Test("An update of the central does not end the peripheral's own, whose command was not sent yet")
+  func crossingUpdates() {
+    var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
+    let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
+    bench.receive(.leConnectionUpdateComplete(.success, handle, values))
+    bench.answers[.readRSSI] = .silence
+    bench.perform { host, now in host.readRSSI(handle, at: now) }
+    bench.forget()
+    var wishes = [Self.parameters, Self.parameters]
+    for place in wishes.indices { wishes[place].latency = UInt16(place + 1) }
+    ask(&bench, handle, wishes[0])
+    bench.receive(.leConnectionUpdateComplete(.success, handle, values))
+    ask(&bench, handle, wishes[1])
+    let updates = wishes.map { HCI.Command.leConnectionUpdate(handle, $0, HCI.ConnectionEventLength()) }
+    bench.receive(.commandComplete(credits: 1, .readRSSI, .rssi(handle, -40)))
+    #expect(bench.commands == [updates[0]])
+    bench.receive(.leConnectionUpdateComplete(.success, handle, values))
+    #expect(bench.commands == updates)
+  }
+
+  @Test("The end of an update may be told before its command is taken")
+  func earlyEnd() {
+    var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
+    let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
+    bench.receive(.leConnectionUpdateComplete(.success, handle, values))
+    bench.answers[.leConnectionUpdate] = .silence
+    bench.forget()
+    ask(&bench, handle)
+    var other = Self.parameters
+    other.latency = 1
+    ask(&bench, handle, other)
+    bench.receive(.leConnectionUpdateComplete(.success, handle, values))
+    #expect(bench.commands.count == 1)
+    bench.receive(.commandStatus(.success, credits: 1, .leConnectionUpdate))
+    #expect(bench.commands.last == .leConnectionUpdate(handle, other, HCI.ConnectionEventLength()))
+    #expect(bench.commands.count == 2)
+  }
+
   @Test("A peripheral whose central lacks the procedure, or does not say, asks by L2CAP")
   func byFrames() throws {
     for features: HCI.LEFeatures? in [.encryption, nil] {
