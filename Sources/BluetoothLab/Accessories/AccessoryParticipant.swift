@@ -215,34 +215,24 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     }
   }
 
-  /// Parts of long writes are joined; the accessory gets whole values.
+  /// The accessory gets whole values.
   private func write(_ parts: GATTWriteParts, at now: Instant) -> Result<ByteSlice, ATT.ErrorCode> {
-    var values: [(handle: AttributeHandle, octets: [UInt8])] = []
-    for part in parts {
-      if let last = values.indices.last, values[last].handle == part.handle, part.offset == values[last].octets.count {
-        values[last].octets += part.value.bytes
-      } else {
-        guard part.offset == 0 else { return .failure(ATT.ErrorCode(rawValue: 0x07)) }
-        values.append((part.handle, part.value.bytes))
-      }
-    }
     var session = session(at: now)
     defer { obey(session, at: now) }
-    for (handle, octets) in values {
-      guard let path = attributes.path(at: handle) else { continue }
-      do throws(AttributeError) {
-        try accessory.write(octets, to: path, &session)
-      } catch {
-        return .failure(ATT.ErrorCode(rawValue: error.code))
-      }
+    do throws(AttributeError) {
+      try AccessoryWrite(parts).perform(on: &accessory, attributes, &session)
+      return .success(ByteSlice())
+    } catch {
+      return .failure(ATT.ErrorCode(rawValue: error.code))
     }
-    return .success(ByteSlice())
   }
 
   private func add(_ service: AccessoryService, at now: Instant) {
-    let definition = service.definition(includes: attributes.includes(of: service))
-    guard case .success(let placement) = host.addService(definition, at: now) else { return }
-    attributes.add(service, at: placement)
+    switch host.addService(service.definition(includes: attributes.includes(of: service)), at: now) {
+    case .success(let placement): attributes.add(service, at: placement)
+    case .failure(let error):
+      fatalError("the accessory's service \(service.uuid) can't be served: \(error)")
+    }
   }
 
   // MARK: Between host and controller

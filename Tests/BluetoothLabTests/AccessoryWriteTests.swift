@@ -1,0 +1,113 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothLab
+
+/// Reliable writes of an accessory's values, which no app of CoreBluetooth can send · Vol 3, Part G, 4.9.5.
+@Suite("Writes to accessories")
+struct AccessoryWriteTests {
+  private let attributes: AccessoryAttributes
+  /// Where the values stand.
+  private let first: AttributeHandle
+  private let second: AttributeHandle
+
+  init() throws {
+    var database = GATTDatabase(deviceName: "Lock", appearance: 0)
+    var attributes = AccessoryAttributes()
+    let service = Lock().services[0]
+    let placement = try database.add(service.definition(includes: []))
+    attributes.add(service, at: placement)
+    self.attributes = attributes
+    first = placement.values[0]
+    second = placement.values[1]
+  }
+
+  /// Has the accessory written; what it has asked for, and why it refused.
+  private func write(_ parts: [GATTWritePart], to lock: inout Lock) -> (effects: Int, error: AttributeError?) {
+    var session = AccessorySession(now: .zero, connections: 1, subscriptions: [])
+    do throws(AttributeError) {
+      try AccessoryWrite(GATTWriteParts(parts)).perform(on: &lock, attributes, &session)
+      return (session.effects.count, nil)
+    } catch {
+      return (session.effects.count, error)
+    }
+  }
+
+  private func part(_ handle: AttributeHandle, _ offset: Int, _ octets: [UInt8]) -> GATTWritePart {
+    GATTWritePart(handle: handle, offset: offset, value: ByteSlice(octets))
+  }
+
+  @Test("A reliable write of which one value is refused changes nothing, and has no effect")
+  func allOrNothing() {
+    var lock = Lock()
+    let refused = write([part(first, 0, [1, 2]), part(second, 0, [0xFF])], to: &lock)
+    #expect(refused.error == .valueNotAllowed)
+    #expect(refused.effects == 0)
+    #expect(lock == Lock())
+    let done = write([part(first, 0, [1, 2]), part(second, 0, [3])], to: &lock)
+    #expect(done.error == nil)
+    #expect(done.effects == 2)
+    #expect(lock.values == ["2A58": [1, 2], "2A59": [3]])
+  }
+
+  @Test("An accessory keeps what a refusal of its own has changed")
+  func refusal() {
+    var lock = Lock()
+    #expect(write([part(second, 0, [0xFF])], to: &lock).error == .valueNotAllowed)
+    #expect(lock.refusals == 1)
+  }
+
+  @Test("Parts of several values are joined in whichever order they came, and a part without its beginning is refused")
+  func order() {
+    var lock = Lock()
+    let parts = [part(first, 0, [1, 2]), part(second, 0, [3]), part(first, 2, [4]), part(second, 1, [5, 6])]
+    #expect(write(parts, to: &lock).error == nil)
+    #expect(lock.values == ["2A58": [1, 2, 4], "2A59": [3, 5, 6]])
+    for parts in [[part(first, 1, [1])], [part(first, 0, [1]), part(second, 0, [2]), part(first, 2, [3])]] {
+      #expect(write(parts, to: &lock).error == AttributeError(code: 0x07))
+    }
+    #expect(lock.values == ["2A58": [1, 2, 4], "2A59": [3, 5, 6]])
+  }
+
+  @Test("A service that can't be served stops the program with a reason")
+  func impossibleService() async {
+    await #expect(processExitsWith: .failure) {
+      let world = World(seed: 1)
+      world.add(Impossible(), named: "impossible")
+      await world.run(for: .seconds(1))
+    }
+  }
+}
+
+/// Two values, neither of which may begin with 0xFF.
+private struct Lock: Accessory, Equatable {
+  var values: [AttributeUUID: [UInt8]] = [:]
+  var refusals = 0
+
+  var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags()])) }
+  var services: [AccessoryService] {
+    [AccessoryService("1815", [AccessoryCharacteristic("2A58", .write), AccessoryCharacteristic("2A59", .write)])]
+  }
+
+  mutating func write(
+    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
+  ) throws(AttributeError) {
+    guard value.first != 0xFF else {
+      refusals += 1
+      throw .valueNotAllowed
+    }
+    values[path.characteristic] = value
+    session.notify(path)
+  }
+}
+
+/// Its only characteristic has a descriptor that begins another characteristic.
+private struct Impossible: Accessory {
+  var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags()])) }
+  var services: [AccessoryService] {
+    var value = AccessoryCharacteristic("2A58", .read)
+    value.descriptors = [.other("2803", [2, 9, 0, 0x37, 0x2A])]
+    return [AccessoryService("1815", [value])]
+  }
+}
