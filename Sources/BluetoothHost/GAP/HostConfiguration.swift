@@ -17,10 +17,10 @@ package struct HostConfiguration: Sendable {
   /// The physical layers that this host wants its links to be on, if its controller has them: as central it asks for them
   /// on each link whose peer has more than LE 1M, and its controller agrees to them when a peer asks. nil: whatever peers
   /// and controllers agree on, which nobody asks for here.
-  package var preferredPHYs: HCI.PHYs?
+  package var preferredPHYs: HCI.PHYs? = [.le1M, .le2M]
   /// Asks for other connection parameters by the link layer where both sides have its procedure, else, and without this
   /// always, by L2CAP.
-  package var requestsParametersByLinkLayer = false
+  package var requestsParametersByLinkLayer = true
   /// Advertises, scans and connects with the extended commands where the controller has them, and with the legacy ones
   /// elsewhere. What is sent does not depend on it.
   package var usesExtendedCommands = true
