@@ -130,6 +130,7 @@ extension Host {
       HostLink(link, maximumMTU: configuration.maximumMTU, standing: isWanted ? .unproven : .hidden, pool: pool))
     let index = allLinks.count - 1
     allLinks[index].properties.values = complete.values
+    offerCache(on: index)
     guard isWanted else {
       disconnect(index, reason: .remoteUserTerminatedConnection)
       return
@@ -137,7 +138,6 @@ extension Host {
     // A peripheral has the other's CONNECT_IND; a central waits for what its first packets bring.
     if role == .peripheral { heardFromPeer(on: index) }
     beginLinkProcedures(index)
-    if let cache = caches[peer] { allLinks[index].bearer.offer(cache) }
     allLinks[index].bearer.start(at: now)
     serve(index, at: now)
   }
@@ -157,7 +157,7 @@ extension Host {
     }
     let link = allLinks.remove(at: index)
     keepClient(of: link)
-    caches.keep(link.bearer.cache, of: link.link.peer)
+    keepCache(of: link)
     for entry in commands.removeAll(for: handle) {
       if case .readRSSI = entry.purpose { events.append(.rssiRead(handle, .failure(.notConnected))) }
     }

@@ -209,7 +209,10 @@ extension Host {
   }
 
   private mutating func forgetLinks() {
-    for link in allLinks { keepClient(of: link) }
+    for link in allLinks {
+      keepClient(of: link)
+      keepCache(of: link)
+    }
     allLinks.removeAll()
     outstanding = 0
   }

@@ -47,6 +47,12 @@ package struct GATTBearer {
   /// What the last link to the same server has left: discoveries are answered from it if the server's hash says so.
   package mutating func offer(_ cache: GATTCache) { client.watch.offer(cache) }
 
+  /// The link is encrypted with the key of a bond from now on: the client does not keep what it has found before. `cache`
+  /// is what another such link to the server has left.
+  mutating func becameBonded(_ cache: GATTCache?, at now: Instant) {
+    if !isClosed { client.becameBonded(cache, at: now, &context) }
+  }
+
   /// The link is there. A central begins with the MTU exchange.
   package mutating func start(at now: Instant) {
     if role == .central, !isClosed { client.exchangeMTU(&context) }
@@ -63,7 +69,7 @@ package struct GATTBearer {
       client.receiveResponse(opcode, octets, at: now, context: &context)
     case .notification, .indication:
       guard octets.count <= mtu else { break }
-      client.receiveValue(octets, context: &context)
+      client.receiveValue(octets, at: now, context: &context)
     case .confirmation:
       guard octets.count == 1 else { break }
       server.confirm(&context)

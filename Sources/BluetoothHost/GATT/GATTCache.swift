@@ -99,16 +99,53 @@ struct GATTCacheStore {
   /// How many servers are remembered: those seen last.
   static let maximumCount = 64
 
+  private struct Entry {
+    let peer: DeviceAddress
+    let cache: GATTCache
+    /// It is from a link that was encrypted with a bond's key. Others prove nothing: anybody can use an address, and
+    /// repeat a hash.
+    let isBonded: Bool
+  }
+
   /// The one seen last stands last.
-  private var entries: [(peer: DeviceAddress, cache: GATTCache)] = []
+  private var entries: [Entry] = []
 
   subscript(peer: DeviceAddress) -> GATTCache? { entries.first { $0.peer == peer }?.cache }
 
+  /// What a link that was encrypted with the bond's key has left.
+  func bonded(_ peer: DeviceAddress) -> GATTCache? { entries.first { $0.peer == peer && $0.isBonded }?.cache }
+
   /// Remembers a server, or forgets it. Who has a private address is nobody that could be known again.
-  mutating func keep(_ cache: GATTCache?, of peer: DeviceAddress) {
-    entries.removeAll { $0.peer == peer }
+  ///
+  /// What is from a bonded link is overwritten, forgotten and pushed out only by what is from another.
+  mutating func keep(_ cache: GATTCache?, of peer: DeviceAddress, isBonded: Bool) {
+    if let index = entries.firstIndex(where: { $0.peer == peer }) {
+      let old = entries.remove(at: index)
+      if old.isBonded, !isBonded { return entries.append(old) }
+    }
     guard let cache, peer.kind == .public || peer.randomKind == .static else { return }
-    if entries.count == Self.maximumCount { entries.removeFirst() }
-    entries.append((peer, cache))
+    if entries.count == Self.maximumCount {
+      guard let oldest = entries.firstIndex(where: { !$0.isBonded }) ?? (isBonded ? 0 : nil) else { return }
+      entries.remove(at: oldest)
+    }
+    entries.append(Entry(peer: peer, cache: cache, isBonded: isBonded))
+  }
+}
+
+/// What the host's GATT clients know of servers from one link to the next.
+extension Host {
+  /// A link has come about, also one that is not wanted: what it does not change is kept when it ends.
+  mutating func offerCache(on index: Int) {
+    if let cache = caches[allLinks[index].link.peer] { allLinks[index].bearer.offer(cache) }
+  }
+
+  /// The link is encrypted with the bond's key from now on.
+  mutating func offerBondedCache(on index: Int, at now: Instant) {
+    allLinks[index].bearer.becameBonded(caches.bonded(allLinks[index].link.peer), at: now)
+  }
+
+  /// A link is over.
+  mutating func keepCache(of link: HostLink) {
+    caches.keep(link.bearer.cache, of: link.link.peer, isBonded: link.bearer.security.isBonded)
   }
 }

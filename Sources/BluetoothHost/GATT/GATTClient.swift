@@ -26,13 +26,13 @@ struct GATTClient {
     case readRest(AttributeHandle)
     case readByType(in: ClosedRange<AttributeHandle>)
     case readMultiple
-    case write
+    case write(AttributeHandle)
     /// These octets of the value with this place in `writes`.
     case prepareWrite(Int, Range<Int>)
     case executeWrite
     /// The prepared parts are given up because of this.
     case cancelWrite(GATTError)
-    case writeWithoutResponse
+    case writeWithoutResponse(AttributeHandle)
   }
 
   /// How a procedure goes on.
@@ -72,6 +72,12 @@ struct GATTClient {
   var longValue: [UInt8] = []
   /// What is prepared part by part.
   var writes: [GATTWritePart] = []
+  /// What the Read Multiple Request that was made last names.
+  var handles: [AttributeHandle] = []
+  /// The ATT_MTU when the request on its way left.
+  private(set) var requestMTU = ATT.defaultMTU
+  /// What the current procedure names may have become other attributes meanwhile.
+  private var isStale = false
   var watch = GATTDatabaseWatch()
   var signatureMaker: SignatureMaker?
 
@@ -146,6 +152,7 @@ struct GATTClient {
     _ owner: Owner, _ result: Result<GATTResponse, GATTError>, at now: Instant, _ context: inout GATTContext
   ) {
     current = nil
+    isStale = false
     let discovery = discovery
     if discovery != nil {
       self.discovery = nil
@@ -159,7 +166,7 @@ struct GATTClient {
       if case .success(let response) = result { learn(response, from: discovery) }
       context.events.append(.completed(token, result))
     case .watch:
-      if case .changed(let range) = watch.advance(result) { tellChange(range, &context) }
+      if case .changed(let range) = watch.advance(result) { tellChange(range, at: now, &context) }
     case .link: break
     }
   }
@@ -176,7 +183,12 @@ struct GATTClient {
   mutating func close(_ reason: GATTError, at now: Instant, _ context: inout GATTContext) {
     transaction.cancel()
     confirmations = 0
-    if let current { finish(current.owner, .failure(reason), at: now, &context) }
+    if let current {
+      var owner = current.owner
+      // What was not answered says nothing about the database.
+      if case .watch = owner { owner = .link }
+      finish(owner, .failure(reason), at: now, &context)
+    }
     while let next = queue.popFirst() { context.events.append(.completed(next.token, .failure(reason))) }
   }
 
@@ -189,6 +201,7 @@ struct GATTClient {
       return .handleValueConfirmation
     }
     guard let pdu = transaction.take(at: now) else { return nil }
+    requestMTU = context.mtu
     if let current, case .writeWithoutResponse = current.procedure {
       finish(current.owner, .success(.done), at: now, &context)
       startNext(at: now, &context)
@@ -210,11 +223,15 @@ struct GATTClient {
         step = .failed(.invalidResponse)
       }
     case .refused(let code):
-      noteRefusal(code, of: procedure, owner, &context)
+      noteRefusal(code, of: procedure, owner, at: now, &context)
       step = refused(procedure, code, context)
     case .response(let pdu): step = advance(procedure, with: pdu, &context)
     }
-    if discovery?.isStale == true { step = beginAgain(context) }
+    if discovery?.isStale == true {
+      step = beginAgain(context)
+    } else if isStale {
+      step = stopped(step, after: procedure)
+    }
     follow(step, owner: owner, at: now, &context)
     startNext(at: now, &context)
   }
@@ -223,7 +240,7 @@ struct GATTClient {
   ///
   /// Several values in one notification are taken in, although this client does not claim that it can: a server that sends
   /// them unasked has nothing else to say with them.
-  mutating func receiveValue(_ octets: ByteSlice, context: inout GATTContext) {
+  mutating func receiveValue(_ octets: ByteSlice, at now: Instant, context: inout GATTContext) {
     switch try? ATT.PDU.decode(octets) {
     case .handleValueNotification(let handle, let value):
       context.events.append(.valueReceived(handle, value))
@@ -232,7 +249,9 @@ struct GATTClient {
     case .handleValueIndication(let handle, let value):
       confirmations = min(confirmations + 1, Self.maximumConfirmations)
       if handle == watch.serviceChanged {
-        if let range = GATTDatabaseWatch.range(value) { databaseChanged(range, &context) }
+        guard let range = GATTDatabaseWatch.range(value) else { break }
+        databaseChanged(range, at: now, &context)
+        startNext(at: now, &context)
       } else {
         context.events.append(.valueReceived(handle, value))
       }
@@ -244,28 +263,33 @@ struct GATTClient {
 
   /// What an error says about the database.
   private mutating func noteRefusal(
-    _ code: ATT.ErrorCode, of procedure: Procedure, _ owner: Owner, _ context: inout GATTContext
+    _ code: ATT.ErrorCode, of procedure: Procedure, _ owner: Owner, at now: Instant, _ context: inout GATTContext
   ) {
     switch code {
     case .databaseOutOfSync:
       // A server answers a read of the hash in any case · Vol 3, Part G, 2.5.2.1.
       if case .watch = owner, case .readByType = procedure { break }
-      databaseChanged(1...AttributeHandle.max, &context)
+      databaseChanged(1...AttributeHandle.max, at: now, &context)
     case .invalidHandle: watch.handleWasUnknown()
     default: break
     }
   }
 
   /// The server has said that its attributes in `range` are not what they were · Vol 3, Part G, 2.5.2, 7.1.
-  private mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, _ context: inout GATTContext) {
+  private mutating func databaseChanged(
+    _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
+  ) {
     watch.changed(range)
     if discovery?.target.looks(in: range) == true { discovery?.isStale = true }
-    tellChange(range, &context)
+    tellChange(range, at: now, &context)
   }
 
   /// Tells of a change; what waits and was asked for by handles that may be others' now is not sent any more.
-  private mutating func tellChange(_ range: ClosedRange<AttributeHandle>, _ context: inout GATTContext) {
+  private mutating func tellChange(
+    _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
+  ) {
     context.events.append(.servicesChanged(range))
+    stopCurrent(range, at: now, &context)
     guard !queue.isEmpty else { return }
     var rest: Deque<(token: GATTToken, request: GATTRequest)> = []
     while let next = queue.popFirst() {
@@ -276,6 +300,41 @@ struct GATTClient {
       }
     }
     queue = rest
+  }
+
+  /// What has begun and names handles that may be others' now goes no further than the request on its way.
+  private mutating func stopCurrent(
+    _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
+  ) {
+    guard let (owner, procedure) = current, names(range, procedure) else { return }
+    guard transaction.isReady else {
+      isStale = true
+      return
+    }
+    switch procedure {
+    case .prepareWrite(let part, let octets) where part > 0 || octets.lowerBound > 0:
+      follow(cancelWrite(.att(.databaseOutOfSync)), owner: owner, at: now, &context)
+    case .executeWrite: follow(cancelWrite(.att(.databaseOutOfSync)), owner: owner, at: now, &context)
+    default:
+      transaction.cancel()
+      finish(owner, .failure(.att(.databaseOutOfSync)), at: now, &context)
+    }
+  }
+
+  /// Instead of the step after the response to a stale request: nothing more is sent that names the same handles, and
+  /// parts of two attributes are not one value.
+  private func stopped(_ step: Step, after procedure: Procedure) -> Step {
+    switch (procedure, step) {
+    case (.prepareWrite, .request): return cancelWrite(.att(.databaseOutOfSync))
+    case (.readRest, .done), (_, .request): return .failed(.att(.databaseOutOfSync))
+    default: return step
+    }
+  }
+
+  /// The link is encrypted with the key of a bond from now on; `cache` is from such a link too.
+  mutating func becameBonded(_ cache: GATTCache?, at now: Instant, _ context: inout GATTContext) {
+    watch.becameBonded(cache)
+    startNext(at: now, &context)
   }
 
   /// A discovery during which the database has changed: of the whole database it is begun again; else what it looked at

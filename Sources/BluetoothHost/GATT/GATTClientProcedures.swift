@@ -81,6 +81,23 @@ extension GATTClient {
   }
 }
 
+extension GATTClient {
+  /// Whether the procedure that is under way names handles in `range`, other than by all that there are. Discoveries do
+  /// not count: see `Discovery.isStale`.
+  func names(_ range: ClosedRange<AttributeHandle>, _ procedure: Procedure) -> Bool {
+    switch procedure {
+    case .read(let handle), .readRest(let handle), .write(let handle), .writeWithoutResponse(let handle):
+      return range.contains(handle)
+    case .readByType(let own): return own != 1...AttributeHandle.max && own.overlaps(range)
+    case .readMultiple: return handles.contains { range.contains($0) }
+    case .prepareWrite, .executeWrite: return writes.contains { range.contains($0.handle) }
+    case .exchangeMTU, .cancelWrite, .discoverPrimaryServices, .discoverPrimaryService, .findIncludedServices,
+      .readIncludedService, .discoverCharacteristics, .discoverDescriptors:
+      return false
+    }
+  }
+}
+
 extension GATTRequest {
   /// What it looks for, and which UUID only; nil: it is no discovery.
   var discovery: (target: GATTDiscovery, uuid: BluetoothUUID?)? {

@@ -6,7 +6,7 @@ extension GATTClient {
 
   /// After the first part: a value that fills it may be longer.
   mutating func read(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
-    guard value.count >= context.mtu - 1, value.count < ATT.maximumValueLength else {
+    guard value.count >= partLength(context), value.count < ATT.maximumValueLength else {
       return .done(.value(value.prefix(ATT.maximumValueLength)))
     }
     longValue.removeAll(keepingCapacity: true)
@@ -16,11 +16,14 @@ extension GATTClient {
 
   mutating func readRest(_ handle: AttributeHandle, _ part: ByteSlice, _ context: GATTContext) -> Step {
     part.withUnsafeBytes { longValue.append(contentsOf: $0) }
-    guard part.count >= context.mtu - 1, longValue.count < ATT.maximumValueLength else {
+    guard part.count >= partLength(context), longValue.count < ATT.maximumValueLength else {
       return longValueRead(context)
     }
     return readBlob(handle)
   }
+
+  /// What fills a response, whether the server made it before or after a change of the MTU.
+  private func partLength(_ context: GATTContext) -> Int { min(requestMTU, context.mtu) - 1 }
 
   private func readBlob(_ handle: AttributeHandle) -> Step {
     .request(
@@ -40,10 +43,11 @@ extension GATTClient {
     return .done(.value(value))
   }
 
-  func readMultiple(_ handles: [AttributeHandle], _ context: GATTContext) -> Step {
+  mutating func readMultiple(_ handles: [AttributeHandle], _ context: GATTContext) -> Step {
     guard handles.count >= 2, handles.count <= (context.mtu - 1) / 2 else { return .failed(.att(.invalidPDU)) }
     var writer = ByteWriter(context.pool, capacity: 2 * handles.count)
     for handle in handles { writer.append(handle) }
+    self.handles = handles
     return .request(.readMultipleRequest(ATT.HandleList(data: writer.finish())), .readMultiple)
   }
 
@@ -66,13 +70,13 @@ extension GATTClient {
 
   mutating func write(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
     guard value.count <= ATT.maximumValueLength else { return .failed(.att(.invalidAttributeValueLength)) }
-    if value.count <= context.mtu - 3 { return .request(.writeRequest(handle: handle, value: value), .write) }
+    if value.count <= context.mtu - 3 { return .request(.writeRequest(handle: handle, value: value), .write(handle)) }
     return reliableWrite([GATTWritePart(handle: handle, offset: 0, value: value)], context)
   }
 
   func writeWithoutResponse(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
     guard value.count <= context.mtu - 3 else { return .failed(.att(.invalidAttributeValueLength)) }
-    return .request(.writeCommand(handle: handle, value: value), .writeWithoutResponse)
+    return .request(.writeCommand(handle: handle, value: value), .writeWithoutResponse(handle))
   }
 
   /// Signed now, when nothing else can leave before it: signatures are counted.
@@ -89,7 +93,7 @@ extension GATTClient {
       return .failed(.att(.insufficientAuthentication))
     }
     return .request(
-      .signedWriteCommand(handle: handle, value: value, signature: signature), .writeWithoutResponse)
+      .signedWriteCommand(handle: handle, value: value, signature: signature), .writeWithoutResponse(handle))
   }
 
   mutating func reliableWrite(_ parts: [GATTWritePart], _ context: GATTContext) -> Step {

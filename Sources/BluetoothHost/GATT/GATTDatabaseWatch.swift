@@ -66,6 +66,8 @@ struct GATTDatabaseWatch {
   static let pause = TimeSpan.milliseconds(150)
   /// A step that can wait is done between the requests of those above when so many of them have completed.
   static let patience = 16
+  /// Of how many handles the GATT service is looked through: it has 10, and apps' requests wait meanwhile.
+  private static let maximumHandles = 64
   /// A server whose hash differs so often without a change being told has a hash that is of no use.
   private static let maximumMismatches = 4
 
@@ -120,6 +122,19 @@ struct GATTDatabaseWatch {
     done.insert(.hash)
     dropFindings()
     settle()
+  }
+
+  /// What was found until now may be from somebody who only claims to be the server: it counts for this link alone.
+  /// `cache` is from a link that was encrypted with the same bond's key.
+  mutating func becameBonded(_ cache: GATTCache?) {
+    let services = told
+    dropFindings()
+    (told, offered) = (services, cache)
+    (done, clientFeatures, running, isHashOutdated) = ([], nil, nil, false)
+    defer { settle() }
+    if case .unknown = place { return }
+    place = .anywhere
+    isHashOutdated = cache != nil
   }
 
   private mutating func dropFindings() {
@@ -224,7 +239,9 @@ struct GATTDatabaseWatch {
     guard case .known(let attributes) = place else {
       switch step {
       case .findService: return .request(.discoverPrimaryService(GATTType.gattService))
-      case .findAttributes(let range): return .request(.discoverDescriptors(in: range))
+      case .findAttributes(let range):
+        let end = min(Int(range.upperBound), Int(range.lowerBound) + Self.maximumHandles - 1)
+        return .request(.discoverDescriptors(in: range.lowerBound...AttributeHandle(end)))
       default: return .readHash
       }
     }

@@ -24,7 +24,9 @@ extension Host {
   /// The link is protected in another way from now on.
   package mutating func setSecurity(_ security: LinkSecurity, on handle: HCI.ConnectionHandle, at now: Instant) {
     guard let index = index(of: handle) else { return }
+    let isBondedNow = security.isBonded && !allLinks[index].bearer.security.isBonded
     allLinks[index].bearer.security = security
+    if isBondedNow { offerBondedCache(on: index, at: now) }
     serve(index, at: now)
     settle(at: now)
   }

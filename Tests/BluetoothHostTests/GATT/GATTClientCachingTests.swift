@@ -349,15 +349,15 @@ struct GATTClientCachingTests {
     let cache = GATTCache(hash: pattern(16), attributes: GATTServiceAttributes())
     func address(_ number: UInt64) -> DeviceAddress { DeviceAddress(0xC000_0000_0000 + number, .random) }
     for number in 0..<UInt64(70) {
-      store.keep(cache, of: address(number))
-      store.keep(cache, of: address(0))
+      store.keep(cache, of: address(number), isBonded: false)
+      store.keep(cache, of: address(0), isBonded: false)
     }
     #expect(store[address(0)] != nil)
     #expect((1..<70).filter { store[address(UInt64($0))] != nil } == Array(7..<70))
-    store.keep(nil, of: address(69))
+    store.keep(nil, of: address(69), isBonded: false)
     #expect(store[address(69)] == nil)
     for number in [0x4000_0000_0001, 0x0000_0000_0001] as [UInt64] {
-      store.keep(cache, of: DeviceAddress(number, .random))
+      store.keep(cache, of: DeviceAddress(number, .random), isBonded: false)
       #expect(store[DeviceAddress(number, .random)] == nil)
     }
   }

@@ -269,10 +269,10 @@ struct HostileServerTests {
 }
 
 extension HostileServer {
-  fileprivate static let hash: [UInt8] = [UInt8](repeating: 0x5A, count: 16)
+  static let hash: [UInt8] = [UInt8](repeating: 0x5A, count: 16)
 
   /// Lets the host find two services and be quiet until it has proven them.
-  fileprivate mutating func learnServices() {
+  mutating func learnServices() {
     _ = ask(.discoverPrimaryServices)
     let services = "1106 01000600 0118 0a00ffff 0d18"
     #expect(say(services) == [[0x04, 1, 0, 6, 0]])

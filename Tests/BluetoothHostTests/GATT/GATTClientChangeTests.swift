@@ -1,0 +1,135 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// What becomes of a procedure that is under way when the server's database, or the MTU, changes.
+@Suite("GATT client: changes during a procedure")
+struct GATTClientChangeTests {
+  private static let outOfSync = Result<GATTResponse, GATTError>.failure(.att(.databaseOutOfSync))
+
+  /// A client that knows Service Changed at 3, of a server with a GATT service at 1…4, or to 6 with Database Hash.
+  private func acquainted(isHashed: Bool = false) -> Scripted {
+    var client = Scripted(.central)
+    let end = isHashed ? "0600" : "0400"
+    _ = client.request(.discoverPrimaryServices)
+    _ = client.send("1106 0100 \(end) 0118 0a00ffff 0d18")
+    _ = client.send("0501 02000328 0300052a 04000229" + (isHashed ? " 05000328 06002a2b" : ""))
+    if isHashed { _ = client.send(hex("0912 0600") + pattern(16)) }
+    #expect(client.send("13") == [])
+    client.pass(.seconds(1))
+    var next = client.take()
+    if !next.isEmpty { next = client.send("1106 0100 \(end) 0118 0a00ffff 0d18") }
+    if !next.isEmpty { next = client.send(hex("0912 0600") + pattern(16)) }
+    #expect(next == [])
+    client.events = []
+    return client
+  }
+
+  @Test("A long read is not put together of what a handle was before Service Changed and what it is afterwards")
+  func longRead() {
+    for parts in 1...2 {
+      var client = acquainted()
+      _ = client.request(.read(30))
+      if parts == 2 { _ = client.send(hex("0b") + pattern(22)) }
+      #expect(client.send("1d0300 1400ffff") == [hex("1e")])
+      #expect(client.send((parts == 2 ? "0d" : "0b") + String(repeating: "5a", count: parts == 2 ? 3 : 22)) == [])
+      #expect(client.events == [.servicesChanged(20...0xFFFF), .completed(1, Self.outOfSync)])
+    }
+  }
+
+  @Test("A long read of a handle outside the range of Service Changed goes on")
+  func otherLongRead() {
+    var client = acquainted()
+    _ = client.request(.read(30))
+    #expect(client.send("1d0300 28002900") == [hex("1e")])
+    #expect(client.send(hex("0b") + pattern(22)) == [hex("0c1e001600")])
+    #expect(client.send("0d") == [])
+    #expect(client.events.last == .completed(1, .success(.value(pattern(22)))))
+  }
+
+  @Test("Prepared parts are given up after Service Changed, so that they are not written to another attribute")
+  func preparedWrite() {
+    var client = acquainted()
+    let part = client.request(.write(30, pattern(36)))[0]
+    #expect(client.send("1d0300 1400ffff") == [hex("1e")])
+    #expect(client.send(hex("17") + part.dropFirst(1)) == [hex("1800")])
+    #expect(client.send("19") == [])
+    #expect(client.events == [.servicesChanged(20...0xFFFF), .completed(1, Self.outOfSync)])
+    #expect(client.request(.read(5), token: 2) == [hex("0a0500")])
+  }
+
+  /// Takes in an indication while nothing that is sent leaves the device.
+  private func indicate(_ client: inout Scripted) {
+    client.bearer.receive(hex("1d0300 1400ffff"), database: &client.database, at: client.now)
+  }
+
+  @Test("A request that has not left yet when Service Changed comes does not leave any more")
+  func waitingRequest() {
+    let requests: [GATTRequest] = [
+      .read(30), .write(30, [1]), .writeWithoutResponse(30, [1]), .readMultiple([3, 30]), .write(30, pattern(40)),
+      .readByType(0x2A37, in: 20...30),
+    ]
+    for request in requests {
+      var client = acquainted()
+      client.bearer.request(request, token: 1, at: client.now)
+      indicate(&client)
+      #expect(client.take() == [hex("1e")])
+      #expect(client.events == [.servicesChanged(20...0xFFFF), .completed(1, Self.outOfSync)])
+      #expect(client.request(.read(5), token: 2) == [hex("0a0500")])
+    }
+    var client = acquainted()
+    client.bearer.request(.readMultiple([3, 5]), token: 1, at: client.now)
+    indicate(&client)
+    #expect(client.take() == [hex("1e"), hex("0e03000500")])
+  }
+
+  @Test("An Execute Write Request that has not left yet when Service Changed comes becomes a cancellation")
+  func waitingExecution() {
+    var client = acquainted()
+    var octets = client.request(.write(30, pattern(30)))[0].bytes
+    octets[0] = 0x17
+    octets = client.send(ByteSlice(octets))[0].bytes
+    octets[0] = 0x17
+    client.bearer.receive(ByteSlice(octets), database: &client.database, at: client.now)
+    indicate(&client)
+    #expect(client.take() == [hex("1e"), hex("1800")])
+    #expect(client.send("19") == [])
+    #expect(client.events.last == .completed(1, Self.outOfSync))
+  }
+
+  @Test("After Service Changed the hash is read at once, also when those above ask for nothing")
+  func hashAfterChange() {
+    var client = acquainted(isHashed: true)
+    #expect(client.bearer.cache != nil)
+    #expect(client.send("1d0300 0a001400") == [hex("1e"), hex("080100ffff2a2b")])
+    #expect(client.send(hex("0912 0600") + pattern(16)) == [])
+  }
+
+  @Test("A value that fills the smaller MTU is read on when the MTU changes while the response is on its way")
+  func mtuDuringRead() {
+    var client = Scripted(.peripheral)
+    #expect(client.request(.read(30)) == [hex("0a1e00")])
+    #expect(client.send("026400") == [hex("030502")])
+    #expect(client.bearer.mtu == 100)
+    #expect(client.send(hex("0b") + pattern(22)) == [hex("0c1e001600")])
+    #expect(client.send("0d0102") == [])
+    #expect(client.events.last == .completed(1, .success(.value(pattern(22) + [1, 2]))))
+  }
+
+  @Test("A GATT service that covers all handles keeps apps' requests waiting for 64 of them at most")
+  func endlessService() {
+    var client = Scripted(.central)
+    _ = client.request(.discoverPrimaryServices)
+    var next = client.send("1106 0100ffff 0118")
+    #expect(next == [hex("0401004000")])
+    #expect(client.request(.read(3), token: 2) == [])
+    var requests = 0
+    while let pdu = next.first, pdu[0] == 0x04, requests < 1000 {
+      requests += 1
+      next = client.send(hex("0501") + pdu.dropFirst(1).prefix(2) + hex("0129"))
+    }
+    #expect(requests == 64)
+    #expect(next == [hex("0a0300")])
+  }
+}
