@@ -29,7 +29,7 @@ struct TortureTests {
   @Test("One seed, one story", arguments: [3, 5])
   func determinism(seed: Int) {
     let runs = (0..<2).map { _ in Run(seed: UInt64(seed)) }
-    for run in runs { run.play(rounds: 25) }
+    for run in runs { run.play(rounds: 40) }
     #expect(runs[0].log.count > 30)
     #expect(runs[0].log == runs[1].log)
   }
