@@ -79,7 +79,8 @@ package struct GATTBearer {
 
   package mutating func timeReached(_ now: Instant) {
     guard !isClosed else { return }
-    if let overdue = earliest(client.transactionDeadline, server.deadline), overdue <= now {
+    let clients = client.transactionDeadline
+    if let overdue = earliest(clients, server.deadline), overdue <= now {
       context.closed = .timeout
       closeIfNeeded(at: now)
     } else {

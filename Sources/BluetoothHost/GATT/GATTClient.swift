@@ -87,7 +87,10 @@ struct GATTClient {
   private static let maximumConfirmations = 16
 
   /// When the request on its way has to be answered.
-  var transactionDeadline: Instant? { transaction.deadline }
+  ///
+  /// It changes nothing: `mutating` has it looked at where it is. Of the copy of the whole client that would be made else, the
+  /// optimizer of Swift 6.3.1 stops with an error.
+  var transactionDeadline: Instant? { mutating get { transaction.deadline } }
 
   var deadline: Instant? { current == nil ? watch.deadline : transaction.deadline }
 
