@@ -24,7 +24,8 @@
 public protocol Accessory: Sendable {
   /// How it advertises when nobody is connected.
   var advertising: Advertising { get }
-  /// What it serves. The services of GAP and GATT are there by themselves.
+  /// What it serves. The services of GAP and GATT are there by themselves. A service that can't be served, for example with
+  /// a description of more than 512 octets, stops the program with the reason.
   var services: [AccessoryService] { get }
   /// The value of the characteristic GAP Appearance; 0: unknown.
   var appearance: UInt16 { get }

@@ -231,6 +231,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     switch host.addService(service.definition(includes: attributes.includes(of: service)), at: now) {
     case .success(let placement): attributes.add(service, at: placement)
     case .failure(let error):
+      // What an accessory serves stands in its source: nothing on the air and nobody's input can bring this about.
       fatalError("the accessory's service \(service.uuid) can't be served: \(error)")
     }
   }
