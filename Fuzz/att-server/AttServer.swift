@@ -79,9 +79,10 @@ private struct Server {
 
   private mutating func secure(_ bits: UInt8) {
     let level = LinkSecurity.Level(rawValue: bits & 3) ?? .none
-    bearer.security = LinkSecurity(
+    let security = LinkSecurity(
       level: level, keySize: level == .none ? 0 : bits & 4 == 0 ? 16 : 7, hasKey: bits & 8 != 0, isBonded: bits & 8 != 0
     )
+    bearer.securityChanged(security, at: now)
     wasSecure = wasSecure || level > .none
   }
 
@@ -105,7 +106,7 @@ private struct Server {
     let security = bearer.security
     bearer = GATTBearer(role: .peripheral, maximumMTU: 517, pool: pool)
     (open, asked, isIndicated) = ([], [], false)
-    bearer.security = security
+    bearer.securityChanged(security, at: now)
     bearer.restore(record, database: &database)
   }
 

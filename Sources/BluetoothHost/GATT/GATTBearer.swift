@@ -26,10 +26,7 @@ package struct GATTBearer {
   /// link is to be ended · Vol 3, Part F, 3.3.3.
   package var isClosed: Bool { context.closed != nil }
   /// How well the link is protected; the permissions of the database depend on it.
-  package var security: LinkSecurity {
-    get { context.security }
-    set { context.security = newValue }
-  }
+  package var security: LinkSecurity { context.security }
   /// What checks the peer's Signed Write Commands; nil: there is no key, and they are ignored.
   package var signatureVerifier: SignatureVerifier? {
     get { server.signatureVerifier }
@@ -51,6 +48,17 @@ package struct GATTBearer {
   /// is what another such link to the server has left.
   mutating func becameBonded(_ cache: GATTCache?, at now: Instant) {
     if !isClosed { client.becameBonded(cache, at: now, &context) }
+  }
+
+  /// The link is protected so from now on; what the client holds back for that is asked for again.
+  package mutating func securityChanged(_ security: LinkSecurity, at now: Instant) {
+    context.security = security
+    if !isClosed { client.securityChanged(at: now, &context) }
+  }
+
+  /// The link does not become better protected: what waits for that fails.
+  package mutating func securityFailed(at now: Instant) {
+    if !isClosed { client.securityFailed(at: now, &context) }
   }
 
   /// The link is there. A central begins with the MTU exchange.

@@ -64,6 +64,10 @@ struct GATTClient {
 
   private var transaction = ATTTransaction()
   private var current: (owner: Owner, procedure: Procedure)?
+  /// What those above have asked for last; of use while it is under way.
+  private(set) var request: GATTRequest?
+  /// What waits for a better protected link, and holds back all that follows.
+  var held: HeldRequest?
   private var queue: Deque<(token: GATTToken, request: GATTRequest)> = []
   private var confirmations = 0
   private(set) var discovery: Discovery?
@@ -92,7 +96,10 @@ struct GATTClient {
   /// optimizer of Swift 6.3.1 stops with an error.
   var transactionDeadline: Instant? { mutating get { transaction.deadline } }
 
-  var deadline: Instant? { current == nil ? watch.deadline : transaction.deadline }
+  var deadline: Instant? {
+    guard current == nil else { return transaction.deadline }
+    return held == nil ? watch.deadline : nil
+  }
 
   // MARK: Requests
 
@@ -117,15 +124,15 @@ struct GATTClient {
 
   /// Begins what waits, until something is on its way. The client's own affairs come last; only the hash of the database
   /// comes before a discovery that it may spare.
-  private mutating func startNext(at now: Instant, _ context: inout GATTContext) {
-    while current == nil {
+  mutating func startNext(at now: Instant, _ context: inout GATTContext) {
+    while current == nil, held == nil {
       if !queue.isEmpty {
         if watch.comesFirst, queue[0].request.discovery != nil {
           follow(begin(watch.firstTask()), owner: .watch, at: now, &context)
           continue
         }
         let next = queue.removeFirst()
-        follow(begin(next.request, owner: .above(next.token), context), owner: .above(next.token), at: now, &context)
+        start(next.request, token: next.token, at: now, &context)
       } else if let task = watch.nextTask(at: now) {
         let step: Step
         if case .request(let request) = task {
@@ -138,6 +145,14 @@ struct GATTClient {
         return
       }
     }
+  }
+
+  /// Begins a procedure for those above.
+  mutating func start(
+    _ request: GATTRequest, token: GATTToken, at now: Instant, _ context: inout GATTContext
+  ) {
+    self.request = request
+    follow(begin(request, owner: .above(token), context), owner: .above(token), at: now, &context)
   }
 
   /// Sends what comes next, or tells the result.
@@ -164,6 +179,7 @@ struct GATTClient {
     if !writes.isEmpty { writes = [] }
     switch owner {
     case .above(let token):
+      if case .failure(.att(let code)) = result, hold(token, after: code, &context) { return }
       watch.linkWasUsed(at: now)
       watch.requestCompleted()
       if case .success(let response) = result { learn(response, from: discovery) }
@@ -192,6 +208,7 @@ struct GATTClient {
       if case .watch = owner { owner = .link }
       finish(owner, .failure(reason), at: now, &context)
     }
+    release(with: reason, &context)
     while let next = queue.popFirst() { context.events.append(.completed(next.token, .failure(reason))) }
   }
 
@@ -293,6 +310,7 @@ struct GATTClient {
   ) {
     context.events.append(.servicesChanged(range))
     stopCurrent(range, at: now, &context)
+    if held?.request.names(range) == true { release(with: .att(.databaseOutOfSync), &context) }
     guard !queue.isEmpty else { return }
     var rest: Deque<(token: GATTToken, request: GATTRequest)> = []
     while let next = queue.popFirst() {

@@ -25,7 +25,7 @@ extension Host {
   package mutating func setSecurity(_ security: LinkSecurity, on handle: HCI.ConnectionHandle, at now: Instant) {
     guard let index = index(of: handle) else { return }
     let isBondedNow = security.isBonded && !allLinks[index].bearer.security.isBonded
-    allLinks[index].bearer.security = security
+    allLinks[index].bearer.securityChanged(security, at: now)
     if isBondedNow { offerBondedCache(on: index, at: now) }
     serve(index, at: now)
     settle(at: now)

@@ -140,6 +140,9 @@ package enum GATTEvent: Hashable, Sendable {
   case valueReceived(AttributeHandle, ByteSlice)
   /// The server's attributes in this range changed: Service Changed · Vol 3, Part G, 7.1.
   case servicesChanged(ClosedRange<AttributeHandle>)
+  /// The server wants a better protected link for what it was asked; that waits for `GATTBearer.securityChanged` or
+  /// `securityFailed`. The host takes care of it, and does not tell those above.
+  case securityWanted(SecurityDemand)
 
   // Server
   /// A client wants the value of a dynamic attribute, from `offset` on. Answer with `respond`.

@@ -109,7 +109,10 @@ extension Host {
     guard !allLinks[index].isHidden else { return }
     let handle = allLinks[index].link.handle
     while let event = allLinks[index].bearer.takeEvent() {
-      if !nameDiscoveries.isEmpty, case .completed(NameDiscovery.token, let result) = event {
+      if case .securityWanted = event {
+        // Nothing can be done about it yet.
+        allLinks[index].bearer.securityFailed(at: now)
+      } else if !nameDiscoveries.isEmpty, case .completed(NameDiscovery.token, let result) = event {
         nameDiscoveryCompleted(result, on: handle, at: now)
       } else {
         events.append(.gatt(handle, event))

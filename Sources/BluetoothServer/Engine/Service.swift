@@ -253,8 +253,8 @@ package struct Service: ~Copyable {
     case .writeRequested(let request, let parts): writeRequested(request, parts, on: link, at: now)
     case .subscriptionChanged(let handle, let subscription): subscriptionChanged(handle, subscription, on: link)
     case .updateSent(let handle): updateSent(handle, on: link)
-    // Apps can't publish characteristics that are broadcast.
-    case .broadcastChanged: break
+    // Apps can't publish characteristics that are broadcast, and the host takes care of security.
+    case .broadcastChanged, .securityWanted: break
     }
   }
 }

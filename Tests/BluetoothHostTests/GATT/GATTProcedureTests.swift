@@ -127,19 +127,21 @@ struct GATTProcedureTests {
   func signedWriteRefused() {
     var client = Scripted(.central)
     #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])
+    #expect(client.refuseSecurity() == .encrypted)
     #expect(result(client) == .failure(.att(.insufficientAuthentication)))
     client.bearer.signatureMaker = SignatureMaker(key: Block(high: 1, low: 2), nextCounter: .max)
     #expect(client.request(.signedWriteWithoutResponse(3, pattern(9))) == [])
     #expect(result(client) == .failure(.att(.invalidAttributeValueLength)))
     #expect(client.request(.signedWriteWithoutResponse(3, pattern(8))).first?.count == 23)
     #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])
+    #expect(client.refuseSecurity() == .encrypted)
     #expect(result(client) == .failure(.att(.insufficientAuthentication)))
   }
 
   @Test("On an encrypted link a signed write is a write without response")
   func signedWriteEncrypted() {
     var client = Scripted(.central)
-    client.bearer.security = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
+    client.bearer.securityChanged(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), at: .zero)
     #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [hex("52030007")])
   }
 }

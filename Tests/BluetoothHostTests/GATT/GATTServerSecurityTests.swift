@@ -102,12 +102,12 @@ struct GATTServerSecurityTests {
       .with(
         GATTCharacteristicDefinition(
           uuid: 0x2A39, properties: [.indicate], permissions: [.readEncryptionRequired], value: nil)))
-    server.bearer.security = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
+    server.bearer.securityChanged(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), at: .zero)
     #expect(server.send("1217000200") == [hex("13")])
     server.bearer.update(22, with: [1], at: .zero)
     server.bearer.update(22, with: [2], at: .zero)
     #expect(server.take() == [hex("1d160001")])
-    server.bearer.security = .none
+    server.bearer.securityChanged(.none, at: .zero)
     #expect(server.send("1e") == [])
     #expect(server.takeEvents().filter { $0 == .updateSent(22) }.count == 2)
   }

@@ -70,6 +70,14 @@ struct Scripted {
     return take()
   }
 
+  /// The link does not become as secure as the client wanted; the result is what that was, nil: nothing.
+  mutating func refuseSecurity() -> SecurityDemand? {
+    guard case .securityWanted(let demand)? = events.last else { return nil }
+    bearer.securityFailed(at: now)
+    _ = take()
+    return demand
+  }
+
   /// What the bearer has to send; collects events.
   mutating func take() -> [ByteSlice] {
     var sent: [ByteSlice] = []
