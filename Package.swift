@@ -50,8 +50,9 @@ let package = Package(
     .target(
       name: "BluetoothServer",
       dependencies: [
-        "BluetoothHost", "BluetoothController", "BluetoothCapture", "BluetoothRadio", "BluetoothWire", locks, deque,
-        logging,
+        "BluetoothHost", "BluetoothController", "BluetoothCapture", "BluetoothRadio", "BluetoothCrypto",
+        "BluetoothWire",
+        locks, deque, logging,
       ],
       swiftSettings: settings),
     // Floor 5
@@ -111,8 +112,13 @@ let package = Package(
     .testTarget(
       name: "BluetoothHostTests", dependencies: ["BluetoothHost", "BluetoothCrypto", "BluetoothWire", "TestVectors"],
       swiftSettings: settings),
+    // What a test of BluetoothServerTests kills while it writes.
+    .executableTarget(
+      name: "bond-writer", dependencies: ["BluetoothServer", "BluetoothHost", "BluetoothCrypto", "BluetoothWire"],
+      path: "Tests/BondWriter", swiftSettings: settings),
     .testTarget(
-      name: "BluetoothServerTests", dependencies: ["BluetoothServer", "BluetoothHost", "BluetoothWire"],
+      name: "BluetoothServerTests",
+      dependencies: ["BluetoothServer", "BluetoothHost", "BluetoothCrypto", "BluetoothWire"],
       swiftSettings: settings),
     .testTarget(
       name: "CoreBluetoothTests", dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothServer", "BluetoothWire"],

@@ -36,6 +36,11 @@ private struct House {
     "Sources/BluetoothRadio/World/WorldMailbox.swift": ["Synchronization"],
     // The time of day, for the dates that apps see.
     "Sources/BluetoothServer/Adapters/WallClock.swift": ["Glibc", "Musl", "Darwin"],
+    // Keeps bonds on disk.
+    "Sources/BluetoothServer/Bonds/Files/SystemFiles.swift": ["Glibc", "Musl", "Darwin"],
+    // Reads and writes a terminal, on a thread of its own.
+    "Sources/BluetoothServer/Prompts/Terminal.swift": ["Glibc", "Musl", "Darwin"],
+    "Sources/BluetoothServer/Prompts/TerminalPrompts.swift": ["Dispatch"],
     // Opens and writes the file that a capture goes to.
     "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
   ]

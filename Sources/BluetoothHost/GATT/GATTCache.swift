@@ -14,19 +14,20 @@ package struct GATTCache: Hashable, Sendable {
   /// How much of one server is kept: discoveries, and the attributes that they have found.
   package static let maximumCount = 1024
 
-  /// In a storage of its own.
-  let hash: ByteSlice
-  let attributes: GATTServiceAttributes
-  private(set) var responses: [GATTDiscovery: GATTResponse] = [:]
+  /// Database Hash, in a storage of its own.
+  package let hash: ByteSlice
+  package let attributes: GATTServiceAttributes
+  package private(set) var responses: [GATTDiscovery: GATTResponse] = [:]
   package private(set) var count = 0
 
-  init(hash: ByteSlice, attributes: GATTServiceAttributes) {
+  /// Knows of nothing but the GATT service yet. Who writes a cache down makes it anew with this and `add`.
+  package init(hash: ByteSlice, attributes: GATTServiceAttributes) {
     self.hash = hash
     self.attributes = attributes
   }
 
   /// Adds what a discovery has found, if there is room for it.
-  mutating func add(_ response: GATTResponse, to discovery: GATTDiscovery) {
+  package mutating func add(_ response: GATTResponse, to discovery: GATTDiscovery) {
     let size = 1 + response.attributeCount
     let old = responses[discovery].map { 1 + $0.attributeCount } ?? 0
     guard count - old + size <= Self.maximumCount else { return }
@@ -47,15 +48,15 @@ package struct GATTCache: Hashable, Sendable {
 }
 
 /// Where the attributes stand that tell of changes: those of the GATT service · Vol 3, Part G, 7.
-struct GATTServiceAttributes: Hashable, Sendable {
-  var serviceChanged: AttributeHandle?
+package struct GATTServiceAttributes: Hashable, Sendable {
+  package var serviceChanged: AttributeHandle?
   /// The Client Characteristic Configuration of Service Changed.
-  var configuration: AttributeHandle?
-  var clientSupportedFeatures: AttributeHandle?
-  var databaseHash: AttributeHandle?
-  var serverSupportedFeatures: AttributeHandle?
+  package var configuration: AttributeHandle?
+  package var clientSupportedFeatures: AttributeHandle?
+  package var databaseHash: AttributeHandle?
+  package var serverSupportedFeatures: AttributeHandle?
 
-  init() {}
+  package init() {}
 
   /// Found in all attributes of the service: the type of a characteristic's value is the characteristic's UUID.
   init(_ attributes: [GATTDescriptor]) {

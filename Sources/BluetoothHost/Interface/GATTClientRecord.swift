@@ -11,6 +11,11 @@ package struct GATTClientRecord: Hashable, Sendable, Codable {
     package var handle: AttributeHandle
     /// As in the Client Characteristic Configuration.
     package var bits: UInt16
+
+    package init(handle: AttributeHandle, bits: UInt16) {
+      self.handle = handle
+      self.bits = bits
+    }
   }
 
   package internal(set) var subscriptions: [Subscription] = []
@@ -21,6 +26,21 @@ package struct GATTClientRecord: Hashable, Sendable, Codable {
   package internal(set) var change: ClosedRange<AttributeHandle>?
   /// Database Hash of the database that the rest is about.
   package internal(set) var databaseHash: [UInt8] = []
+
+  /// A client that has configured nothing.
+  package init() {}
+
+  /// One that was written down.
+  package init(
+    subscriptions: [Subscription], features: UInt8, isChangeAware: Bool, change: ClosedRange<AttributeHandle>?,
+    databaseHash: [UInt8]
+  ) {
+    self.subscriptions = subscriptions
+    self.features = features
+    self.isChangeAware = isChangeAware
+    self.change = change
+    self.databaseHash = databaseHash
+  }
 
   /// The database has changed while the client was away.
   mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, to database: inout GATTDatabase) {

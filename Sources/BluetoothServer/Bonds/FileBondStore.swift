@@ -1,0 +1,141 @@
+import BluetoothWire
+
+/// Bonds on disk: a folder for each adapter, and in it a file for each bond and one for the adapter itself.
+///
+/// The folder has mode 0700, the files 0600. What is found more open than that is closed, and, where keys were open, told
+/// as a problem; what belongs to somebody else, or is a link, is not read. A file is written aside, through to the disk,
+/// and then put in place of the old one, and the folder's list is written through, too: whenever power is lost, the old
+/// bond or the new one is there. Several stores, also of several processes, may use one folder.
+package struct FileBondStore: BondStore {
+  /// How large a file may be, in octets.
+  static let maximumSize = 1 << 20
+  static let secretsName = "adapter.json"
+  static let temporarySuffix = ".tmp"
+
+  /// Where the adapter's files are.
+  package let path: String
+  package let limit: Int
+  /// The folder above, which is made if there is none, and otherwise left as it is.
+  let base: String
+  /// Tells what this process writes aside from what others do.
+  let process: Int32
+  let files: any FileSystem
+
+  /// - Parameters:
+  ///   - folder: an absolute path, or one from the current folder.
+  ///   - adapter: names the adapter among those that keep their bonds there: `FileBondStore.name(of:)` of its address, or
+  ///     a name. Characters that are no letter, digit, `-` or `_` are escaped.
+  package init(folder: String, adapter: String, limit: Int = BondLimit.standard) {
+    self.init(folder: folder, adapter: adapter, limit: limit, process: processNumber(), files: SystemFiles())
+  }
+
+  init(folder: String, adapter: String, limit: Int, process: Int32, files: any FileSystem) {
+    base = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+    path = base + "/" + Self.escaped(adapter)
+    self.limit = limit
+    self.process = process
+    self.files = files
+  }
+
+  /// The folder for bonds in the user's data: `swift-corebluetooth/bonds` in XDG_DATA_HOME, else in `~/.local/share`.
+  package static func defaultFolder() throws(BondStoreError) -> String {
+    try defaultFolder(environment: SystemFiles.environment)
+  }
+
+  static func defaultFolder(environment: (String) -> String?) throws(BondStoreError) -> String {
+    guard let folder = SystemFiles.dataFolder(environment: environment) else { throw .noFolder }
+    return folder + (folder.hasSuffix("/") ? "" : "/") + "swift-corebluetooth/bonds"
+  }
+
+  /// What an adapter with that address is called here.
+  package static func name(of address: DeviceAddress) -> String {
+    address.digits.replacing(":", with: "-") + "." + address.kind.word
+  }
+
+  // MARK: BondStore
+
+  package func load() throws(BondStoreError) -> StoredBonds {
+    guard let status = try system({ () throws(FileError) in try files.status(of: path) }) else { return StoredBonds() }
+    try protect(status)
+    var result = try read()
+    result.records = result.records.sortedByIdentity
+    return result
+  }
+
+  package func save(_ record: BondRecord) throws(BondStoreError) {
+    let folder = try open()
+    defer { files.close(folder) }
+    let name = Self.fileName(of: record.identity)
+    let isNew = try system { () throws(FileError) in try files.status(of: path + "/" + name) == nil }
+    if isNew {
+      let names = try system { () throws(FileError) in try files.names(in: path) }
+      guard names.count(where: { Self.identity(fileName: $0) != nil }) < limit else { throw .full(limit: limit) }
+    }
+    try system { () throws(FileError) in try replace(name, by: Array(record.json.text.utf8), in: folder) }
+  }
+
+  package func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
+    let file = path + "/" + Self.fileName(of: identity)
+    guard try system({ () throws(FileError) in try files.status(of: file) }) != nil else { return false }
+    let folder = try open()
+    defer { files.close(folder) }
+    try system { () throws(FileError) in
+      try files.remove(file)
+      try files.sync(folder)
+    }
+    return true
+  }
+
+  package func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets {
+    let folder = try open()
+    defer { files.close(folder) }
+    let file = path + "/" + Self.secretsName
+    var problems: [StoredBonds.Problem] = []
+    if let contents = contents(of: file, &problems) {
+      do {
+        return try AdapterSecrets(jsonText: contents)
+      } catch {
+        throw .secrets(StoredBonds.Problem(path: file, reason: .init(error)))
+      }
+    }
+    if let problem = problems.first { throw .secrets(problem) }
+    let new = make()
+    try system { () throws(FileError) in
+      try replace(Self.secretsName, by: Array(new.json.text.utf8), in: folder)
+    }
+    return new
+  }
+}
+
+// MARK: Names
+
+extension FileBondStore {
+  /// `C0-11-22-33-44-55.random.json`.
+  static func fileName(of identity: DeviceAddress) -> String { name(of: identity) + ".json" }
+
+  /// The address in such a name; nil: it is no such name.
+  static func identity(fileName: String) -> DeviceAddress? {
+    let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[2] == "json", let kind = DeviceAddress.Kind(word: String(parts[1])),
+      let value = DeviceAddress.value(digits: String(parts[0]).replacing("-", with: ":"))
+    else { return nil }
+    let address = DeviceAddress(value, kind)
+    return self.fileName(of: address) == fileName ? address : nil
+  }
+
+  /// A folder's name that no two names share, and that leads nowhere else.
+  static func escaped(_ name: String) -> String {
+    var result = ""
+    for byte in name.utf8 {
+      let character = Character(Unicode.Scalar(byte))
+      let isPlain = character.isASCII && (character.isLetter || character.isNumber || "-_".contains(character))
+      // A point is plain but for the first: "." and ".." are other folders.
+      if isPlain || character == "." && !result.isEmpty {
+        result.append(character)
+      } else {
+        result += "%" + byte.hexadecimal
+      }
+    }
+    return result.isEmpty ? "%" : result
+  }
+}

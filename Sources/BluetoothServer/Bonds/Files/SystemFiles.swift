@@ -1,0 +1,147 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The files of this machine.
+struct SystemFiles: FileSystem {
+  /// The folder in which programs keep data of this user: XDG_DATA_HOME, else `.local/share` in the home; nil: neither is
+  /// an absolute path · XDG Base Directory Specification.
+  static func dataFolder(environment: (String) -> String?) -> String? {
+    if let folder = environment("XDG_DATA_HOME"), folder.hasPrefix("/") { return folder }
+    guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
+    return home + (home.hasSuffix("/") ? "" : "/") + ".local/share"
+  }
+
+  /// The value of an environment variable.
+  static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+  private func failure(_ operation: FileError.Operation, _ path: String) -> FileError {
+    let code = errno
+    return FileError(operation, path, code: code, reason: String(cString: strerror(code)))
+  }
+
+  /// Calls again what a signal has interrupted.
+  private func retried(_ call: () -> Int) -> Int {
+    while true {
+      let result = call()
+      if result >= 0 || errno != EINTR { return result }
+    }
+  }
+
+  func status(of path: String) throws(FileError) -> FileStatus? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return nil }
+      throw failure(.look, path)
+    }
+    let kind: FileStatus.Kind =
+      switch UInt32(status.st_mode) & UInt32(S_IFMT) {
+      case UInt32(S_IFREG): .file
+      case UInt32(S_IFDIR): .folder
+      default: .other
+      }
+    return FileStatus(kind: kind, mode: UInt32(status.st_mode) & 0o7777, isOwn: status.st_uid == geteuid())
+  }
+
+  func makeFolder(_ path: String) throws(FileError) {
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure(.makeFolder, path) }
+  }
+
+  func setMode(_ mode: UInt32, of path: String) throws(FileError) {
+    guard chmod(path, mode_t(mode)) == 0 else { throw failure(.setMode, path) }
+  }
+
+  func names(in folder: String) throws(FileError) -> [String] {
+    guard let stream = opendir(folder) else { throw failure(.list, folder) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
+        String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
+    // Neither a link nor something that one would wait for.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { throw failure(.read, path) }
+    defer { _ = systemClose(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while bytes.count <= limit {
+      let count = retried { buffer.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, $0.count) } }
+      guard count >= 0 else { throw failure(.read, path) }
+      if count == 0 { break }
+      bytes += buffer.prefix(min(count, limit + 1 - bytes.count))
+    }
+    return bytes
+  }
+
+  func create(_ path: String) throws(FileError) -> OpenFile {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure(.create, path) }
+    return OpenFile(number: descriptor, path: path)
+  }
+
+  func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int {
+    let count = retried {
+      bytes.withUnsafeBytes { systemWrite(file.number, $0.baseAddress, $0.count) }
+    }
+    guard count >= 0 else { throw failure(.write, file.path) }
+    return count
+  }
+
+  func openFolder(_ path: String) throws(FileError) -> OpenFile {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(.open, path) }
+    return OpenFile(number: descriptor, path: path)
+  }
+
+  func lock(_ folder: OpenFile, waits: Bool) throws(FileError) -> Bool {
+    if retried({ Int(flock(folder.number, waits ? LOCK_EX : LOCK_EX | LOCK_NB)) }) == 0 { return true }
+    switch errno {
+    case EWOULDBLOCK: return false
+    // A file system without locks: what they are for is tidiness, and no bond is lost without them.
+    case ENOLCK, ENOTSUP, EINVAL, EBADF: return false
+    default: throw failure(.lock, folder.path)
+    }
+  }
+
+  func sync(_ handle: OpenFile) throws(FileError) {
+    guard retried({ Int(fsync(handle.number)) }) == 0 else { throw failure(.sync, handle.path) }
+  }
+
+  func close(_ handle: OpenFile) { _ = systemClose(handle.number) }
+
+  func rename(_ path: String, to new: String) throws(FileError) {
+    guard systemRename(path, new) == 0 else { throw failure(.rename, new) }
+  }
+
+  func remove(_ path: String) throws(FileError) {
+    guard unlink(path) == 0 || errno == ENOENT else { throw failure(.remove, path) }
+  }
+}
+
+// The C library's functions whose names methods of `SystemFiles` have, too.
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(descriptor, buffer, count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, buffer, count)
+}
+
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
+
+private func systemRename(_ path: String, _ new: String) -> Int32 { rename(path, new) }
+
+/// This process's number.
+func processNumber() -> Int32 { getpid() }

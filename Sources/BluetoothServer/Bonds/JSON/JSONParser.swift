@@ -1,0 +1,188 @@
+extension JSON {
+  /// Why octets are not JSON.
+  package struct ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Where, counted in octets.
+    package let offset: Int
+    package let reason: String
+
+    package var description: String { "octet \(offset): \(reason)" }
+  }
+
+  /// Reads one value with nothing but blanks around it. Arrays and objects may lie 32 deep in each other.
+  package init(parsing bytes: [UInt8]) throws(ParsingError) {
+    var parser = JSONParser(bytes: bytes)
+    self = try parser.document()
+  }
+}
+
+/// Reads JSON octet by octet; any input gives a value or an error.
+private struct JSONParser {
+  static let maximumDepth = 32
+
+  let bytes: [UInt8]
+  var position = 0
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  func error(_ reason: String) -> JSON.ParsingError { JSON.ParsingError(offset: position, reason: reason) }
+
+  mutating func document() throws(JSON.ParsingError) -> JSON {
+    let value = try value(depth: 0)
+    skipBlanks()
+    guard next == nil else { throw error("something follows the value") }
+    return value
+  }
+
+  mutating func skipBlanks() {
+    while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
+  }
+
+  /// Passes over `text` if it stands here.
+  mutating func skip(_ text: StaticString) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard bytes.count - position >= count,
+      text.withUTF8Buffer({ $0.elementsEqual(bytes[position..<position + count]) })
+    else { return false }
+    position += count
+    return true
+  }
+
+  mutating func value(depth: Int) throws(JSON.ParsingError) -> JSON {
+    guard depth <= Self.maximumDepth else { throw error("too deep") }
+    skipBlanks()
+    switch next {
+    case UInt8(ascii: "{"): return try object(depth: depth)
+    case UInt8(ascii: "["): return try array(depth: depth)
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "-")?: return try number()
+    case let digit? where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit): return try number()
+    case nil: throw error("the end is missing")
+    default:
+      if skip("true") { return true }
+      if skip("false") { return false }
+      if skip("null") { return .null }
+      throw error("no value")
+    }
+  }
+
+  mutating func array(depth: Int) throws(JSON.ParsingError) -> JSON {
+    position += 1
+    var items: [JSON] = []
+    skipBlanks()
+    if skip("]") { return .array([]) }
+    while true {
+      items.append(try value(depth: depth + 1))
+      skipBlanks()
+      if skip("]") { return .array(items) }
+      guard skip(",") else { throw error("a comma or ] is missing") }
+    }
+  }
+
+  mutating func object(depth: Int) throws(JSON.ParsingError) -> JSON {
+    position += 1
+    var members: [JSON.Member] = []
+    skipBlanks()
+    if skip("}") { return .object([]) }
+    while true {
+      skipBlanks()
+      guard next == UInt8(ascii: "\"") else { throw error("a name is missing") }
+      let name = try string()
+      skipBlanks()
+      guard skip(":") else { throw error("a colon is missing") }
+      members.append(JSON.Member(name, try value(depth: depth + 1)))
+      skipBlanks()
+      if skip("}") { return .object(members) }
+      guard skip(",") else { throw error("a comma or } is missing") }
+    }
+  }
+
+  /// RFC 8259, 6.
+  mutating func number() throws(JSON.ParsingError) -> JSON {
+    let start = position
+    _ = skip("-")
+    let isZero = next == UInt8(ascii: "0")
+    guard skipDigits() > 0 else { throw error("a digit is missing") }
+    let first = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
+    if isZero, position > first + 1 { throw error("a zero in front") }
+    var isWhole = true
+    if skip(".") {
+      isWhole = false
+      guard skipDigits() > 0 else { throw error("a digit is missing") }
+    }
+    if skip("e") || skip("E") {
+      isWhole = false
+      if !skip("+") { _ = skip("-") }
+      guard skipDigits() > 0 else { throw error("a digit is missing") }
+    }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if isWhole, let value = Int64(text) { return .integer(value) }
+    guard let value = Double(text), value.isFinite else { throw error("too large a number") }
+    return .real(value)
+  }
+
+  mutating func skipDigits() -> Int {
+    let start = position
+    while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }
+    return position - start
+  }
+
+  /// RFC 8259, 7.
+  mutating func string() throws(JSON.ParsingError) -> String {
+    position += 1
+    var octets: [UInt8] = []
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        guard let text = String(validating: octets, as: UTF8.self) else { throw error("not UTF-8") }
+        position += 1
+        return text
+      case UInt8(ascii: "\\"):
+        position += 1
+        octets += try escaped()
+      case ..<0x20: throw error("a control character")
+      default:
+        octets.append(byte)
+        position += 1
+      }
+    }
+    throw error("the end of a string is missing")
+  }
+
+  /// What stands after a backslash, as UTF-8.
+  mutating func escaped() throws(JSON.ParsingError) -> [UInt8] {
+    guard let byte = next else { throw error("the end of a string is missing") }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
+    case UInt8(ascii: "b"): return [0x08]
+    case UInt8(ascii: "f"): return [0x0C]
+    case UInt8(ascii: "n"): return [0x0A]
+    case UInt8(ascii: "r"): return [0x0D]
+    case UInt8(ascii: "t"): return [0x09]
+    case UInt8(ascii: "u"):
+      var value = UInt32(try codeUnit())
+      if value & 0xFC00 == 0xD800 {
+        guard skip("\\u") else { throw error("half a character") }
+        let low = UInt32(try codeUnit())
+        guard low & 0xFC00 == 0xDC00 else { throw error("half a character") }
+        value = 0x10000 + (value & 0x3FF) << 10 + (low & 0x3FF)
+      }
+      guard let scalar = Unicode.Scalar(value) else { throw error("half a character") }
+      return Array(String(Character(scalar)).utf8)
+    default: throw error("an unknown escape")
+    }
+  }
+
+  mutating func codeUnit() throws(JSON.ParsingError) -> UInt16 {
+    guard bytes.count - position >= 4 else { throw error("the end of a string is missing") }
+    var value: UInt16 = 0
+    for byte in bytes[position..<position + 4] {
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw error("no hexadecimal digit") }
+      value = value << 4 | UInt16(digit)
+    }
+    position += 4
+    return value
+  }
+}

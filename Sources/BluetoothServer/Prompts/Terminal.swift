@@ -1,0 +1,107 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A terminal that somebody sits at, or, in tests, what stands for one.
+final class Terminal: Sendable {
+  /// Where text goes.
+  struct Output: Sendable {
+    let descriptor: Int32
+
+    static let standardError = Output(descriptor: STDERR_FILENO)
+
+    /// Writes all of it, unless the other side is gone.
+    func write(_ text: String) {
+      var rest = Array(text.utf8)[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
+        if count > 0 {
+          rest = rest.dropFirst(count)
+        } else if count == 0 || errno != EINTR {
+          return
+        }
+      }
+    }
+  }
+
+  enum Input {
+    case bytes([UInt8])
+    /// Somebody has called `interrupt`.
+    case interrupted
+    /// There is no more.
+    case end
+  }
+
+  let output: Output
+  private let input: Int32
+  private let isReal: Bool
+  /// What `interrupt` writes to, and what `read` waits for beside the input.
+  private let wakeInput: Int32
+  private let wakeOutput: Int32
+
+  /// The terminal to which both the standard input and the standard error belong; nil: one of them is none.
+  static func standard() -> Terminal? {
+    guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return nil }
+    return Terminal(input: STDIN_FILENO, output: .standardError, isReal: true)
+  }
+
+  /// - Parameter isReal: it is a terminal, and not a pipe.
+  init?(input: Int32, output: Output, isReal: Bool = false) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    self.input = input
+    self.output = output
+    self.isReal = isReal
+    wakeInput = ends[0]
+    wakeOutput = ends[1]
+  }
+
+  deinit {
+    close(wakeInput)
+    close(wakeOutput)
+  }
+
+  /// What was typed before anybody asked is gone.
+  func discardInput() {
+    if isReal { tcflush(input, TCIFLUSH) }
+  }
+
+  /// Has `read` return, now or as soon as it is called.
+  func interrupt() {
+    _ = [UInt8(0)].withUnsafeBytes { systemWrite(wakeOutput, $0) }
+  }
+
+  /// Waits for input.
+  func read() -> Input {
+    var descriptors = [input, wakeInput].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while poll(&descriptors, nfds_t(descriptors.count), -1) < 0 {
+      if errno != EINTR { return .end }
+    }
+    var buffer = [UInt8](repeating: 0, count: 256)
+    if descriptors[1].revents != 0 {
+      while buffer.withUnsafeMutableBytes({ systemRead(wakeInput, $0) }) > 0 {}
+      return .interrupted
+    }
+    while true {
+      let count = buffer.withUnsafeMutableBytes { systemRead(input, $0) }
+      if count > 0 { return .bytes(Array(buffer.prefix(count))) }
+      if count == 0 || errno != EINTR { return .end }
+    }
+  }
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  read(descriptor, buffer.baseAddress, buffer.count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
+  write(descriptor, buffer.baseAddress, buffer.count)
+}

@@ -1,0 +1,123 @@
+import BluetoothHost
+import BluetoothLab
+import BluetoothServer
+import BluetoothWire
+import Testing
+
+@Suite("A user played by a script")
+struct ScriptedPromptsTests {
+  private let user = ScriptedPrompts()
+
+  private func question(
+    _ prompt: PairingPrompt, peer: String? = "strap", isOwnWish: Bool = true, replacesBond: Bool = false
+  ) -> Prompt.Question {
+    .pairing(
+      prompt,
+      Prompt.Pairing(
+        identifier: PeerIdentifier(high: 1, low: 2), name: peer, isOwnWish: isOwnWish, replacesBond: replacesBond))
+  }
+
+  private func desk() -> PromptDesk { PromptDesk(prompts: user) {} }
+
+  /// What comes of a question at once.
+  private func answer(to question: Prompt.Question, _ desk: inout PromptDesk) -> PairingAnswer? {
+    _ = desk.ask(question, at: .zero)
+    return desk.takeAnswer(at: .zero)?.answer
+  }
+
+  @Test("Without a rule everything is refused, and what was asked is known")
+  func recording() {
+    var desk = desk()
+    #expect(answer(to: question(.allow, isOwnWish: false, replacesBond: true), &desk) == .no)
+    #expect(answer(to: question(.compare(123_456)), &desk) == .no)
+    #expect(answer(to: question(.enterPasskey, peer: nil), &desk) == .no)
+    #expect(answer(to: .useBluetooth(app: "app"), &desk) == .no)
+    #expect(answer(to: .turnOn, &desk) == .no)
+    #expect(
+      user.asked == [
+        .init(.allowPairing, peer: "strap", replacesBond: true),
+        .init(.compareNumbers, digits: 123_456, peer: "strap", isOwnWish: true), .init(.enterPasskey, isOwnWish: true),
+        .init(.useBluetooth, app: "app"), .init(.turnOn),
+      ])
+  }
+
+  @Test("The first rule that fits a question and its peer answers it, as often as it may")
+  func rules() {
+    user.answer(.yes, to: .allowPairing, from: "strap", count: 1)
+    user.answer(.passkey(123_456), to: .enterPasskey)
+    user.answer(.yes, from: "phone")
+    var desk = desk()
+    #expect(answer(to: question(.allow), &desk) == .yes)
+    #expect(answer(to: question(.allow), &desk) == .no)
+    #expect(answer(to: question(.enterPasskey), &desk) == .passkey(123_456))
+    #expect(answer(to: question(.allow, peer: "phone"), &desk) == .yes)
+    #expect(answer(to: question(.compare(1), peer: "phone"), &desk) == .yes)
+    #expect(answer(to: .turnOn, &desk) == .no)
+  }
+
+  @Test("The user thinks as long as the script says, and types meanwhile")
+  func thinking() {
+    user.answer(.passkey(1), to: .enterPasskey, after: .milliseconds(500), typing: [.started, .digitEntered])
+    var desk = desk()
+    _ = desk.ask(question(.enterPasskey), at: .zero)
+    let then = Instant.zero + .milliseconds(500)
+    #expect(desk.takeAnswer(at: .zero) == nil)
+    #expect(desk.deadline == then)
+    #expect(desk.takeAnswer(at: then)?.answer == .keypress(.passkeyEntryStarted))
+    #expect(desk.takeAnswer(at: then)?.answer == .keypress(.passkeyDigitEntered))
+    #expect(desk.takeAnswer(at: then)?.answer == .passkey(1))
+  }
+
+  @Test("Digits that are shown can be read until the pairing ends, and only a rule of their own answers them")
+  func showing() {
+    user.answer(.no)
+    var desk = desk()
+    let id = desk.ask(question(.show(passkey: 42)), at: .zero)
+    #expect(desk.takeAnswer(at: .zero) == nil)
+    #expect(user.shownPasskey == 42)
+    desk.keypress(.passkeyDigitEntered, for: id)
+    desk.withdraw(id)
+    #expect(user.shownPasskey == nil)
+    #expect(user.asked.first?.isWithdrawn == true)
+    #expect(user.asked.first?.keypresses == [.digitEntered])
+
+    let other = ScriptedPrompts(.displayOnly)
+    other.answer(.no, to: .showPasskey)
+    var others = PromptDesk(prompts: other) {}
+    #expect(answer(to: question(.show(passkey: 1)), &others) == .no)
+    #expect(others.ioCapability == .displayOnly)
+  }
+
+  @Test("What one device shows is typed on the other, whichever comes first")
+  func passkeyShownByOther() {
+    let owner = ScriptedPrompts(.displayOnly)
+    user.answer(.passkeyShown(by: owner), to: .enterPasskey)
+    var (desk, owners) = (desk(), PromptDesk(prompts: owner) {})
+    _ = desk.ask(question(.enterPasskey), at: .zero)
+    #expect(desk.takeAnswer(at: .zero) == nil)
+    let shown = owners.ask(question(.show(passkey: 111_111)), at: .zero)
+    desk.collect(at: .zero)
+    #expect(desk.takeAnswer(at: .zero)?.answer == .passkey(111_111))
+    #expect(answer(to: question(.enterPasskey), &desk) == .passkey(111_111))
+    owners.withdraw(shown)
+    #expect(answer(to: question(.enterPasskey), &desk) == nil)
+    _ = owners.ask(question(.show(passkey: 222_222)), at: .zero)
+    desk.collect(at: .zero)
+    #expect(desk.takeAnswer(at: .zero)?.answer == .passkey(222_222))
+  }
+
+  @Test("A user who says nothing, and one who says yes to all")
+  func otherwise() {
+    user.answer(.silence, to: .allowPairing)
+    var desk = desk()
+    #expect(answer(to: question(.allow), &desk) == nil)
+    var agreeable = PromptDesk(prompts: ScriptedPrompts(otherwise: .yes)) {}
+    #expect(answer(to: question(.compare(1)), &agreeable) == .yes)
+    #expect(answer(to: question(.show(passkey: 1)), &agreeable) == nil)
+  }
+
+  @Test("Each capability is the one of the same name", arguments: ScriptedPrompts.Capability.allCases)
+  func capabilities(capability: ScriptedPrompts.Capability) {
+    #expect("\(PromptDesk(prompts: ScriptedPrompts(capability)) {}.ioCapability)" == "\(capability)")
+  }
+}

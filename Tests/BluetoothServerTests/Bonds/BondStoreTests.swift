@@ -1,0 +1,246 @@
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothWire
+import Foundation
+import Testing
+
+@testable import BluetoothServer
+
+@Suite("Bonds on disk and in memory")
+struct BondStoreTests {
+  private static let fileName = "C0-11-22-33-44-55.random.json"
+
+  private static func address(_ number: UInt64) -> DeviceAddress { DeviceAddress(number, .public) }
+
+  // MARK: Both kinds
+
+  /// A store of each kind with room for three.
+  private static func eachStore(_ body: (any BondStore) throws -> Void) throws {
+    let folder = try TemporaryFolder()
+    try body(MemoryBondStore(limit: 3))
+    try body(folder.store(limit: 3))
+  }
+
+  @Test("What is saved is loaded, by address, and replaces what was there for that address alone")
+  func saving() throws {
+    try Self.eachStore { store in
+      #expect(try store.load() == StoredBonds())
+      try store.save(Bonds.simple(Self.address(2)))
+      try store.save(Bonds.full())
+      try store.save(Bonds.simple(Self.address(1)))
+      try store.save(Bonds.simple(Self.address(2), name: "new"))
+      let loaded = try store.load()
+      #expect(loaded.problems.isEmpty)
+      #expect(
+        loaded.records == [Bonds.simple(Self.address(1)), Bonds.simple(Self.address(2), name: "new"), Bonds.full()])
+    }
+  }
+
+  @Test("A public and a random address with the same digits are two devices")
+  func addressTypes() throws {
+    try Self.eachStore { store in
+      try store.save(Bonds.simple(Bonds.address))
+      try store.save(Bonds.simple(DeviceAddress(Bonds.address.value, .public)))
+      #expect(try store.load().records.count == 2)
+    }
+  }
+
+  @Test("A device that is forgotten is gone, and forgetting it again changes nothing")
+  func forgetting() throws {
+    try Self.eachStore { store in
+      try store.save(Bonds.simple())
+      try store.save(Bonds.simple(Self.address(1)))
+      #expect(try store.remove(Bonds.address))
+      #expect(try !store.remove(Bonds.address))
+      #expect(try store.load().records == [Bonds.simple(Self.address(1))])
+    }
+  }
+
+  @Test("At the limit a new bond is refused, an old one can be replaced, and a forgotten one makes room")
+  func limit() throws {
+    try Self.eachStore { store in
+      for number in 1...3 { try store.save(Bonds.simple(Self.address(UInt64(number)))) }
+      #expect(throws: BondStoreError.full(limit: 3)) { try store.save(Bonds.simple(Self.address(4))) }
+      #expect(try store.load().records.count == 3)
+      try store.save(Bonds.simple(Self.address(3), name: "again"))
+      try store.remove(Self.address(1))
+      try store.save(Bonds.simple(Self.address(4)))
+      #expect(try store.load().records.map(\.identity.value) == [2, 3, 4])
+    }
+  }
+
+  @Test("An adapter's secrets are made once")
+  func secrets() throws {
+    let folder = try TemporaryFolder()
+    let stores: [any BondStore] = [MemoryBondStore(), folder.store()]
+    for store in stores {
+      #expect(try store.secrets(Self.makeSecrets) == Self.makeSecrets())
+      #expect(try store.secrets(Self.makeOtherSecrets) == Self.makeSecrets())
+      #expect(try store.load() == StoredBonds())
+    }
+  }
+
+  private static func makeSecrets() -> AdapterSecrets {
+    AdapterSecrets(identity: Bonds.address, identityKey: Bonds.secret)
+  }
+
+  private static func makeOtherSecrets() -> AdapterSecrets {
+    Issue.record("made again")
+    return AdapterSecrets(identity: nil, identityKey: .zero)
+  }
+
+  // MARK: Files
+
+  @Test("Each bond has a file that nobody else may touch, in a folder that nobody else may enter")
+  func modes() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    _ = try folder.store().secrets(Self.makeSecrets)
+    #expect(folder.names == [Self.fileName, "adapter.json"])
+    #expect(try folder.mode() == 0o700)
+    for name in folder.names { #expect(try folder.mode(name) == 0o600) }
+    #expect(try folder.text(Self.fileName) == Bonds.simple().json.text)
+  }
+
+  @Test("Files and folders that are open to others are closed, and where keys were open it is told")
+  func closing() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    try folder.setMode(0o755)
+    try folder.setMode(0o644, Self.fileName)
+    let loaded = try folder.store().load()
+    #expect(loaded.records == [Bonds.simple()])
+    #expect(loaded.problems == [.init(path: folder.adapter + "/" + Self.fileName, reason: .wasOpen(mode: 0o644))])
+    #expect(loaded.problems.first?.description.contains("mode 644") == true)
+    #expect(try folder.mode() == 0o700)
+    #expect(try folder.mode(Self.fileName) == 0o600)
+    #expect(try folder.store().load().problems.isEmpty)
+  }
+
+  @Test("A link is not followed, be it the file or the folder")
+  func links() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    let other = folder.adapter + "/" + "00-00-00-00-00-07.public.json"
+    try FileManager.default.createSymbolicLink(atPath: other, withDestinationPath: folder.adapter + "/" + Self.fileName)
+    let loaded = try folder.store().load()
+    #expect(loaded.records == [Bonds.simple()])
+    #expect(loaded.problems == [.init(path: other, reason: .untrusted)])
+    let linked = folder.path + "/bonds/linked"
+    try FileManager.default.createSymbolicLink(atPath: linked, withDestinationPath: folder.adapter)
+    let store = FileBondStore(folder: folder.path + "/bonds", adapter: "linked")
+    #expect(throws: BondStoreError.untrustedFolder(linked)) { try store.load() }
+    #expect(throws: BondStoreError.untrustedFolder(linked)) { try store.save(Bonds.simple()) }
+  }
+
+  @Test("Files that are broken, half, foreign, too long, of a later format or misnamed hide no bond, and stay")
+  func problems() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    let text = Bonds.simple().json.text
+    let later = text.replacing(#""format": 1"#, with: #""format": 9"#)
+    try folder.write("", "00-00-00-00-00-01.public.json")
+    try folder.write(String(text.dropLast(9)), "00-00-00-00-00-02.public.json")
+    try folder.write(text, "00-00-00-00-00-03.public.json")
+    try folder.write(later, "00-00-00-00-00-04.public.json")
+    try folder.write(String(repeating: " ", count: 1 << 20) + text, "00-00-00-00-00-05.public.json")
+    try folder.write(text, "c0-11-22-33-44-55.random.json")
+    try folder.write("notes", "README")
+    try FileManager.default.createDirectory(
+      atPath: folder.adapter + "/00-00-00-00-00-06.public.json", withIntermediateDirectories: false)
+    let names = folder.names
+    let loaded = try folder.store().load()
+    #expect(loaded.records == [Bonds.simple()])
+    let reasons = loaded.problems.map { problem in
+      let name = problem.path.split(separator: "/").last ?? ""
+      return switch problem.reason {
+      case .malformed(let text): "\(name): \(text)"
+      default: "\(name): \(problem.reason)"
+      }
+    }
+    let expected = [
+      "00-00-00-00-00-01.public.json: octet 0: the", "00-00-00-00-00-02.public.json: octet ",
+      "00-00-00-00-00-03.public.json: it is of ano", "00-00-00-00-00-04.public.json: laterFormat(9)",
+      "00-00-00-00-00-05.public.json: it is longer", "00-00-00-00-00-06.public.json: untrusted", "README: foreign",
+      "c0-11-22-33-44-55.random.json: foreign",
+    ]
+    #expect(reasons.count == expected.count)
+    for (reason, expected) in zip(reasons, expected) {
+      #expect(reason.hasPrefix(expected))
+    }
+    #expect(folder.names == names)
+    for problem in loaded.problems { #expect(problem.description.split(separator: "\n").count == 1) }
+  }
+
+  @Test("What an interrupted write has left is cleaned up, but not while somebody writes")
+  func leftOvers() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    let temporary = Self.fileName + ".4711.tmp"
+    try folder.write("{", temporary)
+    let files = SystemFiles()
+    let writer = try files.openFolder(folder.adapter)
+    #expect(try files.lock(writer, waits: false))
+    #expect(try folder.store().load() == StoredBonds(records: [Bonds.simple()]))
+    #expect(folder.names.contains(temporary))
+    files.close(writer)
+    #expect(try folder.store().load() == StoredBonds(records: [Bonds.simple()]))
+    #expect(folder.names == [Self.fileName])
+  }
+
+  @Test("Secrets that can't be read are an error, and stay: with new ones no peer would know the adapter again")
+  func brokenSecrets() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    try folder.write("{\"format\": 1}", "adapter.json")
+    do throws(BondStoreError) {
+      _ = try folder.store().secrets(Self.makeSecrets)
+      Issue.record("new ones were made")
+    } catch {
+      guard case .secrets = error, "\(error)".contains("identityKey") else {
+        Issue.record("\(error)")
+        return
+      }
+    }
+    #expect(try folder.text("adapter.json") == "{\"format\": 1}")
+  }
+
+  @Test("Adapters with names that mean something to the system have a folder each, and in the right place")
+  func adapterNames() throws {
+    let names = ["..", ".", "", "a/b", "a%2Fb", "phone", "my phone", "ä", "../../x", "C0:11"]
+    #expect(Set(names.map(FileBondStore.escaped)).count == names.count)
+    for name in names {
+      let escaped = FileBondStore.escaped(name)
+      #expect(!escaped.contains("/") && !escaped.hasPrefix(".") && !escaped.isEmpty)
+    }
+    #expect(FileBondStore.escaped("my phone.2") == "my%20phone.2")
+    #expect(FileBondStore.name(of: Bonds.address) == "C0-11-22-33-44-55.random")
+    let folder = try TemporaryFolder()
+    try FileBondStore(folder: folder.path + "/", adapter: "..").save(Bonds.simple())
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["%2E."])
+  }
+
+  @Test("The folder for bonds is in XDG_DATA_HOME if that is a whole path, else in the home, else nowhere")
+  func defaultFolder() throws {
+    let folder = { (variables: [String: String]) throws(BondStoreError) in
+      try FileBondStore.defaultFolder { variables[$0] }
+    }
+    #expect(try folder(["XDG_DATA_HOME": "/data", "HOME": "/home/z"]) == "/data/swift-corebluetooth/bonds")
+    let inHome = "/home/z/.local/share/swift-corebluetooth/bonds"
+    #expect(try folder(["XDG_DATA_HOME": "data", "HOME": "/home/z"]) == inHome)
+    #expect(try folder(["XDG_DATA_HOME": "", "HOME": "/"]) == "/.local/share/swift-corebluetooth/bonds")
+    #expect(throws: BondStoreError.noFolder) { try folder(["HOME": ""]) }
+  }
+
+  @Test("What the system refuses is told with the path, the deed and the system's reason")
+  func systemErrors() throws {
+    let folder = try TemporaryFolder()
+    try "".write(toFile: folder.path + "/bonds", atomically: false, encoding: .utf8)
+    do throws(BondStoreError) {
+      try folder.store().save(Bonds.simple())
+      Issue.record("saved")
+    } catch {
+      #expect("\(error)" == "\(folder.adapter): looking at it failed: Not a directory")
+    }
+  }
+}
