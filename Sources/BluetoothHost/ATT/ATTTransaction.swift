@@ -33,29 +33,29 @@ struct ATTTransaction {
   }
 
   /// Makes `pdu` the next one to leave. Nothing may be on its way.
-  mutating func begin(_ pdu: ATT.PDU) { state = .ready(pdu) }
+  mutating func begin(_ pdu: consuming ATT.PDU) { state = .ready(pdu) }
 
   mutating func cancel() { state = .idle }
 
   /// The PDU that waits for room. After a command the transaction is over.
   mutating func take(at now: Instant) -> ATT.PDU? {
-    guard case .ready(let pdu) = state else { return nil }
-    state =
-      pdu.opcode.kind == .request ? .waiting(pdu.opcode, until: now + ATT.transactionTimeout) : .idle
+    guard isReady, case .ready(let pdu) = exchange(&state, with: .idle) else { return nil }
+    let opcode = pdu.opcode
+    if case .request = opcode.kind { state = .waiting(opcode, until: now + ATT.transactionTimeout) }
     return pdu
   }
 
   /// Matches what was received with the request on its way, which is over unless the answer is `unsolicited`.
   mutating func receive(_ opcode: ATT.Opcode, _ octets: ByteSlice) -> Answer {
     guard case .waiting(let request, _) = state else { return .unsolicited }
-    if opcode == .errorResponse {
+    if case .errorResponse = opcode {
       guard case .errorResponse(request.rawValue, _, let code) = try? ATT.PDU.decode(octets) else {
         return .unsolicited
       }
       state = .idle
       return .refused(code)
     }
-    guard opcode == request.response else { return .unsolicited }
+    guard opcode.rawValue == request.response?.rawValue else { return .unsolicited }
     state = .idle
     guard let pdu = try? ATT.PDU.decode(octets) else { return .malformed }
     return .response(pdu)

@@ -5,20 +5,29 @@ extension Host {
   /// Does what has become possible: to be called at the end of every input.
   mutating func settle(at now: Instant) {
     if !nameDiscoveries.isEmpty { continueNameDiscoveries(at: now) }
-    if isOn {
-      if resolvingList.isDirty { serveResolvingList() }
-      if advertiser.isDirty, let command = advertiser.next(advertisingCommands) {
-        commands.append(command, for: .advertising)
-      }
-      if scanner.hasWork, let command = scanner.next(scanCommands) {
-        commands.append(command, for: .scanning)
-      }
-      if initiator.hasWork, let command = initiator.next(initiatingCommands, at: now) {
-        commands.append(command, for: .initiating)
-      }
+    if resolvingList.isDirty || advertiser.isDirty || scanner.hasWork || initiator.hasWork {
+      chooseCommands(at: now)
     }
-    while let command = commands.takeCommand(at: now) { packets.append(command.packet(in: pool)) }
+    if !commands.isEmpty { sendCommands(at: now) }
     sendData(at: now)
+  }
+
+  private mutating func chooseCommands(at now: Instant) {
+    guard isOn else { return }
+    if resolvingList.isDirty { serveResolvingList() }
+    if advertiser.isDirty, let command = advertiser.next(advertisingCommands) {
+      commands.append(command, for: .advertising)
+    }
+    if scanner.hasWork, let command = scanner.next(scanCommands) {
+      commands.append(command, for: .scanning)
+    }
+    if initiator.hasWork, let command = initiator.next(initiatingCommands, at: now) {
+      commands.append(command, for: .initiating)
+    }
+  }
+
+  private mutating func sendCommands(at now: Instant) {
+    while let command = commands.takeCommand(at: now) { packets.append(command.packet(in: pool)) }
   }
 
   /// A command has ended, or it was taken and its end comes as an event of its own.

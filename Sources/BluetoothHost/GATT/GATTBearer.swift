@@ -139,6 +139,10 @@ package struct GATTBearer {
     server.restore(record, &database, &context)
   }
 
+  /// Whether a PDU waits, perhaps for something that the peer has to do first.
+  @inline(__always)
+  var hasOutput: Bool { !isClosed && (client.hasOutput || server.hasOutput) }
+
   /// The next PDU for the link; to be called only when the link has room for it.
   package mutating func takePDU(at now: Instant) -> ATT.PDU? {
     guard !isClosed else { return nil }
@@ -147,16 +151,20 @@ package struct GATTBearer {
     return isServersTurn ? takeFromClient(at: now) : takeFromServer(at: now)
   }
 
+  /// Whether `takeEvent` has one.
+  @inline(__always)
+  var hasEvents: Bool { !context.events.isEmpty }
+
   package mutating func takeEvent() -> GATTEvent? { context.events.popFirst() }
 
   private mutating func takeFromClient(at now: Instant) -> ATT.PDU? {
-    guard let pdu = client.takePDU(at: now, context: &context) else { return nil }
+    guard client.hasOutput, let pdu = client.takePDU(at: now, context: &context) else { return nil }
     isServersTurn = true
     return pdu
   }
 
   private mutating func takeFromServer(at now: Instant) -> ATT.PDU? {
-    guard let pdu = server.takePDU(at: now, context: &context) else { return nil }
+    guard server.hasOutput, let pdu = server.takePDU(at: now, context: &context) else { return nil }
     isServersTurn = false
     return pdu
   }

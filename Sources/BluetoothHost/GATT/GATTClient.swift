@@ -115,10 +115,17 @@ struct GATTClient {
       context.events.append(.completed(token, .failure(reason)))
       return
     }
-    queue.append((token, request))
     watch.linkWasUsed(at: now)
+    if current == nil, held == nil, queue.isEmpty, !mustWait(request) {
+      start(request, token: token, at: now, &context)
+    } else {
+      queue.append((token, request))
+    }
     startNext(at: now, &context)
   }
+
+  /// Whether the hash of the database may spare this request.
+  private func mustWait(_ request: GATTRequest) -> Bool { watch.comesFirst && request.discovery != nil }
 
   mutating func timeReached(_ now: Instant, context: inout GATTContext) { startNext(at: now, &context) }
 
@@ -127,7 +134,7 @@ struct GATTClient {
   mutating func startNext(at now: Instant, _ context: inout GATTContext) {
     while current == nil, held == nil {
       if !queue.isEmpty {
-        if watch.comesFirst, queue[0].request.discovery != nil {
+        if mustWait(queue[0].request) {
           follow(begin(watch.firstTask()), owner: .watch, at: now, &context)
           continue
         }
@@ -151,13 +158,16 @@ struct GATTClient {
   mutating func start(
     _ request: GATTRequest, token: GATTToken, at now: Instant, _ context: inout GATTContext
   ) {
-    self.request = request
+    // A server refuses no Write Command.
+    if case .writeWithoutResponse = request {} else { self.request = request }
     follow(begin(request, owner: .above(token), context), owner: .above(token), at: now, &context)
   }
 
   /// Sends what comes next, or tells the result.
-  private mutating func follow(_ step: Step, owner: Owner, at now: Instant, _ context: inout GATTContext) {
-    switch step {
+  private mutating func follow(
+    _ step: consuming Step, owner: Owner, at now: Instant, _ context: inout GATTContext
+  ) {
+    switch consume step {
     case .request(let pdu, let procedure):
       current = (owner, procedure)
       transaction.begin(pdu)
@@ -213,6 +223,10 @@ struct GATTClient {
   }
 
   // MARK: PDUs
+
+  /// Whether `takePDU` has one.
+  @inline(__always)
+  var hasOutput: Bool { transaction.isReady || confirmations > 0 }
 
   /// The next PDU: what was indicated is confirmed first.
   mutating func takePDU(at now: Instant, context: inout GATTContext) -> ATT.PDU? {

@@ -199,6 +199,10 @@ struct GATTServer {
     responses.append(Response(order: nextOrder(), pdu: response))
   }
 
+  /// Whether a response or an update waits, perhaps for a confirmation.
+  @inline(__always)
+  var hasOutput: Bool { !responses.isEmpty || !updates.isEmpty }
+
   /// The next PDU, in the order in which they came about; an indication that has to wait holds back the updates behind
   /// it, but no response.
   mutating func takePDU(at now: Instant, context: inout GATTContext) -> ATT.PDU? {

@@ -31,6 +31,10 @@ struct GATTUpdateQueue {
   /// When the confirmation is overdue.
   var deadline: Instant? { outstanding?.until }
 
+  /// Whether nothing waits.
+  @inline(__always)
+  var isEmpty: Bool { queue.isEmpty && waitingChange == nil }
+
   /// The place of the first one in the order of all that the server sends.
   var nextOrder: UInt64? {
     guard let change = waitingChange?.order else { return queue.first?.order }

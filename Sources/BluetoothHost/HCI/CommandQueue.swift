@@ -55,6 +55,9 @@ struct CommandQueue {
     }
   }
 
+  /// Whether no command waits to be sent.
+  var isEmpty: Bool { queue.isEmpty }
+
   mutating func append(_ command: HCI.Command, for purpose: CommandPurpose) {
     queue.append(Entry(command: command, purpose: purpose))
   }

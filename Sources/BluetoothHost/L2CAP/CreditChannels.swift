@@ -23,6 +23,8 @@ struct CreditChannels {
   var events: Deque<ChannelEvent> = []
   /// Whether there may be something to say.
   var owesSignals = false
+  /// Whether there may be frames to send.
+  var hasFrames = false
   /// The channel that sends next, and the one that gives credits next.
   private var turn = 0
   private var creditTurn = 0
@@ -37,6 +39,8 @@ struct CreditChannels {
     if requests.isEmpty { return nil }
     return requests.reduce(nil) { earliest($0, $1.deadline) }
   }
+
+  var hasEvents: Bool { !events.isEmpty }
 
   mutating func takeEvent() -> ChannelEvent? { events.popFirst() }
 
@@ -197,13 +201,17 @@ struct CreditChannels {
   /// Takes an SDU to send; false: there is no room, or no such channel, or it does not fit.
   mutating func send(_ sdu: ByteSlice, on id: L2CAP.ChannelID) -> Bool {
     guard let index = index(local: id) else { return false }
-    if channels[index].send(sdu) { return true }
+    if channels[index].send(sdu) {
+      hasFrames = true
+      return true
+    }
     if channels[index].standing == .open, !channels[index].hasRoom { isWaited.insert(id) }
     return false
   }
 
   /// The next frame, of one channel after the other; nil: there is none.
   mutating func takeFrame(pool: PacketPool) -> ByteSlice? {
+    guard hasFrames else { return nil }
     for offset in channels.indices {
       let index = (turn + offset) % channels.count
       guard let frame = channels[index].takeFrame(pool: pool) else { continue }
@@ -213,6 +221,7 @@ struct CreditChannels {
       }
       return frame
     }
+    hasFrames = false
     return nil
   }
 

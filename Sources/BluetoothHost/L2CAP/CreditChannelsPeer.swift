@@ -18,7 +18,10 @@ extension CreditChannels {
     case .disconnectionRequest(let destination, let source): return disconnected(destination, source, &identifiers)
     case .flowControlCreditIndication(let remote, let credits):
       guard let index = index(remote: remote), channels[index].standing == .open else { return nil }
-      do throws(CreditChannel.Violation) { try channels[index].receiveCredits(credits) } catch {
+      do throws(CreditChannel.Violation) {
+        try channels[index].receiveCredits(credits)
+        hasFrames = true
+      } catch {
         disconnect(index, &identifiers, at: now)
       }
     default: receiveAnswer(signal, identifiers: &identifiers, at: now)

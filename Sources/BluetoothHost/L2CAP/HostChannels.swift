@@ -58,9 +58,10 @@ extension Host {
     _ sdu: ByteSlice, _ channel: L2CAP.ChannelID, on handle: HCI.ConnectionHandle, at now: Instant
   ) -> Bool {
     guard let index = index(of: handle) else { return false }
-    defer { settle(at: now) }
+    let isTaken = allLinks[index].channels.send(sdu, on: channel)
     markReady(index)
-    return allLinks[index].channels.send(sdu, on: channel)
+    settle(at: now)
+    return isTaken
   }
 
   /// The owner has done with an SDU that it got: the peer may send another one.

@@ -3,21 +3,16 @@ import BluetoothWire
 /// ACL data in both directions, and the channels that end in the host.
 extension Host {
   /// The link with this handle that those above know of.
+  // Inlined, as the next one: a call would be handed a copy of the whole host.
+  @inline(__always)
   func index(of handle: HCI.ConnectionHandle) -> Int? {
-    guard let index = anyIndex(of: handle), !allLinks[index].isHidden else { return nil }
+    guard let index = allLinks.index(of: handle), !allLinks[index].isHidden else { return nil }
     return index
   }
 
   /// The link with this handle.
-  func anyIndex(of handle: HCI.ConnectionHandle) -> Int? {
-    // By index: a closure or an iterator would be handed copies of all that a link has.
-    var index = 0
-    while index < allLinks.count {
-      if allLinks[index].link.handle == handle { return index }
-      index += 1
-    }
-    return nil
-  }
+  @inline(__always)
+  func anyIndex(of handle: HCI.ConnectionHandle) -> Int? { allLinks.index(of: handle) }
 
   // MARK: From the controller
 
@@ -94,8 +89,8 @@ extension Host {
 
   /// Something may be there to be sent on a link.
   mutating func markReady(_ index: Int) {
-    allLinks[index].isReady = true
-    isReady = true
+    allLinks[index].lookForOutput()
+    if allLinks[index].isReady { isReady = true }
   }
 
   /// To be called when anything has happened to a link's bearer or channels: passes on what they tell, and has what they
@@ -106,19 +101,22 @@ extension Host {
   }
 
   private mutating func passOn(_ index: Int, at now: Instant) {
-    guard !allLinks[index].isHidden else { return }
+    guard allLinks[index].hasNews else { return }
     let handle = allLinks[index].link.handle
-    while let event = allLinks[index].bearer.takeEvent() {
+    while allLinks[index].bearer.hasEvents, let event = allLinks[index].bearer.takeEvent() {
       if case .securityWanted = event {
         // Nothing can be done about it yet.
         allLinks[index].bearer.securityFailed(at: now)
+        markReady(index)
       } else if !nameDiscoveries.isEmpty, case .completed(NameDiscovery.token, let result) = event {
         nameDiscoveryCompleted(result, on: handle, at: now)
       } else {
         events.append(.gatt(handle, event))
       }
     }
-    while let event = allLinks[index].channels.takeEvent() { events.append(.channel(handle, event)) }
+    if allLinks[index].channels.hasEvents {
+      while let event = allLinks[index].channels.takeEvent() { events.append(.channel(handle, event)) }
+    }
     if allLinks[index].bearer.isClosed { disconnect(index, reason: .remoteUserTerminatedConnection) }
   }
 
@@ -155,10 +153,7 @@ extension Host {
     let packet = allLinks[index].takePacket(controller.aclLength, pool: pool, at: now)
     // Taking a PDU can complete a procedure.
     passOn(index, at: now)
-    guard let packet else {
-      allLinks[index].isReady = false
-      return false
-    }
+    guard let packet else { return false }
     allLinks[index].outstanding += 1
     outstanding += 1
     packets.append(.acl(packet))
@@ -175,5 +170,18 @@ extension Host {
     allLinks[index].outstanding -= completed
     outstanding -= completed
     if completed > 0 { heardFromPeer(on: index) }
+  }
+}
+
+extension [HostLink] {
+  /// Where the link with this handle stands.
+  func index(of handle: HCI.ConnectionHandle) -> Int? {
+    // By index: a closure or an iterator would be handed copies of all that a link has.
+    var index = 0
+    while index < count {
+      if self[index].link.handle.rawValue == handle.rawValue { return index }
+      index += 1
+    }
+    return nil
   }
 }

@@ -17,8 +17,8 @@ struct HostLink {
   private var isFirstPart = true
   /// ACL packets that the controller has and that are not completed.
   var outstanding = 0
-  /// Whether something may wait to be sent; false only when nothing does.
-  var isReady = true
+  /// Whether something may wait to be sent; false only when nothing does that could leave now.
+  private(set) var isReady = false
   /// LE Connection Update was sent and is not completed.
   var isUpdating = false
   /// How an update has ended, of this side or of the peer, while LE Connection Update was sent and not answered.
@@ -76,6 +76,22 @@ struct HostLink {
     body(&channels, &signalling.identifiers)
   }
 
+  // MARK: Output
+
+  /// Whether anything waits to be sent, perhaps for something that the peer has to do first.
+  @inline(__always)
+  private var hasOutput: Bool {
+    !rest.isEmpty || bearer.hasOutput || !frames.isEmpty || channels.owesSignals || channels.hasFrames
+      || signalling.hasSignal
+  }
+
+  /// To be called when anything has happened that may want something sent.
+  mutating func lookForOutput() { isReady = hasOutput }
+
+  /// Whether there is anything to tell those above, or the link is to be ended.
+  @inline(__always)
+  var hasNews: Bool { !isHidden && (bearer.hasEvents || bearer.isClosed || channels.hasEvents) }
+
   /// Whether there is room for an answer.
   var hasRoom: Bool { frames.count < Self.maximumFrames }
 
@@ -89,7 +105,14 @@ struct HostLink {
   /// The next ACL packet of at most `length` octets; nil: there is nothing to send.
   mutating func takePacket(_ length: Int, pool: PacketPool, at now: Instant) -> HCI.ACLData? {
     if rest.isEmpty {
-      guard !isHidden, let frame = nextFrame(pool, at: now) else { return nil }
+      guard !isHidden, let frame = nextFrame(pool, at: now) else {
+        isReady = false
+        return nil
+      }
+      if frame.count <= length {
+        lookForOutput()
+        return HCI.ACLData(handle: link.handle, boundary: .firstNonFlushable, payload: frame)
+      }
       rest = frame
       isFirstPart = true
     }
@@ -104,9 +127,11 @@ struct HostLink {
 
   private mutating func nextFrame(_ pool: PacketPool, at now: Instant) -> ByteSlice? {
     if let frame = frames.popFirst() { return frame }
-    if let signal = signalling.takeSignal() { return signal.frame(in: pool) }
-    if channels.isEmpty { return nextPDU(pool, at: now) }
-    if let signal = channels.takeSignal(&signalling.identifiers, at: now) { return signal.frame(in: pool) }
+    if signalling.hasSignal, let signal = signalling.takeSignal() { return signal.frame(in: pool) }
+    if channels.owesSignals, let signal = channels.takeSignal(&signalling.identifiers, at: now) {
+      return signal.frame(in: pool)
+    }
+    guard channels.hasFrames else { return nextPDU(pool, at: now) }
     isChannelsTurn.toggle()
     return isChannelsTurn
       ? channels.takeFrame(pool: pool) ?? nextPDU(pool, at: now)

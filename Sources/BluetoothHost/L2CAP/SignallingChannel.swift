@@ -42,6 +42,15 @@ struct SignallingChannel {
     unsent = L2CAP.Signal(identifier: identifier, content: .connectionParameterUpdateRequest(parameters))
   }
 
+  /// Whether `takeSignal` has a packet.
+  // Inlined: a call would be handed a copy of the channel.
+  @inline(__always)
+  var hasSignal: Bool {
+    // A comparison with nil would copy it.
+    if case .some = unsent { return true }
+    return false
+  }
+
   /// The packet to send now; nil: none.
   mutating func takeSignal() -> L2CAP.Signal? {
     guard unsent != nil else { return nil }

@@ -9,7 +9,9 @@ package struct ByteWriter: ~Copyable {
   package static let headroom = 9
 
   /// A writer for at most `capacity` octets, with `headroom` octets more in front of them.
-  package init(_ pool: PacketPool, capacity: Int = PacketPool.storageCapacity - headroom, headroom: Int = headroom) {
+  package init(
+    _ pool: borrowing PacketPool, capacity: Int = PacketPool.storageCapacity - headroom, headroom: Int = headroom
+  ) {
     storage = pool.take(capacity: capacity + headroom)
     start = headroom
     end = headroom
