@@ -57,6 +57,11 @@ package struct PromptDesk {
     prompts.withdraw(id)
   }
 
+  /// All questions are void: Bluetooth goes off, or the adapter is gone.
+  package mutating func withdrawAll() {
+    for id in open.keys.sorted(by: { $0.number < $1.number }) { withdraw(id) }
+  }
+
   /// The peer's user types what this question shows.
   package func keypress(_ notification: SMP.KeypressNotification, for id: PromptID) {
     if open[id] != nil { prompts.keypress(notification, for: id) }

@@ -69,6 +69,9 @@ final class Terminal: Sendable {
     close(wakeOutput)
   }
 
+  /// Whether this process may use the terminal now: the system would stop one in the background that tries.
+  var isInForeground: Bool { !isReal || tcgetpgrp(input) == getpgrp() }
+
   /// What was typed before anybody asked is gone.
   func discardInput() {
     if isReal { tcflush(input, TCIFLUSH) }

@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 /// Asks at a terminal. It reads and writes on a thread of its own while there is something to ask, so that no engine ever
 /// waits for the user; for as long, what is typed is not the app's.
 ///
-/// Without a terminal all is refused, with a line on the standard error that says so.
+/// Without a terminal, and in its background, all is refused, with a line on the standard error that says so.
 package final class TerminalPrompts: Prompts {
   private struct State {
     var dialogue = TerminalDialogue()
@@ -32,7 +32,7 @@ package final class TerminalPrompts: Prompts {
   }
 
   package func ask(_ prompt: Prompt, reply: PromptReply) {
-    guard terminal != nil else {
+    guard let terminal, terminal.isInForeground else {
       let line = "Bluetooth: no terminal to ask at: refused \(prompt.question.summary). \(PromptsSetting.hint)\n"
       let errors = errors
       queue.async { errors.write(line) }
@@ -55,7 +55,6 @@ package final class TerminalPrompts: Prompts {
   /// Writes and reads until there is nothing more to ask.
   private func work() {
     guard let terminal else { return }
-    var isFresh = true
     while true {
       let (output, answers, isWaiting) = state.withLockedValue { state in
         let result = (state.dialogue.takeOutput(), state.dialogue.takeAnswers(), state.dialogue.isWaiting)
@@ -64,8 +63,8 @@ package final class TerminalPrompts: Prompts {
       }
       for (reply, answer) in answers { reply(answer) }
       if !output.isEmpty {
-        if isFresh { terminal.discardInput() }
-        isFresh = false
+        // Somebody who types ahead answers what was not asked yet.
+        terminal.discardInput()
         terminal.output.write(output)
       } else if !isWaiting {
         if answers.isEmpty { return }

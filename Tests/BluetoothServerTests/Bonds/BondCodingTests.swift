@@ -98,6 +98,14 @@ struct BondCodingTests {
     #expect(throws: BondDecodingError.malformed("a key is longer than its size")) { try Self.read(text) }
   }
 
+  @Test("P11 An Identity Resolving Key of zeros in a record is none")
+  func zeroIdentityKey() throws {
+    let text = Self.changed(
+      #""peerIdentity": "\#(Bonds.secret.digits)""#, #""peerIdentity": "\#(Block.zero.digits)""#)
+    #expect(try Self.read(text).bond.peerIdentityKey == nil)
+    #expect(try Self.read(text).bond.key == Bonds.full().bond.key)
+  }
+
   @Test("Each beginning of a record is refused: there is no half bond")
   func halves() {
     let bytes = Array(Bonds.full().json.text.utf8)

@@ -130,6 +130,17 @@ struct PromptDeskTests {
     #expect(recorder.withdrawn == [first, second])
   }
 
+  @Test("When all questions are void each is withdrawn once, in order")
+  func withdrawnAll() {
+    var desk = desk()
+    let questions: [Prompt.Question] = [.turnOn, .strap(.allow), .useBluetooth(app: "app")]
+    let ids = questions.map { desk.ask($0, at: .zero) }
+    desk.withdraw(ids[1])
+    desk.withdrawAll()
+    desk.withdrawAll()
+    #expect(recorder.withdrawn == [ids[1], ids[0], ids[2]])
+  }
+
   @Test("The first answer that ends a question is the last, and keypresses end none")
   func onlyOneAnswer() {
     recorder.answerAtOnce([.keypress(.passkeyDigitEntered), .passkey(123_456), .passkey(1), .no])

@@ -202,11 +202,12 @@ struct TerminalTests {
     let prompts: TerminalPrompts
     var desk: PromptDesk
 
-    init(isTerminal: Bool = true) throws {
+    /// - Parameter isReal: what is a pipe is taken for a terminal, in whose foreground nobody is.
+    init(isTerminal: Bool = true, isReal: Bool = false) throws {
       let (wakes, source) = AsyncStream.makeStream(of: Void.self)
       self.wakes = wakes
       let out = Terminal.Output(descriptor: output.fileHandleForWriting.fileDescriptor)
-      let terminal = Terminal(input: input.fileHandleForReading.fileDescriptor, output: out)
+      let terminal = Terminal(input: input.fileHandleForReading.fileDescriptor, output: out, isReal: isReal)
       prompts = TerminalPrompts(terminal: isTerminal ? terminal : nil, errors: out)
       desk = PromptDesk(prompts: prompts) { source.yield() }
     }
@@ -275,6 +276,14 @@ struct TerminalTests {
       bench.written(until: "\n")
         == "Bluetooth: no terminal to ask at: refused pairing with “strap”. "
         + "COREBLUETOOTH_PROMPTS=accept accepts without asking, =refuse refuses quietly.\n")
+  }
+
+  @Test("In the background of a terminal everything is refused: the system would stop who reads there")
+  func background() throws {
+    var bench = try Bench(isReal: true)
+    _ = bench.desk.ask(.turnOn, at: .zero)
+    #expect(bench.desk.takeAnswer(at: .zero)?.answer == .no)
+    #expect(bench.written(until: "\n").hasPrefix("Bluetooth: no terminal to ask at: refused turning Bluetooth on."))
   }
 
   @Test("COREBLUETOOTH_PROMPTS says who answers; nothing means the terminal, and nonsense is an error")

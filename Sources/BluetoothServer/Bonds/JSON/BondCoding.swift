@@ -109,7 +109,8 @@ extension Bond {
     if let object = try json.object("secureConnections") { key = try LongTermKey(object, isSecureConnections: true) }
     if let object = try json.object("own") { ownKey = try LongTermKey(object, isSecureConnections: false) }
     if let object = try json.object("peer") { peerKey = try LongTermKey(object, isSecureConnections: false) }
-    if json.has("peerIdentity") { peerIdentityKey = try json.block("peerIdentity") }
+    // A key of zeros would resolve whatever it is tried with.
+    if json.has("peerIdentity"), case let key = try json.block("peerIdentity"), key != .zero { peerIdentityKey = key }
     if let object = try json.object("verifies") {
       signatureVerifier = SignatureVerifier(
         key: try object.block("key"), nextCounter: try object.optionalNumber("nextCounter"))
