@@ -56,10 +56,10 @@ package struct Bond: Hashable, Sendable {
   }
 
   /// How well a link can be protected with its keys at least, whoever is the central.
-  package var level: LinkSecurity.Level {
-    let keys = [key, ownKey, peerKey].compactMap { $0 }
-    return keys.map(\.level).min() ?? .none
-  }
+  package var level: LinkSecurity.Level { keys.map(\.level).min() ?? .none }
+
+  /// All its encryption keys.
+  var keys: [LongTermKey] { [key, ownKey, peerKey].compactMap { $0 } }
 }
 
 extension LongTermKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -1,0 +1,45 @@
+import BluetoothCrypto
+import BluetoothWire
+
+extension Block {
+  /// A value as it is in a PDU, least significant octet first; other lengths than 16 are refused.
+  init(onAir octets: ByteSlice) throws(SMP.FailureReason) {
+    guard let block = Block(octets.bytes.reversed()) else { throw .invalidParameters }
+    self = block
+  }
+
+  init(using generator: inout SplitGenerator) { self.init(high: generator.next(), low: generator.next()) }
+
+  /// As it is in a PDU.
+  var onAir: ByteSlice { ByteSlice(bytes.reversed()) }
+
+  /// A key of which so many octets are left; the most significant ones become 0 · Vol 3, Part H, 2.3.4.
+  func shortened(to size: UInt8) -> Block {
+    let isWhole = size >= 16
+    let mask: UInt128 = isWhole ? .max : (1 << (8 * UInt128(size))) - 1
+    let number = (UInt128(high) << 64 | UInt128(low)) & mask
+    return Block(number)
+  }
+}
+
+extension Toolbox.Address {
+  init(_ address: DeviceAddress) { self.init(isRandom: address.kind == .random, value: address.value) }
+}
+
+extension SMP.PairingFeatures {
+  /// The PDU as the function c1 takes it: a number whose lowest octet is the code · Vol 3, Part H, 2.2.3.
+  func number(_ code: SMP.Code) -> UInt64 {
+    let octets = [
+      code.rawValue, ioCapability.rawValue, hasOOBData ? 1 : 0, authenticationRequirements.rawValue,
+      maximumEncryptionKeySize, initiatorKeyDistribution.rawValue, responderKeyDistribution.rawValue,
+    ]
+    return octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// As the function f6 takes them · 2.2.8.
+  var ioCapabilities: [UInt8] { [authenticationRequirements.rawValue, hasOOBData ? 1 : 0, ioCapability.rawValue] }
+
+  func asks(for requirement: SMP.AuthenticationRequirements) -> Bool {
+    authenticationRequirements.contains(requirement)
+  }
+}

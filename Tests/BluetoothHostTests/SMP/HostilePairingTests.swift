@@ -1,0 +1,345 @@
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@Suite("Hostile peers: pairing") struct HostilePairingTests {
+  private static let zero16 = ByteSlice([UInt8](repeating: 0, count: 16))
+  private static let junk16 = ByteSlice((1...16).map { UInt8($0) })
+
+  private func expectFailed(
+    _ pair: SecurityPair, _ reason: SMP.FailureReason, by role: Link.Role,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(pair[role].refusals == [reason], sourceLocation: sourceLocation)
+    #expect(pair.keys.isEmpty && pair[role].outcomes.isEmpty, sourceLocation: sourceLocation)
+    #expect(pair[role].manager.security.level == .none, sourceLocation: sourceLocation)
+    #expect(pair.stillPairs(), sourceLocation: sourceLocation)
+  }
+
+  private func passkeyPair(_ mode: PairingPolicy.SecureConnections = .preferred) -> SecurityPair {
+    SecurityPair(
+      central: PairingPolicy(.keyboardOnly, authenticated: true, secureConnections: mode),
+      peripheral: PairingPolicy(.displayOnly))
+  }
+
+  // MARK: Public keys
+
+  @Test("P1 A public key in LE legacy pairing, or before any pairing, is answered with Unspecified Reason")
+  func unexpectedPublicKey() {
+    let key = P256KeyPair.debug.publicKey
+    let pdu = SMP.PDU.pairingPublicKey(x: ByteSlice(key.x.reversed()), y: ByteSlice(key.y.reversed()))
+    for role in [Link.Role.central, .peripheral] {
+      var idle = SecurityPair()
+      idle.deliver(pdu, to: role)
+      idle.run()
+      expectFailed(idle, .unspecifiedReason, by: role)
+      #expect(idle[role].events.isEmpty)
+
+      var legacy = passkeyPair(.never)
+      legacy.central.user.types = false
+      legacy.secure(.central)
+      legacy.deliver(pdu, to: role)
+      legacy.run()
+      expectFailed(legacy, .unspecifiedReason, by: role)
+      #expect(legacy[role].failures == [.refused(.unspecifiedReason)])
+    }
+  }
+
+  @Test("P2 A public key that is no point of the curve ends in DHKey Check Failed, and nothing is made of it")
+  func invalidCurve() {
+    let key = P256KeyPair.debug.publicKey
+    let points: [([UInt8], [UInt8])] = [
+      ([UInt8](repeating: 0, count: 32), [UInt8](repeating: 0, count: 32)),
+      (Array(key.x.dropLast()) + [1], key.y),
+      ([UInt8](repeating: 0xFF, count: 32), [UInt8](repeating: 0xFF, count: 32)),
+    ]
+    for role in [Link.Role.central, .peripheral] {
+      for point in points { expectRefused(role) { _, _ in (point.0, point.1) } }
+      // The X of the peer's own key with another Y: CVE-2018-5383.
+      expectRefused(role) { x, _ in (x, [UInt8](repeating: 0, count: 32)) }
+      expectRefused(role) { x, y in (x, Array(y.dropLast()) + [y[31] ^ 1]) }
+    }
+  }
+
+  private func expectRefused(_ role: Link.Role, _ point: @escaping ([UInt8], [UInt8]) -> ([UInt8], [UInt8])) {
+    var pair = SecurityPair()
+    pair.change = { sender, pdu in
+      guard sender != role, case .pairingPublicKey(let x, let y) = pdu else { return pdu }
+      let new = point(x.bytes.reversed(), y.bytes.reversed())
+      return .pairingPublicKey(x: ByteSlice(new.0.reversed()), y: ByteSlice(new.1.reversed()))
+    }
+    pair.secure(.central)
+    expectFailed(pair, .dhKeyCheckFailed, by: role)
+    // A responder has given no key of its own away by then.
+    #expect(role == .central || !pair.peripheral.codes.contains(.pairingPublicKey))
+  }
+
+  @Test("P3 This device's own public key, thrown back, ends the pairing, whatever its Y", arguments: [true, false])
+  func reflectedKey(withY isSame: Bool) {
+    var pair = SecurityPair()
+    var own: SMP.PDU?
+    pair.change = { sender, pdu in
+      guard case .pairingPublicKey(let x, let y) = pdu else { return pdu }
+      if sender == .central {
+        own = pdu
+        return pdu
+      }
+      guard case .pairingPublicKey(let ownX, let ownY)? = own else { return nil }
+      _ = (x, y)
+      return .pairingPublicKey(x: ownX, y: isSame ? ownY : Self.minus(ownY))
+    }
+    pair.secure(.central)
+    expectFailed(pair, .unspecifiedReason, by: .central)
+  }
+
+  /// The Y of the other point with the same X.
+  private static func minus(_ y: ByteSlice) -> ByteSlice {
+    let prime: [UInt8] =
+      [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 12) + [UInt8](repeating: 0xFF, count: 12)
+    var borrow = 0
+    var result = [UInt8](repeating: 0, count: 32)
+    for index in 0..<32 {
+      let difference = Int(prime[31 - index]) - Int(y[index]) - borrow
+      borrow = difference < 0 ? 1 : 0
+      result[index] = UInt8(truncatingIfNeeded: difference)
+    }
+    return ByteSlice(result)
+  }
+
+  @Test("P3 Confirm and random values, thrown back, pass neither in LE legacy pairing nor in a round of a passkey")
+  func reflectedValues() {
+    expectNotReflected(.never, .central)
+    expectNotReflected(.preferred, .central)
+    expectNotReflected(.preferred, .peripheral)
+  }
+
+  private func expectNotReflected(_ mode: PairingPolicy.SecureConnections, _ victim: Link.Role) {
+    var pair = passkeyPair(mode)
+    var last: [SMP.Code: SMP.PDU] = [:]
+    pair.change = { sender, pdu in
+      guard [.pairingConfirm, .pairingRandom].contains(pdu.code) else { return pdu }
+      if sender == victim { last[pdu.code] = pdu }
+      return sender == victim ? pdu : last[pdu.code] ?? pdu
+    }
+    pair.secure(.central)
+    expectFailed(pair, .confirmValueFailed, by: victim)
+  }
+
+  @Test("P3 The debug key is refused, but where the policy takes it")
+  func debugKey() {
+    for isTaken in [false, true] {
+      var pair = SecurityPair()
+      pair.peripheral.context.policy.acceptsDebugKeys = isTaken
+      pair.peripheral.user.allows = nil
+      pair.secure(.central)
+      let key = P256KeyPair.debug.publicKey
+      var other = pair
+      other.change = { sender, pdu in
+        guard sender == .central, case .pairingPublicKey = pdu else { return pdu }
+        return .pairingPublicKey(x: ByteSlice(key.x.reversed()), y: ByteSlice(key.y.reversed()))
+      }
+      other.reconnect(keeping: false)
+      other.pass(.seconds(10))
+      other.peripheral.user.allows = true
+      other.secure(.central)
+      if isTaken {
+        #expect(other.peripheral.codes.contains(.pairingPublicKey))
+      } else {
+        expectFailed(other, .authenticationRequirements, by: .peripheral)
+      }
+    }
+  }
+
+  // MARK: Key sizes
+
+  @Test("P4 Keys that are shorter than the policy wants are refused, by either role", arguments: [UInt8](7...15))
+  func shortKeys(size: UInt8) {
+    for role in [Link.Role.central, .peripheral] {
+      var pair = SecurityPair()
+      pair[role].context.policy.keySizes = 7...size
+      pair.secure(.central)
+      let other: Link.Role = role == .central ? .peripheral : .central
+      expectFailed(pair, .encryptionKeySize, by: other)
+
+      var lenient = SecurityPair()
+      lenient[role].context.policy.keySizes = 7...size
+      lenient[other].context.policy.keySizes = 7...16
+      lenient.secure(.central)
+      #expect(lenient.central.manager.security.keySize == size)
+      #expect(lenient.keys.allSatisfy { $0.bytes.prefix(16 - Int(size)).allSatisfy { $0 == 0 } })
+    }
+  }
+
+  @Test(
+    "S12 Key sizes that can't be are refused, in a request as in a response, and no key is given afterwards",
+    arguments: [UInt8(0), 1, 6, 17, 253, 255])
+  func impossibleKeySizes(size: UInt8) {
+    let expected: SMP.FailureReason = size < 7 ? .encryptionKeySize : .invalidParameters
+    for code in [SMP.Code.pairingRequest, .pairingResponse] {
+      var pair = SecurityPair()
+      pair.change = { _, pdu in
+        switch pdu {
+        case .pairingRequest(var features) where code == .pairingRequest:
+          features.maximumEncryptionKeySize = size
+          return .pairingRequest(features)
+        case .pairingResponse(var features) where code == .pairingResponse:
+          features.maximumEncryptionKeySize = size
+          return .pairingResponse(features)
+        default: return pdu
+        }
+      }
+      pair.secure(.central)
+      expectFailed(pair, expected, by: code == .pairingRequest ? .peripheral : .central)
+      #expect(pair.peripheral.manager.longTermKey(random: 0, diversifier: 0, pair.peripheral.context) == nil)
+    }
+  }
+
+  // MARK: Values
+
+  @Test(
+    "P5 A random value that does not belong to the confirm value ends the pairing; the round is not repeated",
+    arguments: [PairingPolicy.SecureConnections.never, .preferred], [Link.Role.central, .peripheral])
+  func wrongRandom(mode: PairingPolicy.SecureConnections, victim: Link.Role) {
+    for isPasskey in [true, false] {
+      var pair =
+        isPasskey ? passkeyPair(mode) : SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: mode))
+      pair.change = { sender, pdu in
+        sender != victim && pdu.code == .pairingRandom ? .pairingRandom(Self.junk16) : pdu
+      }
+      pair.secure(.central)
+      // Just Works of LE Secure Connections: the responder has no commitment to check, and sees it by the check value.
+      let isLate = mode == .preferred && !isPasskey && victim == .peripheral
+      #expect(pair.keys.isEmpty && pair[victim].outcomes.isEmpty && pair.stillPairs())
+      if isLate {
+        #expect(pair.central.refusals + pair.peripheral.refusals == [.dhKeyCheckFailed])
+      } else {
+        #expect(pair[victim].refusals == [.confirmValueFailed])
+      }
+    }
+  }
+
+  @Test(
+    "P5 A random value before the confirm value is answered with Unspecified Reason",
+    arguments: [PairingPolicy.SecureConnections.never, .preferred])
+  func randomFirst(mode: PairingPolicy.SecureConnections) {
+    var pair = passkeyPair(mode)
+    pair.change = { sender, pdu in
+      sender == .central && pdu.code == .pairingConfirm ? .pairingRandom(Self.junk16) : pdu
+    }
+    pair.secure(.central)
+    expectFailed(pair, .unspecifiedReason, by: .peripheral)
+  }
+
+  @Test("P5 P16 Each round of a passkey has a nonce of its own, however often the peer repeats its own")
+  func freshNonces() {
+    var pair = passkeyPair()
+    pair.secure(.central)
+    for side in [pair.central, pair.peripheral] {
+      let nonces = side.sent.compactMap { if case .pairingRandom(let value) = $0 { value } else { nil } }
+      #expect(nonces.count == 20 && Set(nonces).count == 20)
+      let confirms = side.sent.compactMap { if case .pairingConfirm(let value) = $0 { value } else { nil } }
+      #expect(Set(confirms).count == 20)
+    }
+  }
+
+  @Test("P16 Two pairings have different key pairs and nonces")
+  func freshKeys() {
+    var pair = SecurityPair()
+    pair.secure(.central)
+    let first = pair.central.sent + pair.peripheral.sent
+    pair.reconnect(keeping: false)
+    pair.secure(.central)
+    let second = pair.central.sent + pair.peripheral.sent
+    for code in [SMP.Code.pairingPublicKey, .pairingRandom, .pairingConfirm, .pairingDHKeyCheck, .signingInformation] {
+      #expect(Set((first + second).filter { $0.code == code }).count == 2 * first.count { $0.code == code })
+    }
+  }
+
+  @Test("P6 Values of another method than the one that was agreed on end the pairing")
+  func methodConfusion() {
+    var pair = SecurityPair(
+      central: PairingPolicy(.displayYesNo, authenticated: true), peripheral: PairingPolicy(.keyboardDisplay))
+    pair.change = { sender, pdu in
+      sender == .central && pdu.code == .pairingRandom ? .pairingConfirm(Self.junk16) : pdu
+    }
+    pair.secure(.central)
+    expectFailed(pair, .unspecifiedReason, by: .peripheral)
+    #expect(pair.peripheral.prompts.isEmpty)
+  }
+
+  @Test("P6 Capabilities that were changed on the way show in the check values")
+  func changedCapabilities() {
+    var pair = SecurityPair(
+      central: PairingPolicy(.displayYesNo, authenticated: true), peripheral: PairingPolicy(.displayYesNo))
+    pair.change = { _, pdu in
+      switch pdu {
+      case .pairingRequest(var features):
+        features.ioCapability = .noInputNoOutput
+        return .pairingRequest(features)
+      case .pairingResponse(var features):
+        features.ioCapability = .noInputNoOutput
+        return .pairingResponse(features)
+      default: return pdu
+      }
+    }
+    pair.secure(.central)
+    #expect(pair.keys.isEmpty && pair.central.outcomes.isEmpty && pair.peripheral.outcomes.isEmpty)
+    #expect((pair.central.refusals + pair.peripheral.refusals) == [.dhKeyCheckFailed])
+  }
+
+  // MARK: Keys out of order
+
+  @Test(
+    "S13 S14 No key is given in any state but the one that waits for it",
+    arguments: [PairingPolicy.SecureConnections.never, .preferred])
+  func keysOutOfOrder(mode: PairingPolicy.SecureConnections) {
+    for isPasskey in [false, true] {
+      var pair =
+        isPasskey ? passkeyPair(mode) : SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: mode))
+      pair.central.tell { $0.secure(.encrypted, at: .zero, &$1) }
+      var given = 0
+      var isGoingOn = true
+      while isGoingOn, pair.keys.isEmpty {
+        var side = pair.peripheral
+        for (random, diversifier) in [(0, 0), (1, 0), (0, 1)] as [(UInt64, UInt16)] {
+          guard let key = side.manager.longTermKey(random: random, diversifier: diversifier, side.context) else {
+            continue
+          }
+          given += 1
+          #expect(random == 0 && diversifier == 0 && key != .zero)
+          // The initiator's last word came before: its random value, or its check value.
+          #expect(pair.central.codes.last == (mode == .never ? .pairingRandom : .pairingDHKeyCheck))
+        }
+        isGoingOn = pair.step()
+      }
+      #expect(given > 0)
+      pair.run()
+      #expect(pair.keys.count == 1 && pair.peripheral.outcomes.count == 1)
+    }
+  }
+
+  @Test("S13 After a pairing without a bond there is no key for another encryption")
+  func staleKeys() {
+    for mode in [PairingPolicy.SecureConnections.never, .preferred] {
+      var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: mode, bonding: false))
+      pair.secure(.central)
+      #expect(pair.peripheral.manager.longTermKey(random: 0, diversifier: 0, pair.peripheral.context) == nil)
+      pair.reconnect()
+      #expect(pair.peripheral.manager.longTermKey(random: 0, diversifier: 0, pair.peripheral.context) == nil)
+    }
+  }
+
+  @Test(
+    "S14 A wrong check value ends in DHKey Check Failed, and there is no key",
+    arguments: [Link.Role.central, .peripheral])
+  func wrongCheck(victim: Link.Role) {
+    var pair = SecurityPair()
+    pair.change = { sender, pdu in
+      sender != victim && pdu.code == .pairingDHKeyCheck ? .pairingDHKeyCheck(Self.zero16) : pdu
+    }
+    pair.secure(.central)
+    expectFailed(pair, .dhKeyCheckFailed, by: victim)
+    #expect(pair.peripheral.manager.longTermKey(random: 0, diversifier: 0, pair.peripheral.context) == nil)
+  }
+}

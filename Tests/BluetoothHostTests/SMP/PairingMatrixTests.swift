@@ -1,0 +1,115 @@
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@Suite("Pairing: all combinations") struct PairingMatrixTests {
+  /// What is expected, from Table 2.8 of Vol 3, Part H, written down once more: one row for each responder, in it a letter
+  /// for each initiator, both in the order of `capabilities`. J: Just Works, C: numeric comparison, I: the initiator shows
+  /// a passkey, R: the responder does, B: both type it.
+  private static let legacy = ["JJRJR", "JJRJR", "IIBJI", "JJJJJ", "IIRJI"]
+  private static let secureConnections = ["JJRJR", "JCRJC", "IIBJI", "JJJJJ", "ICRJC"]
+  private static let capabilities: [SMP.IOCapability] = [
+    .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
+  ]
+
+  struct Case: CustomTestStringConvertible {
+    var initiator: Int
+    var responder: Int
+    var isSecureConnections: Bool
+
+    var testDescription: String {
+      "\(capabilities[initiator]), \(capabilities[responder])\(isSecureConnections ? ", Secure Connections" : "")"
+    }
+
+    /// With protection against a man in the middle, and without.
+    func expected(_ isProtected: Bool) -> Character {
+      guard isProtected else { return "J" }
+      let table = isSecureConnections ? PairingMatrixTests.secureConnections : PairingMatrixTests.legacy
+      return Array(table[responder])[initiator]
+    }
+  }
+
+  static let cases = (0..<5).flatMap { initiator in
+    (0..<5).flatMap { responder in
+      [false, true].map { Case(initiator: initiator, responder: responder, isSecureConnections: $0) }
+    }
+  }
+
+  @Test(
+    "Whoever starts and whatever is asked for, both have the method, the key and the bond that the tables say",
+    arguments: cases)
+  func matrix(_ parameters: Case) throws {
+    for bits in 0..<16 {
+      let (central, peripheral) = (bits & 1 != 0, bits & 2 != 0)
+      try check(
+        parameters, asking: (central, peripheral), bonding: bits & 4 != 0,
+        starter: bits & 8 != 0 ? .central : .peripheral)
+    }
+  }
+
+  private func check(_ parameters: Case, asking: (Bool, Bool), bonding: Bool, starter: Link.Role) throws {
+    let mode: PairingPolicy.SecureConnections = parameters.isSecureConnections ? .preferred : .never
+    var pair = SecurityPair(
+      central: PairingPolicy(
+        Self.capabilities[parameters.initiator], authenticated: asking.0, secureConnections: mode, bonding: bonding),
+      peripheral: PairingPolicy(
+        Self.capabilities[parameters.responder], authenticated: asking.1, bonding: bonding))
+    pair.secure(starter)
+
+    let expected = parameters.expected(asking.0 || asking.1)
+    let central = try #require(pair.central.outcomes.first, "\(parameters), \(asking): \(pair.central.failures)")
+    let peripheral = try #require(pair.peripheral.outcomes.first)
+    for outcome in [central, peripheral] {
+      let method: PairingMethod = expected == "J" ? .justWorks : expected == "C" ? .numericComparison : .passkeyEntry
+      #expect(outcome.method == method)
+      #expect(outcome.isSecureConnections == parameters.isSecureConnections)
+      #expect(outcome.keySize == 16)
+      #expect((outcome.bond != nil) == bonding)
+    }
+    checkPrompts(pair.central.prompts, expected, shows: "I")
+    checkPrompts(pair.peripheral.prompts, expected, shows: "R")
+    #expect(pair.central.prompts.filter(\.isComparison) == pair.peripheral.prompts.filter(\.isComparison))
+
+    let level: LinkSecurity.Level = expected == "J" ? .encrypted : .authenticated
+    for side in [pair.central, pair.peripheral] {
+      #expect(side.manager.security.level == level)
+      #expect(side.manager.security.keySize == 16)
+      #expect(side.manager.security.isBonded == bonding)
+      #expect(side.failures.isEmpty && side.refusals.isEmpty)
+      #expect(side.events.last != .prompt(.allow) && side.manager.prompt == nil)
+    }
+    #expect(pair.keys.count == 1 && pair.mismatches == 0 && pair.keys[0] != .zero)
+    if let one = central.bond, let other = peripheral.bond { checkBonds(one, other, parameters, level, pair.keys[0]) }
+    #expect((pair.peripheral.codes.first == .securityRequest) == (starter == .peripheral))
+  }
+
+  private func checkPrompts(_ prompts: [PairingPrompt], _ expected: Character, shows: Character) {
+    switch expected {
+    case "J": #expect(prompts == [.allow])
+    case "C": #expect(prompts.count == 1 && prompts.allSatisfy(\.isComparison))
+    case shows: #expect(prompts.count == 1 && prompts.allSatisfy(\.isShown))
+    default: #expect(prompts == [.enterPasskey])
+    }
+  }
+
+  private func checkBonds(
+    _ central: Bond, _ peripheral: Bond, _ parameters: Case, _ level: LinkSecurity.Level, _ key: Block
+  ) {
+    #expect(central.identity == SecurityPair.identities.peripheral)
+    #expect(peripheral.identity == SecurityPair.identities.central)
+    #expect(central.level == level && peripheral.level == level)
+    #expect(central.key == peripheral.key && (central.key?.value == key) == parameters.isSecureConnections)
+    #expect(central.peerKey == peripheral.ownKey && central.ownKey == peripheral.peerKey)
+    #expect((central.peerKey != nil) == !parameters.isSecureConnections)
+    #expect(central.peerIdentityKey == Block(high: 0x1234, low: 2))
+    #expect(peripheral.peerIdentityKey == Block(high: 0x1234, low: 1))
+    #expect(central.signatureMaker?.key == peripheral.signatureVerifier?.key && central.signatureMaker != nil)
+    #expect(peripheral.signatureMaker?.key == central.signatureVerifier?.key && peripheral.signatureMaker != nil)
+  }
+}
+
+extension PairingPrompt {
+  var isComparison: Bool { if case .compare = self { true } else { false } }
+  var isShown: Bool { if case .show = self { true } else { false } }
+}
