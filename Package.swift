@@ -153,6 +153,7 @@ if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
     ("advertising-data", ["BluetoothWire"]),
     ("att-client", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
     ("att-server", ["BluetoothHost", "BluetoothWire"]),
+    ("security-manager", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
   ]
   for target in fuzzTargets {
     package.targets.append(
