@@ -9,7 +9,7 @@ package struct RepeatedAttempts: Hashable, Sendable {
   }
 
   /// How many peers are remembered; of more, those that would be let in first are forgotten.
-  static let maximumCount = 64
+  package static let maximumCount = 64
   /// How long a peer waits after its first failure.
   static let firstWait = TimeSpan.seconds(1)
   static let longestWait = TimeSpan.seconds(600)
@@ -25,7 +25,7 @@ package struct RepeatedAttempts: Hashable, Sendable {
     entries.contains { $0.peer == peer && now < $0.isHeldUntil }
   }
 
-  mutating func failed(_ peer: DeviceAddress, at now: Instant) {
+  package mutating func failed(_ peer: DeviceAddress, at now: Instant) {
     entries.removeAll { $0.isHeldUntil + Self.memory <= now }
     var failures = 1
     if let index = entries.firstIndex(where: { $0.peer == peer }) {
@@ -42,7 +42,7 @@ package struct RepeatedAttempts: Hashable, Sendable {
     entries.append(Entry(peer: peer, failures: failures, isHeldUntil: now + wait))
   }
 
-  mutating func succeeded(_ peer: DeviceAddress) {
+  package mutating func succeeded(_ peer: DeviceAddress) {
     entries.removeAll { $0.peer == peer }
   }
 }

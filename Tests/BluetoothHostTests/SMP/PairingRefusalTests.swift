@@ -90,7 +90,7 @@ import Testing
     #expect(other.peripheral.failures == [.refusedByPeer(.pairingNotSupported)])
   }
 
-  @Test("Secure connections only: LE legacy pairing is refused with Authentication Requirements")
+  @Test("P6 Secure connections only: LE legacy pairing is refused with Authentication Requirements")
   func secureConnectionsOnly() {
     var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: .never))
     pair.peripheral.context.policy.secureConnections = .only

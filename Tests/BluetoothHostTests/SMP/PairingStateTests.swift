@@ -102,6 +102,25 @@ import Testing
     #expect(states > 2)
   }
 
+  @Test("P13 Unknown opcodes of any length are ignored, and known ones of a wrong length are Invalid Parameters")
+  func opcodes() {
+    let lengths = Dictionary(uniqueKeysWithValues: Self.pdus.map { ($0.code, SecurityPair().encoded($0).count) })
+    let pair = SecurityPair()
+    for opcode in UInt8.min...UInt8.max {
+      let code = SMP.Code(rawValue: opcode)
+      for count in 1...66 where code == nil || lengths[code ?? .pairingFailed] != count {
+        var copy = pair
+        for role in [Link.Role.central, .peripheral] {
+          copy.deliver(ByteSlice([opcode] + [UInt8](repeating: 0xFF, count: count - 1)), to: role)
+          let isSilent = code == nil || code == .pairingFailed
+          #expect(answer(copy, role) == (isSilent ? [] : [.pairingFailed(.invalidParameters)]))
+          #expect(copy[role].events.isEmpty)
+        }
+      }
+    }
+    #expect(pair.stillPairs())
+  }
+
   /// Sends everything to `role` in this state, each to a copy of its own.
   private func attack(_ pair: SecurityPair, _ role: Link.Role, _ whole: SecurityPair) {
     let other: Link.Role = role == .central ? .peripheral : .central
