@@ -22,19 +22,20 @@ package enum DecodingError: Error, Hashable, Sendable {
 /// Takes fields off the front of a `ByteSlice`. Every access is checked: octets from outside give a value or an error,
 /// never a trap.
 package struct ByteReader {
-  let slice: ByteSlice
-  var position = 0
+  private(set) var slice: ByteSlice
+  private(set) var position = 0
 
   package init(_ slice: ByteSlice) { self.slice = slice }
 
   /// The octets not yet taken.
   package var remaining: Int { slice.count - position }
 
-  package mutating func uint8() throws(DecodingError) -> UInt8 { try integer() }
+  // Inlined in the codecs, of which they are the most frequent calls.
+  @inline(__always) package mutating func uint8() throws(DecodingError) -> UInt8 { try integer() }
   package mutating func int8() throws(DecodingError) -> Int8 { try integer() }
-  package mutating func uint16() throws(DecodingError) -> UInt16 { try integer() }
+  @inline(__always) package mutating func uint16() throws(DecodingError) -> UInt16 { try integer() }
   package mutating func uint32() throws(DecodingError) -> UInt32 { try integer() }
-  package mutating func uint64() throws(DecodingError) -> UInt64 { try integer() }
+  @inline(__always) package mutating func uint64() throws(DecodingError) -> UInt64 { try integer() }
 
   /// A number of three octets.
   package mutating func uint24() throws(DecodingError) -> UInt32 {
@@ -52,8 +53,10 @@ package struct ByteReader {
 
   /// All that is left.
   package mutating func rest() -> ByteSlice {
-    defer { position = slice.count }
-    return slice[position..<slice.count]
+    // Moved on to the caller: that is cheaper than one more reference to the storage.
+    let whole = exchange(&slice, with: ByteSlice())
+    let start = exchange(&position, with: 0)
+    return ByteSlice(storage: whole.storage, start: Int(whole.start) + start, count: whole.count - start)
   }
 
   /// Throws `excess` unless everything was taken.

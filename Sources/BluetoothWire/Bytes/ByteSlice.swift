@@ -58,6 +58,13 @@ package struct ByteSlice: Sendable {
     return pointer.unsafelyUnwrapped[index]
   }
 
+  /// The little-endian number at `index`, which the caller knows to be inside.
+  @inline(__always)
+  func integer<T: FixedWidthInteger>(at index: Int) -> T {
+    precondition(index >= 0 && index <= count - MemoryLayout<T>.size, "number at \(index) of a slice of \(count)")
+    return T(littleEndian: UnsafeRawPointer(pointer.unsafelyUnwrapped + index).loadUnaligned(as: T.self))
+  }
+
   /// The part in `range`, which the caller knows to be inside.
   package subscript(range: Range<Int>) -> ByteSlice {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "octets \(range) of a slice of \(count)")

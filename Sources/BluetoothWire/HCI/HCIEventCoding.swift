@@ -1,7 +1,7 @@
 extension HCI.Event {
   /// What an Event packet tells. Codes and subevents that have no case give `unknown` and `unknownLE`; octets after the
   /// last field are not looked at, so that later versions of an event can be read.
-  package init(code: UInt8, parameters: ByteSlice) throws(DecodingError) {
+  package init(code: UInt8, parameters: consuming ByteSlice) throws(DecodingError) {
     var reader = ByteReader(parameters)
     switch code {
     case HCI.EventCode.disconnectionComplete:
@@ -36,10 +36,12 @@ extension HCI.Event {
     case HCI.EventCode.authenticatedPayloadTimeoutExpired:
       self = .authenticatedPayloadTimeoutExpired(try HCI.ConnectionHandle(from: &reader))
     case HCI.EventCode.leMeta: self = try Self.lowEnergy(subevent: try reader.uint8(), &reader)
-    default: self = .unknown(code: code, parameters)
+    default: self = .unknown(code: code, reader.rest())
     }
   }
 
+  // Inlined: the event would be copied on its way back.
+  @inline(__always)
   private static func lowEnergy(subevent: UInt8, _ reader: inout ByteReader) throws(DecodingError) -> Self {
     switch subevent {
     case HCI.SubeventCode.connectionComplete:
