@@ -1,4 +1,5 @@
-/// 128 bits, most significant octet first, as the Core Specification prints keys and values.
+/// 128 bits, most significant octet first, as the Core Specification prints keys and values. No description shows them, for they
+/// may be a key.
 package struct Block: Hashable, Sendable {
   /// The first eight octets as they are printed.
   package var high: UInt64
@@ -29,6 +30,12 @@ package struct Block: Hashable, Sendable {
   package var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 
   static func ^ (left: Block, right: Block) -> Block { Block(high: left.high ^ right.high, low: left.low ^ right.low) }
+}
+
+extension Block: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  package var description: String { "128 bits" }
+  package var debugDescription: String { description }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension FixedWidthInteger {

@@ -33,3 +33,10 @@ package struct IdentityResolvingKey: Sendable {
     }
   }
 }
+
+extension IdentityResolvingKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Without the key.
+  package var description: String { "an Identity Resolving Key" }
+  package var debugDescription: String { description }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}

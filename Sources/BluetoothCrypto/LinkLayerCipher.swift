@@ -130,3 +130,10 @@ package struct LinkLayerCipher: Sendable {
 
   private func encrypted(_ block: UInt128) -> UInt128 { AES128.encrypt(block, key: key) }
 }
+
+extension LinkLayerCipher: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Without the key.
+  package var description: String { "a session of AES-CCM" }
+  package var debugDescription: String { description }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}

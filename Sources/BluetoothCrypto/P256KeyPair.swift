@@ -55,3 +55,10 @@ package struct P256KeyPair {
     return secret.withUnsafeBytes { [UInt8]($0) }
   }
 }
+
+extension P256KeyPair: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Without the key.
+  package var description: String { "a key pair on P-256" }
+  package var debugDescription: String { description }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -8,7 +8,7 @@ struct Encryption {
     /// Rand and EDIV, by which the other host finds the key.
     var random: UInt64
     var encryptedDiversifier: UInt16
-    var longTermKey: UInt128
+    var longTermKey: Secret<UInt128>
   }
 
   /// What this device waits for.

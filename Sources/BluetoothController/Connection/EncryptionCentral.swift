@@ -38,8 +38,8 @@ extension Connection {
       send(.pauseEncRsp, in: pool)
       requestEncryption(request, in: pool)
     case (.encRsp(let theirs), .response(let request, let own)):
-      encryption.session = EncryptionSession(
-        longTermKey: request.longTermKey, central: own, peripheral: theirs, role: .central, pool: pool)
+      beginSession(
+        LL.SessionKeys(longTermKey: request.longTermKey, central: own, peripheral: theirs), at: now, into: &output)
       encryption.phase = .startRequest
     case (.startEncReq, .startRequest):
       encryption.session?.encrypts = true

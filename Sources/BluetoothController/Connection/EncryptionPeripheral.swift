@@ -38,13 +38,13 @@ extension Connection {
   }
 
   /// The host has the key.
-  mutating func takeLongTermKey(_ key: UInt128, at now: Instant, in pool: PacketPool) {
+  mutating func takeLongTermKey(_ key: Secret<UInt128>, at now: Instant, into output: inout HostOutput) {
     guard case .longTermKey(let central, let peripheral) = encryption.phase else { return }
-    encryption.session = EncryptionSession(
-      longTermKey: key, central: central, peripheral: peripheral, role: .peripheral, pool: pool)
+    beginSession(
+      LL.SessionKeys(longTermKey: key, central: central, peripheral: peripheral), at: now, into: &output)
     encryption.phase = .startConfirmation
     encryption.deadline = now + ControlProcedures.timeout
-    send(.startEncReq, meaning: .encryptionStart, in: pool)
+    send(.startEncReq, meaning: .encryptionStart, in: output.pool)
     schedule.hasten(at: now)
   }
 

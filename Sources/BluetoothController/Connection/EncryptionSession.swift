@@ -17,16 +17,12 @@ struct EncryptionSession {
   /// Whether what comes from now on has to be encrypted.
   var decrypts = false
 
-  /// - Parameters:
-  ///   - central: what LL_ENC_REQ has told.
-  ///   - peripheral: what LL_ENC_RSP has told.
-  init(
-    longTermKey: UInt128, central: LL.SessionPart, peripheral: LL.SessionPart, role: Connection.Role, pool: PacketPool
-  ) {
+  init(_ keys: LL.SessionKeys, role: Connection.Role, pool: PacketPool) {
     cipher = LinkLayerCipher(
-      longTermKey: Block(longTermKey),
-      diversifier: Block(high: peripheral.diversifier, low: central.diversifier),
-      initializationVector: UInt64(peripheral.initializationVector) << 32 | UInt64(central.initializationVector))
+      longTermKey: Block(keys.longTermKey.value),
+      diversifier: Block(high: keys.peripheral.diversifier, low: keys.central.diversifier),
+      initializationVector: UInt64(keys.peripheral.initializationVector) << 32
+        | UInt64(keys.central.initializationVector))
     (own, peer) = role == .central ? (.central, .peripheral) : (.peripheral, .central)
     self.pool = pool
   }

@@ -8,7 +8,7 @@ extension Controller {
     switch command {
     case .leRand: .leRand(random.next())
     case .leEncrypt(let key, let plaintext):
-      .leEncrypt(UInt128(AES128.encrypt(Block(plaintext), key: Block(key))))
+      .leEncrypt(UInt128(AES128.encrypt(Block(plaintext.value), key: Block(key.value))))
     default: nil
     }
   }

@@ -13,7 +13,7 @@ extension Controller {
     switch command {
     case .leLongTermKeyRequestReply(let handle, let key):
       return answerLongTermKeyRequest(handle) { connection, output in
-        connection.takeLongTermKey(key, at: now, in: output.pool)
+        connection.takeLongTermKey(key, at: now, into: &output)
       }
     case .leLongTermKeyRequestNegativeReply(let handle):
       return answerLongTermKeyRequest(handle) { connection, output in

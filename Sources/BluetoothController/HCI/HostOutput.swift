@@ -8,6 +8,8 @@ struct HostOutput {
   var eventMaskPage2 = HCI.EventMaskPage2()
   var leEventMask = HCI.LEEventMask.initial
   let pool: PacketPool
+  /// Who is told the keys of encrypted sessions; nil: nobody. No part of the host, so a reset leaves it.
+  var sessions: (any SessionObserver)?
   /// nil: the host takes all that comes.
   private var flow: HostFlowControl?
   /// The form of Connection Complete that came with privacy exists.

@@ -6,7 +6,7 @@ extension Controller {
     switch command {
     case .leAddDeviceToResolvingList(let peer, let peerIRK, let localIRK):
       return .status(
-        changeResolvingList { $0.add(peer, peerIRK: peerIRK, localIRK: localIRK) })
+        changeResolvingList { $0.add(peer, peerIRK: peerIRK.value, localIRK: localIRK.value) })
     case .leRemoveDeviceFromResolvingList(let peer): return .status(changeResolvingList { $0.remove(peer) })
     case .leClearResolvingList:
       return .status(

@@ -26,7 +26,7 @@ struct ResolvingList {
 
   private struct Entry {
     let identity: DeviceAddress
-    let peerValue: UInt128
+    let peerValue: Secret<UInt128>
     let peerKey: IdentityResolvingKey?
     let localKey: IdentityResolvingKey?
     var usesDevicePrivacy = false
@@ -62,12 +62,12 @@ struct ResolvingList {
   /// Adds a device: neither it nor its key may be there already.
   mutating func add(_ peer: HCI.PeerAddress, peerIRK: UInt128, localIRK: UInt128) -> HCI.ErrorCode {
     guard peer.type <= 1, let identity = peer.deviceAddress, index(of: identity) == nil,
-      peerIRK == 0 || !entries.contains(where: { $0.peerValue == peerIRK })
+      peerIRK == 0 || !entries.contains(where: { $0.peerValue.value == peerIRK })
     else { return .invalidHCICommandParameters }
     guard entries.count < Self.capacity else { return .memoryCapacityExceeded }
     entries.append(
       Entry(
-        identity: identity, peerValue: peerIRK, peerKey: IdentityResolvingKey(Block(peerIRK)),
+        identity: identity, peerValue: Secret(peerIRK), peerKey: IdentityResolvingKey(Block(peerIRK)),
         localKey: IdentityResolvingKey(Block(localIRK))))
     strangers.removeAll()
     return .success

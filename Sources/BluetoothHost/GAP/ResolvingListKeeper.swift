@@ -4,17 +4,27 @@ import BluetoothWire
 package struct HostIdentity: Hashable, Sendable {
   /// What the device is called, whatever addresses it uses.
   package var address: DeviceAddress
-  /// What its private addresses are made with; 0: it has none.
-  package var peerKey: UInt128
-  /// What this device's private addresses are made with for it; 0: none.
-  package var localKey: UInt128
+  private var peerSecret: Secret<UInt128>
+  private var localSecret: Secret<UInt128>
   /// The device may use its identity address although it has private ones: device privacy mode · Vol 6, Part B, 4.7.
   package var isDevicePrivacy: Bool
+
   package init(address: DeviceAddress, peerKey: UInt128, localKey: UInt128, isDevicePrivacy: Bool = false) {
     self.address = address
-    self.peerKey = peerKey
-    self.localKey = localKey
+    peerSecret = Secret(peerKey)
+    localSecret = Secret(localKey)
     self.isDevicePrivacy = isDevicePrivacy
+  }
+
+  /// What its private addresses are made with; 0: it has none.
+  package var peerKey: UInt128 {
+    get { peerSecret.value }
+    set { peerSecret.value = newValue }
+  }
+  /// What this device's private addresses are made with for it; 0: none.
+  package var localKey: UInt128 {
+    get { localSecret.value }
+    set { localSecret.value = newValue }
   }
 }
 

@@ -43,13 +43,13 @@ struct KeyExchange {
     guard expected.first == pdu.code else { throw .unspecifiedReason }
     expected.removeFirst()
     switch pdu {
-    case .encryptionInformation(let key): peerValue = try Block(onAir: key)
+    case .encryptionInformation(let key): peerValue = try Block(onAir: key.value)
     case .centralIdentification(let ediv, let rand):
       guard peerValue.shortened(to: agreement.keySize) != .zero else { throw .keyRejected }
       peerKey = agreement.longTermKey(peerValue, diversifier: ediv, random: rand)
-    case .identityInformation(let key): identityKey = try Block(onAir: key)
+    case .identityInformation(let key): identityKey = try Block(onAir: key.value)
     case .identityAddressInformation(let address): try take(address, known: known, context)
-    case .signingInformation(let key): peerSigningKey = try Block(onAir: key)
+    case .signingInformation(let key): peerSigningKey = try Block(onAir: key.value)
     default: throw .unspecifiedReason
     }
     if expected.isEmpty, !hasSent { sendKeys(&context, &output) }

@@ -93,13 +93,14 @@ extension HCI {
     /// LE Read Remote Features · 7.8.21
     case leReadRemoteFeatures(ConnectionHandle)
     /// LE Encrypt · 7.8.22
-    case leEncrypt(key: UInt128, plaintext: UInt128)
+    case leEncrypt(key: Secret<UInt128>, plaintext: Secret<UInt128>)
     /// LE Rand · 7.8.23
     case leRand
     /// LE Enable Encryption · 7.8.24
-    case leEnableEncryption(ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16, longTermKey: UInt128)
+    case leEnableEncryption(
+      ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16, longTermKey: Secret<UInt128>)
     /// LE Long Term Key Request Reply · 7.8.25
-    case leLongTermKeyRequestReply(ConnectionHandle, longTermKey: UInt128)
+    case leLongTermKeyRequestReply(ConnectionHandle, longTermKey: Secret<UInt128>)
     /// LE Long Term Key Request Negative Reply · 7.8.26
     case leLongTermKeyRequestNegativeReply(ConnectionHandle)
     /// LE Read Supported States · 7.8.27
@@ -119,7 +120,7 @@ extension HCI {
     /// LE Generate DHKey [v1] · 7.8.37; the coordinates X and Y, 32 octets each, least significant octet first.
     case leGenerateDHKey(ByteSlice)
     /// LE Add Device To Resolving List · 7.8.38
-    case leAddDeviceToResolvingList(PeerAddress, peerIRK: UInt128, localIRK: UInt128)
+    case leAddDeviceToResolvingList(PeerAddress, peerIRK: Secret<UInt128>, localIRK: Secret<UInt128>)
     /// LE Remove Device From Resolving List · 7.8.39
     case leRemoveDeviceFromResolvingList(PeerAddress)
     /// LE Clear Resolving List · 7.8.40

@@ -65,16 +65,16 @@ extension HCI.Command {
       length.encode(into: &writer)
     case .leSetHostChannelClassification(let map): writer.append40(map)
     case .leEncrypt(let key, let plaintext):
-      writer.append(key)
-      writer.append(plaintext)
+      writer.append(key.value)
+      writer.append(plaintext.value)
     case .leEnableEncryption(let handle, let random, let diversifier, let key):
       writer.append(handle)
       writer.append(random)
       writer.append(diversifier)
-      writer.append(key)
+      writer.append(key.value)
     case .leLongTermKeyRequestReply(let handle, let key):
       writer.append(handle)
-      writer.append(key)
+      writer.append(key.value)
     case .leSetDataLength(let handle, let length):
       writer.append(handle)
       length.encode(into: &writer)
@@ -82,8 +82,8 @@ extension HCI.Command {
     case .leGenerateDHKey(let coordinates): writer.append(coordinates.prefix(64))
     case .leAddDeviceToResolvingList(let peer, let peerIRK, let localIRK):
       peer.encode(into: &writer)
-      writer.append(peerIRK)
-      writer.append(localIRK)
+      writer.append(peerIRK.value)
+      writer.append(localIRK.value)
     case .leSetResolvablePrivateAddressTimeout(let seconds): writer.append(seconds)
     case .leSetDefaultPHY(let preference): preference.encode(into: &writer)
     case .leSetPHY(let handle, let preference, let options):

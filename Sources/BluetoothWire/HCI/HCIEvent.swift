@@ -41,7 +41,7 @@ extension HCI {
     /// LE Read Local P-256 Public Key Complete · 7.7.65.8; the coordinates X and Y, 32 octets each.
     case leReadLocalP256PublicKeyComplete(ErrorCode, ByteSlice)
     /// LE Generate DHKey Complete · 7.7.65.9; 32 octets.
-    case leGenerateDHKeyComplete(ErrorCode, ByteSlice)
+    case leGenerateDHKeyComplete(ErrorCode, Secret<ByteSlice>)
     /// LE Enhanced Connection Complete [v1] · 7.7.65.10
     case leEnhancedConnectionComplete(ConnectionComplete)
     /// LE Directed Advertising Report · 7.7.65.11

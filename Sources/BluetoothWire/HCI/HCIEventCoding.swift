@@ -215,7 +215,7 @@ extension HCI.Event {
     case .leGenerateDHKeyComplete(let status, let octets):
       writer.append(HCI.SubeventCode.generateDHKeyComplete)
       writer.append(status)
-      writer.append(octets.prefix(32))
+      writer.append(octets.value.prefix(32))
     case .lePHYUpdateComplete(let status, let handle, let transmit, let receive):
       writer.append(HCI.SubeventCode.phyUpdateComplete)
       writer.append(status)

@@ -28,8 +28,8 @@ extension HCI {
     case leFilterAcceptListSize(UInt8)
     /// Bit n tells of data channel n.
     case leChannelMap(ConnectionHandle, UInt64)
-    case leEncrypt(UInt128)
-    case leRand(UInt64)
+    case leEncrypt(Secret<UInt128>)
+    case leRand(Secret<UInt64>)
     case leSupportedStates(UInt64)
     case leSuggestedDefaultDataLength(DataLength)
     case leResolvingListSize(UInt8)
@@ -246,8 +246,9 @@ extension HCI.ReturnParameters {
     case .leChannelMap(let handle, let map):
       writer.append(handle)
       writer.append40(map)
-    case .leEncrypt(let encrypted): writer.append(encrypted)
-    case .leRand(let number), .leSupportedStates(let number): writer.append(number)
+    case .leEncrypt(let encrypted): writer.append(encrypted.value)
+    case .leRand(let number): writer.append(number.value)
+    case .leSupportedStates(let number): writer.append(number)
     case .leSuggestedDefaultDataLength(let length): length.encode(into: &writer)
     case .leMaximumDataLength(let transmit, let receive):
       transmit.encode(into: &writer)

@@ -1,6 +1,6 @@
 extension SMP {
   /// One SMP protocol data unit · Vol 3, Part H, 3.3. Keys and values are as on the air, least significant octet first,
-  /// and of exactly the length that is said.
+  /// and of exactly the length that is said. No description shows keys.
   package enum PDU: Hashable, Sendable {
     /// 3.5.1
     case pairingRequest(PairingFeatures)
@@ -19,15 +19,15 @@ extension SMP {
     /// 3.5.8
     case pairingKeypressNotification(KeypressNotification)
     /// 3.6.2; 16 octets.
-    case encryptionInformation(longTermKey: ByteSlice)
+    case encryptionInformation(longTermKey: Secret<ByteSlice>)
     /// 3.6.3
     case centralIdentification(ediv: UInt16, rand: UInt64)
     /// 3.6.4; 16 octets.
-    case identityInformation(identityResolvingKey: ByteSlice)
+    case identityInformation(identityResolvingKey: Secret<ByteSlice>)
     /// 3.6.5
     case identityAddressInformation(DeviceAddress)
     /// 3.6.6; 16 octets.
-    case signingInformation(signatureKey: ByteSlice)
+    case signingInformation(signatureKey: Secret<ByteSlice>)
     /// 3.6.7
     case securityRequest(AuthenticationRequirements)
   }
@@ -90,12 +90,13 @@ extension SMP.PDU {
     case .pairingConfirm: return .pairingConfirm(try reader.take(SMP.valueLength))
     case .pairingRandom: return .pairingRandom(try reader.take(SMP.valueLength))
     case .pairingFailed: return .pairingFailed(SMP.FailureReason(rawValue: try reader.uint8()))
-    case .encryptionInformation: return .encryptionInformation(longTermKey: try reader.take(SMP.valueLength))
+    case .encryptionInformation: return .encryptionInformation(longTermKey: Secret(try reader.take(SMP.valueLength)))
     case .centralIdentification:
       return .centralIdentification(ediv: try reader.uint16(), rand: try reader.uint64())
-    case .identityInformation: return .identityInformation(identityResolvingKey: try reader.take(SMP.valueLength))
+    case .identityInformation:
+      return .identityInformation(identityResolvingKey: Secret(try reader.take(SMP.valueLength)))
     case .identityAddressInformation: return .identityAddressInformation(try address(&reader))
-    case .signingInformation: return .signingInformation(signatureKey: try reader.take(SMP.valueLength))
+    case .signingInformation: return .signingInformation(signatureKey: Secret(try reader.take(SMP.valueLength)))
     case .securityRequest:
       return .securityRequest(SMP.AuthenticationRequirements(rawValue: try reader.uint8()))
     case .pairingPublicKey:
@@ -138,9 +139,9 @@ extension SMP.PDU {
       writer.append(features.maximumEncryptionKeySize)
       writer.append(features.initiatorKeyDistribution.rawValue)
       writer.append(features.responderKeyDistribution.rawValue)
-    case .pairingConfirm(let value), .pairingRandom(let value), .pairingDHKeyCheck(let value),
-      .encryptionInformation(let value), .identityInformation(let value), .signingInformation(let value):
-      writer.append(value)
+    case .pairingConfirm(let value), .pairingRandom(let value), .pairingDHKeyCheck(let value): writer.append(value)
+    case .encryptionInformation(let key), .identityInformation(let key), .signingInformation(let key):
+      writer.append(key.value)
     case .pairingFailed(let reason): writer.append(reason.rawValue)
     case .pairingPublicKey(let x, let y):
       writer.append(x)
@@ -154,5 +155,23 @@ extension SMP.PDU {
       writer.append(addressValue: address.value)
     case .securityRequest(let requirements): writer.append(requirements.rawValue)
     }
+  }
+}
+
+// Keys as they come, in 16 octets.
+extension SMP.PDU {
+  /// 3.6.2
+  package static func encryptionInformation(longTermKey: ByteSlice) -> SMP.PDU {
+    .encryptionInformation(longTermKey: Secret(longTermKey))
+  }
+
+  /// 3.6.4
+  package static func identityInformation(identityResolvingKey: ByteSlice) -> SMP.PDU {
+    .identityInformation(identityResolvingKey: Secret(identityResolvingKey))
+  }
+
+  /// 3.6.6
+  package static func signingInformation(signatureKey: ByteSlice) -> SMP.PDU {
+    .signingInformation(signatureKey: Secret(signatureKey))
   }
 }

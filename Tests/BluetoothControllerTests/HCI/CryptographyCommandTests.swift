@@ -38,7 +38,7 @@ struct CryptographyCommandTests {
 
   private func dhKey(_ device: TestDevice) -> [UInt8]? {
     guard case .leGenerateDHKeyComplete(.success, let octets)? = device.events.last else { return nil }
-    return octets.bytes.reversed()
+    return octets.value.bytes.reversed()
   }
 
   @Test("LE Encrypt gives the session key of the Core Specification's sample data")
