@@ -108,7 +108,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "BluetoothCaptureTests", dependencies: ["BluetoothCapture", "BluetoothWire"], swiftSettings: settings),
+      name: "BluetoothCaptureTests", dependencies: ["BluetoothCapture", "BluetoothWire", "TestVectors"],
+      swiftSettings: settings),
     .testTarget(
       name: "BluetoothHostTests", dependencies: ["BluetoothHost", "BluetoothCrypto", "BluetoothWire", "TestVectors"],
       swiftSettings: settings),
@@ -126,8 +127,9 @@ let package = Package(
     .testTarget(
       name: "BluetoothLabTests",
       dependencies: [
-        "BluetoothLab", "CoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothRadio", "BluetoothCapture",
-        "BluetoothWire", .product(name: "MetricsTestKit", package: "swift-metrics"),
+        "BluetoothLab", "CoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothController", "BluetoothCrypto",
+        "BluetoothRadio", "BluetoothCapture", "BluetoothWire", "TestVectors",
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
       ],
       swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),

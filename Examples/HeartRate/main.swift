@@ -20,6 +20,12 @@ struct HeartRate: ParsableCommand {
   @Option(help: ArgumentHelp("Writes everything on the air to this file.", valueName: "file.pcapng"))
   var capture: String?
 
+  @Flag(help: "Shows in the capture what encrypted packets carry; keys in it are whole.")
+  var captureDecrypted = false
+
+  @Flag(help: "Writes the keys of encrypted links to a file beside the capture.")
+  var captureKeys = false
+
   @Flag(help: "Lets radio time pass as slowly as yours.")
   var realTime = false
 
@@ -27,6 +33,9 @@ struct HeartRate: ParsableCommand {
     guard count > 0 else { throw ValidationError("--count must be at least 1, not \(count).") }
     guard distance >= 0, distance <= 1_000_000 else {
       throw ValidationError("--distance must be between 0 and 1000000 metres, not \(distance).")
+    }
+    guard capture != nil || !(captureDecrypted || captureKeys) else {
+      throw ValidationError("--\(captureDecrypted ? "capture-decrypted" : "capture-keys") needs --capture too.")
     }
     let adapter = ProcessInfo.processInfo.environment["COREBLUETOOTH_ADAPTER"] ?? ""
     guard ["", "virtual"].contains(adapter) else {
@@ -75,7 +84,7 @@ struct HeartRate: ParsableCommand {
 
   private func captureFile() throws -> Capture? {
     guard let capture else { return nil }
-    do { return try Capture(path: capture) } catch {
+    do { return try Capture(path: capture, decryptsAir: captureDecrypted, writesKeys: captureKeys) } catch {
       throw ValidationError("--capture needs a file that can be written: \(error.description).")
     }
   }

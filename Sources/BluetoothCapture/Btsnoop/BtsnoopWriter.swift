@@ -16,8 +16,12 @@ package struct BtsnoopWriter {
   }
 
   private var output: [UInt8] = []
+  /// nil: keys are written, too.
+  private var keyFinder: KeyFinder?
 
-  package init() {
+  /// - Parameter showsKeys: the octets of keys are written as they are; else, as zeros.
+  package init(showsKeys: Bool = false) {
+    keyFinder = showsKeys ? nil : KeyFinder()
     output.append(contentsOf: "btsnoop\0".utf8)
     output.append(bigEndian: Self.version)
     output.append(bigEndian: Self.datalinkH4)
@@ -27,7 +31,7 @@ package struct BtsnoopWriter {
   package mutating func packet(_ packet: HCI.Packet, isFromHost: Bool, at time: Instant) {
     let start = output.count
     output.append(contentsOf: repeatElement(0, count: 24))
-    output.append(h4: packet)
+    output.append(h4: packet, without: keyFinder?.keys(in: packet, isFromHost: isFromHost))
 
     let length = UInt32(truncatingIfNeeded: output.count - start - 24)
     var flags: UInt32 = isFromHost ? 0 : Flag.received

@@ -21,16 +21,24 @@ package final class CaptureFile {
   private let descriptor: Int32
 
   /// Makes the file, or empties it.
-  package init(path: String) throws(Failure) {
+  ///
+  /// - Parameter isPrivate: nobody but its owner may read it.
+  package init(path: String, isPrivate: Bool = false) throws(Failure) {
     self.path = path
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
     guard descriptor >= 0 else { throw Failure(path: path, code: errno) }
+    // A file that was there has kept its mode.
+    var status = stat()
+    if isPrivate, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { fchmod(descriptor, 0o600) }
   }
 
   deinit { close(descriptor) }
 
   /// Writes all of `bytes`; a full pipe makes it wait for the reader.
-  package func append(_ bytes: [UInt8]) throws(Failure) {
+  ///
+  /// - Parameter replaced: so many octets at the file's end are written over; of a pipe, none can be.
+  package func append(_ bytes: [UInt8], over replaced: Int = 0) throws(Failure) {
+    if replaced > 0, lseek(descriptor, off_t(-replaced), SEEK_CUR) < 0 { throw Failure(path: path, code: errno) }
     var written = 0
     while written < bytes.count {
       let result = bytes.withUnsafeBytes { buffer in

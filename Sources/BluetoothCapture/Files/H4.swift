@@ -2,7 +2,16 @@ import BluetoothWire
 
 extension [UInt8] {
   /// Appends `packet` with its packet type in front · Vol 4, Part A, 2.
-  mutating func append(h4 packet: HCI.Packet) {
+  ///
+  /// - Parameter keys: the part of its parameters, or of its data, that zeros stand for.
+  mutating func append(h4 packet: HCI.Packet, without keys: Range<Int>?) {
+    append(h4: packet)
+    guard let keys else { return }
+    let start = count - packet.payload.count
+    for index in keys { self[start + index] = 0 }
+  }
+
+  private mutating func append(h4 packet: HCI.Packet) {
     switch packet {
     case .command(let opcode, let parameters):
       append(0x01)

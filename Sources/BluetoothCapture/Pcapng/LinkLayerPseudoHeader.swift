@@ -7,18 +7,22 @@ enum LinkLayerPseudoHeader {
   private enum Flag {
     static let dewhitened: UInt16 = 0x0001
     static let signalPowerValid: UInt16 = 0x0002
+    static let decrypted: UInt16 = 0x0008
     static let referenceAccessAddressValid: UInt16 = 0x0010
     static let crcChecked: UInt16 = 0x0400
     static let crcValid: UInt16 = 0x0800
+    static let micChecked: UInt16 = 0x1000
+    static let micValid: UInt16 = 0x2000
     static let directionShift: UInt16 = 7
     static let phyShift: UInt16 = 14
   }
 
-  /// Appends the header and then `packet` as it was sent, with its access address and CRC.
+  /// Appends the header and then `packet`, with its access address and CRC.
+  ///
+  /// - Parameter isDecrypted: it was sent encrypted, and had a MIC that was right.
   static func append(
-    _ packet: AirPacket, crc: UInt32, channel: RadioChannel, modulation: Modulation, power: Decibel,
-    direction: AirDirection,
-    to output: inout [UInt8]
+    _ packet: AirPacket, crc: UInt32, isDecrypted: Bool, channel: RadioChannel, modulation: Modulation, power: Decibel,
+    direction: AirDirection, to output: inout [UInt8]
   ) {
     output.append(channel.number)
     output.append(UInt8(bitPattern: Int8(clamping: power.rounded)))
@@ -28,7 +32,8 @@ enum LinkLayerPseudoHeader {
     output.append(littleEndian: packet.accessAddress)
     output.append(
       littleEndian: Flag.dewhitened | Flag.signalPowerValid | Flag.referenceAccessAddressValid | Flag.crcChecked
-        | Flag.crcValid | direction.rawValue << Flag.directionShift | phyNumber(modulation.phy) << Flag.phyShift)
+        | Flag.crcValid | (isDecrypted ? Flag.decrypted | Flag.micChecked | Flag.micValid : 0)
+        | direction.rawValue << Flag.directionShift | phyNumber(modulation.phy) << Flag.phyShift)
     output.append(littleEndian: packet.accessAddress)
     // The Coding Indicator, which the capture format wants in an octet of its own.
     switch modulation {

@@ -37,10 +37,14 @@ package struct PcapngWriter {
   /// Octets of the packets in `pending`.
   private var heldCount = 0
   private var interfaceCount: UInt32 = 0
+  private let secrets: CaptureSecrets
+  /// By interface; none if keys are written, too.
+  private var keyFinders: [Interface: KeyFinder] = [:]
   private var nextRecord: UInt64 = 0
 
   /// A capture whose first interface, named "air", takes the packets of the radio.
-  package init() {
+  package init(_ secrets: CaptureSecrets = .none) {
+    self.secrets = secrets
     PcapngBlock.appendSectionHeader(application: "swift-corebluetooth", to: &output)
     _ = addInterface(name: "air", linkType: .lowEnergyLinkLayer)
   }
@@ -51,11 +55,13 @@ package struct PcapngWriter {
   /// One more place where packets are captured, at any time.
   package mutating func addInterface(name: String, linkType: LinkType) -> Interface {
     defer { interfaceCount += 1 }
+    if !secrets.showsKeys { keyFinders[Interface(number: interfaceCount)] = KeyFinder() }
     PcapngBlock.appendInterface(name: name, linkType: linkType, to: &output)
     return Interface(number: interfaceCount)
   }
 
-  /// A packet that was sent on the air, once, however many received it.
+  /// A packet that was sent on the air, once, however many received it. If the air is shown decrypted, what it was before
+  /// encryption is written in its place.
   ///
   /// - Parameters:
   ///   - crc: the CRC as sent, 24 bits; its least significant octet is the first on the air.
@@ -70,12 +76,15 @@ package struct PcapngWriter {
     var data: [UInt8] = []
     // Pseudo header 10, access address 4, coding indicator 1, header 2, CRC 3.
     data.reserveCapacity(20 + packet.payload.count)
+    let plain = secrets.decryptsAir ? packet.decrypted : nil
     LinkLayerPseudoHeader.append(
-      packet, crc: crc, channel: channel, modulation: modulation, power: power, direction: direction, to: &data)
+      plain ?? packet, crc: plain?.crc ?? crc, isDecrypted: plain != nil, channel: channel, modulation: modulation,
+      power: power, direction: direction, to: &data)
     return enqueue(data, on: Self.air, at: start, comments: comments)
   }
 
-  /// A packet between a host and its controller. Comments tell the calls of an app that caused it.
+  /// A packet between a host and its controller: all of them in order, for keys are covered in all fragments. Comments tell
+  /// the calls of an app that caused it.
   @discardableResult
   package mutating func hciPacket(
     _ packet: HCI.Packet, on interface: Interface, isFromHost: Bool, at time: Instant, comments: [String] = []
@@ -83,7 +92,7 @@ package struct PcapngWriter {
     var data: [UInt8] = []
     // Of LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR: 0 is sent by the host, 1 received by it.
     data.append(bigEndian: isFromHost ? UInt32(0) : 1)
-    data.append(h4: packet)
+    data.append(h4: packet, without: keyFinders[interface]?.keys(in: packet, isFromHost: isFromHost))
     return enqueue(data, on: interface, at: time, comments: comments)
   }
 
@@ -131,5 +140,17 @@ package struct PcapngWriter {
       heldCount -= packet.data.count
     }
     pending.removeSubrange(..<end)
+  }
+}
+
+extension AirPacket {
+  /// The packet as it would be without encryption; nil: it is.
+  fileprivate var decrypted: AirPacket? {
+    guard let plainPayload else { return nil }
+    var result = self
+    result.payload = plainPayload
+    result.header = header & 0x00FF | UInt16(plainPayload.count) << 8
+    result.plainPayload = nil
+    return result
   }
 }

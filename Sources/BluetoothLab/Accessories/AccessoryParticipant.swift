@@ -30,6 +30,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool)
     host = Host(configuration: configuration.host, random: generator.split("host"), pool: pool)
     wire = HCIWire(of: radio, in: environment, named: configuration.name)
+    controller.setSessionObserver(wire.capture?.sessionObserver)
   }
 
   // MARK: Participant
@@ -89,7 +90,10 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     exchange(at: now)
   }
 
-  func setCapture(_ capture: DeviceCapture?) { wire.capture = capture }
+  func setCapture(_ capture: DeviceCapture?) {
+    wire.capture = capture
+    controller.setSessionObserver(capture?.sessionObserver)
+  }
 
   func failController(at now: Instant) {
     controller.fail(at: now)

@@ -238,12 +238,13 @@ extension FaultInjector: AirFaults {
       record.packet = record.packet.carrying(octets)
     }
     note(.air, record.radio, text, at: record.start)
-    mark(record, text)
+    if case .inject = action { mark(record, text, isReplacement: true) } else { mark(record, text) }
     if let outcome { fates.append(Fate(transmission: record.number, outcome: outcome)) }
   }
 
-  private func mark(_ record: TransmissionRecord, _ text: String) {
-    shared.withLockedValue { $0.capture }?.mark(transmission: record.number, "fault: " + text)
+  private func mark(_ record: TransmissionRecord, _ text: String, isReplacement: Bool = false) {
+    let capture = shared.withLockedValue { $0.capture }
+    capture?.mark(transmission: record.number, "fault: " + text, isReplacement: isReplacement)
   }
 
   func change(_ reception: inout Reception, of record: TransmissionRecord) {

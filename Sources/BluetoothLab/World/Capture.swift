@@ -2,8 +2,14 @@ import BluetoothCapture
 import BluetoothServer
 
 /// A pcapng file of a world: the air, and the HCI of every device. Wireshark and tshark read it.
+///
+/// Packets of encrypted links are in it as they are on the air, with the comment "encrypted", and where a packet between a host
+/// and its controller has a key, the file has zeros: long term keys, identity resolving keys, signing keys, DHKey, what LE Encrypt
+/// and LE Rand work on and return. Who asks for what is secret gets keys, too, in a file that nobody but its owner may read.
 public struct Capture: Sendable {
   let file: WorldCapture
+  /// The JSON file beside the capture with the keys of its encrypted links; nil: there is none.
+  public let keysPath: String?
 
   /// Why a file can't be written.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -13,11 +19,19 @@ public struct Capture: Sendable {
 
   /// Begins a file at `path`, or replaces the one that is there. Nothing is lost only after `World.finishCapture`.
   ///
-  /// - Throws: `Failure` when the file can't be made.
-  public init(path: String) throws(Failure) {
-    do throws(CaptureFile.Failure) { file = try WorldCapture(path: path) } catch {
+  /// - Parameters:
+  ///   - decryptsAir: packets of encrypted links are written as they were before encryption, so that Wireshark shows what is
+  ///     in them: without MIC, with the CRC that they would have had, and marked as decrypted.
+  ///   - writesKeys: the keys of encrypted links go to a JSON file whose path is `path` and `.keys.json`: for each session of a
+  ///     connection LTK, SKDm, SKDs, IVm and IVs (Vol 6, Part B, 5.1.3.1). `Scripts/decrypt-capture` decrypts the capture with it.
+  /// - Throws: `Failure` when a file can't be made.
+  public init(path: String, decryptsAir: Bool = false, writesKeys: Bool = false) throws(Failure) {
+    do throws(CaptureFile.Failure) {
+      file = try WorldCapture(path: path, CaptureSecrets(decryptsAir: decryptsAir, writesKeys: writesKeys))
+    } catch {
       throw Failure(description: error.description)
     }
+    keysPath = writesKeys ? WorldCapture.keyPath(ofCapture: path) : nil
   }
 
   static func finish(_ file: WorldCapture) throws(Failure) {

@@ -54,6 +54,7 @@ final class VirtualDevice: WorldDevice {
     let new = Parts(recipe)
     parts = new
     if let drift { new.controller.setSleepClockDrift(partsPerBillion: drift) }
+    new.controller.setSessionObserver(wire.capture?.sessionObserver)
     new.service.setPower(isPowered, at: now)
     return new
   }
@@ -133,7 +134,10 @@ final class VirtualDevice: WorldDevice {
     exchange(parts, at: now)
   }
 
-  func setCapture(_ capture: DeviceCapture?) { wire.capture = capture }
+  func setCapture(_ capture: DeviceCapture?) {
+    wire.capture = capture
+    parts?.controller.setSessionObserver(capture?.sessionObserver)
+  }
 
   func failController(at now: Instant) {
     guard let parts else { return }

@@ -1,4 +1,5 @@
 import BluetoothCapture
+import BluetoothController
 import BluetoothRadio
 import BluetoothWire
 import NIOConcurrencyHelpers
@@ -7,23 +8,43 @@ import NIOConcurrencyHelpers
 package final class WorldCapture: AirObserver, @unchecked Sendable {
   // The lock guards everything below it: packets come from the world's thread, the end from any other.
   private let lock = NIOLock()
-  private var writer = PcapngWriter()
+  private var writer: PcapngWriter
   private var directions = ConnectionDirections()
   private let file: CaptureFile
+  private let secrets: CaptureSecrets
+  /// nil: keys are not asked for.
+  private let keyFile: SessionKeyFile?
+  /// Both ends of a link tell its sessions: those that were told last.
+  private var sessions: [LL.SessionRecord] = []
   /// What went wrong first; nothing is written after it.
   private var failure: CaptureFile.Failure?
   private var names: [String] = []
   /// What is to be said of transmissions that have not ended yet.
-  private var marks: [(transmission: UInt64, text: String)] = []
+  private var marks: [Mark] = []
   private var announcements: [String] = []
+
+  private struct Mark {
+    let transmission: UInt64
+    let text: String
+    let isReplacement: Bool
+  }
 
   /// Octets that wait before they are written in one piece.
   private static let chunk = 1 << 16
+  /// More links than are likely to begin a session while one end of another has told its own and the other has not.
+  private static let rememberedSessions = 64
 
-  /// Begins a file, or replaces the one that is there.
-  package init(path: String) throws(CaptureFile.Failure) {
-    file = try CaptureFile(path: path)
+  /// Begins a file, or replaces the one that is there; and another one beside it, if keys are to be written. What shows keys
+  /// or what was encrypted is its owner's only.
+  package init(path: String, _ secrets: CaptureSecrets = .none) throws(CaptureFile.Failure) {
+    self.secrets = secrets
+    writer = PcapngWriter(secrets)
+    file = try CaptureFile(path: path, isPrivate: secrets.showsKeys)
+    keyFile = secrets.writesKeys ? try SessionKeyFile(path: Self.keyPath(ofCapture: path)) : nil
   }
+
+  /// Where the keys of a capture go.
+  package static func keyPath(ofCapture path: String) -> String { path + ".keys.json" }
 
   /// Where the packets between host and controller of one more device go. Devices are told in the order of their numbers.
   package func device(named name: String) -> DeviceCapture {
@@ -35,18 +56,25 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
 
   package func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception]) {
     lock.withLock {
+      let marks = takeMarks(of: record.number)
+      var packet = record.packet
+      var comments = [describe(record, receptions)]
+      // Something else was sent in place of what was encrypted.
+      if marks.contains(where: \.isReplacement) { packet.plainPayload = nil }
+      if packet.plainPayload != nil, !secrets.decryptsAir { comments.append("encrypted") }
       writer.airPacket(
-        record.packet, crc: record.packet.crc, channel: record.channel, modulation: record.modulation,
-        power: record.power,
-        start: record.start, direction: directions.direction(of: record.packet, sender: record.radio.index),
-        comments: [describe(record, receptions)] + takeMarks(of: record.number) + takeAnnouncements())
+        packet, crc: packet.crc, channel: record.channel, modulation: record.modulation, power: record.power,
+        start: record.start, direction: directions.direction(of: packet, sender: record.radio.index),
+        comments: comments + marks.map(\.text) + takeAnnouncements())
       writeIfDue()
     }
   }
 
   /// Says something of a transmission that has not ended yet.
-  package func mark(transmission: UInt64, _ text: String) {
-    lock.withLock { marks.append((transmission, text)) }
+  ///
+  /// - Parameter isReplacement: it carries something else than its sender meant.
+  package func mark(transmission: UInt64, _ text: String, isReplacement: Bool = false) {
+    lock.withLock { marks.append(Mark(transmission: transmission, text: text, isReplacement: isReplacement)) }
   }
 
   /// Says something of what is no packet: it stands with the next one, wherever that is.
@@ -59,11 +87,11 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     return announcements
   }
 
-  private func takeMarks(of transmission: UInt64) -> [String] {
+  private func takeMarks(of transmission: UInt64) -> [Mark] {
     guard !marks.isEmpty else { return [] }
-    let texts = marks.filter { $0.transmission == transmission }.map(\.text)
+    let result = marks.filter { $0.transmission == transmission }
     marks.removeAll { $0.transmission == transmission }
-    return texts
+    return result
   }
 
   fileprivate func packet(
@@ -112,6 +140,21 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   }
 }
 
+extension WorldCapture: SessionObserver {
+  package func sessionBegins(_ session: LL.SessionRecord, at now: Instant) {
+    lock.withLock {
+      let isKnown = sessions.contains { $0.accessAddress == session.accessAddress && $0.keys == session.keys }
+      guard let keyFile, failure == nil, !isKnown else { return }
+      if sessions.count >= Self.rememberedSessions { sessions.removeFirst() }
+      sessions.append(session)
+      do throws(CaptureFile.Failure) { try keyFile.append(session, at: now) } catch { failure = error }
+    }
+  }
+
+  /// Who is to be told the keys of sessions; nil: nobody.
+  fileprivate var sessionObserver: (any SessionObserver)? { keyFile == nil ? nil : self }
+}
+
 /// One device's part of a capture. Confined to the world.
 package final class DeviceCapture {
   private let world: WorldCapture
@@ -119,6 +162,9 @@ package final class DeviceCapture {
   /// Calls of apps whose packets are still to come.
   private var calls: [String] = []
   private var lastFromController: PcapngWriter.Record?
+
+  /// Who is to be told the keys of its controller's sessions; nil: nobody.
+  package var sessionObserver: (any SessionObserver)? { world.sessionObserver }
 
   fileprivate init(world: WorldCapture, interface: PcapngWriter.Interface) {
     self.world = world
