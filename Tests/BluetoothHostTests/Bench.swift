@@ -46,8 +46,10 @@ struct Bench {
   var data: [HCI.ACLData] = []
   var events: [HostEvent] = []
 
-  init(configuration: HostConfiguration = HostConfiguration(deviceName: "Bench", address: Bench.address)) {
-    host = Host(configuration: configuration, random: SplitGenerator(seed: 1), pool: pool)
+  init(
+    configuration: HostConfiguration = HostConfiguration(deviceName: "Bench", address: Bench.address), seed: UInt64 = 1
+  ) {
+    host = Host(configuration: configuration, random: SplitGenerator(seed: seed), pool: pool)
   }
 
   /// Takes what the host has, and answers its commands, until there is nothing more.
@@ -88,7 +90,8 @@ struct Bench {
       .complete(.leSelectedTransmitPower(parameters.transmitPower))
     case .leSetDataLength(let handle, _): .complete(.handle(.success, handle))
     case .readRSSI(let handle): .complete(.rssi(handle, -40))
-    case .leLongTermKeyRequestNegativeReply(let handle), .leRemoteConnectionParameterRequestReply(let handle, _, _),
+    case .leLongTermKeyRequestReply(let handle, _), .leLongTermKeyRequestNegativeReply(let handle),
+      .leRemoteConnectionParameterRequestReply(let handle, _, _),
       .leRemoteConnectionParameterRequestNegativeReply(let handle, _):
       .complete(.handle(.success, handle))
     case .leCreateConnection, .disconnect, .leConnectionUpdate, .leReadRemoteFeatures: .status(.success)

@@ -1,3 +1,4 @@
+import BluetoothCrypto
 import BluetoothWire
 import DequeModule
 
@@ -34,6 +35,9 @@ package struct Host {
   /// What peers may open channels to.
   var listeners: CreditChannels.Listeners = [:]
   var allLinks: [HostLink] = []
+  /// What the links' Security Managers share.
+  var securityContext: SecurityContext
+  var bondTable = BondTable()
   /// What is known of servers that are not connected.
   var caches = GATTCacheStore()
   /// ACL packets that the controller has.
@@ -52,6 +56,11 @@ package struct Host {
     self.pool = pool
     var generator = random.split("address")
     address = configuration.address ?? .randomStatic(using: &generator)
+    var keys = random.split("identity key")
+    securityContext = SecurityContext(
+      policy: configuration.pairing, identity: address,
+      identityKey: configuration.identityKey ?? Block(high: keys.next(), low: keys.next()),
+      generator: random.split("security"))
     database = GATTDatabase(deviceName: configuration.deviceName, appearance: configuration.appearance)
   }
 
@@ -106,7 +115,12 @@ package struct Host {
       allLinks[index].bearer.timeReached(now)
       allLinks[index].signalling.timeReached(now)
       allLinks[index].withChannels { $0.timeReached(now, identifiers: &$1) }
-      serve(index, at: now)
+      if let deadline = allLinks[index].security.deadline, deadline <= now {
+        allLinks[index].security.timeReached(now, &securityContext)
+        serveSecurity(index, at: now)
+      } else {
+        serve(index, at: now)
+      }
     }
     endOverdueLinks(now)
     settle(at: now)

@@ -49,6 +49,9 @@ extension Host {
     case .readRSSI(let handle): rssiRead(handle, status, parameters)
     case .updateConnection(let handle): updateAnswered(handle, status, at: now)
     case .readRemoteFeatures(let handle): if status != .success { remoteFeaturesRead(handle, nil, at: now) }
+    case .enableEncryption(let handle):
+      // That it has begun says nothing; the end comes as an event.
+      if status != .success { encryptionChanged(handle, status, isEncrypted: false, at: now) }
     case .disconnect(let handle): disconnectEnded(handle, status, at: now)
     case .other: break
     }
@@ -87,7 +90,7 @@ extension Host {
     // With the same handle there may be another link by now.
     guard let index = anyIndex(of: handle), allLinks[index].isDisconnecting else { return }
     if status == .unknownConnectionIdentifier {
-      disconnected(handle, .connectionTimeout)
+      disconnected(handle, .connectionTimeout, at: now)
     } else {
       allLinks[index].endsBy = now + allLinks[index].supervisionTimeout + Self.shutdownTime
     }
@@ -100,7 +103,7 @@ extension Host {
       if let endsBy = allLinks[index].endsBy, endsBy <= now {
         let handle = allLinks[index].link.handle
         events.append(.trouble(.linkNotEnded(handle)))
-        disconnected(handle, .connectionTimeout)
+        disconnected(handle, .connectionTimeout, at: now)
       } else {
         index += 1
       }

@@ -1,3 +1,4 @@
+import BluetoothCrypto
 import BluetoothWire
 
 /// What a host does by itself.
@@ -26,6 +27,15 @@ package struct HostConfiguration: Sendable {
   package var usesExtendedCommands = true
   /// Looks for devices to connect to on LE Coded, too, where the controller has it and extended commands are used.
   package var connectsOnLECoded = false
+  /// What this device can do, offers and demands when it pairs.
+  package var pairing = PairingPolicy()
+  /// As central: encrypts the link to a bonded peer as soon as it is there, before anything else is said on it; else when
+  /// something is asked of the peer.
+  package var encryptsBondedLinks = true
+  /// What this device's private addresses are made with, which bonded peers get; nil: one is drawn.
+  package var identityKey: Block?
+  /// This device's addresses on the air are private ones, made with its identity key, once it has bonds.
+  package var usesPrivateAddresses = false
   /// How long a resolvable private address of this device's is used, in seconds: 1 to 3,600.
   package var privateAddressTimeout: UInt16 = 900
   /// The value of the characteristic Device Name; at most 248 octets are served.

@@ -15,7 +15,7 @@ extension Host {
     case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete):
       connectionCompleted(complete, at: now)
     case .disconnectionComplete(let status, let handle, let reason):
-      if status == .success { disconnected(handle, reason) }
+      if status == .success { disconnected(handle, reason, at: now) }
     case .leConnectionUpdateComplete(let status, let handle, let values):
       if status == .success, let index = anyIndex(of: handle) { allLinks[index].properties.values = values }
       updateCompleted(handle, status, at: now)
@@ -31,15 +31,18 @@ extension Host {
       phyUpdated(handle, status, transmit: transmit, receive: receive)
     case .leRemoteConnectionParameterRequest(let handle, let parameters):
       answerParameterRequest(handle, parameters)
-    case .leLongTermKeyRequest(let handle, _, _):
-      // This host has no keys.
-      if anyIndex(of: handle) != nil { commands.append(.leLongTermKeyRequestNegativeReply(handle), for: .other) }
+    case .leLongTermKeyRequest(let handle, let random, let diversifier):
+      longTermKeyRequested(handle, random: random, diversifier: diversifier)
+    case .encryptionChange(let status, let handle, let isEnabled),
+      .encryptionChangeV2(let status, let handle, let isEnabled, _):
+      encryptionChanged(handle, status, isEncrypted: isEnabled != 0, at: now)
+    case .encryptionKeyRefreshComplete(let status, let handle):
+      encryptionChanged(handle, status, isEncrypted: true, at: now)
     case .leAdvertisingSetTerminated(let status, _, _, _):
       advertisingSetTerminated(status)
     case .hardwareError(let code): fail(.hardwareError(code), at: now)
     case .dataBufferOverflow: if isOn { events.append(.trouble(.dataBufferOverflow)) }
-    case .encryptionChange, .encryptionChangeV2, .readRemoteVersionInformationComplete,
-      .encryptionKeyRefreshComplete, .authenticatedPayloadTimeoutExpired,
+    case .readRemoteVersionInformationComplete, .authenticatedPayloadTimeoutExpired,
       .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete,
       .leScanTimeout, .leScanRequestReceived, .leChannelSelectionAlgorithm,
       .leDirectedAdvertisingReport, .lePeriodicAdvertisingSyncEstablished, .lePeriodicAdvertisingReport,
@@ -127,8 +130,11 @@ extension Host {
     initiator.linkCameAbout(peer)
     let link = Link(handle: complete.handle, role: role, peer: peer)
     allLinks.append(
-      HostLink(link, maximumMTU: configuration.maximumMTU, standing: isWanted ? .unproven : .hidden, pool: pool))
+      HostLink(
+        link, securityManager(of: link, complete), maximumMTU: configuration.maximumMTU,
+        standing: isWanted ? .unproven : .hidden, pool: pool))
     let index = allLinks.count - 1
+    recallBond(on: index, at: now)
     allLinks[index].properties.values = complete.values
     offerCache(on: index)
     guard isWanted else {
@@ -137,7 +143,7 @@ extension Host {
     }
     // A peripheral has the other's CONNECT_IND; a central waits for what its first packets bring.
     if role == .peripheral { heardFromPeer(on: index) }
-    beginLinkProcedures(index)
+    beginLinkProcedures(index, at: now)
     allLinks[index].bearer.start(at: now)
     serve(index, at: now)
   }
@@ -150,12 +156,13 @@ extension Host {
     restoreClient(on: index)
   }
 
-  mutating func disconnected(_ handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode) {
+  mutating func disconnected(_ handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, at now: Instant) {
     guard let index = anyIndex(of: handle) else {
       metrics.unknownLinks += 1
       return
     }
     let link = allLinks.remove(at: index)
+    endSecurity(of: link, at: now)
     keepClient(of: link)
     keepCache(of: link)
     for entry in commands.removeAll(for: handle) {

@@ -11,9 +11,13 @@ extension Host {
 
   /// As central, on a new link: longer packets, then faster ones. What the peer has is asked for only where something
   /// depends on it.
-  mutating func beginLinkProcedures(_ index: Int) {
+  mutating func beginLinkProcedures(_ index: Int, at now: Instant) {
     let handle = allLinks[index].link.handle
     guard allLinks[index].link.role == .central else { return }
+    // With the bond's own key, however good that is: anybody could be there before.
+    if configuration.encryptsBondedLinks, allLinks[index].security.security.hasKey {
+      secure(index, .encrypted, at: now)
+    }
     if let length = controller.maximumDataLength, controller.supports(.leSetDataLength) {
       commands.append(.leSetDataLength(handle, length), for: .other)
     }

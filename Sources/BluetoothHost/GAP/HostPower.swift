@@ -186,6 +186,7 @@ extension Host {
       next = commands.popFirst()
     }
     for link in allLinks {
+      endSecurity(of: link, at: now)
       switch link.standing {
       case .announced: events.append(.disconnected(link.link.handle, .hardwareFailure))
       case .unproven: events.append(.connectionFailed(link.link.peer, .hardwareFailure))

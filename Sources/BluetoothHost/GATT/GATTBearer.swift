@@ -51,9 +51,11 @@ package struct GATTBearer {
   }
 
   /// The link is protected so from now on; what the client holds back for that is asked for again.
-  package mutating func securityChanged(_ security: LinkSecurity, at now: Instant) {
+  ///
+  /// - Parameter resumes: false: more is to come, and then what is held back goes on.
+  package mutating func securityChanged(_ security: LinkSecurity, resumes: Bool = true, at now: Instant) {
     context.security = security
-    if !isClosed { client.securityChanged(at: now, &context) }
+    if resumes, !isClosed { client.securityChanged(at: now, &context) }
   }
 
   /// The link does not become better protected: what waits for that fails.

@@ -116,6 +116,9 @@ struct GATTCacheStore {
   /// What a link that was encrypted with the bond's key has left.
   func bonded(_ peer: DeviceAddress) -> GATTCache? { entries.first { $0.peer == peer && $0.isBonded }?.cache }
 
+  /// Nothing is known of a server any more.
+  mutating func forget(_ peer: DeviceAddress) { entries.removeAll { $0.peer == peer } }
+
   /// Remembers a server, or forgets it. Who has a private address is nobody that could be known again.
   ///
   /// What is from a bonded link is overwritten, forgotten and pushed out only by what is from another.
@@ -135,18 +138,26 @@ struct GATTCacheStore {
 
 /// What the host's GATT clients know of servers from one link to the next.
 extension Host {
+  /// What a link that was encrypted with the key of a bond has left of the peer's server; nil: nothing.
+  package func serverCache(of identity: DeviceAddress) -> GATTCache? { caches.bonded(identity) }
+
+  /// Takes back what was kept of a bonded peer's server.
+  package mutating func setServerCache(_ cache: GATTCache, of identity: DeviceAddress) {
+    caches.keep(cache, of: identity, isBonded: true)
+  }
+
   /// A link has come about, also one that is not wanted: what it does not change is kept when it ends.
   mutating func offerCache(on index: Int) {
-    if let cache = caches[allLinks[index].link.peer] { allLinks[index].bearer.offer(cache) }
+    if let cache = caches[allLinks[index].identity] { allLinks[index].bearer.offer(cache) }
   }
 
   /// The link is encrypted with the bond's key from now on.
   mutating func offerBondedCache(on index: Int, at now: Instant) {
-    allLinks[index].bearer.becameBonded(caches.bonded(allLinks[index].link.peer), at: now)
+    allLinks[index].bearer.becameBonded(caches.bonded(allLinks[index].identity), at: now)
   }
 
   /// A link is over.
   mutating func keepCache(of link: HostLink) {
-    caches.keep(link.bearer.cache, of: link.link.peer, isBonded: link.bearer.security.isBonded)
+    caches.keep(link.bearer.cache, of: link.identity, isBonded: link.bearer.security.isBonded)
   }
 }

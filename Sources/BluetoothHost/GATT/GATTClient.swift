@@ -68,7 +68,9 @@ struct GATTClient {
   private(set) var request: GATTRequest?
   /// What waits for a better protected link, and holds back all that follows.
   var held: HeldRequest?
-  private var queue: Deque<(token: GATTToken, request: GATTRequest)> = []
+  private(set) var queue: Deque<(token: GATTToken, request: GATTRequest)> = []
+  /// Encryption was asked for, for what waits in `queue`.
+  var hasAskedForEncryption = false
   private var confirmations = 0
   private(set) var discovery: Discovery?
   var found = Findings()
@@ -116,7 +118,7 @@ struct GATTClient {
       return
     }
     watch.linkWasUsed(at: now)
-    if current == nil, held == nil, queue.isEmpty, !mustWait(request) {
+    if current == nil, held == nil, queue.isEmpty, !mustWait(request), !isGuarded(context) {
       start(request, token: token, at: now, &context)
     } else {
       queue.append((token, request))
@@ -133,6 +135,10 @@ struct GATTClient {
   /// comes before a discovery that it may spare.
   mutating func startNext(at now: Instant, _ context: inout GATTContext) {
     while current == nil, held == nil {
+      if isGuarded(context), !mayPass(context) {
+        wantEncryption(&context)
+        return
+      }
       if !queue.isEmpty {
         if mustWait(queue[0].request) {
           follow(begin(watch.firstTask()), owner: .watch, at: now, &context)
@@ -208,6 +214,11 @@ struct GATTClient {
     }
   }
 
+  /// Nothing of what waits is asked for.
+  mutating func failAll(with error: GATTError, _ context: inout GATTContext) {
+    while let next = queue.popFirst() { context.events.append(.completed(next.token, .failure(error))) }
+  }
+
   /// The bearer is closed: nothing that waits will be answered.
   mutating func close(_ reason: GATTError, at now: Instant, _ context: inout GATTContext) {
     transaction.cancel()
@@ -219,7 +230,7 @@ struct GATTClient {
       finish(owner, .failure(reason), at: now, &context)
     }
     release(with: reason, &context)
-    while let next = queue.popFirst() { context.events.append(.completed(next.token, .failure(reason))) }
+    failAll(with: reason, &context)
   }
 
   // MARK: PDUs
@@ -275,13 +286,18 @@ struct GATTClient {
   /// Several values in one notification are taken in, although this client does not claim that it can: a server that sends
   /// them unasked has nothing else to say with them.
   mutating func receiveValue(_ octets: ByteSlice, at now: Instant, context: inout GATTContext) {
+    if isGuarded(context) {
+      // Nothing shows that it is the server that it was. An indication is confirmed all the same.
+      if octets[0] == ATT.Opcode.handleValueIndication.rawValue { confirm() }
+      return
+    }
     switch try? ATT.PDU.decode(octets) {
     case .handleValueNotification(let handle, let value):
       context.events.append(.valueReceived(handle, value))
     case .multipleHandleValueNotification(let list):
       for element in list { context.events.append(.valueReceived(element.handle, element.value)) }
     case .handleValueIndication(let handle, let value):
-      confirmations = min(confirmations + 1, Self.maximumConfirmations)
+      confirm()
       if handle == watch.serviceChanged {
         guard let range = GATTDatabaseWatch.range(value) else { break }
         databaseChanged(range, at: now, &context)
@@ -292,6 +308,8 @@ struct GATTClient {
     default: break
     }
   }
+
+  private mutating func confirm() { confirmations = min(confirmations + 1, Self.maximumConfirmations) }
 
   // MARK: Changes of the database
 

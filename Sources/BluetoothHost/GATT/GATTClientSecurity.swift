@@ -22,19 +22,42 @@ extension GATTClient {
     return true
   }
 
-  /// The link is protected in another way: what waits for that is asked for again.
+  /// The link is protected in another way: what waits for that is asked for, or asked for again.
   mutating func securityChanged(at now: Instant, _ context: inout GATTContext) {
-    guard let held, held.demand.isMet(by: context.security) else { return }
-    self.held = nil
-    start(held.request, token: held.token, at: now, &context)
+    hasAskedForEncryption = false
+    if let held {
+      guard held.demand.isMet(by: context.security) else { return }
+      self.held = nil
+      start(held.request, token: held.token, at: now, &context)
+    }
     startNext(at: now, &context)
   }
 
-  /// The link does not become better: what waits for that ends with the server's error.
+  /// The link does not become better: what waits for that ends with the server's error, or as if it had refused it.
   mutating func securityFailed(at now: Instant, _ context: inout GATTContext) {
-    guard let held else { return }
-    release(with: .att(held.code), &context)
+    hasAskedForEncryption = false
+    if let held { release(with: .att(held.code), &context) }
+    if isGuarded(context) { failAll(with: .att(.insufficientEncryption), &context) }
     startNext(at: now, &context)
+  }
+
+  // MARK: Links with bonded servers
+
+  /// There is a key for the server, and the link does not use it: anybody could be there. Nothing is asked and nothing
+  /// believed before it is encrypted.
+  func isGuarded(_ context: GATTContext) -> Bool { context.security.hasKey && context.security.level == .none }
+
+  /// Whether the next request is one that needs no encryption even so: what is signed says itself who has written it.
+  func mayPass(_ context: GATTContext) -> Bool {
+    guard signatureMaker != nil, case .signedWriteWithoutResponse? = queue.first?.request else { return false }
+    return true
+  }
+
+  /// Has the link encrypted, once for all that waits.
+  mutating func wantEncryption(_ context: inout GATTContext) {
+    guard !queue.isEmpty, !hasAskedForEncryption, context.closed == nil else { return }
+    hasAskedForEncryption = true
+    context.events.append(.securityWanted(.encrypted))
   }
 
   /// What waits for a better link ends in this way.

@@ -46,7 +46,7 @@ extension Host {
   /// A link that those above have just been told of: a bonded client finds everything as it left it.
   mutating func restoreClient(on index: Int) {
     let link = allLinks[index].link
-    guard let record = awayClients.removeValue(forKey: link.peer) else { return }
+    guard let record = awayClients.removeValue(forKey: allLinks[index].identity) else { return }
     allLinks[index].bearer.restore(record, database: &database)
     allLinks[index].restored = record
     markReady(index)
@@ -56,9 +56,9 @@ extension Host {
   /// A link is over. What was said on it counts only if it was encrypted with the bond's key: anybody can use an address.
   mutating func keepClient(of link: HostLink) {
     if link.bearer.security.isBonded {
-      awayClients[link.link.peer] = link.bearer.clientRecord(&database)
+      awayClients[link.identity] = link.bearer.clientRecord(&database)
     } else if let record = link.restored {
-      awayClients[link.link.peer] = record
+      awayClients[link.identity] = record
     }
   }
 

@@ -12,6 +12,7 @@ enum CommandPurpose: Hashable {
   case readRSSI(HCI.ConnectionHandle)
   case updateConnection(HCI.ConnectionHandle)
   case readRemoteFeatures(HCI.ConnectionHandle)
+  case enableEncryption(HCI.ConnectionHandle)
   case disconnect(HCI.ConnectionHandle)
   /// Nobody waits for the end of it, and it may as well have no effect.
   case other
@@ -20,7 +21,7 @@ enum CommandPurpose: Hashable {
   var isEssential: Bool {
     switch self {
     case .advertising, .scanning, .initiating, .resolvingList, .readRSSI, .disconnect, .shutdown: true
-    case .startup, .updateConnection, .readRemoteFeatures, .other: false
+    case .startup, .updateConnection, .readRemoteFeatures, .enableEncryption, .other: false
     }
   }
 }

@@ -24,6 +24,10 @@ package enum HostEvent: Sendable {
   case nameDiscovered(DeviceAddress, String?)
   /// Something of the GATT client or server on a link.
   case gatt(HCI.ConnectionHandle, GATTEvent)
+  /// Something of the Security Manager of a link.
+  case security(HCI.ConnectionHandle, SecurityEvent)
+  /// What is kept of a bonded peer has changed: the counters of signatures. (New bonds come with `SecurityEvent.paired`.)
+  case bondChanged(Bond)
   /// Something of the credit based channels of a link.
   case channel(HCI.ConnectionHandle, ChannelEvent)
 }

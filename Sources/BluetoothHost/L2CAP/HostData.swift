@@ -34,7 +34,7 @@ extension Host {
       allLinks[index].bearer.receive(frame.payload, database: &database, at: now)
       serve(index, at: now)
     case .signalling: receiveSignal(frame.payload, on: index, at: now)
-    case .securityManager: receiveSecurity(frame.payload, on: index)
+    case .securityManager: receiveSecurity(frame.payload, on: index, at: now)
     default: receiveOnChannel(frame, on: index, at: now)
     }
   }
@@ -56,26 +56,6 @@ extension Host {
     if let signal = outcome.forChannels { receiveForChannels(signal, on: index, at: now) }
     // A request of this side may have ended, and the next one has its turn.
     markReady(index)
-  }
-
-  /// There is no Security Manager yet: whoever wants to pair is told so, or what is wrong with the request
-  /// · Vol 3, Part H, 3.5.5.
-  private mutating func receiveSecurity(_ octets: ByteSlice, on index: Int) {
-    guard let code = octets.isEmpty ? nil : SMP.Code(rawValue: octets[0]) else { return }
-    let reason: SMP.FailureReason
-    switch (allLinks[index].link.role, code) {
-    case (.peripheral, .pairingRequest):
-      if case .pairingRequest(let features)? = try? SMP.PDU.decode(octets) {
-        reason = features.refusal ?? .pairingNotSupported
-      } else {
-        reason = .invalidParameters
-      }
-    case (.central, .securityRequest): reason = .pairingNotSupported
-    default: return
-    }
-    var writer = ByteWriter(pool, capacity: 2)
-    SMP.PDU.pairingFailed(reason).encode(into: &writer)
-    send(writer.finishFrame(on: .securityManager), on: index)
   }
 
   // MARK: To the controller
@@ -104,10 +84,8 @@ extension Host {
     guard allLinks[index].hasNews else { return }
     let handle = allLinks[index].link.handle
     while allLinks[index].bearer.hasEvents, let event = allLinks[index].bearer.takeEvent() {
-      if case .securityWanted = event {
-        // Nothing can be done about it yet.
-        allLinks[index].bearer.securityFailed(at: now)
-        markReady(index)
+      if case .securityWanted(let demand) = event {
+        secure(index, demand, at: now)
       } else if !nameDiscoveries.isEmpty, case .completed(NameDiscovery.token, let result) = event {
         nameDiscoveryCompleted(result, on: handle, at: now)
       } else {

@@ -34,6 +34,10 @@ struct HostLink {
   var standing: Standing
   /// What was known of the client when the link came about; nil: it is not a bonded one.
   var restored: GATTClientRecord?
+  /// Pairing and encryption.
+  var security: SecurityManager
+  /// The identity under which there is a bond with the peer; nil: there is none.
+  var bond: DeviceAddress?
 
   /// What those above know of a link.
   enum Standing {
@@ -48,8 +52,9 @@ struct HostLink {
   /// How many frames of signalling may wait; more are answers to a flood, which are dropped.
   private static let maximumFrames = 16
 
-  init(_ link: Link, maximumMTU: Int, standing: Standing, pool: PacketPool) {
+  init(_ link: Link, _ security: SecurityManager, maximumMTU: Int, standing: Standing, pool: PacketPool) {
     self.link = link
+    self.security = security
     self.standing = standing
     bearer = GATTBearer(role: link.role, maximumMTU: maximumMTU, pool: pool)
     signalling = SignallingChannel(role: link.role)
@@ -57,12 +62,16 @@ struct HostLink {
 
   var isHidden: Bool { standing == .hidden }
 
+  /// Under which name what is known of the peer is kept.
+  var identity: DeviceAddress { bond ?? link.peer }
+
   var deadline: Instant? {
     // Read in place: see `Host.deadline`.
     mutating get {
       let overdue = isDisconnecting ? endsBy : nil
       if isHidden { return overdue }
-      return earliest(overdue, earliest(earliest(bearer.deadline, signalling.deadline), channels.deadline))
+      let first = earliest(bearer.deadline, security.deadline)
+      return earliest(overdue, earliest(earliest(first, signalling.deadline), channels.deadline))
     }
   }
 
@@ -101,6 +110,9 @@ struct HostLink {
     frames.append(frame)
     return true
   }
+
+  /// Takes a frame of the Security Manager, which never has more to say at once than its few keys.
+  mutating func append(security frame: ByteSlice) { frames.append(frame) }
 
   /// The next ACL packet of at most `length` octets; nil: there is nothing to send.
   mutating func takePacket(_ length: Int, pool: PacketPool, at now: Instant) -> HCI.ACLData? {

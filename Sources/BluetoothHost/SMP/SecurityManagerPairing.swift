@@ -22,6 +22,10 @@ extension SecurityManager {
     case .securityRequest(let requirements): receiveSecurityRequest(requirements, at: now, &context)
     case .pairingKeypressNotification(let type): receiveKeypress(type)
     case _ where ignoresRest: break
+    // Outside of a pairing a value that proves something proves nothing. Keys are refused, so that it is known.
+    case .pairingConfirm where procedure == nil, .pairingRandom where procedure == nil,
+      .pairingDHKeyCheck where procedure == nil:
+      break
     case .pairingResponse(let features):
       guard case .pairingRequested(let request) = procedure else {
         fail(.unspecifiedReason, at: now, &context)

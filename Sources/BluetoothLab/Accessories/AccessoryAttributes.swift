@@ -69,6 +69,7 @@ extension AccessoryService {
         GATTCharacteristicDefinition(
           uuid: characteristic.uuid.value, properties: GATTProperties(rawValue: characteristic.properties.rawValue),
           extendedProperties: characteristic.extendedProperties, permissions: characteristic.permissions, value: nil,
+          subscriptionNeedsEncryption: characteristic.protection == .encrypted,
           descriptors: characteristic.descriptors.map(definition))
       })
   }
@@ -107,6 +108,10 @@ extension AccessoryCharacteristic {
     var permissions: GATTPermissions = []
     if properties.contains(.read) { permissions.insert(.readable) }
     if !properties.isDisjoint(with: [.write, .writeWithoutResponse]) { permissions.insert(.writeable) }
+    if protection == .encrypted {
+      if permissions.contains(.readable) { permissions.insert(.readEncryptionRequired) }
+      if permissions.contains(.writeable) { permissions.insert(.writeEncryptionRequired) }
+    }
     return permissions
   }
 

@@ -90,6 +90,11 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     exchange(at: now)
   }
 
+  func forgetBonds(at now: Instant) {
+    for bond in host.bonds { host.removeBond(bond.identity, at: now) }
+    exchange(at: now)
+  }
+
   func setCapture(_ capture: DeviceCapture?) {
     wire.capture = capture
     controller.setSessionObserver(capture?.sessionObserver)
@@ -191,8 +196,11 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       happen(at: now) { $0.disconnected(DisconnectionReason(code: reason.rawValue), &$1) }
       if handles.isEmpty { advertise(at: now) }
     case .gatt(let link, let event): handle(event, on: link, at: now)
+    case .security(let link, .prompt(let prompt)):
+      // It has no user: who holds it has allowed it.
+      if prompt == .allow { host.answer(.yes, on: link, at: now) }
     case .trouble, .advertisingStarted, .advertisingEnded, .advertisingReport, .connectionFailed, .rssiRead,
-      .nameDiscovered, .channel:
+      .nameDiscovered, .channel, .security, .bondChanged:
       break
     }
   }

@@ -40,10 +40,21 @@ public struct AccessoryCharacteristic: Hashable, Sendable {
     public static let indicate = Properties(rawValue: 0x20)
   }
 
+  /// How well a link has to be protected · Vol 3, Part C, 10.2.1.
+  public enum Protection: Hashable, Sendable, CaseIterable {
+    /// Not at all.
+    case none
+    /// Encrypted, with any key: mode 1, level 2.
+    case encrypted
+  }
+
   /// What it is.
   public var uuid: AttributeUUID
   /// What may be done with it.
   public var properties: Properties
+  /// How well a link has to be protected before its value is read, written or subscribed to. A central that finds it is
+  /// not pairs.
+  public var protection = Protection.none
   /// It says that it can be written together with others, all or none · Vol 3, Part G, 3.3.3.1.
   public var hasReliableWrite = false
   /// What describes it, besides the descriptors that are there by themselves: configurations and extended properties.

@@ -28,6 +28,11 @@ public class RadioDevice: @unchecked Sendable {
     perform { device, now in device.setPower(isOn, at: now) }
   }
 
+  /// Forgets all devices that it has bonded with, as a user does in the settings. Links to them end.
+  public func forgetBonds() {
+    perform { device, now in device.forgetBonds(at: now) }
+  }
+
   /// Has something done to the device in its world, when calls are taken in.
   func perform(_ body: @escaping @Sendable (any WorldDevice, Instant) -> Void) {
     let radio = radio

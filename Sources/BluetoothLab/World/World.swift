@@ -78,12 +78,16 @@ public final class World: Sendable {
 
   /// Adds a device and turns it on.
   ///
-  /// - Parameter name: tells the device from the others of this world: in captures, and in its share of the seed.
-  public func device(named name: String, _ options: DeviceOptions) -> Device {
+  /// - Parameters:
+  ///   - name: tells the device from the others of this world: in captures, and in its share of the seed.
+  ///   - prompts: what the device's user says when it pairs; nil: yes to everything, without seeing or typing a number.
+  public func device(named name: String, _ options: DeviceOptions, prompts: ScriptedPrompts? = nil) -> Device {
     register(name, options) {
       let deliversInPlace = if case .virtual = runner { true } else { false }
+      var configuration = options.configuration(named: name)
+      if let prompts { configuration.prompts = prompts }
       let adapter = VirtualAdapter(
-        options.configuration(named: name), in: mailbox, deliversInPlace: deliversInPlace, epoch: epoch,
+        configuration, in: mailbox, deliversInPlace: deliversInPlace, epoch: epoch,
         environment: environment)
       return Device(name: name, radio: adapter.radio, world: self, adapter: adapter)
     }

@@ -35,6 +35,8 @@ package protocol WorldDevice: Participant {
   var links: [LinkReport] { get }
   /// Switches the device's Bluetooth on or off, as a user does in the settings.
   func setPower(_ on: Bool, at now: Instant)
+  /// Forgets all devices that it has bonded with, as a user does in the settings.
+  func forgetBonds(at now: Instant)
 }
 
 extension WorldEngine {

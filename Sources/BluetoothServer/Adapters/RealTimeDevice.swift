@@ -9,8 +9,11 @@ final class RealTimeDevice: Sendable {
   init(name: String) {
     // A process's own world has nothing to repeat: its seed is chance.
     runner = RealTimeRunner(WorldEngine(seed: UInt64.random(in: .min ... .max)))
+    var configuration = VirtualDeviceConfiguration(name: name, position: GridPosition(x: 0))
+    // Whoever runs the program is its user.
+    configuration.prompts = PromptsSetting.ofProcess.makePrompts()
     adapter = VirtualAdapter(
-      VirtualDeviceConfiguration(name: name, position: GridPosition(x: 0)), in: runner.mailbox, deliversInPlace: false,
+      configuration, in: runner.mailbox, deliversInPlace: false,
       epoch: WallClock.secondsSince2001, environment: DeviceEnvironment())
   }
 }

@@ -11,4 +11,7 @@ enum ServiceLog {
     let line: Logger.Message = "\(device): \(trouble)"
     if trouble.isFatal { logger.error(line) } else { logger.warning(line) }
   }
+
+  /// One line for what is wrong with the bonds of the device with this name.
+  static func note(_ line: String, of device: String) { logger.warning("\(device): \(line)") }
 }

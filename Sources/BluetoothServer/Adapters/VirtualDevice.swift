@@ -134,6 +134,13 @@ final class VirtualDevice: WorldDevice {
     exchange(parts, at: now)
   }
 
+  func forgetBonds(at now: Instant) {
+    // Bonds of another run may be there although no app has used the device yet.
+    let parts = wake(at: now)
+    for record in parts.service.bondRecords { parts.service.forget(record.identity, at: now) }
+    exchange(parts, at: now)
+  }
+
   func setCapture(_ capture: DeviceCapture?) {
     wire.capture = capture
     parts?.controller.setSessionObserver(capture?.sessionObserver)
@@ -187,6 +194,7 @@ final class VirtualDevice: WorldDevice {
       deliveries.append(delivery)
     }
     while let trouble = parts.service.takeTrouble() { ServiceLog.note(trouble, of: recipe.configuration.name) }
+    for note in parts.service.takeNotes() { ServiceLog.note(note, of: recipe.configuration.name) }
   }
 }
 
@@ -197,7 +205,12 @@ extension VirtualDevice.Recipe {
   }
 
   fileprivate func makeService() -> Service {
-    let host = Host(configuration: configuration.host, random: generator.split("host"), pool: pool)
-    return Service(host: host, mailbox: mailbox, directory: directory, random: generator.split("service"))
+    var hostConfiguration = configuration.host
+    hostConfiguration.pairing.ioCapability = configuration.prompts.ioCapability
+    hostConfiguration.pairing.asksForAuthentication = true
+    let host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
+    return Service(
+      host: host, mailbox: mailbox, directory: directory, random: generator.split("service"),
+      prompts: configuration.prompts, bonds: configuration.bonds)
   }
 }

@@ -19,6 +19,10 @@ package struct VirtualDeviceConfiguration: Sendable {
   /// It has what a peripheral of Bluetooth 4.0 had, and no more.
   package var isBluetooth40 = false
   package var host: HostConfiguration
+  /// Who asks the user when devices pair.
+  package var prompts: any Prompts = AutomaticPrompts(.accept)
+  /// Where bonds are kept: in memory, unless it is said otherwise.
+  package var bonds: any BondStore = MemoryBondStore()
 
   package init(name: String, position: GridPosition) {
     self.name = name

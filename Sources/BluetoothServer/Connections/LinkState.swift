@@ -9,6 +9,10 @@ struct LinkState {
   var mtu: Int
   /// The host was told to end it.
   var isClosing = false
+  /// Why the service ends it, for those who use it.
+  var end: SessionError?
+  /// What the user is asked about the pairing.
+  var prompt: PromptID?
 
   // GATT client
   var database = RemoteDatabase()

@@ -107,12 +107,14 @@ extension Service {
     let peer = links[index].peer
     endOperations(on: handle)
     endServing(index)
-    links.remove(at: index)
+    withdrawPrompt(of: index)
+    keepDatabases(of: index)
+    let end = links.remove(at: index).end
     directory.setDisconnected(peer)
     var isWanted = false
     var user = 0
     while user < peers[peer].users.count {
-      if usesAgain(user, of: peer, after: reason) {
+      if usesAgain(user, of: peer, after: reason, end) {
         isWanted = isWanted || peers[peer].users[user].phase == .connecting
         user += 1
       } else {
@@ -123,16 +125,21 @@ extension Service {
   }
 
   /// Tells a user that its link is gone. False: it is a user no more.
-  private mutating func usesAgain(_ index: Int, of peer: PeerHandle, after reason: HCI.ErrorCode) -> Bool {
+  ///
+  /// - Parameter end: why the service has ended it itself; then it is not made again.
+  private mutating func usesAgain(
+    _ index: Int, of peer: PeerHandle, after reason: HCI.ErrorCode, _ end: SessionError?
+  ) -> Bool {
     let user = peers[peer].users[index]
     switch user.phase {
     case .delayed, .connecting:
       return true
     case .connected:
       // Nobody here wanted the end, so the host did: a peer that does not answer · Vol 3, Part F, 3.3.3.
-      let error: SessionError = reason == .connectionTerminatedByLocalHost ? .timeout : .link(reason)
-      deliver(.disconnected(peer, error, isReconnecting: user.reconnects), to: user.session)
-      guard user.reconnects else { return false }
+      let error = end ?? (reason == .connectionTerminatedByLocalHost ? .timeout : .link(reason))
+      let reconnects = user.reconnects && end == nil
+      deliver(.disconnected(peer, error, isReconnecting: reconnects), to: user.session)
+      guard reconnects else { return false }
     case .disconnecting(let again):
       deliver(.disconnected(peer, nil, isReconnecting: false), to: user.session)
       guard again else { return false }

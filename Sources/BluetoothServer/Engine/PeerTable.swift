@@ -9,6 +9,8 @@ struct PeerTable {
 
   private(set) var peers: [Peer] = []
   private var byAddress: [DeviceAddress: PeerHandle] = [:]
+  /// Those of bonded peers, whichever run they are from.
+  private var recalled: [DeviceAddress: PeerIdentifier] = [:]
   private let identifiers: SplitGenerator
   private let directory: PeerDirectory
 
@@ -23,10 +25,22 @@ struct PeerTable {
   mutating func enter(_ address: DeviceAddress, isLinked: Bool = false) -> PeerHandle? {
     if let handle = byAddress[address] { return handle }
     guard peers.count < (isLinked ? Self.linkLimit : Self.limit) else { return nil }
-    let info = directory.add(identifier(of: address), name: nil)
+    let info = directory.add(recalled[address] ?? identifier(of: address), name: nil)
     peers.append(Peer(address: address, info: info))
     byAddress[address] = info.handle
     return info.handle
+  }
+
+  /// A peer that a run before has bonded with.
+  mutating func recall(_ record: BondRecord) {
+    recalled[record.identity] = record.identifier
+    if let handle = enter(record.identity, isLinked: true) { _ = setName(record.name, of: handle) }
+  }
+
+  /// The peer, met under a private address, has said who it is: it keeps its identifier, and is known by its identity.
+  mutating func identify(_ handle: PeerHandle, as identity: DeviceAddress) {
+    peers[Int(handle.index)].address = identity
+    byAddress[identity] = handle
   }
 
   /// Whether `handle` is one of this adapter's.
@@ -59,7 +73,7 @@ struct PeerTable {
 
 /// Another device, as the service knows it.
 struct Peer {
-  let address: DeviceAddress
+  fileprivate(set) var address: DeviceAddress
   var info: PeerInfo
   /// The name was read from the peer's GAP service; what it advertises does not replace it.
   var hasDeviceName = false

@@ -34,6 +34,8 @@ package struct Service: ~Copyable {
   var peripherals = SessionTable<PeripheralSession>()
   var peers: PeerTable
   var links: [LinkState] = []
+  var bonds: BondKeeper
+  var desk: PromptDesk
 
   // Central role
   var isScanning = false
@@ -52,11 +54,19 @@ package struct Service: ~Copyable {
   /// - Parameters:
   ///   - directory: where the service writes what apps may read at once; nobody else writes it.
   ///   - random: where peers' identifiers come from.
-  package init(host: Host, mailbox: Mailbox, directory: PeerDirectory, random: SplitGenerator) {
+  ///   - prompts: who asks the user.
+  ///   - bonds: where bonds are kept.
+  package init(
+    host: Host, mailbox: Mailbox, directory: PeerDirectory, random: SplitGenerator,
+    prompts: any Prompts = AutomaticPrompts(), bonds: any BondStore = MemoryBondStore()
+  ) {
     self.host = host
+    self.bonds = BondKeeper(bonds)
+    desk = PromptDesk(prompts: prompts) { mailbox.wake() }
     self.mailbox = mailbox
     self.directory = directory
     peers = PeerTable(identifiers: random.split("identifiers"), directory: directory)
+    recallBonds()
   }
 
   // MARK: Inputs and outputs
@@ -65,7 +75,7 @@ package struct Service: ~Copyable {
   ///
   /// It changes nothing: `mutating` has it read the links where they are instead of in copies.
   package var deadline: Instant? {
-    mutating get { earliest(host.deadline, earliest(delayDeadline, preparationDeadline)) }
+    mutating get { earliest(earliest(host.deadline, desk.deadline), earliest(delayDeadline, preparationDeadline)) }
   }
 
   /// A packet of the controller.
@@ -93,6 +103,10 @@ package struct Service: ~Copyable {
 
   /// Takes in what sessions have sent since the last call; `note` is told each item before it is obeyed.
   package mutating func drainMailbox(at now: Instant, _ note: (Mail) -> Void = { _ in }) {
+    if desk.hasOpenQuestions {
+      desk.collect(at: now)
+      takeHostEvents(at: now)
+    }
     while true {
       mailbox.takeAll(&mail)
       guard !mail.isEmpty else { return }
@@ -196,6 +210,7 @@ package struct Service: ~Copyable {
     delayedUsers.removeAll()
     operations.removeAll { $0.returnCredit() }
     for link in links {
+      if let prompt = link.prompt { desk.withdraw(prompt) }
       for update in link.updates { _ = updates.finish(update.call, copies: 1) }
     }
     links.removeAll()
@@ -215,7 +230,9 @@ package struct Service: ~Copyable {
   // MARK: From the host
 
   mutating func takeHostEvents(at now: Instant) {
-    while let event = host.takeEvent() { handle(event, at: now) }
+    repeat {
+      while let event = host.takeEvent() { handle(event, at: now) }
+    } while desk.hasOpenQuestions && takeAnswer(at: now)
   }
 
   private mutating func handle(_ event: HostEvent, at now: Instant) {
@@ -233,6 +250,9 @@ package struct Service: ~Copyable {
     case .disconnected(let connection, let reason): disconnected(connection, reason, at: now)
     case .rssiRead(let connection, let result):
       if let link = linkIndex(of: connection) { rssiRead(result, on: link) }
+    case .security(let connection, let event):
+      if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
+    case .bondChanged(let bond): keep(bond)
     // No session has channels yet.
     case .channel: break
     // Nobody asks for either.

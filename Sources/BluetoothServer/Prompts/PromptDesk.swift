@@ -36,6 +36,9 @@ package struct PromptDesk {
   /// What the user can see and type.
   package var ioCapability: SMP.IOCapability { prompts.ioCapability }
 
+  /// Whether anything is asked: without that, nothing can be answered.
+  package var hasOpenQuestions: Bool { !open.isEmpty }
+
   /// When `takeAnswer` will have something; nil: nobody knows.
   package var deadline: Instant? { waiting.first?.time }
 

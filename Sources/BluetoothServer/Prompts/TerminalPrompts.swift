@@ -106,6 +106,17 @@ package enum PromptsSetting: String, CaseIterable, Sendable {
     self = setting
   }
 
+  /// What this process's environment says. A value that says nothing counts as none, and is told once to the log.
+  package static var ofProcess: PromptsSetting {
+    let value = SystemFiles.environment(environmentVariable)
+    do throws(AdapterError) {
+      return try PromptsSetting(value)
+    } catch {
+      ServiceLog.note("\(error)", of: "prompts")
+      return .terminal
+    }
+  }
+
   package func makePrompts() -> any Prompts {
     switch self {
     case .terminal: TerminalPrompts()

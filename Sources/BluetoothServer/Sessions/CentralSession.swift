@@ -94,6 +94,10 @@ package enum SessionError: Error, Hashable, Sendable {
   case outOfSpace
   /// There are too many links.
   case connectionLimitReached
+  /// The link could not be encrypted in time.
+  case encryptionTimedOut
+  /// There is no room for another bond.
+  case tooManyPairedDevices
 }
 
 /// What an app's scan asks for.

@@ -46,6 +46,12 @@ package final class Mailbox: Sendable {
     executor?.wake()
   }
 
+  /// Wakes the executor for something else than mail.
+  package func wake() {
+    let executor = state.withLockedValue { $0.executor }
+    executor?.wake()
+  }
+
   /// Exchanges all waiting mail for `emptied`, whose memory the next mail will use. The executor only.
   package func takeAll(_ emptied: inout Deque<Mail>) {
     state.withLockedValue { swap(&$0.mail, &emptied) }

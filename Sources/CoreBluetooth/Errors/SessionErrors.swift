@@ -29,6 +29,8 @@ extension SessionError {
     case .alreadyAdvertising: return Self.plain(.alreadyAdvertising)
     case .outOfSpace: return Self.plain(.outOfSpace)
     case .connectionLimitReached: return Self.plain(.connectionLimitReached)
+    case .encryptionTimedOut: return Self.plain(.encryptionTimedOut)
+    case .tooManyPairedDevices: return Self.plain(.tooManyLEPairedDevices)
     }
   }
 

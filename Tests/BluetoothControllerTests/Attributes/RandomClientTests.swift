@@ -42,6 +42,8 @@ private final class RandomGATTWorld {
     let mtu = [23, 48, 185, 517][Int(random.next() % 4)]
     central = HostStation("central", seed: seed, on: air) {
       $0.maximumMTU = mtu
+      // What is protected is refused for good.
+      $0.pairing.isPairable = false
       $0.connection = ConnectionParameters(
         minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 600)
     }

@@ -55,6 +55,11 @@ struct HostileServer {
     return nil
   }
 
+  mutating func refusePairing() {
+    bench.receive(.securityManager, [0x05, 0x05], on: handle)
+    bench.completeAll()
+  }
+
   mutating func disconnect() {
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTimeout))
   }

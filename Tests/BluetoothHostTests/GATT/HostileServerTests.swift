@@ -251,6 +251,7 @@ struct HostileServerTests {
     #expect(server.say([0x09, 0x12, 6, 0] + HostileServer.hash) == [[0x12, 4, 0, 2, 0]])
     let services = [GATTService(range: 1...6, uuid: 0x1801), GATTService(range: 10...0xFFFF, uuid: 0x180D)]
     #expect(server.result() == .success(.services(services)))
+    server.expectUnharmed()
   }
 
   @Test(
@@ -262,6 +263,8 @@ struct HostileServerTests {
       var sent = server.ask(request)
       while let pdu = sent.first, pdu[0] != 0x18 { sent = server.say([0x01, pdu[0], 3, 0, code]) }
       if !sent.isEmpty { #expect(server.say("19") == []) }
+      // The host wants to pair, and the server does not.
+      server.refusePairing()
       #expect(server.result() == .failure(.att(ATT.ErrorCode(rawValue: code))))
     }
     server.expectUnharmed()

@@ -178,6 +178,8 @@ import Testing
         new.map(\.code) == [.pairingResponse] || new == [.pairingFailed(.authenticationRequirements)]
           || new == [.pairingFailed(.unspecifiedReason)], comment)
     case _ where isNext: break
+    case .pairingConfirm where !isPairing, .pairingRandom where !isPairing, .pairingDHKeyCheck where !isPairing:
+      #expect(new.isEmpty || new == [.pairingFailed(.unspecifiedReason)], comment)
     default: #expect(new == [.pairingFailed(.unspecifiedReason)], comment)
     }
     #expect(copy[role].outcomes == pair[role].outcomes || isNext, comment)

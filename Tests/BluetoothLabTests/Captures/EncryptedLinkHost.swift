@@ -80,6 +80,7 @@ final class EncryptedLinkHost: WorldDevice {
 
   // MARK: WorldDevice
 
+  func forgetBonds(at now: Instant) {}
   func setPower(_ on: Bool, at now: Instant) {}
   func setCapture(_ capture: DeviceCapture?) {
     wire.capture = capture

@@ -119,6 +119,7 @@ final class CrowdHost: WorldDevice {
 
   // MARK: WorldDevice
 
+  func forgetBonds(at now: Instant) {}
   func setPower(_ on: Bool, at now: Instant) { isOn = on }
   func setCapture(_ capture: DeviceCapture?) { wire.capture = capture }
   func uses(at now: Instant) -> RadioUses { RadioUses() }

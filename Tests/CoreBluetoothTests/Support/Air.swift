@@ -22,9 +22,12 @@ final class Air {
     permissions: [.readable, .writeable])
   let localService = CBMutableService(type: Air.service, primary: true)
 
-  init() {
-    phone = world.device(named: "phone", at: Position(x: 2))
-    sensor = world.device(named: "sensor")
+  /// - Parameters:
+  ///   - phone: what the phone's user says when it pairs; nil: yes.
+  ///   - sensor: the same for the sensor's.
+  init(phone phoneUser: ScriptedPrompts? = nil, sensor sensorUser: ScriptedPrompts? = nil) {
+    phone = world.device(named: "phone", DeviceOptions(position: Position(x: 2)), prompts: phoneUser)
+    sensor = world.device(named: "sensor", DeviceOptions(), prompts: sensorUser)
     localService.characteristics = [value]
     central = CBCentralManager(delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: phone])
     peripheralManager = CBPeripheralManager(

@@ -206,7 +206,7 @@ import Testing
 
   @Test("6.10 What needs encryption is refused as long as there is none")
   func encryption() {
-    let air = Air()
+    let air = Air(phone: ScriptedPrompts(otherwise: .no))
     air.value.permissions = [.readEncryptionRequired, .writeEncryptionRequired]
     let (peripheral, characteristic) = air.ready()
     peripheral.readValue(for: characteristic)

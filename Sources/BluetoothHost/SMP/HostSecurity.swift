@@ -1,0 +1,213 @@
+import BluetoothCrypto
+import BluetoothWire
+
+/// The Security Managers of a host's links, what they tell its controller, and the bonds.
+extension Host {
+  // MARK: From above
+
+  /// How well a link is protected; that of a link which does not exist is not at all.
+  package func security(of handle: HCI.ConnectionHandle) -> LinkSecurity {
+    index(of: handle).map { allLinks[$0].security.security } ?? .none
+  }
+
+  /// Whether a link waits for better protection because of what this device has asked for, or was told to want.
+  package func hasDemand(on handle: HCI.ConnectionHandle) -> Bool {
+    index(of: handle).map { allLinks[$0].security.wanted != nil } ?? false
+  }
+
+  /// Whether there is a bond with the peer of a link, whether the link uses its key or not.
+  package func isBonded(_ handle: HCI.ConnectionHandle) -> Bool {
+    index(of: handle).map { allLinks[$0].bond != nil } ?? false
+  }
+
+  /// Has a link protected so well: encrypts it with the key of a bond, or pairs. Followed by `SecurityEvent.changed`, at once
+  /// if it is so already, or by `failed`.
+  package mutating func secure(_ handle: HCI.ConnectionHandle, _ demand: SecurityDemand, at now: Instant) {
+    guard let index = index(of: handle) else {
+      events.append(.security(handle, .failed(.disconnected)))
+      return
+    }
+    secure(index, demand, at: now)
+    settle(at: now)
+  }
+
+  /// What the user says to the last `SecurityEvent.prompt` of the link.
+  package mutating func answer(_ answer: PairingAnswer, on handle: HCI.ConnectionHandle, at now: Instant) {
+    guard let index = index(of: handle) else { return }
+    allLinks[index].security.answer(answer, at: now, &securityContext)
+    serveSecurity(index, at: now)
+    settle(at: now)
+  }
+
+  // MARK: Bonds
+
+  /// In the order in which they were made.
+  package var bonds: [Bond] { bondTable.all }
+
+  /// The bonds of this device, as they were kept; to be called before there are links.
+  package mutating func setBonds(_ bonds: [Bond], at now: Instant) {
+    bondTable.all = bonds
+    bondsChanged(at: now)
+  }
+
+  /// Forgets a device: its keys, what its client has configured, and what is known of its server. A link to it ends.
+  package mutating func removeBond(_ identity: DeviceAddress, at now: Instant) {
+    guard bondTable.remove(identity) != nil else { return }
+    awayClients[identity] = nil
+    caches.forget(identity)
+    for index in allLinks.indices where allLinks[index].bond == identity {
+      allLinks[index].bond = nil
+      allLinks[index].restored = nil
+      disconnect(index, reason: .remoteUserTerminatedConnection)
+    }
+    bondsChanged(at: now)
+  }
+
+  private mutating func bondsChanged(at now: Instant) {
+    securityContext.bondedIdentities = Set(bondTable.all.map(\.identity))
+    let key = configuration.usesPrivateAddresses ? securityContext.identityKey ?? .zero : .zero
+    setIdentities(
+      bondTable.identities(localKey: UInt128(key.high) << 64 | UInt128(key.low)),
+      usesPrivateAddresses: configuration.usesPrivateAddresses, at: now)
+  }
+
+  // MARK: Links
+
+  /// The Security Manager of a new link: it works with the addresses that were on the air.
+  func securityManager(of link: Link, _ complete: HCI.ConnectionComplete) -> SecurityManager {
+    let (local, peer) = (complete.localResolvablePrivateAddress, complete.peerResolvablePrivateAddress)
+    return SecurityManager(
+      role: link.role, own: local == 0 ? ownIdentity : DeviceAddress(local, .random),
+      peer: peer == 0 ? link.peer : DeviceAddress(peer, .random))
+  }
+
+  /// What this device is called where it uses no private address.
+  var ownIdentity: DeviceAddress {
+    controller.ownAddressType == .public ? controller.publicAddress ?? address : address
+  }
+
+  /// A new link: if it is to a bonded peer, its keys are at hand.
+  mutating func recallBond(on index: Int, at now: Instant) {
+    guard let bond = bondTable.bond(of: allLinks[index].link.peer) else { return }
+    allLinks[index].bond = bond.identity
+    allLinks[index].security.setBond(bond)
+    useSignatureKeys(of: bond, on: index)
+    allLinks[index].bearer.securityChanged(allLinks[index].security.security, at: now)
+  }
+
+  private mutating func useSignatureKeys(of bond: Bond, on index: Int) {
+    allLinks[index].bearer.signatureVerifier = bond.signatureVerifier
+    allLinks[index].bearer.signatureMaker = bond.signatureMaker
+  }
+
+  /// A link is over: what has been counted on it is kept with its bond.
+  mutating func endSecurity(of link: HostLink, at now: Instant) {
+    var manager = link.security
+    manager.linkEnded(at: now, &securityContext)
+    while let event = manager.takeEvent() {
+      if link.standing == .announced { events.append(.security(link.link.handle, event)) }
+    }
+    guard let identity = link.bond, var bond = bondTable[identity] else { return }
+    let former = bond
+    bond.signatureVerifier = link.bearer.signatureVerifier
+    bond.signatureMaker = link.bearer.signatureMaker
+    guard bond != former else { return }
+    bondTable.keep(bond)
+    events.append(.bondChanged(bond))
+  }
+
+  mutating func secure(_ index: Int, _ demand: SecurityDemand, at now: Instant) {
+    allLinks[index].security.secure(demand, at: now, &securityContext)
+    serveSecurity(index, at: now)
+  }
+
+  mutating func receiveSecurity(_ octets: ByteSlice, on index: Int, at now: Instant) {
+    allLinks[index].security.receive(octets, at: now, &securityContext)
+    serveSecurity(index, at: now)
+  }
+
+  /// LE Long Term Key Request · Vol 4, Part E, 7.7.65.5.
+  mutating func longTermKeyRequested(
+    _ handle: HCI.ConnectionHandle, random: UInt64, diversifier: UInt16
+  ) {
+    guard let index = anyIndex(of: handle) else {
+      metrics.unknownLinks += 1
+      return
+    }
+    heardFromPeer(on: index)
+    if let key = allLinks[index].security.longTermKey(random: random, diversifier: diversifier, securityContext) {
+      commands.append(
+        .leLongTermKeyRequestReply(handle, longTermKey: UInt128(key.high) << 64 | UInt128(key.low)), for: .other)
+    } else {
+      commands.append(.leLongTermKeyRequestNegativeReply(handle), for: .other)
+    }
+  }
+
+  /// The link is encrypted, with a new key, or it is not · Vol 4, Part E, 7.7.8, 7.7.39.
+  mutating func encryptionChanged(
+    _ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, isEncrypted: Bool, at now: Instant
+  ) {
+    guard let index = anyIndex(of: handle) else {
+      metrics.unknownLinks += 1
+      return
+    }
+    if status == .success { heardFromPeer(on: index) }
+    allLinks[index].security.encryptionChanged(
+      status: status, isEncrypted: isEncrypted, at: now, &securityContext)
+    serveSecurity(index, at: now)
+  }
+
+  /// To be called when anything has happened to a link's Security Manager: passes on what it sends and tells.
+  mutating func serveSecurity(_ index: Int, at now: Instant) {
+    let handle = allLinks[index].link.handle
+    while let pdu = allLinks[index].security.takePDU() {
+      var writer = ByteWriter(pool, capacity: SMP.maximumLength)
+      pdu.encode(into: &writer)
+      allLinks[index].append(security: writer.finishFrame(on: .securityManager))
+      markReady(index)
+    }
+    while let command = allLinks[index].security.takeCommand() {
+      switch command {
+      case .encrypt(let key):
+        commands.append(
+          .leEnableEncryption(
+            handle, random: key.random, encryptedDiversifier: key.diversifier,
+            longTermKey: UInt128(key.value.high) << 64 | UInt128(key.value.low)),
+          for: .enableEncryption(handle))
+      }
+    }
+    while let event = allLinks[index].security.takeEvent() { take(event, on: index, at: now) }
+    serve(index, at: now)
+  }
+
+  private mutating func take(_ event: SecurityEvent, on index: Int, at now: Instant) {
+    let link = allLinks[index].link
+    switch event {
+    case .changed(let security):
+      // The bearer may ask for what the client was refused before: those above are told first.
+      events.append(.security(link.handle, event))
+      let wasBonded = allLinks[index].bearer.security.isBonded
+      // Requests wait until the keys are exchanged: whoever gets an answer may end the link at once.
+      let resumes = !allLinks[index].security.isPairing
+      allLinks[index].bearer.securityChanged(security, resumes: resumes, at: now)
+      if security.isBonded, !wasBonded { offerBondedCache(on: index, at: now) }
+      return
+    case .failed: allLinks[index].bearer.securityFailed(at: now)
+    case .paired(let outcome):
+      if let bond = outcome.bond { keep(bond, on: index, at: now) }
+      events.append(.security(link.handle, event))
+      allLinks[index].bearer.securityChanged(allLinks[index].security.security, at: now)
+      return
+    case .prompt, .promptEnded, .keypress: break
+    }
+    events.append(.security(link.handle, event))
+  }
+
+  /// A new bond, or a new one in the place of an old one.
+  private mutating func keep(_ bond: Bond, on index: Int, at now: Instant) {
+    bondTable.keep(bond)
+    allLinks[index].bond = bond.identity
+    useSignatureKeys(of: bond, on: index)
+    bondsChanged(at: now)
+  }
+}

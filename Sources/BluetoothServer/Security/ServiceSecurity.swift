@@ -1,0 +1,116 @@
+import BluetoothHost
+import BluetoothWire
+
+/// Pairing, as the service sees it: the user is asked, bonds are kept, and apps learn of it only what failed.
+extension Service {
+  // MARK: Bonds
+
+  /// What was kept from runs before: keys for the host, and for apps the identifiers that they know.
+  mutating func recallBonds() {
+    let records = bonds.all
+    guard !records.isEmpty else { return }
+    host.setBonds(records.map(\.bond), at: .zero)
+    for record in records {
+      peers.recall(record)
+      if let clientRecord = record.clientRecord { host.clientRecords[record.identity] = clientRecord }
+      if let cache = record.cache { host.setServerCache(cache, of: record.identity) }
+    }
+  }
+
+  /// What is to be logged of the bonds.
+  package mutating func takeNotes() -> [String] { bonds.takeNotes() }
+
+  /// The counters of a bond's signatures have changed.
+  mutating func keep(_ bond: Bond) {
+    guard var record = bonds.records[bond.identity] else { return }
+    record.bond = bond
+    _ = bonds.keep(record)
+  }
+
+  /// Forgets a device: its keys, and what else is kept of it. Its link ends.
+  package mutating func forget(_ identity: DeviceAddress, at now: Instant) {
+    bonds.remove(identity)
+    host.removeBond(identity, at: now)
+    takeHostEvents(at: now)
+  }
+
+  /// The bonds, by address.
+  package var bondRecords: [BondRecord] { bonds.all }
+
+  /// The link is over: what each side knows of the other's database is kept with the bond.
+  mutating func keepDatabases(of link: Int) {
+    let address = peers[links[link].peer].address
+    guard var record = bonds.records[address] else { return }
+    record.clientRecord = host.clientRecords[address] ?? record.clientRecord
+    record.cache = host.serverCache(of: address) ?? record.cache
+    _ = bonds.keep(record)
+  }
+
+  // MARK: From the host
+
+  mutating func handle(_ event: SecurityEvent, on link: Int, at now: Instant) {
+    switch event {
+    case .prompt(let prompt): ask(prompt, on: link, at: now)
+    case .promptEnded: withdrawPrompt(of: link)
+    case .keypress(let type): if let id = links[link].prompt { desk.keypress(type, for: id) }
+    case .paired(let outcome): if let bond = outcome.bond { paired(bond, on: link, at: now) }
+    case .failed(let failure): failed(failure, on: link, at: now)
+    // What waits for it goes on in the host.
+    case .changed: break
+    }
+  }
+
+  private mutating func ask(_ prompt: PairingPrompt, on link: Int, at now: Instant) {
+    withdrawPrompt(of: link)
+    let handle = links[link].link.handle
+    let info = peers[links[link].peer].info
+    let pairing = Prompt.Pairing(
+      identifier: info.identifier, name: info.name, isOwnWish: host.hasDemand(on: handle),
+      replacesBond: host.isBonded(handle))
+    links[link].prompt = desk.ask(.pairing(prompt, pairing), at: now)
+  }
+
+  mutating func withdrawPrompt(of link: Int) {
+    guard let id = links[link].prompt else { return }
+    links[link].prompt = nil
+    desk.withdraw(id)
+  }
+
+  /// Hands the next answer of the user to the host; false: there is none yet.
+  mutating func takeAnswer(at now: Instant) -> Bool {
+    guard let answer = desk.takeAnswer(at: now) else { return false }
+    if let link = links.indices.first(where: { links[$0].prompt == answer.id }) {
+      if case .keypress = answer.answer {} else { links[link].prompt = nil }
+      host.answer(answer.answer, on: links[link].link.handle, at: now)
+    }
+    return true
+  }
+
+  private mutating func paired(_ bond: Bond, on link: Int, at now: Instant) {
+    let peer = links[link].peer
+    peers.identify(peer, as: bond.identity)
+    var record =
+      bonds.records[bond.identity] ?? BondRecord(bond, identifier: peers[peer].info.identifier, name: nil)
+    record.bond = bond
+    record.name = peers[peer].info.name ?? record.name
+    guard !bonds.keep(record) else { return }
+    host.removeBond(bond.identity, at: now)
+    end(link, because: .tooManyPairedDevices, at: now)
+  }
+
+  private mutating func failed(_ failure: SecurityFailure, on link: Int, at now: Instant) {
+    guard links[link].link.role == .central else { return }
+    switch failure {
+    // Whoever is there does not have the key, and is not to be taken for who has.
+    case .keyMissing: end(link, because: .link(.pinOrKeyMissing), at: now)
+    case .timeout, .encryption: end(link, because: .encryptionTimedOut, at: now)
+    // The app's request ends with the server's error.
+    case .refused, .refusedByPeer, .disconnected: break
+    }
+  }
+
+  private mutating func end(_ link: Int, because error: SessionError, at now: Instant) {
+    links[link].end = error
+    host.disconnect(links[link].link.handle, at: now)
+  }
+}

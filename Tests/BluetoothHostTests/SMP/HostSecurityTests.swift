@@ -1,0 +1,325 @@
+import BluetoothCrypto
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// What two hosts make of the Security Manager: access pairs, bonds encrypt, and what was asked for is asked for again.
+struct HostSecurityTests {
+  private static let secret: ByteSlice = [0x2A]
+
+  /// A value that wants an encrypted link, on either side.
+  private func pair(
+    _ central: PairingPolicy = PairingPolicy(), _ peripheral: PairingPolicy = PairingPolicy(),
+    _ permissions: GATTPermissions = [.readable, .readEncryptionRequired]
+  ) throws -> (SecuredHosts, AttributeHandle) {
+    var pair = SecuredHosts(central, peripheral)
+    let definition = GATTServiceDefinition(
+      uuid: 0x180D, isPrimary: true, includes: [],
+      characteristics: [
+        GATTCharacteristicDefinition(
+          uuid: 0x2A38, properties: .read, permissions: permissions, value: Self.secret)
+      ])
+    let placement = try pair.peripheral.bench.host.addService(definition, at: .zero).get()
+    _ = try pair.central.bench.host.addService(definition, at: .zero).get()
+    pair.link()
+    return (pair, placement.values[0])
+  }
+
+  private static var yesNo: PairingPolicy {
+    var policy = PairingPolicy()
+    policy.ioCapability = .displayYesNo
+    policy.asksForAuthentication = true
+    return policy
+  }
+
+  @Test("The first access to a protected value pairs, and the value comes")
+  func firstAccess() throws {
+    var (pair, value) = try pair()
+    #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
+    #expect(pair.central.prompts == [.allow])
+    #expect(pair.peripheral.prompts == [.allow])
+    for side in [pair.central, pair.peripheral] {
+      #expect(side.security == LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true))
+      #expect(side.outcomes.map(\.method) == [.justWorks])
+      #expect(side.outcomes.map(\.isSecureConnections) == [true])
+    }
+    let (central, peripheral) = (pair.central.bench.host.bonds, pair.peripheral.bench.host.bonds)
+    #expect(central.map(\.identity) == [SecuredHosts.peripheralAddress])
+    #expect(peripheral.map(\.identity) == [SecuredHosts.centralAddress])
+    #expect(central[0].key != nil)
+    #expect(central[0].key == peripheral[0].key)
+  }
+
+  @Test("The link is told of before anything of pairing")
+  func order() throws {
+    var (pair, value) = try pair()
+    _ = pair.request(.read(value))
+    for side in [pair.central, pair.peripheral] {
+      let connected = side.bench.events.firstIndex { if case .connected = $0 { true } else { false } }
+      let security = side.bench.events.firstIndex { if case .security = $0 { true } else { false } }
+      #expect(try #require(connected) < (try #require(security)))
+    }
+  }
+
+  @Test("A value that wants an authenticated key has the users compare numbers")
+  func authenticated() throws {
+    var (pair, value) = try pair(Self.yesNo, Self.yesNo, [.readable, .readAuthenticationRequired])
+    #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
+    guard case .compare(let number)? = pair.central.prompts.first else {
+      Issue.record("the users compared nothing")
+      return
+    }
+    #expect(pair.central.prompts == [.compare(number)])
+    #expect(pair.peripheral.prompts == [.compare(number)])
+    #expect(pair.central.security.level == .authenticated)
+  }
+
+  @Test("The next link is encrypted with the bond's key at once, and nobody is asked")
+  func nextLink() throws {
+    var (pair, value) = try pair()
+    _ = pair.request(.read(value))
+    pair.unlink()
+    pair.forget()
+    pair.link()
+    #expect(pair.central.security == LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true))
+    #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
+    #expect(pair.central.prompts + pair.peripheral.prompts == [])
+    #expect(pair.heard == [])
+    #expect(pair.central.security == LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true))
+    #expect(pair.peripheral.security == pair.central.security)
+  }
+
+  @Test("Bonds that were written down are as good as those that were just made")
+  func restoredBonds() throws {
+    var (first, value) = try pair()
+    _ = first.request(.read(value))
+    var (second, _) = try pair()
+    second.unlink()
+    let (central, peripheral) = (first.central.bench.host.bonds, first.peripheral.bench.host.bonds)
+    second.central.bench.perform { host, now in host.setBonds(central, at: now) }
+    second.peripheral.bench.perform { host, now in host.setBonds(peripheral, at: now) }
+    second.link()
+    #expect(second.request(.read(value)) == .success(.value(Self.secret)))
+    #expect(second.central.prompts == [])
+  }
+
+  @Test("If the peer has lost the bond that is told, and nothing is read from whoever it is")
+  func keyMissing() throws {
+    var (pair, value) = try pair()
+    _ = pair.request(.read(value))
+    pair.unlink()
+    pair.peripheral.bench.perform { host, now in host.removeBond(SecuredHosts.centralAddress, at: now) }
+    pair.forget()
+    pair.link()
+    #expect(pair.central.failures == [.keyMissing])
+    #expect(pair.request(.read(value)) == .failure(.att(.insufficientEncryption)))
+    #expect(pair.central.failures == [.keyMissing, .keyMissing])
+    #expect(pair.central.bench.host.bonds.count == 1)
+  }
+
+  @Test("If a user refuses, the read fails as the server refused it, and nothing is kept", arguments: [true, false])
+  func refused(isCentral: Bool) throws {
+    var (pair, value) = try pair()
+    if isCentral { pair.central.says = { _, _ in .no } } else { pair.peripheral.says = { _, _ in .no } }
+    #expect(pair.request(.read(value)) == .failure(.att(.insufficientAuthentication)))
+    #expect(pair.central.failures.count == 1)
+    #expect(pair.central.bench.host.bonds + pair.peripheral.bench.host.bonds == [])
+    #expect(pair.central.security == .none)
+    // What needs no protection goes on.
+    #expect(pair.request(.read(3)) == .success(.value(ByteSlice("Pair".utf8))))
+  }
+
+  @Test("A peripheral's own client has the central pair when the central's server refuses it")
+  func serverOnCentral() throws {
+    var (pair, value) = try pair()
+    #expect(pair.request(.read(value), by: \.peripheral) == .success(.value(Self.secret)))
+    #expect(pair.heard.first?.first == SMP.Code.securityRequest.rawValue)
+    #expect(pair.central.outcomes.count == 1)
+  }
+
+  @Test("A peripheral's demand on a new link has the central encrypt with the bond's key")
+  func securityRequest() throws {
+    var (pair, value) = try pair()
+    _ = pair.request(.read(value))
+    pair.unlink()
+    pair.forget()
+    pair.link()
+    pair.secure(.encrypted, by: \.peripheral)
+    // The central has done so already.
+    #expect(pair.heard == [])
+    #expect(pair.peripheral.security.isBonded)
+    #expect(pair.central.security.isBonded)
+  }
+
+  @Test("A demand that is met is answered at once; one on a link that is not there fails")
+  func demands() throws {
+    var (pair, value) = try pair()
+    _ = pair.request(.read(value))
+    pair.forget()
+    pair.secure(.encrypted, by: \.central)
+    #expect(pair.central.securityEvents == [.changed(pair.central.security)])
+    pair.unlink()
+    pair.forget()
+    pair.secure(.encrypted, by: \.central)
+    #expect(pair.central.failures == [.disconnected])
+  }
+
+  @Test("A device that is forgotten loses its link and its keys")
+  func forgetting() throws {
+    var (pair, value) = try pair()
+    _ = pair.request(.read(value))
+    pair.central.bench.commands.removeAll()
+    pair.central.bench.perform { host, now in host.removeBond(SecuredHosts.peripheralAddress, at: now) }
+    #expect(pair.central.bench.commands.contains { if case .disconnect = $0 { true } else { false } })
+    #expect(pair.central.bench.host.bonds == [])
+  }
+
+  @Test("A bonded peer under a private address that only the host can resolve has its keys and its configuration")
+  func privateAddress() throws {
+    var (pair, value) = try pair()
+    _ = pair.request(.read(value))
+    let bond = try #require(pair.central.bench.host.bonds.first)
+    let key = try #require(bond.peerIdentityKey.flatMap(IdentityResolvingKey.init))
+    pair.unlink()
+    pair.forget()
+    var generator = SplitGenerator(seed: 5)
+    pair.link(private: DeviceAddress(key.newAddress(using: &generator), .random))
+    #expect(pair.central.security.hasKey)
+    #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
+    #expect(pair.central.prompts == [])
+    #expect(pair.heard == [])
+  }
+
+  @Test("Pairing under private addresses reckons with those, and leaves the identities")
+  func pairingInPrivate() throws {
+    var (pair, value) = try pair()
+    pair.unlink()
+    pair.link(private: DeviceAddress(0x4F11_2233_4455, .random))
+    #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
+    #expect(pair.central.bench.host.bonds.map(\.identity) == [SecuredHosts.peripheralAddress])
+  }
+
+  @Test("A link that ends while the users are asked ends the pairing on both sides")
+  func interrupted() throws {
+    var (pair, value) = try pair()
+    pair.central.says = { _, _ in nil }
+    #expect(pair.request(.read(value)) == nil)
+    pair.unlink()
+    #expect(pair.central.failures == [.disconnected])
+    #expect(pair.central.securityEvents.contains(.promptEnded))
+    #expect(pair.peripheral.failures.count == 1)
+    // The next link begins anew, when the peripheral has forgiven it.
+    pair.forget()
+    pair.peripheral.bench.now = pair.peripheral.bench.now + .seconds(2)
+    pair.central.says = SecuredHosts.Side.agree
+    pair.link()
+    #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
+  }
+
+  @Test("A peer that says nothing for 30 s ends the pairing, and what waited for it")
+  func silence() throws {
+    var (pair, value) = try pair()
+    pair.peripheral.says = { _, _ in nil }
+    #expect(pair.request(.read(value)) == nil)
+    pair.central.bench.now = pair.central.bench.now + SecurityManager.timeout
+    let now = pair.central.bench.now
+    pair.central.bench.perform { host, _ in host.timeReached(now) }
+    #expect(pair.central.failures == [.timeout])
+    let isOver = pair.central.bench.events.contains {
+      $0.isCompletion(of: 7, .failure(.att(.insufficientAuthentication)))
+    }
+    #expect(isOver)
+  }
+
+  @Test("A17 From whoever answers under a bonded server's address without its key nothing is taken")
+  func impostor() throws {
+    var (pair, value) = try pair()
+    _ = pair.request(.read(value))
+    pair.unlink()
+    pair.forget()
+    // This one has never paired with anybody.
+    var other = SecuredHosts()
+    other.central = pair.central
+    other.link()
+    let handle = other.central.handle
+    #expect(other.central.failures == [.keyMissing])
+    other.central.bench.events.removeAll()
+    other.central.bench.receive(.attribute, [0x1B, UInt8(value), 0, 0x66], on: handle)
+    other.central.bench.receive(.attribute, [0x1D, UInt8(value), 0, 0x66], on: handle)
+    #expect(try other.central.bench.payloads(on: handle, .attribute) == [[0x1E]])
+    #expect(other.central.bench.events.isEmpty)
+    #expect(other.request(.read(value)) == .failure(.att(.insufficientEncryption)))
+    #expect(other.central.security.level == .none)
+  }
+
+  @Test("What was asked for before a bonded link is encrypted waits for that")
+  func waiting() throws {
+    var (pair, value) = try pair()
+    _ = pair.request(.read(value))
+    pair.unlink()
+    pair.forget()
+    let handle = pair.central.handle
+    pair.central.bench.link(.central, handle: handle.rawValue, to: SecuredHosts.peripheralAddress)
+    pair.central.bench.perform { host, now in host.request(.read(value), token: 7, on: handle, at: now) }
+    // No more than the exchange of the MTU.
+    #expect(try pair.central.bench.payloads(on: handle, .attribute).map(\.first) == [0x02])
+    pair.central.bench.receive(.encryptionChange(.success, handle, enabled: 1))
+    pair.central.bench.receive(.attribute, [0x03, 23, 0], on: handle)
+    #expect(try pair.central.bench.payloads(on: handle, .attribute).last == [0x0A, UInt8(value), 0])
+  }
+
+  @Test("On a bonded link without encryption a signed write goes out signed, is taken once, and its counter lasts")
+  func signedWrite() throws {
+    var (pair, value) = try pair()
+    _ = pair.request(.read(value))
+    var first = try signed(pair.central.bench.host.bonds, pair.peripheral.bench.host.bonds)
+    for count in 1...2 {
+      #expect(first.pair.request(.signedWriteWithoutResponse(first.value, [UInt8(count)])) == .success(.done))
+      #expect(first.pair.peripheral.bench.writes == (1...count).map { [UInt8($0)] })
+    }
+    #expect(first.pair.central.security.level == .none)
+    first.pair.unlink()
+    let kept = try #require(first.pair.peripheral.bench.changedBonds.last)
+    #expect(kept.signatureVerifier?.nextCounter == 2)
+    #expect(first.pair.central.bench.changedBonds.last?.signatureMaker?.nextCounter == 2)
+    // Somebody who repeats the first one on a later link is not heard, the owner of the key is.
+    var second = try signed(first.pair.central.bench.host.bonds, [kept])
+    #expect(second.pair.request(.signedWriteWithoutResponse(second.value, [3])) == .success(.done))
+    #expect(second.pair.peripheral.bench.writes == [[3]])
+    var third = try signed(pair.central.bench.host.bonds, [kept])
+    #expect(third.pair.request(.signedWriteWithoutResponse(third.value, [1])) == .success(.done))
+    #expect(third.pair.peripheral.bench.writes == [])
+  }
+
+  /// Two hosts with these bonds, linked, whose central does not encrypt by itself.
+  private func signed(_ central: [Bond], _ peripheral: [Bond]) throws -> (pair: SecuredHosts, value: AttributeHandle) {
+    var pair = SecuredHosts(encryptsBondedLinks: false)
+    let definition = GATTServiceDefinition(
+      uuid: 0x180D, isPrimary: true, includes: [],
+      characteristics: [
+        GATTCharacteristicDefinition(
+          uuid: 0x2A39, properties: .authenticatedSignedWrites, permissions: .writeable, value: nil)
+      ])
+    let placement = try pair.peripheral.bench.host.addService(definition, at: .zero).get()
+    pair.central.bench.perform { host, now in host.setBonds(central, at: now) }
+    pair.peripheral.bench.perform { host, now in host.setBonds(peripheral, at: now) }
+    pair.link()
+    return (pair, placement.values[0])
+  }
+}
+
+extension HostEvent {
+  fileprivate func isCompletion(of token: GATTToken, _ result: Result<GATTResponse, GATTError>) -> Bool {
+    if case .gatt(_, .completed(token, result)) = self { true } else { false }
+  }
+}
+
+extension Bench {
+  fileprivate var writes: [[UInt8]] {
+    events.compactMap { if case .gatt(_, .writeRequested(_, let parts)) = $0 { parts.first?.value.bytes } else { nil } }
+  }
+  fileprivate var changedBonds: [Bond] {
+    events.compactMap { if case .bondChanged(let bond) = $0 { bond } else { nil } }
+  }
+}

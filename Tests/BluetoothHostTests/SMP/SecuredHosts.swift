@@ -1,0 +1,226 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// Two hosts with links between them, whose controllers encrypt, and two users.
+struct SecuredHosts {
+  /// One side: the host with its controller, what was on its user's screen, and what the user says.
+  struct Side {
+    var bench: Bench
+    let handle: HCI.ConnectionHandle
+    var prompts: [PairingPrompt] = []
+    var says: (PairingPrompt, _ shown: UInt32?) -> PairingAnswer? = Self.agree
+
+    /// Allows everything, finds that the numbers are the same, and types what the other side shows.
+    static func agree(_ prompt: PairingPrompt, _ shown: UInt32?) -> PairingAnswer? {
+      switch prompt {
+      case .allow, .compare: .yes
+      case .show: nil
+      case .enterPasskey: shown.map(PairingAnswer.passkey)
+      }
+    }
+
+    var security: LinkSecurity { bench.host.security(of: handle) }
+    var securityEvents: [SecurityEvent] {
+      bench.events.compactMap { if case .security(_, let event) = $0 { event } else { nil } }
+    }
+    var failures: [SecurityFailure] {
+      securityEvents.compactMap { if case .failed(let failure) = $0 { failure } else { nil } }
+    }
+    var outcomes: [PairingOutcome] {
+      securityEvents.compactMap { if case .paired(let outcome) = $0 { outcome } else { nil } }
+    }
+    /// The commands that gave the controller keys, and those that gave it none.
+    var keyCommands: [HCI.Command] {
+      bench.commands.filter {
+        switch $0 {
+        case .leEnableEncryption, .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply: true
+        default: false
+        }
+      }
+    }
+  }
+
+  static let centralAddress = DeviceAddress(0xC000_0000_0BBB, .random)
+  static let peripheralAddress = DeviceAddress(0xC000_0000_0AAA, .random)
+
+  var central: Side
+  var peripheral: Side
+  /// What was shown to either user last.
+  private var shown: UInt32?
+  /// The commands that have been obeyed.
+  private var obeyed = (central: 0, peripheral: 0)
+  /// The key that the central's controller waits to see at the peripheral's.
+  private var offered: UInt128?
+  private var isEncrypted = false
+  /// All payloads of the security channel, in order.
+  private(set) var heard: [[UInt8]] = []
+
+  init(
+    _ central: PairingPolicy = PairingPolicy(), _ peripheral: PairingPolicy = PairingPolicy(),
+    encryptsBondedLinks: Bool = true
+  ) {
+    self.central = Side(
+      bench: Self.bench(central, Self.centralAddress, encryptsBondedLinks),
+      handle: HCI.ConnectionHandle(rawValue: 1))
+    self.peripheral = Side(
+      bench: Self.bench(peripheral, Self.peripheralAddress, encryptsBondedLinks),
+      handle: HCI.ConnectionHandle(rawValue: 2))
+  }
+
+  private static func bench(
+    _ policy: PairingPolicy, _ address: DeviceAddress, _ encryptsBondedLinks: Bool
+  ) -> Bench {
+    var configuration = HostConfiguration(deviceName: "Pair", address: address)
+    configuration.pairing = policy
+    configuration.encryptsBondedLinks = encryptsBondedLinks
+    var bench = Bench(configuration: configuration, seed: address.value)
+    bench.facts.supportedCommands = HCI.SupportedCommands(
+      Bench.servedCommands + [.leEnableEncryption, .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply])
+    bench.answers[.leEnableEncryption] = .status(.success)
+    bench.powerOn()
+    return bench
+  }
+
+  /// A link comes about, on which nothing is encrypted.
+  ///
+  /// - Parameter private: the peripheral's resolvable private address, if the central sees that instead of its own.
+  mutating func link(private address: DeviceAddress? = nil) {
+    obeyed = (central.bench.commands.count, peripheral.bench.commands.count)
+    offered = nil
+    isEncrypted = false
+    let seen = address ?? Self.peripheralAddress
+    central.bench.link(.central, handle: central.handle.rawValue, to: seen)
+    var complete = Bench.connection(.peripheral, peripheral.handle, Self.centralAddress)
+    complete.localResolvablePrivateAddress = address?.value ?? 0
+    peripheral.bench.receive(.leEnhancedConnectionComplete(complete))
+    run()
+  }
+
+  mutating func unlink() {
+    for side in [\SecuredHosts.central, \SecuredHosts.peripheral] {
+      let handle = self[keyPath: side].handle
+      self[keyPath: side].bench.receive(
+        .disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
+      self[keyPath: side].bench.data.removeAll()
+    }
+  }
+
+  mutating func forget() {
+    for side in [\SecuredHosts.central, \SecuredHosts.peripheral] {
+      self[keyPath: side].bench.events.removeAll()
+      self[keyPath: side].prompts.removeAll()
+    }
+    heard.removeAll()
+  }
+
+  /// Until neither side has anything more to say.
+  mutating func run() {
+    var isGoingOn = true
+    while isGoingOn {
+      isGoingOn = pass(\.central, to: \.peripheral)
+      isGoingOn = pass(\.peripheral, to: \.central) || isGoingOn
+      isGoingOn = obey() || isGoingOn
+      isGoingOn = ask(\.central) || isGoingOn
+      isGoingOn = ask(\.peripheral) || isGoingOn
+    }
+  }
+
+  private mutating func pass(
+    _ sender: WritableKeyPath<SecuredHosts, Side>, to receiver: WritableKeyPath<SecuredHosts, Side>
+  ) -> Bool {
+    let packets = self[keyPath: sender].bench.data
+    self[keyPath: sender].bench.data.removeAll()
+    for packet in packets {
+      if let frame = try? L2CAP.Frame(packet.payload), frame.channel == .securityManager {
+        heard.append(frame.payload.bytes)
+      }
+      let handle = self[keyPath: receiver].handle
+      self[keyPath: receiver].bench.receive(
+        packet.payload.bytes, on: handle, packet.boundary == .continuing ? .continuing : .firstFlushable)
+      let pool = self[keyPath: sender].bench.pool
+      self[keyPath: sender].bench.receive(
+        .numberOfCompletedPackets(HCI.CompletedPackets(packet.handle, count: 1, in: pool)))
+    }
+    return !packets.isEmpty
+  }
+
+  /// The two controllers do what the link layer's encryption procedure does · Vol 6, Part B, 5.1.3.
+  private mutating func obey() -> Bool {
+    var hasObeyed = false
+    while obeyed.central < central.bench.commands.count {
+      let command = central.bench.commands[obeyed.central]
+      obeyed.central += 1
+      guard case .leEnableEncryption(_, let random, let diversifier, let key) = command else { continue }
+      hasObeyed = true
+      offered = key.value
+      peripheral.bench.receive(
+        .leLongTermKeyRequest(peripheral.handle, random: random, encryptedDiversifier: diversifier))
+    }
+    while obeyed.peripheral < peripheral.bench.commands.count {
+      let command = peripheral.bench.commands[obeyed.peripheral]
+      obeyed.peripheral += 1
+      switch command {
+      case .leLongTermKeyRequestReply(_, let key):
+        hasObeyed = true
+        encrypt(key.value)
+      case .leLongTermKeyRequestNegativeReply:
+        hasObeyed = true
+        central.bench.receive(.encryptionChange(.pinOrKeyMissing, central.handle, enabled: 0))
+      default: break
+      }
+    }
+    return hasObeyed
+  }
+
+  private mutating func encrypt(_ key: UInt128) {
+    guard key == offered else {
+      Issue.record("the two sides have different keys")
+      return
+    }
+    let wasEncrypted = isEncrypted
+    isEncrypted = true
+    for side in [\SecuredHosts.peripheral, \SecuredHosts.central] {
+      let handle = self[keyPath: side].handle
+      self[keyPath: side].bench.receive(
+        wasEncrypted
+          ? .encryptionKeyRefreshComplete(.success, handle) : .encryptionChange(.success, handle, enabled: 1))
+    }
+  }
+
+  /// The user of one side sees what there is to see, and answers.
+  private mutating func ask(_ side: WritableKeyPath<SecuredHosts, Side>) -> Bool {
+    let handle = self[keyPath: side].handle
+    let all = self[keyPath: side].securityEvents.compactMap {
+      if case .prompt(let prompt) = $0 { prompt } else { nil }
+    }
+    let count = self[keyPath: side].prompts.count
+    guard all.count > count else { return false }
+    let prompt = all[count]
+    if case .show(let passkey) = prompt { shown = passkey }
+    if case .enterPasskey = prompt, shown == nil { return false }
+    self[keyPath: side].prompts.append(prompt)
+    guard let answer = self[keyPath: side].says(prompt, shown) else { return true }
+    self[keyPath: side].bench.perform { host, now in host.answer(answer, on: handle, at: now) }
+    return true
+  }
+
+  /// One side's client asks the other's server.
+  mutating func request(
+    _ request: GATTRequest, by side: WritableKeyPath<SecuredHosts, Side> = \.central
+  ) -> Result<GATTResponse, GATTError>? {
+    let handle = self[keyPath: side].handle
+    let count = self[keyPath: side].bench.events.count
+    self[keyPath: side].bench.perform { host, now in host.request(request, token: 7, on: handle, at: now) }
+    run()
+    for case .gatt(_, .completed(7, let result)) in self[keyPath: side].bench.events.dropFirst(count) { return result }
+    return nil
+  }
+
+  mutating func secure(_ demand: SecurityDemand, by side: WritableKeyPath<SecuredHosts, Side>) {
+    let handle = self[keyPath: side].handle
+    self[keyPath: side].bench.perform { host, now in host.secure(handle, demand, at: now) }
+    run()
+  }
+}

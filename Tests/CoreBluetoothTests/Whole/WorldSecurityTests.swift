@@ -1,0 +1,105 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// Protected characteristics, from app to app over the simulated air · Vol 3, Part C, 10.3.
+@Suite struct WorldSecurityTests {
+  private static let secret = CBUUID(string: "FFF3")
+
+  /// The sensor's app publishes one value that wants an encrypted link.
+  private func protect(_ air: Air) {
+    air.localService.characteristics = [
+      CBMutableCharacteristic(
+        type: Self.secret, properties: [.read, .write, .notify, .notifyEncryptionRequired], value: nil,
+        permissions: [.readEncryptionRequired, .writeEncryptionRequired])
+    ]
+  }
+
+  @Test("The first read of a protected value pairs; the app sees the value, and its user was asked")
+  func firstRead() {
+    let (phone, sensor) = (ScriptedPrompts(otherwise: .yes), ScriptedPrompts(.displayOnly, otherwise: .yes))
+    phone.answer(.passkeyShown(by: sensor), to: .enterPasskey)
+    let air = Air(phone: phone, sensor: sensor)
+    protect(air)
+    let (peripheral, characteristic) = air.ready()
+    #expect(phone.asked.isEmpty)
+    peripheral.readValue(for: characteristic)
+    air.expect("value [104, 101, 108, 108, 111]")
+    #expect(phone.asked.map(\.kind) == [.enterPasskey])
+    #expect(phone.asked.first?.isOwnWish == true)
+    #expect(sensor.asked.map(\.kind) == [.showPasskey])
+  }
+
+  @Test("Writing and subscribing pair as reading does", arguments: ["written", "notifying"])
+  func otherAccess(_ access: String) {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = Air(phone: user)
+    protect(air)
+    let (peripheral, characteristic) = air.ready()
+    if access == "written" {
+      peripheral.writeValue(Data("new".utf8), for: characteristic, type: .withResponse)
+      air.expect("written")
+      #expect(air.stored == Data("new".utf8))
+    } else {
+      peripheral.setNotifyValue(true, for: characteristic)
+      air.expect("notifying true")
+    }
+    #expect(user.asked.map(\.kind) == [.allowPairing])
+  }
+
+  @Test("On the next connection nobody is asked, and the value comes")
+  func nextConnection() {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = Air(phone: user)
+    protect(air)
+    let (peripheral, characteristic) = air.ready()
+    peripheral.readValue(for: characteristic)
+    air.expect("value")
+    let identifier = peripheral.identifier
+    air.central.cancelPeripheralConnection(peripheral)
+    air.expect("disconnected")
+    air.central.connect(peripheral)
+    air.expect("connected")
+    peripheral.discoverServices([Air.service])
+    air.expect("services")
+    peripheral.discoverCharacteristics(nil, for: peripheral.services![0])
+    air.expect("characteristics")
+    peripheral.readValue(for: peripheral.services![0].characteristics![0])
+    air.expect("value [104")
+    #expect(user.asked.count == 1)
+    #expect(peripheral.identifier == identifier)
+  }
+
+  @Test("If the user refuses, the app gets Insufficient Authentication, and all that is not protected goes on")
+  func refusal() {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .no)
+    let air = Air(phone: user)
+    protect(air)
+    air.localService.characteristics?.append(air.value)
+    let (peripheral, characteristic) = air.ready()
+    peripheral.readValue(for: characteristic)
+    air.expect("value [] failed")
+    #expect((air.app.errors.last as? CBATTError)?.code == .insufficientAuthentication)
+    #expect(peripheral.state == .connected)
+    peripheral.readValue(for: peripheral.services![0].characteristics![1])
+    air.expect("value [104")
+  }
+
+  @Test("If the peer has forgotten the bond, the app is told so, and the bond stays")
+  func forgotten() {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = Air(phone: user)
+    protect(air)
+    let (peripheral, characteristic) = air.ready()
+    peripheral.readValue(for: characteristic)
+    air.expect("value")
+    air.central.cancelPeripheralConnection(peripheral)
+    air.expect("disconnected")
+    air.sensor.forgetBonds()
+    air.central.connect(peripheral)
+    let came = air.world.run(until: { air.app.events.contains { $0.hasPrefix("disconnected") } }, limit: .seconds(30))
+    #expect(came)
+    #expect((air.app.errors.last as? CBError)?.code == .peerRemovedPairingInformation)
+    #expect(user.asked.count == 1)
+  }
+}
