@@ -69,6 +69,7 @@ extension Host {
       controller = startup.facts
       initiator = Initiator(acceptListSize: controller.acceptListSize)
       power = .on
+      securityContext.identity = ownIdentity
       if recovery.succeeded(at: now) { events.append(.trouble(.recovered)) }
       events.append(.powerChanged(.on))
     case .unusable: tryAgain(at: now)
@@ -211,6 +212,7 @@ extension Host {
 
   private mutating func forgetLinks() {
     for link in allLinks {
+      keepCounters(of: link)
       keepClient(of: link)
       keepCache(of: link)
     }

@@ -55,6 +55,7 @@ package struct GATTBearer {
   /// - Parameter resumes: false: more is to come, and then what is held back goes on.
   package mutating func securityChanged(_ security: LinkSecurity, resumes: Bool = true, at now: Instant) {
     context.security = security
+    client.isGuarded = security.hasKey && security.level == .none
     if resumes, !isClosed { client.securityChanged(at: now, &context) }
   }
 

@@ -69,6 +69,9 @@ struct GATTClient {
   /// What waits for a better protected link, and holds back all that follows.
   var held: HeldRequest?
   private(set) var queue: Deque<(token: GATTToken, request: GATTRequest)> = []
+  /// There is a key for the server, and the link does not use it: anybody could be there. Nothing is asked and nothing
+  /// believed before it is encrypted.
+  var isGuarded = false
   /// Encryption was asked for, for what waits in `queue`.
   var hasAskedForEncryption = false
   private var confirmations = 0
@@ -100,7 +103,7 @@ struct GATTClient {
 
   var deadline: Instant? {
     guard current == nil else { return transaction.deadline }
-    return held == nil ? watch.deadline : nil
+    return held == nil && !isGuarded ? watch.deadline : nil
   }
 
   // MARK: Requests
@@ -118,7 +121,7 @@ struct GATTClient {
       return
     }
     watch.linkWasUsed(at: now)
-    if current == nil, held == nil, queue.isEmpty, !mustWait(request), !isGuarded(context) {
+    if current == nil, held == nil, queue.isEmpty, !mustWait(request), !isGuarded {
       start(request, token: token, at: now, &context)
     } else {
       queue.append((token, request))
@@ -135,7 +138,7 @@ struct GATTClient {
   /// comes before a discovery that it may spare.
   mutating func startNext(at now: Instant, _ context: inout GATTContext) {
     while current == nil, held == nil {
-      if isGuarded(context), !mayPass(context) {
+      if isGuarded, !mayPass {
         wantEncryption(&context)
         return
       }
@@ -286,7 +289,7 @@ struct GATTClient {
   /// Several values in one notification are taken in, although this client does not claim that it can: a server that sends
   /// them unasked has nothing else to say with them.
   mutating func receiveValue(_ octets: ByteSlice, at now: Instant, context: inout GATTContext) {
-    if isGuarded(context) {
+    if isGuarded {
       // Nothing shows that it is the server that it was. An indication is confirmed all the same.
       if octets[0] == ATT.Opcode.handleValueIndication.rawValue { confirm() }
       return

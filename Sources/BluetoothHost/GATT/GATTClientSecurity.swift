@@ -37,18 +37,14 @@ extension GATTClient {
   mutating func securityFailed(at now: Instant, _ context: inout GATTContext) {
     hasAskedForEncryption = false
     if let held { release(with: .att(held.code), &context) }
-    if isGuarded(context) { failAll(with: .att(.insufficientEncryption), &context) }
+    if isGuarded { failAll(with: .att(.insufficientEncryption), &context) }
     startNext(at: now, &context)
   }
 
   // MARK: Links with bonded servers
 
-  /// There is a key for the server, and the link does not use it: anybody could be there. Nothing is asked and nothing
-  /// believed before it is encrypted.
-  func isGuarded(_ context: GATTContext) -> Bool { context.security.hasKey && context.security.level == .none }
-
   /// Whether the next request is one that needs no encryption even so: what is signed says itself who has written it.
-  func mayPass(_ context: GATTContext) -> Bool {
+  var mayPass: Bool {
     guard signatureMaker != nil, case .signedWriteWithoutResponse? = queue.first?.request else { return false }
     return true
   }

@@ -64,6 +64,22 @@ package struct SignatureVerifier: Hashable, Sendable {
   }
 }
 
+extension SignatureVerifier {
+  /// Whether it has the same key, and has counted further.
+  func isFurther(than other: SignatureVerifier?) -> Bool {
+    guard let other, other.key == key, let counter = other.nextCounter else { return false }
+    return nextCounter.map { $0 > counter } ?? true
+  }
+}
+
+extension SignatureMaker {
+  /// Whether it has the same key, and has counted further.
+  func isFurther(than other: SignatureMaker?) -> Bool {
+    guard let other, other.key == key, let counter = other.nextCounter else { return false }
+    return nextCounter.map { $0 > counter } ?? true
+  }
+}
+
 /// What signs this device's Signed Write Commands to one server · Vol 3, Part C, 10.4; Vol 3, Part H, 2.4.5.
 package struct SignatureMaker: Hashable, Sendable {
   /// This device's Connection Signature Resolving Key, as the server has it.

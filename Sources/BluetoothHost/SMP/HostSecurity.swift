@@ -58,6 +58,11 @@ extension Host {
     for index in allLinks.indices where allLinks[index].bond == identity {
       allLinks[index].bond = nil
       allLinks[index].restored = nil
+      allLinks[index].security.setBond(nil)
+      allLinks[index].bearer.signatureVerifier = nil
+      allLinks[index].bearer.signatureMaker = nil
+      // Nothing of what is still said on the link is kept.
+      allLinks[index].bearer.securityChanged(allLinks[index].security.security, resumes: false, at: now)
       disconnect(index, reason: .remoteUserTerminatedConnection)
     }
     bondsChanged(at: now)
@@ -107,16 +112,28 @@ extension Host {
     while let event = manager.takeEvent() {
       if link.standing == .announced { events.append(.security(link.link.handle, event)) }
     }
+    keepCounters(of: link)
+  }
+
+  /// What a link has counted is kept with its bond. Of several links to one peer the one that has come farthest counts.
+  mutating func keepCounters(of link: HostLink) {
     guard let identity = link.bond, var bond = bondTable[identity] else { return }
     let former = bond
-    bond.signatureVerifier = link.bearer.signatureVerifier
-    bond.signatureMaker = link.bearer.signatureMaker
+    if let used = link.bearer.signatureVerifier, used.isFurther(than: bond.signatureVerifier) {
+      bond.signatureVerifier = used
+    }
+    if let used = link.bearer.signatureMaker, used.isFurther(than: bond.signatureMaker) { bond.signatureMaker = used }
     guard bond != former else { return }
     bondTable.keep(bond)
     events.append(.bondChanged(bond))
   }
 
   mutating func secure(_ index: Int, _ demand: SecurityDemand, at now: Instant) {
+    guard !allLinks[index].isDisconnecting else {
+      allLinks[index].bearer.securityFailed(at: now)
+      serve(index, at: now)
+      return
+    }
     allLinks[index].security.secure(demand, at: now, &securityContext)
     serveSecurity(index, at: now)
   }
@@ -151,7 +168,8 @@ extension Host {
       metrics.unknownLinks += 1
       return
     }
-    if status == .success { heardFromPeer(on: index) }
+    // Only the peer can have said these.
+    if [.success, .pinOrKeyMissing, .unsupportedRemoteFeature].contains(status) { heardFromPeer(on: index) }
     allLinks[index].security.encryptionChanged(
       status: status, isEncrypted: isEncrypted, at: now, &securityContext)
     serveSecurity(index, at: now)
@@ -161,6 +179,11 @@ extension Host {
   mutating func serveSecurity(_ index: Int, at now: Instant) {
     let handle = allLinks[index].link.handle
     while let pdu = allLinks[index].security.takePDU() {
+      // Of these there may be one for each PDU of a flood; all others follow from a procedure.
+      if case .pairingFailed = pdu, !allLinks[index].hasRoom {
+        metrics.droppedAnswers += 1
+        continue
+      }
       var writer = ByteWriter(pool, capacity: SMP.maximumLength)
       pdu.encode(into: &writer)
       allLinks[index].append(security: writer.finishFrame(on: .securityManager))
@@ -186,21 +209,29 @@ extension Host {
     case .changed(let security):
       // The bearer may ask for what the client was refused before: those above are told first.
       events.append(.security(link.handle, event))
-      let wasBonded = allLinks[index].bearer.security.isBonded
       // Requests wait until the keys are exchanged: whoever gets an answer may end the link at once.
-      let resumes = !allLinks[index].security.isPairing
-      allLinks[index].bearer.securityChanged(security, resumes: resumes, at: now)
-      if security.isBonded, !wasBonded { offerBondedCache(on: index, at: now) }
+      tellBearer(security, on: index, resumes: !allLinks[index].security.isPairing, at: now)
       return
     case .failed: allLinks[index].bearer.securityFailed(at: now)
     case .paired(let outcome):
       if let bond = outcome.bond { keep(bond, on: index, at: now) }
       events.append(.security(link.handle, event))
-      allLinks[index].bearer.securityChanged(allLinks[index].security.security, at: now)
+      tellBearer(allLinks[index].security.security, on: index, resumes: true, at: now)
       return
     case .prompt, .promptEnded, .keypress: break
     }
     events.append(.security(link.handle, event))
+  }
+
+  /// The link is protected so. Where that makes it a bonded one, what was found in clear is not taken for the server's
+  /// before anything else is asked.
+  private mutating func tellBearer(_ security: LinkSecurity, on index: Int, resumes: Bool, at now: Instant) {
+    let becomesBonded = security.isBonded && !allLinks[index].bearer.security.isBonded
+    if becomesBonded {
+      allLinks[index].bearer.securityChanged(security, resumes: false, at: now)
+      offerBondedCache(on: index, at: now)
+    }
+    allLinks[index].bearer.securityChanged(security, resumes: resumes, at: now)
   }
 
   /// A new bond, or a new one in the place of an old one.

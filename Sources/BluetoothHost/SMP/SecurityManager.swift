@@ -164,6 +164,12 @@ package struct SecurityManager {
 
   package mutating func timeReached(_ now: Instant, _ context: inout SecurityContext) {
     guard let deadline, deadline <= now else { return }
+    // A Security Request needs no answer, and the central may still do what it asks for: the timer of 3.4 is not its.
+    if case .securityRequested = procedure {
+      state = .idle()
+      tellFailed(.timeout)
+      return
+    }
     if isTried { context.attempts.failed(identity, at: now) }
     output.silence()
     state = .closed

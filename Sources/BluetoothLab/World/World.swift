@@ -81,11 +81,19 @@ public final class World: Sendable {
   /// - Parameters:
   ///   - name: tells the device from the others of this world: in captures, and in its share of the seed.
   ///   - prompts: what the device's user says when it pairs; nil: yes to everything, without seeing or typing a number.
-  public func device(named name: String, _ options: DeviceOptions, prompts: ScriptedPrompts? = nil) -> Device {
+  ///   - bondFolder: where the device keeps its bonds, and who it is, for worlds to come: a folder of its own in this one,
+  ///     which is made if need be. What can't be read or written is told to the log. nil: nothing outlives the world.
+  public func device(
+    named name: String, _ options: DeviceOptions, prompts: ScriptedPrompts? = nil, bondFolder: String? = nil
+  ) -> Device {
     register(name, options) {
       let deliversInPlace = if case .virtual = runner { true } else { false }
       var configuration = options.configuration(named: name)
       if let prompts { configuration.prompts = prompts }
+      if let bondFolder {
+        configuration.bonds = FileBondStore(folder: bondFolder, adapter: name)
+        configuration.hasLastingIdentity = true
+      }
       let adapter = VirtualAdapter(
         configuration, in: mailbox, deliversInPlace: deliversInPlace, epoch: epoch,
         environment: environment)

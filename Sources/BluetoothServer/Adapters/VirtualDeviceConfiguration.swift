@@ -23,6 +23,8 @@ package struct VirtualDeviceConfiguration: Sendable {
   package var prompts: any Prompts = AutomaticPrompts(.accept)
   /// Where bonds are kept: in memory, unless it is said otherwise.
   package var bonds: any BondStore = MemoryBondStore()
+  /// The device is who it was in other runs: its address and its identity key are kept with its bonds.
+  package var hasLastingIdentity = false
 
   package init(name: String, position: GridPosition) {
     self.name = name

@@ -108,7 +108,7 @@ extension Service {
     endOperations(on: handle)
     endServing(index)
     withdrawPrompt(of: index)
-    keepDatabases(of: index)
+    keepDatabases(of: peers[peer].address)
     let end = links.remove(at: index).end
     directory.setDisconnected(peer)
     var isWanted = false

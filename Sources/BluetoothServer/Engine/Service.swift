@@ -187,7 +187,9 @@ package struct Service: ~Copyable {
     // From off it is a state between two; from on it is news.
     case .starting: if state == .poweredOn { become(.resetting) }
     case .on: become(.poweredOn)
-    case .off: become(.poweredOff)
+    case .off:
+      become(.poweredOff)
+      for record in bonds.all { keepDatabases(of: record.identity) }
     case .unsupported: become(.unsupported)
     }
     removeDroppedServices(at: now)
@@ -241,6 +243,8 @@ package struct Service: ~Copyable {
     case .trouble(let trouble):
       if troubles.count == Self.maximumTroubles { troubles.removeFirst() }
       troubles.append(trouble)
+    // Also when it is over for apps: what was counted is counted.
+    case .bondChanged(let bond): keepCounters(of: bond)
     // What the host still has to say of a time that is over for apps.
     case _ where state != .poweredOn: break
     case .advertisingStarted(let error): advertisingStarted(error)
@@ -252,7 +256,6 @@ package struct Service: ~Copyable {
       if let link = linkIndex(of: connection) { rssiRead(result, on: link) }
     case .security(let connection, let event):
       if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
-    case .bondChanged(let bond): keep(bond)
     // No session has channels yet.
     case .channel: break
     // Nobody asks for either.

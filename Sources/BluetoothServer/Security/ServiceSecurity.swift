@@ -21,7 +21,7 @@ extension Service {
   package mutating func takeNotes() -> [String] { bonds.takeNotes() }
 
   /// The counters of a bond's signatures have changed.
-  mutating func keep(_ bond: Bond) {
+  mutating func keepCounters(of bond: Bond) {
     guard var record = bonds.records[bond.identity] else { return }
     record.bond = bond
     _ = bonds.keep(record)
@@ -30,6 +30,10 @@ extension Service {
   /// Forgets a device: its keys, and what else is kept of it. Its link ends.
   package mutating func forget(_ identity: DeviceAddress, at now: Instant) {
     bonds.remove(identity)
+    for index in links.indices where peers[links[index].peer].address == identity {
+      links[index].end = .link(.connectionTerminatedByLocalHost)
+      links[index].isClosing = true
+    }
     host.removeBond(identity, at: now)
     takeHostEvents(at: now)
   }
@@ -37,9 +41,8 @@ extension Service {
   /// The bonds, by address.
   package var bondRecords: [BondRecord] { bonds.all }
 
-  /// The link is over: what each side knows of the other's database is kept with the bond.
-  mutating func keepDatabases(of link: Int) {
-    let address = peers[links[link].peer].address
+  /// A link is over: what each side knows of the other's database is kept with the bond.
+  mutating func keepDatabases(of address: DeviceAddress) {
     guard var record = bonds.records[address] else { return }
     record.clientRecord = host.clientRecords[address] ?? record.clientRecord
     record.cache = host.serverCache(of: address) ?? record.cache
@@ -110,7 +113,10 @@ extension Service {
   }
 
   private mutating func end(_ link: Int, because error: SessionError, at now: Instant) {
+    // The first reason is the reason.
+    guard links[link].end == nil else { return }
     links[link].end = error
+    links[link].isClosing = true
     host.disconnect(links[link].link.handle, at: now)
   }
 }

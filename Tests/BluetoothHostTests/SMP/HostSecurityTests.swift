@@ -251,6 +251,7 @@ struct HostSecurityTests {
     #expect(other.central.bench.events.isEmpty)
     #expect(other.request(.read(value)) == .failure(.att(.insufficientEncryption)))
     #expect(other.central.security.level == .none)
+    try other.central.expectUnharmed()
   }
 
   @Test("What was asked for before a bonded link is encrypted waits for that")
@@ -269,7 +270,7 @@ struct HostSecurityTests {
     #expect(try pair.central.bench.payloads(on: handle, .attribute).last == [0x0A, UInt8(value), 0])
   }
 
-  @Test("On a bonded link without encryption a signed write goes out signed, is taken once, and its counter lasts")
+  @Test("P14 On a bonded link without encryption a signed write goes out signed, is taken once, and its counter lasts")
   func signedWrite() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -290,6 +291,7 @@ struct HostSecurityTests {
     var third = try signed(pair.central.bench.host.bonds, [kept])
     #expect(third.pair.request(.signedWriteWithoutResponse(third.value, [1])) == .success(.done))
     #expect(third.pair.peripheral.bench.writes == [])
+    try third.pair.peripheral.expectUnharmed()
   }
 
   /// Two hosts with these bonds, linked, whose central does not encrypt by itself.

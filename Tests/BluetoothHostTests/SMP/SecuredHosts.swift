@@ -31,6 +31,17 @@ struct SecuredHosts {
     var outcomes: [PairingOutcome] {
       securityEvents.compactMap { if case .paired(let outcome) = $0 { outcome } else { nil } }
     }
+    /// The general oracle: the device advertises, takes a connection and answers a read.
+    mutating func expectUnharmed() throws {
+      bench.events.removeAll()
+      bench.perform { host, now in host.startAdvertising(data: [], scanResponse: [], at: now) }
+      #expect(bench.advertisingAnswers == [nil])
+      let newcomer = bench.link(.peripheral, handle: 0x60, to: DeviceAddress(0xC000_0000_0D00, .random))
+      bench.data.removeAll()
+      bench.receive(.attribute, [0x0A, 0x03, 0x00], on: newcomer)
+      #expect(try bench.payloads(on: newcomer, .attribute) == [[0x0B] + [UInt8]("Pair".utf8)])
+    }
+
     /// The commands that gave the controller keys, and those that gave it none.
     var keyCommands: [HCI.Command] {
       bench.commands.filter {

@@ -4,7 +4,7 @@ import Testing
 
 /// A world with a phone and a sensor, 2 m apart, whose apps write down what they are told.
 final class Air {
-  let world = World(seed: 7)
+  let world: World
   let phone: Device
   let sensor: Device
   let queue = DispatchQueue(label: "apps")
@@ -25,9 +25,15 @@ final class Air {
   /// - Parameters:
   ///   - phone: what the phone's user says when it pairs; nil: yes.
   ///   - sensor: the same for the sensor's.
-  init(phone phoneUser: ScriptedPrompts? = nil, sensor sensorUser: ScriptedPrompts? = nil) {
-    phone = world.device(named: "phone", DeviceOptions(position: Position(x: 2)), prompts: phoneUser)
-    sensor = world.device(named: "sensor", DeviceOptions(), prompts: sensorUser)
+  ///   - bonds: where both keep their bonds; nil: nowhere.
+  init(
+    phone phoneUser: ScriptedPrompts? = nil, sensor sensorUser: ScriptedPrompts? = nil, bonds: String? = nil,
+    seed: UInt64 = 7
+  ) {
+    world = World(seed: seed)
+    let far = DeviceOptions(position: Position(x: 2))
+    phone = world.device(named: "phone", far, prompts: phoneUser, bondFolder: bonds)
+    sensor = world.device(named: "sensor", DeviceOptions(), prompts: sensorUser, bondFolder: bonds)
     localService.characteristics = [value]
     central = CBCentralManager(delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: phone])
     peripheralManager = CBPeripheralManager(

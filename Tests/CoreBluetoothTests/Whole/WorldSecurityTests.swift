@@ -102,4 +102,24 @@ import Testing
     #expect((air.app.errors.last as? CBError)?.code == .peerRemovedPairingInformation)
     #expect(user.asked.count == 1)
   }
+
+  @Test("Bonds on disk outlive the world: in another one nobody is asked, and the peer is the same")
+  func onDisk() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var identifiers: Set<UUID> = []
+    for seed: UInt64 in [7, 8] {
+      let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+      let air = Air(phone: user, bonds: folder, seed: seed)
+      protect(air)
+      let (peripheral, characteristic) = air.ready()
+      peripheral.readValue(for: characteristic)
+      air.expect("value [104")
+      #expect(user.asked.count == (seed == 7 ? 1 : 0))
+      identifiers.insert(peripheral.identifier)
+      air.central.cancelPeripheralConnection(peripheral)
+      air.expect("disconnected")
+    }
+    #expect(identifiers.count == 1)
+  }
 }

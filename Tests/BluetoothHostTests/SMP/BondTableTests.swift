@@ -1,0 +1,66 @@
+import BluetoothCrypto
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// Whose an address is · Vol 3, Part C, 10.8.2.3.
+struct BondTableTests {
+  private let key = Block(high: 0xEC02_34A3_57C8_AD05, low: 0x3410_10A6_0A39_7D9B)
+
+  private func bond(_ identity: UInt64, _ key: Block?) -> Bond {
+    var bond = Bond(identity: DeviceAddress(identity, .random))
+    bond.peerIdentityKey = key
+    return bond
+  }
+
+  private func table(_ bonds: Bond...) -> BondTable {
+    var table = BondTable()
+    table.all = bonds
+    return table
+  }
+
+  /// The address that `key` makes of this random part.
+  private func address(_ key: Block, _ prand: UInt32) -> DeviceAddress {
+    DeviceAddress(UInt64(prand) << 24 | UInt64(Toolbox.ah(irk: key, prand: prand)), .random)
+  }
+
+  @Test("A private address is its bond's, an identity is too, and no other address is anybody's")
+  func resolving() {
+    let table = table(bond(0xC000_0000_0001, key), bond(0xC000_0000_0002, nil))
+    #expect(table.bond(of: address(key, 0x70_8194))?.identity.value == 0xC000_0000_0001)
+    #expect(table.bond(of: DeviceAddress(0xC000_0000_0002, .random))?.identity.value == 0xC000_0000_0002)
+    #expect(table.bond(of: address(Block(high: 1, low: 2), 0x70_8194)) == nil)
+    #expect(table.bond(of: DeviceAddress(0xC000_0000_0001, .public)) == nil)
+  }
+
+  @Test("P15 An address that two bonds' keys resolve is the older bond's, whichever was renewed last")
+  func twoKeys() {
+    var table = table(bond(0xC000_0000_0001, key), bond(0xC000_0000_0002, key))
+    table.keep(bond(0xC000_0000_0001, key))
+    #expect(table.bond(of: address(key, 0x70_8194))?.identity.value == 0xC000_0000_0001)
+    _ = table.remove(DeviceAddress(0xC000_0000_0001, .random))
+    #expect(table.bond(of: address(key, 0x70_8194))?.identity.value == 0xC000_0000_0002)
+  }
+
+  @Test(
+    "P15 Only addresses of the resolvable kind are resolved", arguments: [0x00_0001, 0x80_0001, 0xC0_0001] as [UInt32])
+  func kinds(_ prand: UInt32) {
+    #expect(table(bond(0xC000_0000_0001, key)).bond(of: address(key, prand)) == nil)
+  }
+
+  @Test("P15 A hash that is one bit off resolves to nobody")
+  func collision() {
+    let right = address(key, 0x70_8194)
+    for bit in 0..<24 {
+      #expect(table(bond(0xC000_0000_0001, key)).bond(of: DeviceAddress(right.value ^ 1 << bit, .random)) == nil)
+    }
+  }
+
+  @Test("P11 A key of zeros resolves nobody, and does not go to the controller")
+  func zeroKey() {
+    let table = table(bond(0xC000_0000_0001, .zero))
+    #expect(table.bond(of: address(.zero, 0x70_8194)) == nil)
+    #expect(table.identities(localKey: 1).isEmpty)
+  }
+}
