@@ -25,9 +25,10 @@ package enum HostEvent: Sendable {
   /// Something of the GATT client or server on a link.
   case gatt(HCI.ConnectionHandle, GATTEvent)
   /// Something of the Security Manager of a link.
-  case security(HCI.ConnectionHandle, SecurityEvent)
+  // What is rare and large is kept aside: the size of all events is that of the largest.
+  indirect case security(HCI.ConnectionHandle, SecurityEvent)
   /// What is kept of a bonded peer has changed: the counters of signatures. (New bonds come with `SecurityEvent.paired`.)
-  case bondChanged(Bond)
+  indirect case bondChanged(Bond)
   /// Something of the credit based channels of a link.
   case channel(HCI.ConnectionHandle, ChannelEvent)
 }
