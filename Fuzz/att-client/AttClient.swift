@@ -31,12 +31,15 @@ private struct Client {
   private var owedConfirmations = 0
   private var token: GATTToken = 0
   private var open: Set<GATTToken> = []
+  /// The better link that the client waits for.
+  private var wanted: SecurityDemand?
 
   init(mode: UInt8) {
     bearer = Self.bearer(mode, pool)
     bearer.start(at: now)
     take()
     if mode & 0x10 != 0 { respond([0x03, mode & 0x20 == 0 ? 0x17 : 0x40, 0x00]) }
+    if mode & 4 != 0 { secure(LinkSecurity(hasKey: true)) }
   }
 
   private static func bearer(_ mode: UInt8, _ pool: PacketPool) -> GATTBearer {
@@ -55,6 +58,7 @@ private struct Client {
       if let request = outstanding { respond([0x01, request.rawValue, 0, 0, octets.isEmpty ? 0x0A : octets[0]]) }
     case 9, 10, 11: request(kind >> 4, octets)
     case 12: reconnect()
+    case 13 where wanted != nil: settle(kind >> 4)
     case 13: pass(.milliseconds(Int64(kind >> 4) * 20))
     case 14: pass(.seconds(Int64(kind >> 4) * 3))
     default: respond([kind & 0x10 == 0 ? 0x1B : 0x1D] + octets.bytes)
@@ -109,13 +113,42 @@ private struct Client {
     take()
   }
 
+  /// Pairing, or encrypting, brings what the client wants, or less than that, or comes to nothing.
+  private mutating func settle(_ outcome: UInt8) {
+    guard let demand = wanted else { return }
+    let weak = LinkSecurity(level: .encrypted, keySize: 7, hasKey: outcome & 4 == 0)
+    switch outcome & 3 {
+    case 0:
+      wanted = nil
+      secure(LinkSecurity(level: demand.level, keySize: max(demand.keySize, 7), hasKey: true, isBonded: true))
+    case 1 where outcome & 8 == 0 || demand.isMet(by: weak):
+      wanted = nil
+      secure(weak)
+      if !demand.isMet(by: weak) { fail() }
+    case 1: secure(weak)
+    default:
+      wanted = nil
+      fail()
+    }
+  }
+
+  private mutating func fail() {
+    bearer.securityFailed(at: now)
+    take()
+  }
+
+  private mutating func secure(_ security: LinkSecurity) {
+    bearer.securityChanged(security, at: now)
+    take()
+  }
+
   /// The link ends; the next one begins with what was found.
   private mutating func reconnect() {
     let cache = bearer.cache
     precondition((cache?.count ?? 0) <= GATTCache.maximumCount, "too much is kept")
     bearer = Self.bearer(0, pool)
     if let cache { bearer.offer(cache) }
-    (outstanding, owedConfirmations, open) = (nil, 0, [])
+    (outstanding, owedConfirmations, open, wanted) = (nil, 0, [], nil)
     bearer.start(at: now)
     take()
   }
@@ -147,15 +180,20 @@ private struct Client {
 
   private mutating func takeEvents() {
     while let event = bearer.takeEvent() {
-      if case .completed(let token, _) = event {
-        precondition(open.remove(token) != nil, "\(token) completes that is not open")
+      switch event {
+      case .completed(let token, _): precondition(open.remove(token) != nil, "\(token) completes that is not open")
+      case .securityWanted(let demand): wanted = demand
+      default: break
       }
     }
   }
 
   /// A server that answers nothing more is left, and everything that was asked for has an end.
   mutating func finish() {
-    for _ in 0..<4 where !bearer.isClosed { pass(.seconds(30)) }
+    for _ in 0..<4 where !bearer.isClosed {
+      settle(2)
+      pass(.seconds(30))
+    }
     precondition(open.isEmpty, "\(open) do not end")
   }
 }
