@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
     .library(name: "BluetoothNumbers", targets: ["BluetoothNumbers"]),
     .executable(name: "heart-rate", targets: ["heart-rate"]),
+    .executable(name: "ble", targets: ["ble"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -68,7 +69,7 @@ let package = Package(
       name: "BluetoothLab",
       dependencies: [
         "BluetoothServer", "BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothCapture",
-        "BluetoothWire",
+        "BluetoothCrypto", "BluetoothWire",
         locks, logging, metrics,
       ],
       swiftSettings: settings),
@@ -79,6 +80,13 @@ let package = Package(
         "CoreBluetooth", "BluetoothLab", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Examples/HeartRate",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "ble",
+      dependencies: [
+        "BluetoothServer", "BluetoothHost", "BluetoothWire",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: settings),
     // Measurements: `swift run -c release benchmarks`
     .target(name: "CAllocationCount", path: "Benchmarks/CAllocationCount"),

@@ -5,10 +5,9 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
   private let log: (String) -> Void
   private var manager: CBPeripheralManager!
 
-  private let measurement = CBMutableCharacteristic(
-    type: CBUUID(string: "2A37"), properties: .notify, value: nil, permissions: [])
-  private let controlPoint = CBMutableCharacteristic(
-    type: CBUUID(string: "2A39"), properties: .write, value: nil, permissions: .writeable)
+  private let measurement: CBMutableCharacteristic
+  private let location: CBMutableCharacteristic
+  private let controlPoint: CBMutableCharacteristic
   private let heartRate = CBMutableService(type: CBUUID(string: "180D"), primary: true)
   // The system keeps the 16-bit spelling of this one for itself, as it does on Apple's systems.
   private let battery = CBMutableService(
@@ -18,8 +17,19 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
   private var energyExpended: UInt16 = 0
   private var beats = 0
 
-  init(options: [String: Any], log: @escaping (String) -> Void) {
+  /// - Parameter isProtected: whoever wants to know anything has to pair first.
+  init(isProtected: Bool, options: [String: Any], log: @escaping (String) -> Void) {
     self.log = log
+    measurement = CBMutableCharacteristic(
+      type: CBUUID(string: "2A37"), properties: isProtected ? [.notify, .notifyEncryptionRequired] : .notify,
+      value: nil, permissions: [])
+    // The system answers for a value that it is given, but lets everybody read it.
+    location = CBMutableCharacteristic(
+      type: CBUUID(string: "2A38"), properties: .read, value: isProtected ? nil : Data([1]),
+      permissions: isProtected ? .readEncryptionRequired : .readable)
+    controlPoint = CBMutableCharacteristic(
+      type: CBUUID(string: "2A39"), properties: .write, value: nil,
+      permissions: isProtected ? .writeEncryptionRequired : .writeable)
     super.init()
     manager = CBPeripheralManager(delegate: self, queue: nil, options: options)
   }
@@ -32,8 +42,6 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
       CBMutableCharacteristic(
         type: CBUUID(string: "2A19"), properties: .read, value: Data([87]), permissions: .readable)
     ]
-    let location = CBMutableCharacteristic(
-      type: CBUUID(string: "2A38"), properties: .read, value: Data([1]), permissions: .readable)
     location.descriptors = [
       CBMutableDescriptor(type: CBUUID(string: CBUUIDCharacteristicUserDescriptionString), value: "Where it is worn")
     ]
@@ -82,6 +90,12 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
     if !manager.updateValue(value, for: measurement, onSubscribedCentrals: nil) {
       log("no room for a measurement")
     }
+  }
+
+  func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+    // At the chest.
+    request.value = Data([1])
+    peripheral.respond(to: request, withResult: .success)
   }
 
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {

@@ -17,6 +17,12 @@ struct HeartRate: ParsableCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("How far the two are from each other.", valueName: "metres"))
   var distance = 2.0
 
+  @Flag(help: "The sensor's values want an encrypted link: the two pair, and a passkey is typed.")
+  var protected = false
+
+  @Option(help: ArgumentHelp("Keeps bonds in this folder, for runs to come.", valueName: "folder"))
+  var bonds: String?
+
   @Option(help: ArgumentHelp("Writes everything on the air to this file.", valueName: "file.pcapng"))
   var capture: String?
 
@@ -50,14 +56,18 @@ struct HeartRate: ParsableCommand {
     func log(_ who: String) -> (String) -> Void {
       { [world] line in print("\(world.now.inSeconds)  \(who)  \(line)") }
     }
-    let sensor = Sensor(
-      options: [CBManagerOptionAdapterKey: world.device(named: "sensor")], log: log("sensor"))
-    let phone = Phone(
-      count: count, options: [CBManagerOptionAdapterKey: world.device(named: "phone", at: Position(x: distance))],
-      log: log("phone "))
+    // The sensor's display shows six digits, and somebody types them on the phone within three seconds.
+    let (display, owner) = (ScriptedPrompts(.displayOnly), ScriptedPrompts(.keyboardOnly))
+    owner.answer(.passkeyShown(by: display), to: .enterPasskey, after: .seconds(3))
+    let strap = world.device(named: "sensor", DeviceOptions(), prompts: display, bondFolder: bonds)
+    let mobile = world.device(
+      named: "phone", DeviceOptions(position: Position(x: distance)), prompts: owner, bondFolder: bonds)
+    let sensor = Sensor(isProtected: protected, options: [CBManagerOptionAdapterKey: strap], log: log("sensor"))
+    let phone = Phone(count: count, options: [CBManagerOptionAdapterKey: mobile], log: log("phone "))
 
     let succeeded = meet(in: world, sensor, phone)
     try world.finishCapture()
+    for digits in display.asked.compactMap(\.digits) { print(String(format: "The sensor showed %06d.", digits)) }
     let yours = (ContinuousClock.now - start).inMilliseconds
     if !succeeded {
       print(

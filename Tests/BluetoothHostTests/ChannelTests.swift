@@ -197,7 +197,7 @@ struct ChannelTests {
     }
     #expect((channel.id, channel.sendMTU) == (local, 50))
     for (destination, parameters, result, error) in [
-      (L2CAP.ChannelID.none, .none, .insufficientAuthentication, .refused(.insufficientAuthentication)),
+      (L2CAP.ChannelID.none, .none, .noResources, .refused(.noResources)),
       (.none, .none, .spsmNotSupported, .refused(.spsmNotSupported)),
       (L2CAP.ChannelID(rawValue: 0x80), parameters, .successful, .invalidAnswer),
       (

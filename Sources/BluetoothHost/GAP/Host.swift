@@ -56,11 +56,11 @@ package struct Host {
     self.pool = pool
     var generator = random.split("address")
     address = configuration.address ?? .randomStatic(using: &generator)
-    var keys = random.split("identity key")
+    var keys = configuration.keyGenerator(else: random.split("identity key"))
     securityContext = SecurityContext(
       policy: configuration.pairing, identity: address,
       identityKey: configuration.identityKey ?? Block(high: keys.next(), low: keys.next()),
-      generator: random.split("security"))
+      generator: configuration.keyGenerator(else: random.split("security")))
     database = GATTDatabase(deviceName: configuration.deviceName, appearance: configuration.appearance)
   }
 

@@ -36,6 +36,9 @@ package struct HostConfiguration: Sendable {
   package var identityKey: Block?
   /// This device's addresses on the air are private ones, made with its identity key, once it has bonds.
   package var usesPrivateAddresses = false
+  /// Where keys come from: for every device whose air is not simulated, one that nobody can guess. nil: the device's own
+  /// generator, so that the same seed gives the same packets.
+  package var keyGenerator: KeyGenerator?
   /// How long a resolvable private address of this device's is used, in seconds: 1 to 3,600.
   package var privateAddressTimeout: UInt16 = 900
   /// The value of the characteristic Device Name; at most 248 octets are served.
@@ -49,6 +52,11 @@ package struct HostConfiguration: Sendable {
     self.deviceName = deviceName
     self.appearance = appearance
     self.address = address
+  }
+
+  /// What keys come from, where `generator` is the device's own.
+  package func keyGenerator(else generator: SplitGenerator) -> KeyGenerator {
+    keyGenerator ?? KeyGenerator(generator)
   }
 }
 

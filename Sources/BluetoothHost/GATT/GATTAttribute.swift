@@ -122,7 +122,12 @@ struct GATTAttribute {
   /// Why this link may not write it in this way; nil if it may.
   @inline(__always)
   func writeError(_ way: Access, _ security: LinkSecurity) -> ATT.ErrorCode? {
-    access.contains(way) ? writing.refusal(for: security) : .writeNotPermitted
+    access.contains(way) || takesUnsigned(way, security) ? writing.refusal(for: security) : .writeNotPermitted
+  }
+
+  /// On an encrypted link a Write Command takes the place of a signed one · Vol 3, Part G, 4.9.2.
+  private func takesUnsigned(_ way: Access, _ security: LinkSecurity) -> Bool {
+    way == .writeCommand && security.level > .none && access.contains(.signedWrite)
   }
 
   @inline(__always)

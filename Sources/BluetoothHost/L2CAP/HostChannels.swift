@@ -35,21 +35,22 @@ extension Host {
 
   // MARK: Channels of a link
 
-  /// Asks the peer for a channel to `spsm`, or for one to five enhanced ones at once. Each ends in `opened` or `openFailed`.
+  /// Asks the peer for a channel to `spsm`, or for one to five enhanced ones at once. Each ends in `opened` or `openFailed`. If
+  /// the peer refuses because the link is not protected well enough, the link is, and then the peer is asked again.
   package mutating func openChannels(
     spsm: UInt16, count: Int = 1, isEnhanced: Bool = false, _ settings: ChannelSettings, token: ChannelToken,
     on handle: HCI.ConnectionHandle, at now: Instant
   ) {
-    guard index(of: handle) != nil else {
+    guard let index = index(of: handle) else {
       for _ in 0..<CreditChannels.possibleCount(count, isEnhanced: isEnhanced) {
         events.append(.channel(handle, .openFailed(token, .notConnected)))
       }
       return
     }
-    withChannels(of: handle, at: now) { channels, identifiers in
-      channels.open(
-        spsm: spsm, count: count, isEnhanced: isEnhanced, settings, token: token, identifiers: &identifiers, at: now)
-    }
+    let wish = ChannelWish(spsm: spsm, isEnhanced: isEnhanced, settings: settings, token: token, unanswered: 0)
+    open(wish, count: count, on: index, at: now)
+    serve(index, at: now)
+    settle(at: now)
   }
 
   /// Takes an SDU to send, of 1 to `sendMTU` octets; false: there is no room (then `hasRoom` follows), no such channel, or it

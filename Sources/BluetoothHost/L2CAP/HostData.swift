@@ -32,6 +32,7 @@ extension Host {
     switch frame.channel {
     case .attribute:
       allLinks[index].bearer.receive(frame.payload, database: &database, at: now)
+      if frame.payload.isSignedWrite { keepCounters(of: allLinks[index]) }
       serve(index, at: now)
     case .signalling: receiveSignal(frame.payload, on: index, at: now)
     case .securityManager: receiveSecurity(frame.payload, on: index, at: now)
@@ -93,7 +94,9 @@ extension Host {
       }
     }
     if allLinks[index].channels.hasEvents {
-      while let event = allLinks[index].channels.takeEvent() { events.append(.channel(handle, event)) }
+      while let event = allLinks[index].channels.takeEvent() {
+        if !keepRefusal(event, on: index, at: now) { events.append(.channel(handle, event)) }
+      }
     }
     if allLinks[index].bearer.isClosed { disconnect(index, reason: .remoteUserTerminatedConnection) }
   }
@@ -132,6 +135,10 @@ extension Host {
     // Taking a PDU can complete a procedure.
     passOn(index, at: now)
     guard let packet else { return false }
+    if allLinks[index].hasSigned {
+      allLinks[index].hasSigned = false
+      keepCounters(of: allLinks[index])
+    }
     allLinks[index].outstanding += 1
     outstanding += 1
     packets.append(.acl(packet))
@@ -148,6 +155,12 @@ extension Host {
     allLinks[index].outstanding -= completed
     outstanding -= completed
     if completed > 0 { heardFromPeer(on: index) }
+  }
+}
+
+extension ByteSlice {
+  fileprivate var isSignedWrite: Bool {
+    count > ATT.signatureLength && self[0] == ATT.Opcode.signedWriteCommand.rawValue
   }
 }
 

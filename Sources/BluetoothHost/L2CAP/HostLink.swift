@@ -38,6 +38,10 @@ struct HostLink {
   var security: SecurityManager
   /// The identity under which there is a bond with the peer; nil: there is none.
   var bond: DeviceAddress?
+  /// What this side wants of channels that has not come about.
+  var channelWishes: [ChannelWish] = []
+  /// A signature was counted that is on its way to the controller.
+  var hasSigned = false
 
   /// What those above know of a link.
   enum Standing {
@@ -152,6 +156,7 @@ struct HostLink {
 
   private mutating func nextPDU(_ pool: PacketPool, at now: Instant) -> ByteSlice? {
     guard let pdu = bearer.takePDU(at: now) else { return nil }
+    if case .signedWriteCommand = pdu { hasSigned = true }
     var writer = ByteWriter(pool)
     pdu.encode(into: &writer)
     return writer.finishFrame(on: .attribute)

@@ -115,7 +115,8 @@ extension Host {
     keepCounters(of: link)
   }
 
-  /// What a link has counted is kept with its bond. Of several links to one peer the one that has come farthest counts.
+  /// What a link has counted is kept with its bond, before anything leaves or is told: nobody can repeat what was signed, even
+  /// if this process ends at once. Of several links to one peer the one that has come farthest counts.
   mutating func keepCounters(of link: HostLink) {
     guard let identity = link.bond, var bond = bondTable[identity] else { return }
     let former = bond
@@ -131,6 +132,7 @@ extension Host {
   mutating func secure(_ index: Int, _ demand: SecurityDemand, at now: Instant) {
     guard !allLinks[index].isDisconnecting else {
       allLinks[index].bearer.securityFailed(at: now)
+      refuseChannels(on: index)
       serve(index, at: now)
       return
     }
@@ -212,7 +214,9 @@ extension Host {
       // Requests wait until the keys are exchanged: whoever gets an answer may end the link at once.
       tellBearer(security, on: index, resumes: !allLinks[index].security.isPairing, at: now)
       return
-    case .failed: allLinks[index].bearer.securityFailed(at: now)
+    case .failed:
+      allLinks[index].bearer.securityFailed(at: now)
+      refuseChannels(on: index)
     case .paired(let outcome):
       if let bond = outcome.bond { keep(bond, on: index, at: now) }
       events.append(.security(link.handle, event))
@@ -232,6 +236,7 @@ extension Host {
       offerBondedCache(on: index, at: now)
     }
     allLinks[index].bearer.securityChanged(security, resumes: resumes, at: now)
+    if resumes { resumeChannels(on: index, at: now) }
   }
 
   /// A new bond, or a new one in the place of an old one.

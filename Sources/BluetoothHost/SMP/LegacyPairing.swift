@@ -29,7 +29,7 @@ struct LegacyPairing {
 
   /// - Parameter temporaryKey: the one from out of band, where that is the method.
   mutating func begin(
-    temporaryKey: Block?, _ generator: inout SplitGenerator, _ output: inout SecurityOutput
+    temporaryKey: Block?, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) {
     switch agreement.model {
     case .justWorks: setKey(.zero, &generator, &output)
@@ -46,7 +46,7 @@ struct LegacyPairing {
   }
 
   private mutating func setKey(
-    _ temporaryKey: Block, _ generator: inout SplitGenerator, _ output: inout SecurityOutput
+    _ temporaryKey: Block, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) {
     let random = Block(using: &generator)
     let secret = Secret(temporaryKey: temporaryKey, random: random, confirm: confirm(temporaryKey, random))
@@ -62,7 +62,7 @@ struct LegacyPairing {
   }
 
   mutating func enter(
-    _ passkey: UInt32, _ generator: inout SplitGenerator, _ output: inout SecurityOutput
+    _ passkey: UInt32, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) {
     guard case .entering(let held) = state else { return }
     setKey(Block(passkey: passkey), &generator, &output)

@@ -29,7 +29,7 @@ struct NumericComparison {
     return false
   }
 
-  mutating func begin(_ generator: inout SplitGenerator, _ output: inout SecurityOutput) {
+  mutating func begin(_ generator: inout KeyGenerator, _ output: inout SecurityOutput) {
     let nonce = Block(using: &generator)
     if isInitiator {
       state = .awaitsConfirm(nonce: nonce)

@@ -12,7 +12,7 @@ package struct OutOfBand {
     /// LE Secure Connections Confirmation Value.
     package let confirm: Block
 
-    package init(using generator: inout SplitGenerator) {
+    package init(using generator: inout some RandomNumberGenerator) {
       keyPair = P256KeyPair(using: &generator)
       random = Block(using: &generator)
       let x = keyPair.publicKey.x

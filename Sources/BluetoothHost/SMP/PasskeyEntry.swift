@@ -42,7 +42,7 @@ struct PasskeyEntry {
 
   private var isInitiator: Bool { agreement.role == .central }
 
-  static func newPasskey(_ generator: inout SplitGenerator) -> UInt32 {
+  static func newPasskey(_ generator: inout KeyGenerator) -> UInt32 {
     UInt32.random(in: 0...largestPasskey, using: &generator)
   }
 
@@ -51,7 +51,7 @@ struct PasskeyEntry {
     if agreement.hasKeypresses { output.send(.pairingKeypressNotification(.passkeyEntryStarted)) }
   }
 
-  mutating func begin(_ generator: inout SplitGenerator, _ output: inout SecurityOutput) {
+  mutating func begin(_ generator: inout KeyGenerator, _ output: inout SecurityOutput) {
     guard agreement.model.isShown(by: agreement.role) else {
       Self.askForPasskey(agreement, &output)
       return
@@ -62,7 +62,7 @@ struct PasskeyEntry {
   }
 
   mutating func enter(
-    _ passkey: UInt32, _ generator: inout SplitGenerator, _ output: inout SecurityOutput
+    _ passkey: UInt32, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) {
     guard case .entering(let held) = state else { return }
     start(Round(passkey: passkey, nonce: Block(using: &generator)), &output)
@@ -80,7 +80,7 @@ struct PasskeyEntry {
 
   /// The nonces of the last round, when all have passed.
   mutating func receive(
-    _ pdu: SMP.PDU, _ generator: inout SplitGenerator, _ output: inout SecurityOutput
+    _ pdu: SMP.PDU, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) -> ExchangedNonces? {
     switch (state, pdu) {
     case (.entering(nil), .pairingConfirm(let value)) where !isInitiator:
@@ -105,7 +105,7 @@ struct PasskeyEntry {
   }
 
   private mutating func receiveRandom(
-    _ value: Block, _ round: Round, _ peerConfirm: Block, _ generator: inout SplitGenerator,
+    _ value: Block, _ round: Round, _ peerConfirm: Block, _ generator: inout KeyGenerator,
     _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) -> ExchangedNonces? {
     let expected = Toolbox.f4(u: keys.peer.x, v: keys.own.x, x: value, z: round.bit)

@@ -52,7 +52,7 @@ struct SecureConnectionsPairing {
   /// The key pair is a new one, but for a peer that has this device's data from out of band: those name it.
   init(
     _ agreement: PairingAgreement, outOfBand data: OutOfBandData, acceptsDebugKeys: Bool,
-    _ generator: inout SplitGenerator
+    _ generator: inout KeyGenerator
   ) throws(SMP.FailureReason) {
     if agreement.ownFeatures.hasOOBData, data.peer == nil { throw .oobNotAvailable }
     if agreement.peerFeatures.hasOOBData, data.own == nil { throw .oobNotAvailable }
@@ -77,7 +77,7 @@ struct SecureConnectionsPairing {
 
   /// The Long Term Key, when both sides have shown that they have it.
   mutating func receive(
-    _ pdu: SMP.PDU, _ generator: inout SplitGenerator, _ output: inout SecurityOutput
+    _ pdu: SMP.PDU, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) -> Block? {
     switch (state, pdu) {
     case (.awaitsKey, .pairingPublicKey(let x, let y)):
@@ -111,7 +111,7 @@ struct SecureConnectionsPairing {
   // MARK: Authentication stage 1
 
   private mutating func authenticate(
-    _ keys: SharedKeys, _ generator: inout SplitGenerator, _ output: inout SecurityOutput
+    _ keys: SharedKeys, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) {
     let stage: Stage
     switch agreement.model {
@@ -135,7 +135,7 @@ struct SecureConnectionsPairing {
   }
 
   private mutating func receive(
-    _ pdu: SMP.PDU, in stage: Stage, _ keys: SharedKeys, _ generator: inout SplitGenerator,
+    _ pdu: SMP.PDU, in stage: Stage, _ keys: SharedKeys, _ generator: inout KeyGenerator,
     _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) {
     let nonces: ExchangedNonces?
@@ -158,7 +158,7 @@ struct SecureConnectionsPairing {
   }
 
   mutating func enter(
-    _ passkey: UInt32, _ generator: inout SplitGenerator, _ output: inout SecurityOutput
+    _ passkey: UInt32, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) {
     guard case .authenticating(let keys, .passkey(var entry), let check) = state else { return }
     try entry.enter(passkey, &generator, &output)

@@ -9,7 +9,7 @@ package struct SecurityContext {
   /// This device's Identity Resolving Key; nil: it has none, and gives no identity away.
   package var identityKey: Block?
   /// All chance of pairing comes from it.
-  package var generator: SplitGenerator
+  package var generator: KeyGenerator
   package var outOfBand = OutOfBand()
   package var attempts = RepeatedAttempts()
   /// The identity addresses of all bonds, so that no peer gives itself out for another one's; the owner keeps them.
@@ -17,7 +17,7 @@ package struct SecurityContext {
 
   package init(
     policy: PairingPolicy = PairingPolicy(), identity: DeviceAddress, identityKey: Block? = nil,
-    generator: SplitGenerator
+    generator: KeyGenerator
   ) {
     self.policy = policy
     self.identity = identity

@@ -24,8 +24,8 @@ package struct SecurityManager {
   enum State {
     /// `ignoresRest`: this device has ended a pairing, and what the peer had sent by then is of no use.
     case idle(ignoresRest: Bool = false)
-    /// The controller has got this key of the bond.
-    case encrypting(LongTermKey)
+    /// The controller has got this key of the bond. `isAnswer`: a peripheral had asked for protection before.
+    case encrypting(LongTermKey, isAnswer: Bool)
     /// The peer has to say something until then · 3.4.
     case procedure(Procedure, until: Instant)
     /// The peer has said nothing for too long: no PDU is sent or taken in any more · 3.4.
@@ -142,7 +142,7 @@ package struct SecurityManager {
 
   /// A central encrypts the link.
   mutating func encrypt(with key: LongTermKey) {
-    state = .encrypting(key)
+    state = .encrypting(key, isAnswer: false)
     output.encrypt(key)
   }
 
@@ -202,15 +202,15 @@ package struct SecurityManager {
 
   private mutating func encrypted(at now: Instant, _ context: inout SecurityContext) {
     switch state {
-    case .encrypting(let key):
+    case .encrypting(let key, let isAnswer):
       state = .idle()
       protect(level: key.level, keySize: key.size, isBonded: true)
       if wanted == nil { return }
-      if role == .central {
-        pursue(at: now, &context)
-      } else {
+      if isAnswer {
         // The central was told what is needed, and has chosen this.
         tellFailed(.refused(.authenticationRequirements))
+      } else {
+        pursue(at: now, &context)
       }
     case .procedure(.encrypting(let agreement, let key, isGiven: true), let until):
       protect(level: key.level, keySize: key.size, isBonded: false)
@@ -250,7 +250,11 @@ package struct SecurityManager {
       guard let key = bond?.key(in: role), key.random == random, key.diversifier == diversifier,
         key.value != .zero, context.policy.takes(key)
       else { return nil }
-      state = .encrypting(key)
+      if case .securityRequested = procedure {
+        state = .encrypting(key, isAnswer: true)
+      } else {
+        state = .encrypting(key, isAnswer: false)
+      }
       return key.value
     case .procedure, .closed: return nil
     }

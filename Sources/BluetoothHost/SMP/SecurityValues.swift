@@ -8,7 +8,7 @@ extension Block {
     self = block
   }
 
-  init(using generator: inout SplitGenerator) { self.init(high: generator.next(), low: generator.next()) }
+  init(using generator: inout some RandomNumberGenerator) { self.init(high: generator.next(), low: generator.next()) }
 
   /// As it is in a PDU.
   var onAir: ByteSlice { ByteSlice(bytes.reversed()) }

@@ -95,6 +95,12 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     exchange(at: now)
   }
 
+  func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool {
+    body(&host)
+    exchange(at: now)
+    return true
+  }
+
   func setCapture(_ capture: DeviceCapture?) {
     wire.capture = capture
     controller.setSessionObserver(capture?.sessionObserver)

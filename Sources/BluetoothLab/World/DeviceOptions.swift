@@ -2,6 +2,7 @@ import BluetoothHost
 import BluetoothRadio
 import BluetoothServer
 import BluetoothWire
+import Foundation
 
 /// How a device of a world is made.
 ///
@@ -30,6 +31,11 @@ public struct DeviceOptions: Hashable, Sendable {
   public var gapName: String?
   /// What its chip can do.
   public var generation = Generation.bluetooth54
+  /// Its user is asked (`ScriptedPrompts.Kind.useBluetooth`) before an app may use it: managers are `unknown` until that is
+  /// answered, and `unauthorized` after no. With a bond folder the answer counts for worlds to come, too.
+  public var asksBeforeUse = false
+  /// With how many devices it bonds at most, 0 to 1,000; one more is told `CBError.tooManyLEPairedDevices`.
+  public var bondLimit = 64
   /// The accuracy that it claims for its sleep clock, parts per million, 0 to 500.
   public var sleepClockAccuracy = 50
   /// By how much the seconds of its sleep clock are really longer, parts per million: within `sleepClockAccuracy` for an
@@ -90,6 +96,8 @@ public struct DeviceOptions: Hashable, Sendable {
     result.publicAddress = address?.value
     result.sleepClockAccuracy = min(max(sleepClockAccuracy, 0), 500)
     result.sleepClockDrift = sleepClockDrift.partsPerBillion
+    result.bonds = MemoryBondStore(limit: storedBondLimit)
+    result.app = asksBeforeUse ? ProcessInfo.processInfo.processName : nil
     result.isBluetooth40 = generation == .bluetooth40
     result.radio.antennaGain = Decibel(rounding: antennaGain)
     let difference = Decibel(rounding: sensitivity) - result.radio.sensitivity1M
@@ -105,6 +113,11 @@ public struct DeviceOptions: Hashable, Sendable {
     if generation == .bluetooth40 { result.host.maximumMTU = ATT.defaultMTU }
     return result
   }
+}
+
+extension DeviceOptions {
+  /// The limit, held in its range.
+  var storedBondLimit: Int { min(max(bondLimit, 0), 1_000) }
 }
 
 extension Double {

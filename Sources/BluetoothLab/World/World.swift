@@ -91,7 +91,7 @@ public final class World: Sendable {
       var configuration = options.configuration(named: name)
       if let prompts { configuration.prompts = prompts }
       if let bondFolder {
-        configuration.bonds = FileBondStore(folder: bondFolder, adapter: name)
+        configuration.bonds = FileBondStore(folder: bondFolder, adapter: name, limit: options.storedBondLimit)
         configuration.hasLastingIdentity = true
       }
       let adapter = VirtualAdapter(

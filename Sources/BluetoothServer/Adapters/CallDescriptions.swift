@@ -35,10 +35,11 @@ extension CentralCommand {
     case .read(let peer, let attribute): "readValue(for: \(attribute)) \(peer)"
     case .write(let peer, let attribute, let value):
       "writeValue(\(value.count) octets, for: \(attribute), type: .withResponse) \(peer)"
-    case .writeWithoutResponse(let peer, let attribute, let value):
+    case .writeWithoutResponse(let peer, let attribute, let value),
+      .signedWriteWithoutResponse(let peer, let attribute, let value):
       "writeValue(\(value.count) octets, for: \(attribute), type: .withoutResponse) \(peer)"
     case .setNotify(let peer, let attribute, let isOn): "setNotifyValue(\(isOn), for: \(attribute)) \(peer)"
-    case .echo: nil
+    case .echo, .askForPower: nil
     }
   }
 }
@@ -56,7 +57,7 @@ extension PeripheralCommand {
       "respond(to:withResult: \(error.map(\.description) ?? ".success")), \(value.count) octets"
     case .update(_, let value, _): "updateValue(\(value.count) octets, for:onSubscribedCentrals:)"
     case .setConnectionLatency(let latency, _): "setDesiredConnectionLatency(.\(latency), for:)"
-    case .echo: nil
+    case .echo, .askForPower: nil
     }
   }
 }

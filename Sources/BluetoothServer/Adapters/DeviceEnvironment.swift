@@ -1,4 +1,5 @@
 import BluetoothController
+import BluetoothHost
 import BluetoothRadio
 import BluetoothWire
 
@@ -37,6 +38,21 @@ package protocol WorldDevice: Participant {
   func setPower(_ on: Bool, at now: Instant)
   /// Forgets all devices that it has bonded with, as a user does in the settings.
   func forgetBonds(at now: Instant)
+  /// Has something done to its host, which is on if the device is; false: it has none that could.
+  func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool
+  /// The bonds that it keeps, by address.
+  var bondRecords: [BondRecord] { get }
+  /// Forgets one device; nothing if there is no bond with it.
+  func forgetBond(_ identity: DeviceAddress, at now: Instant)
+  /// Takes in a bond from elsewhere.
+  func importBond(_ record: BondRecord, at now: Instant)
+}
+
+extension WorldDevice {
+  package func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool { false }
+  package var bondRecords: [BondRecord] { [] }
+  package func forgetBond(_ identity: DeviceAddress, at now: Instant) {}
+  package func importBond(_ record: BondRecord, at now: Instant) {}
 }
 
 extension WorldEngine {

@@ -34,6 +34,8 @@ package final class VirtualAdapter: Adapter, Sendable {
     self.deliversInPlace = deliversInPlace
     self.epoch = epoch
     let (mailbox, directory) = (mailbox, directory)
+    // Until the device is awake and knows better.
+    if configuration.app != nil { directory.access = .undetermined }
     radio = world.addDevice(radio: configuration.radio) { engine, radio in
       let recipe = VirtualDevice.Recipe(
         configuration: configuration, generator: engine.generator.split("device " + configuration.name),

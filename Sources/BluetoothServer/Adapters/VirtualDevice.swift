@@ -141,6 +141,31 @@ final class VirtualDevice: WorldDevice {
     exchange(parts, at: now)
   }
 
+  var bondRecords: [BondRecord] {
+    // Those of another run, if no app has used the device yet.
+    parts?.service.bondRecords ?? (try? recipe.configuration.bonds.load().records) ?? []
+  }
+
+  func forgetBond(_ identity: DeviceAddress, at now: Instant) {
+    let parts = wake(at: now)
+    parts.service.forget(identity, at: now)
+    exchange(parts, at: now)
+  }
+
+  func importBond(_ record: BondRecord, at now: Instant) {
+    let parts = wake(at: now)
+    parts.service.take(record, at: now)
+    exchange(parts, at: now)
+  }
+
+  func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool {
+    let parts = wake(at: now)
+    exchange(parts, at: now)
+    body(&parts.service.host)
+    exchange(parts, at: now)
+    return true
+  }
+
   func setCapture(_ capture: DeviceCapture?) {
     wire.capture = capture
     parts?.controller.setSessionObserver(capture?.sessionObserver)
@@ -206,7 +231,7 @@ extension VirtualDevice.Recipe {
 
   /// The device is who it was. If that can't be read, no peer will know it again, and the log says so.
   private func recallIdentity(_ host: inout HostConfiguration) {
-    var chance = generator.split("identity")
+    var chance = host.keyGenerator(else: generator.split("identity"))
     do throws(BondStoreError) {
       let secrets = try configuration.bonds.secrets { AdapterSecrets.make(needsAddress: true, using: &chance) }
       host.address = secrets.identity
@@ -224,6 +249,6 @@ extension VirtualDevice.Recipe {
     let host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
     return Service(
       host: host, mailbox: mailbox, directory: directory, random: generator.split("service"),
-      prompts: configuration.prompts, bonds: configuration.bonds)
+      prompts: configuration.prompts, bonds: configuration.bonds, app: configuration.app)
   }
 }

@@ -23,6 +23,8 @@ package struct VirtualDeviceConfiguration: Sendable {
   package var prompts: any Prompts = AutomaticPrompts(.accept)
   /// Where bonds are kept: in memory, unless it is said otherwise.
   package var bonds: any BondStore = MemoryBondStore()
+  /// Whom the user is asked about before any app may use the device; nil: nobody is asked.
+  package var app: String?
   /// The device is who it was in other runs: its address and its identity key are kept with its bonds.
   package var hasLastingIdentity = false
 

@@ -16,6 +16,14 @@ package protocol BondStore: Sendable {
   /// - Throws: `BondStoreError.full` if it would be one more than `limit`; what was there stays.
   func save(_ record: BondRecord) throws(BondStoreError)
 
+  /// Whether there is a bond with that device.
+  func contains(_ identity: DeviceAddress) throws(BondStoreError) -> Bool
+
+  /// Keeps what has changed of a bond that there is.
+  ///
+  /// - Returns: false if there is none any more: another program has forgotten the device. Then nothing is kept.
+  func update(_ record: BondRecord) throws(BondStoreError) -> Bool
+
   /// Forgets a device.
   ///
   /// - Returns: whether there was a record.
@@ -26,6 +34,12 @@ package protocol BondStore: Sendable {
   ///
   /// If it can't be read that is an error: with new secrets no peer would know the adapter again.
   func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets
+
+  /// Whether the user lets this app use the adapter; nil: nobody has said.
+  func access(of app: String) throws(BondStoreError) -> Bool?
+
+  /// Keeps what the user has said of this app.
+  func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError)
 }
 
 /// How many devices a device bonds with unless its profile says something else. (A choice of this project.)
@@ -90,6 +104,8 @@ package enum BondStoreError: Error, Hashable, Sendable {
   case untrustedFolder(String)
   /// The adapter's own file is not as it should be.
   case secrets(StoredBonds.Problem)
+  /// The list of apps is not as it should be.
+  case apps(StoredBonds.Problem)
   /// There is neither a folder for data nor a home.
   case noFolder
 }
@@ -102,6 +118,7 @@ extension BondStoreError: CustomStringConvertible {
     case .file(let error): "\(error)"
     case .untrustedFolder(let path): "\(path): not a folder of this user; bonds are not kept there"
     case .secrets(let problem): "the adapter's own keys can't be read: \(problem)"
+    case .apps(let problem): "what the user has said of apps can't be read: \(problem)"
     case .noFolder: "neither XDG_DATA_HOME nor HOME says where bonds are to be kept"
     }
   }

@@ -10,6 +10,7 @@ package struct FileBondStore: BondStore {
   /// How large a file may be, in octets.
   static let maximumSize = 1 << 20
   static let secretsName = "adapter.json"
+  static let appsName = "apps.json"
   static let temporarySuffix = ".tmp"
 
   /// Where the adapter's files are.
@@ -27,6 +28,16 @@ package struct FileBondStore: BondStore {
   ///     a name. Characters that are no letter, digit, `-` or `_` are escaped.
   package init(folder: String, adapter: String, limit: Int = BondLimit.standard) {
     self.init(folder: folder, adapter: adapter, limit: limit, process: processNumber(), files: SystemFiles())
+  }
+
+  /// - Parameter path: the adapter's own folder.
+  package init(path: String) {
+    let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    self.path = path
+    base = Self.parent(of: path) ?? "."
+    limit = BondLimit.standard
+    process = processNumber()
+    files = SystemFiles()
   }
 
   init(folder: String, adapter: String, limit: Int, process: Int32, files: any FileSystem) {
@@ -74,6 +85,22 @@ package struct FileBondStore: BondStore {
     try system { () throws(FileError) in try replace(name, by: Array(record.json.text.utf8), in: folder) }
   }
 
+  package func contains(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
+    try system { () throws(FileError) in try files.status(of: path + "/" + Self.fileName(of: identity)) != nil }
+  }
+
+  package func update(_ record: BondRecord) throws(BondStoreError) -> Bool {
+    let name = Self.fileName(of: record.identity)
+    guard try system({ () throws(FileError) in try files.status(of: path) }) != nil else { return false }
+    let folder = try open()
+    defer { files.close(folder) }
+    return try system { () throws(FileError) in
+      guard try files.status(of: path + "/" + name) != nil else { return false }
+      try replace(name, by: Array(record.json.text.utf8), in: folder)
+      return true
+    }
+  }
+
   package func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
     let file = path + "/" + Self.fileName(of: identity)
     guard try system({ () throws(FileError) in try files.status(of: file) }) != nil else { return false }
@@ -89,13 +116,12 @@ package struct FileBondStore: BondStore {
   package func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets {
     let folder = try open()
     defer { files.close(folder) }
-    let file = path + "/" + Self.secretsName
     var problems: [StoredBonds.Problem] = []
-    if let contents = contents(of: file, &problems) {
+    if let contents = contents(of: path + "/" + Self.secretsName, &problems) {
       do {
         return try AdapterSecrets(jsonText: contents)
       } catch {
-        throw .secrets(StoredBonds.Problem(path: file, reason: .init(error)))
+        throw .secrets(problem(Self.secretsName, error))
       }
     }
     if let problem = problems.first { throw .secrets(problem) }
@@ -104,6 +130,35 @@ package struct FileBondStore: BondStore {
       try replace(Self.secretsName, by: Array(new.json.text.utf8), in: folder)
     }
     return new
+  }
+
+  package func access(of app: String) throws(BondStoreError) -> Bool? { try permissions()[app] }
+
+  package func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {
+    let folder = try open()
+    defer { files.close(folder) }
+    var apps = try permissions()
+    apps.set(isAllowed, for: app)
+    try system { () throws(FileError) in
+      try replace(Self.appsName, by: Array(apps.json.text.utf8), in: folder)
+    }
+  }
+
+  private func permissions() throws(BondStoreError) -> AppPermissions {
+    var problems: [StoredBonds.Problem] = []
+    let contents = contents(of: path + "/" + Self.appsName, &problems)
+    // One that was open to others was taken in, and may say what somebody else wants it to say.
+    if let problem = problems.first { throw .apps(problem) }
+    guard let contents else { return AppPermissions() }
+    do {
+      return try AppPermissions(jsonText: contents)
+    } catch {
+      throw .apps(problem(Self.appsName, error))
+    }
+  }
+
+  private func problem(_ name: String, _ error: BondDecodingError) -> StoredBonds.Problem {
+    StoredBonds.Problem(path: path + "/" + name, reason: .init(error))
   }
 }
 

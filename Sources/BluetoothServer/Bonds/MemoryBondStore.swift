@@ -6,6 +6,7 @@ package final class MemoryBondStore: BondStore {
   private struct State {
     var records: [DeviceAddress: BondRecord] = [:]
     var secrets: AdapterSecrets?
+    var apps = AppPermissions()
   }
 
   package let limit: Int
@@ -26,6 +27,18 @@ package final class MemoryBondStore: BondStore {
     if isFull { throw .full(limit: limit) }
   }
 
+  package func contains(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
+    state.withLockedValue { $0.records[identity] != nil }
+  }
+
+  package func update(_ record: BondRecord) throws(BondStoreError) -> Bool {
+    state.withLockedValue { state in
+      guard state.records[record.identity] != nil else { return false }
+      state.records[record.identity] = record
+      return true
+    }
+  }
+
   package func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
     state.withLockedValue { $0.records.removeValue(forKey: identity) != nil }
   }
@@ -36,6 +49,12 @@ package final class MemoryBondStore: BondStore {
       state.secrets = secrets
       return secrets
     }
+  }
+
+  package func access(of app: String) throws(BondStoreError) -> Bool? { state.withLockedValue { $0.apps[app] } }
+
+  package func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {
+    state.withLockedValue { $0.apps.set(isAllowed, for: app) }
   }
 }
 

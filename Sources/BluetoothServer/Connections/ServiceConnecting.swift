@@ -108,8 +108,8 @@ extension Service {
     endOperations(on: handle)
     endServing(index)
     withdrawPrompt(of: index)
-    keepDatabases(of: peers[peer].address)
     let end = links.remove(at: index).end
+    keepDatabases(of: peers[peer].address, at: now)
     directory.setDisconnected(peer)
     var isWanted = false
     var user = 0

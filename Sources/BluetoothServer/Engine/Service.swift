@@ -36,6 +36,7 @@ package struct Service: ~Copyable {
   var links: [LinkState] = []
   var bonds: BondKeeper
   var desk: PromptDesk
+  var questions: AppQuestions
 
   // Central role
   var isScanning = false
@@ -56,17 +57,21 @@ package struct Service: ~Copyable {
   ///   - random: where peers' identifiers come from.
   ///   - prompts: who asks the user.
   ///   - bonds: where bonds are kept.
+  ///   - app: whom the user is asked about before any app may use the adapter; nil: all may.
   package init(
     host: Host, mailbox: Mailbox, directory: PeerDirectory, random: SplitGenerator,
-    prompts: any Prompts = AutomaticPrompts(), bonds: any BondStore = MemoryBondStore()
+    prompts: any Prompts = AutomaticPrompts(), bonds: any BondStore = MemoryBondStore(),
+    app: String? = nil
   ) {
     self.host = host
     self.bonds = BondKeeper(bonds)
     desk = PromptDesk(prompts: prompts) { mailbox.wake() }
     self.mailbox = mailbox
     self.directory = directory
+    questions = AppQuestions(app: app)
     peers = PeerTable(identifiers: random.split("identifiers"), directory: directory)
     recallBonds()
+    recallAccess()
   }
 
   // MARK: Inputs and outputs
@@ -95,7 +100,7 @@ package struct Service: ~Copyable {
   /// Switches the adapter on or off, as its user does. All that apps do with it ends at once when it goes off.
   package mutating func setPower(_ on: Bool, at now: Instant) {
     // Before the host says anything of its links: apps are told of the state alone.
-    if !on { become(.poweredOff) }
+    if !on { become(.poweredOff, at: now) }
     host.setPower(on, at: now)
     removeDroppedServices(at: now)
     takeHostEvents(at: now)
@@ -155,11 +160,13 @@ package struct Service: ~Copyable {
     case .centralOpened(let session):
       let slot = centrals.insert(Central(session: session))
       session.slot = slot
-      if state != .unknown { deliver(.stateChanged(state), to: slot) }
+      if stateForApps != .unknown { deliver(.stateChanged(stateForApps), to: slot) }
+      askForApps(at: now)
     case .peripheralOpened(let session):
       let slot = peripherals.insert(session)
       session.slot = slot
-      if state != .unknown { deliver(.stateChanged(state), to: slot) }
+      if stateForApps != .unknown { deliver(.stateChanged(stateForApps), to: slot) }
+      askForApps(at: now)
     case .central(let session, let command):
       if let slot = session.slot { perform(command, for: slot, at: now) }
     case .peripheral(let session, let command):
@@ -170,6 +177,7 @@ package struct Service: ~Copyable {
       leaveAll(slot, at: now)
       centrals.remove(slot)
       session.slot = nil
+      stopAskingIfUnused()
     case .peripheralClosed(let session):
       guard let slot = session.slot else { return }
       stopAdvertising(by: slot, at: now)
@@ -177,6 +185,7 @@ package struct Service: ~Copyable {
       removeAllServices(of: slot, at: now)
       peripherals.remove(slot)
       session.slot = nil
+      stopAskingIfUnused()
     }
   }
 
@@ -185,22 +194,23 @@ package struct Service: ~Copyable {
   private mutating func powerChanged(_ power: PowerState, at now: Instant) {
     switch power {
     // From off it is a state between two; from on it is news.
-    case .starting: if state == .poweredOn { become(.resetting) }
-    case .on: become(.poweredOn)
+    case .starting: if state == .poweredOn { become(.resetting, at: now) }
+    case .on: become(.poweredOn, at: now)
     case .off:
-      become(.poweredOff)
-      for record in bonds.all { keepDatabases(of: record.identity) }
-    case .unsupported: become(.unsupported)
+      become(.poweredOff, at: now)
+      for record in bonds.all { keepDatabases(of: record.identity, at: now) }
+    case .unsupported: become(.unsupported, at: now)
     }
     removeDroppedServices(at: now)
   }
 
-  private mutating func become(_ new: AdapterState) {
+  private mutating func become(_ new: AdapterState, at now: Instant) {
     guard new != state else { return }
+    let before = stateForApps
     if state == .poweredOn { dropEverything() }
     state = new
-    for slot in centrals.slots { deliver(.stateChanged(new), to: slot) }
-    for slot in peripherals.slots { deliver(.stateChanged(new), to: slot) }
+    tellState(after: before)
+    askForApps(at: now)
   }
 
   /// Scans, links, attempts, services and advertising are gone, and nobody is told so: the state says it.
@@ -244,7 +254,7 @@ package struct Service: ~Copyable {
       if troubles.count == Self.maximumTroubles { troubles.removeFirst() }
       troubles.append(trouble)
     // Also when it is over for apps: what was counted is counted.
-    case .bondChanged(let bond): keepCounters(of: bond)
+    case .bondChanged(let bond): keepCounters(of: bond, at: now)
     // What the host still has to say of a time that is over for apps.
     case _ where state != .poweredOn: break
     case .advertisingStarted(let error): advertisingStarted(error)

@@ -1,14 +1,17 @@
 import BluetoothHost
 import BluetoothWire
 
-// While the adapter is not on, every command but `echo` is dropped, as the apps' side drops it: only what was under way
+// While the adapter is not on, or may not be used, every command but `echo` and `askForPower` is dropped, as the apps' side drops it: only what was under way
 // when the state changed gets here.
 extension Service {
   mutating func perform(_ command: CentralCommand, for session: CentralSlot, at now: Instant) {
     if case .echo(let number) = command { return deliver(.echoed(number), to: session) }
-    guard state == .poweredOn else {
-      if case .writeWithoutResponse(let peer, _, _) = command {
+    if case .askForPower = command { return askForPower(at: now) }
+    guard stateForApps == .poweredOn else {
+      switch command {
+      case .writeWithoutResponse(let peer, _, _), .signedWriteWithoutResponse(let peer, _, _):
         _ = centrals[session]?.session.writeCredits(for: peer).put()
+      default: break
       }
       return
     }
@@ -30,16 +33,19 @@ extension Service {
     case .read(let peer, let attribute): read(attribute, at: peer, for: session, now: now)
     case .write(let peer, let attribute, let value): write(value, to: attribute, at: peer, for: session, now: now)
     case .writeWithoutResponse(let peer, let attribute, let value):
-      writeWithoutResponse(value, to: attribute, at: peer, for: session, now: now)
+      writeWithoutResponse(value, to: attribute, at: peer, isSigned: false, for: session, now: now)
+    case .signedWriteWithoutResponse(let peer, let attribute, let value):
+      writeWithoutResponse(value, to: attribute, at: peer, isSigned: true, for: session, now: now)
     case .setNotify(let peer, let attribute, let isOn):
       setNotify(isOn, attribute, at: peer, for: session, now: now)
-    case .echo: break
+    case .echo, .askForPower: break
     }
   }
 
   mutating func perform(_ command: PeripheralCommand, for session: PeripheralSlot, at now: Instant) {
     if case .echo(let number) = command { return deliver(.echoed(number), to: session) }
-    guard state == .poweredOn else {
+    if case .askForPower = command { return askForPower(at: now) }
+    guard stateForApps == .poweredOn else {
       if case .update = command { _ = peripherals[session]?.updateCredits.put() }
       return
     }
@@ -54,7 +60,7 @@ extension Service {
     case .update(let id, let value, let centrals): update(id, value, centrals, by: session, at: now)
     case .setConnectionLatency(let latency, let central):
       setConnectionLatency(latency, of: central, at: now)
-    case .echo: break
+    case .echo, .askForPower: break
     }
   }
 }

@@ -43,15 +43,18 @@ extension Service {
 
   /// The session's side took a credit for it, which comes back in any case.
   mutating func writeWithoutResponse(
-    _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSlot, now: Instant
+    _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, isSigned: Bool, for session: CentralSlot,
+    now: Instant
   ) {
     guard let link = usedLink(of: peer, by: session), let user = peers[peer].userIndex(of: session) else {
       _ = centrals[session]?.session.writeCredits(for: peer).put()
       return
     }
     let credits = peers[peer].users[user].credits
-    send(
-      .writeWithoutResponse(attribute.handle, value), for: .writeWithoutResponse(session, credits), on: link, at: now)
+    let request: GATTRequest =
+      isSigned
+      ? .signedWriteWithoutResponse(attribute.handle, value) : .writeWithoutResponse(attribute.handle, value)
+    send(request, for: .writeWithoutResponse(session, credits), on: link, at: now)
   }
 
   mutating func readRSSI(of peer: PeerHandle, for session: CentralSlot, at now: Instant) {

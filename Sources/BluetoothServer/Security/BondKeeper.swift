@@ -5,6 +5,8 @@ import BluetoothWire
 struct BondKeeper {
   private let store: any BondStore
   private(set) var records: [DeviceAddress: BondRecord] = [:]
+  /// Those that could not be written: that they are not in the store says nothing.
+  private var unwritten: Set<DeviceAddress> = []
   /// Lines for the log that nobody has taken yet.
   private var notes: [String] = []
   /// Older lines are worth more than the last of a long row.
@@ -29,13 +31,29 @@ struct BondKeeper {
     guard records[record.identity] != record else { return true }
     do throws(BondStoreError) {
       try store.save(record)
+      unwritten.remove(record.identity)
     } catch {
       note("the bond with \(record.identity) was not kept: \(error)")
       if case .full = error { return false }
+      unwritten.insert(record.identity)
     }
     // What could not be written is good for this run, at least.
     records[record.identity] = record
     return true
+  }
+
+  /// Keeps what has changed of a bond. False: the user has forgotten the device with another program, and here, too, nothing
+  /// is left of it.
+  mutating func update(_ record: BondRecord) -> Bool {
+    if unwritten.contains(record.identity) { return keep(record) }
+    var isThere = true
+    do throws(BondStoreError) {
+      isThere = try records[record.identity] == record ? store.contains(record.identity) : store.update(record)
+    } catch {
+      note("what has changed of the bond with \(record.identity) was not kept: \(error)")
+    }
+    records[record.identity] = isThere ? record : nil
+    return isThere
   }
 
   mutating func remove(_ identity: DeviceAddress) {
@@ -44,6 +62,22 @@ struct BondKeeper {
       try store.remove(identity)
     } catch {
       note("the bond with \(identity) is still on disk: \(error)")
+    }
+  }
+
+  // MARK: Apps
+
+  /// What the user has said of an app; nil: nothing, or it can't be read, so that the user is asked anew.
+  mutating func access(of app: String) -> Bool? {
+    do throws(BondStoreError) { return try store.access(of: app) } catch { note("\(error)") }
+    return nil
+  }
+
+  mutating func keepAccess(_ isAllowed: Bool, of app: String) {
+    do throws(BondStoreError) {
+      try store.setAccess(isAllowed, of: app)
+    } catch {
+      note("the answer is good for this run only: \(error)")
     }
   }
 

@@ -21,20 +21,39 @@ extension Service {
   package mutating func takeNotes() -> [String] { bonds.takeNotes() }
 
   /// The counters of a bond's signatures have changed.
-  mutating func keepCounters(of bond: Bond) {
+  mutating func keepCounters(of bond: Bond, at now: Instant) {
     guard var record = bonds.records[bond.identity] else { return }
     record.bond = bond
-    _ = bonds.keep(record)
+    keep(record, at: now)
+  }
+
+  private mutating func keep(_ record: BondRecord, at now: Instant) {
+    if !bonds.update(record) { drop(record.identity, at: now) }
   }
 
   /// Forgets a device: its keys, and what else is kept of it. Its link ends.
   package mutating func forget(_ identity: DeviceAddress, at now: Instant) {
     bonds.remove(identity)
+    drop(identity, at: now)
+    takeHostEvents(at: now)
+  }
+
+  /// There is no bond any more.
+  private mutating func drop(_ identity: DeviceAddress, at now: Instant) {
     for index in links.indices where peers[links[index].peer].address == identity {
       links[index].end = .link(.connectionTerminatedByLocalHost)
       links[index].isClosing = true
     }
     host.removeBond(identity, at: now)
+  }
+
+  /// Takes in a bond from elsewhere, in place of one with the same device. What can't be kept is told to the log.
+  package mutating func take(_ record: BondRecord, at now: Instant) {
+    guard bonds.keep(record) else { return }
+    peers.recall(record)
+    if let clientRecord = record.clientRecord { host.clientRecords[record.identity] = clientRecord }
+    if let cache = record.cache { host.setServerCache(cache, of: record.identity) }
+    host.setBonds(bonds.all.map(\.bond), at: now)
     takeHostEvents(at: now)
   }
 
@@ -42,11 +61,11 @@ extension Service {
   package var bondRecords: [BondRecord] { bonds.all }
 
   /// A link is over: what each side knows of the other's database is kept with the bond.
-  mutating func keepDatabases(of address: DeviceAddress) {
+  mutating func keepDatabases(of address: DeviceAddress, at now: Instant) {
     guard var record = bonds.records[address] else { return }
     record.clientRecord = host.clientRecords[address] ?? record.clientRecord
     record.cache = host.serverCache(of: address) ?? record.cache
-    _ = bonds.keep(record)
+    keep(record, at: now)
   }
 
   // MARK: From the host
@@ -82,6 +101,7 @@ extension Service {
   /// Hands the next answer of the user to the host; false: there is none yet.
   mutating func takeAnswer(at now: Instant) -> Bool {
     guard let answer = desk.takeAnswer(at: now) else { return false }
+    if take(answer, at: now) { return true }
     if let link = links.indices.first(where: { links[$0].prompt == answer.id }) {
       if case .keypress = answer.answer {} else { links[link].prompt = nil }
       host.answer(answer.answer, on: links[link].link.handle, at: now)

@@ -133,9 +133,13 @@ package enum CentralCommand: Sendable {
   case write(PeerHandle, RemoteAttributeID, ByteSlice)
   /// One credit of `CentralSession.writeCredits` was taken for it.
   case writeWithoutResponse(PeerHandle, RemoteAttributeID, ByteSlice)
+  /// The same for a characteristic that wants signatures: signed where the link is not encrypted.
+  case signedWriteWithoutResponse(PeerHandle, RemoteAttributeID, ByteSlice)
   case setNotify(PeerHandle, RemoteAttributeID, Bool)
   /// Answered by `echoed`: what the app's side can answer by itself takes its turn among the other answers this way.
   case echo(UInt32)
+  /// The user is asked to turn Bluetooth on, if it is off.
+  case askForPower
 }
 
 /// What was received from an advertiser: the advertisement merged with its scan response.

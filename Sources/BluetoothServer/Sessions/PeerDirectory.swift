@@ -1,7 +1,7 @@
 import BluetoothWire
 import NIOConcurrencyHelpers
 
-/// What an adapter knows of its peers, readable from every thread without waiting for the executor. The executor alone
+/// What an adapter knows of its peers, and whether apps may use it, readable from every thread without waiting for the executor. The executor alone
 /// writes it.
 package final class PeerDirectory: Sendable {
   private struct Connected {
@@ -15,11 +15,18 @@ package final class PeerDirectory: Sendable {
     var byIdentifier: [PeerIdentifier: PeerHandle] = [:]
     /// In the order in which the links came.
     var connected: [Connected] = []
+    var access = AppAccess.allowed
   }
 
   private let state = NIOLockedValueBox(State())
 
   package init() {}
+
+  /// Whether apps may use the adapter.
+  package internal(set) var access: AppAccess {
+    get { state.withLockedValue { $0.access } }
+    set { state.withLockedValue { $0.access = newValue } }
+  }
 
   /// The peer of that identifier; nil: unknown to this adapter.
   package func peer(_ identifier: PeerIdentifier) -> PeerInfo? {

@@ -83,6 +83,8 @@ package enum PeripheralCommand: Sendable {
   case setConnectionLatency(ConnectionLatency, PeerHandle)
   /// See `CentralCommand.echo`.
   case echo(UInt32)
+  /// See `CentralCommand.askForPower`.
+  case askForPower
 }
 
 /// What the service tells an app's peripheral manager. `ByteSlice`s are only lent: whoever keeps one copies it.

@@ -1,13 +1,29 @@
 import BluetoothServer
 import Foundation
+import NIOConcurrencyHelpers
 
 /// Which adapter a manager uses: the option, else the environment, else the default.
 enum AdapterSelection {
   static let environmentVariable = "COREBLUETOOTH_ADAPTER"
   static let standard = "virtual"
 
+  private struct Latest {
+    weak var adapter: (any Adapter)?
+  }
+
+  private static let latest = NIOLockedValueBox(Latest())
+
+  /// What apps may do with the adapter of the manager that was made last; allowed if there is none.
+  static var access: AppAccess { latest.withLockedValue { $0.adapter }?.directory.access ?? .allowed }
+
   /// nil, and one logged line, if none is named.
   static func adapter(for options: [String: Any]?) -> (any Adapter)? {
+    let adapter = find(options)
+    latest.withLockedValue { $0.adapter = adapter }
+    return adapter
+  }
+
+  private static func find(_ options: [String: Any]?) -> (any Adapter)? {
     switch options?[CBManagerOptionAdapterKey] {
     case let source as any AdapterSource: return source.adapter
     case let specifier as String: return adapter(named: specifier, by: "the option CBManagerOptionAdapterKey")

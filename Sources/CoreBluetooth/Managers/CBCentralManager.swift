@@ -20,6 +20,7 @@ open class CBCentralManager: CBManager {
     core = CentralManagerCore(delegate: delegate, queue: queue, adapter: AdapterSelection.adapter(for: options))
     super.init(core: core)
     core.open(for: self)
+    if number(options?[CBCentralManagerOptionShowPowerAlertKey])?.boolValue == true { core.send(.askForPower) }
     if options?[CBCentralManagerOptionRestoreIdentifierKey] != nil {
       Log.warning("\(self): state restoration is not supported yet; the restore identifier has no effect")
     }
@@ -56,7 +57,7 @@ open class CBCentralManager: CBManager {
 
   /// Scans for peripherals that advertise one of the services (nil: all), until `stopScan`. Replaces the scan before.
   open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
-    guard core.accepts(from: self) else { return }
+    guard core.accepts(from: self) else { return core.wantsToScan() }
     let solicited = options?[CBCentralManagerScanOptionSolicitedServiceUUIDsKey] as? [CBUUID]
     core.scan(
       ScanRequest(

@@ -1,3 +1,6 @@
+import BluetoothServer
+import Foundation
+
 /// What both managers have in common.
 open class CBManager: NSObject {
   private let core: any ManagerCore
@@ -14,15 +17,28 @@ open class CBManager: NSObject {
   /// `unknown` at first; the delegate is told of every change. Commands are accepted in `poweredOn` only.
   open var state: CBManagerState { core.managerState }
 
-  /// Whether this app may use Bluetooth. Always allowed here: nobody has to be asked.
-  open class var authorization: CBManagerAuthorization { .allowedAlways }
+  /// Whether this app may use Bluetooth: the adapter of the manager that was made last. `allowedAlways` where nobody has
+  /// to be asked, which includes the simulated air unless a device of a world says otherwise.
+  open class var authorization: CBManagerAuthorization { CBManagerAuthorization(AdapterSelection.access) }
 
-  /// The old form of the class property.
+  /// The old form of the class property: for this manager's adapter.
   @available(*, deprecated, message: "use the class property")
-  open var authorization: CBManagerAuthorization { Self.authorization }
+  open var authorization: CBManagerAuthorization { CBManagerAuthorization(core.access) }
+}
+
+extension CBManagerAuthorization {
+  init(_ access: AppAccess) {
+    switch access {
+    case .undetermined: self = .notDetermined
+    case .denied: self = .denied
+    case .allowed: self = .allowedAlways
+    }
+  }
 }
 
 /// What a manager is behind its face: confined to nothing, safe to call from everywhere.
 protocol ManagerCore: AnyObject, Sendable {
   var managerState: CBManagerState { get }
+  /// What apps may do with its adapter.
+  var access: AppAccess { get }
 }

@@ -22,6 +22,7 @@ open class CBPeripheralManager: CBManager {
     core = PeripheralManagerCore(delegate: delegate, queue: queue, adapter: AdapterSelection.adapter(for: options))
     super.init(core: core)
     core.open(for: self)
+    if number(options?[CBPeripheralManagerOptionShowPowerAlertKey])?.boolValue == true { core.send(.askForPower) }
     if options?[CBPeripheralManagerOptionRestoreIdentifierKey] != nil {
       Log.warning("\(self): state restoration is not supported yet; the restore identifier has no effect")
     }
@@ -41,7 +42,14 @@ open class CBPeripheralManager: CBManager {
   /// The old form of `CBManager.authorization`.
   @available(*, deprecated, message: "use CBManager.authorization")
   @discardableResult
-  open class func authorizationStatus() -> CBPeripheralManagerAuthorizationStatus { .authorized }
+  open class func authorizationStatus() -> CBPeripheralManagerAuthorizationStatus {
+    switch authorization {
+    case .notDetermined: .notDetermined
+    case .restricted: .restricted
+    case .denied: .denied
+    case .allowedAlways: .authorized
+    }
+  }
 
   /// Advertises the local name and the service UUIDs of `advertisementData`; its other keys are ignored. 28 octets are
   /// for both, and 10 more of the scan response for the name.

@@ -14,6 +14,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     var session: CentralSession?
     var managerState = CBManagerState.unknown
     var isScanning = false
+    var hasAskedForPower = false
     var peripherals: [PeerHandle: Entry] = [:]
     var echoes = Echoes()
   }
@@ -69,6 +70,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
   // MARK: What apps read
 
   var managerState: CBManagerState { with { $0.managerState } }
+  var access: AppAccess { adapter?.directory.access ?? .allowed }
   var isScanning: Bool { with { $0.isScanning } }
   var delegate: (any CBCentralManagerDelegate)? {
     get { with { $0.delegate } }
@@ -96,6 +98,16 @@ final class CentralManagerCore: ManagerCore, CentralClient {
   func scan(_ request: ScanRequest) {
     with { $0.isScanning = true }
     send(.scan(request))
+  }
+
+  /// The app wants to scan, and can't: the first time the user is asked to turn Bluetooth on, if it is off.
+  func wantsToScan() {
+    let asks = with { state in
+      guard state.managerState == .poweredOff, !state.hasAskedForPower else { return false }
+      state.hasAskedForPower = true
+      return true
+    }
+    if asks { send(.askForPower) }
   }
 
   func stopScan() {

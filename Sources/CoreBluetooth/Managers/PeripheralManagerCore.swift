@@ -76,6 +76,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   // MARK: What apps read
 
   var managerState: CBManagerState { with { $0.managerState } }
+  var access: AppAccess { adapter?.directory.access ?? .allowed }
   var isAdvertising: Bool { with { $0.advertising.isOn } }
   var delegate: (any CBPeripheralManagerDelegate)? {
     get { with { $0.delegate } }

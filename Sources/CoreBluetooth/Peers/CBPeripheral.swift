@@ -123,7 +123,8 @@ open class CBPeripheral: CBPeer {
   }
 
   /// Writes the value. With response: `peripheral(_:didWriteValueFor:error:)`. Without: as long as
-  /// `canSendWriteWithoutResponse` it is sent for sure, else it may be dropped.
+  /// `canSendWriteWithoutResponse` it is sent for sure, else it may be dropped. Where the characteristic takes signed writes
+  /// only, it is signed, unless the link is encrypted; with a device without bond this one pairs for it.
   open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
     guard accepts() else { return }
     switch type {
@@ -246,7 +247,8 @@ extension CBPeripheral {
     guard let id = id(of: characteristic) else {
       return Log.misuse("\(characteristic) is not, or not any more, a characteristic of \(self)")
     }
-    guard characteristic.properties.contains(.writeWithoutResponse) else {
+    let isSigned = !characteristic.properties.contains(.writeWithoutResponse)
+    guard !isSigned || characteristic.properties.contains(.authenticatedSignedWrites) else {
       return Log.warning(
         "\(characteristic) of \(identifier) does not have the property writeWithoutResponse: not written")
     }
@@ -257,6 +259,8 @@ extension CBPeripheral {
     }
     // Best effort without a credit: it is dropped, and readiness is announced when there is one.
     guard credits?.take() == true else { return }
-    core.send(.writeWithoutResponse(handle, id, ByteSlice(data)))
+    let value = ByteSlice(data)
+    core.send(
+      isSigned ? .signedWriteWithoutResponse(handle, id, value) : .writeWithoutResponse(handle, id, value))
   }
 }

@@ -71,6 +71,25 @@ import Testing
     #expect(pair.peripheral.failures == [.refused(.authenticationRequirements)])
   }
 
+  @Test("What a peripheral wants while its central encrypts by itself is asked for afterwards")
+  func demandWhileEncrypting() throws {
+    var pair = bonded(central: .displayYesNo, peripheral: .displayYesNo)
+    pair.central.tell { $0.secure(.encrypted, at: .zero, &$1) }
+    guard case .encrypt(let key)? = pair.central.manager.takeCommand() else {
+      Issue.record("the central does not encrypt")
+      return
+    }
+    var given: Block?
+    pair.peripheral.tell { given = $0.longTermKey(random: key.random, diversifier: key.diversifier, $1) }
+    #expect(given == key.value)
+    pair.peripheral.tell { $0.secure(.authenticated, at: .zero, &$1) }
+    pair.changed(.peripheral)
+    pair.changed(.central)
+    pair.run()
+    #expect(pair.peripheral.failures.isEmpty)
+    #expect(pair.peripheral.manager.security.level == .authenticated)
+  }
+
   @Test("A peer that has lost the bond is told of as such, and the bond stays")
   func keyMissing() {
     var pair = bonded()

@@ -278,6 +278,9 @@ struct HostSecurityTests {
     for count in 1...2 {
       #expect(first.pair.request(.signedWriteWithoutResponse(first.value, [UInt8(count)])) == .success(.done))
       #expect(first.pair.peripheral.bench.writes == (1...count).map { [UInt8($0)] })
+      // Before the link ends: a process that is killed forgets no counter.
+      #expect(first.pair.peripheral.bench.changedBonds.last?.signatureVerifier?.nextCounter == UInt32(count))
+      #expect(first.pair.central.bench.changedBonds.last?.signatureMaker?.nextCounter == UInt32(count))
     }
     #expect(first.pair.central.security.level == .none)
     first.pair.unlink()

@@ -143,7 +143,7 @@ import Testing
     data.temporaryKeys[SecurityPair.addresses.central] = Block(high: 0xABCD_EF01, low: 0xABCD_EF02)
     let context = SecurityContext(
       identity: SecurityPair.identities.central, identityKey: Block(high: 0xABCD_EF01, low: 0xABCD_EF02),
-      generator: generator)
+      generator: KeyGenerator(generator))
     var texts = ["\(data)", "\(context)", String(reflecting: data), String(reflecting: context)]
     for value in [data, context] as [Any] { dump(value, to: &texts[0]) }
     for text in texts {

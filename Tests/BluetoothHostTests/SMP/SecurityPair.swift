@@ -75,7 +75,7 @@ struct SecurityPair {
         context: SecurityContext(
           policy: policy, identity: isCentral ? Self.identities.central : Self.identities.peripheral,
           identityKey: Block(high: 0x1234, low: UInt64(role.rawValue) + 1),
-          generator: generator.split(isCentral ? "central" : "peripheral")))
+          generator: KeyGenerator(generator.split(isCentral ? "central" : "peripheral"))))
     }
     self.central = side(.central, central)
     self.peripheral = side(.peripheral, peripheral)

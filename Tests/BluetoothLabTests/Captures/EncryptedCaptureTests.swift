@@ -4,8 +4,6 @@ import TestVectors
 import Testing
 
 @Suite struct EncryptedCaptureTests {
-  /// What CI looks at with other programs goes to this folder.
-  private static let folder = ProcessInfo.processInfo.environment["COREBLUETOOTH_CAPTURES"]
   /// Packets are lost, and sent again.
   private static let faults: FaultPlan = [.air(.lose, .anything, .percent(10))]
 
@@ -138,17 +136,5 @@ import Testing
         "\(error)".contains("air.pcapng.keys.json: ")
       }
     }
-  }
-
-  @Test(
-    "CI gets an encrypted capture with its keys, and a decrypted one of the same",
-    .enabled(if: EncryptedCaptureTests.folder != nil))
-  func forOthers() async throws {
-    let folder = URL(fileURLWithPath: try #require(Self.folder))
-    let encrypted = try Capture(path: folder.appendingPathComponent("encrypted.pcapng").path, writesKeys: true)
-    try await World.afterEncryptedLink(faults: Self.faults, capture: encrypted)
-    let decrypted = try Capture(path: folder.appendingPathComponent("decrypted.pcapng").path, decryptsAir: true)
-    try await World.afterEncryptedLink(faults: Self.faults, capture: decrypted)
-    #expect(FileManager.default.fileExists(atPath: try #require(encrypted.keysPath)))
   }
 }

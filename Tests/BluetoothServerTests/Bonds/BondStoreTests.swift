@@ -56,6 +56,53 @@ struct BondStoreTests {
     }
   }
 
+  @Test("What has changed of a bond replaces one that is there, and makes none")
+  func updating() throws {
+    try Self.eachStore { store in
+      #expect(try !store.update(Bonds.simple()))
+      #expect(try !store.contains(Bonds.address))
+      #expect(try store.load().records == [])
+      try store.save(Bonds.simple())
+      #expect(try store.update(Bonds.simple(name: "changed")))
+      #expect(try store.contains(Bonds.address))
+      #expect(try store.load().records == [Bonds.simple(name: "changed")])
+    }
+  }
+
+  @Test("What the user has said of an app is kept, and of others nothing is known")
+  func apps() throws {
+    try Self.eachStore { store in
+      #expect(try store.access(of: "one") == nil)
+      try store.setAccess(true, of: "one")
+      try store.setAccess(false, of: "two \"of\" them")
+      #expect(try store.access(of: "one") == true)
+      #expect(try store.access(of: "two \"of\" them") == false)
+      try store.setAccess(false, of: "one")
+      #expect(try store.access(of: "one") == false)
+      #expect(try store.access(of: "three") == nil)
+      #expect(try store.load() == StoredBonds())
+    }
+  }
+
+  @Test("A list of apps that is broken, or that others could write, is an error and decides nothing")
+  func brokenApps() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.store()
+    try store.setAccess(true, of: "one")
+    for text in [
+      "", "{}", "{\"format\": 1}", "{\"format\": 1, \"apps\": {\"one\": 1}}", "{\"format\": 2, \"apps\": {}}",
+    ] {
+      try folder.write(text, FileBondStore.appsName)
+      #expect(throws: BondStoreError.self) { try store.access(of: "one") }
+      #expect(throws: BondStoreError.self) { try store.setAccess(true, of: "one") }
+      #expect(try folder.text(FileBondStore.appsName) == text)
+    }
+    try folder.write("{\"format\": 1, \"apps\": {\"one\": true}}", FileBondStore.appsName)
+    #expect(try store.access(of: "one") == true)
+    try folder.setMode(0o666, FileBondStore.appsName)
+    #expect(throws: BondStoreError.self) { try store.access(of: "one") }
+  }
+
   @Test("At the limit a new bond is refused, an old one can be replaced, and a forgotten one makes room")
   func limit() throws {
     try Self.eachStore { store in

@@ -300,4 +300,16 @@ struct TerminalTests {
       #expect("\(error)" == "COREBLUETOOTH_PROMPTS=yes says nothing; right would be one of: terminal, accept, refuse")
     }
   }
+
+  @Test("The default device's prompts are those that the process's environment names; nonsense counts as none")
+  func ofProcess() async {
+    await #expect(processExitsWith: .success) {
+      for (value, setting) in [
+        ("refuse", PromptsSetting.refuse), ("accept", .accept), ("", .terminal), ("?", .terminal),
+      ] {
+        setenv(PromptsSetting.environmentVariable, value, 1)
+        #expect(PromptsSetting.ofProcess == setting)
+      }
+    }
+  }
 }

@@ -86,9 +86,12 @@ import Testing
   }
 
   @Test("1.8 The authorization is readable without a manager")
-  func authorization() {
-    #expect(CBManager.authorization == .allowedAlways)
-    #expect(CBCentralManager.authorization == .allowedAlways)
+  func authorization() async {
+    // What others do with devices of their own would count here, too.
+    await #expect(processExitsWith: .success) {
+      #expect(CBManager.authorization == .allowedAlways)
+      #expect(CBCentralManager.authorization == .allowedAlways)
+    }
   }
 
   @Test("1.11 A released manager ends everything, with one log line and no callback")
@@ -123,6 +126,26 @@ import Testing
     await #expect(processExitsWith: .success) {
       setenv(AdapterSelection.environmentVariable, "", 1)
       exit(AdapterSelection.adapter(for: nil) == nil ? 1 : 0)
+    }
+  }
+
+  @Test("The default device keeps who it is in the folder that COREBLUETOOTH_BONDS names")
+  func bondsVariable() async {
+    await #expect(processExitsWith: .success) {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())")
+      defer { try? FileManager.default.removeItem(at: folder) }
+      unsetenv(AdapterSelection.environmentVariable)
+      setenv("COREBLUETOOTH_BONDS", folder.path, 1)
+      let queue = DispatchQueue(label: "default device")
+      let app = CentralApp()
+      queue.suspend()
+      let manager = CBCentralManager(delegate: app, queue: queue)
+      await withCheckedContinuation { continuation in
+        app.onEvent = { _ in continuation.resume() }
+        queue.resume()
+      }
+      #expect(manager.state == .poweredOn)
+      #expect(FileManager.default.fileExists(atPath: folder.path + "/virtual/adapter.json"))
     }
   }
 

@@ -25,13 +25,15 @@ final class Air {
   /// - Parameters:
   ///   - phone: what the phone's user says when it pairs; nil: yes.
   ///   - sensor: the same for the sensor's.
+  ///   - phoneOptions: what else the phone is like.
   ///   - bonds: where both keep their bonds; nil: nowhere.
   init(
     phone phoneUser: ScriptedPrompts? = nil, sensor sensorUser: ScriptedPrompts? = nil, bonds: String? = nil,
-    seed: UInt64 = 7
+    seed: UInt64 = 7, phoneOptions: DeviceOptions = DeviceOptions()
   ) {
     world = World(seed: seed)
-    let far = DeviceOptions(position: Position(x: 2))
+    var far = phoneOptions
+    far.position = Position(x: 2)
     phone = world.device(named: "phone", far, prompts: phoneUser, bondFolder: bonds)
     sensor = world.device(named: "sensor", DeviceOptions(), prompts: sensorUser, bondFolder: bonds)
     localService.characteristics = [value]

@@ -99,8 +99,10 @@ extension CentralCommand {
     case .read(_, let id): return "read \(id.handle)"
     case .write(_, let id, let value): return "write \(id.handle) \(value)"
     case .writeWithoutResponse(_, let id, let value): return "command \(id.handle) \(value)"
+    case .signedWriteWithoutResponse(_, let id, let value): return "signed command \(id.handle) \(value)"
     case .setNotify(_, let id, let on): return "notify \(id.handle) \(on)"
     case .echo: return "echo"
+    case .askForPower: return "ask for power"
     }
   }
 }

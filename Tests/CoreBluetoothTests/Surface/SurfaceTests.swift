@@ -106,7 +106,6 @@ import Testing
     air.expect("RSSI")
     #expect((peripheral as any OldPeripheral).rssi == -48)
     #expect((air.value as any OldCharacteristic).isBroadcasted == false)
-    #expect((CBPeripheralManager.self as any OldServer.Type).authorizationStatus() == .authorized)
     #expect((air.central as any OldManager).authorization == .allowedAlways)
     #expect(peripheral.ancsAuthorized == false)
   }
@@ -117,7 +116,5 @@ private protocol OldPeripheral { var rssi: NSNumber? { get } }
 extension CBPeripheral: OldPeripheral {}
 private protocol OldCharacteristic { var isBroadcasted: Bool { get } }
 extension CBCharacteristic: OldCharacteristic {}
-private protocol OldServer { static func authorizationStatus() -> CBPeripheralManagerAuthorizationStatus }
-extension CBPeripheralManager: OldServer {}
 private protocol OldManager { var authorization: CBManagerAuthorization { get } }
 extension CBManager: OldManager {}

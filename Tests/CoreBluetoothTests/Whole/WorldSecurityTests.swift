@@ -122,4 +122,86 @@ import Testing
     }
     #expect(identifiers.count == 1)
   }
+
+  @Test("If the link can't be protected in time, the app is told encryptionTimedOut")
+  func timedOut() {
+    // The sensor's user never says anything, and the Security Manager waits for 30 s.
+    let air = Air(
+      phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes),
+      sensor: ScriptedPrompts(.noInputNoOutput, otherwise: .silence))
+    protect(air)
+    let (peripheral, characteristic) = air.ready()
+    peripheral.readValue(for: characteristic)
+    let came = air.world.run(until: { air.app.events.contains { $0.hasPrefix("disconnected") } }, limit: .seconds(60))
+    #expect(came)
+    #expect((air.app.errors.last as? CBError)?.code == .encryptionTimedOut)
+    #expect(CBError.encryptionTimedOut == .encryptionTimedOut)
+  }
+
+  @Test("A bond more than there may be is told as tooManyLEPairedDevices, and none is kept")
+  func tooMany() {
+    var options = DeviceOptions()
+    options.bondLimit = 0
+    let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes), phoneOptions: options)
+    protect(air)
+    let (peripheral, characteristic) = air.ready()
+    peripheral.readValue(for: characteristic)
+    let came = air.world.run(until: { air.app.events.contains { $0.hasPrefix("disconnected") } }, limit: .seconds(60))
+    #expect(came)
+    #expect((air.app.errors.last as? CBError)?.code == .tooManyLEPairedDevices)
+  }
+
+  @Test("What was read out of band takes the place of comparing numbers", arguments: [true, false])
+  func outOfBand(_ isMutual: Bool) {
+    let (phone, sensor) = (ScriptedPrompts(otherwise: .yes), ScriptedPrompts(otherwise: .yes))
+    let air = Air(phone: phone, sensor: sensor)
+    if isMutual {
+      air.phone.exchangeOutOfBandData(with: air.sensor)
+    } else {
+      air.phone.readOutOfBandData(of: air.sensor)
+    }
+    protect(air)
+    let (peripheral, characteristic) = air.ready()
+    peripheral.readValue(for: characteristic)
+    air.expect("value [104")
+    #expect(phone.asked.map(\.kind) == [.allowPairing])
+    #expect(sensor.asked.map(\.kind) == [.allowPairing])
+  }
+
+  @Test(
+    "A write without response to a characteristic that takes signed ones only pairs, and is done on the encrypted link"
+  )
+  func signedOnly() {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = Air(phone: user)
+    protect(air)
+    air.localService.characteristics?.append(
+      CBMutableCharacteristic(
+        type: CBUUID(string: "FFF4"), properties: .authenticatedSignedWrites, value: nil, permissions: .writeable))
+    let (peripheral, _) = air.ready()
+    let signed = peripheral.services![0].characteristics![1]
+    #expect(user.asked.isEmpty)
+    for text in ["one", "two"] {
+      peripheral.writeValue(Data(text.utf8), for: signed, type: .withoutResponse)
+      air.world.run(for: .seconds(2))
+      #expect(air.stored == Data(text.utf8))
+    }
+    #expect(user.asked.map(\.kind) == [.allowPairing])
+  }
+
+  @Test(
+    "A characteristic that wants encryption for notifications or indications is subscribed to after pairing",
+    arguments: [true, false])
+  func protectedUpdates(_ isNotification: Bool) {
+    let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes))
+    let properties: CBCharacteristicProperties =
+      isNotification ? [.notify, .notifyEncryptionRequired] : [.indicate, .indicateEncryptionRequired]
+    let local = CBMutableCharacteristic(type: Self.secret, properties: properties, value: nil, permissions: [])
+    air.localService.characteristics = [local]
+    let (peripheral, characteristic) = air.ready()
+    peripheral.setNotifyValue(true, for: characteristic)
+    air.expect("notifying true")
+    #expect(air.peripheralManager.updateValue(Data([7]), for: local, onSubscribedCentrals: nil))
+    air.expect("value [7]")
+  }
 }

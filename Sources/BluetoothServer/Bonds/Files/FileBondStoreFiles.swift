@@ -50,7 +50,7 @@ extension FileBondStore {
   }
 
   /// nil: the path has none but the current folder or the root.
-  private static func parent(of path: String) -> String? {
+  static func parent(of path: String) -> String? {
     guard let slash = path.lastIndex(of: "/") else { return nil }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
@@ -92,7 +92,7 @@ extension FileBondStore {
       let file = path + "/" + name
       if name.hasSuffix(Self.temporarySuffix) {
         leftOver.append(file)
-      } else if name == Self.secretsName {
+      } else if name == Self.secretsName || name == Self.appsName {
         _ = contents(of: file, &result.problems)
       } else if let identity = Self.identity(fileName: name) {
         guard let contents = contents(of: file, &result.problems) else { continue }

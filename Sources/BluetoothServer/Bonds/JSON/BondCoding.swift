@@ -53,7 +53,7 @@ extension BondRecord {
 
   /// Reads a file.
   package init(jsonText bytes: [UInt8]) throws(BondDecodingError) {
-    self = try BondRecord(json: parsed(bytes))
+    self = try BondRecord(json: JSON(bondText: bytes))
   }
 }
 
@@ -79,12 +79,15 @@ extension AdapterSecrets {
   }
 
   init(jsonText bytes: [UInt8]) throws(BondDecodingError) {
-    self = try AdapterSecrets(json: parsed(bytes))
+    self = try AdapterSecrets(json: JSON(bondText: bytes))
   }
 }
 
-private func parsed(_ bytes: [UInt8]) throws(BondDecodingError) -> JSON {
-  do throws(JSON.ParsingError) { return try JSON(parsing: bytes) } catch { throw .malformed("\(error)") }
+extension JSON {
+  /// What a file holds.
+  init(bondText bytes: [UInt8]) throws(BondDecodingError) {
+    do throws(JSON.ParsingError) { self = try JSON(parsing: bytes) } catch { throw .malformed("\(error)") }
+  }
 }
 
 // MARK: Keys
@@ -195,5 +198,5 @@ extension DeviceAddress.Kind {
 
 extension PeerIdentifier {
   /// As UUIDs are printed.
-  var digits: String { BluetoothUUID(high: high, low: low).description }
+  package var digits: String { BluetoothUUID(high: high, low: low).description }
 }

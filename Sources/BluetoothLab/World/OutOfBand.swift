@@ -1,0 +1,49 @@
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothRadio
+import BluetoothServer
+import BluetoothWire
+
+extension RadioDevice {
+  /// Reads what the other device gives away for pairing on a tag, a label or a screen · Vol 3, Part H, 2.3.5.6.4. When the two
+  /// pair with LE Secure Connections from then on, this one knows that it is that device: nobody compares numbers, and the
+  /// key counts as authenticated.
+  ///
+  /// What the other device has given away before is good for nothing any more. Both are to be in one world, and on.
+  public func readOutOfBandData(of other: RadioDevice) {
+    meet(other) { engine, own, other in
+      if let record = engine.outOfBandRecord(of: other) { engine.withHost(own) { $0.take(record) } }
+    }
+  }
+
+  /// As two devices do that are held together: each one reads what the other gives away, and both have a key for LE legacy
+  /// pairing.
+  public func exchangeOutOfBandData(with other: RadioDevice) {
+    meet(other) { engine, own, other in
+      var key: Block?
+      engine.withHost(own) { key = $0.makeTemporaryKey() }
+      guard let first = engine.outOfBandRecord(of: own), let second = engine.outOfBandRecord(of: other) else { return }
+      engine.withHost(own) { $0.take(second, temporaryKey: key) }
+      engine.withHost(other) { $0.take(first, temporaryKey: key) }
+    }
+  }
+
+  private func meet(_ other: RadioDevice, _ body: @escaping @Sendable (WorldEngine, RadioID, RadioID) -> Void) {
+    guard other.world === world, other.radio != radio else { return }
+    let (own, other) = (radio, other.radio)
+    world.mailbox.perform { engine in body(engine, own, other) }
+  }
+}
+
+extension WorldEngine {
+  fileprivate func withHost(_ radio: RadioID, _ body: (inout Host) -> Void) {
+    let now = now
+    withDevice(radio) { device in _ = device.withHost(at: now, body) }
+  }
+
+  fileprivate func outOfBandRecord(of radio: RadioID) -> OutOfBandRecord? {
+    var record: OutOfBandRecord?
+    withHost(radio) { record = $0.makeOutOfBandRecord() }
+    return record
+  }
+}

@@ -1,0 +1,96 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// Channels on links that have to be protected for them · Vol 3, Part C, 10.3.
+@Suite struct ProtectedChannelTests {
+  private typealias Side = WritableKeyPath<SecuredHosts, SecuredHosts.Side>
+  private static let token = ChannelToken(rawValue: 5)
+  private static let spsm: UInt16 = 0x0080
+
+  /// Two hosts whose users see and confirm numbers, with a link; `side` opens, the other one has published.
+  private func pair(_ security: ChannelSecurity, openedBy side: Side) -> SecuredHosts {
+    var policy = PairingPolicy()
+    policy.ioCapability = .displayYesNo
+    policy.asksForAuthentication = true
+    var pair = SecuredHosts(policy, policy)
+    let listener = side == \.central ? \SecuredHosts.peripheral : \SecuredHosts.central
+    pair[keyPath: listener].bench.perform { host, _ in
+      _ = host.publishChannel(spsm: Self.spsm, ChannelSettings(), security: security)
+    }
+    pair.link()
+    return pair
+  }
+
+  /// What the side that has asked is told of its channels.
+  private func open(_ pair: inout SecuredHosts, by side: Side, count: Int = 1, isEnhanced: Bool = false) -> [String] {
+    let handle = pair[keyPath: side].handle
+    let before = pair[keyPath: side].bench.events.count
+    pair[keyPath: side].bench.perform { host, now in
+      host.openChannels(
+        spsm: Self.spsm, count: count, isEnhanced: isEnhanced, ChannelSettings(), token: Self.token, on: handle, at: now
+      )
+    }
+    pair.run()
+    return pair[keyPath: side].bench.events.dropFirst(before).compactMap { event in
+      switch event {
+      case .channel(_, .opened(_, Self.token)): "opened"
+      case .channel(_, .openFailed(Self.token, .refused(let result))): "\(result)"
+      case .channel: "other"
+      default: nil
+      }
+    }
+  }
+
+  @Test(
+    "A channel that wants a protected link is there after the devices have paired for it, in both roles",
+    arguments: [LinkSecurity.Level.encrypted, .authenticated], [true, false])
+  func pairs(_ level: LinkSecurity.Level, openedByCentral: Bool) throws {
+    let side: Side = openedByCentral ? \.central : \.peripheral
+    var pair = pair(ChannelSecurity(level: level), openedBy: side)
+    #expect(open(&pair, by: side) == ["opened"])
+    #expect(pair.central.security.level >= level)
+    #expect(pair.central.prompts.count == 1 && pair.peripheral.prompts.count == 1)
+    #expect(open(&pair, by: side) == ["opened"])
+    #expect(pair.central.prompts.count == 1)
+  }
+
+  @Test("Five enhanced channels that are refused at once are asked for again at once")
+  func enhanced() {
+    var pair = pair(ChannelSecurity(level: .encrypted), openedBy: \.central)
+    #expect(open(&pair, by: \.central, count: 5, isEnhanced: true) == Array(repeating: "opened", count: 5))
+    #expect(pair.central.prompts.count == 1)
+  }
+
+  @Test("If a user refuses, the peer's refusal is told, once for each channel, and the next wish asks again")
+  func refused() throws {
+    var pair = pair(ChannelSecurity(level: .encrypted), openedBy: \.central)
+    pair.central.says = { _, _ in .no }
+    let refusal = "\(L2CAP.ConnectionResult.insufficientAuthentication)"
+    #expect(open(&pair, by: \.central, count: 3, isEnhanced: true) == Array(repeating: refusal, count: 3))
+    pair.central.says = SecuredHosts.Side.agree
+    pair.central.bench.now += .seconds(60)
+    pair.peripheral.bench.now += .seconds(60)
+    #expect(open(&pair, by: \.central) == ["opened"])
+    try pair.peripheral.expectUnharmed()
+  }
+
+  @Test("What no protection helps against is told as it is")
+  func authorization() {
+    var pair = pair(ChannelSecurity(needsAuthorization: true), openedBy: \.central)
+    #expect(open(&pair, by: \.central) == ["\(L2CAP.ConnectionResult.insufficientAuthorization)"])
+    #expect(pair.central.prompts.isEmpty)
+  }
+
+  @Test("On the next link a bonded device is asked once, and nobody is prompted")
+  func bonded() {
+    var pair = pair(ChannelSecurity(level: .encrypted), openedBy: \.central)
+    #expect(open(&pair, by: \.central) == ["opened"])
+    pair.unlink()
+    pair.forget()
+    pair.link()
+    #expect(open(&pair, by: \.central) == ["opened"])
+    #expect(pair.central.prompts.isEmpty)
+  }
+}

@@ -1,0 +1,170 @@
+// Apple's names.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// What a lab can do with the bonds of its devices.
+@Suite struct BondTests {
+  /// A phone that has bonded with a sensor whose one value wants an encrypted link.
+  private final class Scene {
+    let world: World
+    let phone: Device
+    let app = Reader()
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    private var central: CBCentralManager!
+
+    init(seed: UInt64 = 5, folder: String? = nil) {
+      world = World(seed: seed)
+      var options = DeviceOptions(position: Position(x: 1))
+      options.address = DeviceOptions.DeviceAddress(0x02_00_00_00_00_01)
+      var other = DeviceOptions()
+      other.address = DeviceOptions.DeviceAddress(0x02_00_00_00_00_02)
+      phone = world.device(named: "phone", options, prompts: user, bondFolder: folder)
+      world.add(Safe(), named: "safe", other)
+    }
+
+    /// Connects, reads, disconnects; what was read.
+    func read() -> [UInt8]? {
+      app.value = nil
+      app.isDone = false
+      central = CBCentralManager(
+        delegate: app, queue: DispatchQueue(label: "app"), options: [CBManagerOptionAdapterKey: phone])
+      world.run(until: { self.app.isDone }, limit: .seconds(60))
+      central = nil
+      world.run(for: .seconds(2))
+      return app.value
+    }
+  }
+
+  /// An accessory whose value is for bonded devices only.
+  private struct Safe: Accessory {
+    static let service: AttributeUUID = "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0A1"
+    static let secret: AttributeUUID = "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0A2"
+
+    var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags(), .name("safe")])) }
+    var services: [AccessoryService] {
+      var secret = AccessoryCharacteristic(Self.secret, [.read])
+      secret.protection = .encrypted
+      return [AccessoryService(Self.service, [secret])]
+    }
+    func value(of path: CharacteristicPath) -> [UInt8] { [1, 2, 3] }
+  }
+
+  private final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
+    var value: [UInt8]?
+    var isDone = false
+    private var peripheral: CBPeripheral?
+    private(set) var identifier: UUID?
+
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+      if central.state == .poweredOn { central.scanForPeripherals(withServices: nil) }
+    }
+    func centralManager(
+      _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+      rssi RSSI: NSNumber
+    ) {
+      central.stopScan()
+      identifier = peripheral.identifier
+      self.peripheral = peripheral
+      peripheral.delegate = self
+      central.connect(peripheral)
+    }
+    func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+      peripheral.discoverServices(nil)
+    }
+    func centralManager(
+      _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+    ) { isDone = true }
+    func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+      guard let service = peripheral.services?.last else { return }
+      peripheral.discoverCharacteristics(nil, for: service)
+    }
+    func peripheral(
+      _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
+    ) {
+      if let secret = service.characteristics?.first { peripheral.readValue(for: secret) }
+    }
+    func peripheral(
+      _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
+    ) {
+      value = error == nil ? characteristic.value.map { Array($0) } : nil
+      isDone = true
+    }
+  }
+
+  @Test("A device lists what it has bonded with, and forgets one device")
+  func list() throws {
+    let scene = Scene()
+    #expect(scene.phone.bonds == [])
+    #expect(scene.read() == [1, 2, 3])
+    let bond = try #require(scene.phone.bonds.first)
+    #expect(scene.phone.bonds.count == 1)
+    #expect(bond.identifier == scene.app.identifier)
+    #expect(bond.usesSecureConnections && !bond.isAuthenticated && bond.name == "safe")
+    #expect(scene.user.asked.count == 1)
+    scene.phone.forgetBond(UUID())
+    scene.world.run(for: .seconds(1))
+    #expect(scene.phone.bonds == [bond])
+    scene.phone.forgetBond(bond.identifier)
+    scene.world.run(for: .seconds(1))
+    #expect(scene.phone.bonds == [])
+    #expect(scene.read() == [1, 2, 3])
+    #expect(scene.user.asked.count == 2)
+  }
+
+  @Test("A bond that was written as text serves where it is taken in again", arguments: [true, false])
+  func export(_ isJSON: Bool) throws {
+    let scene = Scene()
+    _ = scene.read()
+    let bond = try #require(scene.phone.bonds.first)
+    let format = isJSON ? BondFormat.json : .bluez(address: bond.address)
+    let text = try #require(scene.phone.exportBond(bond.identifier, as: format))
+    #expect(scene.phone.exportBond(UUID(), as: format) == nil)
+    #expect(scene.phone.exportBond(bond.identifier, as: .bluez(address: "00:11:22:33:44:55")) == nil)
+    scene.phone.forgetBond(bond.identifier)
+    scene.world.run(for: .seconds(1))
+    let identifier = try scene.phone.importBond(text, as: format)
+    scene.world.run(for: .seconds(1))
+    #expect(scene.phone.bonds.map(\.address) == [bond.address])
+    #expect(!isJSON || identifier == bond.identifier)
+    #expect(scene.read() == [1, 2, 3])
+    #expect(scene.user.asked.count == 1)
+  }
+
+  @Test("A text that is no bond is refused, and the error shows none of it")
+  func wrong() {
+    let scene = Scene()
+    for text in ["", "{}", "secret 0011223344", "[LongTermKey]\nKey=00112233"] {
+      for format in [BondFormat.json, .bluez(address: "C0:11:22:33:44:55"), .bluez(address: "")] {
+        #expect {
+          try scene.phone.importBond(text, as: format)
+        } throws: { error in
+          !"\(error)".contains("0011223") && !"\(error)".isEmpty
+        }
+      }
+    }
+    #expect(scene.phone.bonds == [])
+  }
+
+  @Test("A device that another program has forgotten stays forgotten")
+  func forgottenElsewhere() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let scene = Scene(folder: folder.path)
+    #expect(scene.read() == [1, 2, 3])
+    let adapter = folder.appendingPathComponent("phone")
+    let isBond = { (name: String) in name.hasSuffix(".json") && !["adapter.json", "apps.json"].contains(name) }
+    let file = try #require(FileManager.default.contentsOfDirectory(atPath: adapter.path).first(where: isBond))
+    try FileManager.default.removeItem(at: adapter.appendingPathComponent(file))
+    // What is known of the peer's database would be written when a link ends, or when Bluetooth goes off.
+    scene.phone.setPower(false)
+    scene.world.run(for: .seconds(1))
+    #expect(scene.phone.bonds == [])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: adapter.path).filter(isBond) == [])
+    scene.phone.setPower(true)
+    #expect(scene.read() == [1, 2, 3])
+    #expect(scene.user.asked.count == 2 && scene.phone.bonds.count == 1)
+  }
+}

@@ -1,0 +1,179 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// What a device's user is asked for an app: whether it may use Bluetooth, and to turn it on.
+@Suite struct WorldPermissionTests {
+  private final class Phone {
+    let world: World
+    let device: Device
+    let app = CentralApp()
+    private let queue = DispatchQueue(label: "app")
+
+    init(_ user: ScriptedPrompts, asksBeforeUse: Bool = true, bonds: String? = nil) {
+      world = World(seed: 3)
+      var options = DeviceOptions()
+      options.asksBeforeUse = asksBeforeUse
+      device = world.device(named: "phone", options, prompts: user, bondFolder: bonds)
+    }
+
+    func manager(_ options: [String: Any] = [:]) -> CBCentralManager {
+      CBCentralManager(
+        delegate: app, queue: queue, options: options.merging([CBManagerOptionAdapterKey: device]) { $1 })
+    }
+  }
+
+  private func authorization(_ manager: CBManager) -> CBManagerAuthorization {
+    (manager as any OldManager).authorization
+  }
+
+  @Test("The user is asked before an app learns the state; after yes it does")
+  func allowed() {
+    let user = ScriptedPrompts()
+    user.answer(.yes, to: .useBluetooth, after: .seconds(5))
+    let phone = Phone(user)
+    let manager = phone.manager()
+    phone.world.run(for: .seconds(4))
+    #expect(phone.app.take() == [] && manager.state == .unknown && authorization(manager) == .notDetermined)
+    phone.world.run(for: .seconds(2))
+    #expect(phone.app.take().count == 1 && manager.state == .poweredOn)
+    #expect(authorization(manager) == .allowedAlways)
+    #expect(user.asked.map(\.kind) == [.useBluetooth] && user.asked.first?.app?.isEmpty == false)
+  }
+
+  @Test("After no managers are unauthorized, also new ones, and nobody is asked again")
+  func denied() {
+    let user = ScriptedPrompts(otherwise: .no)
+    let phone = Phone(user)
+    let manager = phone.manager()
+    phone.world.run(for: .seconds(1))
+    #expect(manager.state == .unauthorized && authorization(manager) == .denied && phone.app.take().count == 1)
+    let second = CBPeripheralManager(
+      delegate: nil, queue: DispatchQueue(label: "second"), options: [CBManagerOptionAdapterKey: phone.device])
+    phone.world.run(for: .seconds(1))
+    #expect(second.state == .unauthorized && user.asked.count == 1)
+  }
+
+  @Test("A manager whose app may not use Bluetooth learns nothing of it, and neither scans nor is heard")
+  func deniedApp() {
+    let phone = Phone(ScriptedPrompts(otherwise: .no))
+    let manager = phone.manager()
+    phone.world.run(for: .seconds(1))
+    manager.scanForPeripherals(withServices: nil)
+    phone.device.setPower(false)
+    phone.world.run(for: .seconds(1))
+    phone.device.setPower(true)
+    phone.world.run(for: .seconds(1))
+    #expect(manager.state == .unauthorized && phone.app.take().count == 1)
+    #expect(phone.world.statistics["phone"]?.transmitted.packets == 0)
+  }
+
+  @Test("The class says what the adapter of the manager that was made last says")
+  func ofClass() async {
+    await #expect(processExitsWith: .success) {
+      let phone = Phone(ScriptedPrompts(otherwise: .no))
+      #expect((CBPeripheralManager.self as any OldServer.Type).authorizationStatus() == .authorized)
+      let manager = phone.manager()
+      #expect(CBManager.authorization == .notDetermined)
+      #expect((CBPeripheralManager.self as any OldServer.Type).authorizationStatus() == .notDetermined)
+      await phone.world.run(for: .seconds(1))
+      #expect(CBCentralManager.authorization == .denied)
+      #expect((CBPeripheralManager.self as any OldServer.Type).authorizationStatus() == .denied)
+      withExtendedLifetime(manager) {}
+    }
+  }
+
+  @Test("With a bond folder the answer counts for worlds to come", arguments: [true, false])
+  func kept(_ isAllowed: Bool) {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("apps-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for run in 0..<2 {
+      let user = ScriptedPrompts(otherwise: isAllowed ? .yes : .no)
+      let phone = Phone(user, bonds: folder)
+      let manager = phone.manager()
+      phone.world.run(for: .seconds(1))
+      #expect(manager.state == (isAllowed ? .poweredOn : .unauthorized))
+      #expect(user.asked.count == (run == 0 ? 1 : 0))
+    }
+  }
+
+  @Test("If the last manager goes while its user thinks, the question is withdrawn, and the next one asks anew")
+  func withdrawn() {
+    let user = ScriptedPrompts()
+    user.answer(.yes, to: .useBluetooth, after: .seconds(5))
+    let phone = Phone(user)
+    var manager: CBCentralManager? = phone.manager()
+    phone.world.run(for: .seconds(1))
+    manager = nil
+    phone.world.run(for: .seconds(5))
+    #expect(user.asked.map(\.isWithdrawn) == [true])
+    manager = phone.manager()
+    phone.world.run(for: .seconds(6))
+    #expect(manager?.state == .poweredOn && user.asked.map(\.isWithdrawn) == [true, false])
+  }
+
+  // MARK: Turning it on
+
+  @Test("A manager with ShowPowerAlert has the user asked to turn Bluetooth on; yes does")
+  func alert() {
+    let user = ScriptedPrompts(otherwise: .yes)
+    let phone = Phone(user, asksBeforeUse: false)
+    phone.device.setPower(false)
+    let manager = phone.manager([CBCentralManagerOptionShowPowerAlertKey: true])
+    phone.world.run(for: .seconds(1))
+    #expect(manager.state == .poweredOn && user.asked.map(\.kind) == [.turnOn])
+  }
+
+  @Test("No one is asked without that option, where it is on, or where the app may not use it")
+  func noAlert() {
+    let user = ScriptedPrompts(otherwise: .no)
+    let silent = Phone(user, asksBeforeUse: false)
+    silent.device.setPower(false)
+    let manager = silent.manager()
+    silent.world.run(for: .seconds(1))
+    #expect(manager.state == .poweredOff && user.asked.isEmpty)
+    let on = Phone(user, asksBeforeUse: false)
+    let other = on.manager([CBCentralManagerOptionShowPowerAlertKey: true])
+    on.world.run(for: .seconds(1))
+    #expect(other.state == .poweredOn && user.asked.isEmpty)
+    let denied = Phone(user)
+    denied.device.setPower(false)
+    let third = denied.manager([CBCentralManagerOptionShowPowerAlertKey: true])
+    denied.world.run(for: .seconds(1))
+    #expect(third.state == .unauthorized && user.asked.map(\.kind) == [.useBluetooth])
+  }
+
+  @Test("The first scan while Bluetooth is off asks, the second does not; no leaves it off")
+  func firstScan() {
+    let user = ScriptedPrompts(otherwise: .no)
+    let phone = Phone(user, asksBeforeUse: false)
+    phone.device.setPower(false)
+    let manager = phone.manager()
+    phone.world.run(for: .seconds(1))
+    for _ in 0..<2 {
+      manager.scanForPeripherals(withServices: nil)
+      phone.world.run(for: .seconds(1))
+    }
+    #expect(manager.state == .poweredOff && user.asked.map(\.kind) == [.turnOn])
+  }
+
+  @Test("If Bluetooth comes on otherwise, the question is withdrawn")
+  func cameOn() {
+    let user = ScriptedPrompts(otherwise: .silence)
+    let phone = Phone(user, asksBeforeUse: false)
+    phone.device.setPower(false)
+    let manager = CBPeripheralManager(
+      delegate: nil, queue: DispatchQueue(label: "peripheral"),
+      options: [CBManagerOptionAdapterKey: phone.device, CBPeripheralManagerOptionShowPowerAlertKey: true])
+    phone.world.run(for: .seconds(1))
+    #expect(user.asked.map(\.isWithdrawn) == [false])
+    phone.device.setPower(true)
+    phone.world.run(for: .seconds(1))
+    #expect(manager.state == .poweredOn && user.asked.map(\.isWithdrawn) == [true])
+  }
+}
+
+private protocol OldServer { static func authorizationStatus() -> CBPeripheralManagerAuthorizationStatus }
+extension CBPeripheralManager: OldServer {}
+private protocol OldManager { var authorization: CBManagerAuthorization { get } }
+extension CBManager: OldManager {}
