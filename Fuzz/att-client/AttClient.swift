@@ -190,7 +190,8 @@ private struct Client {
 
   /// A server that answers nothing more is left, and everything that was asked for has an end.
   mutating func finish() {
-    for _ in 0..<4 where !bearer.isClosed {
+    // Each request that is open may want a better link first.
+    for _ in 0..<44 where !bearer.isClosed {
       settle(2)
       pass(.seconds(30))
     }
