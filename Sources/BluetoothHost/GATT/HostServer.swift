@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// What the host's GATT server keeps between the links of a bonded client, and what the Security Manager tells it.
 extension Host {
-  /// What is known of bonded clients that have no link now, by identity address.
+  /// What is known of bonded clients since the last link that was encrypted with the bond's key, by identity address.
   package var clientRecords: [DeviceAddress: GATTClientRecord] {
     get { awayClients }
     set { awayClients = newValue }
@@ -43,30 +43,25 @@ extension Host {
   /// What clients have configured to be broadcast.
   package var broadcasts: [GATTBroadcast] { database.broadcasts }
 
-  /// A link that those above have just been told of: a bonded client finds everything as it left it.
+  /// A link that those above have just been told of: a bonded client finds everything as it left it. What is kept stays
+  /// there: of several links under one identity nobody knows yet which is the client's.
   mutating func restoreClient(on index: Int) {
     let link = allLinks[index].link
-    guard let record = awayClients.removeValue(forKey: allLinks[index].identity) else { return }
+    guard let record = awayClients[allLinks[index].identity] else { return }
     allLinks[index].bearer.restore(record, database: &database)
-    allLinks[index].restored = record
     markReady(index)
     while let event = allLinks[index].bearer.takeEvent() { events.append(.gatt(link.handle, event)) }
   }
 
   /// A link is over. What was said on it counts only if it was encrypted with the bond's key: anybody can use an address.
   mutating func keepClient(of link: HostLink) {
-    if link.bearer.security.isBonded {
-      awayClients[link.identity] = link.bearer.clientRecord(&database)
-    } else if let record = link.restored {
-      awayClients[link.identity] = record
-    }
+    if link.bearer.security.isBonded { awayClients[link.identity] = link.bearer.clientRecord(&database) }
   }
 
   /// Tells all clients, those that are away too, that the database has changed in this range.
   mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, at now: Instant) {
     for address in awayClients.keys { awayClients[address]?.databaseChanged(range, to: &database) }
     for index in allLinks.indices {
-      allLinks[index].restored?.databaseChanged(range, to: &database)
       // A link that is about to end hears nothing of it any more, but what is kept of its client does.
       allLinks[index].bearer.databaseChanged(range, in: database, at: now)
       if !allLinks[index].isHidden { serve(index, at: now) }

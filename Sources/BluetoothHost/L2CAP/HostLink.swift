@@ -32,8 +32,6 @@ struct HostLink {
   /// As peripheral: what its link layer asks for at the moment.
   var requestedParameters: ConnectionParameters?
   var standing: Standing
-  /// What was known of the client when the link came about; nil: it is not a bonded one.
-  var restored: GATTClientRecord?
   /// Pairing and encryption.
   var security: SecurityManager
   /// The identity under which there is a bond with the peer; nil: there is none.

@@ -57,7 +57,6 @@ extension Host {
     caches.forget(identity)
     for index in allLinks.indices where allLinks[index].bond == identity {
       allLinks[index].bond = nil
-      allLinks[index].restored = nil
       allLinks[index].security.setBond(nil)
       allLinks[index].bearer.signatureVerifier = nil
       allLinks[index].bearer.signatureMaker = nil

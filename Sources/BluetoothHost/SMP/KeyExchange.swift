@@ -5,6 +5,8 @@ import BluetoothWire
 /// one order · Vol 3, Part H, 3.6.1.
 struct KeyExchange {
   private let agreement: PairingAgreement
+  /// Under which address the peer has paired.
+  private let peer: DeviceAddress
   /// What the peer still has to send, in its order.
   private var expected: [SMP.Code]
   private var hasSent = false
@@ -17,8 +19,9 @@ struct KeyExchange {
   private var ownSigningKey: Block?
   private var peerSigningKey: Block?
 
-  init(_ agreement: PairingAgreement) {
+  init(_ agreement: PairingAgreement, peer: DeviceAddress) {
     self.agreement = agreement
+    self.peer = peer
     expected = Self.codes(agreement.peerKeys)
   }
 
@@ -61,11 +64,12 @@ struct KeyExchange {
   ) throws(SMP.FailureReason) {
     // A device without an address that lasts has no identity.
     if address.value == 0 { return }
-    guard address.kind == .public || (address.randomKind == .static && address.hasValidRandomPart) else {
-      throw .invalidParameters
-    }
+    guard address.isIdentity, address.hasValidRandomPart else { throw .invalidParameters }
     guard address != context.identity else { throw .keyRejected }
     guard address == known || !context.bondedIdentities.contains(address) else { throw .keyRejected }
+    // Who goes by an address that lasts is called so: of another one nothing shows that it is the same device's. Some devices
+    // give one away by mistake, so that pairing goes on; what they have said of their identity is of no use.
+    if peer.isIdentity, address != peer { return }
     identity = address
   }
 
@@ -93,7 +97,7 @@ struct KeyExchange {
   }
 
   /// What is to be kept. A key of zeros stands for none. Who has given no identity away is who it was.
-  func bond(_ key: LongTermKey, peer: DeviceAddress, known: Bond?) -> Bond {
+  func bond(_ key: LongTermKey, known: Bond?) -> Bond {
     var bond = Bond(identity: identity ?? known?.identity ?? peer)
     if key.isSecureConnections { bond.key = key }
     bond.ownKey = ownKey

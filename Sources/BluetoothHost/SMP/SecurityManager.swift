@@ -214,7 +214,7 @@ package struct SecurityManager {
       }
     case .procedure(.encrypting(let agreement, let key, isGiven: true), let until):
       protect(level: key.level, keySize: key.size, isBonded: false)
-      var exchange = KeyExchange(agreement)
+      var exchange = KeyExchange(agreement, peer: peer)
       exchange.begin(&context, &output)
       state = .procedure(.distributing(agreement, key, exchange), until: until)
       if agreement.ownKeys.isEmpty == false { restartTimer(at: now) }

@@ -235,7 +235,7 @@ extension SecurityManager {
     guard case .distributing(let agreement, let key, let exchange) = procedure, exchange.isComplete else { return }
     context.attempts.succeeded(identity)
     state = .idle()
-    let new = agreement.isBonding ? exchange.bond(key, peer: peer, known: bond) : nil
+    let new = agreement.isBonding ? exchange.bond(key, known: bond) : nil
     output.tell(
       .paired(
         PairingOutcome(

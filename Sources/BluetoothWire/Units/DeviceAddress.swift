@@ -36,6 +36,9 @@ package struct DeviceAddress: Hashable, Sendable {
     return part != 0 && part != 0x3FFF_FFFF_FFFF
   }
 
+  /// Whether it lasts, so that a device can be known by it: a public or a static address · Vol 3, Part C, 15.1.1.
+  package var isIdentity: Bool { kind == .public || randomKind == .static }
+
   /// nil for a public address.
   package var randomKind: RandomKind? {
     guard kind == .random else { return nil }

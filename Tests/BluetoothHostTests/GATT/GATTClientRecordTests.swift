@@ -102,6 +102,24 @@ struct GATTClientRecordTests {
     #expect(bench.host.clientRecords == before)
   }
 
+  @Test("Of two links under one bonded identity both find what is kept, and what the one with the key leaves is kept")
+  func twoLinks() {
+    for endsLast in [0, 1] {
+      var bench = Self.bench()
+      Self.visit(Self.bonded, &bench)
+      let handles = [bench.link(.peripheral, handle: 0x41), bench.link(.peripheral, handle: 0x42)]
+      #expect(Self.subscriptions(bench).count == 2)
+      bench.perform { host, now in host.setSecurity(Self.bonded, on: handles[1], at: now) }
+      // The true one does without changes, the false one without values.
+      bench.receive(.attribute, hex("120d000000").bytes, on: handles[1])
+      bench.receive(.attribute, hex("1217000000").bytes, on: handles[0])
+      for handle in [handles[1 - endsLast], handles[endsLast]] {
+        bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
+      }
+      #expect(bench.host.clientRecords[Bench.peer]?.subscriptions.map(\.handle) == [22])
+    }
+  }
+
   @Test("A client that was away while the database changed is told of the whole change, and is out of sync")
   func awayDuringChange() {
     var bench = Self.bench()

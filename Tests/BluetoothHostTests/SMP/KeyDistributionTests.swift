@@ -34,6 +34,23 @@ import Testing
     #expect(!pair.central.codes.contains(.identityInformation))
   }
 
+  @Test("P9 Who is called by an address that lasts has no other identity: what it says of one is dropped")
+  func foreignIdentity() throws {
+    var pair = SecurityPair()
+    let foreign = DeviceAddress(0x0022_3344_5566, .public)
+    pair.peripheral.context.identity = foreign
+    pair.secure(.central)
+    let bond = try #require(pair.central.outcomes.first?.bond)
+    #expect(bond.identity == SecurityPair.addresses.peripheral && bond.peerIdentityKey == nil)
+    #expect(bond.key != nil && pair.keys.count == 1)
+    // Under a private address it may be anybody whom nobody has bonded with.
+    pair = SecurityPair()
+    pair.central.context.identity = foreign
+    pair.secure(.central)
+    #expect(pair.peripheral.outcomes.first?.bond?.identity == foreign)
+    #expect(pair.peripheral.outcomes.first?.bond?.peerIdentityKey != nil)
+  }
+
   @Test("A bonded peer that pairs again without its identity stays who it was")
   func keptIdentity() throws {
     var pair = SecurityPair()
