@@ -147,6 +147,7 @@ struct Advertiser {
       if isEnabled { return send(.disable, commands.enable(false)) }
       if let kind, kind != Kind(wanted.shape), let command = commands.remove { return send(.remove, command) }
       shape = wanted.shape
+      if owner?.address != commands.owner.address { hasAddress = false }
       owner = commands.owner
       return send(.parameters, commands.parameters(wanted.shape))
     }

@@ -7,7 +7,7 @@ struct AdvertisingCommands {
   /// The extended ones.
   let isExtended: Bool
   let ownAddressType: HCI.OwnAddressType
-  /// The device's random static address.
+  /// The device's random address, static or private.
   let randomAddress: DeviceAddress
   /// Units of 0.625 ms, where nobody asks for another.
   let interval: UInt16
@@ -19,9 +19,13 @@ struct AdvertisingCommands {
   struct Owner: Equatable {
     let type: HCI.OwnAddressType
     let identity: DeviceAddress?
+    /// The set's own.
+    let address: DeviceAddress?
   }
 
-  var owner: Owner { Owner(type: ownAddressType, identity: identity) }
+  var owner: Owner {
+    Owner(type: ownAddressType, identity: identity, address: hasOwnAddress ? randomAddress : nil)
+  }
 
   /// The one set that extended commands are about.
   private static let set = HCI.AdvertisingHandle(rawValue: 0)
@@ -80,8 +84,11 @@ struct AdvertisingCommands {
 
   /// A set has a random address of its own; nil: none is needed.
   var address: HCI.Command? {
+    hasOwnAddress ? .leSetAdvertisingSetRandomAddress(Self.set, randomAddress.value) : nil
+  }
+
+  private var hasOwnAddress: Bool {
     isExtended && (ownAddressType == .random || ownAddressType == .resolvableOrRandom)
-      ? .leSetAdvertisingSetRandomAddress(Self.set, randomAddress.value) : nil
   }
 
   /// Units of 10 ms: 1.28 s · 7.8.56; Vol 6, Part B, 4.4.2.4.3.
@@ -141,7 +148,7 @@ extension Host {
       || configuration.advertisesWithExtendedCommands && controller.leFeatures.contains(.extendedAdvertising)
         && !refusesExtendedCommands
     return AdvertisingCommands(
-      isExtended: isExtended, ownAddressType: ownAddressType, randomAddress: address,
+      isExtended: isExtended, ownAddressType: ownAddressType, randomAddress: ownAddress.current,
       interval: configuration.advertisingInterval, pool: pool, identity: resolvingList.privateIdentity)
   }
 }

@@ -8,7 +8,8 @@ import DequeModule
 package struct Host {
   let configuration: HostConfiguration
   let pool: PacketPool
-  /// The device's own random static address · Vol 6, Part B, 1.3.2.1.
+  /// The device's own random static address, which it is known by whatever it is called on the air · Vol 6, Part B,
+  /// 1.3.2.1.
   package let address: DeviceAddress
 
   /// The controller's BD_ADDR; nil: it has none, or has not told it yet.
@@ -26,6 +27,7 @@ package struct Host {
   var reports = ReportReassembler()
   var initiator = Initiator()
   var resolvingList = ResolvingListKeeper()
+  var ownAddress: OwnAddress
   /// The controller claims the extended commands, and does not know them.
   var refusesExtendedCommands = false
   var nameDiscoveries: [NameDiscovery] = []
@@ -57,9 +59,13 @@ package struct Host {
     var generator = random.split("address")
     address = configuration.address ?? .randomStatic(using: &generator)
     var keys = configuration.keyGenerator(else: random.split("identity key"))
+    let key = configuration.identityKey ?? Block(high: keys.next(), low: keys.next())
+    ownAddress = OwnAddress(
+      identity: address, key: configuration.usesPrivateAddresses ? IdentityResolvingKey(key) : nil,
+      lifetime: .seconds(Int64(max(1, configuration.privateAddressTimeout))),
+      generator: configuration.keyGenerator(else: random.split("private address")))
     securityContext = SecurityContext(
-      policy: configuration.pairing, identity: address,
-      identityKey: configuration.identityKey ?? Block(high: keys.next(), low: keys.next()),
+      policy: configuration.pairing, identity: address, identityKey: key,
       generator: configuration.keyGenerator(else: random.split("security")))
     database = GATTDatabase(deviceName: configuration.deviceName, appearance: configuration.appearance)
   }
@@ -70,6 +76,7 @@ package struct Host {
   package var deadline: Instant? {
     mutating get {
       var result = earliest(earliest(commands.deadline, initiator.deadline), advertiser.deadline)
+      result = earliest(result, ownAddress.deadline)
       if !nameDiscoveries.isEmpty {
         result = nameDiscoveries.reduce(result) { earliest($0, $1.deadline) }
       }
@@ -110,6 +117,7 @@ package struct Host {
   package mutating func timeReached(_ now: Instant) {
     timeReachedForPower(now)
     initiator.timeReached(now)
+    ownAddress.timeReached(now)
     if advertiser.timeReached(now) { events.append(.advertisingEnded) }
     for index in allLinks.indices where !allLinks[index].isHidden {
       allLinks[index].bearer.timeReached(now)

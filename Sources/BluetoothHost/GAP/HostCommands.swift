@@ -5,7 +5,7 @@ extension Host {
   /// Does what has become possible: to be called at the end of every input.
   mutating func settle(at now: Instant) {
     if !nameDiscoveries.isEmpty { continueNameDiscoveries(at: now) }
-    if resolvingList.isDirty || advertiser.isDirty || scanner.hasWork || initiator.hasWork {
+    if hasAddressChanges || advertiser.isDirty || scanner.hasWork || initiator.hasWork {
       chooseCommands(at: now)
     }
     if !commands.isEmpty { sendCommands(at: now) }
@@ -14,9 +14,13 @@ extension Host {
 
   private mutating func chooseCommands(at now: Instant) {
     guard isOn else { return }
-    if resolvingList.isDirty { serveResolvingList() }
+    if hasAddressChanges { changeAddresses() }
     if advertiser.isDirty, let command = advertiser.next(advertisingCommands) {
       commands.append(command, for: .advertising)
+    }
+    if initiator.hasWork {
+      initiator.isByEar = connectsByEar
+      scanner.listen(initiator.listens, includesLECoded: configuration.connectsOnLECoded)
     }
     if scanner.hasWork, let command = scanner.next(scanCommands) {
       commands.append(command, for: .scanning)
@@ -44,6 +48,7 @@ extension Host {
       // What was begun has no end any more.
       if !scanner.isEnabled { reports.removeAll() }
     case .resolvingList: resolvingList.ended(status, parameters)
+    case .ownAddress: ownAddressChanged(status)
     case .initiating:
       for address in initiator.ended(status, at: now) { events.append(.connectionFailed(address, status)) }
     case .readRSSI(let handle): rssiRead(handle, status, parameters)

@@ -34,12 +34,14 @@ package struct HostConfiguration: Sendable {
   package var encryptsBondedLinks = true
   /// What this device's private addresses are made with, which bonded peers get; nil: one is drawn.
   package var identityKey: Block?
-  /// This device's addresses on the air are private ones, made with its identity key, once it has bonds.
+  /// This device is called on the air by resolvable private addresses, made with its identity key, and gives its identity
+  /// away to bonded peers only; else its identity address, a static or public one, is what everybody hears.
   package var usesPrivateAddresses = false
   /// Where keys come from: for every device whose air is not simulated, one that nobody can guess. nil: the device's own
   /// generator, so that the same seed gives the same packets.
   package var keyGenerator: KeyGenerator?
-  /// How long a resolvable private address of this device's is used, in seconds: 1 to 3,600.
+  /// How long a resolvable private address of this device's is used, in seconds: 1 to 3,600. T_GAP(private_addr_int) is
+  /// 15 min · Vol 3, Part C, Appendix A.
   package var privateAddressTimeout: UInt16 = 900
   /// The value of the characteristic Device Name; at most 248 octets are served.
   package var deviceName: String

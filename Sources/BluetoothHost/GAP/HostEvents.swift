@@ -10,7 +10,7 @@ extension Host {
       answered(opcode, credits, status, nil, at: now)
     case .numberOfCompletedPackets(let completed):
       for element in completed { packetsCompleted(element.handle, Int(element.count)) }
-    case .leAdvertisingReport(let reports): for report in reports { receive(report) }
+    case .leAdvertisingReport(let reports): for report in reports { receive(report, at: now) }
     case .leExtendedAdvertisingReport(let reports): for report in reports { receive(report, at: now) }
     case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete):
       connectionCompleted(complete, at: now)
@@ -64,32 +64,37 @@ extension Host {
     commandEnded(entry, status, parameters, at: now)
   }
 
-  private mutating func receive(_ report: HCI.AdvertisingReport) {
-    guard isOn, let address = report.address.deviceAddress else { return }
+  private mutating func receive(_ report: HCI.AdvertisingReport, at now: Instant) {
+    guard isOn, let heard = report.address.deviceAddress else { return }
+    let isConnectable = report.type == .connectableScannable || report.type == .connectableDirected
+    let address = advertiserHeard(heard, isConnectable: isConnectable, at: now)
+    if scanner.listensForHostAlone { return }
     events.append(
       .advertisingReport(
         AdvertisingReport(
-          address: address,
-          isConnectable: report.type == .connectableScannable || report.type == .connectableDirected,
+          address: address, isConnectable: isConnectable,
           isScannable: report.type == .connectableScannable || report.type == .scannable,
           isScanResponse: report.type == .scanResponse, data: report.data, rssi: report.rssi)))
   }
 
   /// Some controllers answer legacy scanning with the extended form.
   private mutating func receive(_ report: HCI.ExtendedAdvertisingReport, at now: Instant) {
-    guard isOn, let address = report.address.deviceAddress else { return }
+    guard isOn, let heard = report.address.deviceAddress else { return }
     let isLegacy = report.type.contains(.legacy)
+    let isScanResponse = report.type.contains(.scanResponse)
+    let isConnectable = !isScanResponse && report.type.contains(.connectable)
+    let address = advertiserHeard(heard, isConnectable: isConnectable, at: now)
+    if scanner.listensForHostAlone { return }
     let content: (data: ByteSlice, isTruncated: Bool)
     if isLegacy {
       guard report.data.count <= HCI.maximumAdvertisingDataLength else { return }
       content = (report.data, false)
     } else {
-      guard usesExtendedCommands, let whole = reports.take(report, from: address, at: now) else { return }
+      guard usesExtendedCommands, let whole = reports.take(report, from: heard, at: now) else { return }
       content = whole
     }
-    let isScanResponse = report.type.contains(.scanResponse)
     var result = AdvertisingReport(
-      address: address, isConnectable: !isScanResponse && report.type.contains(.connectable),
+      address: address, isConnectable: isConnectable,
       isScannable: !isScanResponse && report.type.contains(.scannable), isScanResponse: isScanResponse,
       data: content.data, rssi: report.rssi)
     result.isTruncated = content.isTruncated
@@ -105,7 +110,8 @@ extension Host {
   // MARK: Links
 
   private mutating func connectionCompleted(_ complete: HCI.ConnectionComplete, at now: Instant) {
-    let peer = complete.peer.deviceAddress
+    let heard = complete.peer.deviceAddress
+    let peer = heard.map { whose($0) }
     guard complete.status == .success else {
       // With legacy commands the end of directed advertising at the high duty cycle is told so · Vol 4, Part E, 7.8.9.
       if complete.status == .advertisingTimeout { return advertisingSetTerminated(complete.status) }
@@ -114,7 +120,7 @@ extension Host {
       }
       return
     }
-    guard isOn, let peer, let role = Link.Role(rawValue: complete.role),
+    guard isOn, let heard, let peer, let role = Link.Role(rawValue: complete.role),
       complete.handle.rawValue <= HCI.ConnectionHandle.maximum.rawValue, anyIndex(of: complete.handle) == nil
     else {
       metrics.unexpectedPackets += 1
@@ -122,11 +128,11 @@ extension Host {
     }
     var isWanted = true
     switch role {
-    case .central: isWanted = initiator.attemptSucceeded(peer)
+    case .central: isWanted = initiator.attemptSucceeded(peer, at: heard)
     case .peripheral: advertiser.linkCameAbout()
     }
     // Nobody else has this device's address, so whoever uses it means no good.
-    isWanted = isWanted && peer != address && peer != controller.publicAddress
+    isWanted = isWanted && peer != address && peer != controller.publicAddress && heard != ownAddress.current
     initiator.linkCameAbout(peer)
     let link = Link(handle: complete.handle, role: role, peer: peer)
     allLinks.append(

@@ -45,7 +45,8 @@ extension Host {
   }
 
   private mutating func resetController() {
-    let startup = Startup(address: address, preferredPHYs: configuration.preferredPHYs, silent: controller.silent)
+    let startup = Startup(
+      address: ownAddress.reset(), preferredPHYs: configuration.preferredPHYs, silent: controller.silent)
     power = .starting(startup)
     commands.removeAll()
     unansweredCommands = 0
@@ -69,6 +70,7 @@ extension Host {
       controller = startup.facts
       initiator = Initiator(acceptListSize: controller.acceptListSize)
       power = .on
+      if controller.ownAddressType == .random { ownAddress.started(at: now) }
       securityContext.identity = ownIdentity
       if recovery.succeeded(at: now) { events.append(.trouble(.recovered)) }
       events.append(.powerChanged(.on))
@@ -207,6 +209,7 @@ extension Host {
     scanner = Scanner()
     reports.removeAll()
     resolvingList.forgetController()
+    ownAddress.stop()
     initiator = Initiator(acceptListSize: controller.acceptListSize)
   }
 

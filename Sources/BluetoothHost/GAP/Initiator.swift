@@ -1,18 +1,32 @@
 import BluetoothWire
 
 /// Keeps the controller connecting to the devices that are waited for: to one by its address, to several through the
-/// Filter Accept List · Vol 4, Part E, 7.8.12 to 7.8.17.
+/// Filter Accept List · Vol 4, Part E, 7.8.12 to 7.8.17. By ear, to one who was heard, at the address that it has then.
 struct Initiator {
   private enum Step {
     case add(DeviceAddress)
     case remove(DeviceAddress)
-    case create([DeviceAddress])
+    case create(Attempt)
     case cancel
+  }
+
+  private struct Attempt: Equatable {
+    var targets: [DeviceAddress]
+    /// The first one's address on the air.
+    var address: DeviceAddress?
+  }
+
+  /// Somebody who is waited for was heard.
+  private struct Sighting {
+    let identity: DeviceAddress
+    var address: DeviceAddress
+    /// If nothing comes of it by then, it has gone, or changed its address.
+    var until: Instant
   }
 
   private enum Phase {
     case idle
-    case initiating([DeviceAddress])
+    case initiating(Attempt)
     /// Until LE Connection Complete has come.
     case cancelling(until: Instant?)
   }
@@ -21,6 +35,9 @@ struct Initiator {
   private static let cancellationTimeout = TimeSpan.seconds(2)
   /// How long some devices are waited for where the accept list has no room for all.
   private static let rotationTime = TimeSpan.seconds(5)
+  /// How long one who was heard is tried: the longest advertising interval of connectable legacy PDUs is 10.24 s · Vol 4,
+  /// Part E, 7.8.5.
+  static let sightingTime = TimeSpan.seconds(12)
 
   /// In the order in which they were asked for.
   private(set) var wanted: [DeviceAddress] = []
@@ -36,14 +53,20 @@ struct Initiator {
   /// Something has changed since nothing was to be done.
   private var isDirty = false
   private var isPaused = false
+  /// The controller would not know all who are waited for: this host listens for them itself, and has them connected to when
+  /// it hears them.
+  var isByEar = false {
+    didSet { if !isByEar, oldValue { sightings.removeAll() } }
+  }
+  private var sightings: [Sighting] = []
   /// When those that the accept list has no room for take their turn.
   private var rotation: Instant?
 
   init(acceptListSize: Int = 0) { capacity = max(1, acceptListSize) }
 
   var deadline: Instant? {
-    if case .cancelling(let until) = phase { return until }
-    return rotation
+    let next = if case .cancelling(let until) = phase { until } else { rotation }
+    return sightings.isEmpty ? next : sightings.reduce(next) { earliest($0, $1.until) }
   }
 
   mutating func connect(to address: DeviceAddress) {
@@ -54,11 +77,36 @@ struct Initiator {
 
   mutating func cancel(_ address: DeviceAddress) {
     wanted.removeAll { $0 == address }
+    sightings.removeAll { $0.identity == address }
     isDirty = true
+  }
+
+  /// Who is known by which address may be otherwise now.
+  mutating func reconsider() { isDirty = true }
+
+  /// By ear: somebody advertises whom one can connect to.
+  mutating func heard(_ identity: DeviceAddress, at address: DeviceAddress, _ now: Instant) {
+    guard wanted.contains(identity), !linked.contains(identity) else { return }
+    let until = now + Self.sightingTime
+    if let index = sightings.firstIndex(where: { $0.identity == identity }) {
+      sightings[index].until = until
+      guard sightings[index].address != address else { return }
+      sightings[index].address = address
+    } else {
+      sightings.append(Sighting(identity: identity, address: address, until: until))
+    }
+    isDirty = true
+  }
+
+  /// Nobody can be connected to before somebody is heard.
+  var listens: Bool {
+    guard isByEar, !isPaused, case .idle = phase, sightings.isEmpty else { return false }
+    return wanted.contains { !linked.contains($0) }
   }
 
   mutating func linkCameAbout(_ address: DeviceAddress) {
     linked.append(address)
+    sightings.removeAll { $0.identity == address }
     isDirty = true
   }
 
@@ -84,6 +132,7 @@ struct Initiator {
     phase = .idle
     inFlight = nil
     rotation = nil
+    sightings.removeAll()
     isDirty = true
   }
 
@@ -94,11 +143,12 @@ struct Initiator {
   mutating func next(_ commands: InitiatingCommands, at now: Instant) -> HCI.Command? {
     guard hasWork else { return nil }
     let eligible = self.eligible
-    let targets = Array(eligible.prefix(capacity))
+    let targets = Array(eligible.prefix(isByEar ? 1 : capacity))
+    let attempt = Attempt(targets: targets, address: targets.first.map { self.address(of: $0) })
     switch phase {
     case .cancelling: return nil
     case .initiating(let current):
-      if current == targets {
+      if current == attempt {
         isDirty = false
         rotation = eligible.count > targets.count ? rotation ?? now + Self.rotationTime : nil
         return nil
@@ -108,19 +158,28 @@ struct Initiator {
       inFlight = .cancel
       return .leCreateConnectionCancel
     case .idle:
-      guard let first = targets.first else {
+      guard let address = attempt.address else {
         isDirty = false
         return nil
       }
       if targets.count > 1, let command = nextForList(targets) { return command }
-      inFlight = .create(targets)
+      inFlight = .create(attempt)
       endedEarly = false
-      return commands.create(first, usesAcceptList: targets.count > 1)
+      return commands.create(address, usesAcceptList: targets.count > 1)
     }
   }
 
   /// Those that can be connected to.
-  private var eligible: [DeviceAddress] { isPaused ? [] : wanted.filter { !linked.contains($0) } }
+  private var eligible: [DeviceAddress] {
+    if isPaused { return [] }
+    let free = wanted.filter { !linked.contains($0) }
+    return isByEar ? free.filter { identity in sightings.contains { $0.identity == identity } } : free
+  }
+
+  /// What a device is called on the air, as far as this host has to know.
+  private func address(of identity: DeviceAddress) -> DeviceAddress {
+    sightings.first { $0.identity == identity }?.address ?? identity
+  }
 
   /// The next change that makes the accept list hold `targets` and nothing else.
   private mutating func nextForList(_ targets: [DeviceAddress]) -> HCI.Command? {
@@ -145,12 +204,12 @@ struct Initiator {
       // The list is shorter than it was said to be.
       if status == .success { list.append(address) } else { capacity = max(1, list.count) }
     case .remove(let address): list.removeAll { $0 == address }
-    case .create(let targets):
+    case .create(let attempt):
       guard status == .success else {
-        wanted.removeAll { targets.contains($0) }
-        return targets
+        give(up: attempt.targets)
+        return attempt.targets
       }
-      phase = endedEarly ? .idle : .initiating(targets)
+      phase = endedEarly ? .idle : .initiating(attempt)
     case .cancel:
       guard case .cancelling = phase else { break }
       // Refused: there is nothing to cancel, so LE Connection Complete has come or will not come.
@@ -164,8 +223,8 @@ struct Initiator {
   mutating func attemptFailed(_ status: HCI.ErrorCode, _ address: DeviceAddress?) -> [DeviceAddress] {
     let targets: [DeviceAddress]
     switch (phase, inFlight) {
-    case (.initiating(let current), _): targets = current
-    case (_, .create(let current)?): targets = current
+    case (.initiating(let current), _): targets = current.targets
+    case (_, .create(let current)?): targets = current.targets
     default: targets = []
     }
     attemptEnded()
@@ -173,16 +232,22 @@ struct Initiator {
     guard status != .unknownConnectionIdentifier else { return [] }
     let failed = targets.filter { $0 == address }
     let lost = failed.isEmpty ? targets : failed
-    wanted.removeAll { lost.contains($0) }
+    give(up: lost)
     return lost
   }
 
-  /// LE Connection Complete with a link in the central role. The result says whether the device is still wanted.
-  mutating func attemptSucceeded(_ address: DeviceAddress) -> Bool {
+  private mutating func give(up lost: [DeviceAddress]) {
+    wanted.removeAll { lost.contains($0) }
+    sightings.removeAll { lost.contains($0.identity) }
+  }
+
+  /// LE Connection Complete with a link in the central role. The result says whether the device is still wanted, by the name
+  /// that it has now or by its address on the air.
+  mutating func attemptSucceeded(_ identity: DeviceAddress, at address: DeviceAddress) -> Bool {
     attemptEnded()
-    guard let index = wanted.firstIndex(of: address) else { return false }
-    wanted.remove(at: index)
-    return true
+    let isWanted = wanted.contains { $0 == identity || $0 == address }
+    give(up: [identity, address])
+    return isWanted
   }
 
   private mutating func attemptEnded() {
@@ -194,12 +259,18 @@ struct Initiator {
 
   mutating func timeReached(_ now: Instant) {
     guard let deadline, deadline <= now else { return }
-    guard case .initiating(let targets) = phase else {
-      attemptEnded()
-      return
+    if sightings.contains(where: { $0.until <= now }) {
+      sightings.removeAll { $0.until <= now }
+      isDirty = true
     }
-    rotation = nil
-    wanted = wanted.filter { !targets.contains($0) } + wanted.filter { targets.contains($0) }
-    isDirty = true
+    switch phase {
+    case .idle: break
+    case .cancelling(let until): if let until, until <= now { attemptEnded() }
+    case .initiating(let attempt):
+      guard let rotation, rotation <= now else { break }
+      self.rotation = nil
+      wanted = wanted.filter { !attempt.targets.contains($0) } + wanted.filter { attempt.targets.contains($0) }
+      isDirty = true
+    }
   }
 }

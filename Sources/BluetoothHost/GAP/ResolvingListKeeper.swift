@@ -52,6 +52,10 @@ struct ResolvingListKeeper {
   private var capacity: Int?
   private var isUnusable = false
   private var inFlight: Step?
+  /// How often the controller did not know somebody who is on its list. It may lose one who changes the address just then;
+  /// some claim a list and have none.
+  private var misses = 0
+  private static let maximumMisses = 3
   /// Something has changed since nothing was to be done.
   private(set) var isDirty = false
 
@@ -79,6 +83,19 @@ struct ResolvingListKeeper {
 
   /// The identities that the controller resolves addresses to.
   var resolved: [DeviceAddress] { isEnabled ? present.map(\.address) : [] }
+
+  /// Whether the controller knows a device by whatever private address it has.
+  func resolves(_ identity: DeviceAddress) -> Bool {
+    isEnabled && misses < Self.maximumMisses && present.contains { $0.address == identity }
+  }
+
+  /// The controller has reported an address as it was on the air that it should have resolved to this identity. True: it is
+  /// not relied upon any more.
+  mutating func missed(_ identity: DeviceAddress) -> Bool {
+    guard resolves(identity) else { return false }
+    misses += 1
+    return misses == Self.maximumMisses
+  }
 
   /// Whose key own private addresses are made with; nil: they are not private.
   var privateIdentity: DeviceAddress? {
@@ -146,42 +163,5 @@ struct ResolvingListKeeper {
       if isSuccess { isEnabled = on } else { isUnusable = true }
     case nil: break
     }
-  }
-}
-
-extension Host {
-  /// The devices whose private addresses are to be resolved; they take the place of those before. Reports and links go by
-  /// their identity addresses. Where the controller has no resolving list nothing comes of it, where it is short those at
-  /// the end stay out.
-  ///
-  /// - Parameter usesPrivateAddresses: this device's own addresses are private, too, made with the local key of the first
-  ///   identity that has one.
-  package mutating func setIdentities(
-    _ identities: [HostIdentity], usesPrivateAddresses: Bool = false, at now: Instant
-  ) {
-    resolvingList.set(identities, usesPrivateAddresses: usesPrivateAddresses)
-    settle(at: now)
-  }
-
-  /// The identities that the controller resolves addresses to.
-  package var resolvedIdentities: [DeviceAddress] { resolvingList.resolved }
-
-  /// Changes the resolving list as soon as everything that uses it rests; what rested goes on afterwards.
-  mutating func serveResolvingList() {
-    guard controller.leFeatures.contains(.llPrivacy), controller.supports(.leAddDeviceToResolvingList) else {
-      return resolvingList.leave()
-    }
-    pauseForResolvingList(true)
-    guard advertiser.isQuiet, scanner.isQuiet, initiator.isQuiet else { return }
-    if let command = resolvingList.next(controller, timeout: configuration.privateAddressTimeout) {
-      commands.append(command, for: .resolvingList)
-    }
-    if !resolvingList.isDirty { pauseForResolvingList(false) }
-  }
-
-  private mutating func pauseForResolvingList(_ isPaused: Bool) {
-    advertiser.pause(isPaused)
-    scanner.pause(isPaused)
-    initiator.pause(isPaused)
   }
 }

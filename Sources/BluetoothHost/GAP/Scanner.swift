@@ -15,7 +15,10 @@ struct Scanner {
     var ownAddressType: HCI.OwnAddressType
   }
 
+  /// What those above want.
   private var wanted: ScanParameters?
+  /// What this host wants to hear by itself; nil: nothing.
+  private var listening: ScanParameters?
   private var shape: Shape?
   private var enabled: ScanParameters?
   private var inFlight: Step?
@@ -34,6 +37,26 @@ struct Scanner {
     isRefused = false
   }
 
+  /// This host wants to hear who advertises, every packet of it, whether those above scan or not.
+  mutating func listen(_ isOn: Bool, includesLECoded: Bool) {
+    let new =
+      isOn ? ScanParameters(isActive: false, filterDuplicates: false, includesLECoded: includesLECoded) : nil
+    guard new != listening else { return }
+    listening = new
+    isRefused = false
+  }
+
+  /// What is heard is nothing to those above.
+  var listensForHostAlone: Bool { listening != nil && wanted == nil }
+
+  /// What the controller is to do for all.
+  private var effective: ScanParameters? {
+    guard let listening, var wanted else { return wanted ?? listening }
+    wanted.filterDuplicates = false
+    wanted.includesLECoded = wanted.includesLECoded || listening.includesLECoded
+    return wanted
+  }
+
   /// Off, or about to go on again.
   mutating func pause(_ isPaused: Bool) { self.isPaused = isPaused }
 
@@ -42,16 +65,17 @@ struct Scanner {
 
   /// The controller has forgotten all, or never taken anything; what is wanted stays.
   mutating func forgetController() {
-    let (wanted, isPaused) = (wanted, isPaused)
+    let (wanted, listening, isPaused) = (wanted, listening, isPaused)
     self = Scanner()
-    self.isPaused = isPaused
+    (self.listening, self.isPaused) = (listening, isPaused)
     set(wanted)
   }
 
   /// There may be a next command.
   var hasWork: Bool {
     guard inFlight == nil, !isRefused else { return false }
-    return enabled == nil ? wanted != nil && !isPaused : enabled != wanted || restarts || isPaused
+    let effective = effective
+    return enabled == nil ? effective != nil && !isPaused : enabled != effective || restarts || isPaused
   }
 
   mutating func next(_ commands: ScanCommands) -> HCI.Command? {
@@ -60,7 +84,7 @@ struct Scanner {
       inFlight = .disable
       return commands.disable
     }
-    guard let wanted else { return nil }
+    guard let wanted = effective else { return nil }
     let shape = commands.shape(wanted)
     if self.shape != shape {
       inFlight = .parameters(shape)
@@ -80,7 +104,7 @@ struct Scanner {
       self.shape = isSuccess ? shape : nil
       isRefused = !isSuccess
     case .enable(let parameters):
-      if isSuccess { enabled = parameters } else { isRefused = wanted == parameters }
+      if isSuccess { enabled = parameters } else { isRefused = effective == parameters }
     case nil: break
     }
     inFlight = nil

@@ -9,6 +9,7 @@ enum CommandPurpose: Hashable {
   case scanning
   case initiating
   case resolvingList
+  case ownAddress
   case readRSSI(HCI.ConnectionHandle)
   case updateConnection(HCI.ConnectionHandle)
   case readRemoteFeatures(HCI.ConnectionHandle)
@@ -21,7 +22,7 @@ enum CommandPurpose: Hashable {
   var isEssential: Bool {
     switch self {
     case .advertising, .scanning, .initiating, .resolvingList, .readRSSI, .disconnect, .shutdown: true
-    case .startup, .updateConnection, .readRemoteFeatures, .enableEncryption, .other: false
+    case .startup, .ownAddress, .updateConnection, .readRemoteFeatures, .enableEncryption, .other: false
     }
   }
 }

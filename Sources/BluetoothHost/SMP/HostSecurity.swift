@@ -68,6 +68,7 @@ extension Host {
   }
 
   private mutating func bondsChanged(at now: Instant) {
+    initiator.reconsider()
     securityContext.bondedIdentities = Set(bondTable.all.map(\.identity))
     let key = configuration.usesPrivateAddresses ? securityContext.identityKey ?? .zero : .zero
     setIdentities(
@@ -80,9 +81,11 @@ extension Host {
   /// The Security Manager of a new link: it works with the addresses that were on the air.
   func securityManager(of link: Link, _ complete: HCI.ConnectionComplete) -> SecurityManager {
     let (local, peer) = (complete.localResolvablePrivateAddress, complete.peerResolvablePrivateAddress)
+    // What this host has resolved itself is as the event has it.
+    let heard = complete.peer.deviceAddress ?? link.peer
     return SecurityManager(
-      role: link.role, own: local == 0 ? ownIdentity : DeviceAddress(local, .random),
-      peer: peer == 0 ? link.peer : DeviceAddress(peer, .random))
+      role: link.role, own: local == 0 ? ownAddressOnAir : DeviceAddress(local, .random),
+      peer: peer == 0 ? heard : DeviceAddress(peer, .random))
   }
 
   /// What this device is called where it uses no private address.
@@ -92,7 +95,7 @@ extension Host {
 
   /// A new link: if it is to a bonded peer, its keys are at hand.
   mutating func recallBond(on index: Int, at now: Instant) {
-    guard let bond = bondTable.bond(of: allLinks[index].link.peer) else { return }
+    guard let bond = bondTable[allLinks[index].link.peer] else { return }
     allLinks[index].bond = bond.identity
     allLinks[index].security.setBond(bond)
     useSignatureKeys(of: bond, on: index)

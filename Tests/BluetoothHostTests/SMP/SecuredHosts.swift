@@ -70,22 +70,23 @@ struct SecuredHosts {
 
   init(
     _ central: PairingPolicy = PairingPolicy(), _ peripheral: PairingPolicy = PairingPolicy(),
-    encryptsBondedLinks: Bool = true
+    encryptsBondedLinks: Bool = true, arePrivate: Bool = false
   ) {
     self.central = Side(
-      bench: Self.bench(central, Self.centralAddress, encryptsBondedLinks),
+      bench: Self.bench(central, Self.centralAddress, encryptsBondedLinks, arePrivate),
       handle: HCI.ConnectionHandle(rawValue: 1))
     self.peripheral = Side(
-      bench: Self.bench(peripheral, Self.peripheralAddress, encryptsBondedLinks),
+      bench: Self.bench(peripheral, Self.peripheralAddress, encryptsBondedLinks, arePrivate),
       handle: HCI.ConnectionHandle(rawValue: 2))
   }
 
   private static func bench(
-    _ policy: PairingPolicy, _ address: DeviceAddress, _ encryptsBondedLinks: Bool
+    _ policy: PairingPolicy, _ address: DeviceAddress, _ encryptsBondedLinks: Bool, _ isPrivate: Bool
   ) -> Bench {
     var configuration = HostConfiguration(deviceName: "Pair", address: address)
     configuration.pairing = policy
     configuration.encryptsBondedLinks = encryptsBondedLinks
+    configuration.usesPrivateAddresses = isPrivate
     var bench = Bench(configuration: configuration, seed: address.value)
     bench.facts.supportedCommands = HCI.SupportedCommands(
       Bench.servedCommands + [.leEnableEncryption, .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply])
@@ -106,6 +107,22 @@ struct SecuredHosts {
     var complete = Bench.connection(.peripheral, peripheral.handle, Self.centralAddress)
     complete.localResolvablePrivateAddress = address?.value ?? 0
     peripheral.bench.receive(.leEnhancedConnectionComplete(complete))
+    run()
+  }
+
+  /// A link comes about between the addresses that the two hosts have given their controllers.
+  ///
+  /// - Parameter identity: whom the central waits for until it hears the peripheral; nil: it has the peripheral's address.
+  mutating func linkOnAir(to identity: DeviceAddress? = nil) {
+    obeyed = (central.bench.commands.count, peripheral.bench.commands.count)
+    offered = nil
+    isEncrypted = false
+    let (one, other) = (central.bench.host.ownAddressOnAir, peripheral.bench.host.ownAddressOnAir)
+    central.bench.perform { host, now in host.connect(to: identity ?? other, at: now) }
+    if identity != nil { central.bench.hear([2, 1, 6], from: other) }
+    central.bench.receive(.leConnectionComplete(Bench.connection(.central, central.handle, other)))
+    central.bench.receive(Bench.signOfLife(central.handle))
+    peripheral.bench.receive(.leConnectionComplete(Bench.connection(.peripheral, peripheral.handle, one)))
     run()
   }
 

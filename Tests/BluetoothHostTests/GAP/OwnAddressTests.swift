@@ -1,0 +1,226 @@
+import BluetoothCrypto
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// What a device is called on the air · Vol 3, Part C, 10.7.
+@Suite("Own addresses")
+struct OwnAddressTests {
+  private static let key = Block(high: 0xEC02_34A3_57C8_AD05, low: 0x3410_10A6_0A39_7D9B)
+  private static let phone = HostIdentity(address: Bench.peer, peerKey: 1, localKey: 2)
+
+  /// A device that goes by private addresses, whose controller has no resolving list.
+  private static func bench(isExtended: Bool = false, _ change: (inout Bench) -> Void = { _ in }) -> Bench {
+    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+    configuration.usesPrivateAddresses = true
+    configuration.identityKey = key
+    if isExtended {
+      return .extended { bench, host in
+        host = configuration
+        change(&bench)
+      }
+    }
+    var bench = Bench(configuration: configuration)
+    change(&bench)
+    bench.powerOn()
+    return bench
+  }
+
+  /// The addresses that the controller was given, and those of its set.
+  private static func addresses(_ bench: Bench) -> (device: [UInt64], set: [UInt64]) {
+    let device = bench.commands.compactMap { if case .leSetRandomAddress(let value) = $0 { value } else { nil } }
+    let set = bench.commands.compactMap {
+      if case .leSetAdvertisingSetRandomAddress(_, let value) = $0 { value } else { nil }
+    }
+    return (device, set)
+  }
+
+  private static func isOwn(_ address: UInt64) -> Bool { Toolbox.resolves(address, irk: key) }
+
+  @Test("A private device has a new address each time it is switched on, which its key resolves")
+  func powerOn() {
+    var bench = Self.bench()
+    var all: Set<UInt64> = [bench.host.ownAddressOnAir.value]
+    for _ in 0..<3 {
+      bench.perform { host, now in
+        host.setPower(false, at: now)
+        host.setPower(true, at: now)
+      }
+    }
+    let addresses = Self.addresses(bench).device
+    all.formUnion(addresses)
+    #expect(addresses.count == 3 && all.count == 4 && all.allSatisfy(Self.isOwn))
+    #expect(bench.host.ownAddressOnAir.value == addresses.last)
+    bench.expectToServe()
+  }
+
+  @Test("A device that is not private keeps its static address, and has no timer for it")
+  func staticAddress() {
+    var bench = Bench()
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(Self.addresses(bench).device == [Bench.address.value])
+    let deadline = bench.host.deadline
+    #expect(deadline == nil)
+  }
+
+  @Test("After 15 min all that uses the address rests, the address changes, and all goes on")
+  func renewal() {
+    var bench = Self.bench()
+    let first = bench.host.ownAddressOnAir
+    bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
+    bench.scan()
+    bench.connect()
+    bench.forget()
+    bench.passToDeadline()
+    #expect(bench.now == .zero + .seconds(900))
+    #expect(
+      bench.commands.map(\.opcode) == [.leSetAdvertisingEnable, .leSetScanEnable, .leCreateConnectionCancel])
+    #expect(bench.host.ownAddressOnAir == first)
+    bench.forget()
+    bench.receive(.leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
+    #expect(
+      bench.commands.map(\.opcode) == [
+        .leSetRandomAddress, .leSetAdvertisingEnable, .leSetScanEnable, .leCreateConnection,
+      ])
+    let second = bench.host.ownAddressOnAir
+    #expect(second != first && Self.isOwn(second.value))
+    #expect(Self.addresses(bench).device == [second.value])
+    #expect(bench.failures.isEmpty && bench.advertisingAnswers.isEmpty)
+    bench.passToDeadline()
+    #expect(bench.now == .zero + .seconds(1_800))
+  }
+
+  @Test("A device that does nothing changes its address, too, and at once")
+  func idle() {
+    var bench = Self.bench()
+    bench.passToDeadline()
+    #expect(bench.commands.map(\.opcode) == [.leSetRandomAddress])
+    bench.expectToServe()
+  }
+
+  @Test("An advertising set gets the device's address, and the new one while it is off")
+  func sets() {
+    var bench = Self.bench(isExtended: true)
+    bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
+    #expect(Self.addresses(bench).set == [bench.host.ownAddressOnAir.value])
+    bench.forget()
+    bench.passToDeadline()
+    #expect(
+      bench.commands.map(\.opcode) == [
+        .leSetExtendedAdvertisingEnable, .leSetRandomAddress, .leSetExtendedAdvertisingParameters,
+        .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingEnable,
+      ])
+    #expect(Self.addresses(bench).set == Self.addresses(bench).device)
+    #expect(Self.addresses(bench).set == [bench.host.ownAddressOnAir.value])
+  }
+
+  @Test("Where the controller makes the addresses it is told for how long, and has a private one for everybody else")
+  func resolvingList() {
+    var bench = Self.bench(isExtended: true)
+    bench.perform { host, now in
+      host.setIdentities([Self.phone], usesPrivateAddresses: true, at: now)
+      host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now)
+    }
+    bench.scan()
+    #expect(bench.commands.contains(.leSetResolvablePrivateAddressTimeout(900)))
+    let types = bench.commands.compactMap { command -> HCI.OwnAddressType? in
+      switch command {
+      case .leSetExtendedAdvertisingParameters(let parameters): parameters.ownAddressType
+      case .leSetExtendedScanParameters(let parameters): parameters.ownAddressType
+      default: nil
+      }
+    }
+    #expect(Set(types) == [.resolvableOrRandom])
+    #expect(Self.addresses(bench).set.allSatisfy(Self.isOwn) && !Self.addresses(bench).set.isEmpty)
+    bench.forget()
+    bench.passToDeadline()
+    #expect(Self.addresses(bench).device.count == 1 && Self.addresses(bench).set.count == 1)
+  }
+
+  @Test(
+    "A controller that only claims a list uses the host's private addresses",
+    arguments: [HCI.Opcode.leReadResolvingListSize, .leAddDeviceToResolvingList, .leSetAddressResolutionEnable])
+  func claimedList(_ refused: HCI.Opcode) {
+    var bench = Self.bench(isExtended: true) { $0.answers[refused] = .complete(.status(.unknownHCICommand)) }
+    bench.perform { host, now in
+      host.setIdentities([Self.phone], usesPrivateAddresses: true, at: now)
+      host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now)
+    }
+    #expect(bench.advertisingAnswers == [nil])
+    let types = bench.commands.compactMap {
+      if case .leSetExtendedAdvertisingParameters(let parameters) = $0 { parameters.ownAddressType } else { nil }
+    }
+    #expect(types == [.random])
+    #expect(Self.addresses(bench).set.allSatisfy(Self.isOwn) && !Self.addresses(bench).set.isEmpty)
+    bench.passToDeadline()
+    #expect(Self.addresses(bench).device.count == 1)
+  }
+
+  @Test("A controller that refuses another address goes on with the old one, and pairing reckons with that")
+  func refused() {
+    var bench = Self.bench()
+    let first = bench.host.ownAddressOnAir
+    bench.answers[.leSetRandomAddress] = .complete(.status(.commandDisallowed))
+    bench.passToDeadline()
+    #expect(bench.host.ownAddressOnAir == first)
+    bench.link(.peripheral)
+    #expect(bench.host.allLinks.map(\.security.own) == [first])
+    bench.answers[.leSetRandomAddress] = nil
+    bench.now = .zero + .seconds(1_800)
+    bench.perform { host, now in host.timeReached(now) }
+    #expect(bench.host.ownAddressOnAir != first)
+    // On a link it counts what the address was when it came about.
+    #expect(bench.host.allLinks.map(\.security.own) == [first])
+  }
+
+  @Test("A controller that never answers is not asked for another address again, and everything else goes on")
+  func silent() {
+    var bench = Self.bench()
+    bench.answers[.leSetRandomAddress] = .silence
+    bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
+    bench.passToDeadline()
+    bench.passToDeadline()
+    #expect(bench.commands.count { $0.opcode == .leSetRandomAddress } == 1)
+    #expect(bench.commands.last == .leSetAdvertisingEnable(true))
+    let deadline = bench.host.deadline
+    #expect(deadline == nil)
+    bench.expectToServe()
+  }
+
+  @Test("P12 Who comes with the private address that this device has is not let in")
+  func echo() {
+    var bench = Self.bench()
+    let handle = bench.link(.peripheral, to: bench.host.ownAddressOnAir)
+    #expect(bench.links.isEmpty)
+    #expect(bench.commands.last == .disconnect(handle, reason: .remoteUserTerminatedConnection))
+  }
+
+  @Test("Two hosts that make their addresses themselves pair, and know each other under the next ones")
+  func pairing() throws {
+    var pair = SecuredHosts(arePrivate: true)
+    pair.linkOnAir()
+    pair.secure(.encrypted, by: \.central)
+    #expect(pair.central.bench.host.bonds.map(\.identity) == [SecuredHosts.peripheralAddress])
+    #expect(pair.peripheral.bench.host.bonds.map(\.identity) == [SecuredHosts.centralAddress])
+    let before = [pair.central, pair.peripheral].map(\.bench.host.ownAddressOnAir)
+    pair.unlink()
+    for side in [\SecuredHosts.central, \SecuredHosts.peripheral] {
+      self.pass(&pair[keyPath: side].bench)
+    }
+    #expect([pair.central, pair.peripheral].map(\.bench.host.ownAddressOnAir) != before)
+    pair.forget()
+    pair.linkOnAir(to: SecuredHosts.peripheralAddress)
+    #expect(pair.central.bench.links.map(\.peer) == [SecuredHosts.peripheralAddress])
+    #expect(pair.peripheral.bench.links.map(\.peer) == [SecuredHosts.centralAddress])
+    #expect(pair.central.security.isBonded && pair.peripheral.security.isBonded)
+    #expect(pair.central.prompts + pair.peripheral.prompts == [])
+    #expect(pair.heard == [])
+  }
+
+  private func pass(_ bench: inout Bench) {
+    let former = bench.host.ownAddressOnAir
+    bench.pass(.seconds(901))
+    #expect(bench.host.ownAddressOnAir != former)
+  }
+}
