@@ -16,6 +16,9 @@ package struct BondRecord: Hashable, Sendable {
   /// Under which apps know the peer, in every run.
   package var identifier: PeerIdentifier
   package var name: String?
+  /// Counts the bonds of an adapter in the order in which they were made, from 1 on; 0: not counted yet. Of two keys that
+  /// resolve one address the older bond's is the one.
+  package var number: Int64 = 0
   /// Seconds since 1970-01-01 00:00:00 UTC; nil: nobody has said when they paired.
   package var pairedAt: Int64?
   package var privacyMode = PrivacyMode.network

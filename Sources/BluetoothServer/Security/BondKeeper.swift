@@ -23,11 +23,17 @@ struct BondKeeper {
     }
   }
 
-  /// In an order that does not depend on chance.
-  var all: [BondRecord] { Array(records.values).sortedByIdentity }
+  /// In the order in which they were made, as far as that is known.
+  var all: [BondRecord] {
+    Array(records.values).sortedByIdentity.enumerated()
+      .sorted { ($0.element.number, $0.offset) < ($1.element.number, $1.offset) }.map(\.element)
+  }
 
   /// Keeps a record, new or in place of the one before. False: there is no room for another device.
   mutating func keep(_ record: BondRecord) -> Bool {
+    var record = record
+    if record.number == 0 { record.number = records[record.identity]?.number ?? 0 }
+    if record.number == 0 { record.number = (records.values.map(\.number).max() ?? 0) + 1 }
     guard records[record.identity] != record else { return true }
     do throws(BondStoreError) {
       try store.save(record)

@@ -14,10 +14,12 @@ enum Bonds {
   static let secret = Block(high: 0xDEAD_BEEF_0BAD_CAFE, low: 0xFEED_FACE_8BAD_F00D)
 
   /// LE Secure Connections, and nothing else.
-  static func simple(_ address: DeviceAddress = address, name: String? = nil) -> BondRecord {
+  static func simple(_ address: DeviceAddress = address, name: String? = nil, number: Int64 = 0) -> BondRecord {
     var bond = Bond(identity: address)
     bond.key = LongTermKey(Block(high: 1, low: 2), isAuthenticated: false, isSecureConnections: true)
-    return BondRecord(bond, identifier: identifier, name: name)
+    var record = BondRecord(bond, identifier: identifier, name: name)
+    record.number = number
+    return record
   }
 
   /// Every field has a value.

@@ -23,6 +23,7 @@ extension BondRecord {
       "identityType": .string(identity.kind.word),
       "identifier": .string(identifier.digits),
       "name": name.map { .string($0) },
+      "number": number == 0 ? nil : .integer(number),
       "pairedAt": pairedAt.map { .integer($0) },
       "privacyMode": .string(privacyMode.rawValue),
       "connectionParameters": connectionParameters.map(\.json),
@@ -39,6 +40,7 @@ extension BondRecord {
     var bond = Bond(identity: try json.address("identity", type: "identityType"))
     if let keys = try json.object("keys") { try bond.readKeys(keys) }
     self.init(bond, identifier: try json.identifier("identifier"), name: try json.optionalText("name"))
+    number = Int64(UInt32(clamping: try json.optionalInteger("number") ?? 0))
     pairedAt = try json.optionalInteger("pairedAt")
     if let text = try json.optionalText("privacyMode") {
       guard let mode = PrivacyMode(rawValue: text) else { throw .malformed("privacyMode is \"\(text)\"") }
