@@ -36,6 +36,10 @@ public struct DeviceOptions: Hashable, Sendable {
   public var asksBeforeUse = false
   /// With how many devices it bonds at most, 0 to 1,000; one more is told `CBError.tooManyLEPairedDevices`.
   public var bondLimit = 64
+  /// It is called on the air by private addresses, a new one after it was switched on and every 15 minutes, by which only
+  /// devices that it has bonded with know it again, as phones and watches are. For apps elsewhere it is another peripheral each
+  /// time. Else it has one address for ever, as most sensors have.
+  public var usesPrivateAddresses = false
   /// The accuracy that it claims for its sleep clock, parts per million, 0 to 500.
   public var sleepClockAccuracy = 50
   /// By how much the seconds of its sleep clock are really longer, parts per million: within `sleepClockAccuracy` for an
@@ -109,6 +113,7 @@ public struct DeviceOptions: Hashable, Sendable {
       offset: Decibel(rounding: signalStrength.offset), step: Decibel(rounding: signalStrength.step),
       minimum: Decibel(rounding: signalStrength.range.lowerBound),
       maximum: Decibel(rounding: signalStrength.range.upperBound))
+    result.host.usesPrivateAddresses = usesPrivateAddresses
     if let gapName { result.host.deviceName = gapName }
     if generation == .bluetooth40 { result.host.maximumMTU = ATT.defaultMTU }
     return result

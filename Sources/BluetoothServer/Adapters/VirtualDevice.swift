@@ -249,6 +249,7 @@ extension VirtualDevice.Recipe {
     let host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
     return Service(
       host: host, mailbox: mailbox, directory: directory, random: generator.split("service"),
+      identityKey: configuration.hasLastingIdentity ? hostConfiguration.identityKey : nil,
       prompts: configuration.prompts, bonds: configuration.bonds, app: configuration.app)
   }
 }

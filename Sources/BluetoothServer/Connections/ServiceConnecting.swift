@@ -31,6 +31,7 @@ extension Service {
   /// Takes up a link that is there, or asks the host for one.
   mutating func attempt(_ peer: PeerHandle, at now: Instant) {
     guard let link = linkIndex(of: peer) else {
+      if peers[peer].isReplaced { return giveUp(peer) }
       let isFirst = peers[peer].users.count { $0.phase == .connecting } == 1
       if isFirst { host.connect(to: peers[peer].address, at: now) }
       return
@@ -38,6 +39,14 @@ extension Service {
     // A link that is being ended is made again when it is gone.
     guard !links[link].isClosing else { return }
     adoptLink(link, at: now)
+  }
+
+  /// Nobody will be found under this name any more: who waits is told so.
+  mutating func giveUp(_ peer: PeerHandle) {
+    for user in peers[peer].users where user.phase == .connecting {
+      deliver(.connectionFailed(peer, .unknownPeer), to: user.session)
+    }
+    peers[peer].users.removeAll { $0.phase == .connecting }
   }
 
   /// Everybody who waits for this link's peer has it now.
@@ -121,7 +130,8 @@ extension Service {
         peers[peer].users.remove(at: user)
       }
     }
-    if isWanted { host.connect(to: peers[peer].address, at: now) }
+    guard isWanted else { return }
+    if peers[peer].isReplaced { giveUp(peer) } else { host.connect(to: peers[peer].address, at: now) }
   }
 
   /// Tells a user that its link is gone. False: it is a user no more.

@@ -1,3 +1,4 @@
+import BluetoothCrypto
 import BluetoothWire
 
 /// The peers of one adapter: addresses, the identifiers that apps see instead, and who uses which.
@@ -37,10 +38,14 @@ struct PeerTable {
     if let handle = enter(record.identity, isLinked: true) { _ = setName(record.name, of: handle) }
   }
 
-  /// The peer, met under a private address, has said who it is: it keeps its identifier, and is known by its identity.
-  mutating func identify(_ handle: PeerHandle, as identity: DeviceAddress) {
+  /// The peer, met under a private address, has said who it is: it keeps its identifier, and is known by its identity. The
+  /// result is who was known by that before, and is not any more: nobody will be found under that identifier again.
+  mutating func identify(_ handle: PeerHandle, as identity: DeviceAddress) -> PeerHandle? {
     peers[Int(handle.index)].address = identity
-    byAddress[identity] = handle
+    peers[Int(handle.index)].isReplaced = false
+    guard let former = byAddress.updateValue(handle, forKey: identity), former != handle else { return nil }
+    peers[Int(former.index)].isReplaced = true
+    return former
   }
 
   /// Whether `handle` is one of this adapter's.
@@ -71,9 +76,19 @@ struct PeerTable {
   }
 }
 
+extension SplitGenerator {
+  /// Where the identifiers of an adapter's peers come from, which is the adapter's own secret: who knows an identifier learns
+  /// nothing of the address behind it.
+  init(identifiersOf identityKey: Block) {
+    self.init(seed: AES128.cmac(Array("identifiers".utf8), key: identityKey).high)
+  }
+}
+
 /// Another device, as the service knows it.
 struct Peer {
   fileprivate(set) var address: DeviceAddress
+  /// Another peer has turned out to be this one.
+  fileprivate(set) var isReplaced = false
   var info: PeerInfo
   /// The name was read from the peer's GAP service; what it advertises does not replace it.
   var hasDeviceName = false

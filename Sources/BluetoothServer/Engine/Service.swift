@@ -1,3 +1,4 @@
+import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 import DequeModule
@@ -56,11 +57,12 @@ package struct Service: ~Copyable {
   ///   - directory: where the service writes what apps may read at once; nobody else writes it.
   ///   - random: where peers' identifiers come from.
   ///   - prompts: who asks the user.
+  ///   - identityKey: what is the adapter's in every run: peers' identifiers come from it instead, and are the same in all.
   ///   - bonds: where bonds are kept.
   ///   - app: whom the user is asked about before any app may use the adapter; nil: all may.
   package init(
     host: Host, mailbox: Mailbox, directory: PeerDirectory, random: SplitGenerator,
-    prompts: any Prompts = AutomaticPrompts(), bonds: any BondStore = MemoryBondStore(),
+    identityKey: Block? = nil, prompts: any Prompts = AutomaticPrompts(), bonds: any BondStore = MemoryBondStore(),
     app: String? = nil
   ) {
     self.host = host
@@ -69,7 +71,9 @@ package struct Service: ~Copyable {
     self.mailbox = mailbox
     self.directory = directory
     questions = AppQuestions(app: app)
-    peers = PeerTable(identifiers: random.split("identifiers"), directory: directory)
+    peers = PeerTable(
+      identifiers: identityKey.map { SplitGenerator(identifiersOf: $0) } ?? random.split("identifiers"),
+      directory: directory)
     recallBonds()
     recallAccess()
   }

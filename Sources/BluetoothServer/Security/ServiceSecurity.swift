@@ -57,7 +57,7 @@ extension Service {
     takeHostEvents(at: now)
   }
 
-  /// The bonds, by address.
+  /// The bonds, in the order in which they were made.
   package var bondRecords: [BondRecord] { bonds.all }
 
   /// A link is over: what each side knows of the other's database is kept with the bond.
@@ -111,7 +111,10 @@ extension Service {
 
   private mutating func paired(_ bond: Bond, on link: Int, at now: Instant) {
     let peer = links[link].peer
-    peers.identify(peer, as: bond.identity)
+    if let former = peers.identify(peer, as: bond.identity) {
+      host.cancelConnecting(to: bond.identity, at: now)
+      giveUp(former)
+    }
     var record =
       bonds.records[bond.identity] ?? BondRecord(bond, identifier: peers[peer].info.identifier, name: nil)
     record.bond = bond

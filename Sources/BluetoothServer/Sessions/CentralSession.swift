@@ -98,6 +98,8 @@ package enum SessionError: Error, Hashable, Sendable {
   case encryptionTimedOut
   /// There is no room for another bond.
   case tooManyPairedDevices
+  /// The peer goes by another identifier since it has said who it is.
+  case unknownPeer
 }
 
 /// What an app's scan asks for.

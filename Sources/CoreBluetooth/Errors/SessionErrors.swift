@@ -31,6 +31,7 @@ extension SessionError {
     case .connectionLimitReached: return Self.plain(.connectionLimitReached)
     case .encryptionTimedOut: return Self.plain(.encryptionTimedOut)
     case .tooManyPairedDevices: return Self.plain(.tooManyLEPairedDevices)
+    case .unknownPeer: return Self.plain(.unknownDevice)
     }
   }
 

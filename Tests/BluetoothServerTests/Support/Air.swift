@@ -14,9 +14,11 @@ final class Air {
     var controller = FakeController()
     var isInRange = true
 
-    init(_ configuration: HostConfiguration, _ random: SplitGenerator) {
+    init(_ configuration: HostConfiguration, _ random: SplitGenerator, _ bonds: any BondStore) {
       let host = Host(configuration: configuration, random: random, pool: PacketPool())
-      service = Service(host: host, mailbox: mailbox, directory: directory, random: random)
+      service = Service(
+        host: host, mailbox: mailbox, directory: directory, random: random, prompts: AutomaticPrompts(.accept),
+        bonds: bonds)
     }
   }
 
@@ -24,12 +26,19 @@ final class Air {
   private(set) var now = Instant.zero
 
   /// Adds a device and switches it on.
-  func add(_ name: String, isOn: Bool = true, maximumMTU: Int = 517) -> Int {
+  ///
+  /// - Parameter privacy: how long its private addresses last, in seconds; nil: it has none.
+  func add(
+    _ name: String, isOn: Bool = true, maximumMTU: Int = 517, privacy: UInt16? = nil,
+    bonds: any BondStore = MemoryBondStore()
+  ) -> Int {
     let number = devices.count
     let address = DeviceAddress(0xC000_0000_0000 + UInt64(number + 1), .random)
     var configuration = HostConfiguration(deviceName: name, address: address)
     configuration.maximumMTU = maximumMTU
-    devices.append(Device(configuration, SplitGenerator(seed: UInt64(number))))
+    configuration.usesPrivateAddresses = privacy != nil
+    if let privacy { configuration.privateAddressTimeout = privacy }
+    devices.append(Device(configuration, SplitGenerator(seed: UInt64(number)), bonds))
     if isOn { setPower(true, of: number) }
     return number
   }
@@ -95,6 +104,7 @@ final class Air {
       }
       tell(device, devices[device].controller.take(command))
       if case .disconnect(let handle, let reason) = command { disconnect(device, handle, reason) }
+      encrypt(command, from: device)
       if case .leCreateConnectionCancel = command, devices[device].controller.initiating != nil {
         devices[device].controller.initiating = nil
         tell(device, .leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
@@ -102,6 +112,34 @@ final class Air {
     case .acl(let data): forward(data, from: device)
     case .event: Issue.record("a host sends no events")
     }
+  }
+
+  /// The two controllers do what the link layer's encryption procedure does.
+  private func encrypt(_ command: HCI.Command, from device: Int) {
+    switch command {
+    case .leEnableEncryption(let handle, let random, let diversifier, let key):
+      guard let link = devices[device].controller.links.first(where: { $0.handle == handle }) else { return }
+      devices[link.peer].controller.offeredKey = key.value
+      tell(
+        link.peer, .leLongTermKeyRequest(link.peerHandle, random: random, encryptedDiversifier: diversifier))
+    case .leLongTermKeyRequestReply(let handle, let key):
+      guard let link = devices[device].controller.links.first(where: { $0.handle == handle }) else { return }
+      #expect(devices[device].controller.offeredKey == key.value)
+      tell(device, .encryptionChange(.success, handle, enabled: 1))
+      tell(link.peer, .encryptionChange(.success, link.peerHandle, enabled: 1))
+    case .leLongTermKeyRequestNegativeReply(let handle):
+      guard let link = devices[device].controller.links.first(where: { $0.handle == handle }) else { return }
+      tell(link.peer, .encryptionChange(.pinOrKeyMissing, link.peerHandle, enabled: 0))
+    default: break
+    }
+  }
+
+  /// A device hears an advertisement of that address.
+  func hear(_ device: Int, from address: DeviceAddress) {
+    let report = HCI.AdvertisingReport(
+      type: .connectableScannable, address: HCI.PeerAddress(address), data: [2, 1, 6], rssi: -60)
+    tell(device, .leAdvertisingReport(HCI.AdvertisingReports(report, in: devices[device].pool)))
+    run()
   }
 
   private func forward(_ data: HCI.ACLData, from device: Int) {

@@ -23,6 +23,8 @@ struct FakeController {
   var acceptList: [DeviceAddress] = []
   var links: [Link] = []
   var nextHandle: UInt16 = 0x40
+  /// As peripheral: what the central wants to encrypt with.
+  var offeredKey: UInt128?
   /// Why the next connection can't be made.
   var connectFailure: HCI.ErrorCode?
   /// Data packets that were sent and not reported as sent.
@@ -36,7 +38,8 @@ struct FakeController {
     .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable,
     .leSetScanParameters, .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel,
     .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList,
-    .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate,
+    .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate, .leEnableEncryption, .leLongTermKeyRequestReply,
+    .leLongTermKeyRequestNegativeReply,
   ]
 
   func wants(_ address: DeviceAddress) -> Bool {
@@ -71,7 +74,9 @@ struct FakeController {
       initiating = parameters.usesAcceptList ? .acceptList : parameters.peer.deviceAddress.map { .to($0) }
       return .commandStatus(.success, credits: 1, opcode)
     case .readRSSI(let handle): result = .rssi(handle, -50)
-    case .disconnect, .leConnectionUpdate: return .commandStatus(.success, credits: 1, opcode)
+    case .leLongTermKeyRequestReply(let handle, _), .leLongTermKeyRequestNegativeReply(let handle):
+      result = .handle(.success, handle)
+    case .disconnect, .leConnectionUpdate, .leEnableEncryption: return .commandStatus(.success, credits: 1, opcode)
     default: break
     }
     return .commandComplete(credits: 1, opcode, result)

@@ -27,15 +27,18 @@ final class Air {
   ///   - sensor: the same for the sensor's.
   ///   - phoneOptions: what else the phone is like.
   ///   - bonds: where both keep their bonds; nil: nowhere.
+  ///   - isPrivate: the sensor goes by private addresses.
   init(
     phone phoneUser: ScriptedPrompts? = nil, sensor sensorUser: ScriptedPrompts? = nil, bonds: String? = nil,
-    seed: UInt64 = 7, phoneOptions: DeviceOptions = DeviceOptions()
+    isPrivate: Bool = false, seed: UInt64 = 7, phoneOptions: DeviceOptions = DeviceOptions()
   ) {
     world = World(seed: seed)
     var far = phoneOptions
     far.position = Position(x: 2)
     phone = world.device(named: "phone", far, prompts: phoneUser, bondFolder: bonds)
-    sensor = world.device(named: "sensor", DeviceOptions(), prompts: sensorUser, bondFolder: bonds)
+    var near = DeviceOptions()
+    near.usesPrivateAddresses = isPrivate
+    sensor = world.device(named: "sensor", near, prompts: sensorUser, bondFolder: bonds)
     localService.characteristics = [value]
     central = CBCentralManager(delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: phone])
     peripheralManager = CBPeripheralManager(

@@ -1,0 +1,87 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// A sensor that goes by private addresses, from app to app over the simulated air · Vol 3, Part C, 10.7.
+@Suite struct WorldPrivacyTests {
+  /// A private address lasts 15 minutes.
+  private static let lifetime = Duration.seconds(901)
+
+  /// Finds the sensor, which is advertising.
+  private func find(_ air: Air) -> CBPeripheral? {
+    _ = air.app.take()
+    air.app.found = []
+    air.central.scanForPeripherals(withServices: [Air.service])
+    air.expect("found")
+    air.central.stopScan()
+    return air.app.found.first
+  }
+
+  private func pair(_ air: Air, _ peripheral: CBPeripheral, _ characteristic: CBCharacteristic) {
+    peripheral.readValue(for: characteristic)
+    air.expect("value [104")
+    air.central.cancelPeripheralConnection(peripheral)
+    air.expect("disconnected")
+  }
+
+  private func protect(_ air: Air) {
+    air.localService.characteristics = [
+      CBMutableCharacteristic(
+        type: CBUUID(string: "FFF3"), properties: [.read], value: nil, permissions: [.readEncryptionRequired])
+    ]
+  }
+
+  @Test("A sensor without a bond is another peripheral after 15 minutes, and the old one can't be reached")
+  func unbonded() throws {
+    let air = Air(isPrivate: true)
+    let old = air.discover()
+    air.world.run(for: Self.lifetime)
+    let new = try #require(find(air))
+    #expect(new.identifier != old.identifier)
+    air.central.connect(old)
+    air.world.run(for: .seconds(60))
+    #expect(air.app.events.isEmpty && old.state == .connecting)
+    air.central.connect(new)
+    air.expect("connected")
+    #expect(old.state == .connecting && new.state == .connected)
+  }
+
+  @Test("A sensor with a bond stays who it is: it is found, and connected to, whatever it is called on the air")
+  func bonded() throws {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = Air(phone: user, isPrivate: true)
+    protect(air)
+    let (peripheral, characteristic) = air.ready()
+    pair(air, peripheral, characteristic)
+    for _ in 0..<2 {
+      air.world.run(for: Self.lifetime)
+      #expect(find(air)?.identifier == peripheral.identifier)
+    }
+    air.central.connect(peripheral)
+    air.expect("connected")
+    peripheral.discoverServices([Air.service])
+    air.expect("services")
+    peripheral.discoverCharacteristics(nil, for: try #require(peripheral.services?.first))
+    air.expect("characteristics")
+    peripheral.readValue(for: try #require(peripheral.services?.first?.characteristics?.first))
+    air.expect("value [104")
+    #expect(user.asked.count == 1)
+  }
+
+  @Test("2.7 In another world a sensor has its identifier: with a bond, or without one if it is not private")
+  func identifiers() throws {
+    for isPrivate in [true, false] {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      var identifiers: Set<UUID> = []
+      for seed: UInt64 in [7, 8] {
+        let air = Air(bonds: folder, isPrivate: isPrivate, seed: seed)
+        protect(air)
+        let (peripheral, characteristic) = air.ready()
+        if isPrivate { pair(air, peripheral, characteristic) }
+        identifiers.insert(peripheral.identifier)
+      }
+      #expect(identifiers.count == 1)
+    }
+  }
+}
