@@ -1,37 +1,34 @@
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import TestVectors
 import Testing
 
 @Suite("Pairing: all combinations") struct PairingMatrixTests {
-  /// What is expected, from Table 2.8 of Vol 3, Part H, written down once more: one row for each responder, in it a letter
-  /// for each initiator, both in the order of `capabilities`. J: Just Works, C: numeric comparison, I: the initiator shows
-  /// a passkey, R: the responder does, B: both type it.
-  private static let legacy = ["JJRJR", "JJRJR", "IIBJI", "JJJJJ", "IIRJI"]
-  private static let secureConnections = ["JJRJR", "JCRJC", "IIBJI", "JJJJJ", "ICRJC"]
   private static let capabilities: [SMP.IOCapability] = [
     .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
   ]
 
   struct Case: CustomTestStringConvertible {
-    var initiator: Int
-    var responder: Int
+    var initiator: SMP.IOCapability
+    var responder: SMP.IOCapability
     var isSecureConnections: Bool
 
     var testDescription: String {
-      "\(capabilities[initiator]), \(capabilities[responder])\(isSecureConnections ? ", Secure Connections" : "")"
+      "\(initiator), \(responder)\(isSecureConnections ? ", Secure Connections" : "")"
     }
 
     /// With protection against a man in the middle, and without.
-    func expected(_ isProtected: Bool) -> Character {
-      guard isProtected else { return "J" }
-      let table = isSecureConnections ? PairingMatrixTests.secureConnections : PairingMatrixTests.legacy
-      return Array(table[responder])[initiator]
+    func expected(_ isProtected: Bool) throws -> PairingTable.Method {
+      guard isProtected else { return .justWorks }
+      return try #require(
+        PairingTable.method(
+          initiator: initiator.rawValue, responder: responder.rawValue, isSecureConnections: isSecureConnections))
     }
   }
 
-  static let cases = (0..<5).flatMap { initiator in
-    (0..<5).flatMap { responder in
+  static let cases = capabilities.flatMap { initiator in
+    capabilities.flatMap { responder in
       [false, true].map { Case(initiator: initiator, responder: responder, isSecureConnections: $0) }
     }
   }
@@ -52,26 +49,25 @@ import Testing
     let mode: PairingPolicy.SecureConnections = parameters.isSecureConnections ? .preferred : .never
     var pair = SecurityPair(
       central: PairingPolicy(
-        Self.capabilities[parameters.initiator], authenticated: asking.0, secureConnections: mode, bonding: bonding),
+        parameters.initiator, authenticated: asking.0, secureConnections: mode, bonding: bonding),
       peripheral: PairingPolicy(
-        Self.capabilities[parameters.responder], authenticated: asking.1, bonding: bonding))
+        parameters.responder, authenticated: asking.1, bonding: bonding))
     pair.secure(starter)
 
-    let expected = parameters.expected(asking.0 || asking.1)
+    let expected = try parameters.expected(asking.0 || asking.1)
     let central = try #require(pair.central.outcomes.first, "\(parameters), \(asking): \(pair.central.failures)")
     let peripheral = try #require(pair.peripheral.outcomes.first)
     for outcome in [central, peripheral] {
-      let method: PairingMethod = expected == "J" ? .justWorks : expected == "C" ? .numericComparison : .passkeyEntry
-      #expect(outcome.method == method)
+      #expect(outcome.method == expected.method)
       #expect(outcome.isSecureConnections == parameters.isSecureConnections)
       #expect(outcome.keySize == 16)
       #expect((outcome.bond != nil) == bonding)
     }
-    checkPrompts(pair.central.prompts, expected, shows: "I")
-    checkPrompts(pair.peripheral.prompts, expected, shows: "R")
+    checkPrompts(pair.central.prompts, expected, shows: .initiatorShowsPasskey)
+    checkPrompts(pair.peripheral.prompts, expected, shows: .responderShowsPasskey)
     #expect(pair.central.prompts.filter(\.isComparison) == pair.peripheral.prompts.filter(\.isComparison))
 
-    let level: LinkSecurity.Level = expected == "J" ? .encrypted : .authenticated
+    let level: LinkSecurity.Level = expected == .justWorks ? .encrypted : .authenticated
     for side in [pair.central, pair.peripheral] {
       #expect(side.manager.security.level == level)
       #expect(side.manager.security.keySize == 16)
@@ -84,10 +80,10 @@ import Testing
     #expect((pair.peripheral.codes.first == .securityRequest) == (starter == .peripheral))
   }
 
-  private func checkPrompts(_ prompts: [PairingPrompt], _ expected: Character, shows: Character) {
+  private func checkPrompts(_ prompts: [PairingPrompt], _ expected: PairingTable.Method, shows: PairingTable.Method) {
     switch expected {
-    case "J": #expect(prompts == [.allow])
-    case "C": #expect(prompts.count == 1 && prompts.allSatisfy(\.isComparison))
+    case .justWorks: #expect(prompts == [.allow])
+    case .numericComparison: #expect(prompts.count == 1 && prompts.allSatisfy(\.isComparison))
     case shows: #expect(prompts.count == 1 && prompts.allSatisfy(\.isShown))
     default: #expect(prompts == [.enterPasskey])
     }
@@ -106,6 +102,16 @@ import Testing
     #expect(peripheral.peerIdentityKey == Block(high: 0x1234, low: 1))
     #expect(central.signatureMaker?.key == peripheral.signatureVerifier?.key && central.signatureMaker != nil)
     #expect(peripheral.signatureMaker?.key == central.signatureVerifier?.key && peripheral.signatureMaker != nil)
+  }
+}
+
+extension PairingTable.Method {
+  fileprivate var method: PairingMethod {
+    switch self {
+    case .justWorks: .justWorks
+    case .numericComparison: .numericComparison
+    case .initiatorShowsPasskey, .responderShowsPasskey, .bothTypePasskey: .passkeyEntry
+    }
   }
 }
 

@@ -13,28 +13,34 @@ struct AirCapture {
 
   var packets: [Packet] = []
 
-  init(path: String) throws {
-    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-    func number(_ offset: Int, _ octets: Int = 4) -> Int {
-      (0..<octets).reversed().reduce(0) { $0 << 8 | Int(bytes[offset + $1]) }
-    }
-    var block = 0
-    while block < bytes.count {
-      let end = block + number(block + 4)
-      defer { block = end }
-      // An Enhanced Packet Block.
-      guard number(block) == 6 else { continue }
-      let count = number(block + 20)
-      var (option, comments) = (block + 28 + (count + 3) / 4 * 4, [String]())
-      while option < end - 4, number(option, 2) == 1 {
-        let length = number(option + 2, 2)
-        comments.append(String(decoding: bytes[option + 4..<option + 4 + length], as: UTF8.self))
-        option += 4 + (length + 3) / 4 * 4
+  init(path: String) throws { self.init(try Data(contentsOf: URL(fileURLWithPath: path))) }
+
+  /// - Parameter wanted: the packets of this interface alone; nil: of all.
+  init(_ file: Data, interface wanted: Int? = nil) {
+    file.withUnsafeBytes { bytes in
+      func long(_ offset: Int) -> Int { Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+      func short(_ offset: Int) -> Int { Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)) }
+      func octets(_ offset: Int, _ count: Int) -> [UInt8] {
+        Array(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
       }
-      packets.append(
-        Packet(
-          nanoseconds: UInt64(number(block + 12)) << 32 | UInt64(number(block + 16)), interface: number(block + 8),
-          data: Array(bytes[block + 28..<block + 28 + count]), comments: comments))
+      var block = 0
+      while block < bytes.count {
+        let end = block + long(block + 4)
+        defer { block = end }
+        // An Enhanced Packet Block.
+        guard long(block) == 6, wanted == nil || wanted == long(block + 8) else { continue }
+        let count = long(block + 20)
+        var (option, comments) = (block + 28 + (count + 3) / 4 * 4, [String]())
+        while option < end - 4, short(option) == 1 {
+          let length = short(option + 2)
+          comments.append(String(decoding: octets(option + 4, length), as: UTF8.self))
+          option += 4 + (length + 3) / 4 * 4
+        }
+        packets.append(
+          Packet(
+            nanoseconds: UInt64(long(block + 12)) << 32 | UInt64(long(block + 16)), interface: long(block + 8),
+            data: octets(block + 28, count), comments: comments))
+      }
     }
   }
 
@@ -53,7 +59,22 @@ extension AirCapture.Packet {
   var payload: [UInt8] { Array(data[16..<data.count - 3]) }
 }
 
-/// Decrypts the packets of one connection with the keys that a capture has written beside it.
+/// Puts the L2CAP frames of a connection together out of the data PDUs of both sides.
+struct FrameAssembly {
+  private var parts: [[UInt8]] = [[], []]
+
+  /// The frame that this PDU completes, with its header. Each PDU is to be told once.
+  mutating func add(_ payload: [UInt8], header: UInt8, isFromCentral: Bool) -> [UInt8]? {
+    let side = isFromCentral ? 0 : 1
+    // LLID: a frame's beginning, or what follows it · Vol 6, Part B, 2.4.
+    if header & 0b11 == 0b10 { parts[side].removeAll() }
+    parts[side] += payload
+    let frame = parts[side]
+    return frame.count >= 4 && frame.count == 4 + Int(frame[0]) | Int(frame[1]) << 8 ? frame : nil
+  }
+}
+
+/// Decrypts the packets of connections, one after the other, with the keys that a capture has written beside it.
 struct AirDecryptor {
   /// Its numbers in hexadecimal, by name.
   private typealias Session = [String: String]
@@ -70,8 +91,17 @@ struct AirDecryptor {
   private var response: [UInt8] = []
   private var cipher: LinkLayerCipher?
   private var sides = [Side(), Side()]
+  /// Of the connection.
+  private var accessAddress: UInt32?
+  private var assembly = FrameAssembly()
+  /// The L2CAP frames that were encrypted, with their headers, of both sides in the order in which they were whole.
+  private(set) var frames: [(isFromCentral: Bool, octets: [UInt8])] = []
   /// How many sessions packets were decrypted of.
   private(set) var begun = 0
+  /// Whether no plain packet is to come.
+  private var isEncrypted = false
+  /// How many packets were to be encrypted and could not be decrypted.
+  private(set) var failed = 0
 
   init(keysPath: String) throws {
     let file = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: keysPath)))
@@ -79,15 +109,33 @@ struct AirDecryptor {
     sessions = entries.map { $0.compactMapValues { $0 as? String } }
   }
 
+  /// The long term keys of the file.
+  var longTermKeys: [Block] { sessions.compactMap { $0["LTK"].flatMap { UInt128($0, radix: 16) }.map(Block.init) } }
+
   /// The payload of the next packet, if it was encrypted.
   mutating func open(_ packet: AirCapture.Packet) -> [UInt8]? {
+    if packet.accessAddress != accessAddress {
+      accessAddress = packet.accessAddress
+      sides = [Side(), Side()]
+      isEncrypted = false
+      cipher = nil
+      assembly = FrameAssembly()
+    }
     let index = packet.isFromCentral ? 0 : 1
     let isNew = sides[index].sequenceNumber != packet.header & 0x08
     sides[index].sequenceNumber = packet.header & 0x08
     guard isNew else { return sides[index].plaintext }
     sides[index].plaintext = packet.payload.isEmpty ? nil : decrypt(packet, from: index)
-    if packet.header & 0b11 == 0b11 { note(sides[index].plaintext ?? packet.payload) }
-    return sides[index].plaintext
+    if isEncrypted, !packet.payload.isEmpty, sides[index].plaintext == nil { failed += 1 }
+    let plaintext = sides[index].plaintext
+    if packet.header & 0b11 == 0b11 {
+      note(plaintext ?? packet.payload)
+    } else if let plaintext,
+      let frame = assembly.add(plaintext, header: packet.header, isFromCentral: packet.isFromCentral)
+    {
+      frames.append((packet.isFromCentral, frame))
+    }
+    return plaintext
   }
 
   private mutating func decrypt(_ packet: AirCapture.Packet, from index: Int) -> [UInt8]? {
@@ -110,7 +158,11 @@ struct AirDecryptor {
     switch pdu.first {
     case 0x03: request = Array(pdu.dropFirst(11))
     case 0x04: response = Array(pdu.dropFirst())
-    case 0x05: begin()
+    case 0x05:
+      isEncrypted = true
+      begin()
+    // LL_PAUSE_ENC_RSP.
+    case 0x0B: isEncrypted = false
     default: break
     }
   }

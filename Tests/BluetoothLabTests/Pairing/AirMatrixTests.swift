@@ -1,0 +1,195 @@
+import BluetoothCapture
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothWire
+import Foundation
+import TestVectors
+import Testing
+
+/// Whole devices pair in every combination while everything on the air is captured; then the capture is looked at by somebody
+/// who has the file of keys, and by somebody who has not.
+@Suite("Pairing on the air: all combinations") struct AirMatrixTests {
+  struct Part: CustomTestStringConvertible {
+    var initiator: SMP.IOCapability
+    var responder: SMP.IOCapability
+    var isSecureConnections: Bool
+
+    var testDescription: String {
+      "\(initiator), \(responder)\(isSecureConnections ? ", Secure Connections" : "")"
+    }
+  }
+
+  private static let capabilities: [SMP.IOCapability] = [
+    .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
+  ]
+
+  static let parts = capabilities.flatMap { initiator in
+    capabilities.flatMap { responder in
+      [false, true].map { Part(initiator: initiator, responder: responder, isSecureConnections: $0) }
+    }
+  }
+
+  @Test(
+    "The tables' method pairs, the exported keys decrypt all of the air, and without keys nothing of it is to be had",
+    arguments: parts)
+  func matrix(_ part: Part) throws {
+    for bits in 0..<16 {
+      let asks = (bits & 1 != 0, bits & 2 != 0)
+      var setting = PairingAir.Setting()
+      setting.central = PairingPolicy(
+        part.initiator, isSecureConnections: part.isSecureConnections, asks: asks.0, bonds: bits & 4 != 0)
+      setting.peripheral = PairingPolicy(
+        part.responder, isSecureConnections: true, asks: asks.1, bonds: bits & 4 != 0)
+      setting.starter = bits & 8 != 0 ? .central : .peripheral
+      setting.agreedPasskey = [part.initiator, part.responder] == [.keyboardOnly, .keyboardOnly] ? 123_456 : nil
+      let method = try #require(
+        PairingTable.method(
+          initiator: part.initiator.rawValue, responder: part.responder.rawValue,
+          isSecureConnections: part.isSecureConnections))
+      let expected: PairingMethod =
+        switch asks == (false, false) ? .justWorks : method {
+        case .justWorks: .justWorks
+        case .numericComparison: .numericComparison
+        case .initiatorShowsPasskey, .responderShowsPasskey, .bothTypePasskey: .passkeyEntry
+        }
+      try check(setting, expected, part.isSecureConnections, seed: UInt64(bits))
+    }
+  }
+
+  @Test(
+    "Out of band, too: the tables' method pairs, and the air is for those who have the exported keys",
+    arguments: [Link.Role.central, .peripheral], [false, true])
+  func outOfBand(starter: Link.Role, bonds: Bool) throws {
+    for isSecureConnections in [false, true] {
+      // Who has the other's data; with a Temporary Key both have it.
+      for has in isSecureConnections ? [1, 2, 3] : [3] {
+        var setting = PairingAir.Setting()
+        setting.central = PairingPolicy(
+          .noInputNoOutput, isSecureConnections: isSecureConnections, asks: false, bonds: bonds)
+        setting.peripheral = setting.central
+        setting.starter = starter
+        let (central, peripheral) = (PairingDevice.addresses.central, PairingDevice.addresses.peripheral)
+        if isSecureConnections {
+          var generator = SplitGenerator(seed: 7)
+          let own = (OutOfBand.Own(using: &generator), OutOfBand.Own(using: &generator))
+          (setting.centralData.own, setting.peripheralData.own) = own
+          if has & 1 != 0 { setting.centralData.peers[peripheral] = OutOfBand.Peer(own.1) }
+          if has & 2 != 0 { setting.peripheralData.peers[central] = OutOfBand.Peer(own.0) }
+        } else {
+          setting.centralData.temporaryKeys[peripheral] = Block(high: 0xFEED, low: 0xBEEF)
+          setting.peripheralData.temporaryKeys[central] = Block(high: 0xFEED, low: 0xBEEF)
+        }
+        try check(setting, .outOfBand, isSecureConnections, seed: UInt64(has))
+      }
+    }
+  }
+
+  @Test("On the next link of a bond nobody pairs, and the exported keys decrypt it as well", arguments: [false, true])
+  func nextLink(isSecureConnections: Bool) throws {
+    var setting = PairingAir.Setting()
+    setting.central.secureConnections = isSecureConnections ? .preferred : .never
+    setting.meetsAgain = true
+    try check(setting, .justWorks, isSecureConnections, sessions: 2, seed: 3)
+  }
+
+  // MARK: What is looked at
+
+  private func check(
+    _ setting: PairingAir.Setting, _ method: PairingMethod, _ isSecureConnections: Bool, sessions: Int = 1,
+    seed: UInt64
+  ) throws {
+    let air = try PairingAir(setting, seed: seed)
+    let level: LinkSecurity.Level = method == .justWorks ? .encrypted : .authenticated
+    for device in [air.central, air.peripheral] {
+      #expect(device.outcomes.map(\.method) == [method], "\(device.name): \(device.failures)")
+      #expect(device.outcomes.allSatisfy { $0.isSecureConnections == isSecureConnections })
+      #expect(device.outcomes.allSatisfy { ($0.bond != nil) == setting.central.isBonding })
+      #expect(device.security.level == level)
+    }
+    #expect(air.value == air.expected)
+    let count = try expectDecrypted(air, sessions: sessions, reader: setting.starter)
+    expectSecret(air, sessions: sessions, packets: count)
+  }
+
+  /// The file of keys decrypts everything that is encrypted, and what was read is in it; tells how many packets that were.
+  private func expectDecrypted(_ air: PairingAir, sessions: Int, reader: Link.Role) throws -> Int {
+    var decryptor = try #require(air.keysOfFile)
+    var count = 0
+    for packet in air.air where packet.isOfConnection {
+      let isEncrypted = decryptor.open(packet) != nil
+      #expect(isEncrypted == packet.comments.contains("encrypted"))
+      if isEncrypted { count += 1 }
+    }
+    #expect(decryptor.failed == 0)
+    #expect(decryptor.begun == sessions)
+    let isCentral = reader == .central
+    let handle = try #require(air.central.valueHandle)
+    let request: [UInt8] = [3, 0, 4, 0, 0x0A, UInt8(handle & 0xFF), UInt8(handle >> 8)]
+    let response = [UInt8(air.expected.count + 1), 0, 4, 0, 0x0B] + air.expected
+    #expect(decryptor.frames.count { $0 == (isCentral, request) } == sessions)
+    #expect(decryptor.frames.count { $0 == (!isCentral, response) } == sessions)
+    return count
+  }
+
+  /// Who has heard everything finds nothing of it, and other keys do not help.
+  private func expectSecret(_ air: PairingAir, sessions: Int, packets: Int) {
+    let observer = PassiveObserver(air.air)
+    let sealed = observer.sessions.flatMap(\.packets)
+    #expect(observer.sessions.count == sessions)
+    // LL_START_ENC_RSP of both sides, the request and its answer at least.
+    #expect(sealed.count == packets && packets >= 4 * sessions)
+    // No PDU begins as an L2CAP frame does: its length, and a fixed channel.
+    #expect(!sealed.contains { $0.header & 0b11 == 0b10 && observer.isFrame($0.payload) })
+    var octets = Data()
+    for packet in air.air { octets.append(contentsOf: packet.data) }
+    #expect(!octets.shows(air.expected))
+    for key in air.keys { #expect(!octets.shows(key) && !octets.shows(key.reversed())) }
+
+    let keys = air.keysOfFile?.longTermKeys ?? []
+    #expect(!keys.isEmpty)
+    for session in observer.sessions {
+      for key in [Block.zero] + keys.flatMap(\.neighbours) {
+        #expect(session.open(with: key).allSatisfy { $0 == nil })
+      }
+    }
+  }
+}
+
+extension PairingPolicy {
+  fileprivate init(_ capability: SMP.IOCapability, isSecureConnections: Bool, asks: Bool, bonds: Bool) {
+    self.init()
+    ioCapability = capability
+    secureConnections = isSecureConnections ? .preferred : .never
+    asksForAuthentication = asks
+    isBonding = bonds
+  }
+}
+
+extension OutOfBand.Peer {
+  /// What the other device gets of this.
+  fileprivate init(_ own: OutOfBand.Own) { self.init(random: own.random, confirm: own.confirm) }
+}
+
+extension Block {
+  /// Other keys that somebody may try: one bit is another one, and the octets are the other way round.
+  fileprivate var neighbours: [Block] {
+    [Block(high: high, low: low ^ 1), Block(high: low.byteSwapped, low: high.byteSwapped)]
+  }
+}
+
+extension PassiveObserver {
+  /// Whether a PDU reads as the beginning of an L2CAP frame on a fixed channel of LE · Vol 3, Part A, 2.1, 3.1.
+  fileprivate func isFrame(_ payload: [UInt8]) -> Bool {
+    guard payload.count >= 4, payload[3] == 0, 4...6 ~= payload[2] else { return false }
+    let length = Int(payload[0]) | Int(payload[1]) << 8
+    // With the MIC, and without.
+    return [payload.count - 4, payload.count - 8].contains(length)
+  }
+}
+
+extension Data {
+  /// Whether eight octets of `secret` in a row are anywhere in it.
+  func shows(_ secret: [UInt8]) -> Bool {
+    stride(from: 0, through: secret.count - 8, by: 4).contains { range(of: Data(secret[$0..<$0 + 8])) != nil }
+  }
+}

@@ -1,0 +1,91 @@
+import BluetoothCapture
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothRadio
+import BluetoothServer
+import BluetoothWire
+import Foundation
+
+/// A world in which two devices meet and one reads the other's protected value, for which they pair; and what a user has of it
+/// afterwards: the capture, and the file of keys.
+struct PairingAir {
+  /// How the two devices are made, and which of them reads.
+  struct Setting {
+    var central = PairingPolicy()
+    var peripheral = PairingPolicy()
+    var centralData = OutOfBand()
+    var peripheralData = OutOfBand()
+    var starter = Link.Role.central
+    /// Both users type this.
+    var agreedPasskey: UInt32?
+    var secrets = CaptureSecrets(writesKeys: true)
+    /// After the first read the link ends, and on another one it is read again.
+    var meetsAgain = false
+  }
+
+  let central: PairingDevice
+  let peripheral: PairingDevice
+  /// Of the reader: what it has got.
+  let value: [UInt8]?
+  /// What there was to be read.
+  let expected: [UInt8]
+  let keysOfFile: AirDecryptor?
+  /// All octets of the capture.
+  let file: Data
+  /// What was on the air, in the order of time.
+  let air: [AirCapture.Packet]
+
+  private static let limit = Instant.zero + .seconds(20)
+
+  init(_ setting: Setting, seed: UInt64) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pairing-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appendingPathComponent("air.pcapng").path
+
+    let engine = WorldEngine(seed: seed)
+    let environment = DeviceEnvironment()
+    let capture = try WorldCapture(path: path, setting.secrets)
+    environment.setCapture(capture, deviceNames: [], in: engine)
+    let secret = Array("number \(seed) is nobody else's business, is it?".utf8)
+    let table = PairingDevice.Table(agreed: setting.agreedPasskey)
+    func device(_ role: Link.Role, _ policy: PairingPolicy, _ data: OutOfBand) -> PairingDevice {
+      let reads = setting.starter == role
+      let radio = role == .central ? 0 : 1
+      let device = PairingDevice(
+        role, policy: policy, outOfBand: data, value: reads ? [] : secret, reads: reads, at: table, radio: radio,
+        environment: environment, in: engine)
+      let place = GridPosition(metresX: Double(radio), y: 0, z: 0)
+      _ = engine.mailbox.addDevice(radio: RadioProperties(position: place)) { _, _ in device }
+      return device
+    }
+    let central = device(.central, setting.central, setting.centralData)
+    let peripheral = device(.peripheral, setting.peripheral, setting.peripheralData)
+    let reader = setting.starter == .central ? central : peripheral
+    engine.settle()
+    while reader.answer == nil, engine.step(until: Self.limit) {}
+    if setting.meetsAgain {
+      engine.with(RadioID(index: 0)) { _ in central.disconnect(at: engine.now) }
+      while reader.answer != nil, engine.step(until: Self.limit) {}
+      while reader.answer == nil, engine.step(until: Self.limit) {}
+    }
+    try capture.finish()
+
+    (self.central, self.peripheral, expected) = (central, peripheral, secret)
+    value = if case .success(.value(let value))? = reader.answer { value.bytes } else { nil }
+    keysOfFile =
+      try setting.secrets.writesKeys ? AirDecryptor(keysPath: WorldCapture.keyPath(ofCapture: path)) : nil
+    file = try Data(contentsOf: URL(fileURLWithPath: path))
+    air = AirCapture(file, interface: 0).packets
+  }
+
+  /// The keys of the hosts, as they are on the air.
+  var keys: [[UInt8]] {
+    var keys: [Block?] = []
+    for bond in (central.outcomes + peripheral.outcomes).compactMap(\.bond) {
+      keys += [bond.key?.value, bond.ownKey?.value, bond.peerKey?.value, bond.peerIdentityKey]
+      keys += [bond.signatureMaker?.key, bond.signatureVerifier?.key]
+    }
+    return keys.compactMap { $0 }.map { $0.bytes.reversed() }
+  }
+}
