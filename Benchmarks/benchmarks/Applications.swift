@@ -6,16 +6,18 @@ final class Server: NSObject, CBPeripheralManagerDelegate {
   static let service = CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001")
 
   private let manager: CBPeripheralManager
-  private let characteristic = CBMutableCharacteristic(
-    type: CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002"), properties: [.read, .notify], value: nil,
-    permissions: .readable)
+  private let characteristic: CBMutableCharacteristic
   private let value: Data
   private(set) var isSubscribed = false
   private(set) var sent = 0
   /// Notifies for as long as there is room, again and again.
   var streams = false
 
-  init(on device: Device, valueLength: Int) {
+  /// - Parameter isEncrypted: who wants to be notified has to pair.
+  init(on device: Device, valueLength: Int, isEncrypted: Bool) {
+    characteristic = CBMutableCharacteristic(
+      type: CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002"),
+      properties: [.read, isEncrypted ? .notifyEncryptionRequired : .notify], value: nil, permissions: .readable)
     value = Data(repeating: 0x5A, count: valueLength)
     manager = CBPeripheralManager(delegate: nil, queue: nil, options: [CBManagerOptionAdapterKey: device])
     super.init()
@@ -123,8 +125,8 @@ final class Pair {
   let server: Server
   let client: Client
 
-  init(valueLength: Int = 20) {
-    server = Server(on: world.device(named: "server"), valueLength: valueLength)
+  init(valueLength: Int = 20, isEncrypted: Bool = false) {
+    server = Server(on: world.device(named: "server"), valueLength: valueLength, isEncrypted: isEncrypted)
     client = Client(on: world.device(named: "client", at: Position(x: 2)))
   }
 

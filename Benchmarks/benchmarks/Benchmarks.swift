@@ -39,7 +39,7 @@ struct Benchmarks: ParsableCommand {
   /// Each measurement divides its work by the number that it is given.
   static let all =
     WholeStack.all + BelowTheAPI.all + HostOperations.all + Codecs.all + RadioCrowd.all + LinkLayer.all
-    + LinkEncryption.all + ManyConnections.all + Memory.all
+    + LinkEncryption.all + Pairing.all + ManyConnections.all + Memory.all
 }
 
 extension HostsInMemory.Operation: ExpressibleByArgument {}

@@ -100,8 +100,9 @@ enum WholeStack {
       aim: "—", method: "the same over \(count.grouped) notifications of 244 octets, after 1,000 to warm up")
   }
 
-  private static func streaming() throws -> Pair {
-    let pair = Pair(valueLength: 244)
+  /// A server that notifies a client as fast as it goes.
+  static func streaming(isEncrypted: Bool = false) throws -> Pair {
+    let pair = Pair(valueLength: 244, isEncrypted: isEncrypted)
     try pair.meet()
     pair.client.subscribe()
     try pair.run(until: { pair.server.isSubscribed })
