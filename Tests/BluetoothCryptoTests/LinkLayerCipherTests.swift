@@ -93,6 +93,32 @@ struct LinkLayerCipherTests {
     }
   }
 
+  @Test("Whether by blocks or by modes, a payload of any length becomes the same, and is opened; a changed one is not")
+  func modes() {
+    let cipher = LinkLayerCipher(
+      sessionKey: Block(high: 0x9991_7CE3_0B52_36A4, low: 0xB2C7_3D5E_6F80_1829),
+      initializationVector: 0x24AB_DCBA_BEBA_AFDE)
+    for length in 0...LinkLayerCipher.maximumLength {
+      let plaintext = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ length) }
+      let nonce = cipher.nonce(counter: UInt64(length) << 30 | 5, sender: length % 2 == 0 ? .central : .peripheral)
+      var (blocks, modes) = ([UInt8](repeating: 0, count: length + 4), [UInt8](repeating: 1, count: length + 4))
+      plaintext.withUnsafeBytes { plaintext in
+        blocks.withUnsafeMutableBytes { cipher.sealByBlocks(plaintext, header: 0x0E, nonce: nonce, into: $0) }
+        modes.withUnsafeMutableBytes { cipher.sealByModes(plaintext, header: 0x0E, nonce: nonce, into: $0) }
+      }
+      #expect(blocks == modes, "\(length) octets")
+      var opened = [UInt8](repeating: 0, count: length)
+      func open() -> Bool {
+        modes.withUnsafeBytes { sealed in
+          opened.withUnsafeMutableBytes { cipher.openByModes(sealed, header: 0x0E, nonce: nonce, into: $0) }
+        }
+      }
+      #expect(open() && opened == plaintext, "\(length) octets")
+      modes[length / 2] ^= 0x10
+      #expect(!open(), "\(length) octets")
+    }
+  }
+
   @Test("Sessions of real captures are decrypted", arguments: try CapturedSession.all())
   func captures(session: CapturedSession) throws {
     for packet in session.packets {
