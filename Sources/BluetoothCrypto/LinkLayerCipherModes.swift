@@ -63,9 +63,9 @@ extension LinkLayerCipher {
     guard let chain = try? AES._CBC.encrypt(input, using: key, iv: Self.zeros, noPadding: true) else {
       preconditionFailure("AES refused whole blocks")
     }
-    var last = UInt128(0)
-    withUnsafeMutableBytes(of: &last) { $0.copyBytes(from: chain.suffix(16)) }
-    return UInt32(truncatingIfNeeded: UInt128(littleEndian: last))
+    return Self.withOctets(of: chain) {
+      UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: $0.count - 16, as: UInt32.self))
+    }
   }
 
   /// Counter mode; the mask of the MIC is the beginning of the key stream.
@@ -79,9 +79,21 @@ extension LinkLayerCipher {
       let stream = withUnsafeBytes(
         of: counter, { try? AES._CTR.encrypt(input, using: key, nonce: AES._CTR.Nonce(nonceBytes: $0)) })
     else { preconditionFailure("AES refused a counter of one block") }
-    var mask = UInt128(0)
-    withUnsafeMutableBytes(of: &mask) { $0.copyBytes(from: stream.prefix(16)) }
-    UnsafeMutableRawBufferPointer(rebasing: output[..<count]).copyBytes(from: stream.dropFirst(16))
-    return UInt32(truncatingIfNeeded: UInt128(littleEndian: mask))
+    return Self.withOctets(of: stream) {
+      UnsafeMutableRawBufferPointer(rebasing: output[..<count]).copyMemory(
+        from: UnsafeRawBufferPointer(rebasing: $0[16...]))
+      return UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self))
+    }
+  }
+
+  /// Hands over all that a mode has returned at once: each access to a part of it costs as much as some blocks do.
+  @inline(__always)
+  private static func withOctets(
+    of result: some Sequence<UInt8>, _ body: (UnsafeRawBufferPointer) -> UInt32
+  ) -> UInt32 {
+    guard let value = result.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) else {
+      preconditionFailure("what AES returns is not in one piece")
+    }
+    return value
   }
 }
