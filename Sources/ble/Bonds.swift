@@ -31,47 +31,44 @@ struct Bonds: ParsableCommand {
       return variable.isEmpty ? try FileBondStore.defaultFolder() : variable
     }
 
-    /// The adapters that have a folder of their own there, by name.
+    /// The adapters that have bonds there, by name.
     func adapters() throws -> [(name: String, store: FileBondStore)] {
       let path = try path()
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-      return names.sorted().compactMap { name in
-        var isFolder: ObjCBool = false
-        let folder = path + "/" + name
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-          return nil
-        }
-        guard adapter == nil || adapter == name else { return nil }
-        return (name, FileBondStore(path: folder))
-      }
+      let found = try FileBondStore.adapters(in: path).filter { adapter == nil || adapter == $0.name }
+      if found.isEmpty, let adapter { throw Failure("there are no bonds of \(adapter) in \(path)") }
+      return found
     }
 
     /// The one adapter that is meant.
     func store() throws -> FileBondStore {
       let found = try adapters()
-      switch found.count {
-      case 1: return found[0].store
-      case 0:
-        throw Failure("there are no bonds\(adapter.map { " of \($0)" } ?? "") in \(try path()).")
-      default:
-        throw Failure(
-          "several adapters have bonds; --adapter says which: \(found.map(\.name).joined(separator: ", ")).")
+      guard let first = found.first else { throw Failure("there are no bonds in \(try path())") }
+      guard found.count == 1 else {
+        throw Failure("several adapters have bonds; --adapter says which: \(found.map(\.name).joined(separator: ", "))")
       }
+      return first.store
     }
 
-    /// The record of a device that is named by its address, its identifier or its name.
+    /// The record of a device that is named by its identifier, its address or its name. A name can be anything, also another
+    /// device's address: it counts last.
     func find(_ device: String) throws -> (FileBondStore, BondRecord) {
       let store = try store()
+      let stored = try store.look()
+      for problem in stored.problems { complain("\(problem)") }
       let wanted = device.lowercased()
-      let found = try store.load().records.filter { record in
-        record.bluezFolder.lowercased() == wanted || record.identifier.digits.lowercased() == wanted
-          || record.name == device
+      let ways: [(BondRecord) -> Bool] = [
+        { $0.identifier.digits.lowercased() == wanted }, { $0.bluezFolder.lowercased() == wanted },
+        { $0.name == device },
+      ]
+      for way in ways {
+        let found = stored.records.filter(way)
+        if found.count == 1 { return (store, found[0]) }
+        if found.count > 1 {
+          let identifiers = found.map(\.identifier.digits).joined(separator: ", ")
+          throw Failure("\(found.count) devices are called \"\(device)\"; their identifiers are \(identifiers)")
+        }
       }
-      switch found.count {
-      case 1: return (store, found[0])
-      case 0: throw Failure("there is no bond with \"\(device)\".")
-      default: throw Failure("\(found.count) devices are called \"\(device)\": name it by its address.")
-      }
+      throw Failure("there is no bond with \"\(device)\"")
     }
   }
 
@@ -84,10 +81,14 @@ struct Bonds: ParsableCommand {
       let adapters = try place.adapters()
       if adapters.isEmpty { print("No bonds in \(try place.path()).") }
       for (name, store) in adapters {
-        let stored = try store.load()
-        print("\(name): \(stored.records.count == 1 ? "1 bond" : "\(stored.records.count) bonds")")
-        for record in stored.records { print("  " + line(of: record)) }
-        for problem in stored.problems { complain("\(problem)") }
+        do {
+          let stored = try store.look()
+          print("\(name): \(stored.records.count == 1 ? "1 bond" : "\(stored.records.count) bonds")")
+          for record in stored.records { print("  " + line(of: record)) }
+          for problem in stored.problems { complain("\(problem)") }
+        } catch {
+          complain("\(error)")
+        }
       }
     }
 
@@ -143,7 +144,7 @@ struct Bonds: ParsableCommand {
       // Never open to others, not even for a moment.
       let file = open(output, O_WRONLY | O_CREAT | O_EXCL, 0o600)
       guard file >= 0 else {
-        throw Failure("--output: \(output): \(String(cString: strerror(errno))).")
+        throw Failure("--output: \(output): \(String(cString: strerror(errno)))")
       }
       try FileHandle(fileDescriptor: file, closeOnDealloc: true).write(contentsOf: Data(text.utf8))
     }
@@ -181,14 +182,22 @@ struct Bonds: ParsableCommand {
           bluezInfo: String(decoding: octets, as: UTF8.self),
           address: address ?? url.deletingLastPathComponent().lastPathComponent, identifier: .random())
       }
-      try target().save(record)
+      let store = try target()
+      var kept = record
+      // Apps know the device already.
+      if let known = try? store.look().records.first(where: { $0.identity == record.identity }) {
+        kept.identifier = known.identifier
+      }
+      try store.save(kept)
       print("took in \(record.bluezFolder)")
     }
 
     /// The adapter that is meant, which need not have any bonds yet.
     private func target() throws -> FileBondStore {
-      if let adapter = place.adapter { return FileBondStore(folder: try place.path(), adapter: adapter) }
-      return try place.store()
+      guard let adapter = place.adapter else { return try place.store() }
+      let path = try place.path()
+      let known = try FileBondStore.adapters(in: path).first { $0.name == adapter }
+      return known?.store ?? FileBondStore(folder: path, adapter: adapter)
     }
   }
 }

@@ -55,6 +55,8 @@ import Testing
   private final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     var value: [UInt8]?
     var isDone = false
+    var isConnected = false
+    var reads = true
     private var peripheral: CBPeripheral?
     private(set) var identifier: UUID?
 
@@ -72,7 +74,8 @@ import Testing
       central.connect(peripheral)
     }
     func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
-      peripheral.discoverServices(nil)
+      isConnected = true
+      if reads { peripheral.discoverServices(nil) }
     }
     func centralManager(
       _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
@@ -125,12 +128,33 @@ import Testing
     #expect(scene.phone.exportBond(bond.identifier, as: .bluez(address: "00:11:22:33:44:55")) == nil)
     scene.phone.forgetBond(bond.identifier)
     scene.world.run(for: .seconds(1))
-    let identifier = try scene.phone.importBond(text, as: format)
+    try scene.phone.importBond(text, as: format)
     scene.world.run(for: .seconds(1))
     #expect(scene.phone.bonds.map(\.address) == [bond.address])
-    #expect(!isJSON || identifier == bond.identifier)
+    #expect(scene.phone.bonds.map(\.identifier) == [bond.identifier])
     #expect(scene.read() == [1, 2, 3])
-    #expect(scene.user.asked.count == 1)
+    #expect(scene.user.asked.count == 1 && scene.app.identifier == bond.identifier)
+  }
+
+  @Test("A bond that is taken in and forgotten while there is a link to its device ends the link")
+  func duringLink() throws {
+    let scene = Scene()
+    _ = scene.read()
+    let bond = try #require(scene.phone.bonds.first)
+    let text = try #require(scene.phone.exportBond(bond.identifier))
+    scene.phone.forgetBond(bond.identifier)
+    scene.world.run(for: .seconds(1))
+    let app = Reader()
+    app.reads = false
+    let central = CBCentralManager(
+      delegate: app, queue: DispatchQueue(label: "link"), options: [CBManagerOptionAdapterKey: scene.phone])
+    #expect(scene.world.run(until: { app.isConnected }, limit: .seconds(60)))
+    try scene.phone.importBond(text)
+    scene.world.run(for: .seconds(1))
+    #expect(app.isConnected && !app.isDone)
+    scene.phone.forgetBond(bond.identifier)
+    #expect(scene.world.run(until: { app.isDone }, limit: .seconds(60)))
+    withExtendedLifetime(central) {}
   }
 
   @Test("A text that is no bond is refused, and the error shows none of it")

@@ -16,6 +16,7 @@ extension Host {
     guard allLinks[index].link.role == .central else { return }
     // With the bond's own key, however good that is: anybody could be there before.
     if configuration.encryptsBondedLinks, allLinks[index].security.security.hasKey {
+      allLinks[index].bearer.willBeEncrypted()
       secure(index, .encrypted, at: now)
     }
     if let length = controller.maximumDataLength, controller.supports(.leSetDataLength) {

@@ -56,11 +56,16 @@ package struct GATTBearer {
   package mutating func securityChanged(_ security: LinkSecurity, resumes: Bool = true, at now: Instant) {
     context.security = security
     client.isGuarded = security.hasKey && security.level == .none
+    if security.level > .none { client.isBeingEncrypted = false }
     if resumes, !isClosed { client.securityChanged(at: now, &context) }
   }
 
+  /// The link is going to be encrypted, without having been asked for by the client.
+  mutating func willBeEncrypted() { client.isBeingEncrypted = true }
+
   /// The link does not become better protected: what waits for that fails.
   package mutating func securityFailed(at now: Instant) {
+    client.isBeingEncrypted = false
     if !isClosed { client.securityFailed(at: now, &context) }
   }
 

@@ -72,6 +72,8 @@ struct GATTClient {
   /// There is a key for the server, and the link does not use it: anybody could be there. Nothing is asked and nothing
   /// believed before it is encrypted.
   var isGuarded = false
+  /// The host encrypts it by itself.
+  var isBeingEncrypted = false
   /// Encryption was asked for, for what waits in `queue`.
   var hasAskedForEncryption = false
   private var confirmations = 0
@@ -138,7 +140,7 @@ struct GATTClient {
   /// comes before a discovery that it may spare.
   mutating func startNext(at now: Instant, _ context: inout GATTContext) {
     while current == nil, held == nil {
-      if isGuarded, !mayPass {
+      if isGuarded, !mayPass(context) {
         wantEncryption(&context)
         return
       }

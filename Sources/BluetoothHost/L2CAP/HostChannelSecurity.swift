@@ -8,6 +8,8 @@ struct ChannelWish {
   let token: ChannelToken
   /// How many have no answer yet.
   var unanswered: Int
+  /// How the link was protected when the peer was asked.
+  var security = LinkSecurity.none
   /// How many were refused because the link is not protected well enough, with this, and what may help.
   var refused = 0
   var refusal: L2CAP.ConnectionResult?
@@ -24,7 +26,7 @@ extension Host {
     else { return false }
     var wish = allLinks[index].channelWishes[place]
     wish.unanswered -= 1
-    let isKept = wish.keep(event, on: allLinks[index].bearer.security)
+    let isKept = wish.keep(event)
     allLinks[index].channelWishes[place] = wish
     guard wish.unanswered == 0 else { return isKept }
     if let demand = wish.demand, wish.refused > 0 {
@@ -39,10 +41,11 @@ extension Host {
   mutating func resumeChannels(on index: Int, at now: Instant) {
     guard !allLinks[index].channelWishes.isEmpty else { return }
     let security = allLinks[index].bearer.security
-    let wishes = allLinks[index].channelWishes.filter { wish in
+    func isReady(_ wish: ChannelWish) -> Bool {
       wish.unanswered == 0 && wish.demand?.isMet(by: security) == true
     }
-    allLinks[index].channelWishes.removeAll { wish in wishes.contains { $0.token == wish.token } }
+    let wishes = allLinks[index].channelWishes.filter(isReady)
+    allLinks[index].channelWishes.removeAll(where: isReady)
     for wish in wishes { open(wish, count: wish.refused, on: index, at: now) }
   }
 
@@ -61,6 +64,7 @@ extension Host {
     var wish = wish
     wish.unanswered = CreditChannels.possibleCount(count, isEnhanced: wish.isEnhanced)
     (wish.refused, wish.refusal, wish.demand) = (0, nil, nil)
+    wish.security = allLinks[index].bearer.security
     allLinks[index].channelWishes.append(wish)
     allLinks[index].withChannels {
       $0.open(
@@ -72,7 +76,7 @@ extension Host {
 
 extension ChannelWish {
   /// Whether `event` is a refusal that a better link may turn.
-  fileprivate mutating func keep(_ event: ChannelEvent, on security: LinkSecurity) -> Bool {
+  fileprivate mutating func keep(_ event: ChannelEvent) -> Bool {
     guard case .openFailed(_, .refused(let result)) = event, let demand = SecurityDemand(after: result, on: security)
     else { return false }
     refused += 1

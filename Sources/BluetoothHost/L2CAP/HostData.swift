@@ -32,7 +32,7 @@ extension Host {
     switch frame.channel {
     case .attribute:
       allLinks[index].bearer.receive(frame.payload, database: &database, at: now)
-      if frame.payload.isSignedWrite { keepCounters(of: allLinks[index]) }
+      if frame.payload.isSignedWrite { signedWriteReceived(on: index) }
       serve(index, at: now)
     case .signalling: receiveSignal(frame.payload, on: index, at: now)
     case .securityManager: receiveSecurity(frame.payload, on: index, at: now)

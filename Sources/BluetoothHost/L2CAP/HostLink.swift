@@ -38,6 +38,8 @@ struct HostLink {
   var bond: DeviceAddress?
   /// What this side wants of channels that has not come about.
   var channelWishes: [ChannelWish] = []
+  /// How many signed writes have come.
+  var signedWrites: UInt32 = 0
   /// A signature was counted that is on its way to the controller.
   var hasSigned = false
 

@@ -58,6 +58,12 @@ package struct Bond: Hashable, Sendable {
   /// How well a link can be protected with its keys at least, whoever is the central.
   package var level: LinkSecurity.Level { keys.map(\.level).min() ?? .none }
 
+  /// Whether all keys are the same, whatever has been counted since.
+  package func hasSameKeys(as other: Bond) -> Bool {
+    identity == other.identity && keys == other.keys && peerIdentityKey == other.peerIdentityKey
+      && signatureVerifier?.key == other.signatureVerifier?.key && signatureMaker?.key == other.signatureMaker?.key
+  }
+
   /// All its encryption keys.
   var keys: [LongTermKey] { [key, ownKey, peerKey].compactMap { $0 } }
 }

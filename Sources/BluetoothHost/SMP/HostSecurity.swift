@@ -117,6 +117,15 @@ extension Host {
     keepCounters(of: link)
   }
 
+  /// A signed write has come. Each of the first is kept at once; of a flood every 32nd, since keeping may cost more than the
+  /// peer has to pay for it: as many could be repeated if this process ended at once.
+  mutating func signedWriteReceived(on index: Int) {
+    allLinks[index].signedWrites &+= 1
+    if allLinks[index].signedWrites <= 32 || allLinks[index].signedWrites.isMultiple(of: 32) {
+      keepCounters(of: allLinks[index])
+    }
+  }
+
   /// What a link has counted is kept with its bond, before anything leaves or is told: nobody can repeat what was signed, even
   /// if this process ends at once. Of several links to one peer the one that has come farthest counts.
   mutating func keepCounters(of link: HostLink) {

@@ -29,7 +29,7 @@ public enum BondFormat: Hashable, Sendable {
 }
 
 extension Device {
-  /// Why a text is no bond, or could not be kept.
+  /// Why a text is no bond.
   public struct BondImportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line, without any key.
     public let description: String
@@ -59,24 +59,21 @@ extension Device {
     }
   }
 
-  /// Takes in a bond of another world, another device or another system, in place of one with the same device. Links that are
-  /// there stay as they are.
-  ///
-  /// - Returns: under which identifier apps know the device.
-  @discardableResult
-  public func importBond(_ text: String, as format: BondFormat = .json) throws(BondImportError) -> UUID {
+  /// Takes in a bond of another world, another device or another system, in place of one with the same device; `bonds` has it
+  /// afterwards. Apps that know the device know it under the same identifier as before. Links that are there stay as they
+  /// are. One that there is no room for is told to the log.
+  public func importBond(_ text: String, as format: BondFormat = .json) throws(BondImportError) {
     let record: BondRecord
     do {
       switch format {
       case .json: record = try BondRecord(jsonText: Array(text.utf8))
       case .bluez(let address):
-        record = try BondRecord(bluezInfo: text, address: address, identifier: PeerIdentifier(UUID()))
+        record = try BondRecord(bluezInfo: text, address: address, identifier: .unknown)
       }
     } catch {
       throw BondImportError(description: "\(error)")
     }
     perform { device, now in device.importBond(record, at: now) }
-    return UUID(record.identifier)
   }
 
   private var bondRecords: [BondRecord] {

@@ -245,6 +245,7 @@ extension VirtualDevice.Recipe {
     var hostConfiguration = configuration.host
     hostConfiguration.pairing.ioCapability = configuration.prompts.ioCapability
     hostConfiguration.pairing.asksForAuthentication = true
+    hostConfiguration.pairing.isBonding = configuration.profile.alwaysBonds
     if configuration.hasLastingIdentity { recallIdentity(&hostConfiguration) }
     let host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
     return Service(

@@ -19,6 +19,8 @@ package struct VirtualDeviceConfiguration: Sendable {
   /// It has what a peripheral of Bluetooth 4.0 had, and no more.
   package var isBluetooth40 = false
   package var host: HostConfiguration
+  /// Which system it is like.
+  package var profile = SystemProfile.apple
   /// Who asks the user when devices pair.
   package var prompts: any Prompts = AutomaticPrompts(.accept)
   /// Where bonds are kept: in memory, unless it is said otherwise.

@@ -21,7 +21,8 @@ package protocol BondStore: Sendable {
 
   /// Keeps what has changed of a bond that there is.
   ///
-  /// - Returns: false if there is none any more: another program has forgotten the device. Then nothing is kept.
+  /// - Returns: false if there is none any more, or another one: another program has forgotten the device, or paired with it.
+  ///   Then nothing is kept.
   func update(_ record: BondRecord) throws(BondStoreError) -> Bool
 
   /// Forgets a device.
@@ -40,11 +41,6 @@ package protocol BondStore: Sendable {
 
   /// Keeps what the user has said of this app.
   func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError)
-}
-
-/// How many devices a device bonds with unless its profile says something else. (A choice of this project.)
-package enum BondLimit {
-  package static let standard = 64
 }
 
 /// What a store holds.

@@ -1,3 +1,4 @@
+import BluetoothHost
 import BluetoothWire
 
 /// Bonds on disk: a folder for each adapter, and in it a file for each bond and one for the adapter itself.
@@ -26,7 +27,7 @@ package struct FileBondStore: BondStore {
   ///   - folder: an absolute path, or one from the current folder.
   ///   - adapter: names the adapter among those that keep their bonds there: `FileBondStore.name(of:)` of its address, or
   ///     a name. Characters that are no letter, digit, `-` or `_` are escaped.
-  package init(folder: String, adapter: String, limit: Int = BondLimit.standard) {
+  package init(folder: String, adapter: String, limit: Int = SystemProfile.apple.bondLimit) {
     self.init(folder: folder, adapter: adapter, limit: limit, process: processNumber(), files: SystemFiles())
   }
 
@@ -35,7 +36,7 @@ package struct FileBondStore: BondStore {
     let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     self.path = path
     base = Self.parent(of: path) ?? "."
-    limit = BondLimit.standard
+    limit = SystemProfile.apple.bondLimit
     process = processNumber()
     files = SystemFiles()
   }
@@ -68,9 +69,34 @@ package struct FileBondStore: BondStore {
   package func load() throws(BondStoreError) -> StoredBonds {
     guard let status = try system({ () throws(FileError) in try files.status(of: path) }) else { return StoredBonds() }
     try protect(status)
-    var result = try read()
+    var result = try read(mends: true)
     result.records = result.records.sortedByIdentity
     return result
+  }
+
+  /// What `load` gives, without a change to any file: for programs that only look.
+  package func look() throws(BondStoreError) -> StoredBonds {
+    var result = try read(mends: false)
+    result.records = result.records.sortedByIdentity
+    return result
+  }
+
+  /// The folders in `folder` that hold bonds, or the secrets of an adapter. They are its only as long as they are the user's.
+  package static func adapters(in folder: String) throws(BondStoreError) -> [(name: String, store: FileBondStore)] {
+    let files = SystemFiles()
+    var found: [(name: String, store: FileBondStore)] = []
+    do throws(FileError) {
+      guard try files.status(of: folder) != nil else { return [] }
+      for name in try files.names(in: folder).sorted() {
+        let path = folder + "/" + name
+        guard let status = try files.status(of: path), status.kind == .folder, status.isOwn else { continue }
+        let isAdapter = try files.names(in: path).contains { $0 == secretsName || identity(fileName: $0) != nil }
+        if isAdapter { found.append((unescaped(name), FileBondStore(path: path))) }
+      }
+    } catch {
+      throw .file(error)
+    }
+    return found
   }
 
   package func save(_ record: BondRecord) throws(BondStoreError) {
@@ -94,11 +120,16 @@ package struct FileBondStore: BondStore {
     guard try system({ () throws(FileError) in try files.status(of: path) }) != nil else { return false }
     let folder = try open()
     defer { files.close(folder) }
-    return try system { () throws(FileError) in
-      guard try files.status(of: path + "/" + name) != nil else { return false }
-      try replace(name, by: Array(record.json.text.utf8), in: folder)
-      return true
+    var problems: [StoredBonds.Problem] = []
+    guard try system({ () throws(FileError) in try files.status(of: path + "/" + name) }) != nil else { return false }
+    // Another program has paired with the device, or has taken in a bond with it: its keys are not to be lost.
+    if let contents = contents(of: path + "/" + name, &problems), let stored = try? BondRecord(jsonText: contents),
+      !stored.bond.hasSameKeys(as: record.bond)
+    {
+      return false
     }
+    try system { () throws(FileError) in try replace(name, by: Array(record.json.text.utf8), in: folder) }
+    return true
   }
 
   package func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
@@ -146,9 +177,13 @@ package struct FileBondStore: BondStore {
 
   private func permissions() throws(BondStoreError) -> AppPermissions {
     var problems: [StoredBonds.Problem] = []
-    let contents = contents(of: path + "/" + Self.appsName, &problems)
-    // One that was open to others was taken in, and may say what somebody else wants it to say.
-    if let problem = problems.first { throw .apps(problem) }
+    let file = path + "/" + Self.appsName
+    let contents = contents(of: file, mends: false, &problems)
+    if let problem = problems.first {
+      // One that others could write may say what somebody else wants it to say: nobody is to believe it later, either.
+      if case .wasOpen = problem.reason { try system { () throws(FileError) in try files.remove(file) } }
+      throw .apps(problem)
+    }
     guard let contents else { return AppPermissions() }
     do {
       return try AppPermissions(jsonText: contents)
@@ -176,6 +211,33 @@ extension FileBondStore {
     else { return nil }
     let address = DeviceAddress(value, kind)
     return self.fileName(of: address) == fileName ? address : nil
+  }
+
+  /// What `escaped` has made of it; what it can't have made stays as it is.
+  static func unescaped(_ name: String) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(name.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), rest.count >= 2,
+        let escaped = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      {
+        bytes.append(escaped)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    let result = String(decoding: bytes, as: UTF8.self)
+    return escaped(result) == name ? result : name
+  }
+
+  /// Whether it is what a process that was ended leaves of writing one of this store's files.
+  static func isLeftOver(_ name: String) -> Bool {
+    guard name.hasSuffix(temporarySuffix) else { return false }
+    let parts = name.dropLast(temporarySuffix.count).split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count > 1, Int32(parts[parts.count - 1]) != nil else { return false }
+    let file = parts.dropLast().joined(separator: ".")
+    return file == secretsName || file == appsName || identity(fileName: file) != nil
   }
 
   /// A folder's name that no two names share, and that leads nowhere else.

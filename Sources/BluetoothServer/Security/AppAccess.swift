@@ -20,6 +20,8 @@ struct AppQuestions {
   var wantsPower = false
   /// The user is asked to turn it on.
   var power: PromptID?
+  /// The user has said yes, and it is not on yet.
+  var isTurningOn = false
 
   /// - Parameter app: whom the user is asked about; nil: nobody is asked.
   init(app: String?) { access = app.map { .unasked(app: $0) } ?? .allowed }

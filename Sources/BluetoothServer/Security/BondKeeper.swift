@@ -34,7 +34,6 @@ struct BondKeeper {
     var record = record
     if record.number == 0 { record.number = records[record.identity]?.number ?? 0 }
     if record.number == 0 { record.number = (records.values.map(\.number).max() ?? 0) + 1 }
-    guard records[record.identity] != record else { return true }
     do throws(BondStoreError) {
       try store.save(record)
       unwritten.remove(record.identity)
@@ -48,15 +47,26 @@ struct BondKeeper {
     return true
   }
 
-  /// Keeps what has changed of a bond. False: the user has forgotten the device with another program, and here, too, nothing
-  /// is left of it.
+  /// Keeps what has changed of a bond. False: the user has forgotten the device with another program, or paired with it
+  /// there, and here, too, nothing is left of it.
   mutating func update(_ record: BondRecord) -> Bool {
-    if unwritten.contains(record.identity) { return keep(record) }
+    if unwritten.contains(record.identity) {
+      // That it is not in the store says nothing.
+      records[record.identity] = record
+      do throws(BondStoreError) {
+        try store.save(record)
+        unwritten.remove(record.identity)
+      } catch {
+        note("the bond with \(record.identity) is still not kept: \(error)")
+      }
+      return true
+    }
     var isThere = true
     do throws(BondStoreError) {
       isThere = try records[record.identity] == record ? store.contains(record.identity) : store.update(record)
     } catch {
       note("what has changed of the bond with \(record.identity) was not kept: \(error)")
+      unwritten.insert(record.identity)
     }
     records[record.identity] = isThere ? record : nil
     return isThere

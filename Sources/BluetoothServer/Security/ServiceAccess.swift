@@ -34,12 +34,21 @@ extension Service {
     if case .unasked(let app) = questions.access, hasSessions {
       questions.access = .asking(app: app, desk.ask(.useBluetooth(app: app), at: now))
     }
-    if questions.wantsPower, stateForApps == .poweredOff, questions.power == nil {
-      questions.wantsPower = false
-      questions.power = desk.ask(.turnOn, at: now)
+    if state != .poweredOff {
+      questions.isTurningOn = false
+      withdrawPowerQuestion()
     }
-    if stateForApps == .poweredOn { questions.wantsPower = false }
-    if state != .poweredOff { withdrawPowerQuestion() }
+    switch stateForApps {
+    // Who asks while the user is being asked gets the same answer.
+    case .poweredOff:
+      if questions.wantsPower, questions.power == nil, !questions.isTurningOn {
+        questions.power = desk.ask(.turnOn, at: now)
+      }
+      questions.wantsPower = false
+    case .poweredOn, .unauthorized: questions.wantsPower = false
+    // It is not known yet.
+    case .unknown, .resetting, .unsupported: break
+    }
   }
 
   /// An app wants Bluetooth to be on. If the user has said no to another one's wish, this one asks again.
@@ -63,7 +72,10 @@ extension Service {
   mutating func take(_ answer: PromptDesk.Answer, at now: Instant) -> Bool {
     if answer.id == questions.power {
       questions.power = nil
-      if answer.answer == .yes { host.setPower(true, at: now) }
+      if answer.answer == .yes {
+        questions.isTurningOn = true
+        host.setPower(true, at: now)
+      }
       return true
     }
     guard case .asking(let app, answer.id) = questions.access else { return false }

@@ -43,12 +43,25 @@ extension Service {
     for index in links.indices where peers[links[index].peer].address == identity {
       links[index].end = .link(.connectionTerminatedByLocalHost)
       links[index].isClosing = true
+      // Also one that was there before its bond was.
+      host.disconnect(links[index].link.handle, at: now)
     }
     host.removeBond(identity, at: now)
   }
 
-  /// Takes in a bond from elsewhere, in place of one with the same device. What can't be kept is told to the log.
+  /// Takes in a bond from elsewhere, in place of one with the same device; apps that know the device know it as before. What
+  /// can't be kept is told to the log.
   package mutating func take(_ record: BondRecord, at now: Instant) {
+    var record = record
+    if let known = bonds.records[record.identity] {
+      record.identifier = known.identifier
+      record.name = record.name ?? known.name
+    } else if let handle = peers.handle(of: record.identity) {
+      record.identifier = peers[handle].info.identifier
+      record.name = record.name ?? peers[handle].info.name
+    } else if record.identifier == .unknown, let handle = peers.enter(record.identity, isLinked: true) {
+      record.identifier = peers[handle].info.identifier
+    }
     guard bonds.keep(record) else { return }
     peers.recall(record)
     if let clientRecord = record.clientRecord { host.clientRecords[record.identity] = clientRecord }

@@ -18,6 +18,11 @@ package struct PeerIdentifier: Hashable, Sendable {
   }
 }
 
+extension PeerIdentifier {
+  /// Nobody has given one yet.
+  package static let unknown = PeerIdentifier(high: 0, low: 0)
+}
+
 /// What an app may know of a peer.
 package struct PeerInfo: Hashable, Sendable {
   package var handle: PeerHandle

@@ -13,13 +13,13 @@ enum AdapterSelection {
 
   private static let latest = NIOLockedValueBox(Latest())
 
-  /// What apps may do with the adapter of the manager that was made last; allowed if there is none.
+  /// What apps may do with the adapter of the manager that was made last, of those that have one; allowed if there is none.
   static var access: AppAccess { latest.withLockedValue { $0.adapter }?.directory.access ?? .allowed }
 
   /// nil, and one logged line, if none is named.
   static func adapter(for options: [String: Any]?) -> (any Adapter)? {
     let adapter = find(options)
-    latest.withLockedValue { $0.adapter = adapter }
+    if let adapter { latest.withLockedValue { $0.adapter = adapter } }
     return adapter
   }
 

@@ -20,7 +20,7 @@ open class CBCentralManager: CBManager {
     core = CentralManagerCore(delegate: delegate, queue: queue, adapter: AdapterSelection.adapter(for: options))
     super.init(core: core)
     core.open(for: self)
-    if number(options?[CBCentralManagerOptionShowPowerAlertKey])?.boolValue == true { core.send(.askForPower) }
+    if number(options?[CBCentralManagerOptionShowPowerAlertKey])?.boolValue == true { core.askForPower() }
     if options?[CBCentralManagerOptionRestoreIdentifierKey] != nil {
       Log.warning("\(self): state restoration is not supported yet; the restore identifier has no effect")
     }

@@ -17,8 +17,9 @@ open class CBManager: NSObject {
   /// `unknown` at first; the delegate is told of every change. Commands are accepted in `poweredOn` only.
   open var state: CBManagerState { core.managerState }
 
-  /// Whether this app may use Bluetooth: the adapter of the manager that was made last. `allowedAlways` where nobody has
-  /// to be asked, which includes the simulated air unless a device of a world says otherwise.
+  /// Whether this app may use Bluetooth: the adapter of the manager that was made last, so that there is no answer but
+  /// `allowedAlways` before the first one. `allowedAlways` also where nobody has to be asked, which includes the simulated
+  /// air unless a device of a world says otherwise.
   open class var authorization: CBManagerAuthorization { CBManagerAuthorization(AdapterSelection.access) }
 
   /// The old form of the class property: for this manager's adapter.

@@ -102,10 +102,14 @@ final class CentralManagerCore: ManagerCore, CentralClient {
 
   /// The app wants to scan, and can't: the first time the user is asked to turn Bluetooth on, if it is off.
   func wantsToScan() {
+    if managerState == .poweredOff { askForPower() }
+  }
+
+  /// The user is asked to turn Bluetooth on, if it is off: once for each manager.
+  func askForPower() {
     let asks = with { state in
-      guard state.managerState == .poweredOff, !state.hasAskedForPower else { return false }
-      state.hasAskedForPower = true
-      return true
+      defer { state.hasAskedForPower = true }
+      return !state.hasAskedForPower
     }
     if asks { send(.askForPower) }
   }

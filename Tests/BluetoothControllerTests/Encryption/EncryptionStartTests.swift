@@ -29,7 +29,7 @@ struct EncryptionStartTests {
     #expect(isEncrypted == [false, false, false, true, true])
   }
 
-  @Test("Each session has new diversifiers and vectors")
+  @Test("P8 Each session has new diversifiers and vectors")
   func newParts() throws {
     let parts = try (0..<2).flatMap { _ -> [LL.SessionPart] in
       let link = try TestLink.encrypted()

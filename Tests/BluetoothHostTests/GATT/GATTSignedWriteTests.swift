@@ -1,5 +1,6 @@
 import BluetoothCrypto
 import BluetoothWire
+import TestVectors
 import Testing
 
 @testable import BluetoothHost
@@ -24,7 +25,7 @@ struct GATTSignedWriteTests {
     return ByteSlice(message + Toolbox.signature(of: message, csrk: key, counter: counter))
   }
 
-  @Test("A signed write is done once, in the order of the counters")
+  @Test("P14 A signed write is done once, in the order of the counters")
   func counters() {
     var client = Self.client()
     #expect(client.send(Self.command(1, counter: 5)) == [])
@@ -40,6 +41,25 @@ struct GATTSignedWriteTests {
     client.expectUnharmed()
   }
 
+  @Test("P14 The reference vectors' signatures that are none are taken for none")
+  func vectors() throws {
+    let rows = try TestVectors.load("crypto")["cases"] as? [[String: Any]] ?? []
+    let bad = rows.filter { $0["function"] as? String == "att_sign_bad" }
+    #expect(bad.count == 2)
+    for row in bad {
+      let key = try #require(row["csrk"] as? String)
+      let verifier = SignatureVerifier(key: try #require(Block(hex(key).bytes.reversed())))
+      var client = Self.client(verifier: verifier)
+      // The same write to this database's value.
+      var pdu = hex(try #require(row["full_pdu"] as? String)).bytes
+      _ = client.send(ByteSlice(pdu))
+      pdu[1] = 0x16
+      _ = client.send(ByteSlice(pdu))
+      #expect(client.send("0a1600") == [hex("0b00")])
+      #expect(client.bench.host.signatureVerifier(on: HCI.ConnectionHandle(rawValue: 0x40))?.nextCounter == 0)
+    }
+  }
+
   @Test("The last counter is the last one")
   func lastCounter() {
     var client = Self.client()
@@ -50,7 +70,7 @@ struct GATTSignedWriteTests {
     #expect(client.send("0a1600") == [hex("0b01")])
   }
 
-  @Test("Without a key, with another key, or with an octet changed, nothing is written and no counter used")
+  @Test("P14 Without a key, with another key, or with an octet changed, nothing is written and no counter used")
   func wrongSignature() {
     var without = Self.client(verifier: nil)
     _ = without.send(Self.command(1, counter: 0))
@@ -67,7 +87,7 @@ struct GATTSignedWriteTests {
     #expect(client.send("0a1600") == [hex("0b01")])
   }
 
-  @Test("An encrypted link takes no signed writes")
+  @Test("P14 An encrypted link takes no signed writes")
   func encryptedLink() {
     var client = Self.client()
     client.secure(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true))

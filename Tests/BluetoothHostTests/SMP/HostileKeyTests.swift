@@ -57,6 +57,28 @@ import Testing
     #expect(pair.peripheral.refusals == [.authenticationRequirements] && pair.peripheral.outcomes.isEmpty)
   }
 
+  @Test("P7 Keys for BR/EDR are neither offered nor wanted, in either role, whatever the peer offers")
+  func noCrossTransport() {
+    var pair = changing(.central) { pdu in
+      guard case .pairingRequest(var features) = pdu else { return pdu }
+      features.initiatorKeyDistribution.insert(.linkKey)
+      features.responderKeyDistribution.insert(.linkKey)
+      features.authenticationRequirements.insert(.ct2)
+      return .pairingRequest(features)
+    }
+    pair.secure(.central)
+    for pdu in pair.central.sent + pair.peripheral.sent {
+      switch pdu {
+      case .pairingRequest(let features), .pairingResponse(let features):
+        #expect(!features.initiatorKeyDistribution.contains(.linkKey))
+        #expect(!features.responderKeyDistribution.contains(.linkKey))
+        #expect(!features.authenticationRequirements.contains(.ct2))
+      default: break
+      }
+    }
+    #expect(pair.peripheral.sent.first?.code == .pairingResponse)
+  }
+
   @Test("P9 A bonded peer that wants to pair again does so only if the user allows it, and the bond stays until then")
   func pairingAgain() {
     for allows in [false, true] {

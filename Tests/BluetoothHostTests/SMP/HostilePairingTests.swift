@@ -231,16 +231,43 @@ import Testing
     expectFailed(pair, .unspecifiedReason, by: .peripheral)
   }
 
-  @Test("P5 P16 Each round of a passkey has a nonce of its own, however often the peer repeats its own")
-  func freshNonces() {
-    var pair = passkeyPair()
-    pair.secure(.central)
-    for side in [pair.central, pair.peripheral] {
-      let nonces = side.sent.compactMap { if case .pairingRandom(let value) = $0 { value } else { nil } }
-      #expect(nonces.count == 20 && Set(nonces).count == 20)
-      let confirms = side.sent.compactMap { if case .pairingConfirm(let value) = $0 { value } else { nil } }
-      #expect(Set(confirms).count == 20)
+  /// A central that uses the same random value in all rounds of a passkey, and knows the passkey.
+  private final class Repeater {
+    var keys: [Link.Role: [UInt8]] = [:]
+    var round = 0
+    let passkey: UInt32 = 0b1010_0110_0110_0101_1001
+    let nonce = Block(high: 1, low: 2)
+
+    func change(_ role: Link.Role, _ pdu: SMP.PDU) -> SMP.PDU? {
+      switch pdu {
+      case .pairingPublicKey(let x, _): keys[role] = x.bytes.reversed()
+      case .pairingConfirm where role == .central:
+        let bit = UInt8(passkey >> round & 1)
+        round += 1
+        guard let own = keys[.central], let peer = keys[.peripheral] else { return pdu }
+        return .pairingConfirm(ByteSlice(Toolbox.f4(u: own, v: peer, x: nonce, z: 0x80 | bit).bytes.reversed()))
+      case .pairingRandom where role == .central: return .pairingRandom(ByteSlice(nonce.bytes.reversed()))
+      default: break
+      }
+      return pdu
     }
+  }
+
+  @Test("P16 Each round of a passkey has a nonce of its own, however often the peer repeats its own")
+  func freshNonces() {
+    var pair = SecurityPair(
+      central: PairingPolicy(.keyboardOnly, authenticated: true), peripheral: PairingPolicy(.keyboardOnly))
+    let repeater = Repeater()
+    pair.change = repeater.change
+    for role in [Link.Role.central, .peripheral] { pair[role].user.passkey = repeater.passkey }
+    pair.secure(.central)
+    let sent = pair.peripheral.sent
+    let nonces = sent.compactMap { if case .pairingRandom(let value) = $0 { value } else { nil } }
+    #expect(nonces.count == 20 && Set(nonces).count == 20)
+    let confirms = sent.compactMap { if case .pairingConfirm(let value) = $0 { value } else { nil } }
+    #expect(confirms.count == 20 && Set(confirms).count == 20)
+    // The central has checked something else than what it has sent.
+    #expect(pair.keys.isEmpty && pair.stillPairs())
   }
 
   @Test("P16 Two pairings have different key pairs and nonces")

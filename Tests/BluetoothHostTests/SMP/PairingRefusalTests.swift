@@ -208,4 +208,19 @@ import Testing
     pair.answer(.central, .no)
     #expect(pair.central.failures.isEmpty)
   }
+
+  @Test("Whatever reason a peer gives, it is told", arguments: [Link.Role.central, .peripheral], UInt8(0)...0x12)
+  func told(role: Link.Role, number: UInt8) {
+    let reason = SMP.FailureReason(rawValue: number)
+    var pair = SecurityPair()
+    pair[role].user.allows = nil
+    pair.secure(.central)
+    pair.deliver(.pairingFailed(reason), to: role)
+    pair.run()
+    #expect(pair[role].failures == [.refusedByPeer(reason)])
+    #expect(pair[role].refusals.isEmpty)
+    // The other one counts it when the link ends.
+    pair.end()
+    #expect(pair.stillPairs())
+  }
 }

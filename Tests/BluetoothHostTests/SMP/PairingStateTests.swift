@@ -85,7 +85,7 @@ import Testing
     pair.peripheral.context.outOfBand.temporaryKeys[SecurityPair.addresses.central] = key
   }
 
-  @Test("In no state does any PDU do harm, and each gets the answer that it deserves", arguments: courses)
+  @Test("P10 In no state does any PDU do harm, and each gets the answer that it deserves", arguments: courses)
   func sweep(_ course: Course) {
     var pair = start(course)
     var whole = pair

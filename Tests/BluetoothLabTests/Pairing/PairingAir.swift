@@ -21,6 +21,8 @@ struct PairingAir {
     var secrets = CaptureSecrets(writesKeys: true)
     /// After the first read the link ends, and on another one it is read again.
     var meetsAgain = false
+    /// The central's controller begins to encrypt with this key while its user still compares numbers.
+    var earlyKey: UInt128?
   }
 
   let central: PairingDevice
@@ -61,6 +63,7 @@ struct PairingAir {
     }
     let central = device(.central, setting.central, setting.centralData)
     let peripheral = device(.peripheral, setting.peripheral, setting.peripheralData)
+    central.earlyKey = setting.earlyKey
     let reader = setting.starter == .central ? central : peripheral
     engine.settle()
     while reader.answer == nil, engine.step(until: Self.limit) {}

@@ -24,11 +24,16 @@ final class PairingDevice: Participant, @unchecked Sendable {
   /// Whether its app reads as soon as there is a link.
   private let reads: Bool
   private let table: Table
+  private let pool: PacketPool
   private var controller: Controller
   private var host: Host
   private var wire: HCIWire
   private(set) var valueHandle: AttributeHandle?
   private(set) var link: HCI.ConnectionHandle?
+  /// Its controller begins to encrypt with this key, of no bond, while its user still compares numbers.
+  var earlyKey: UInt128?
+  /// When the user has compared them.
+  private var comparison: Instant?
   /// When the user looks at the other device again.
   private var glance: Instant?
   private var hasStarted = false
@@ -50,6 +55,7 @@ final class PairingDevice: Participant, @unchecked Sendable {
     self.role = role
     self.reads = reads
     self.table = table
+    pool = engine.pool
     let generator = engine.generator.split(name)
     controller = Controller(
       configuration: ControllerConfiguration(
@@ -104,6 +110,10 @@ final class PairingDevice: Participant, @unchecked Sendable {
       self.glance = nil
       type(at: now)
     }
+    if let comparison, comparison <= now {
+      self.comparison = nil
+      if let link { host.answer(.yes, on: link, at: now) }
+    }
     exchange(at: now)
   }
 
@@ -131,7 +141,7 @@ final class PairingDevice: Participant, @unchecked Sendable {
         break
       }
     }
-    deadline = earliest(glance, earliest(controller.deadline, host.deadline))
+    deadline = earliest(earliest(comparison, glance), earliest(controller.deadline, host.deadline))
   }
 
   private func takeEvents(at now: Instant) {
@@ -168,6 +178,11 @@ final class PairingDevice: Participant, @unchecked Sendable {
   private func ask(_ prompt: PairingPrompt, at now: Instant) {
     prompts.append(prompt)
     switch prompt {
+    case .compare where earlyKey != nil:
+      guard let link, let earlyKey else { return }
+      let command = HCI.Command.leEnableEncryption(link, random: 0, encryptedDiversifier: 0, longTermKey: earlyKey)
+      controller.receive(command.packet(in: pool), at: now)
+      comparison = now + .milliseconds(500)
     case .allow, .compare: if let link { host.answer(.yes, on: link, at: now) }
     case .show(let passkey): table.passkey = passkey
     case .enterPasskey: type(at: now)

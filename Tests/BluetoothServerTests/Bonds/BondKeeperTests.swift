@@ -32,6 +32,13 @@ struct BondKeeperTests {
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) { try write() }
   }
 
+  /// The one record, with another name.
+  private func named(_ name: String?, _ keeper: BondKeeper) -> BondRecord {
+    var record = keeper.all.first ?? Bonds.simple()
+    record.name = name
+    return record
+  }
+
   @Test("A bond that can't be written is good for this run, and is written when that is possible again")
   func unwritten() throws {
     let disk = FullDisk()
@@ -39,12 +46,27 @@ struct BondKeeperTests {
     let isTaken = keeper.keep(Bonds.simple())
     #expect(isTaken && keeper.records.count == 1)
     // That it is not in the store does not mean that somebody has forgotten it.
-    let isThere = keeper.update(Bonds.simple(name: "changed"))
+    let isThere = keeper.update(named("changed", keeper))
     #expect(isThere && keeper.all == [Bonds.simple(name: "changed", number: 1)])
     #expect(keeper.takeNotes().count == 2)
     disk.isFull.withLockedValue { $0 = false }
-    let isWritten = keeper.update(Bonds.simple(name: "again"))
+    let isWritten = keeper.update(named("again", keeper))
     #expect(try isWritten && disk.kept.load().records == [Bonds.simple(name: "again", number: 1)])
+  }
+
+  @Test("What has changed and could not be written is written as soon as that is possible, changed again or not")
+  func unwrittenChange() throws {
+    let disk = FullDisk()
+    disk.isFull.withLockedValue { $0 = false }
+    var keeper = BondKeeper(disk)
+    _ = keeper.keep(Bonds.simple())
+    disk.isFull.withLockedValue { $0 = true }
+    let changed = named("changed", keeper)
+    let isThere = keeper.update(changed)
+    #expect(try isThere && disk.kept.load().records.first?.name == nil)
+    disk.isFull.withLockedValue { $0 = false }
+    let isStillThere = keeper.update(changed)
+    #expect(try isStillThere && disk.kept.load().records == [changed])
   }
 
   @Test(
@@ -55,7 +77,7 @@ struct BondKeeperTests {
     var keeper = BondKeeper(store)
     _ = keeper.keep(Bonds.simple())
     try store.remove(Bonds.address)
-    let isThere = keeper.update(Bonds.simple(name: hasChanged ? "changed" : nil))
+    let isThere = keeper.update(named(hasChanged ? "changed" : nil, keeper))
     #expect(try !isThere && keeper.records.isEmpty && store.load().records == [])
   }
 }

@@ -100,7 +100,51 @@ struct BondStoreTests {
     try folder.write("{\"format\": 1, \"apps\": {\"one\": true}}", FileBondStore.appsName)
     #expect(try store.access(of: "one") == true)
     try folder.setMode(0o666, FileBondStore.appsName)
+    _ = try store.load()
     #expect(throws: BondStoreError.self) { try store.access(of: "one") }
+    // It is gone, so that nobody believes it later.
+    #expect(try store.access(of: "one") == nil)
+    #expect(!folder.names.contains(FileBondStore.appsName))
+  }
+
+  @Test("Keys that another program has written are not written over by what has changed of the ones before")
+  func updatingForeignKeys() throws {
+    let store = try TemporaryFolder().store()
+    try store.save(Bonds.simple())
+    var other = Bonds.simple()
+    other.bond.key = LongTermKey(Block(high: 9, low: 9), isAuthenticated: true, isSecureConnections: true)
+    try store.save(other)
+    #expect(try !store.update(Bonds.simple(name: "changed")))
+    #expect(try store.load().records == [other])
+  }
+
+  @Test("The adapters in a folder are those that have bonds or secrets there, by their names; looking changes nothing")
+  func adapters() throws {
+    let folder = try TemporaryFolder()
+    let base = folder.path + "/bonds"
+    for name in ["hci", "my phone", "%41", ".."] {
+      try FileBondStore(folder: base, adapter: name).save(Bonds.simple())
+    }
+    let other = base + "/other"
+    try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+    for name in ["work.tmp", "a.1.tmp", "notes.json"] {
+      #expect(FileManager.default.createFile(atPath: other + "/" + name, contents: nil))
+    }
+    try FileManager.default.createSymbolicLink(atPath: base + "/link", withDestinationPath: base + "/hci")
+    let temporary = Self.fileName + ".4711.tmp"
+    try folder.write("half", temporary)
+    try folder.write("half", "mine.tmp")
+    try folder.setMode(0o755)
+    let found = try FileBondStore.adapters(in: base)
+    #expect(Set(found.map(\.name)) == ["hci", "my phone", "%41", ".."] && found.count == 4)
+    for (_, store) in found { #expect(try store.look().records == [Bonds.simple()]) }
+    #expect(folder.names.contains(temporary))
+    #expect(try folder.mode() == 0o755)
+    // Only what is this store's is cleaned up.
+    _ = try folder.store().load()
+    #expect(!folder.names.contains(temporary) && folder.names.contains("mine.tmp"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: other).count == 3)
+    #expect(try FileBondStore.adapters(in: folder.path + "/nowhere").isEmpty)
   }
 
   @Test("At the limit a new bond is refused, an old one can be replaced, and a forgotten one makes room")

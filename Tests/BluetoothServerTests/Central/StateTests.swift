@@ -20,6 +20,18 @@ struct StateTests {
     #expect(Phone(air, device).told() == ["state poweredOn"])
   }
 
+  @Test("1.1 A controller without LE is no Bluetooth: the state is unsupported, and stays so")
+  func withoutLE() {
+    let device = air.add("Phone", isOn: false)
+    air.devices[device].controller.hasLE = false
+    let phone = Phone(air, device)
+    air.setPower(true, of: device)
+    #expect(phone.told() == ["state unsupported"])
+    #expect(phone.send(.askForPower).isEmpty)
+    #expect(phone.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false))).isEmpty)
+    #expect(!air.devices[device].controller.isScanning)
+  }
+
   @Test("1.1 A device that is switched off tells so")
   func off() {
     let device = air.add("Phone", isOn: false)

@@ -22,7 +22,7 @@ final class Air {
     }
   }
 
-  private(set) var devices: [Device] = []
+  var devices: [Device] = []
   private(set) var now = Instant.zero
 
   /// Adds a device and switches it on.

@@ -15,6 +15,8 @@ struct FakeController {
 
   var address = DeviceAddress(0, .public)
   var isOn = true
+  /// It has LE at all.
+  var hasLE = true
   var isAdvertising = false
   var advertisingData = ByteSlice()
   var scanResponse = ByteSlice()
@@ -55,10 +57,14 @@ struct FakeController {
     let opcode = command.opcode
     var result = HCI.ReturnParameters.status(.success)
     switch command {
-    case .reset: self = FakeController()
+    case .reset:
+      let hasLE = hasLE
+      self = FakeController()
+      self.hasLE = hasLE
     case .readLocalSupportedCommands: result = .localSupportedCommands(HCI.SupportedCommands(Self.commands))
     case .readBDADDR: result = .bdADDR(0)
-    case .readLocalSupportedFeatures: result = .localSupportedFeatures([.bredrNotSupported, .leSupported])
+    case .readLocalSupportedFeatures: result = .localSupportedFeatures(hasLE ? [.bredrNotSupported, .leSupported] : [])
+    case .leReadBufferSize where !hasLE: result = .status(.unknownHCICommand)
     case .leReadLocalSupportedFeatures: result = .leLocalSupportedFeatures([])
     case .leReadBufferSize: result = .leBufferSize(aclLength: 251, aclCount: 8)
     case .leReadFilterAcceptListSize: result = .leFilterAcceptListSize(8)

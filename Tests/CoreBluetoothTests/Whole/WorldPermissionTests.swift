@@ -157,6 +157,23 @@ import Testing
     #expect(manager.state == .poweredOff && user.asked.map(\.kind) == [.turnOn])
   }
 
+  @Test("Who wants it on while the user is being asked gets the same answer, and nobody is asked for later managers")
+  func asksOnce() {
+    let user = ScriptedPrompts()
+    user.answer(.no, to: .turnOn, after: .seconds(5))
+    let phone = Phone(user, asksBeforeUse: false)
+    phone.device.setPower(false)
+    let first = phone.manager([CBCentralManagerOptionShowPowerAlertKey: true])
+    let second = phone.manager()
+    phone.world.run(for: .seconds(1))
+    first.scanForPeripherals(withServices: nil)
+    second.scanForPeripherals(withServices: nil)
+    phone.world.run(for: .seconds(10))
+    let third = phone.manager()
+    phone.world.run(for: .seconds(10))
+    #expect(third.state == .poweredOff && user.asked.count == 1)
+  }
+
   @Test("If Bluetooth comes on otherwise, the question is withdrawn")
   func cameOn() {
     let user = ScriptedPrompts(otherwise: .silence)

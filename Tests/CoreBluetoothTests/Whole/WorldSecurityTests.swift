@@ -149,6 +149,7 @@ import Testing
     let came = air.world.run(until: { air.app.events.contains { $0.hasPrefix("disconnected") } }, limit: .seconds(60))
     #expect(came)
     #expect((air.app.errors.last as? CBError)?.code == .tooManyLEPairedDevices)
+    #expect(air.phone.bonds.isEmpty)
   }
 
   @Test("What was read out of band takes the place of comparing numbers", arguments: [true, false])
@@ -203,5 +204,63 @@ import Testing
     air.expect("notifying true")
     #expect(air.peripheralManager.updateValue(Data([7]), for: local, onSubscribedCentrals: nil))
     air.expect("value [7]")
+  }
+
+  @Test(
+    "What the peer's app refuses for want of protection is told once nothing more can be done",
+    arguments: [
+      CBATTError.insufficientAuthentication, .insufficientAuthorization, .insufficientEncryptionKeySize,
+      .insufficientEncryption,
+    ])
+  func refusedByApp(_ code: CBATTError.Code) {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = Air(phone: user)
+    let (peripheral, characteristic) = air.ready()
+    var count = 0
+    air.accessory.onRequests = { requests in
+      count += 1
+      air.peripheralManager.respond(to: requests[0], withResult: code)
+    }
+    peripheral.readValue(for: characteristic)
+    air.expect("value [] failed")
+    #expect((air.app.errors.last as? CBATTError)?.code == code)
+    // Authorization is nobody's to give; for the others the devices have paired, and the value was asked for again.
+    #expect(count == (code == .insufficientAuthorization ? 1 : 2))
+    #expect(user.asked.count == (code == .insufficientAuthorization ? 0 : 1))
+    #expect(peripheral.state == .connected)
+  }
+
+  @Test("didConnect comes before anybody is asked")
+  func connectedFirst() {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = Air(phone: user)
+    protect(air)
+    let peripheral = air.discover()
+    var asked: Int?
+    air.app.onEvent = { event in if event.hasPrefix("connected") { asked = user.asked.count } }
+    air.central.connect(peripheral)
+    air.expect("connected")
+    #expect(asked == 0)
+  }
+
+  @Test("What a bonded device has subscribed to outlives the world: in the next one nobody has to subscribe again")
+  func restoredSubscription() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for seed: UInt64 in [7, 8] {
+      let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes), bonds: folder, seed: seed)
+      protect(air)
+      let (peripheral, characteristic) = air.ready()
+      let local = try #require(air.localService.characteristics?.first as? CBMutableCharacteristic)
+      if seed == 7 {
+        #expect(local.subscribedCentrals?.isEmpty != false)
+        peripheral.setNotifyValue(true, for: characteristic)
+        air.expect("notifying true")
+      }
+      #expect(local.subscribedCentrals?.count == 1)
+      air.central.cancelPeripheralConnection(peripheral)
+      air.expect("disconnected")
+      air.world.run(for: .seconds(1))
+    }
   }
 }

@@ -84,18 +84,22 @@ extension FileBondStore {
 
   // MARK: Reading
 
-  /// All that is in the folder.
-  func read() throws(BondStoreError) -> StoredBonds {
+  /// All bonds that are in the folder.
+  ///
+  /// - Parameter mends: closes to others what is open to them, and removes what is left over of writing.
+  func read(mends: Bool) throws(BondStoreError) -> StoredBonds {
     var result = StoredBonds()
     var leftOver: [String] = []
     for name in try system({ () throws(FileError) in try files.names(in: path) }).sorted() {
       let file = path + "/" + name
-      if name.hasSuffix(Self.temporarySuffix) {
+      if Self.isLeftOver(name) {
         leftOver.append(file)
-      } else if name == Self.secretsName || name == Self.appsName {
-        _ = contents(of: file, &result.problems)
+      } else if name == Self.secretsName {
+        _ = contents(of: file, mends: mends, &result.problems)
+      } else if name == Self.appsName {
+        // What it says is worth nothing once others could write it: who asks for it looks.
       } else if let identity = Self.identity(fileName: name) {
-        guard let contents = contents(of: file, &result.problems) else { continue }
+        guard let contents = contents(of: file, mends: mends, &result.problems) else { continue }
         do throws(BondDecodingError) {
           let record = try BondRecord(jsonText: contents)
           guard record.identity == identity else {
@@ -109,7 +113,7 @@ extension FileBondStore {
         result.problems.append(.init(path: file, reason: .foreign))
       }
     }
-    removeLeftOver(leftOver, &result.problems)
+    if mends { removeLeftOver(leftOver, &result.problems) }
     return result
   }
 
@@ -128,7 +132,7 @@ extension FileBondStore {
   }
 
   /// What a file holds, closed to others first; nil: there is none, or it is among the problems why not.
-  func contents(of file: String, _ problems: inout [StoredBonds.Problem]) -> [UInt8]? {
+  func contents(of file: String, mends: Bool = true, _ problems: inout [StoredBonds.Problem]) -> [UInt8]? {
     do throws(FileError) {
       guard let status = try files.status(of: file) else { return nil }
       guard status.kind == .file, status.isOwn else {
@@ -137,7 +141,7 @@ extension FileBondStore {
       }
       let contents = try files.read(file, limit: Self.maximumSize)
       if status.mode & 0o077 != 0 {
-        try files.setMode(0o600, of: file)
+        if mends { try files.setMode(0o600, of: file) }
         problems.append(.init(path: file, reason: .wasOpen(mode: status.mode & 0o777)))
       }
       guard contents.count <= Self.maximumSize else {
