@@ -130,7 +130,7 @@ struct Bonds: ParsableCommand {
     @OptionGroup var place: Place
     @Argument(help: "Its address, its identifier or its name.")
     var device: String
-    @Option(help: ArgumentHelp("json or bluez."))
+    @Option(help: "How it is written.")
     var format = Format.json
     @Option(
       help: ArgumentHelp(
@@ -161,7 +161,7 @@ struct Bonds: ParsableCommand {
     @OptionGroup var place: Place
     @Argument(help: "The file.")
     var file: String
-    @Option(help: ArgumentHelp("json or bluez."))
+    @Option(help: "How it is written.")
     var format = Format.json
     @Option(
       help: ArgumentHelp(
