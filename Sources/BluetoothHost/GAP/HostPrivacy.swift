@@ -49,6 +49,7 @@ extension Host {
   // MARK: Changes
 
   /// There is something that the controller takes only while nothing uses addresses.
+  @inline(__always)
   var hasAddressChanges: Bool { resolvingList.isDirty || ownAddress.isDirty }
 
   /// Changes this device's address and the resolving list as soon as everything that uses them rests; what rested goes on

@@ -14,8 +14,10 @@ struct OwnAddress {
   /// The one that the controller has.
   private(set) var current: DeviceAddress
   /// The one that it is to have.
-  private var wanted: DeviceAddress?
-  private var inFlight: DeviceAddress?
+  private var wanted: DeviceAddress? { didSet { noteChanges() } }
+  private var inFlight: DeviceAddress? { didSet { noteChanges() } }
+  /// The controller is to get another address. Stored: to look at it must not copy the generator.
+  private(set) var isDirty = false
   /// When the next one is due.
   private(set) var deadline: Instant?
 
@@ -54,8 +56,7 @@ struct OwnAddress {
     wanted = newAddress()
   }
 
-  /// The controller is to get another address.
-  var isDirty: Bool { wanted != nil || inFlight != nil }
+  private mutating func noteChanges() { isDirty = wanted != nil || inFlight != nil }
 
   /// The next command, while nothing uses the address; nil: it is under way, or there is nothing to do.
   mutating func next() -> HCI.Command? {

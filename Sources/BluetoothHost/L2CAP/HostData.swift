@@ -135,10 +135,6 @@ extension Host {
     // Taking a PDU can complete a procedure.
     passOn(index, at: now)
     guard let packet else { return false }
-    if allLinks[index].hasSigned {
-      allLinks[index].hasSigned = false
-      keepCounters(of: allLinks[index])
-    }
     allLinks[index].outstanding += 1
     outstanding += 1
     packets.append(.acl(packet))

@@ -40,8 +40,6 @@ struct HostLink {
   var channelWishes: [ChannelWish] = []
   /// How many signed writes have come.
   var signedWrites: UInt32 = 0
-  /// A signature was counted that is on its way to the controller.
-  var hasSigned = false
 
   /// What those above know of a link.
   enum Standing {
@@ -156,7 +154,6 @@ struct HostLink {
 
   private mutating func nextPDU(_ pool: PacketPool, at now: Instant) -> ByteSlice? {
     guard let pdu = bearer.takePDU(at: now) else { return nil }
-    if case .signedWriteCommand = pdu { hasSigned = true }
     var writer = ByteWriter(pool)
     pdu.encode(into: &writer)
     return writer.finishFrame(on: .attribute)
