@@ -126,8 +126,9 @@ extension Host {
     }
   }
 
-  /// What a link has counted is kept with its bond, before anything leaves or is told: nobody can repeat what was signed, even
-  /// if this process ends at once. Of several links to one peer the one that has come farthest counts.
+  /// What a link has counted is kept with its bond: of what comes before it is told, but for a flood; of what goes out when
+  /// it is asked for, or, if it has to wait then, with the next one or when the link ends. Of several links to one peer the
+  /// one that has come farthest counts.
   mutating func keepCounters(of link: HostLink) {
     guard let identity = link.bond, var bond = bondTable[identity] else { return }
     let former = bond
