@@ -8,6 +8,9 @@ let settings: [SwiftSetting] = [
 ]
 
 let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let nio: [Target.Dependency] = [
+  .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+]
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
@@ -45,16 +48,18 @@ let package = Package(
       name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
       swiftSettings: settings),
     .target(name: "BluetoothCapture", dependencies: ["BluetoothWire"], swiftSettings: settings),
+    .target(
+      name: "BluetoothTransport", dependencies: ["BluetoothWire", logging] + nio, swiftSettings: settings),
     // Floor 3
     .target(name: "BluetoothHost", dependencies: ["BluetoothCrypto", "BluetoothWire", deque], swiftSettings: settings),
     // Floor 4
     .target(
       name: "BluetoothServer",
       dependencies: [
-        "BluetoothHost", "BluetoothController", "BluetoothCapture", "BluetoothRadio", "BluetoothCrypto",
-        "BluetoothWire",
+        "BluetoothHost", "BluetoothController", "BluetoothTransport", "BluetoothCapture", "BluetoothRadio",
+        "BluetoothCrypto", "BluetoothWire",
         locks, deque, logging,
-      ],
+      ] + nio,
       swiftSettings: settings),
     // Floor 5
     .target(name: "CCoreBluetooth"),
@@ -73,7 +78,7 @@ let package = Package(
         locks, logging, metrics,
       ],
       swiftSettings: settings),
-    // Floor 6
+    // Floor 7
     .executableTarget(
       name: "heart-rate",
       dependencies: [
@@ -117,6 +122,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothCaptureTests", dependencies: ["BluetoothCapture", "BluetoothWire", "TestVectors"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothTransportTests",
+      dependencies: ["BluetoothTransport", "BluetoothWire", .product(name: "NIOEmbedded", package: "swift-nio")] + nio,
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothHostTests", dependencies: ["BluetoothHost", "BluetoothCrypto", "BluetoothWire", "TestVectors"],

@@ -7,6 +7,11 @@ extension HCI {
   }
 }
 
+extension HCI.ACLData {
+  /// The first field of its header: handle, Packet_Boundary_Flag and Broadcast_Flag, which is 0 · Vol 4, Part E, 5.4.2.
+  package var handleField: UInt16 { handle.rawValue & 0x0FFF | UInt16(boundary.rawValue) << 12 }
+}
+
 extension HCI.Packet {
   /// Octets of the indicator and of the header that belongs to it.
   private static let aclHeader = 5
@@ -30,7 +35,7 @@ extension HCI.Packet {
       writer.append(parameters)
     case .acl(let data):
       writer.append(HCI.PacketIndicator.acl.rawValue)
-      writer.append(data.handle.rawValue & 0x0FFF | UInt16(data.boundary.rawValue) << 12)
+      writer.append(data.handleField)
       writer.append(UInt16(truncatingIfNeeded: data.payload.count))
       writer.append(data.payload)
     case .event(let code, let parameters):

@@ -1,0 +1,90 @@
+/// Where HCI packets travel, as users write it.
+package enum TransportSpecifier: Hashable, Sendable {
+  /// `tcp:HOST:PORT`; an IPv6 address stands in brackets.
+  case tcp(host: String, port: Int)
+  /// `unix:PATH`: a socket in the file system.
+  case unix(path: String)
+  /// `serial:DEVICE[,BAUD]`: a serial line, with hardware flow control.
+  case serial(device: String, baud: Int)
+  /// `hci:N`: adapter N of Linux, by its HCI user channel.
+  case hci(Int)
+
+  /// What a serial line has if nobody says it.
+  package static let standardBaud = 115_200
+
+  /// Why a text is none.
+  package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong and what would be right, for the end of a line.
+    package let description: String
+  }
+
+  /// What begins a specifier of each kind.
+  package static let schemes = ["tcp", "unix", "serial", "hci"]
+
+  package init(_ text: String) throws(Problem) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let rest = parts.count == 2 ? String(parts[1]) : ""
+    switch parts.first {
+    case "tcp": self = try Self.tcp(rest)
+    case "unix":
+      guard !rest.isEmpty else { throw Problem(description: "a path is missing; right would be unix:PATH") }
+      guard rest.utf8.count <= Self.longestPath, !rest.utf8.contains(0) else {
+        throw Problem(description: "a socket's path has at most \(Self.longestPath) octets")
+      }
+      self = .unix(path: rest)
+    case "serial": self = try Self.serial(rest)
+    case "hci":
+      guard let number = Int(rest), (0...0xFFFE).contains(number) else {
+        throw Problem(description: "\"\(rest)\" is no adapter's number; right would be hci:0")
+      }
+      self = .hci(number)
+    default:
+      throw Problem(
+        description: "right would be one of: tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N")
+    }
+  }
+
+  /// What `sockaddr_un` has room for, less the octet that ends it.
+  private static let longestPath = 107
+
+  private static func tcp(_ rest: String) throws(Problem) -> Self {
+    guard let colon = rest.lastIndex(of: ":") else {
+      throw Problem(description: "a port is missing; right would be tcp:HOST:PORT")
+    }
+    var host = String(rest[..<colon])
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = String(host.dropFirst().dropLast())
+    } else if host.contains(":") {
+      throw Problem(description: "an IPv6 address stands in brackets, as in tcp:[::1]:6402")
+    }
+    guard !host.isEmpty else { throw Problem(description: "a host is missing; right would be tcp:HOST:PORT") }
+    let port = rest[rest.index(after: colon)...]
+    guard let number = UInt16(port) else {
+      throw Problem(description: "\"\(port)\" is no port; right would be 0 to 65535")
+    }
+    return .tcp(host: host, port: Int(number))
+  }
+
+  private static func serial(_ rest: String) throws(Problem) -> Self {
+    let parts = rest.split(separator: ",", omittingEmptySubsequences: false)
+    guard let device = parts.first, !device.isEmpty, parts.count <= 2 else {
+      throw Problem(description: "right would be serial:DEVICE[,BAUD], as in serial:/dev/ttyUSB0,1000000")
+    }
+    guard parts.count == 2 else { return .serial(device: String(device), baud: standardBaud) }
+    guard let baud = UInt32(parts[1]), baud > 0 else {
+      throw Problem(description: "\"\(parts[1])\" is no baud rate; right would be a whole number, as 115200")
+    }
+    return .serial(device: String(device), baud: Int(baud))
+  }
+}
+
+extension TransportSpecifier: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .tcp(let host, let port): host.contains(":") ? "tcp:[\(host)]:\(port)" : "tcp:\(host):\(port)"
+    case .unix(let path): "unix:\(path)"
+    case .serial(let device, let baud): "serial:\(device),\(baud)"
+    case .hci(let number): "hci:\(number)"
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import BluetoothTransport
+import Testing
+
+@Suite struct TransportSpecifierTests {
+  @Test(
+    "A specifier is read, and written so that it is read again",
+    arguments: [
+      ("tcp:127.0.0.1:6402", .tcp(host: "127.0.0.1", port: 6402)),
+      ("tcp:board.local:0", .tcp(host: "board.local", port: 0)),
+      ("tcp:[::1]:6402", .tcp(host: "::1", port: 6402)), ("unix:/run/air.sock", .unix(path: "/run/air.sock")),
+      ("unix:a:b", .unix(path: "a:b")), ("serial:/dev/ttyUSB0", .serial(device: "/dev/ttyUSB0", baud: 115_200)),
+      ("serial:/dev/ttyACM1,1000000", .serial(device: "/dev/ttyACM1", baud: 1_000_000)), ("hci:3", .hci(3)),
+    ] as [(String, TransportSpecifier)])
+  func reading(text: String, specifier: TransportSpecifier) throws {
+    #expect(try TransportSpecifier(text) == specifier)
+    #expect(try TransportSpecifier("\(specifier)") == specifier)
+  }
+
+  @Test(
+    "What is no specifier is refused with what would be right",
+    arguments: [
+      ("", "tcp:HOST:PORT"), ("tcp", "port is missing"), ("tcp:", "port is missing"), ("tcp:6402", "port is missing"),
+      ("tcp::6402", "host is missing"), ("tcp:[]:6402", "host is missing"), ("tcp:::1:6402", "brackets"),
+      ("tcp:localhost:65536", "no port"), ("tcp:localhost:+1x", "no port"), ("tcp:localhost:", "no port"),
+      ("unix:", "path is missing"), ("unix:" + String(repeating: "a", count: 108), "at most 107"),
+      ("unix:a\0b", "at most"),
+      ("serial:", "serial:DEVICE"), ("serial:,9600", "serial:DEVICE"), ("serial:a,1,2", "serial:DEVICE"),
+      ("serial:/dev/ttyS0,fast", "no baud rate"), ("serial:/dev/ttyS0,0", "no baud rate"),
+      ("hci:", "no adapter's number"),
+      ("hci:-1", "no adapter's number"), ("hci:65535", "no adapter's number"), ("usb:0", "one of"),
+    ])
+  func refusing(text: String, problem: String) {
+    #expect {
+      _ = try TransportSpecifier(text)
+    } throws: { "\($0)".contains(problem) }
+  }
+}
