@@ -19,7 +19,7 @@ extension Host {
       commands.append(command, for: .advertising)
     }
     if initiator.hasWork {
-      initiator.isByEar = connectsByEar
+      chooseEar(at: now)
       scanner.listen(initiator.listens, includesLECoded: configuration.connectsOnLECoded)
     }
     if scanner.hasWork, let command = scanner.next(scanCommands) {

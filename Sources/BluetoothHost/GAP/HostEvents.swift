@@ -65,9 +65,8 @@ extension Host {
   }
 
   private mutating func receive(_ report: HCI.AdvertisingReport, at now: Instant) {
-    guard isOn, let heard = report.address.deviceAddress else { return }
     let isConnectable = report.type == .connectableScannable || report.type == .connectableDirected
-    let address = advertiserHeard(heard, isConnectable: isConnectable, at: now)
+    guard isOn, let address = advertiserHeard(report.address, isConnectable: isConnectable, at: now) else { return }
     if scanner.listensForHostAlone { return }
     events.append(
       .advertisingReport(
@@ -83,7 +82,7 @@ extension Host {
     let isLegacy = report.type.contains(.legacy)
     let isScanResponse = report.type.contains(.scanResponse)
     let isConnectable = !isScanResponse && report.type.contains(.connectable)
-    let address = advertiserHeard(heard, isConnectable: isConnectable, at: now)
+    guard let address = advertiserHeard(report.address, isConnectable: isConnectable, at: now) else { return }
     if scanner.listensForHostAlone { return }
     let content: (data: ByteSlice, isTruncated: Bool)
     if isLegacy {
@@ -111,6 +110,7 @@ extension Host {
 
   private mutating func connectionCompleted(_ complete: HCI.ConnectionComplete, at now: Instant) {
     let heard = complete.peer.deviceAddress
+    noteResolution(of: complete.peer)
     let peer = heard.map { whose($0) }
     guard complete.status == .success else {
       // With legacy commands the end of directed advertising at the high duty cycle is told so · Vol 4, Part E, 7.8.9.

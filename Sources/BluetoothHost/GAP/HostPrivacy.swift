@@ -29,21 +29,38 @@ extension Host {
   /// that the controller did not resolve; else the address itself · Vol 3, Part C, 10.8.2.3.
   mutating func whose(_ address: DeviceAddress) -> DeviceAddress {
     guard let identity = bondTable.owner(of: address) else { return address }
-    if resolvingList.missed(identity) { initiator.reconsider() }
+    if resolvingList.missed(identity, isCertain: initiator.isInDoubt) { initiator.reconsider() }
     return identity
   }
 
-  /// Somebody advertises. The result is who it is.
-  mutating func advertiserHeard(_ address: DeviceAddress, isConnectable: Bool, at now: Instant) -> DeviceAddress {
+  /// Somebody advertises. The result is who it is; nil: nobody that has an address.
+  mutating func advertiserHeard(_ advertiser: HCI.PeerAddress, isConnectable: Bool, at now: Instant) -> DeviceAddress? {
+    guard let address = advertiser.deviceAddress else { return nil }
+    noteResolution(of: advertiser)
     let identity = whose(address)
     if isConnectable, initiator.isByEar { initiator.heard(identity, at: address, now) }
     return identity
+  }
+
+  /// A controller that reports an identity in the place of a private address has a resolving list indeed.
+  mutating func noteResolution(of peer: HCI.PeerAddress) {
+    if peer.isResolvedIdentity, resolvingList.proved() { initiator.reconsider() }
   }
 
   /// Whether among those who are waited for is one whom the controller would not know: it is to be found by listening, and
   /// connected to at the address that was heard. All others are then, too.
   var connectsByEar: Bool {
     bondTable.hasKeys && initiator.wanted.contains { bondTable.hasKey(of: $0) && !resolvingList.resolves($0) }
+  }
+
+  /// How those who are waited for are connected to: by ear also for a while where the controller has not shown that it
+  /// knows them.
+  mutating func chooseEar(at now: Instant) {
+    let needsEar = connectsByEar
+    let relies = bondTable.hasKeys && !needsEar && !resolvingList.isProven
+    initiator.rely(
+      onUnprovenList: relies && initiator.wanted.contains { bondTable.hasKey(of: $0) }, at: now)
+    initiator.isByEar = needsEar || initiator.isInDoubt
   }
 
   // MARK: Changes

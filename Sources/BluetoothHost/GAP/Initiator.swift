@@ -60,12 +60,15 @@ struct Initiator {
   }
   private var sightings: [Sighting] = []
   /// When those that the accept list has no room for take their turn.
-  private var rotation: Instant?
+  private var rotation: Instant? { didSet { alarm = earliest(rotation, doubt.deadline) } }
+  private var doubt = ListDoubt() { didSet { alarm = earliest(rotation, doubt.deadline) } }
+  /// Stored: it is asked for much more often than it changes.
+  private var alarm: Instant?
 
   init(acceptListSize: Int = 0) { capacity = max(1, acceptListSize) }
 
   var deadline: Instant? {
-    let next = if case .cancelling(let until) = phase { until } else { rotation }
+    let next = if case .cancelling(let until) = phase { earliest(until, doubt.deadline) } else { alarm }
     return sightings.isEmpty ? next : sightings.reduce(next) { earliest($0, $1.until) }
   }
 
@@ -83,6 +86,12 @@ struct Initiator {
 
   /// Who is known by which address may be otherwise now.
   mutating func reconsider() { isDirty = true }
+
+  /// Whether the controller is relied upon to know somebody who is waited for, and has never shown that it does.
+  mutating func rely(onUnprovenList relies: Bool, at now: Instant) { doubt.update(relies: relies, at: now) }
+
+  /// Whether those who are waited for are to be connected to by ear for a while, to find out about the controller.
+  var isInDoubt: Bool { doubt.listens }
 
   /// By ear: somebody advertises whom one can connect to.
   mutating func heard(_ identity: DeviceAddress, at address: DeviceAddress, _ now: Instant) {
@@ -132,6 +141,7 @@ struct Initiator {
     phase = .idle
     inFlight = nil
     rotation = nil
+    doubt = ListDoubt()
     sightings.removeAll()
     isDirty = true
   }
@@ -259,6 +269,7 @@ struct Initiator {
 
   mutating func timeReached(_ now: Instant) {
     guard let deadline, deadline <= now else { return }
+    if doubt.timeReached(now) { isDirty = true }
     if sightings.contains(where: { $0.until <= now }) {
       sightings.removeAll { $0.until <= now }
       isDirty = true

@@ -56,6 +56,8 @@ struct ResolvingListKeeper {
   /// some claim a list and have none.
   private var misses = 0
   private static let maximumMisses = 3
+  /// The controller has known somebody by a private address.
+  private(set) var isProven = false
   /// Something has changed since nothing was to be done.
   private(set) var isDirty = false
 
@@ -91,10 +93,18 @@ struct ResolvingListKeeper {
 
   /// The controller has reported an address as it was on the air that it should have resolved to this identity. True: it is
   /// not relied upon any more.
-  mutating func missed(_ identity: DeviceAddress) -> Bool {
+  ///
+  /// - Parameter isCertain: it has been connecting to that one in vain, so once is enough.
+  mutating func missed(_ identity: DeviceAddress, isCertain: Bool) -> Bool {
     guard resolves(identity) else { return false }
-    misses += 1
+    misses = isCertain ? Self.maximumMisses : misses + 1
     return misses == Self.maximumMisses
+  }
+
+  /// The controller has resolved an address. True: nobody knew that it can.
+  mutating func proved() -> Bool {
+    defer { isProven = true }
+    return !isProven
   }
 
   /// Whose key own private addresses are made with; nil: they are not private.

@@ -22,6 +22,9 @@ extension HCI {
       }
     }
 
+    /// Whether it is the identity of a device whose private address the controller has resolved.
+    package var isResolvedIdentity: Bool { type == 2 || type == 3 }
+
     init(from reader: inout ByteReader) throws(DecodingError) {
       self.init(type: try reader.uint8(), value: try reader.addressValue())
     }
