@@ -97,10 +97,14 @@ class BumbleAir:
         air.endpoint = f"{host}:{port}"
         return air
 
-    async def stop(self) -> None:
-        self.server.close()
+    def let_go(self) -> None:
+        """Hangs up on all hosts; they may come back."""
         for connection in list(self.connections):
             connection.close()
+
+    async def stop(self) -> None:
+        self.server.close()
+        self.let_go()
         await self.server.wait_closed()
 
 
