@@ -30,15 +30,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that wants `air` runs over each air; one that wants `foreign_air`, over those that are not ours."""
+    """A test that wants `air` runs over each air."""
+    if "air" not in metafunc.fixturenames:
+        return
+    exempt = {mark.kwargs["air"] for mark in metafunc.definition.iter_markers("not_over")}
+    if metafunc.config.getoption("--doubt"):
+        exempt = set()
     chosen = metafunc.config.getoption("--air") or AIRS
-    for fixture, names in (("air", AIRS), ("foreign_air", AIRS[1:])):
-        if fixture in metafunc.fixturenames:
-            exempt = {mark.kwargs["air"] for mark in metafunc.definition.iter_markers("not_over")}
-            if metafunc.config.getoption("--doubt"):
-                exempt = set()
-            metafunc.parametrize(
-                fixture, [name for name in names if name in chosen and name not in exempt], indirect=True)
+    metafunc.parametrize("air", [name for name in AIRS if name in chosen and name not in exempt], indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `ble` among the chosen airs, tests that are about it alone don't run."""
+    if "ble" in (config.getoption("--air") or AIRS):
+        return
+    left = [item for item in items if "serve" in item.fixturenames]
+    items[:] = [item for item in items if item not in left]
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -81,11 +89,17 @@ async def air(request: pytest.FixtureRequest, captures):
 
 
 @pytest_asyncio.fixture
-async def foreign_air(request: pytest.FixtureRequest, captures):
-    """A running air that is not this project's."""
-    running = await start_air(request.param, captures)
-    yield running
-    await running.stop()
+async def serve(captures):
+    """Starts `ble air` with options of the test's own: `await serve("--speed", "max")`."""
+    running: list[airs.BleAir] = []
+
+    async def start_one(*options: object) -> airs.BleAir:
+        running.append(await airs.BleAir.start(captures("pcapng"), *options))
+        return running[-1]
+
+    yield start_one
+    for one in running:
+        await one.stop()
 
 
 async def start_air(name: str, captures: Callable[[str], Path]) -> Air:
@@ -96,14 +110,15 @@ async def start_air(name: str, captures: Callable[[str], Path]) -> Air:
 
 @pytest_asyncio.fixture
 async def host(request: pytest.FixtureRequest, captures):
-    """Makes a device of Bumble's on this test's air: `await host("name", …)`, with what `Host.open` takes."""
-    air = request.getfixturevalue("air" if "air" in request.fixturenames else "foreign_air")
+    """Makes a device of Bumble's: `await host("name", …)`, with what `Host.open` takes. It is on the test's air, or at `endpoint`."""
+    air = request.getfixturevalue("air") if "air" in request.fixturenames else None
     hosts: list[Host] = []
     numbers = itertools.count(1)
 
     async def open_host(name: str, **options) -> Host:
         options = {"address": f"F0:F1:F2:F3:F4:{next(numbers):02X}", **options}
-        hosts.append(await Host.open(air.endpoint, name, snoop=captures(f"{name}.btsnoop"), **options))
+        endpoint = options.pop("endpoint", None) or air.endpoint
+        hosts.append(await Host.open(endpoint, name, snoop=captures(f"{name}.btsnoop"), **options))
         return hosts[-1]
 
     yield open_host
@@ -114,7 +129,7 @@ async def host(request: pytest.FixtureRequest, captures):
 @pytest_asyncio.fixture
 async def start(request: pytest.FixtureRequest) -> Callable[..., Awaitable[Program]]:
     """Starts a program of the package on a controller of this test's air: `await start("name", …)`."""
-    air = request.getfixturevalue("air" if "air" in request.fixturenames else "foreign_air")
+    air = request.getfixturevalue("air")
     running: list[Program] = []
 
     async def start_program(name: str, *arguments: object, **environment: str) -> Program:

@@ -7,6 +7,7 @@ that a test that fails over `BleAir` alone is known to be a right one; and our h
 import asyncio
 import itertools
 import socket
+import tempfile
 from pathlib import Path
 from typing import Protocol
 
@@ -37,24 +38,35 @@ class BleAir:
 
     name = "ble"
 
-    def __init__(self, program: Program, endpoint: str) -> None:
-        self.program, self.endpoint = program, endpoint
+    def __init__(self, program: Program, endpoint: str, folder: tempfile.TemporaryDirectory) -> None:
+        self.program, self.endpoint, self.folder = program, endpoint, folder
 
     @classmethod
     async def start(cls, capture: Path | None = None, *options: object) -> "BleAir":
-        endpoint = f"127.0.0.1:{free_port()}"
-        capturing = ["--capture", capture] if capture else []
+        # A socket's path has to be short.
+        folder = tempfile.TemporaryDirectory(prefix="ble-air-")
+        capturing = ["--capture", capture, "--capture-decrypted"] if capture else []
         program = await Program.start(
-            programs.built("ble"), "air", "--hci", f"tcp:{endpoint}", *capturing, *options, name="ble air")
+            programs.built("ble"), "air", "--hci", "tcp:127.0.0.1:0", "--control", f"{folder.name}/control", *capturing,
+            *options, name="ble air")  # fmt: skip
         try:
-            await program.line(r"tcp:|listening|serving")
+            endpoint = (await program.line(r"^hosts join at tcp:(\S+)$"))[1]
         except AssertionError:
             await program.stop()
+            folder.cleanup()
             raise
-        return cls(program, endpoint)
+        return cls(program, endpoint, folder)
+
+    async def ask(self, *verb: object) -> str:
+        """What `ble air VERB` says."""
+        asking = await Program.start(
+            programs.built("ble"), "air", *verb, "--control", f"{self.folder.name}/control", name=f"ble air {verb[0]}")
+        assert await asking.exit() == 0, asking.problems.all
+        return "\n".join(filter(None, asking.output.all))
 
     async def stop(self) -> None:
         await self.program.stop()
+        self.folder.cleanup()
 
 
 class RootCanal:

@@ -25,7 +25,8 @@ class PromptSource(StreamPacketSource):
         self.socket = transport.get_extra_info("socket")
 
     def data_received(self, data: bytes) -> None:
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+        if self.socket.family != socket.AF_UNIX:
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
         super().data_received(data)
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -33,8 +34,13 @@ class PromptSource(StreamPacketSource):
 
 
 async def open_connection(endpoint: str) -> Transport:
-    address, port = endpoint.rsplit(":", 1)
-    connection, source = await asyncio.get_running_loop().create_connection(PromptSource, address, int(port))
+    """To HOST:PORT or the path of a Unix socket."""
+    loop = asyncio.get_running_loop()
+    if endpoint.startswith("/"):
+        connection, source = await loop.create_unix_connection(PromptSource, endpoint)
+    else:
+        address, port = endpoint.rsplit(":", 1)
+        connection, source = await loop.create_connection(PromptSource, address, int(port))
     return Transport(source, StreamPacketSink(connection))
 
 
