@@ -48,8 +48,10 @@ let package = Package(
       name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
       swiftSettings: settings),
     .target(name: "BluetoothCapture", dependencies: ["BluetoothWire"], swiftSettings: settings),
+    .target(name: "CBluetoothTransport"),
     .target(
-      name: "BluetoothTransport", dependencies: ["BluetoothWire", logging] + nio, swiftSettings: settings),
+      name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque] + nio,
+      swiftSettings: settings),
     // Floor 3
     .target(name: "BluetoothHost", dependencies: ["BluetoothCrypto", "BluetoothWire", deque], swiftSettings: settings),
     // Floor 4
@@ -136,7 +138,7 @@ let package = Package(
       path: "Tests/BondWriter", swiftSettings: settings),
     .testTarget(
       name: "BluetoothServerTests",
-      dependencies: ["BluetoothServer", "BluetoothHost", "BluetoothCrypto", "BluetoothWire"],
+      dependencies: ["BluetoothServer", "BluetoothTransport", "BluetoothHost", "BluetoothCrypto", "BluetoothWire"] + nio,
       swiftSettings: settings),
     .testTarget(
       name: "CoreBluetoothTests", dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothServer", "BluetoothWire"],

@@ -17,6 +17,7 @@ package struct Host {
 
   var power = Power.off
   var wantsPower = false
+  var transport = TransportStanding.ready
   var recovery = Recovery()
   /// How many commands in a row got no answer.
   var unansweredCommands = 0
@@ -82,7 +83,7 @@ package struct Host {
       }
       switch power {
       case .stopping(let until?), .pausing(let until): result = earliest(result, until)
-      case .off, .stopping(nil), .starting, .on, .failed: break
+      case .off, .stopping(nil), .starting, .on, .failed, .unreachable: break
       }
       for index in allLinks.indices { result = earliest(result, allLinks[index].deadline) }
       return result

@@ -12,6 +12,8 @@ extension Host {
     case on
     /// The controller is of no use.
     case failed
+    /// There is no way to the controller now.
+    case unreachable
   }
 
   /// How long peers may take to confirm that their links end when the host is switched off.
@@ -29,7 +31,7 @@ extension Host {
     wantsPower = on
     switch power {
     case .off, .failed: if on { start() } else { power = .off }
-    case .starting, .pausing: if !on { becomeOff() }
+    case .starting, .pausing, .unreachable: if !on { becomeOff() }
     case .on: if !on { shutDown(at: now) }
     case .stopping: break
     }
@@ -37,9 +39,10 @@ extension Host {
   }
 
   /// Starts up a controller of which nothing is known.
-  private mutating func start() {
+  mutating func start() {
     recovery = Recovery()
     controller = ControllerFacts()
+    guard transport == .ready else { return becomeUnreachable() }
     events.append(.powerChanged(.starting))
     resetController()
   }
@@ -141,7 +144,7 @@ extension Host {
     switch power {
     case .stopping(let until?): if until <= now { resetAtOnce() }
     case .pausing(let until): if until <= now { resetController() }
-    case .off, .stopping(nil), .starting, .on, .failed: break
+    case .off, .stopping(nil), .starting, .on, .failed, .unreachable: break
     }
     switch commands.timeReached(now) {
     case .unanswered(let entry)?: unanswered(entry, at: now)
@@ -172,15 +175,23 @@ extension Host {
     switch power {
     case .on: break
     case .starting(let startup):
-      if case .hardwareError = trouble, startup.isResetting { return }
+      // What was on its way when the reset began.
+      if startup.isResetting, trouble.isOfTheMoment { return }
       events.append(.trouble(trouble))
       return tryAgain(at: now)
     case .stopping:
       events.append(.trouble(trouble))
       return shutdownEnded()
-    case .off, .failed, .pausing: return
+    case .off, .failed, .pausing, .unreachable: return
     }
     events.append(.trouble(trouble))
+    endEverything(unanswered: unanswered, at: now)
+    events.append(.powerChanged(.starting))
+    tryAgain(at: now)
+  }
+
+  /// Those above are told that all they have is gone.
+  mutating func endEverything(unanswered: CommandQueue.Entry? = nil, at now: Instant) {
     var next = unanswered ?? commands.popFirst()
     while let entry = next {
       if case .readRSSI(let handle) = entry.purpose {
@@ -200,8 +211,6 @@ extension Host {
     if advertiser.isAwaited { events.append(.advertisingStarted(.commandTimeout)) }
     forgetWishes()
     forgetLinks()
-    events.append(.powerChanged(.starting))
-    tryAgain(at: now)
   }
 
   private mutating func forgetWishes() {
@@ -213,7 +222,7 @@ extension Host {
     initiator = Initiator(acceptListSize: controller.acceptListSize)
   }
 
-  private mutating func forgetLinks() {
+  mutating func forgetLinks() {
     for link in allLinks {
       keepCounters(of: link)
       keepClient(of: link)

@@ -37,6 +37,8 @@ package enum PowerState: Hashable, Sendable {
   case off
   case starting
   case on
+  /// There is no way to the controller now; it starts when there is one again.
+  case unreachable
   /// There is no controller, or it has no Low Energy.
   case unsupported
 }

@@ -11,6 +11,8 @@ package enum HostTrouble: Hashable, Sendable {
   case noCommandsTaken
   /// It has reported Hardware Error, with a code of its maker's.
   case hardwareError(UInt8)
+  /// Something was lost or added on the way from it, and nothing says where its packets begin.
+  case synchronizationLost
   /// Data was lost because the controller had no room for it: it has fewer buffers than it told.
   case dataBufferOverflow
   /// The end of a link was asked for and never told; the host has forgotten it.
@@ -31,6 +33,7 @@ extension HostTrouble: CustomStringConvertible {
     case .unknownCommand(let opcode): "The controller does not know \(opcode), which it claims."
     case .noCommandsTaken: "The controller has taken no command for \(Self.text(CommandQueue.timeout))."
     case .hardwareError(let code): "The controller reports Hardware Error 0x\(code.hexadecimal)."
+    case .synchronizationLost: "What comes from the controller makes no packets any more."
     case .dataBufferOverflow: "The controller has lost data: it has fewer buffers than it says."
     case .linkNotEnded(let handle): "The controller has not told the end of connection \(handle): taken to be gone."
     case .resetting(let attempt, let attempts, let pause):
@@ -46,4 +49,12 @@ extension HostTrouble: CustomStringConvertible {
 
   /// Whether a user has lost something by it for good.
   package var isFatal: Bool { self == .givenUp }
+
+  /// Whether what was on its way when a reset began may be the cause.
+  var isOfTheMoment: Bool {
+    switch self {
+    case .hardwareError, .synchronizationLost: true
+    default: false
+    }
+  }
 }

@@ -1,3 +1,6 @@
+import BluetoothTransport
+import NIOConcurrencyHelpers
+
 /// What can be given to a manager instead of a specifier: something that has an adapter.
 package protocol AdapterSource: AnyObject {
   var adapter: any Adapter { get }
@@ -12,10 +15,13 @@ package struct AdapterError: Error, Hashable, Sendable, CustomStringConvertible 
 /// The adapters of this process, by specifier.
 package enum AdapterRegistry {
   /// What specifiers look like, for messages.
-  package static let forms = "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N, server:PATH"
+  package static let forms = "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N"
 
   /// Begins to run when a manager first asks for it.
   private static let ownDevice = RealTimeDevice(name: "virtual")
+
+  /// Those with a transport; they look for their controllers as long as the process lives.
+  private static let transportAdapters = NIOLockedValueBox<[TransportSpecifier: TransportAdapter]>([:])
 
   /// The adapter that `specifier` names; the same one for the same specifier.
   package static func adapter(for specifier: String) -> Result<any Adapter, AdapterError> {
@@ -23,14 +29,31 @@ package enum AdapterRegistry {
     switch scheme {
     case "virtual" where specifier == "virtual":
       return .success(ownDevice.adapter)
-    case "tcp", "unix", "serial", "hci", "server":
+    case "server":
       return .failure(
         AdapterError(
-          description: "the adapter \"\(specifier)\" needs a transport that this version does not have yet; use virtual"
-        ))
+          description: "the adapter \"\(specifier)\" needs a daemon that this version does not have yet; without it one"
+            + " process at a time can use an adapter, named as one of: \(forms)"))
+    case _ where TransportSpecifier.schemes.contains(String(scheme)):
+      return transportAdapter(for: specifier)
     default:
       return .failure(
         AdapterError(description: "there is no adapter \"\(specifier)\"; right would be one of: \(forms)"))
+    }
+  }
+
+  private static func transportAdapter(for text: String) -> Result<any Adapter, AdapterError> {
+    do throws(TransportSpecifier.Problem) {
+      let specifier = try TransportSpecifier(text)
+      return .success(
+        transportAdapters.withLockedValue { adapters in
+          if let adapter = adapters[specifier] { return adapter }
+          let adapter = TransportAdapter(specifier)
+          adapters[specifier] = adapter
+          return adapter
+        })
+    } catch {
+      return .failure(AdapterError(description: "the adapter \"\(text)\" can't be: \(error)"))
     }
   }
 }

@@ -12,6 +12,9 @@ enum ServiceLog {
     if trouble.isFatal { logger.error(line) } else { logger.warning(line) }
   }
 
-  /// One line for what is wrong with the bonds of the device with this name.
+  /// One line for what has become well again.
+  static func tell(_ line: String, of device: String) { logger.notice("\(device): \(line)") }
+
+  /// One line for what is wrong with the device with this name, or with its bonds.
   static func note(_ line: String, of device: String) { logger.warning("\(device): \(line)") }
 }

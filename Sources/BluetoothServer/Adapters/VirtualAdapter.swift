@@ -35,10 +35,7 @@ package final class VirtualAdapter: Adapter, Sendable {
     self.epoch = epoch
     let (mailbox, directory) = (mailbox, directory)
     // Until the device is awake: what its user has said in a run before.
-    if let app = configuration.app {
-      let isAllowed = try? configuration.bonds.access(of: app)
-      directory.access = isAllowed.map { $0 ? .allowed : .denied } ?? .undetermined
-    }
+    if configuration.app != nil { directory.access = configuration.service.knownAccess }
     radio = world.addDevice(radio: configuration.radio) { engine, radio in
       let recipe = VirtualDevice.Recipe(
         configuration: configuration, generator: engine.generator.split("device " + configuration.name),

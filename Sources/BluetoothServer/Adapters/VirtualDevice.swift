@@ -229,28 +229,7 @@ extension VirtualDevice.Recipe {
       configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool)
   }
 
-  /// The device is who it was. If that can't be read, no peer will know it again, and the log says so.
-  private func recallIdentity(_ host: inout HostConfiguration) {
-    var chance = host.keyGenerator(else: generator.split("identity"))
-    do throws(BondStoreError) {
-      let secrets = try configuration.bonds.secrets { AdapterSecrets.make(needsAddress: true, using: &chance) }
-      host.address = secrets.identity
-      host.identityKey = secrets.identityKey
-    } catch {
-      ServiceLog.note("it is another device to its peers: \(error)", of: configuration.name)
-    }
-  }
-
   fileprivate func makeService() -> Service {
-    var hostConfiguration = configuration.host
-    hostConfiguration.pairing.ioCapability = configuration.prompts.ioCapability
-    hostConfiguration.pairing.asksForAuthentication = true
-    hostConfiguration.pairing.isBonding = configuration.profile.alwaysBonds
-    if configuration.hasLastingIdentity { recallIdentity(&hostConfiguration) }
-    let host = Host(configuration: hostConfiguration, random: generator.split("host"), pool: pool)
-    return Service(
-      host: host, mailbox: mailbox, directory: directory, random: generator.split("service"),
-      identityKey: configuration.hasLastingIdentity ? hostConfiguration.identityKey : nil,
-      prompts: configuration.prompts, bonds: configuration.bonds, app: configuration.app)
+    configuration.service.makeService(generator: generator, pool: pool, mailbox: mailbox, directory: directory)
   }
 }

@@ -36,6 +36,17 @@ package struct VirtualDeviceConfiguration: Sendable {
     host = HostConfiguration(deviceName: name)
   }
 
+  /// What stands above its controller.
+  var service: ServiceConfiguration {
+    var result = ServiceConfiguration(name: name, host: host)
+    result.profile = profile
+    result.prompts = prompts
+    result.bonds = bonds
+    result.app = app
+    result.hasLastingIdentity = hasLastingIdentity
+    return result
+  }
+
   /// - Parameter generator: the device's share of the world's chance.
   package func controller(random generator: SplitGenerator) -> ControllerConfiguration {
     var addresses = generator.split("address")

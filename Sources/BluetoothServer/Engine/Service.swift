@@ -110,6 +110,18 @@ package struct Service: ~Copyable {
     takeHostEvents(at: now)
   }
 
+  /// The way to the controller is there, or not: all that apps do ends when it goes, and begins anew when it is back.
+  package mutating func setTransport(_ standing: TransportStanding, at now: Instant) {
+    host.setTransport(standing, at: now)
+    takeHostEvents(at: now)
+  }
+
+  /// It is not known any more where the controller's packets begin.
+  package mutating func synchronizationLost(at now: Instant) {
+    host.synchronizationLost(at: now)
+    takeHostEvents(at: now)
+  }
+
   /// Takes in what sessions have sent since the last call; `note` is told each item before it is obeyed.
   package mutating func drainMailbox(at now: Instant, _ note: (Mail) -> Void = { _ in }) {
     if desk.hasOpenQuestions {
@@ -200,6 +212,7 @@ package struct Service: ~Copyable {
     // From off it is a state between two; from on it is news.
     case .starting: if state == .poweredOn { become(.resetting, at: now) }
     case .on: become(.poweredOn, at: now)
+    case .unreachable: become(.resetting, at: now)
     case .off:
       become(.poweredOff, at: now)
       for record in bonds.all { keepDatabases(of: record.identity, at: now) }

@@ -42,18 +42,21 @@ package final class AutomaticPrompts: Prompts {
   }
 
   package let ioCapability: SMP.IOCapability
+  package let isUser: Bool
   private let policy: Policy
   private let note: @Sendable (String) -> Void
 
   /// - Parameters:
   ///   - ioCapability: what the peer is told; without any, nothing but `allow` is asked.
+  ///   - isUser: it stands for somebody who has said it: what it says of an app is kept.
   ///   - note: is told a line about each thing that is refused.
   package init(
-    _ policy: Policy = .refuse, ioCapability: SMP.IOCapability = .noInputNoOutput,
+    _ policy: Policy = .refuse, ioCapability: SMP.IOCapability = .noInputNoOutput, isUser: Bool = true,
     note: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.policy = policy
     self.ioCapability = ioCapability
+    self.isUser = isUser
     self.note = note
   }
 

@@ -53,6 +53,9 @@ package protocol Prompts: AnyObject, Sendable {
   /// What the user can see and type, as pairing tells it to the peer · Vol 3, Part H, 2.3.2. It never changes.
   var ioCapability: SMP.IOCapability { get }
 
+  /// Somebody answers, and not a rule or nobody at all: what is said of an app counts from one run to the next.
+  var isUser: Bool { get }
+
   /// Asks. Several questions may be open at a time, those of one pairing never.
   ///
   /// `show` wants no answer and stays until it is withdrawn; `no` to it ends the pairing. All others end with the first
@@ -68,6 +71,8 @@ package protocol Prompts: AnyObject, Sendable {
 }
 
 extension Prompts {
+  package var isUser: Bool { true }
+
   package func keypress(_ notification: SMP.KeypressNotification, for id: PromptID) {}
 }
 

@@ -36,6 +36,9 @@ package struct PromptDesk {
   /// What the user can see and type.
   package var ioCapability: SMP.IOCapability { prompts.ioCapability }
 
+  /// Whether what is said of an app is kept.
+  package var isUser: Bool { prompts.isUser }
+
   /// Whether anything is asked: without that, nothing can be answered.
   package var hasOpenQuestions: Bool { !open.isEmpty }
 

@@ -31,6 +31,8 @@ package final class TerminalPrompts: Prompts {
     ioCapability = terminal == nil ? .noInputNoOutput : .keyboardDisplay
   }
 
+  package var isUser: Bool { terminal?.isInForeground ?? false }
+
   package func ask(_ prompt: Prompt, reply: PromptReply) {
     guard let terminal, terminal.isInForeground else {
       let line = "Bluetooth: no terminal to ask at: refused \(prompt.question.summary). \(PromptsSetting.hint)\n"
@@ -120,8 +122,8 @@ package enum PromptsSetting: String, CaseIterable, Sendable {
   package func makePrompts() -> any Prompts {
     switch self {
     case .terminal: TerminalPrompts()
-    case .accept: AutomaticPrompts(.accept)
-    case .refuse: AutomaticPrompts(.refuse)
+    case .accept: AutomaticPrompts(.accept, isUser: false)
+    case .refuse: AutomaticPrompts(.refuse, isUser: false)
     }
   }
 }

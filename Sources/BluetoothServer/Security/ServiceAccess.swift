@@ -83,7 +83,7 @@ extension Service {
     let isAllowed = answer.answer == .yes
     questions.access = isAllowed ? .allowed : .denied
     directory.access = access
-    bonds.keepAccess(isAllowed, of: app)
+    if desk.isUser { bonds.keepAccess(isAllowed, of: app) }
     tellState(after: before)
     askForApps(at: now)
     return true

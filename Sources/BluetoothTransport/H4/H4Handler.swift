@@ -1,8 +1,11 @@
 import BluetoothWire
+import DequeModule
 import NIOCore
 
 /// Who is at one end of an H4 link. Everything is told on the link's event loop.
 package protocol H4Receiver: AnyObject {
+  /// The link is there: packets may be sent.
+  func opened(_ link: H4Handler)
   /// A whole packet has come. What is sent meanwhile goes out with the next `flush`.
   func receive(_ packet: HCI.Packet, on link: H4Handler)
   /// It is not known any more where packets begin; the next one is that of a Reset · Vol 4, Part A, 4.
@@ -16,6 +19,7 @@ package protocol H4Receiver: AnyObject {
 }
 
 extension H4Receiver {
+  package func opened(_ link: H4Handler) {}
   package func writabilityChanged(on link: H4Handler) {}
 }
 
@@ -53,6 +57,9 @@ package final class H4Handler: ChannelInboundHandler {
   private var decoder: H4Decoder
   private var context: ChannelHandlerContext?
   private var pending = ByteBuffer()
+  /// Packets behind one that the system has not taken yet; of `Writing.packets` only.
+  private var waiting: Deque<ByteBuffer> = []
+  private var isWriting = false
   private var failure: String?
 
   /// A link that has much to say keeps no more memory than this for it once it has been said.
@@ -96,8 +103,23 @@ package final class H4Handler: ChannelInboundHandler {
   package func flush() {
     guard let context, pending.readableBytes > 0 else { return }
     let octets = pending
-    context.writeAndFlush(wrapOutboundOut(octets), promise: nil)
+    switch writing {
+    case .stream: context.writeAndFlush(wrapOutboundOut(octets), promise: nil)
+    case .packets: write(octets, context)
+    }
     if pending.capacity > Self.keptCapacity { pending = ByteBuffer() } else { pending.clear() }
+  }
+
+  /// Two packets that wait in the channel would leave it in one write.
+  private func write(_ packet: ByteBuffer, _ context: ChannelHandlerContext) {
+    guard !isWriting else { return waiting.append(packet) }
+    isWriting = true
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.assumeIsolated().whenComplete { [self] _ in
+      isWriting = false
+      if let context = self.context, let next = waiting.popFirst() { write(next, context) }
+    }
+    context.writeAndFlush(wrapOutboundOut(packet), promise: promise)
   }
 
   /// Ends the link; the receiver is told.
@@ -113,7 +135,17 @@ package final class H4Handler: ChannelInboundHandler {
 
   // MARK: ChannelInboundHandler
 
-  package func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  package func handlerAdded(context: ChannelHandlerContext) {
+    if context.channel.isActive { open(context) }
+  }
+
+  package func channelActive(context: ChannelHandlerContext) { open(context) }
+
+  private func open(_ context: ChannelHandlerContext) {
+    guard self.context == nil else { return }
+    self.context = context
+    receiver.opened(self)
+  }
 
   package func handlerRemoved(context: ChannelHandlerContext) { end() }
 
@@ -139,7 +171,7 @@ package final class H4Handler: ChannelInboundHandler {
   }
 
   package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    failure = (error as? IOError).map { "\($0)" } ?? "\(error)"
+    failure = TransportError.text(error)
     context.close(promise: nil)
   }
 
@@ -149,6 +181,7 @@ package final class H4Handler: ChannelInboundHandler {
     guard context != nil else { return }
     context = nil
     pending = ByteBuffer()
+    waiting = []
     receiver.closed(H4Ending(reason: failure, cut: decoder.keptCount), on: self)
   }
 }

@@ -19,6 +19,14 @@ struct SystemFiles: FileSystem {
   /// The value of an environment variable.
   static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
+  /// What this machine is called.
+  static var machineName: String? {
+    var name = [CChar](repeating: 0, count: 256)
+    let isKnown = gethostname(&name, name.count - 1) == 0
+    let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return isKnown && !text.isEmpty ? text : nil
+  }
+
   private func failure(_ operation: FileError.Operation, _ path: String) -> FileError {
     let code = errno
     return FileError(operation, path, code: code, reason: String(cString: strerror(code)))

@@ -1,0 +1,67 @@
+import NIOCore
+import NIOPosix
+
+/// Where hosts, or controllers, connect from elsewhere: each connection is an H4 link of its own.
+package final class H4Listener: Sendable {
+  /// Where it listens, with the port that the system has chosen if 0 was asked for.
+  package let specifier: TransportSpecifier
+  private let channel: any Channel
+  private let file: UnixSocketFile?
+
+  private init(_ specifier: TransportSpecifier, channel: any Channel, file: UnixSocketFile?) {
+    self.specifier = specifier
+    self.channel = channel
+    self.file = file
+  }
+
+  /// How many octets of a connection are read at a time: there may be a thousand of them.
+  private static let receiveCapacity = 2_048
+  /// How many connections the system keeps that were not accepted yet.
+  private static let backlog: ChannelOptions.Types.SocketOption.Value = 1_024
+
+  /// Listens. Fails with a `TransportError`.
+  ///
+  /// - Parameters:
+  ///   - specifier: `tcp` or `unix`. A socket's file has mode 0600, takes the place of one at which nobody listens any more,
+  ///     and goes with the listener.
+  ///   - accept: makes the link of a connection, on the connection's event loop.
+  package static func bind(
+    _ specifier: TransportSpecifier, on group: any EventLoopGroup, accept: @escaping @Sendable () -> H4Handler
+  ) -> EventLoopFuture<H4Listener> {
+    let bootstrap = ServerBootstrap(group: group).serverChannelOption(.backlog, value: Int32(backlog))
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: receiveCapacity))
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(accept()) }
+      }
+    switch specifier {
+    case .tcp(let host, let port):
+      return bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .bind(host: host, port: port)
+        .map { H4Listener(.tcp(host: host, port: $0.localAddress?.port ?? port), channel: $0, file: nil) }
+        .flatMapErrorThrowing { throw TransportError(TransportError.text($0)) }
+    case .unix(let path):
+      do throws(TransportError) {
+        let file = try UnixSocketFile(path: path)
+        return bootstrap.withBoundSocket(file.descriptor)
+          .map { H4Listener(specifier, channel: $0, file: file) }
+          .flatMapErrorThrowing {
+            file.remove()
+            throw TransportError(TransportError.text($0))
+          }
+      } catch {
+        return group.any().makeFailedFuture(error)
+      }
+    case .serial, .hci:
+      return group.any().makeFailedFuture(TransportError("nobody can listen there: right would be tcp or unix"))
+    }
+  }
+
+  /// Takes no more connections; those that there are stay.
+  package func close() -> EventLoopFuture<Void> {
+    file?.remove()
+    return channel.close().flatMapErrorThrowing { error in
+      guard case ChannelError.alreadyClosed = error else { throw error }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import CBluetoothTransport
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Serial lines · Vol 4, Part A: 8 data bits, no parity, 1 stop bit, flow control by RTS and CTS.
+enum SerialLine {
+  /// How far off the rate may be that the hardware makes of the one it was asked for, in thousandths.
+  private static let toleratedDeviation = 30
+
+  static func open(_ device: String, baud: Int) throws(TransportError) -> CInt {
+    let descriptor = systemOpen(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { throw TransportError(opening: device, code: errno) }
+    var actual: UInt32 = 0
+    let code = bluetooth_serial_line_prepare(descriptor, UInt32(truncatingIfNeeded: baud), &actual)
+    guard code == 0 else {
+      close(descriptor)
+      throw TransportError(preparing: device, baud: baud, code: code)
+    }
+    guard abs(Int(actual) - baud) * 1_000 <= baud * toleratedDeviation else {
+      close(descriptor)
+      throw TransportError("\(device) has no \(baud) baud; the nearest that it has is \(actual)")
+    }
+    return descriptor
+  }
+
+  static func close(_ descriptor: CInt) { _ = systemClose(descriptor) }
+}
+
+extension TransportError {
+  fileprivate init(opening device: String, code: CInt) {
+    switch code {
+    case ENOENT, ENXIO, ENODEV: self.init("there is no device \(device)")
+    case EACCES, EPERM:
+      self.init(
+        "\(device) may not be opened: its group is often dialout, as in `sudo usermod -aG dialout $USER`, after which"
+          + " to log in anew")
+    case EBUSY: self.init("\(device) is used by another program")
+    default: self.init("\(device) can't be opened: \(Self.reason(code))")
+    }
+  }
+
+  fileprivate init(preparing device: String, baud: Int, code: CInt) {
+    switch code {
+    case ENOTTY: self.init("\(device) is not a serial line")
+    case EINVAL: self.init("\(device) has no \(baud) baud")
+    default: self.init("\(device) can't be set to \(baud) baud: \(Self.reason(code))")
+    }
+  }
+}
+
+private func systemOpen(_ path: String, _ flags: CInt) -> CInt { open(path, flags) }
+private func systemClose(_ descriptor: CInt) -> CInt { close(descriptor) }

@@ -1,0 +1,104 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Ways to controllers.
+package enum Transport {
+  /// How many octets are read at a time. More than the longest packet: what is read of an adapter of the kernel's is a whole
+  /// one, and its end would be lost.
+  private static let receiveCapacity = 16_384
+
+  private static let connectTime = TimeAmount.seconds(10)
+
+  /// A controller that has vanished without a word is noticed after these 25 s, although nothing is sent to it.
+  private enum KeepAlive {
+    static let idle: ChannelOptions.Types.SocketOption.Value = 10
+    static let interval: ChannelOptions.Types.SocketOption.Value = 5
+    static let count: ChannelOptions.Types.SocketOption.Value = 3
+  }
+
+  /// Connects to the controller that `specifier` names, and puts `link` at this end. Nothing arrives before the future
+  /// has succeeded; it fails with a `TransportError`.
+  ///
+  /// To be called on `loop`, to which `link` belongs from then on.
+  package static func connect(
+    _ specifier: TransportSpecifier, with link: H4Handler, on loop: any EventLoop
+  ) -> EventLoopFuture<Void> {
+    let bound = NIOLoopBound(link, eventLoop: loop)
+    let channel: EventLoopFuture<any Channel>
+    switch specifier {
+    case .tcp(let host, let port): channel = tcp(on: loop).connect(host: host, port: port)
+    case .unix(let path): channel = client(on: loop).connect(unixDomainSocketPath: path)
+    case .serial(let device, let baud):
+      channel = pipe(on: loop) { () throws(TransportError) in try SerialLine.open(device, baud: baud) }
+    case .hci(let number):
+      channel = pipe(on: loop) { () throws(TransportError) in try UserChannel.open(number) }
+    }
+    return channel.flatMapThrowing { try install(bound.value, on: $0) }
+      .flatMapErrorThrowing { throw TransportError(connectingTo: specifier, $0) }
+  }
+
+  /// The same with a descriptor that is open already, which is closed with the link, or when this fails. To be called on
+  /// `loop`.
+  package static func adopt(
+    _ descriptor: CInt, with link: H4Handler, on loop: any EventLoop
+  ) -> EventLoopFuture<Void> {
+    let bound = NIOLoopBound(link, eventLoop: loop)
+    return pipe(on: loop) { () throws(TransportError) in descriptor }
+      .flatMapThrowing { try install(bound.value, on: $0) }
+  }
+
+  private static func install(_ link: H4Handler, on channel: any Channel) throws {
+    try channel.pipeline.syncOperations.addHandler(link)
+    try channel.syncOptions?.setOption(.autoRead, value: true)
+  }
+
+  private static func client(on loop: any EventLoop) -> ClientBootstrap {
+    // What comes before somebody is there to read it stays where it is.
+    ClientBootstrap(group: loop).channelOption(.autoRead, value: false)
+      .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: receiveCapacity))
+      .connectTimeout(connectTime)
+  }
+
+  private static func tcp(on loop: any EventLoop) -> ClientBootstrap {
+    var bootstrap = client(on: loop).channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelOption(.socketOption(.so_keepalive), value: 1)
+    #if os(Linux)
+      for (name, value) in [
+        (TCP_KEEPIDLE, KeepAlive.idle), (TCP_KEEPINTVL, KeepAlive.interval), (TCP_KEEPCNT, KeepAlive.count),
+      ] {
+        bootstrap = bootstrap.channelOption(.tcpOption(NIOBSDSocket.Option(rawValue: name)), value: value)
+      }
+    #endif
+    return bootstrap
+  }
+
+  private static func pipe(
+    on loop: any EventLoop, open: () throws(TransportError) -> CInt
+  ) -> EventLoopFuture<any Channel> {
+    do throws(TransportError) {
+      let descriptor = try open()
+      return NIOPipeBootstrap(group: loop).channelOption(.autoRead, value: false)
+        .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: receiveCapacity))
+        .takingOwnershipOfDescriptor(inputOutput: descriptor)
+        .flatMapErrorThrowing {
+          SerialLine.close(descriptor)
+          throw $0
+        }
+    } catch {
+      return loop.makeFailedFuture(error)
+    }
+  }
+}
+
+extension TransportSpecifier {
+  /// How packets leave on such a way.
+  package var writing: H4Handler.Writing {
+    if case .hci = self { .packets } else { .stream }
+  }
+}

@@ -1,0 +1,52 @@
+import CBluetoothTransport
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The HCI user channel of Linux: an adapter's packets, which then are nobody else's.
+enum UserChannel {
+  static func open(_ number: Int) throws(TransportError) -> CInt {
+    var step = bluetooth_user_channel_socket
+    let result = bluetooth_user_channel_open(UInt16(truncatingIfNeeded: number), &step)
+    guard result < 0 else { return result }
+    throw refusal(-result, number, isSocket: step == bluetooth_user_channel_socket, program: program)
+  }
+
+  /// Why the channel can't be had, and how to change that.
+  static func refusal(_ code: CInt, _ number: Int, isSocket: Bool, program: String) -> TransportError {
+    switch code {
+    case EAFNOSUPPORT, EPROTONOSUPPORT, ESOCKTNOSUPPORT:
+      TransportError(
+        "this kernel has no Bluetooth: `sudo modprobe bluetooth`, and a container needs the network of its host")
+    case EPERM, EACCES:
+      TransportError(
+        isSocket
+          ? "the system refuses Bluetooth sockets: the container, or the service's settings, have to allow AF_BLUETOOTH"
+          : "CAP_NET_ADMIN is missing: `sudo setcap cap_net_admin+ep \(program)` grants it to this program, or run it as"
+            + " root")
+    case EBUSY, EALREADY, EUSERS:
+      TransportError(
+        "adapter \(number) is in use: `sudo systemctl stop bluetooth` if BlueZ has it, then `sudo hciconfig hci\(number)"
+          + " down`, or `bluetoothctl power off`")
+    case ENODEV, ENXIO: TransportError("there is no adapter \(number): `ls /sys/class/bluetooth` shows those that there are")
+    case rfkill: TransportError("adapter \(number) is switched off: `sudo rfkill unblock bluetooth`")
+    default: TransportError("adapter \(number) can't be opened: \(TransportError.reason(code))")
+    }
+  }
+
+  /// `ERFKILL` of Linux.
+  private static let rfkill: CInt = 132
+
+  /// What is to be granted a capability.
+  private static var program: String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    guard count > 0 else { return CommandLine.arguments.first ?? "PROGRAM" }
+    return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
