@@ -138,7 +138,9 @@ let package = Package(
       path: "Tests/BondWriter", swiftSettings: settings),
     .testTarget(
       name: "BluetoothServerTests",
-      dependencies: ["BluetoothServer", "BluetoothTransport", "BluetoothHost", "BluetoothCrypto", "BluetoothWire"] + nio,
+      dependencies: [
+        "BluetoothServer", "BluetoothTransport", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks,
+      ] + nio,
       swiftSettings: settings),
     .testTarget(
       name: "CoreBluetoothTests", dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothServer", "BluetoothWire"],

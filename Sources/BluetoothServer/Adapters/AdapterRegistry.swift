@@ -21,7 +21,7 @@ package enum AdapterRegistry {
   private static let ownDevice = RealTimeDevice(name: "virtual")
 
   /// Those with a transport; they look for their controllers as long as the process lives.
-  private static let transportAdapters = NIOLockedValueBox<[TransportSpecifier: TransportAdapter]>([:])
+  private static let transportAdapters = TransportAdapterTable { TransportAdapter($0) }
 
   /// The adapter that `specifier` names; the same one for the same specifier.
   package static func adapter(for specifier: String) -> Result<any Adapter, AdapterError> {
@@ -35,20 +35,28 @@ package enum AdapterRegistry {
           description: "the adapter \"\(specifier)\" needs a daemon that this version does not have yet; without it one"
             + " process at a time can use an adapter, named as one of: \(forms)"))
     case _ where TransportSpecifier.schemes.contains(String(scheme)):
-      return transportAdapter(for: specifier)
+      return transportAdapters.adapter(for: specifier)
     default:
       return .failure(
         AdapterError(description: "there is no adapter \"\(specifier)\"; right would be one of: \(forms)"))
     }
   }
+}
 
-  private static func transportAdapter(for text: String) -> Result<any Adapter, AdapterError> {
+/// Adapters with a transport, by where it leads.
+final class TransportAdapterTable: Sendable {
+  private let make: @Sendable (TransportSpecifier) -> TransportAdapter
+  private let adapters = NIOLockedValueBox<[TransportSpecifier: TransportAdapter]>([:])
+
+  init(make: @escaping @Sendable (TransportSpecifier) -> TransportAdapter) { self.make = make }
+
+  func adapter(for text: String) -> Result<any Adapter, AdapterError> {
     do throws(TransportSpecifier.Problem) {
       let specifier = try TransportSpecifier(text)
       return .success(
-        transportAdapters.withLockedValue { adapters in
+        adapters.withLockedValue { adapters in
           if let adapter = adapters[specifier] { return adapter }
-          let adapter = TransportAdapter(specifier)
+          let adapter = make(specifier)
           adapters[specifier] = adapter
           return adapter
         })

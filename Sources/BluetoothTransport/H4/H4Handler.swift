@@ -87,6 +87,9 @@ package final class H4Handler: ChannelInboundHandler {
   /// Whether the link is there.
   package var isOpen: Bool { context != nil }
 
+  /// What the link is confined to; nil: it is not there.
+  package var eventLoop: (any EventLoop)? { context?.eventLoop }
+
   // MARK: Sending
 
   /// Sends `packet` with the next `flush`; nothing if the link is gone.
@@ -94,6 +97,11 @@ package final class H4Handler: ChannelInboundHandler {
     guard context != nil else { return }
     pending.writeHCIPacket(packet)
     if writing == .packets { flush() }
+  }
+
+  /// Sends octets that need not be packets with the next `flush`, for tests of who reads them.
+  package func send(octets: [UInt8]) {
+    if context != nil { pending.writeBytes(octets) }
   }
 
   /// Whether something waits for `flush`.

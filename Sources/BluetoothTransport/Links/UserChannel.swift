@@ -33,7 +33,8 @@ enum UserChannel {
       TransportError(
         "adapter \(number) is in use: `sudo systemctl stop bluetooth` if BlueZ has it, then `sudo hciconfig hci\(number)"
           + " down`, or `bluetoothctl power off`")
-    case ENODEV, ENXIO: TransportError("there is no adapter \(number): `ls /sys/class/bluetooth` shows those that there are")
+    case ENODEV, ENXIO:
+      TransportError("there is no adapter \(number): `ls /sys/class/bluetooth` shows those that there are")
     case rfkill: TransportError("adapter \(number) is switched off: `sudo rfkill unblock bluetooth`")
     default: TransportError("adapter \(number) can't be opened: \(TransportError.reason(code))")
     }

@@ -33,8 +33,9 @@ package final class TransportAdapter: Adapter, Sendable {
     }
   }
 
-  package convenience init(_ configuration: ServiceConfiguration, to specifier: TransportSpecifier, on loop: any EventLoop)
-  {
+  package convenience init(
+    _ configuration: ServiceConfiguration, to specifier: TransportSpecifier, on loop: any EventLoop
+  ) {
     self.init(configuration, writing: specifier.writing, on: loop) { link, loop in
       Transport.connect(specifier, with: link, on: loop)
     }

@@ -81,7 +81,7 @@ final class TransportRunner: @unchecked Sendable {
 
   /// Takes in what apps have said, hands over what they are told, and sends what is to be sent in one write.
   func pump() {
-    guard !isPumping else { return isWoken = true }
+    guard !isPumping else { return wakeWhilePumping() }
     if case .ended = way { return }
     isPumping = true
     var rounds = 0
