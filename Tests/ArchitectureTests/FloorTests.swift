@@ -41,6 +41,9 @@ private struct House {
     "Sources/BluetoothRadio/World/WorldMailbox.swift": ["Synchronization"],
     // The time of day, for the dates that apps see.
     "Sources/BluetoothServer/Adapters/WallClock.swift": ["Glibc", "Musl", "Darwin"],
+    // Stand on the event loop that carries their controller's packets.
+    "Sources/BluetoothServer/Adapters/Transport/TransportAdapter.swift": ["NIOCore", "NIOPosix"],
+    "Sources/BluetoothServer/Adapters/Transport/TransportRunner.swift": ["NIOCore"],
     // Keeps bonds on disk.
     "Sources/BluetoothServer/Bonds/Files/SystemFiles.swift": ["Glibc", "Musl", "Darwin"],
     // Reads and writes a terminal, on a thread of its own.
