@@ -72,7 +72,7 @@ async def test_connection_to_extended_advertiser(air, host, secondary):
         parameters(connectable=True, secondary_advertising_phy=secondary), random_address=own,
         advertising_data=long_data("peripheral")))  # fmt: skip
     ended = events_of(advertising, AdvertisingSet.EVENT_TERMINATION)
-    outgoing = await soon(central.device.connect(own))
+    outgoing = await central.connect(own)
     incoming = await peripheral.accept()
     assert (await ended.next())[1][0] == hci.HCI_SUCCESS
     assert incoming.self_address == own == outgoing.peer_address
@@ -119,7 +119,7 @@ async def test_connection_to_directed_advertiser(air, host, kind):
     central, peripheral = await host("central"), await host("peripheral")
     # Who initiates first hears the 1.28 s of the high duty cycle from their beginning.
     await soon(peripheral.device.start_advertising(kind, target=central.device.random_address))
-    outgoing = await soon(central.device.connect(peripheral.device.random_address))
+    outgoing = await central.connect(peripheral.device.random_address)
     assert (await peripheral.accept()).peer_address == central.device.random_address
     assert outgoing.peer_address == peripheral.device.random_address
 
@@ -159,7 +159,7 @@ async def test_periodic_train_is_transferred(air, host):
     peripheral, advertising = await periodic_advertiser(host, data)
     central = await host("central")
     await soon(peripheral.device.start_advertising())
-    outgoing = await soon(central.device.connect(peripheral.device.random_address))
+    outgoing = await central.connect(peripheral.device.random_address)
     incoming = await peripheral.accept()
     await soon(central.device.send_sync_command(
         hci.HCI_LE_Set_Periodic_Advertising_Sync_Transfer_Parameters_Command(outgoing.handle, 2, 0, 100, 0)))

@@ -38,7 +38,7 @@ async def test_private_devices_know_each_other_at_new_addresses(air, host):
     assert first != second
     identity = couple.peripheral.device.static_address
     await soon(couple.peripheral.device.start_advertising())
-    outgoing = await soon(couple.central.device.connect(identity))
+    outgoing = await couple.central.connect(identity)
     incoming = await couple.peripheral.accept()
     assert outgoing.peer_address == identity and outgoing.peer_resolvable_address == second
     assert incoming.peer_address == couple.central.device.static_address
@@ -53,7 +53,7 @@ async def test_controller_resolves_address_of_peer_that_it_connects_to(air, host
     private = await take_new_address(couple.peripheral)
     identity = couple.peripheral.device.static_address
     await soon(couple.peripheral.device.start_advertising())
-    outgoing = await soon(couple.central.device.connect(identity))
+    outgoing = await couple.central.connect(identity)
     assert outgoing.peer_address == identity
     assert outgoing.peer_resolvable_address == private
     await soon(outgoing.encrypt())
@@ -65,7 +65,7 @@ async def test_controller_resolves_address_of_peer_that_connects(air, host):
     couple = await bonded(host, central=PRIVATE, peripheral={"address_resolution_offload": True})
     private = await take_new_address(couple.central)
     await soon(couple.peripheral.device.start_advertising())
-    await soon(couple.central.device.connect(couple.peripheral.device.random_address))
+    await couple.central.connect(couple.peripheral.device.random_address)
     incoming = await couple.peripheral.accept()
     assert incoming.peer_address == couple.central.device.static_address
     assert incoming.peer_resolvable_address == private
@@ -107,13 +107,24 @@ async def test_controller_makes_addresses_and_changes_them_in_time(air, host):
 
 @no_resolving
 async def test_controller_connects_from_an_address_of_its_own_making(air, host):
-    couple = await bonded(host, central={"address_generation_offload": True})
+    couple = await bonded(
+        host, central={"address_generation_offload": True, "address_resolution_offload": True}, peripheral=PRIVATE)
     device = couple.central.device
-    await soon(device.send_sync_command(hci.HCI_LE_Set_Address_Resolution_Enable_Command(address_resolution_enable=1)))
     await soon(couple.peripheral.device.start_advertising())
-    outgoing = await soon(device.connect(
-        couple.peripheral.device.random_address, own_address_type=OwnAddressType.RESOLVABLE_OR_RANDOM))
+    outgoing = await couple.central.connect(
+        couple.peripheral.device.static_address, own_address_type=OwnAddressType.RESOLVABLE_OR_RANDOM)
     incoming = await couple.peripheral.accept()
     assert outgoing.self_resolvable_address == incoming.peer_resolvable_address
     assert outgoing.self_resolvable_address.is_resolvable
     assert incoming.peer_address == device.static_address
+
+
+@no_resolving
+async def test_peer_in_device_privacy_mode_may_use_its_identity_address(air, host):
+    couple = await bonded(host, central={"address_resolution_offload": True})
+    identity = couple.peripheral.device.static_address
+    await soon(couple.central.device.send_sync_command(hci.HCI_LE_Set_Privacy_Mode_Command(
+        peer_identity_address_type=hci.Address.RANDOM_DEVICE_ADDRESS, peer_identity_address=identity, privacy_mode=1)))
+    await soon(couple.peripheral.device.start_advertising())
+    outgoing = await couple.central.connect(identity)
+    assert outgoing.peer_address == identity and outgoing.peer_resolvable_address is None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bumble import core, data_types, hci
 from bumble.core import AdvertisingData
-from bumble.device import Connection, Device, DeviceConfiguration
+from bumble.device import Connection, ConnectionParametersPreferences, Device, DeviceConfiguration
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.snoop import BtSnooper
 from bumble.transport.common import StreamPacketSink, StreamPacketSource, Transport
@@ -90,6 +90,12 @@ class Host:
         await soon(self.device.stop_scanning())
         return advertisement
 
+    async def connect(self, address: hci.Address, **options) -> Connection:
+        """Connects, at the shortest interval there is."""
+        fast = ConnectionParametersPreferences(connection_interval_min=7.5, connection_interval_max=7.5)
+        return await soon(
+            self.device.connect(address, connection_parameters_preferences={hci.Phy.LE_1M: fast}, **options))
+
     async def accept(self) -> Connection:
         """The next connection that somebody else makes."""
         return (await self.connected.next(lambda event: event[1][0].role == hci.Role.PERIPHERAL))[1][0]
@@ -99,7 +105,7 @@ async def connected(central: Host, peripheral: Host, **options) -> tuple[Connect
     """A connection between two hosts, as both see it."""
     await soon(peripheral.device.start_advertising())
     address = peripheral.device.random_address
-    outgoing = await soon(central.device.connect(address, **options))
+    outgoing = await central.connect(address, **options)
     return outgoing, await peripheral.accept()
 
 
