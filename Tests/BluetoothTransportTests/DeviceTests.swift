@@ -1,0 +1,137 @@
+import BluetoothWire
+import Foundation
+import Testing
+
+@testable import BluetoothTransport
+
+/// Serial lines, for which a pseudo terminal stands, and the user channel of Linux, for which a pair of sockets stands that
+/// keep packets apart as it does.
+@Suite(.timeLimit(.minutes(2)))
+struct DeviceTests {
+  /// The two ends of a pseudo terminal: a descriptor, and the name of what stands for the serial line.
+  private func pseudoTerminal() throws -> (descriptor: CInt, device: String) {
+    let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+    try #require(descriptor >= 0)
+    // The C library's functions for this are not shown to Swift: TIOCSPTLCK and TIOCGPTN.
+    var isLocked: CInt = 0
+    var number: CUnsignedInt = 0
+    try #require(ioctl(descriptor, 0x4004_5431, &isLocked) == 0 && ioctl(descriptor, 0x8004_5430, &number) == 0)
+    return (descriptor, "/dev/pts/\(number)")
+  }
+
+  /// What a terminal would make something else of.
+  static let octets = HCI.Packet.acl(
+    HCI.ACLData(
+      handle: HCI.ConnectionHandle(rawValue: 0x0D), boundary: .firstFlushable, payload: ByteSlice(Array(0...255))))
+
+  @Test("Every octet passes a serial line as it is, both ways, at any rate", arguments: [9_600, 115_200, 1_234_567])
+  func serialLine(baud: Int) async throws {
+    let (descriptor, device) = try pseudoTerminal()
+    var host = try await TestLink.connect(to: .serial(device: device, baud: baud))
+    var controller = try await TestLink.adopt(descriptor, .controller)
+    try await host.send([Sample.reset, Self.octets])
+    #expect(await controller.next() == .packet(Sample.reset))
+    #expect(await controller.next() == .packet(Self.octets))
+    try await controller.send([Sample.event, Self.octets])
+    #expect(await host.next() == .packet(Sample.event))
+    #expect(await host.next() == .packet(Self.octets))
+    try await controller.close()
+    guard case .closed? = await host.next() else {
+      Issue.record("the line was unplugged, and nobody was told")
+      return
+    }
+  }
+
+  @Test("A serial line that is in use is refused to another")
+  func serialLineInUse() async throws {
+    let (descriptor, device) = try pseudoTerminal()
+    let first = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
+    // The superuser may open what is in use.
+    if geteuid() != 0 {
+      await #expect(throws: TransportError("\(device) is used by another program")) {
+        _ = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
+      }
+    }
+    try await first.close()
+    close(descriptor)
+  }
+
+  @Test(
+    "What is no serial line is refused with what is wrong",
+    arguments: [
+      ("/dev/null", "/dev/null is not a serial line"), ("/nowhere/tty", "there is no device /nowhere/tty"),
+    ])
+  func noSerialLine(device: String, line: String) async throws {
+    await #expect(throws: TransportError(line)) {
+      _ = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
+    }
+  }
+
+  @Test(
+    "What an adapter of the kernel's lacks is said in one line, with what would help",
+    arguments: [
+      (EAFNOSUPPORT, true, "this kernel has no Bluetooth"), (EPERM, true, "allow AF_BLUETOOTH"),
+      (EPERM, false, "CAP_NET_ADMIN is missing: `sudo setcap cap_net_admin+ep /bin/app`"),
+      (EBUSY, false, "`sudo hciconfig hci3 down`"), (ENODEV, false, "there is no adapter 3"),
+      (132, false, "`sudo rfkill unblock bluetooth`"), (EIO, false, "adapter 3 can't be opened: input/output error"),
+    ])
+  func userChannelRefusals(code: CInt, isSocket: Bool, text: String) {
+    let error = UserChannel.refusal(code, 3, isSocket: isSocket, program: "/bin/app")
+    #expect(error.description.contains(text), "\(error)")
+    #expect(!error.description.contains("\n"))
+    #expect(error.isLasting)
+  }
+
+  @Test("An adapter that nobody has is refused, and it stays so until somebody does something")
+  func noAdapter() async throws {
+    do {
+      _ = try await TestLink.connect(to: .hci(0xFFF0))
+      Issue.record("there is an adapter 65520")
+    } catch let error as TransportError {
+      #expect(error.isLasting)
+    }
+  }
+
+  /// A pair of sockets that keep packets apart.
+  private func packetSockets() throws -> (CInt, CInt) {
+    var ends: [CInt] = [-1, -1]
+    try #require(socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+    return (ends[0], ends[1])
+  }
+
+  @Test("On a user channel each write is one packet, also when the kernel has had no room for a while")
+  func onePacketPerWrite() async throws {
+    let (own, other) = try packetSockets()
+    defer { close(other) }
+    let link = try await TestLink.adopt(own, .host, .packets)
+    let packets = (0..<5_000).map { number in
+      number % 3 == 0 ? Sample.reset : number % 3 == 1 ? Sample.data : Self.octets
+    }
+    try await link.send(packets)
+    var wrong = 0
+    var buffer = [UInt8](repeating: 0, count: 8_192)
+    for packet in packets {
+      let count = recv(other, &buffer, buffer.count, 0)
+      if Array(buffer.prefix(max(0, count))) != Sample.octets([packet]) { wrong += 1 }
+    }
+    #expect(wrong == 0)
+    try await link.close()
+  }
+
+  @Test("On a user channel each packet of the kernel's arrives whole, the longest too, and its end is told")
+  func packetsOfTheKernel() async throws {
+    let (own, other) = try packetSockets()
+    var link = try await TestLink.adopt(own, .host, .packets)
+    let longest = HCI.Packet.acl(
+      HCI.ACLData(
+        handle: HCI.ConnectionHandle(rawValue: 1), boundary: .firstFlushable,
+        payload: ByteSlice([UInt8](repeating: 0x5A, count: 4_096))))
+    for packet in [Sample.event, longest, Sample.event] {
+      let octets = Sample.octets([packet])
+      try #require(send(other, octets, octets.count, 0) == octets.count)
+    }
+    for packet in [Sample.event, longest, Sample.event] { #expect(await link.next() == .packet(packet)) }
+    close(other)
+    #expect(await link.next() == .closed(reason: nil, cut: 0))
+  }
+}

@@ -1,0 +1,151 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothTransport
+
+/// H4 links over the system's sockets.
+@Suite(.timeLimit(.minutes(2)))
+struct LinkTests {
+  static let loopback = TransportSpecifier.tcp(host: "127.0.0.1", port: 0)
+
+  @Test("Packets pass both ways over TCP, in order, whatever they hold")
+  func bothWays() async throws {
+    var listener = try await TestListener(Self.loopback)
+    var link = try await TestLink.connect(to: listener.specifier)
+    var other = try await listener.next()
+    let packets = [Sample.reset, Sample.data, Sample.empty, Sample.reset]
+    try await link.send(packets)
+    var heard: [LinkEnd.Note] = []
+    for _ in 0...packets.count { heard.append(try #require(await other.next())) }
+    #expect(heard == [.opened] + packets.map { .packet($0) })
+    try await link.close()
+    #expect(await link.next() == .closed(reason: nil, cut: 0))
+    #expect(await other.next() == .closed(reason: nil, cut: 0))
+    try await listener.close()
+  }
+
+  @Test("A name is as good as an address")
+  func names() async throws {
+    var listener = try await TestListener(.tcp(host: "localhost", port: 0))
+    let link = try await TestLink.connect(to: listener.specifier)
+    var other = try await listener.next()
+    #expect(await other.next() == .opened)
+    try await link.close()
+    try await listener.close()
+  }
+
+  @Test("H1 A session that ends at any octet tells the packets that were whole, and how much of one was not")
+  func everyCut() async throws {
+    var listener = try await TestListener(Self.loopback)
+    let packets = [Sample.reset, Sample.data, Sample.empty, Sample.reset]
+    let octets = Sample.octets(packets)
+    var ends = [0]
+    for packet in packets { ends.append(ends[ends.count - 1] + packet.encodedCount) }
+    for count in 0...octets.count {
+      let link = try await TestLink.connect(to: listener.specifier)
+      var other = try await listener.next()
+      try await link.send(octets: Array(octets.prefix(count)))
+      try await link.close()
+      var heard: [LinkEnd.Note] = []
+      while let note = await other.next() {
+        heard.append(note)
+        if case .closed = note { break }
+      }
+      let whole = ends.count { $0 <= count } - 1
+      #expect(
+        heard == [.opened] + packets.prefix(whole).map { .packet($0) } + [.closed(reason: nil, cut: count - ends[whole])],
+        "cut after \(count) octets")
+    }
+    try await listener.close()
+  }
+
+  @Test(
+    "H1 What is no packet is told once, and packets go on with the next Reset",
+    arguments: [
+      [0xFF], [0x00, 0x00, 0x00], [0x04, 0x0E, 0x01, 0x00],
+      // Longer than any packet is.
+      [0x02, 0x41, 0x00, 0xFF, 0xFF], [0x02, 0x41, 0x00, 0x01, 0x10, 0x01, 0x03],
+    ] as [[UInt8]])
+  func garbage(octets: [UInt8]) async throws {
+    var listener = try await TestListener(Self.loopback)
+    let link = try await TestLink.connect(to: listener.specifier)
+    var other = try await listener.next()
+    try await link.send([Sample.data])
+    try await link.send(octets: octets)
+    try await link.send([Sample.data, Sample.reset, Sample.data])
+    #expect(await other.next() == .opened)
+    #expect(await other.next() == .packet(Sample.data))
+    #expect(await other.next() == .synchronizationLost)
+    #expect(await other.next() == .packet(Sample.reset))
+    #expect(await other.next() == .packet(Sample.data))
+    try await link.close()
+    try await listener.close()
+  }
+
+  @Test("A link that is closed when it makes no packets ends for the other side, and others stay")
+  func closingAtGarbage() async throws {
+    var listener = try await TestListener(Self.loopback, keepsOpen: false)
+    var bad = try await TestLink.connect(to: listener.specifier)
+    _ = try await listener.next()
+    let good = try await TestLink.connect(to: listener.specifier)
+    var other = try await listener.next()
+    try await bad.send(octets: [0x77])
+    guard case .closed? = await bad.rest().last else {
+      Issue.record("the link with garbage is still there")
+      return
+    }
+    try await good.send([Sample.reset])
+    #expect(await other.next() == .opened)
+    #expect(await other.next() == .packet(Sample.reset))
+    try await good.close()
+    try await listener.close()
+  }
+
+  @Test("Ten thousand packets that are sent at once arrive, and in order")
+  func flood() async throws {
+    var listener = try await TestListener(Self.loopback)
+    let link = try await TestLink.connect(to: listener.specifier)
+    var other = try await listener.next()
+    #expect(await other.next() == .opened)
+    let packets = (0..<10_000).map { number in
+      HCI.Packet.acl(
+        HCI.ACLData(
+          handle: HCI.ConnectionHandle(rawValue: 1), boundary: .firstFlushable,
+          payload: ByteSlice([UInt8(number & 0xFF), UInt8(number >> 8)] + [UInt8](repeating: 0, count: number % 251))))
+    }
+    try await link.send(packets)
+    var wrong = 0
+    for packet in packets where await other.next() != .packet(packet) { wrong += 1 }
+    #expect(wrong == 0)
+    try await link.close()
+    try await listener.close()
+  }
+
+  @Test("Nobody who listens is a reason that may pass; a name of nobody's is one that stays")
+  func refusals() async throws {
+    let listener = try await TestListener(Self.loopback)
+    let specifier = listener.specifier
+    try await listener.close()
+    await #expect(throws: TransportError("connection refused: nobody listens there", isLasting: false)) {
+      _ = try await TestLink.connect(to: specifier)
+    }
+    // Longer than a name's part may be, so that nobody is asked.
+    let name = String(repeating: "a", count: 70)
+    await #expect(throws: TransportError("there is no host called \"\(name)\"")) {
+      _ = try await TestLink.connect(to: .tcp(host: name, port: 1))
+    }
+    await #expect(throws: TransportError("nobody listens there", isLasting: false)) {
+      _ = try await TestLink.connect(to: .unix(path: "/tmp/nobody-\(UInt64.random(in: 0 ... .max))"))
+    }
+  }
+
+  @Test("A port that is taken, and what nobody can listen at, are refused")
+  func refusedListeners() async throws {
+    let listener = try await TestListener(Self.loopback)
+    await #expect(throws: TransportError.self) { _ = try await TestListener(listener.specifier) }
+    await #expect(throws: TransportError("nobody can listen there: right would be tcp or unix")) {
+      _ = try await TestListener(.hci(0))
+    }
+    try await listener.close()
+  }
+}

@@ -1,0 +1,78 @@
+import BluetoothTransport
+import Foundation
+import Testing
+
+/// Sockets in the file system.
+@Suite(.timeLimit(.minutes(2)))
+struct UnixSocketTests {
+  let path = FileManager.default.temporaryDirectory.appendingPathComponent("h4-\(UUID().uuidString).sock").path
+  var specifier: TransportSpecifier { .unix(path: path) }
+
+  private func mode() throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return try #require(attributes[.posixPermissions] as? Int)
+  }
+
+  @Test("A socket is its owner's only, carries packets, and goes with its listener")
+  func wholeLife() async throws {
+    var listener = try await TestListener(specifier)
+    #expect(try mode() == 0o600)
+    let link = try await TestLink.connect(to: specifier)
+    var other = try await listener.next()
+    try await link.send([Sample.reset])
+    #expect(await other.next() == .opened)
+    #expect(await other.next() == .packet(Sample.reset))
+    try await link.close()
+    try await listener.close()
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("A socket that a process has left behind is replaced")
+  func stale() async throws {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let isBound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+    try #require(isBound)
+    close(descriptor)
+    let listener = try await TestListener(specifier)
+    let link = try await TestLink.connect(to: specifier)
+    try await link.close()
+    try await listener.close()
+  }
+
+  @Test("A socket at which somebody listens stays his")
+  func inUse() async throws {
+    let listener = try await TestListener(specifier)
+    await #expect(throws: TransportError("somebody listens there already")) { _ = try await TestListener(specifier) }
+    let link = try await TestLink.connect(to: specifier)
+    try await link.close()
+    try await listener.close()
+  }
+
+  @Test("A file that is no socket is left alone")
+  func otherFile() async throws {
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    await #expect(throws: TransportError("there is a file that is no socket: it is left alone")) {
+      _ = try await TestListener(specifier)
+    }
+    #expect(FileManager.default.contents(atPath: path) == Data("mine".utf8))
+  }
+
+  @Test("A listener does not remove the socket that has taken its place")
+  func replaced() async throws {
+    let first = try await TestListener(specifier)
+    try FileManager.default.removeItem(atPath: path)
+    let second = try await TestListener(specifier)
+    try await first.close()
+    let link = try await TestLink.connect(to: specifier)
+    try await link.close()
+    try await second.close()
+  }
+}
