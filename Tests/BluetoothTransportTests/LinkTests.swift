@@ -52,9 +52,9 @@ struct LinkTests {
         if case .closed = note { break }
       }
       let whole = ends.count { $0 <= count } - 1
+      let ending = LinkEnd.Note.closed(reason: nil, cut: count - ends[whole])
       #expect(
-        heard == [.opened] + packets.prefix(whole).map { .packet($0) } + [.closed(reason: nil, cut: count - ends[whole])],
-        "cut after \(count) octets")
+        heard == [.opened] + packets.prefix(whole).map { .packet($0) } + [ending], "cut after \(count) octets")
     }
     try await listener.close()
   }

@@ -213,6 +213,7 @@ struct ControllerRecoveryTests {
       (.unanswered(.leSetPHY), "The controller has not answered LE Set PHY within 2 s."),
       (.noCommandsTaken, "The controller has taken no command for 2 s."),
       (.hardwareError(0x42), "The controller reports Hardware Error 0x42."),
+      (.synchronizationLost, "What comes from the controller makes no packets any more."),
       (Self.resetting(1, after: 0), "The controller is reset, attempt 1 of 5."),
       (Self.resetting(3, after: 2), "The controller is reset in 2 s, attempt 3 of 5."),
       (.recovered, "The controller works again."),

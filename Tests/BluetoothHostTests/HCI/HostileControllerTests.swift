@@ -25,7 +25,7 @@ struct HostileControllerTests {
           switch output {
           case .packet(let packet): bench.host.receive(packet, at: bench.now)
           // What a transport makes of it.
-          case .synchronizationLost: bench.send(.hardwareError(0))
+          case .synchronizationLost: bench.host.synchronizationLost(at: bench.now)
           }
         }
       }
@@ -36,7 +36,7 @@ struct HostileControllerTests {
     feed([0x09, 0x00, 0x04, 0x05, 0x04, 0x00, 0x70, 0x00, 0x08])
     bench.run()
     #expect(bench.commands == [.reset])
-    #expect(bench.troubles.first == .hardwareError(0))
+    #expect(bench.troubles.first == .synchronizationLost)
     bench.answers = [:]
     feed([0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00])
     bench.run()
