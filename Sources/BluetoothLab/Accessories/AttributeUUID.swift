@@ -39,6 +39,14 @@ public struct AttributeUUID: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     self = uuid
   }
 
+  /// The shortest form as advertising data has it, the least significant octet first · Core Specification Supplement,
+  /// Part A, 1.1.
+  var advertisedOctets: [UInt8] {
+    if let short = value.shortValue { return short.octets }
+    if let long = value.value32 { return long.octets }
+    return value.low.octets + value.high.octets
+  }
+
   /// The digits of the shortest form.
   public var description: String { value.description }
 }

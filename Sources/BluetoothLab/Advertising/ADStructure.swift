@@ -31,6 +31,30 @@ public struct ADStructure: Hashable, Sendable {
     ADStructure(.completeServices16, services.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] })
   }
 
+  /// All services that have these UUIDs: one structure for each width, 16 bits, 32, then 128 · 1.1.
+  public static func serviceLists(_ services: [AttributeUUID]) -> [ADStructure] {
+    let octets = services.map(\.advertisedOctets)
+    let types: [(width: Int, type: AdvertisingData.StructureType)] = [
+      (2, .completeServices16), (4, .completeServices32), (16, .completeServices128),
+    ]
+    return types.compactMap { width, type in
+      let list = octets.filter { $0.count == width }
+      return list.isEmpty ? nil : ADStructure(type, list.flatMap(\.self))
+    }
+  }
+
+  /// The data of a service that has a UUID of any width · 1.11.
+  public static func serviceData(of service: AttributeUUID, _ data: [UInt8]) -> ADStructure {
+    let octets = service.advertisedOctets
+    let type: AdvertisingData.StructureType =
+      switch octets.count {
+      case 2: .serviceData16
+      case 4: .serviceData32
+      default: .serviceData128
+      }
+    return ADStructure(type, octets + data)
+  }
+
   /// A service's data · 1.11.
   public static func serviceData(_ service: UInt16, _ data: [UInt8]) -> ADStructure {
     ADStructure(.serviceData16, [UInt8(truncatingIfNeeded: service), UInt8(service >> 8)] + data)

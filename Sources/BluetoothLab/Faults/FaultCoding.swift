@@ -16,6 +16,9 @@ private typealias Decoding = KeyedDecodingContainer<FaultKey>
 private typealias Encoding = KeyedEncodingContainer<FaultKey>
 
 extension Fault: Codable {
+  /// The names of everything that a fault can have in JSON.
+  package static let fieldNames = FaultKey.allCases.map(\.rawValue)
+
   /// Reads one object of a plan; see `FaultPlan`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.faultContainer()

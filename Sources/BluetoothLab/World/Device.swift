@@ -28,6 +28,17 @@ public class RadioDevice: @unchecked Sendable {
     perform { device, now in device.setPower(isOn, at: now) }
   }
 
+  /// Switches Bluetooth on or off when the world's radio time is `time`; at once when that is over.
+  public func setPower(_ isOn: Bool, at time: Duration) {
+    let (radio, instant) = (radio, Instant.zero + TimeSpan(time))
+    world.mailbox.perform { engine in
+      engine.schedule(at: instant) { engine in
+        let now = engine.now
+        engine.withDevice(radio) { $0.setPower(isOn, at: now) }
+      }
+    }
+  }
+
   /// Forgets all devices that it has bonded with, as a user does in the settings. Links to them end.
   public func forgetBonds() {
     perform { device, now in device.forgetBonds(at: now) }
