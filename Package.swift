@@ -33,6 +33,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
   ],
   targets: [
     // Floor 0
@@ -79,6 +80,11 @@ let package = Package(
         "BluetoothCrypto", "BluetoothWire",
         locks, logging, metrics,
       ],
+      swiftSettings: settings),
+    // Floor 6
+    .target(
+      name: "BluetoothAir",
+      dependencies: ["BluetoothLab", "BluetoothWire", .product(name: "Yams", package: "Yams")],
       swiftSettings: settings),
     // Floor 7
     .executableTarget(
@@ -152,6 +158,9 @@ let package = Package(
         "BluetoothRadio", "BluetoothCapture", "BluetoothWire", "TestVectors",
         .product(name: "MetricsTestKit", package: "swift-metrics"),
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothAirTests", dependencies: ["BluetoothAir", "CoreBluetooth", "BluetoothLab"],
       swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
   ]

@@ -1,0 +1,41 @@
+import BluetoothLab
+
+// Words of world files for what the lab has names for.
+
+enum EnvironmentNames {
+  static let all: [String: Environment] = ["free": .free, "line-of-sight": .lineOfSight, "office": .office]
+}
+
+enum GenerationNames {
+  static let all: [String: DeviceOptions.Generation] = ["bluetooth54": .bluetooth54, "bluetooth40": .bluetooth40]
+}
+
+enum ChipNames {
+  static let all: [String: CurrentProfile] = [
+    "modern": .modern, "nrf52832": .nRF52832, "first-single-mode": .firstSingleMode, "bcm4330": .bcm4330,
+    "bcm4334": .bcm4334,
+  ]
+}
+
+enum CellNames {
+  static let all: [String: Cell] = [
+    "cr2025": .cr2025, "cr2032": .cr2032, "cr2450": .cr2450, "two-aaa": .twoAAA, "telephone": .telephone,
+  ]
+}
+
+enum AdvertisingKindNames {
+  static let all: [String: Advertising.Kind] = [
+    "connectable": .connectable, "scannable": .scannable, "broadcast": .broadcast, "directed": .directed,
+  ]
+}
+
+enum ProtectionNames {
+  static let all: [String: AccessoryCharacteristic.Protection] = ["none": .none, "encrypted": .encrypted]
+}
+
+enum PropertyNames {
+  static let all: [String: AccessoryCharacteristic.Properties] = [
+    "broadcast": .broadcast, "read": .read, "write-without-response": .writeWithoutResponse, "write": .write,
+    "notify": .notify, "indicate": .indicate,
+  ]
+}

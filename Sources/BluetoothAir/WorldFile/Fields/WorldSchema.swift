@@ -1,0 +1,129 @@
+/// The JSON Schema of world files, made from the tables by which they are read · JSON Schema 2020-12.
+///
+/// What it can't say is said by the reader alone: names that are given twice or to nobody, times in disorder, which fields of a
+/// fault go together, payloads that have no room.
+package enum WorldSchema {
+  /// What `Documentation/world.schema.json` holds.
+  package static var text: String {
+    var schema: [(String, JSONText)] = [
+      ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),
+      ("title", .text("A world of swift-corebluetooth")),
+    ]
+    guard case .object(let root) = json(.world) else { return "" }
+    schema += root
+    schema.append(("$defs", .object(definitions.map { ($0.name, json($0)) })))
+    return JSONText.object(schema).pretty() + "\n"
+  }
+
+  /// Every object but the whole file, in the order in which it is first named. Kinds stand in the places where they may be.
+  static var definitions: [ObjectShape] {
+    var found: [ObjectShape] = []
+    func look(_ shape: FieldShape) {
+      switch shape {
+      case .list(let element, _): look(element)
+      case .word(_, let object), .object(let object):
+        guard !found.contains(where: { $0.name == object.name }) else { return }
+        found.append(object)
+        for field in object.fields { look(field.shape) }
+      case .kinds(let kinds):
+        for kind in kinds { for field in kind.fields { look(field.shape) } }
+      default: break
+      }
+    }
+    for field in ObjectShape.world.fields { look(field.shape) }
+    return found
+  }
+
+  // MARK: Objects
+
+  private static func json(_ object: ObjectShape, kind: String? = nil) -> JSONText {
+    var properties = object.fields.map { ($0.name, json($0)) }
+    var required = object.fields.filter(\.isRequired).map(\.name)
+    if let kind {
+      properties.insert(("kind", .object([("const", .text(kind))])), at: 0)
+      required.insert("kind", at: 0)
+    }
+    var fields: [(String, JSONText)] = [
+      ("description", .text(object.meaning)), ("type", .text("object")), ("properties", .object(properties)),
+    ]
+    if !required.isEmpty { fields.append(("required", .list(required.map(JSONText.text)))) }
+    fields.append(("additionalProperties", .flag(false)))
+    let pairs = object.exclusive.flatMap { names in
+      names.indices.flatMap { first in names.indices.dropFirst(first + 1).map { (names[first], names[$0]) } }
+    }
+    if !pairs.isEmpty {
+      let both = pairs.map { JSONText.object([("required", .list([.text($0.0), .text($0.1)]))]) }
+      fields.append(("not", .object([("anyOf", .list(both))])))
+    }
+    return .object(fields)
+  }
+
+  private static func json(_ field: WorldField) -> JSONText {
+    let suffix = field.standard.map { ". Left out: \($0)" } ?? ""
+    var fields: [(String, JSONText)] = [("description", .text(field.meaning + suffix))]
+    fields += constraints(field.shape)
+    fields.append(("examples", .list([.number(field.example)])))
+    return .object(fields)
+  }
+
+  // MARK: Values
+
+  private static func constraints(_ shape: FieldShape) -> [(String, JSONText)] {
+    switch shape {
+    case .flag: return [("type", .text("boolean"))]
+    case .integer(let range):
+      return [
+        ("type", .text("integer")), ("minimum", .number("\(range.lowerBound)")),
+        ("maximum", .number("\(range.upperBound)")),
+      ]
+    case .seed:
+      return [("type", .text("integer")), ("minimum", .number("0")), ("maximum", .number("\(UInt64.max)"))]
+    case .number(let range):
+      return [
+        ("type", .text("number")), ("minimum", .number(range.lowerBound.short)),
+        ("maximum", .number(range.upperBound.short)),
+      ]
+    // The schema counts characters, of which each has an octet at least.
+    case .text(let range):
+      return [
+        ("type", .text("string")), ("minLength", .number("\(min(range.lowerBound, 1))")),
+        ("maxLength", .number("\(range.upperBound)")),
+      ]
+    case .choice(let words): return [("enum", .list(words.map(JSONText.text)))]
+    case .uuid:
+      return digits("^([0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$")
+    case .uuid128: return pattern("^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$")
+    case .address: return pattern("^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
+    case .octets(let range):
+      let numbers = FieldShape.list(.integer(0...255), count: range)
+      return [("anyOf", .list([.object(constraints(.hexadecimal(range))), .object(constraints(numbers))]))]
+    case .hexadecimal(let range):
+      return digits("^ *(([0-9A-Fa-f]{2}) *){\(range.lowerBound),\(range.upperBound)}$")
+    case .protocolNumber(let bits):
+      let number = constraints(.integer(0...1 << bits - 1))
+      return [("anyOf", .list([.object(number), .object(pattern("^(any|[0-9]+|0x[0-9A-Fa-f]+)$"))]))]
+    case .position: return constraints(.list(.number(WorldLimits.metres), count: 2...3))
+    case .list(let element, let count):
+      return [
+        ("type", .text("array")), ("items", .object(constraints(element))),
+        ("minItems", .number("\(count.lowerBound)")), ("maxItems", .number("\(count.upperBound)")),
+      ]
+    case .object(let object): return [("$ref", .text("#/$defs/\(object.name)"))]
+    case .word(let words, let object):
+      return [("anyOf", .list([.object(constraints(.choice(words))), .object(constraints(.object(object)))]))]
+    case .kinds(let kinds):
+      let names = kinds.filter(\.needsNothing).map(\.name)
+      let words: [JSONText] = names.isEmpty ? [] : [.object(constraints(.choice(names)))]
+      return [("anyOf", .list(words + kinds.map { json($0, kind: $0.name) }))]
+    }
+  }
+
+  private static func pattern(_ text: String) -> [(String, JSONText)] {
+    [("type", .text("string")), ("pattern", .text(text))]
+  }
+
+  /// Digits without quotes are a number for who reads YAML by the schema, and stand for themselves here.
+  private static func digits(_ text: String) -> [(String, JSONText)] {
+    [("type", .list([.text("string"), .text("number")])), ("pattern", .text(text)), ("minimum", .number("0"))]
+  }
+}

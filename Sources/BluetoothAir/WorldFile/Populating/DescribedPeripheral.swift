@@ -1,0 +1,98 @@
+import BluetoothLab
+
+/// A peripheral that is nothing but its description: characteristics with values, which it sends to who listens as often as it
+/// was told to, and which clients change.
+struct DescribedPeripheral: Accessory {
+  /// A characteristic, and how its value changes.
+  struct Characteristic: Hashable, Sendable {
+    let path: CharacteristicPath
+    /// One after the other, and from the beginning again.
+    let values: [[UInt8]]
+    /// How often who listens is sent the value; nil: only when it has been written.
+    let period: Duration?
+    /// The longest value that a client may write.
+    let maximumLength: Int
+    /// Whether somebody can listen.
+    let tellsListeners: Bool
+
+    fileprivate(set) var value: [UInt8]
+    private var next = 1
+    /// When who listens is sent the value; nil: nobody listens.
+    fileprivate var due: Duration?
+
+    init(
+      path: CharacteristicPath, values: [[UInt8]], period: Duration?, maximumLength: Int, tellsListeners: Bool
+    ) {
+      (self.path, self.values, self.period) = (path, values, period)
+      (self.maximumLength, self.tellsListeners) = (maximumLength, tellsListeners)
+      value = values.first ?? []
+    }
+
+    /// A value that was written stays until there is another one to go on to.
+    fileprivate mutating func advance() {
+      guard values.count > 1 else { return }
+      value = values[next % values.count]
+      next += 1
+    }
+  }
+
+  var advertising = Advertising()
+  var services: [AccessoryService] = []
+  var appearance: UInt16 = 0
+  /// What it asks for when somebody has connected.
+  var connectionWish: ConnectionWish?
+  private var characteristics: [Characteristic] = []
+
+  mutating func add(_ characteristic: Characteristic) { characteristics.append(characteristic) }
+
+  private func index(of path: CharacteristicPath) -> Int? { characteristics.firstIndex { $0.path == path } }
+
+  func value(of path: CharacteristicPath) -> [UInt8] { index(of: path).map { characteristics[$0].value } ?? [] }
+
+  mutating func connected(_ session: inout AccessorySession) {
+    if let connectionWish { session.requestConnection(connectionWish) }
+  }
+
+  mutating func subscriptionChanged(
+    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession
+  ) {
+    schedule(&session)
+  }
+
+  mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession) { schedule(&session) }
+
+  mutating func timeReached(_ session: inout AccessorySession) {
+    for index in characteristics.indices {
+      guard let due = characteristics[index].due, due <= session.now else { continue }
+      characteristics[index].due = nil
+      characteristics[index].advance()
+      session.notify(characteristics[index].path)
+    }
+    schedule(&session)
+  }
+
+  /// A period begins when somebody begins to listen, and again when it has passed.
+  private mutating func schedule(_ session: inout AccessorySession) {
+    var next: Duration?
+    for index in characteristics.indices {
+      guard let period = characteristics[index].period, session.subscriptions.contains(characteristics[index].path)
+      else {
+        characteristics[index].due = nil
+        continue
+      }
+      let due = characteristics[index].due ?? session.now + period
+      characteristics[index].due = due
+      next = min(next ?? due, due)
+    }
+    session.wake(after: next.map { $0 - session.now })
+  }
+
+  mutating func write(
+    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
+  ) throws(AttributeError) {
+    guard let index = index(of: path) else { throw .writeNotPermitted }
+    guard value.count <= characteristics[index].maximumLength else { throw .invalidLength }
+    characteristics[index].value = value
+    if characteristics[index].tellsListeners { session.notify(path) }
+  }
+}

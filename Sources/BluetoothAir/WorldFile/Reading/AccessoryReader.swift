@@ -1,0 +1,127 @@
+import BluetoothLab
+import Foundation
+
+/// Makes accessories of the values of a file.
+struct AccessoryReader {
+  /// What an accessory calls itself that has no name of its own.
+  let name: String
+  var problems: ProblemList
+
+  /// What can't be read is something that does nothing; it has been told.
+  mutating func read(_ value: MarkedValue?, at path: FieldPath) -> any Accessory {
+    guard let object = ObjectReader(value, kinds: ObjectShape.accessoryKinds, at: path) else {
+      return Broadcaster(Advertising())
+    }
+    switch object.shape.name {
+    case "heart-rate": return heartRate(object)
+    case "thermometer": return thermometer(object)
+    case "cycling": return cycling(object)
+    case "flashlight": return flashlight(object)
+    case "key-fob": return keyFob(object)
+    case "battery": return battery(object)
+    case "ibeacon": return iBeacon(object)
+    case "broadcaster": return broadcaster(object)
+    default: return peripheral(object)
+    }
+  }
+
+  private func localName(_ object: ObjectReader) -> String { object.text("localName") ?? name }
+
+  private func heartRate(_ object: ObjectReader) -> HeartRateSensor {
+    var sensor = HeartRateSensor(name: localName(object))
+    if let pulse: UInt16 = object.whole("beatsPerMinute") { sensor.beatsPerMinute = pulse }
+    if let energy: UInt16 = object.whole("energyExpended") { sensor.energyExpended = energy }
+    if let energy: UInt16 = object.whole("energyPerMeasurement") { sensor.energyPerMeasurement = energy }
+    if let interval = object.time("interval") { sensor.interval = interval }
+    if let level: UInt8 = object.whole("batteryLevel") { sensor.batteryLevel = level }
+    return sensor
+  }
+
+  private func thermometer(_ object: ObjectReader) -> Thermometer {
+    var thermometer = Thermometer(name: localName(object))
+    if let celsius = object.number("celsius") { thermometer.celsius = celsius }
+    if let interval = object.time("interval") { thermometer.interval = interval }
+    return thermometer
+  }
+
+  private func cycling(_ object: ObjectReader) -> CyclingSensor {
+    var sensor = CyclingSensor(name: localName(object))
+    if let speed = object.number("speed") { sensor.speed = speed }
+    if let cadence = object.number("cadence") { sensor.cadence = cadence }
+    if let circumference = object.number("wheelCircumference") { sensor.wheelCircumference = circumference }
+    return sensor
+  }
+
+  private func flashlight(_ object: ObjectReader) -> Flashlight {
+    var light = Flashlight(name: localName(object))
+    if let isOn = object.flag("isOn") { light.isOn = isOn }
+    if let brightness: UInt8 = object.whole("brightness") { light.brightness = brightness }
+    if let level: UInt8 = object.whole("batteryLevel") { light.batteryLevel = level }
+    return light
+  }
+
+  private func keyFob(_ object: ObjectReader) -> KeyFob {
+    var fob = KeyFob(name: localName(object))
+    if let level: Int8 = object.whole("transmitPowerLevel") { fob.transmitPower = level }
+    if let fast = wish(object.object("fast", .connectionWish)) { fob.fast = fast }
+    if let time = object.time("fastTime") { fob.fastTime = time }
+    if let slow = wish(object.object("slow", .connectionWish)) { fob.slow = slow }
+    return fob
+  }
+
+  private func battery(_ object: ObjectReader) -> BatteryPack {
+    BatteryPack(
+      name: localName(object), level: object.whole("level") ?? 100, timePerPercent: object.time("timePerPercent"))
+  }
+
+  private func iBeacon(_ object: ObjectReader) -> any Accessory {
+    guard let uuid = object["proximityUUID"]?.raw.flatMap({ UUID(uuidString: $0) }) else {
+      return Broadcaster(Advertising())
+    }
+    return IBeacon(
+      proximityUUID: uuid, major: object.whole("major") ?? 0, minor: object.whole("minor") ?? 0,
+      measuredPower: object.whole("measuredPower") ?? -59, interval: object.time("interval") ?? .milliseconds(100))
+  }
+
+  private mutating func broadcaster(_ object: ObjectReader) -> Broadcaster {
+    var standard = Advertising()
+    standard.kind = .broadcast
+    var reader = AdvertisingReader(problems: problems)
+    defer { problems = reader.problems }
+    return Broadcaster(reader.read(object.object("advertising", .advertising), else: standard))
+  }
+
+  func wish(_ object: ObjectReader?) -> ConnectionWish? {
+    guard let object, let interval = object.time("interval") else { return nil }
+    return ConnectionWish(
+      interval: interval, latency: object.whole("latency") ?? 0,
+      supervisionTimeout: object.time("supervisionTimeout") ?? .seconds(2))
+  }
+}
+
+// MARK: What is described
+
+extension AccessoryReader {
+  private mutating func peripheral(_ object: ObjectReader) -> DescribedPeripheral {
+    var services = ServiceReader(problems: problems)
+    var peripheral = DescribedPeripheral()
+    services.read(object, into: &peripheral)
+    problems = services.problems
+    if let appearance: UInt16 = object.whole("appearance") { peripheral.appearance = appearance }
+    peripheral.connectionWish = wish(object.object("connection", .connectionWish))
+
+    var reader = AdvertisingReader(problems: problems)
+    peripheral.advertising = reader.read(
+      object.object("advertising", .advertising), else: standardAdvertising(of: peripheral.services, localName(object)))
+    problems = reader.problems
+    return peripheral
+  }
+
+  /// Services and name in one packet, or, where there is no room for the whole name, the name in the scan response.
+  private func standardAdvertising(of services: [AccessoryService], _ name: String) -> Advertising {
+    let uuids = services.filter(\.isPrimary).map(\.uuid)
+    let payload = AdvertisingPayload(fitting: [.flags()] + ADStructure.serviceLists(uuids))
+    if let whole = try? AdvertisingPayload(payload.structures + [.name(name)]) { return Advertising(whole) }
+    return Advertising(payload, scanResponse: AdvertisingPayload(fitting: [.name(name)]))
+  }
+}

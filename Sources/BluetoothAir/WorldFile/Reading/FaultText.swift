@@ -1,0 +1,74 @@
+import BluetoothLab
+import Foundation
+
+/// What a fault plan says against a fault.
+struct FaultProblem: Error {
+  var place: TextPlace
+  /// From the fault on.
+  var names: [String]
+  var reason: String
+
+  func path(below path: FieldPath) -> FieldPath { names.reduce(path) { .field($0, $1) } }
+}
+
+/// Hands faults to the lab, which reads them from JSON, and finds the place of what it says against them.
+enum FaultText {
+  /// - Parameter value: fits `ObjectShape.fault`.
+  static func fault(_ value: MarkedValue) throws(FaultProblem) -> Fault {
+    let text = json(value, .object(.fault)).description
+    do {
+      return try JSONDecoder().decode(Fault.self, from: Data(text.utf8))
+    } catch let error as DecodingError {
+      throw problem(error, in: value)
+    } catch {
+      throw FaultProblem(place: value.place, names: [], reason: "\(error)")
+    }
+  }
+
+  private static func problem(_ error: DecodingError, in value: MarkedValue) -> FaultProblem {
+    let (path, reason): ([any CodingKey], String) =
+      switch error {
+      case .keyNotFound(let key, let context): (context.codingPath, "\"\(key.stringValue)\" is missing")
+      case .dataCorrupted(let context): (context.codingPath, context.debugDescription)
+      case .typeMismatch(_, let context), .valueNotFound(_, let context): (context.codingPath, context.debugDescription)
+      @unknown default: ([], "\(error)")
+      }
+    let names = path.filter { $0.intValue == nil }.map(\.stringValue)
+    return FaultProblem(place: place(of: names[...], in: value), names: names, reason: reason)
+  }
+
+  private static func place(of names: ArraySlice<String>, in value: MarkedValue) -> TextPlace {
+    guard let name = names.first, case .object(let members) = value.content,
+      let member = members.first(where: { $0.name == name })
+    else { return value.place }
+    // The name of the last one is where somebody looks who reads that it does not belong there.
+    return names.count == 1 ? member.place : place(of: names.dropFirst(), in: member.value)
+  }
+
+  /// What is text for the lab is text, however it was written.
+  private static func json(_ value: MarkedValue, _ shape: FieldShape) -> JSONText {
+    switch (value.content, shape) {
+    case (.object(let members), .object(let object)):
+      return .object(
+        members.compactMap { member in
+          object.field(member.name).map { (member.name, json(member.value, $0.shape)) }
+        })
+    case (.list(let values), .list(let element, _)): return .list(values.map { json($0, element) })
+    default: break
+    }
+    switch shape {
+    case .flag: return .flag(value.flag ?? false)
+    case .integer, .number, .seed: return .number(value.raw.flatMap { _ in value.jsonNumber } ?? "0")
+    case .protocolNumber: return (value.protocolNumber ?? nil).map { .number("\($0)") } ?? .text("any")
+    default: return .text(value.raw ?? "")
+    }
+  }
+}
+
+extension MarkedValue {
+  /// A number as JSON writes it: without a plus, and with digits on both sides of the point.
+  var jsonNumber: String? {
+    if let whole = whole(Int64.self) { return "\(whole)" }
+    return number.map { $0.short }
+  }
+}

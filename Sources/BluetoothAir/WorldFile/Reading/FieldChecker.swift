@@ -1,0 +1,135 @@
+/// Holds the values of a file against the shapes of its fields, and finds everything that does not fit.
+struct FieldChecker {
+  var problems = ProblemList()
+
+  mutating func check(_ value: MarkedValue, _ shape: FieldShape, at path: FieldPath) {
+    if value.isNothing { return refuse(value, shape, at: path) }
+    switch shape {
+    case .list(let element, let count): checkList(value, element, count, shape, at: path)
+    case .object(let object): checkObject(value, object, shape, at: path)
+    case .kinds(let kinds): checkKinds(value, kinds, shape, at: path)
+    case .word(let words, let object):
+      if case .object = value.content {
+        checkObject(value, object, shape, at: path)
+      } else if !words.contains(value.text ?? "") {
+        refuse(value, shape, at: path)
+      }
+    default:
+      if !value.fits(shape) { refuse(value, shape, at: path) }
+    }
+  }
+
+  private mutating func refuse(_ value: MarkedValue, _ shape: FieldShape, at path: FieldPath) {
+    var hint = ""
+    if problems.wantsSuggestions, let text = value.text {
+      hint = NearestWord.suggestion(for: text, among: shape.words)
+    }
+    problems.add(value.place, path, "expected \(shape.expectation), got \(value.description)" + hint)
+  }
+
+  // MARK: Lists
+
+  private mutating func checkList(
+    _ value: MarkedValue, _ element: FieldShape, _ count: ClosedRange<Int>, _ shape: FieldShape, at path: FieldPath
+  ) {
+    guard case .list(let values) = value.content else { return refuse(value, shape, at: path) }
+    if !count.contains(values.count) {
+      let wanted =
+        count.lowerBound == count.upperBound ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
+      problems.add(value.place, path, "expected \(wanted) values, got \(values.count)")
+    }
+    for (index, value) in values.prefix(count.upperBound).enumerated() {
+      check(value, element, at: .element(path, index))
+    }
+  }
+
+  // MARK: Objects
+
+  private mutating func checkObject(
+    _ value: MarkedValue, _ object: ObjectShape, _ shape: FieldShape, at path: FieldPath
+  ) {
+    guard case .object(let members) = value.content else { return refuse(value, shape, at: path) }
+    check(members, of: object, at: path, value.place)
+  }
+
+  private mutating func check(
+    _ members: [MarkedMember], of object: ObjectShape, at path: FieldPath, _ place: TextPlace, kind: String? = nil
+  ) {
+    for member in members where member.name != kind {
+      if let field = object.field(member.name) {
+        check(member.value, field.shape, at: .field(path, member.name))
+      } else {
+        let hint = problems.wantsSuggestions ? suggestion(for: member.name, of: object, besides: members) : ""
+        problems.add(member.place, .field(path, member.name), "there is no such field" + hint)
+      }
+    }
+    for field in object.fields where field.isRequired && !members.contains(where: { $0.name == field.name }) {
+      problems.add(place, path, "\"\(field.name)\" is missing: \(field.shape.expectation)")
+    }
+    for names in object.exclusive {
+      let given = members.filter { names.contains($0.name) }
+      if given.count > 1 {
+        problems.add(given[1].place, .field(path, given[1].name), "\"\(given[0].name)\" is there already")
+      }
+    }
+  }
+
+  private func suggestion(for name: String, of object: ObjectShape, besides members: [MarkedMember]) -> String {
+    let missing = object.fields.map(\.name).filter { field in !members.contains { $0.name == field } }
+    return NearestWord.suggestion(for: name, among: missing)
+  }
+
+  private mutating func checkKinds(
+    _ value: MarkedValue, _ kinds: [ObjectShape], _ shape: FieldShape, at path: FieldPath
+  ) {
+    guard case .object(let members) = value.content else {
+      guard let kind = kinds.first(where: { $0.name == value.text }) else { return refuse(value, shape, at: path) }
+      let missing = kind.fields.filter(\.isRequired).map { "\"\($0.name)\"" }
+      if !missing.isEmpty {
+        problems.add(
+          value.place, path, "\"\(kind.name)\" needs \(missing.joined(separator: " and ")): expected an object")
+      }
+      return
+    }
+    guard let named = members.first(where: { $0.name == "kind" }) else {
+      return problems.add(value.place, path, "\"kind\" is missing: \(FieldShape.choice(kinds.map(\.name)).expectation)")
+    }
+    guard let kind = kinds.first(where: { $0.name == named.value.text }) else {
+      return refuse(named.value, .choice(kinds.map(\.name)), at: .field(path, "kind"))
+    }
+    check(members, of: kind, at: path, value.place, kind: "kind")
+  }
+}
+
+extension FieldShape {
+  /// The words that would have been right.
+  fileprivate var words: [String] {
+    switch self {
+    case .choice(let words), .word(let words, _): words
+    case .kinds(let kinds): kinds.map(\.name)
+    default: []
+    }
+  }
+}
+
+extension MarkedValue {
+  /// Whether a value that is no object, and no list of any values, has this shape.
+  fileprivate func fits(_ shape: FieldShape) -> Bool {
+    switch shape {
+    case .flag: flag != nil
+    case .integer(let range): whole(Int.self).map(range.contains) ?? false
+    case .seed: whole(UInt64.self) != nil
+    case .number(let range): number.map(range.contains) ?? false
+    case .text(let range): text.map { range.contains($0.utf8.count) } ?? false
+    case .choice(let words): text.map(words.contains) ?? false
+    case .uuid: uuid != nil
+    case .uuid128: raw?.utf8.count == 36 && uuid != nil
+    case .address: address != nil
+    case .octets(let range): octets.map { range.contains($0.count) } ?? false
+    case .hexadecimal(let range): raw?.hexadecimalOctets.map { range.contains($0.count) } ?? false
+    case .protocolNumber(let bits): protocolNumber.map { $0 == nil || $0 ?? 0 < 1 << bits } ?? false
+    case .position: position != nil
+    case .list, .object, .kinds, .word: false
+    }
+  }
+}

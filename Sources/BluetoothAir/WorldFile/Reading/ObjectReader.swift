@@ -1,0 +1,71 @@
+import BluetoothLab
+
+/// Reads the fields of an object that was checked: what does not fit is nil here, and has been told there.
+struct ObjectReader {
+  let shape: ObjectShape
+  let place: TextPlace
+  let path: FieldPath
+  private let members: [MarkedMember]
+
+  /// nil: it is no object.
+  init?(_ value: MarkedValue?, _ shape: ObjectShape, at path: FieldPath) {
+    guard let value, case .object(let members) = value.content else { return nil }
+    (self.shape, place, self.path, self.members) = (shape, value.place, path, members)
+  }
+
+  /// An object of one of several kinds, or the name of a kind.
+  init?(_ value: MarkedValue?, kinds: [ObjectShape], at path: FieldPath) {
+    guard let value else { return nil }
+    var (name, members) = (value.text, [MarkedMember]())
+    if case .object(let all) = value.content {
+      name = all.first { $0.name == "kind" }?.value.text
+      members = all
+    }
+    guard let shape = kinds.first(where: { $0.name == name }) else { return nil }
+    (self.shape, place, self.path, self.members) = (shape, value.place, path, members)
+  }
+
+  /// The value of a field, and where it stands; nil: it is left out.
+  subscript(_ name: String) -> MarkedValue? {
+    // Who reads a field that the table does not have would never get anything.
+    guard shape.field(name) != nil else { fatalError("\(shape.name) has no field \(name)") }
+    return members.first { $0.name == name }?.value
+  }
+
+  /// The names of the fields that are there, in the order of the text.
+  var names: [String] { members.map(\.name) }
+  func has(_ name: String) -> Bool { self[name] != nil }
+  func path(_ name: String) -> FieldPath { .field(path, name) }
+  func place(_ name: String) -> TextPlace { self[name]?.place ?? place }
+
+  func flag(_ name: String) -> Bool? { self[name]?.flag }
+  func number(_ name: String) -> Double? { self[name]?.number }
+  func whole<T: FixedWidthInteger>(_ name: String, _ type: T.Type = T.self) -> T? { self[name]?.whole(type) }
+  func text(_ name: String) -> String? { self[name]?.text }
+  func octets(_ name: String) -> [UInt8]? { self[name]?.octets }
+  func uuid(_ name: String) -> AttributeUUID? { self[name]?.uuid }
+  func position(_ name: String) -> Position? { self[name]?.position }
+  func word<T>(_ name: String, _ meanings: [String: T]) -> T? { text(name).flatMap { meanings[$0] } }
+
+  /// Seconds, of which the file has a number that the table has bounded.
+  func time(_ name: String) -> Duration? {
+    number(name).flatMap { WorldLimits.seconds.contains($0) ? .seconds($0) : nil }
+  }
+
+  func object(_ name: String, _ shape: ObjectShape) -> ObjectReader? {
+    ObjectReader(self[name], shape, at: path(name))
+  }
+
+  /// As many as there may be.
+  func list(_ name: String) -> [(value: MarkedValue, path: FieldPath)] {
+    guard case .list(let values)? = self[name]?.content, case .list(_, let count)? = shape.field(name)?.shape else {
+      return []
+    }
+    let path = path(name)
+    return values.prefix(count.upperBound).enumerated().map { ($0.element, .element(path, $0.offset)) }
+  }
+
+  func objects(_ name: String, _ shape: ObjectShape) -> [ObjectReader] {
+    list(name).compactMap { ObjectReader($0.value, shape, at: $0.path) }
+  }
+}

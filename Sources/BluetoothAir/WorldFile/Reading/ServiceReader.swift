@@ -1,0 +1,113 @@
+import BluetoothLab
+
+/// Makes services of the values of a file.
+///
+/// What the lab's host refuses to serve would stop the program, so that all of it is told here: a database has room for 65,535
+/// attributes, and some descriptors are there by themselves.
+struct ServiceReader {
+  /// With all that a characteristic can have, they and their services take about half of the handles that there are.
+  private static let maximumCharacteristics = 1_000
+
+  var problems: ProblemList
+  private var count = 0
+
+  init(problems: ProblemList) { self.problems = problems }
+
+  mutating func read(_ object: ObjectReader, into peripheral: inout DescribedPeripheral) {
+    var known: Set<AttributeUUID> = []
+    for entry in object.objects("services", .service) {
+      guard let uuid = entry.uuid("uuid") else { continue }
+      if ["1800", "1801"].contains(uuid) {
+        problems.add(entry.place("uuid"), entry.path("uuid"), "GAP and GATT are there by themselves")
+      } else if known.contains(uuid) {
+        problems.add(entry.place("uuid"), entry.path("uuid"), "there is a service \(uuid) already")
+      }
+      var service = AccessoryService(uuid, [])
+      if let isPrimary = entry.flag("isPrimary") { service.isPrimary = isPrimary }
+      service.includes = includes(entry, known)
+      for characteristic in entry.objects("characteristics", .characteristic) {
+        guard let made = self.characteristic(characteristic, in: service) else { continue }
+        service.characteristics.append(made)
+        peripheral.add(state(characteristic, of: CharacteristicPath(made.uuid, of: uuid), made))
+      }
+      peripheral.services.append(service)
+      known.insert(uuid)
+    }
+    if count > Self.maximumCharacteristics {
+      problems.add(
+        object.place("services"), object.path("services"),
+        "\(count) characteristics are more than \(Self.maximumCharacteristics), which a peripheral may have")
+    }
+  }
+
+  private mutating func includes(_ entry: ObjectReader, _ known: Set<AttributeUUID>) -> [AttributeUUID] {
+    entry.list("includes").compactMap { value, path in
+      guard let uuid = value.uuid else { return nil }
+      if !known.contains(uuid) { problems.add(value.place, path, "no service \(uuid) stands before this one") }
+      return uuid
+    }
+  }
+
+  private mutating func characteristic(
+    _ object: ObjectReader, in service: AccessoryService
+  ) -> AccessoryCharacteristic? {
+    count += 1
+    guard let uuid = object.uuid("uuid") else { return nil }
+    if service.characteristics.contains(where: { $0.uuid == uuid }) {
+      problems.add(object.place("uuid"), object.path("uuid"), "the service has a characteristic \(uuid) already")
+    }
+    let properties = object.list("properties").compactMap { value, _ in
+      value.text.flatMap { PropertyNames.all[$0] }
+    }
+    var characteristic = AccessoryCharacteristic(uuid, AccessoryCharacteristic.Properties(properties))
+    if object.has("notifyPeriod"), characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
+      problems.add(
+        object.place("notifyPeriod"), object.path("notifyPeriod"),
+        "nobody can listen without \"notify\" or \"indicate\"")
+    }
+    if let protection = object.word("protection", ProtectionNames.all) { characteristic.protection = protection }
+    if let isReliable = object.flag("reliableWrite") { characteristic.hasReliableWrite = isReliable }
+    characteristic.descriptors = descriptors(object)
+    return characteristic
+  }
+
+  private mutating func descriptors(_ object: ObjectReader) -> [AccessoryDescriptor] {
+    var result: [AccessoryDescriptor] = []
+    if let text = object.text("userDescription") { result.append(.userDescription(text)) }
+    if let format = object.object("presentationFormat", .presentationFormat), let type: UInt8 = format.whole("format"),
+      let unit: UInt16 = format.whole("unit")
+    {
+      result.append(
+        .presentationFormat(
+          format: type, exponent: format.whole("exponent") ?? 0, unit: unit, namespace: format.whole("namespace") ?? 1,
+          description: format.whole("description") ?? 0))
+    }
+    for entry in object.objects("descriptors", .descriptor) {
+      guard let uuid = entry.uuid("uuid") else { continue }
+      if Self.reserved.contains(uuid) {
+        problems.add(
+          entry.place("uuid"), entry.path("uuid"),
+          "\(uuid) is there by itself, or has a field of its own, or is no descriptor")
+      }
+      result.append(.other(uuid, entry.octets("value") ?? []))
+    }
+    return result
+  }
+
+  /// Declarations, and the descriptors that the database adds or that have a form · Vol 3, Part G, 3.
+  private static let reserved: Set<AttributeUUID> = [
+    "2800", "2801", "2802", "2803", "2900", "2901", "2902", "2903", "2904", "2905",
+  ]
+
+  private func state(
+    _ object: ObjectReader, of path: CharacteristicPath, _ characteristic: AccessoryCharacteristic
+  ) -> DescribedPeripheral.Characteristic {
+    var values = object.list("values").compactMap(\.value.octets)
+    if let value = object.octets("value") { values = [value] }
+    if let text = object.text("text") { values = [Array(text.utf8)] }
+    return DescribedPeripheral.Characteristic(
+      path: path, values: values, period: object.time("notifyPeriod"),
+      maximumLength: object.whole("maximumLength") ?? 512,
+      tellsListeners: !characteristic.properties.isDisjoint(with: [.notify, .indicate, .broadcast]))
+  }
+}

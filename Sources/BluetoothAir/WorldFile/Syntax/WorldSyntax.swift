@@ -1,0 +1,177 @@
+import Yams
+
+/// Why a text is no YAML, or YAML of a kind that is not read here.
+struct SyntaxProblem: Error, Hashable {
+  /// nil: the whole text.
+  var place: TextPlace?
+  var reason: String
+}
+
+/// Reads YAML, and JSON, which is YAML.
+///
+/// Anchors, aliases and tags are refused: a world needs none, and ten lines of aliases can stand for billions of values. Yams
+/// has no way to refuse them while it reads, and compares the keys of an object as deep as they are; so it never gets
+/// to see one. Each `&` and `*` that could begin one is replaced by a character that means nothing in YAML and that no
+/// file may have. Where that character begins a plain scalar, an anchor or an alias would have been; elsewhere (in quotes,
+/// in the middle of a text, in comments) the sign was one like others, and is put back.
+struct WorldSyntax {
+  /// Lists and objects within each other.
+  static let maximumDepth = 32
+
+  private let masked: String
+  private let hasMasks: Bool
+
+  static func read(_ text: String) throws(SyntaxProblem) -> MarkedValue {
+    guard let root = try WorldSyntax(text).compose() else { throw SyntaxProblem(reason: "the file is empty") }
+    return root
+  }
+
+  private init(_ text: String) throws(SyntaxProblem) {
+    guard !text.unicodeScalars.contains(where: { Self.unmasked($0) != nil }) else {
+      throw SyntaxProblem(reason: "the file has a character from U+E000 or U+E001, which stand for nothing")
+    }
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "*") }) else {
+      (masked, hasMasks) = (text, false)
+      return
+    }
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars { result.append(Self.masked(scalar)) }
+    (masked, hasMasks) = (String(result), true)
+  }
+
+  private static func masked(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    switch scalar {
+    case "&": "\u{E000}"
+    case "*": "\u{E001}"
+    default: scalar
+    }
+  }
+
+  private static func unmasked(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
+    switch scalar {
+    case "\u{E000}": "&"
+    case "\u{E001}": "*"
+    default: nil
+    }
+  }
+
+  private func compose() throws(SyntaxProblem) -> MarkedValue? {
+    let root: Node?
+    do {
+      // Without rules: what is a number is decided by those who want one.
+      root = try Parser(yaml: masked, resolver: .basic, encoding: .utf8).singleRoot()
+    } catch let error as YamlError {
+      throw SyntaxProblem(error, unmask)
+    } catch {
+      throw SyntaxProblem(reason: "\(error)")
+    }
+    guard let root else { return nil }
+    return try convert(root, depth: 1)
+  }
+
+  private func unmask(_ text: String) -> String {
+    guard hasMasks else { return text }
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars { result.append(Self.unmasked(scalar) ?? scalar) }
+    return String(result)
+  }
+
+  // MARK: Nodes
+
+  private func convert(_ node: Node, depth: Int) throws(SyntaxProblem) -> MarkedValue {
+    let place = TextPlace(node.mark)
+    guard depth <= Self.maximumDepth else {
+      throw SyntaxProblem(place: place, reason: "lists and objects lie deeper in each other than \(Self.maximumDepth)")
+    }
+    switch node {
+    case .scalar(let scalar): return MarkedValue(content: try content(of: scalar, at: place), place: place)
+    case .sequence(let sequence):
+      try refuseTag(sequence.tag, at: place)
+      var values: [MarkedValue] = []
+      values.reserveCapacity(sequence.count)
+      for element in sequence { values.append(try convert(element, depth: depth + 1)) }
+      return MarkedValue(content: .list(values), place: place)
+    case .mapping(let mapping):
+      try refuseTag(mapping.tag, at: place)
+      var members: [MarkedMember] = []
+      members.reserveCapacity(mapping.count)
+      for (key, value) in mapping {
+        let keyPlace = TextPlace(key.mark)
+        guard case .scalar(let scalar) = key,
+          let name = MarkedValue(
+            content: try content(of: scalar, at: keyPlace), place: keyPlace
+          ).raw
+        else {
+          throw SyntaxProblem(place: keyPlace, reason: "the name of a field is text, not a list or an object")
+        }
+        members.append(MarkedMember(name: name, place: keyPlace, value: try convert(value, depth: depth + 1)))
+      }
+      return MarkedValue(content: .object(members), place: place)
+    case .alias: throw Self.alias(at: place)
+    }
+  }
+
+  private func content(of scalar: Node.Scalar, at place: TextPlace) throws(SyntaxProblem) -> MarkedValue.Content {
+    switch scalar.style {
+    case .any, .plain:
+      if hasMasks, let first = scalar.string.unicodeScalars.first, Self.unmasked(first) != nil {
+        throw Self.alias(at: place)
+      }
+      try refuseTag(scalar.tag, at: place)
+      return .plain(unmask(scalar.string))
+    case .singleQuoted, .doubleQuoted, .literal, .folded:
+      try refuseTag(scalar.tag, at: place)
+      return .quoted(unmask(scalar.string))
+    }
+  }
+
+  private static func alias(at place: TextPlace) -> SyntaxProblem {
+    SyntaxProblem(place: place, reason: "anchors (&) and aliases (*) are not read; text that begins so needs quotes")
+  }
+
+  /// The tags that nobody has written: what is in quotes is text, and so is a key that has been compared.
+  private func refuseTag(_ tag: Tag, at place: TextPlace) throws(SyntaxProblem) {
+    guard tag.description != Tag.Name.implicit.rawValue, tag.description != Tag.Name.str.rawValue else { return }
+    throw SyntaxProblem(place: place, reason: "tags (!) are not read; text that begins so needs quotes")
+  }
+}
+
+extension TextPlace {
+  fileprivate init(_ mark: Mark?) { self.init(line: mark?.line ?? 1, column: mark?.column ?? 1) }
+}
+
+extension SyntaxProblem {
+  fileprivate init(_ error: YamlError, _ unmask: (String) -> String) {
+    switch error {
+    case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+      .composer(let context, let problem, let mark, _):
+      let origin = context.map { " (\(unmask($0.text).trimmed) from line \($0.mark.line) on)" } ?? ""
+      self.init(place: TextPlace(mark), reason: "no YAML: \(problem.trimmed)\(origin)")
+    case .reader(let problem, let offset, _, let yaml):
+      self.init(place: offset.map { TextPlace(ofCharacter: $0, in: yaml) }, reason: "no YAML: \(problem.trimmed)")
+    case .duplicatedKeysInMapping(let names, let context):
+      let names = names.map { "\"\(unmask($0).shortened)\"" }.joined(separator: ", ")
+      self.init(place: TextPlace(context.mark), reason: "an object has more than one field \(names)")
+    case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
+      self.init(reason: "no YAML: \(error)")
+    }
+  }
+}
+
+extension TextPlace {
+  fileprivate init(ofCharacter offset: Int, in text: String) {
+    var (line, column) = (1, 1)
+    for character in text.prefix(offset) {
+      if character.isNewline { (line, column) = (line + 1, 1) } else { column += character.unicodeScalars.count }
+    }
+    self.init(line: line, column: column)
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    var text = Substring(self)
+    while text.last?.isWhitespace ?? false { text.removeLast() }
+    return String(text)
+  }
+}

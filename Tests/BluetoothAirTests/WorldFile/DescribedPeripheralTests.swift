@@ -1,0 +1,187 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@testable import BluetoothAir
+
+@Suite("World files: a peripheral that is described")
+struct DescribedPeripheralTests {
+  /// A phone that has discovered all that the peripheral has.
+  private func meet(_ lines: String, name: String = "d") async throws -> (world: World, phone: Phone) {
+    let world = World(seed: 1)
+    try WorldFile(text: peripheralFile(lines)).populate(world)
+    let phone = Phone(world.device(named: "phone", at: Position(x: 1)), in: world, connectsTo: name)
+    #expect(await world.run(until: { phone.isReady }, limit: .seconds(10)))
+    return (world, phone)
+  }
+
+  private func read(_ uuid: String, _ phone: Phone, _ world: World) async throws -> [UInt8]? {
+    let characteristic = try #require(phone.characteristic(uuid))
+    let count = phone.octets(of: uuid).count + phone.errors.count
+    phone.peripheral?.readValue(for: characteristic)
+    await world.run(until: { phone.octets(of: uuid).count + phone.errors.count > count }, limit: .seconds(5))
+    return phone.octets(of: uuid).last
+  }
+
+  @Test("The weather station is found by its service and its name, and serves what its file says")
+  func weatherStation() async throws {
+    let world = World(seed: 1)
+    try WorldFile(path: Repository.example("weather-station")).populate(world)
+    let phone = Phone(world.device(named: "phone", at: Position(x: 1)), in: world, connectsTo: "Weather Station")
+    #expect(await world.run(until: { phone.isReady }, limit: .seconds(20)))
+    let data = try #require(phone.seen("Weather Station").last?.data)
+    #expect(data[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "181A")])
+    #expect(data[CBAdvertisementDataManufacturerDataKey] as? Data == Data([0xFF, 0xFF, 0x01, 0x02]))
+    // It has refused everybody for its first two seconds.
+    #expect(world.now > .seconds(2))
+
+    #expect(try await read("2A29", phone, world) == Array("Example & Sons".utf8))
+    #expect(try await read("2A6F", phone, world) == [0xC8, 0x14])
+    phone.subscribe("2A6E")
+    await world.run(for: .seconds(9))
+    #expect(phone.octets(of: "2A6E") == [[0x5C, 0x08], [0x5E, 0x08], [0x59, 0x08], [0x5C, 0x08]])
+    // The phone pairs, since nothing else would be answered.
+    #expect(try await read("6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002", phone, world) == Array("garden".utf8))
+  }
+
+  @Test("Beacons of the weather station's file say what the file says")
+  func beacons() async throws {
+    let world = World(seed: 1)
+    try WorldFile(path: Repository.example("weather-station")).populate(world)
+    let phone = Phone(world.device(named: "phone", at: Position(x: 1)), in: world)
+    await world.run(for: .seconds(5))
+    let beacons = phone.sightings.compactMap { $0.data[CBAdvertisementDataManufacturerDataKey] as? Data }
+    #expect(beacons.contains { $0.count == 25 && $0[21] == 1 && $0[23] == 7 })
+    let signs = phone.sightings.compactMap {
+      $0.data[CBAdvertisementDataServiceDataKey] as? [CBUUID: Data]
+    }
+    #expect(signs.contains { $0[CBUUID(string: "FEAA")]?.count == 11 })
+  }
+
+  @Test("A value that is sent with a period arrives with it, and each characteristic has a period of its own")
+  func periods() async throws {
+    let (world, phone) = try await meet(
+      """
+      connection: {interval: 0.0075}
+      services:
+        - uuid: 1815
+          characteristics:
+            - {uuid: 2A56, properties: [notify], values: [[1], [2], [3]], notifyPeriod: 0.5}
+            - {uuid: 2A58, properties: [indicate], value: FF, notifyPeriod: 2}
+      """)
+    await world.run(for: .seconds(1))
+    for uuid in ["2A56", "2A58"] { phone.subscribe(uuid) }
+    await world.run(for: .seconds(6.2))
+    #expect(phone.octets(of: "2A56").prefix(5) == [[2], [3], [1], [2], [3]])
+    #expect(phone.octets(of: "2A56").count == 12)
+    #expect(phone.octets(of: "2A58") == [[0xFF], [0xFF], [0xFF]])
+    phone.subscribe("2A56", false)
+    await world.run(for: .seconds(5))
+    #expect(phone.octets(of: "2A56").count <= 13)
+    #expect(phone.octets(of: "2A58").count >= 5)
+  }
+
+  @Test("What a client writes is read back, told to who listens, and refused when it is too long")
+  func writes() async throws {
+    let (world, phone) = try await meet(
+      """
+      services:
+        - uuid: 1815
+          characteristics:
+            - {uuid: 2A58, properties: [read, write, notify], text: old, maximumLength: 4}
+      """)
+    let characteristic = try #require(phone.characteristic("2A58"))
+    phone.peripheral?.setNotifyValue(true, for: characteristic)
+    await world.run(for: .seconds(1))
+    phone.peripheral?.writeValue(Data("new".utf8), for: characteristic, type: .withResponse)
+    await world.run(for: .seconds(1))
+    #expect(phone.octets(of: "2A58") == [Array("new".utf8)])
+    phone.peripheral?.writeValue(Data("far too long".utf8), for: characteristic, type: .withResponse)
+    await world.run(for: .seconds(1))
+    #expect(try await read("2A58", phone, world) == Array("new".utf8))
+    #expect(phone.errors == ["write: done", "write: \(CBATTError.invalidAttributeValueLength.rawValue)"])
+  }
+
+  @Test(
+    "Without an advertising of its own it says its short services and its name, or a long service and its name if asked"
+  )
+  func standardAdvertising() throws {
+    func advertising(_ lines: String) throws -> Advertising {
+      let file = try WorldFile(text: peripheralFile(lines))
+      return try #require(file.members.first).accessory.advertising
+    }
+    let short = try advertising(
+      "localName: Thing\nservices: [{uuid: 180F}, {uuid: 1815}, {uuid: 180A, isPrimary: false}]")
+    #expect(short.payload.description == "020106 05030F181518 06095468696E67")
+    #expect(short.scanResponse == .empty)
+    let long = try advertising("services: [{uuid: 6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001}]\nlocalName: A longer name")
+    #expect(long.payload.description == "020106 110701C0F0A5B7310F9E1F4D567C102A0D6F")
+    #expect(long.scanResponse.structures == [.name("A longer name")])
+  }
+
+  @Test("A payload has its structures in the order of the file, of each width of UUIDs one list")
+  func payload() throws {
+    let file = try WorldFile(
+      text: peripheralFile(
+        """
+        advertising:
+          kind: scannable
+          channels: [38, 39]
+          transmitPower: -4
+          payload: {name: A, services: [1815, 0A0B0C0D, 180F], flags: 4, structures: [{type: 0x24, data: [1]}]}
+        """))
+    let advertising = try #require(file.members.first).accessory.advertising
+    #expect(advertising.payload.description == "020941 050315180F18 05050D0C0B0A 020104 022401")
+    #expect(advertising.kind == .scannable)
+    #expect(advertising.channels == [.channel38, .channel39])
+    #expect(advertising.transmitPower == -4)
+    #expect(advertising.scanResponse == .empty)
+  }
+
+  @Test("Descriptors, included services and properties are those of the file")
+  func services() throws {
+    let file = try WorldFile(
+      text: peripheralFile(
+        """
+        services:
+          - {uuid: 180A, isPrimary: false}
+          - uuid: 1815
+            includes: [180A]
+            characteristics:
+              - uuid: 2A58
+                properties: [read, write-without-response]
+                reliableWrite: true
+                protection: encrypted
+                userDescription: Level
+                presentationFormat: {format: 4, exponent: -1, unit: 0x2700}
+                descriptors: [{uuid: 2908, value: 00 01}]
+        """))
+    let services = try #require(file.members.first).accessory.services
+    #expect(services.map(\.isPrimary) == [false, true])
+    #expect(services[1].includes == ["180A"])
+    let characteristic = services[1].characteristics[0]
+    #expect(characteristic.properties == [.read, .writeWithoutResponse])
+    #expect(characteristic.protection == .encrypted)
+    #expect(characteristic.hasReliableWrite)
+    #expect(
+      characteristic.descriptors == [
+        .userDescription("Level"), .presentationFormat(format: 4, exponent: -1, unit: 0x2700),
+        .other("2908", [0, 1]),
+      ])
+  }
+
+  @Test("A peripheral with as much as a file may have can be served")
+  func fullDatabase() async throws {
+    let characteristics = (0..<100).map {
+      "{uuid: \(2_000 + $0), properties: [read, notify, broadcast, write], reliableWrite: true, userDescription: x}"
+    }
+    let services = (0..<10).map {
+      "- {uuid: \(3_000 + $0), characteristics: [\(characteristics.joined(separator: ", "))]}"
+    }
+    let world = World(seed: 1)
+    try WorldFile(text: peripheralFile("services:\n" + services.joined(separator: "\n"))).populate(world)
+    let phone = Phone(world.device(named: "phone", at: Position(x: 1)), in: world)
+    await world.run(for: .seconds(1))
+    #expect(!phone.sightings.isEmpty)
+  }
+}

@@ -1,0 +1,193 @@
+import BluetoothLab
+import Foundation
+import Testing
+
+@testable import BluetoothAir
+
+/// The reader, the JSON Schema and the documentation share one table of fields; these tests say that all three hold to it.
+/// `COREBLUETOOTH_WRITE_TABLES=1` has the files written anew.
+@Suite("World files: the table of fields")
+struct WorldFieldTests {
+  private static let rewrites = ProcessInfo.processInfo.environment["COREBLUETOOTH_WRITE_TABLES"] == "1"
+
+  /// Every object that a file can have: itself, and as it stands in a file.
+  private static var places: [(shape: ObjectShape, file: (String) -> String)] {
+    func device(_ fields: String) -> String { "{\"devices\": [{\"name\": \"d\", \(fields)}]}" }
+    func peripheral(_ fields: String) -> String { device("\"accessory\": {\"kind\": \"peripheral\", \(fields)}") }
+    func characteristic(_ fields: String) -> String {
+      peripheral(
+        "\"services\": [{\"uuid\": \"1815\", \"characteristics\": [{\"uuid\": \"2A58\", \"properties\": [\"read\"], "
+          + "\(fields)}]}]")
+    }
+    func advertising(_ fields: String) -> String { peripheral("\"advertising\": {\(fields)}") }
+    func payload(_ fields: String) -> String { advertising("\"payload\": {\(fields)}") }
+    let ab = "{\"name\": \"a\", \"accessory\": \"battery\"}, {\"name\": \"b\", \"accessory\": \"battery\"}"
+    let files: [String: (String) -> String] = [
+      "environment": { "{\"environment\": \($0)}" },
+      "loss": { "{\"devices\": [\(ab)], \"losses\": [\($0)]}" },
+      "device": { "{\"devices\": [\($0)]}" },
+      "waypoint": { device("\"accessory\": \"battery\", \"path\": [\($0)]") },
+      "power": { device("\"accessory\": \"battery\", \"power\": [\($0)]") },
+      "signalStrength": { device("\"accessory\": \"battery\", \"signalStrength\": \($0)") },
+      "client": { "{\"clients\": [\($0)]}" },
+      "connection": { peripheral("\"connection\": \($0)") },
+      "advertising": { peripheral("\"advertising\": \($0)") },
+      "phase": { advertising("\"schedule\": [\($0)]") },
+      "payload": { advertising("\"payload\": \($0)") },
+      "serviceData": { payload("\"serviceData\": [\($0)]") },
+      "manufacturerData": { payload("\"manufacturerData\": \($0)") },
+      "structure": { payload("\"structures\": [\($0)]") },
+      "service": { peripheral("\"services\": [{\"uuid\": \"180A\"}, \($0)]") },
+      "characteristic": { peripheral("\"services\": [{\"uuid\": \"1815\", \"characteristics\": [\($0)]}]") },
+      "presentationFormat": { characteristic("\"presentationFormat\": \($0)") },
+      "descriptor": { characteristic("\"descriptors\": [\($0)]") },
+    ]
+    let root: [(shape: ObjectShape, file: (String) -> String)] = [
+      (
+        .world,
+        {
+          $0 == "{}"
+            ? "{\"devices\": [\(ab)]}" : $0.contains("\"devices\"") ? $0 : "{\"devices\": [\(ab)], " + $0.dropFirst()
+        }
+      )
+    ]
+    let defined = WorldSchema.definitions.compactMap { shape in files[shape.name].map { (shape, $0) } }
+    let sources = ObjectShape.interferenceKinds.map { kind in
+      (kind, { (text: String) in "{\"interference\": [\(Self.add(kind.name, to: text))]}" })
+    }
+    let accessories = ObjectShape.accessoryKinds.map { kind in
+      (kind, { (text: String) in device("\"accessory\": \(Self.add(kind.name, to: text))") })
+    }
+    return root + defined + sources + accessories
+  }
+
+  private static func add(_ kind: String, to object: String) -> String {
+    "{\"kind\": \"\(kind)\"" + (object == "{}" ? "" : ", ") + object.dropFirst()
+  }
+
+  private static func object(_ fields: [WorldField]) -> String {
+    "{" + fields.map { "\"\($0.name)\": \($0.example)" }.joined(separator: ", ") + "}"
+  }
+
+  @Test("Every object of the table but faults, which the lab reads, is tried here")
+  func allObjects() {
+    let tried = Set(Self.places.map(\.shape.name))
+    let all = Set(WorldSchema.definitions.map(\.name))
+    #expect(all.subtracting(tried) == ["fault", "faultTrigger"])
+  }
+
+  @Test("Every field of the table changes what is read, has an example that fits, and is in the schema")
+  func everyFieldIsRead() throws {
+    let schema = try SchemaValidator(WorldSchema.text)
+    for (shape, file) in Self.places {
+      let required = shape.fields.filter(\.isRequired)
+      let base = try WorldFile(text: file(Self.object(required)))
+      for field in shape.fields where !field.isRequired && field.name != "$schema" {
+        let text = file(Self.object(required + [field]))
+        #expect(complaints(text) == [], "\(shape.name).\(field.name)")
+        #expect(schema.complaints(try WorldSyntax.read(text)) == [], "\(shape.name).\(field.name)")
+        let changed = try WorldFile(text: text)
+        #expect("\(changed)" != "\(base)", "\(shape.name).\(field.name) means nothing")
+      }
+    }
+  }
+
+  @Test("Every field that has to be there is missed by the reader and by the schema")
+  func everyRequiredFieldIsMissed() throws {
+    let schema = try SchemaValidator(WorldSchema.text)
+    for (shape, file) in Self.places {
+      let required = shape.fields.filter(\.isRequired)
+      for field in required {
+        let text = file(Self.object(required.filter { $0.name != field.name }))
+        #expect(
+          complaints(text).contains { $0.contains("\"\(field.name)\" is missing") }, "\(shape.name).\(field.name)")
+        #expect(!schema.complaints(try WorldSyntax.read(text)).isEmpty, "\(shape.name).\(field.name)")
+      }
+    }
+  }
+
+  @Test("What has the wrong type for a field is refused by the reader and by the schema")
+  func wrongTypes() throws {
+    let schema = try SchemaValidator(WorldSchema.text)
+    for (shape, file) in Self.places {
+      for field in shape.fields {
+        let others = shape.fields.filter { $0.isRequired && $0.name != field.name }
+        let object = Self.object(others)
+        let separator = others.isEmpty ? "" : ", "
+        for wrong in ["null", "[[[]]]", "{\"no such field\": true}", "-1e30"] {
+          let text = file(object.dropLast() + separator + "\"\(field.name)\": \(wrong)}")
+          #expect(!complaints(text).isEmpty, "\(shape.name).\(field.name): \(wrong)")
+          #expect(!schema.complaints(try WorldSyntax.read(text)).isEmpty, "\(shape.name).\(field.name): \(wrong)")
+        }
+      }
+    }
+  }
+
+  @Test("A fault has the fields that a fault of the lab has")
+  func faultFields() {
+    #expect(Set(ObjectShape.fault.fields.map(\.name)) == Set(Fault.fieldNames))
+    let trigger = Set(ObjectShape.faultTrigger.fields.map(\.name))
+    #expect(trigger.isSubset(of: Fault.fieldNames))
+  }
+
+  @Test("Faults of every layer are read as the lab reads them")
+  func faults() throws {
+    let plan: FaultPlan = [
+      .air(.inject([1, 2]), AirMatch(.attribute(opcode: 0x1B, handle: nil), from: "a", to: "b"), .numbers(2...3)),
+      .air(.corrupt, AirMatch(.control(nil)), .percent(12.5)), .air(.lose, AirMatch(.empty), .number(4)),
+      .hci(.delay(.milliseconds(20)), HCIMatch(.event(0x3E, subevent: 1), on: "a", direction: .toHost)),
+      .hci(.duplicate, HCIMatch(.command(0x200A))), .hci(.lose, HCIMatch(.data)),
+      .device(.driftClock(partsPerMillion: -40), "a", when: .at(.seconds(1))),
+      .device(.mute(for: .seconds(2)), "b", when: .afterAir(.connectIndications, .number(1))),
+      .device(.resetController, "b", when: .afterHCI(HCIMatch(.command()), .number(9))),
+    ]
+    let json = plan.json.drop { $0 != "[" }
+    let text = "{\"clients\": [{\"name\": \"a\"}, {\"name\": \"b\"}], \"faults\": \(json)"
+    #expect(complaints(text) == [])
+    #expect(try WorldFile(text: text).faults == plan)
+    let schema = try SchemaValidator(WorldSchema.text)
+    #expect(schema.complaints(try WorldSyntax.read(text)) == [])
+  }
+
+  // MARK: Files
+
+  @Test("The schema in Documentation is the one of the table")
+  func committedSchema() throws {
+    if Self.rewrites {
+      try WorldSchema.text.write(
+        to: Repository.url("Documentation/world.schema.json"), atomically: true, encoding: .utf8)
+    }
+    #expect(try Repository.text("Documentation/world.schema.json") == WorldSchema.text)
+    #expect(throws: Never.self) {
+      try JSONSerialization.jsonObject(with: Data(WorldSchema.text.utf8))
+    }
+  }
+
+  @Test("The tables in Documentation are those of the reader")
+  func committedTables() throws {
+    let path = "Documentation/World-files.md"
+    let (start, end) = ("<!-- fields -->\n", "<!-- end of fields -->")
+    var text = try Repository.text(path)
+    let first = try #require(text.range(of: start))
+    let last = try #require(text.range(of: end))
+    if Self.rewrites {
+      text.replaceSubrange(first.upperBound..<last.lowerBound, with: "\n" + FieldTables.text + "\n")
+      try text.write(to: Repository.url(path), atomically: true, encoding: .utf8)
+    }
+    #expect(text.contains(start + "\n" + FieldTables.text + "\n" + end))
+  }
+
+  @Test("The examples fit the schema", arguments: Repository.exampleNames)
+  func examples(name: String) throws {
+    let schema = try SchemaValidator(Repository.text("Documentation/world.schema.json"))
+    let text = try String(contentsOfFile: Repository.example(name), encoding: .utf8)
+    #expect(schema.complaints(try WorldSyntax.read(text)) == [])
+    #expect(complaints(text) == [])
+  }
+
+  @Test("No example is left out")
+  func allExamples() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: Repository.url("Examples/Worlds").path)
+    #expect(files.sorted() == Repository.exampleNames.map { $0 + ".yaml" })
+  }
+}

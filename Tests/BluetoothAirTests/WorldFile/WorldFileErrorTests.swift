@@ -1,0 +1,300 @@
+import Testing
+
+@testable import BluetoothAir
+
+@Suite("World files: what is wrong")
+struct WorldFileErrorTests {
+  /// A line of a file, and what is said of it.
+  struct Case: CustomTestStringConvertible {
+    var text: String
+    var complaint: String
+    var testDescription: String { text }
+  }
+
+  private static let device = "devices: [{name: d, accessory: battery, "
+
+  static let values = [
+    Case(
+      text: device + "position: far}]",
+      complaint: "w:1:51: devices[0].position: expected [x, y] or [x, y, z] in metres, got \"far\""),
+    Case(
+      text: device + "position: [1]}]",
+      complaint: "w:1:51: devices[0].position: expected [x, y] or [x, y, z] in metres, got a list"),
+    Case(
+      text: device + "position: [1, 2e6]}]",
+      complaint: "w:1:51: devices[0].position: expected [x, y] or [x, y, z] in metres, got a list"),
+    Case(
+      text: device + "transmitPower: 30}]",
+      complaint: "w:1:56: devices[0].transmitPower: expected a number from -20 to 20, got 30"),
+    Case(
+      text: device + "transmitPower: \"3\"}]",
+      complaint: "w:1:56: devices[0].transmitPower: expected a number from -20 to 20, got \"3\""),
+    Case(
+      text: device + "transmitPower: .inf}]",
+      complaint: "w:1:56: devices[0].transmitPower: expected a number from -20 to 20, got \".inf\""),
+    Case(
+      text: device + "bondLimit: 010}]",
+      complaint: "w:1:52: devices[0].bondLimit: expected a whole number from 0 to 1000, got \"010\""),
+    Case(
+      text: device + "bondLimit: 1.5}]",
+      complaint: "w:1:52: devices[0].bondLimit: expected a whole number from 0 to 1000, got 1.5"),
+    Case(
+      text: device + "usesPrivateAddresses: yes}]",
+      complaint: "w:1:63: devices[0].usesPrivateAddresses: expected true or false, got yes"),
+    Case(
+      text: device + "gapName: 5}]",
+      complaint: "w:1:50: devices[0].gapName: expected text of 1 to 248 octets (in quotes if it looks like "
+        + "something else), got 5"),
+    Case(
+      text: device + "gapName: }]",
+      complaint: "w:1:50: devices[0].gapName: expected text of 1 to 248 octets (in quotes if it looks like "
+        + "something else), got nothing"),
+    Case(
+      text: device + "address: 12:34}]",
+      complaint: "w:1:50: devices[0].address: expected six octets such as \"C0:FF:EE:00:00:01\", got \"12:34\""),
+    Case(
+      text: device + "chip: modrn}]",
+      complaint: "w:1:47: devices[0].chip: expected \"bcm4330\", \"bcm4334\", \"first-single-mode\", \"modern\" or "
+        + "\"nrf52832\", got \"modrn\"; did you mean \"modern\"?"),
+    Case(
+      text: "environment: ofice",
+      complaint: "w:1:14: environment: expected \"free\", \"line-of-sight\" or \"office\", or an object, got "
+        + "\"ofice\"; did you mean \"office\"?"),
+    Case(text: "seed: -1", complaint: "w:1:7: seed: expected a whole number from 0 to 18446744073709551615, got -1"),
+    Case(text: "devices: {}", complaint: "w:1:10: devices: expected a list, got an object"),
+    Case(text: "[]", complaint: "w:1:1: expected an object: what an air has in it, got a list"),
+    Case(
+      text: "interference: [{kind: jammer, channels: [40]}]",
+      complaint: "w:1:42: interference[0].channels[0]: expected a whole number from 0 to 39, got 40"),
+    Case(
+      text: "interference: [jammer]",
+      complaint: "w:1:16: interference[0]: \"jammer\" needs \"channels\": expected an object"),
+    Case(
+      text: "interference: [{channels: [1]}]",
+      complaint: "w:1:16: interference[0]: \"kind\" is missing: \"wi-fi\", \"microwave-oven\", "
+        + "\"classic-bluetooth\" or \"jammer\""),
+    Case(
+      text: "interference: [{kind: wifi}]",
+      complaint: "w:1:23: interference[0].kind: expected \"wi-fi\", \"microwave-oven\", \"classic-bluetooth\" or "
+        + "\"jammer\", got \"wifi\"; did you mean \"wi-fi\"?"),
+  ]
+
+  @Test(
+    "A value that does not fit is told with its place, its field, what was expected and what is there",
+    arguments: values)
+  func value(of test: Case) {
+    #expect(complaints(test.text) == [test.complaint])
+  }
+
+  static let fields = [
+    Case(
+      text: device + "postion: [1, 2]}]",
+      complaint: "w:1:41: devices[0].postion: there is no such field; did you mean \"position\"?"),
+    Case(text: "device: []", complaint: "w:1:1: device: there is no such field; did you mean \"devices\"?"),
+    Case(text: "x y: 1", complaint: "w:1:1: \"x y\": there is no such field"),
+    Case(
+      text: "clients: [{position: [0, 0]}]",
+      complaint: "w:1:11: clients[0]: \"name\" is missing: text of 1 to 248 octets (in quotes if it looks like "
+        + "something else)"),
+    Case(
+      text: "devices: [{name: d, accessory: {kind: battery, celsius: 3}}]",
+      complaint: "w:1:48: devices[0].accessory.celsius: there is no such field"),
+  ]
+
+  @Test(
+    "A field that there is not is told with the nearest one, and one that is missing with what it has to be",
+    arguments: fields)
+  func field(of test: Case) {
+    #expect(complaints(test.text) == [test.complaint])
+  }
+
+  @Test("A name that two have is told, be one of them a client's")
+  func names() {
+    let text = """
+      devices:
+        - {name: a, accessory: battery}
+        - {name: a, accessory: battery}
+      clients:
+        - name: a
+      """
+    #expect(
+      complaints(text) == [
+        "w:3:12: devices[1].name: \"a\" is the name of another one, on line 2",
+        "w:5:11: clients[0].name: \"a\" is the name of another one, on line 2",
+      ])
+  }
+
+  @Test("A name for which there is nobody is told in losses and in faults, with the nearest one")
+  func unknownNames() {
+    let text = """
+      devices: [{name: strap, accessory: battery}]
+      clients: [{name: phone}]
+      losses:
+        - {between: [strap, fone], decibels: 5}
+        - {between: [phone, phone], decibels: 5}
+      faults:
+        - {layer: air, fault: lose, from: stra}
+        - {layer: device, fault: mute, device: nobody, after: {layer: hci, device: phon}}
+      """
+    #expect(
+      complaints(text) == [
+        "w:4:23: losses[0].between[1]: no device and no client is called \"fone\"",
+        "w:5:23: losses[1].between[1]: this is one and the same device",
+        "w:7:37: faults[0].from: no device and no client is called \"stra\"; did you mean \"strap\"?",
+        "w:8:42: faults[1].device: no device and no client is called \"nobody\"",
+        "w:8:78: faults[1].after.device: no device and no client is called \"phon\"; did you mean \"phone\"?",
+      ])
+  }
+
+  @Test("Times in disorder are told, in paths and where power is switched")
+  func times() {
+    let text = """
+      devices:
+        - name: d
+          accessory: battery
+          path: [{at: 2, position: [0, 0]}, {at: 1, position: [0, 0]}]
+          power: [{at: 2, isOn: false}, {at: 2, isOn: true}]
+      """
+    #expect(
+      complaints(text) == [
+        "w:4:44: devices[0].path[1].at: times grow: 2 is before it",
+        "w:5:40: devices[0].power[1].at: times grow: 2 is before it",
+      ])
+  }
+
+  static let faults = [
+    Case(
+      text: "{layer: air, fault: mute}",
+      complaint: "w:1:23: faults[0].fault: a fault on the air is \"lose\", \"corrupt\" or \"inject\", not \"mute\""),
+    Case(text: "{layer: hci, fault: delay}", complaint: "w:1:10: faults[0]: \"by\" is missing"),
+    Case(text: "{layer: hci, fault: lose, by: 1}", complaint: "w:1:36: faults[0].by: this fault has no such key"),
+    Case(
+      text: "{layer: air, fault: lose, control: 300}",
+      complaint: "w:1:45: faults[0].control: expected a number of 8 bits such as 27 or \"0x1B\", or \"any\", got 300"),
+    Case(
+      text: "{layer: air, fault: lose, number: 1, percent: 5}",
+      complaint: "w:1:47: faults[0].percent: \"number\" is there already"),
+    Case(
+      text: "{layer: device, fault: mute, after: {layer: air, data: true}}",
+      complaint: "w:1:59: faults[0].after.data: this fault has no such key"),
+    Case(
+      text: "{layer: air, fault: lose, octets: 0Z}",
+      complaint: "w:1:44: faults[0].octets: expected 0 to 255 pairs of hexadecimal digits, got \"0Z\""),
+  ]
+
+  @Test("What a fault plan says against a fault is told at the place of the field", arguments: faults)
+  func fault(of test: Case) {
+    #expect(complaints("faults: [\(test.text)]") == [test.complaint])
+  }
+
+  @Test("All that is wrong is told, in the order of the text, and of a hundred things twenty")
+  func many() {
+    let text = "seed: x\ndevices:\n" + String(repeating: "- {name: 1}\n", count: 50) + "environment: 5"
+    let lines = complaints(text)
+    #expect(lines.count == WorldFile.Failure.maximumCount + 1)
+    #expect(lines[0].hasPrefix("w:1:7: seed: "))
+    #expect(lines[1].hasPrefix("w:3:3: devices[0]: \"accessory\" is missing"))
+    #expect(lines[2].hasPrefix("w:3:10: devices[0].name: "))
+    #expect(lines.last == "w: and 82 more")
+  }
+
+  @Test("What is shown of a file is short, and nothing that a terminal obeys")
+  func control() {
+    let line = complaints("seed: \"\\e[31m\(String(repeating: "x", count: 100))\"")[0]
+    #expect(line.hasSuffix("got \"\\u{1B}[31m" + String(repeating: "x", count: 35) + "…\""))
+    #expect(complaints("\"\\e[0m\": 1")[0].hasPrefix("w:1:1: \"\\u{1B}[0m\": there is no"))
+  }
+
+  @Test("10,000 devices are read, and one more is refused")
+  func crowd() throws {
+    func text(_ count: Int) -> String {
+      "devices:\n" + (0..<count).map { "- {name: d\($0), accessory: battery}\n" }.joined()
+    }
+    #expect(try WorldFile(text: text(10_000)).members.count == 10_000)
+    #expect(complaints(text(10_001)) == ["w:2:1: devices: expected 0 to 10000 values, got 10001"])
+  }
+
+  // MARK: Peripherals
+
+  static let peripherals = [
+    Case(
+      text: "advertising: {payload: {name: 123456789 123456789 1234567, flags: 6}}",
+      complaint: "w:5:28: devices[0].accessory.advertising.payload: the AD structures take 32 octets; there is room "
+        + "for 31"),
+    Case(
+      text: "advertising: {interval: 1, schedule: [{interval: 1}]}",
+      complaint: "w:5:32: devices[0].accessory.advertising.schedule: \"interval\" is there already"),
+    Case(
+      text: "services: [{uuid: 180F}, {uuid: 0000180F}]",
+      complaint: "w:5:37: devices[0].accessory.services[1].uuid: there is a service 0000180F already"),
+    Case(
+      text: "services: [{uuid: 1801}]",
+      complaint: "w:5:23: devices[0].accessory.services[0].uuid: GAP and GATT are there by themselves"),
+    Case(
+      text: "services: [{uuid: 180F, includes: [180A]}]",
+      complaint: "w:5:40: devices[0].accessory.services[0].includes[0]: no service 180A stands before this one"),
+  ]
+
+  static let characteristics = [
+    Case(
+      text: "{uuid: 2A19, properties: [read], value: 123}",
+      complaint: "w:7:65: devices[0].accessory.services[0].characteristics[0].value: expected 0 to 512 octets, as "
+        + "pairs of hexadecimal digits or as a list of numbers, got 123"),
+    Case(
+      text: "{uuid: 2A19, properties: [read], value: 12, text: a}",
+      complaint: "w:7:69: devices[0].accessory.services[0].characteristics[0].text: \"value\" is there already"),
+    Case(
+      text: "{uuid: 2A19, properties: [read], notifyPeriod: 1}",
+      complaint: "w:7:72: devices[0].accessory.services[0].characteristics[0].notifyPeriod: nobody can listen "
+        + "without \"notify\" or \"indicate\""),
+    Case(
+      text: "{uuid: 2A19, properties: [read], descriptors: [{uuid: 2902}]}",
+      complaint: "w:7:79: devices[0].accessory.services[0].characteristics[0].descriptors[0].uuid: 2902 is there by "
+        + "itself, or has a field of its own, or is no descriptor"),
+    Case(
+      text: "{uuid: 2A19, properties: [red]}",
+      complaint: "w:7:51: devices[0].accessory.services[0].characteristics[0].properties[0]: expected "
+        + "\"broadcast\", \"indicate\", \"notify\", \"read\", \"write\" or \"write-without-response\", got "
+        + "\"red\"; did you mean \"read\"?"),
+  ]
+
+  @Test("A peripheral that could not be served or advertised is refused", arguments: peripherals)
+  func peripheral(of test: Case) {
+    #expect(complaints(peripheralFile(test.text)) == [test.complaint])
+  }
+
+  @Test("A characteristic that could not be served is refused", arguments: characteristics)
+  func characteristic(of test: Case) {
+    let text = peripheralFile("services:\n- uuid: 180F\n  characteristics: [\(test.text)]")
+    #expect(complaints(text) == [test.complaint])
+  }
+
+  @Test("A characteristic that stands twice in a service, and one too many for a database, are refused")
+  func tooManyCharacteristics() {
+    let twice =
+      "services: [{uuid: 180F, characteristics: [{uuid: 2A19, properties: [read]}, {uuid: 2A19, properties: [read]}]}]"
+    #expect(complaints(peripheralFile(twice)).count == 1)
+    let services = (0..<11).map { service in
+      let all = (0..<100).map { "{uuid: \(2_000 + $0), properties: [read]}" }.joined(separator: ", ")
+      return "- {uuid: \(3_000 + service), characteristics: [\(all)]}"
+    }
+    #expect(
+      complaints(peripheralFile("services:\n" + services.joined(separator: "\n"))) == [
+        "w:6:5: devices[0].accessory.services: 1100 characteristics are more than 1000, which a peripheral may have"
+      ])
+  }
+
+  // MARK: Words
+
+  @Test("The nearest word has few letters changed, left out, put in or exchanged; what is far has none")
+  func nearestWords() {
+    let words = ["position", "path", "power", "address"]
+    #expect(NearestWord.nearest(to: "postion", among: words) == "position")
+    #expect(NearestWord.nearest(to: "POSITION", among: words) == "position")
+    #expect(NearestWord.nearest(to: "pwoer", among: words) == "power")
+    #expect(NearestWord.nearest(to: "adress", among: words) == "address")
+    #expect(NearestWord.nearest(to: "seed", among: words) == nil)
+    #expect(NearestWord.nearest(to: "", among: words) == nil)
+    #expect(NearestWord.nearest(to: String(repeating: "p", count: 10_000), among: words) == nil)
+  }
+}

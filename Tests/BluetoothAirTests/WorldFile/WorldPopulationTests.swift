@@ -1,0 +1,212 @@
+import BluetoothLab
+import CoreBluetooth
+import Foundation
+import Testing
+
+@testable import BluetoothAir
+
+@Suite("World files: what is in the air")
+struct WorldPopulationTests {
+  private struct Scene {
+    let world: World
+    var population: WorldPopulation
+    let clients: [Device]
+
+    init(_ file: WorldFile, seed: UInt64? = nil, capture: Capture? = nil) {
+      world = World(seed: seed ?? file.seed ?? 1, capture: capture)
+      population = file.populate(world)
+      var devices: [Device] = []
+      for (index, client) in file.clients.enumerated() {
+        let device = world.device(named: client.name, client.options)
+        population.place(index, for: device)
+        devices.append(device)
+      }
+      clients = devices
+    }
+  }
+
+  private func example(_ name: String) throws -> WorldFile { try WorldFile(path: Repository.example(name)) }
+
+  @Test("In the fitness room a phone finds everything that advertises, and reads the strap's pulse")
+  func fitnessRoom() async throws {
+    let scene = Scene(try example("fitness-room"))
+    let phone = Phone(scene.clients[0], in: scene.world, connectsTo: "strap")
+    #expect(await scene.world.run(until: { phone.isReady }, limit: .seconds(10)))
+    let names = Set(phone.sightings.compactMap(\.name))
+    #expect(names == ["strap", "bicycle", "thermometer", "Keys"])
+    phone.subscribe("2A37")
+    await scene.world.run(for: .seconds(5))
+    #expect(phone.octets(of: "2A37").first?[1] == 128)
+    #expect(scene.world.deviceNames == ["strap", "bicycle", "thermometer", "fob", "phone", "gateway"])
+  }
+
+  @Test("In the fitness room measurements are lost on the air and sent again, and the bicycle falls silent for 3 s")
+  func fitnessRoomFaults() async throws {
+    let scene = Scene(try example("fitness-room"))
+    let phone = Phone(scene.clients[0], in: scene.world, connectsTo: "strap")
+    #expect(await scene.world.run(until: { phone.isReady }, limit: .seconds(10)))
+    phone.subscribe("2A37")
+    await scene.world.run(for: .seconds(60))
+    let pulses = phone.octets(of: "2A37")
+    let energies = pulses.map { Int($0[2]) | Int($0[3]) << 8 }
+    #expect(energies == Array(1...energies.count))
+    let strikes = scene.world.faultStrikes
+    #expect(strikes.contains { $0.device == "strap" && $0.layer == .air })
+    #expect(strikes.contains { $0.device == "bicycle" && $0.layer == .device && $0.time == .seconds(12) })
+    let seen = phone.seen("bicycle").map(\.time)
+    #expect(seen.contains { $0 < .seconds(12) })
+    #expect(!seen.contains { $0 > .seconds(12.01) && $0 < .seconds(15) })
+    #expect(seen.contains { $0 > .seconds(15) })
+  }
+
+  @Test("A device whose power is switched is heard only while it is on")
+  func power() async throws {
+    let file = try WorldFile(
+      text: """
+        devices:
+          - {name: late, accessory: battery, power: [{at: 0, isOn: false}, {at: 3, isOn: true}, {at: 6, isOn: false}]}
+          - {name: always, accessory: battery}
+        clients: [{name: phone, position: [1, 0]}]
+        """)
+    let scene = Scene(file)
+    let phone = Phone(scene.clients[0], in: scene.world)
+    await scene.world.run(for: .seconds(10))
+    let times = phone.seen("late").map(\.time)
+    #expect(times.count > 10)
+    #expect(times.allSatisfy { .seconds(3) <= $0 && $0 <= .seconds(6.01) })
+    #expect(phone.seen("always").count > times.count)
+  }
+
+  @Test("A device that moves away is heard more and more weakly, and so is a client that does")
+  func movement() async throws {
+    let file = try WorldFile(
+      text: """
+        environment: {exponent: 2, margin: 0, reference: 40}
+        devices:
+          - {name: walker, accessory: battery, path: [{at: 2, position: [1, 0]}, {at: 4, position: [100, 0]}]}
+          - {name: stone, accessory: battery, position: [0, 1]}
+        clients:
+          - {name: sitting}
+          - {name: running, path: [{at: 2, position: [0, 2]}, {at: 4, position: [0, 101]}]}
+        """)
+    let scene = Scene(file)
+    let phones = scene.clients.map { Phone($0, in: scene.world) }
+    await scene.world.run(for: .seconds(6))
+    func levels(_ name: String, _ phone: Phone, _ times: ClosedRange<Double>) -> Set<Int> {
+      let seen = phone.seen(name).filter {
+        .seconds(times.lowerBound) < $0.time && $0.time < .seconds(times.upperBound)
+      }
+      return Set(seen.map(\.level))
+    }
+    #expect(levels("walker", phones[0], 0...2) == [-40])
+    #expect(levels("walker", phones[0], 4.1...6) == [-80])
+    #expect(levels("stone", phones[0], 0...6) == [-40])
+    #expect(levels("stone", phones[1], 0...2) == [-40])
+    #expect(levels("stone", phones[1], 4.1...6) == [-80])
+  }
+
+  @Test("What the way between two loses is what the file says, between devices and for clients that come later")
+  func losses() throws {
+    let file = try WorldFile(
+      text: """
+        devices: [{name: a, accessory: battery}, {name: b, accessory: battery, position: [1, 0]}]
+        clients: [{name: c, position: [1, 1]}, {name: d, position: [1, 1]}]
+        losses:
+          - {between: [a, b], decibels: 61}
+          - {between: [c, a], decibels: 62}
+          - {between: [c, d], decibels: 63}
+        """)
+    let scene = Scene(file)
+    scene.world.runUntilIdleBriefly()
+    func level(_ one: String, _ other: String) throws -> Double {
+      scene.world.level(
+        from: try #require(scene.population[one]), at: try #require(scene.population[other]))
+    }
+    #expect(try level("a", "b") == -61)
+    #expect(try level("a", "c") == -62)
+    #expect(try level("d", "c") == -63)
+    #expect(try level("a", "d") > -50)
+    #expect(scene.population["nobody"] == nil)
+  }
+
+  @Test("The places, powers and addresses of a file are those of the devices")
+  func options() async throws {
+    let file = try WorldFile(
+      text: """
+        environment: {exponent: 2}
+        devices: [{name: strong, accessory: battery, transmitPower: 8, position: [10, 0]}]
+        clients: [{name: phone, antennaGain: 2, signalStrength: {offset: 5}, address: "C0:FF:EE:00:00:01"}]
+        """)
+    #expect(file.clients[0].options.address == DeviceOptions.DeviceAddress(0xC0FF_EE00_0001))
+    let scene = Scene(file)
+    let phone = Phone(scene.clients[0], in: scene.world)
+    await scene.world.run(for: .seconds(2))
+    #expect(Set(phone.seen("strong").map(\.level)) == [8 - 60 + 2 + 5])
+  }
+
+  @Test("Interference of a file disturbs the band")
+  func interference() async throws {
+    func sightings(_ source: String) async throws -> Int {
+      let file = try WorldFile(
+        text: """
+          interference: [\(source)]
+          devices: [{name: d, accessory: battery}]
+          clients: [{name: phone, position: [3, 0]}]
+          """)
+      let scene = Scene(file)
+      let phone = Phone(scene.clients[0], in: scene.world)
+      await scene.world.run(for: .seconds(5))
+      return phone.sightings.count
+    }
+    #expect(try await sightings("") > 30)
+    #expect(try await sightings("{kind: jammer, channels: [0, 12, 39], position: [3, 1]}") == 0)
+  }
+
+  @Test(
+    "The same file and seed give the same capture, and another seed another one", arguments: Repository.exampleNames)
+  func determinism(name: String) async throws {
+    let file = try example(name)
+    func capture(seed: UInt64) async throws -> Data {
+      let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
+      defer { try? FileManager.default.removeItem(at: url) }
+      let scene = Scene(file, seed: seed, capture: try Capture(path: url.path))
+      let world = scene.world
+      let phone = Phone(scene.clients.first ?? world.device(named: "phone", at: Position(x: 1)), in: world)
+      await world.run(for: .seconds(10))
+      withExtendedLifetime(phone) {}
+      try world.finishCapture()
+      return try Data(contentsOf: url)
+    }
+    let first = try await capture(seed: 5)
+    #expect(first.count > 10_000)
+    #expect(try await capture(seed: 5) == first)
+    #expect(try await capture(seed: 6) != first)
+  }
+
+  @Test("Every kind of accessory can be found under the name that it has in the world")
+  func kinds() async throws {
+    let kinds = ObjectShape.accessoryKinds.filter(\.needsNothing).map(\.name)
+    let devices = kinds.enumerated().map { "- {name: \"\($1)\", accessory: \($1), position: [\($0), 0]}" }
+    let scene = Scene(
+      try WorldFile(text: "clients: [{name: phone}]\ndevices:\n" + devices.joined(separator: "\n")))
+    let phone = Phone(scene.clients[0], in: scene.world)
+    await scene.world.run(for: .seconds(3))
+    #expect(Set(phone.sightings.compactMap(\.name)) == Set(kinds))
+    #expect(kinds.count == 7)
+  }
+
+  @Test("A place beyond those of the file changes nothing")
+  func noPlace() throws {
+    let file = try WorldFile(text: "clients: [{name: a}]")
+    let world = World(seed: 1)
+    var population = file.populate(world)
+    population.place(1, for: world.device(named: "b", at: .origin))
+    #expect(population["a"] == nil)
+    #expect(population["b"] == nil)
+  }
+}
+
+extension World {
+  /// Has everything taken in that was asked for.
+  fileprivate func runUntilIdleBriefly() { run(for: .milliseconds(1)) }
+}

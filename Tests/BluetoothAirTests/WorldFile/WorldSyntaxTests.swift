@@ -1,0 +1,150 @@
+import BluetoothLab
+import Foundation
+import Testing
+
+@testable import BluetoothAir
+
+@Suite("World files: YAML and JSON")
+struct WorldSyntaxTests {
+  @Test("One world is the same in YAML and in JSON")
+  func jsonIsYAML() throws {
+    let yaml = try WorldFile(
+      text: """
+        seed: 18446744073709551615
+        environment: office   # a word
+        devices:
+          - name: 'strap'
+            accessory: {kind: heart-rate, beatsPerMinute: 0x50}
+            position: [1, -2.5]
+        """)
+    let json = try WorldFile(
+      text: """
+        {
+        \t"seed": 18446744073709551615, "environment": "office",
+        \t"devices": [ { "name": "strap", "accessory": { "kind": "heart-rate", "beatsPerMinute": 80 },
+        \t\t"position": [1.0, -2.5e0] } ]
+        }
+        """)
+    #expect("\(yaml)" == "\(json)")
+    #expect(yaml.seed == .max)
+    #expect(yaml.members.first?.options.position.y == -2.5)
+  }
+
+  @Test("What is no YAML is told with its line and column")
+  func noYAML() {
+    #expect(
+      complaints("devices: [\nclients: 5\n") == [
+        "w:3:1: no YAML: did not find expected ',' or ']' (while parsing a flow sequence from line 1 on)"
+      ])
+    #expect(complaints("seed: 1: 2") == ["w:1:8: no YAML: mapping values are not allowed in this context"])
+    #expect(complaints("seed: 1\n\tfoo: 2").first?.hasPrefix("w:2:1: no YAML: ") ?? false)
+    #expect(complaints("seed: \"\u{7}\"").first?.hasPrefix("w:1:8: no YAML: ") ?? false)
+    #expect(complaints("seed: 1\n---\nseed: 2").first?.contains("another document") ?? false)
+  }
+
+  @Test("A file in which nothing is said is refused", arguments: ["", "# nothing\n", "--- \n...\n"])
+  func nothing(text: String) {
+    #expect(complaints(text).count == 1)
+  }
+
+  @Test("A field that stands twice in an object is told, be it in quotes once")
+  func duplicates() {
+    #expect(complaints("seed: 1\nlosses: []\n\"seed\": 2") == ["w:1:1: an object has more than one field \"seed\""])
+  }
+
+  @Test("Anchors and aliases are refused where they stand")
+  func anchors() {
+    let refusal = "anchors (&) and aliases (*) are not read; text that begins so needs quotes"
+    #expect(complaints("seed: &one 1") == ["w:1:7: " + refusal])
+    #expect(complaints("seed: *one") == ["w:1:7: " + refusal])
+    #expect(complaints("devices:\n  - name: *name\n") == ["w:2:11: " + refusal])
+    #expect(complaints("{\"seed\":*a}") == ["w:1:9: " + refusal])
+  }
+
+  @Test("The signs of anchors and aliases are letters like others within text, in quotes and in comments")
+  func ampersands() throws {
+    let file = try WorldFile(
+      text: """
+        # *not* an alias, &nor an anchor
+        devices:
+          - {name: Tom &Jerry *1*, accessory: {kind: battery, localName: "&co"}}
+        """)
+    #expect(file.members.first?.name == "Tom &Jerry *1*")
+    #expect("\(file.members[0].accessory)".contains("\"&co\""))
+    #expect(complaints("devices: [{name: a, accessory: x *y}]").first?.contains("got \"x *y\"") ?? false)
+  }
+
+  @Test("Lists of aliases that stand for billions of values are refused at once, as values and as keys")
+  func aliasBombs() {
+    var values = "a0: &a0 [x, x]\n"
+    for level in 1...40 { values += "a\(level): &a\(level) [*a\(level - 1), *a\(level - 1)]\n" }
+    #expect(complaints(values).first?.contains("anchors (&)") ?? false)
+    #expect(complaints(values + "? *a40\n: 1\n").count == 1)
+  }
+
+  @Test("Characters that stand for signs while a file is read are refused in it")
+  func masks() {
+    #expect(complaints("seed: \"\u{E000}\"").first?.contains("U+E000") ?? false)
+  }
+
+  @Test("Tags are refused", arguments: ["seed: !!int 5", "!world {}", "devices: !!seq []", "devices: !mine [1]"])
+  func tags(text: String) {
+    #expect(complaints(text).first?.contains("tags (!) are not read") ?? false)
+  }
+
+  @Test("Lists and objects that lie too deep in each other are refused", arguments: [33, 900, 100_000])
+  func depth(levels: Int) {
+    for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", "")] {
+      let text = String(repeating: open, count: levels) + "1" + String(repeating: close, count: levels)
+      #expect(complaints(text).count == 1, "\(open)")
+    }
+  }
+
+  @Test("Keys within keys are refused, however deep")
+  func keys() {
+    #expect(complaints("? [a, b]\n: 1")[0] == "w:1:3: the name of a field is text, not a list or an object")
+    #expect(complaints(String(repeating: "? ", count: 2_000) + "a").count == 1)
+  }
+
+  @Test("A file of more than 4 MiB is refused before it is read as YAML")
+  func size() throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml")
+    defer { try? FileManager.default.removeItem(at: path) }
+    try Data(repeating: UInt8(ascii: "#"), count: WorldFile.maximumSize + 1).write(to: path)
+    #expect(throws: WorldFile.Failure.self) { try WorldFile(path: path.path) }
+    #expect(complaints(String(repeating: "#", count: WorldFile.maximumSize + 1))[0].contains("4194304 octets"))
+  }
+
+  @Test("A file that is not there, or no UTF-8, is told by its path")
+  func files() throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml")
+    defer { try? FileManager.default.removeItem(at: path) }
+    func reason() -> String {
+      do throws(WorldFile.Failure) {
+        _ = try WorldFile(path: path.path)
+        return ""
+      } catch {
+        return error.description
+      }
+    }
+    #expect(reason() == "\(path.path): it can't be read: No such file or directory")
+    try Data([0x61, 0xFF]).write(to: path)
+    #expect(reason() == "\(path.path): it is no UTF-8")
+    try Data("\u{FEFF}seed: 1\n".utf8).write(to: path)
+    #expect(reason() == "")
+  }
+
+  @Test("Any cut of a file is read or refused with a place in it")
+  func cuts() throws {
+    let text = try String(contentsOfFile: Repository.example("weather-station"), encoding: .utf8)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
+    for end in stride(from: 0, to: text.count, by: 7) {
+      do throws(WorldFile.Failure) {
+        _ = try WorldFile(text: String(text.prefix(end)))
+      } catch {
+        #expect(!error.problems.isEmpty)
+        #expect(error.problems.allSatisfy { 1...lines ~= $0.place?.line ?? 1 })
+      }
+    }
+  }
+}
