@@ -84,7 +84,10 @@ let package = Package(
     // Floor 6
     .target(
       name: "BluetoothAir",
-      dependencies: ["BluetoothLab", "BluetoothWire", .product(name: "Yams", package: "Yams")],
+      dependencies: [
+        "BluetoothLab", "BluetoothServer", "BluetoothController", "BluetoothTransport", "BluetoothRadio",
+        "BluetoothWire", .product(name: "Yams", package: "Yams"), logging,
+      ] + nio,
       swiftSettings: settings),
     // Floor 7
     .executableTarget(
@@ -97,9 +100,9 @@ let package = Package(
     .executableTarget(
       name: "ble",
       dependencies: [
-        "BluetoothServer", "BluetoothHost", "BluetoothWire",
+        "BluetoothAir", "BluetoothLab", "BluetoothServer", "BluetoothTransport", "BluetoothHost", "BluetoothWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+      ] + nio,
       swiftSettings: settings),
     // Measurements: `swift run -c release benchmarks`
     .target(name: "CAllocationCount", path: "Benchmarks/CAllocationCount"),
@@ -160,7 +163,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "BluetoothAirTests", dependencies: ["BluetoothAir", "CoreBluetooth", "BluetoothLab"],
+      name: "BluetoothAirTests",
+      dependencies: ["BluetoothAir", "BluetoothLab", "BluetoothTransport", "BluetoothWire", "CoreBluetooth"],
       swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
   ]

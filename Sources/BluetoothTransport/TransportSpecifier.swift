@@ -16,6 +16,8 @@ package enum TransportSpecifier: Hashable, Sendable {
   package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong and what would be right, for the end of a line.
     package let description: String
+
+    package init(description: String) { self.description = description }
   }
 
   /// What begins a specifier of each kind.

@@ -5,7 +5,7 @@ import Foundation
 @main
 struct Ble: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ble", abstract: "Bluetooth Low Energy from the command line.", subcommands: [Bonds.self])
+    commandName: "ble", abstract: "Bluetooth Low Energy from the command line.", subcommands: [Air.self, Bonds.self])
 
   /// What goes wrong is said in one line.
   static func main() {

@@ -37,8 +37,12 @@ struct HostOutput {
   /// The shortest ACL packet that a host must be able to take · Vol 4, Part E, 7.3.39.
   static let minimumLength = 27
 
+  /// A host that has not taken so many packets gets no more data: the peer keeps it, which is the link layer's flow control ·
+  /// Vol 6, Part B, 4.5.9. Hosts in the same process take every packet at once.
+  private static let mostUntaken = 64
+
   /// Whether another data PDU of a peer can be taken.
-  var hasRoom: Bool { flow?.hasRoom ?? true }
+  var hasRoom: Bool { packets.count < Self.mostUntaken && flow?.hasRoom ?? true }
 
   mutating func setFlowControl(_ change: (inout HostFlowControl) -> Void) {
     var flow = flow ?? HostFlowControl()

@@ -388,7 +388,7 @@ extension KeyedEncodingContainer where Key == FaultKey {
 
 extension Duration {
   /// With what is left of a second as a fraction.
-  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+  package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }
 
 extension [UInt8] {

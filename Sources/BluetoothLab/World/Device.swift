@@ -8,10 +8,10 @@ public class RadioDevice: @unchecked Sendable {
 
   /// Tells the device from the others of its world.
   public let name: String
-  let radio: RadioID
-  let world: World
+  package let radio: RadioID
+  package let world: World
 
-  init(name: String, radio: RadioID, world: World) {
+  package init(name: String, radio: RadioID, world: World) {
     self.name = name
     self.radio = radio
     self.world = world

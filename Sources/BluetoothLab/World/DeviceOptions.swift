@@ -94,7 +94,7 @@ public struct DeviceOptions: Hashable, Sendable {
     public var description: String { BluetoothWire.DeviceAddress(value, .public).description }
   }
 
-  func configuration(named name: String) -> VirtualDeviceConfiguration {
+  package func configuration(named name: String) -> VirtualDeviceConfiguration {
     var result = VirtualDeviceConfiguration(name: name, position: position.grid)
     result.transmitPower = Decibel(rounding: min(max(transmitPower, -20), 20))
     result.publicAddress = address?.value

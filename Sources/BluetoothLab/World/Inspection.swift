@@ -3,7 +3,7 @@ import BluetoothRadio
 extension World {
   /// Looks into the world while it stands still: when it is not running, or while one of its callbacks is, or (in real time)
   /// between two of its events.
-  func inspect<R: Sendable>(_ body: (WorldEngine) -> R) -> R {
+  package func inspect<R: Sendable>(_ body: (WorldEngine) -> R) -> R {
     switch runner {
     case .virtual(let runner): runner.inspect(body)
     case .real(let runner): runner.inspect(body)

@@ -38,8 +38,8 @@ public final class World: Sendable {
   }
 
   let runner: Runner
-  let mailbox: WorldMailbox
-  let environment = DeviceEnvironment()
+  package let mailbox: WorldMailbox
+  package let environment = DeviceEnvironment()
   let faults: FaultInjector
   private let registry = NIOLockedValueBox(Registry())
   /// The beginning, in seconds since 2001.
@@ -51,7 +51,12 @@ public final class World: Sendable {
   ///   - seed: decides all chance in the world.
   ///   - time: how time passes.
   ///   - capture: a file that everything on the air, and between hosts and controllers, is written to.
-  public init(seed: UInt64 = 0, time: Time = .virtual, capture: Capture? = nil) {
+  public convenience init(seed: UInt64 = 0, time: Time = .virtual, capture: Capture? = nil) {
+    self.init(seed: seed, time: time, capture: capture, executor: nil)
+  }
+
+  /// - Parameter executor: what the world runs on in real time; nil: a queue of its own.
+  package init(seed: UInt64, time: Time, capture: Capture?, executor: (any WorldExecutor)?) {
     let engine = WorldEngine(seed: seed)
     mailbox = engine.mailbox
     faults = FaultInjector(chance: engine.generator.split("faults"), mailbox: engine.mailbox)
@@ -60,10 +65,15 @@ public final class World: Sendable {
       runner = .virtual(VirtualRunner(engine))
       epoch = 0
     case .real(let speed):
-      runner = .real(RealTimeRunner(engine, speed: speed))
+      runner = .real(RealTimeRunner(engine, speed: speed, on: executor))
       epoch = WallClock.secondsSince2001
     }
     if let capture { startCapture(capture) }
+  }
+
+  /// What runs the world in real time; nil in virtual time.
+  package var realTimeRunner: RealTimeRunner? {
+    if case .real(let runner) = runner { runner } else { nil }
   }
 
   /// Adds a device and turns it on.
@@ -102,7 +112,7 @@ public final class World: Sendable {
   }
 
   /// Makes a device while no other one can be made, so that the names stand in the order of the devices' numbers.
-  func register<D: RadioDevice>(_ name: String, _ options: DeviceOptions, _ make: () -> D) -> D {
+  package func register<D: RadioDevice>(_ name: String, _ options: DeviceOptions, _ make: () -> D) -> D {
     registry.withLockedValue { registry in
       registry.names.append(name)
       registry.supplies.append((options.chip, options.cell))

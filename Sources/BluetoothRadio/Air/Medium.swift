@@ -198,6 +198,8 @@ struct Medium {
     return freed
   }
 
+  func isMuted(_ radio: RadioID) -> Bool { radios[radio.index].isMuted }
+
   /// A muted radio goes on as before, but nothing leaves it and nothing reaches it.
   mutating func setMuted(_ isMuted: Bool, _ radio: RadioID, at now: Instant) -> Freed {
     let index = radio.index

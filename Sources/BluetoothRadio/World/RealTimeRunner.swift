@@ -2,26 +2,27 @@ import BluetoothWire
 import Dispatch
 import NIOConcurrencyHelpers
 
-/// Runs a world in step with the wall clock, on a queue of its own that sleeps between events.
+/// Runs a world in step with the wall clock, on an executor that sleeps between events.
 package final class RealTimeRunner: Sendable {
   package let mailbox: WorldMailbox
-  private let queue = DispatchQueue(label: "CoreBluetooth world", qos: .userInitiated)
+  private let executor: any WorldExecutor
   private let isPending = NIOLockedValueBox(false)
   private let confined: Confined
 
-  /// What the runner's queue alone touches.
+  /// What the executor alone touches.
   private final class Confined: @unchecked Sendable {
     let engine: WorldEngine
-    let timer: any DispatchSourceTimer
+    let executor: any WorldExecutor
+    var guest: (any WorldGuest)?
     /// When the wall clock began to count with this speed, and the radio time of that.
     private var origin = DispatchTime.now().uptimeNanoseconds
     private var beginning = Instant.zero
     /// Radio nanoseconds in a thousand of the wall clock's; 0: time stands still.
     private var speedPerMille: Int64
 
-    init(engine: WorldEngine, timer: any DispatchSourceTimer, speedPerMille: Int64) {
+    init(engine: WorldEngine, executor: any WorldExecutor, speedPerMille: Int64) {
       self.engine = engine
-      self.timer = timer
+      self.executor = executor
       self.speedPerMille = speedPerMille
     }
 
@@ -33,10 +34,14 @@ package final class RealTimeRunner: Sendable {
 
     func setSpeed(perMille: Int64) {
       // What a world that can't keep up is behind is forgotten.
-      beginning = max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture))
-      origin = DispatchTime.now().uptimeNanoseconds
+      restart(at: max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture)))
       speedPerMille = perMille
       pump()
+    }
+
+    private func restart(at time: Instant) {
+      beginning = time
+      origin = DispatchTime.now().uptimeNanoseconds
     }
 
     /// Lets the time pass that has passed on the wall since the latest event, unless something is due.
@@ -45,30 +50,50 @@ package final class RealTimeRunner: Sendable {
       if (engine.nextEvent ?? .distantFuture) > time { engine.passTime(to: time) }
     }
 
-    /// Does what is due, then has the timer ring at the next event. A world that can't keep up with its speed gives the queue
-    /// away again and again, so that whoever wants to look into it, or to slow it down, has his turn.
+    /// Does what is due, then has the timer ring at the next event. A world that can't keep up with its speed gives the
+    /// thread away again and again, so that whoever wants to look into it, or to slow it down, has his turn.
     func pump() {
+      let wait = advance()
+      guest?.worldPaused()
+      executor.setTimer(wait)
+    }
+
+    /// Does what is due; returns after how many nanoseconds to come back, or nil: not before something arrives.
+    private func advance() -> Int? {
       let end = DispatchTime.now().uptimeNanoseconds + RealTimeRunner.slice
       repeat {
         let limit = wallTime
         var steps = 0
         while engine.step(until: limit) {
           steps += 1
-          guard steps.isMultiple(of: 64), DispatchTime.now().uptimeNanoseconds > end else { continue }
-          return timer.schedule(deadline: .now(), leeway: .nanoseconds(0))
+          if steps.isMultiple(of: 64), DispatchTime.now().uptimeNanoseconds > end { return 0 }
         }
         engine.passTime(to: limit)
         engine.settle()
         if DispatchTime.now().uptimeNanoseconds > end { break }
       } while engine.nextEvent.map { $0 <= wallTime } ?? false
-      guard speedPerMille > 0, let next = engine.nextEvent else { return timer.schedule(deadline: .distantFuture) }
-      let delay = RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
-      timer.schedule(deadline: .now() + .nanoseconds(delay), leeway: .nanoseconds(0))
+      if guest?.isHurried ?? false, runAhead() { return 0 }
+      guard speedPerMille > 0, let next = engine.nextEvent else { return nil }
+      return RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
+    }
+
+    /// Takes some events before their time. The clock goes on from there. False: there are none.
+    private func runAhead() -> Bool {
+      let end = DispatchTime.now().uptimeNanoseconds + RealTimeRunner.sliceAhead
+      var steps = 0
+      while guest?.isHurried ?? false, engine.step(until: .distantFuture) {
+        steps += 1
+        if steps.isMultiple(of: 16), DispatchTime.now().uptimeNanoseconds > end { break }
+      }
+      restart(at: max(engine.now, wallTime))
+      return steps > 0
     }
   }
 
-  /// How long a world keeps its queue, in nanoseconds.
+  /// How long a world keeps its thread, in nanoseconds.
   private static let slice: UInt64 = 5_000_000
+  /// How long a world takes events before their time until its guests have their turn, in nanoseconds.
+  private static let sliceAhead: UInt64 = 500_000
 
   /// The wall clock's nanoseconds until `wait` of radio time is over, or until it is time to look again.
   static func wallTime(for wait: TimeSpan, speedPerMille: Int64) -> Int {
@@ -77,27 +102,26 @@ package final class RealTimeRunner: Sendable {
   }
 
   /// Begins to run `engine`, which nobody else may touch from then on; `speed` is radio seconds per second, 0.001 to
-  /// 1,000.
-  package init(_ engine: sending WorldEngine, speed: Double = 1) {
+  /// 1,000; `executor` runs nothing but this world, nil: a queue of its own.
+  package init(_ engine: sending WorldEngine, speed: Double = 1, on executor: (any WorldExecutor)? = nil) {
     mailbox = engine.mailbox
-    let timer = DispatchSource.makeTimerSource(queue: queue)
-    confined = Confined(engine: engine, timer: timer, speedPerMille: Self.perMille(speed))
+    let executor = executor ?? DispatchWorldExecutor()
+    self.executor = executor
+    confined = Confined(engine: engine, executor: executor, speedPerMille: Self.perMille(speed))
     let box = confined
-    timer.setEventHandler { box.pump() }
-    timer.schedule(deadline: .now())
-    timer.activate()
+    executor.begin { box.pump() }
     mailbox.setWake { [weak self] in self?.wake() }
   }
 
   deinit {
     mailbox.setWake(nil)
-    confined.timer.cancel()
+    executor.end()
   }
 
   /// Radio seconds per second from now on, 0.001 to 1,000; 0: time stands still.
   package func setSpeed(_ speed: Double) {
     let perMille = speed == 0 ? 0 : Self.perMille(speed)
-    queue.async { [confined] in confined.setSpeed(perMille: perMille) }
+    executor.execute { [confined] in confined.setSpeed(perMille: perMille) }
   }
 
   private static func perMille(_ speed: Double) -> Int64 {
@@ -106,14 +130,14 @@ package final class RealTimeRunner: Sendable {
 
   /// Looks into the world between two of its events. Not to be called on the world's own queue.
   package func inspect<R: Sendable>(_ body: (WorldEngine) -> R) -> R {
-    queue.sync {
+    executor.wait {
       confined.passTime()
       return body(confined.engine)
     }
   }
 
   /// Has the world's clock show the time of now, also in a world in which nothing is due.
-  package func updateClock() { queue.sync { confined.passTime() } }
+  package func updateClock() { executor.wait { confined.passTime() } }
 
   private func wake() {
     let isFirst = isPending.withLockedValue { pending in
@@ -121,9 +145,32 @@ package final class RealTimeRunner: Sendable {
       return !pending
     }
     guard isFirst else { return }
-    queue.async { [self] in
+    executor.execute { [self] in
       isPending.withLockedValue { $0 = false }
       confined.pump()
     }
   }
+
+  // MARK: On the executor
+
+  /// Who wants to be told when the world pauses; nil: nobody. On the executor only.
+  package func setGuest(_ guest: (any WorldGuest)?) { confined.guest = guest }
+
+  /// Does `body` at the time of now, or, in a world that has not done yet what is due, at that of its latest event. What
+  /// follows from it is done with the next `pump`. On the executor only, and not in an event of the world.
+  package func enter(_ body: (WorldEngine) -> Void) {
+    confined.passTime()
+    body(confined.engine)
+  }
+
+  /// Does what is due and sets the timer anew. On the executor only.
+  package func pump() { confined.pump() }
+}
+
+/// Who lives on a world's executor beside it, and is told of its pauses. Confined to the executor.
+package protocol WorldGuest: AnyObject {
+  /// The world has done what was due: the time to let out what has gathered.
+  func worldPaused()
+  /// Somebody waits for the world, whose clock may go on to the next event.
+  var isHurried: Bool { get }
 }

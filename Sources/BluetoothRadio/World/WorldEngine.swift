@@ -303,6 +303,9 @@ package final class WorldEngine {
 
   // MARK: What is done to radios
 
+  /// Whether nothing leaves the radio and nothing reaches it.
+  package func isMuted(_ radio: RadioID) -> Bool { medium.isMuted(radio) }
+
   /// A muted radio goes on as before, but nothing leaves it and nothing reaches it: it has vanished without a word.
   package func setMuted(_ isMuted: Bool, _ radio: RadioID) {
     run(radio.index)

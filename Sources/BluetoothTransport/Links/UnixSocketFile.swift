@@ -7,15 +7,15 @@
 #endif
 
 /// A socket in the file system that its owner alone may connect to.
-struct UnixSocketFile: Sendable {
-  let path: String
+package struct UnixSocketFile: Sendable {
+  package let path: String
   /// Bound, not listening yet. Whoever takes it closes it.
-  let descriptor: CInt
+  package let descriptor: CInt
   private let device: dev_t
   private let inode: ino_t
 
   /// Makes the file, in place of one at which nobody listens any more.
-  init(path: String) throws(TransportError) {
+  package init(path: String) throws(TransportError) {
     try Self.removeStale(path)
     let descriptor = try Self.newSocket()
     // A file that others can reach must not exist for a moment: the system takes the mode from the socket.
@@ -35,7 +35,7 @@ struct UnixSocketFile: Sendable {
   }
 
   /// Removes the file, unless it is another one's by now.
-  func remove() {
+  package func remove() {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return }
     unlink(path)

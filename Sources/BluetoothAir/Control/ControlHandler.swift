@@ -1,0 +1,65 @@
+import Foundation
+import NIOCore
+import NIOPosix
+
+/// One connection to the control socket: a request on each line, an answer on each line.
+final class ControlHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// A fault plan is the longest thing that is ever asked; who sends more without an end of line is not understood.
+  static let longestLine = 1 << 20
+
+  private let desk: ControlDesk
+  private var received = ByteBuffer()
+
+  init(desk: ControlDesk) { self.desk = desk }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var part = unwrapInboundIn(data)
+    received.writeBuffer(&part)
+    while let end = received.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+      let line = received.readSlice(length: end - received.readerIndex) ?? ByteBuffer()
+      received.moveReaderIndex(forwardBy: 1)
+      answer(line, context)
+    }
+    received.discardReadBytes()
+    if received.readableBytes > Self.longestLine {
+      received.clear()
+      write(ControlAnswer(error: "a request has at most \(Self.longestLine) octets"), context)
+      context.close(promise: nil)
+    }
+  }
+
+  private func answer(_ line: ByteBuffer, _ context: ChannelHandlerContext) {
+    do {
+      let request = try JSONDecoder().decode(ControlRequest.self, from: Data(line.readableBytesView))
+      write(desk.answer(request), context)
+    } catch {
+      write(ControlAnswer(error: "the request can't be read: \(Self.reason(error))"), context)
+    }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case DecodingError.dataCorrupted(let context), DecodingError.keyNotFound(_, let context),
+      DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+      let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+      return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
+    default: return "\(error)"
+    }
+  }
+
+  private func write(_ answer: ControlAnswer, _ context: ChannelHandlerContext) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    // It holds texts and finite numbers only.
+    guard let json = try? encoder.encode(answer) else { return }
+    var buffer = context.channel.allocator.buffer(capacity: json.count + 1)
+    buffer.writeBytes(json)
+    buffer.writeInteger(UInt8(ascii: "\n"))
+    context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,83 @@
+import BluetoothLab
+
+/// What can be asked of an air that runs, as one JSON object on a line of its own.
+package struct ControlRequest: Codable, Sendable {
+  package enum Verb: String, Codable, Sendable {
+    /// Who is there.
+    case devices
+    /// Takes `device` to `position`.
+    case move
+    /// Has `device` hear and be heard by nobody (`on` false), or by all again.
+    case radio
+    /// Has the faults of `plan` strike, or, without one, none any more.
+    case fault
+    /// What the devices have done.
+    case stats
+    /// Begins a capture at `path`, or, without one, ends it.
+    case capture
+    /// Ends the air.
+    case stop
+  }
+
+  package var verb: Verb
+  package var device: String?
+  /// Metres: x, y and z.
+  package var position: [Double]?
+  package var on: Bool?
+  package var plan: FaultPlan?
+  package var path: String?
+  package var decrypted: Bool?
+  package var keys: Bool?
+
+  package init(_ verb: Verb) { self.verb = verb }
+}
+
+/// What an air answers, as one JSON object on a line of its own.
+package struct ControlAnswer: Codable, Sendable {
+  /// A device of the air.
+  package struct Device: Codable, Sendable, Hashable {
+    package var name: String
+    /// Its public address; nil: it is none that hosts join.
+    package var address: String?
+    /// Metres: x, y and z.
+    package var position: [Double]
+    /// Whether it hears and is heard.
+    package var radio: Bool
+    /// Whether a host is there; nil: it needs none.
+    package var host: Bool?
+  }
+
+  /// What a device has done.
+  package struct Statistics: Codable, Sendable, Hashable {
+    package struct Link: Codable, Sendable, Hashable {
+      /// nil: it is not known.
+      package var peer: String?
+      package var isCentral: Bool
+      package var isConnected: Bool
+      package var sentOctets: Int
+      package var receivedOctets: Int
+      package var retransmissions: Int
+      package var crcErrors: Int
+      /// dBm.
+      package var rssi: Double?
+    }
+
+    package var name: String
+    package var sentPackets: Int
+    package var receivedPackets: Int
+    package var crcErrors: Int
+    /// Seconds of radio time.
+    package var transmitting: Double
+    package var receiving: Double
+    package var links: [Link]
+  }
+
+  /// Why it could not be done, in a line; nil: it was.
+  package var error: String?
+  /// Seconds of radio time since the air began.
+  package var time: Double?
+  package var devices: [Device]?
+  package var statistics: [Statistics]?
+
+  package init(error: String? = nil) { self.error = error }
+}

@@ -1,0 +1,195 @@
+import BluetoothController
+import BluetoothRadio
+import BluetoothServer
+import BluetoothTransport
+import BluetoothWire
+
+/// A place in a world for a controller whose host is somewhere else. Nothing is there until a host comes, and what it had is
+/// gone when it leaves: the next one gets a new controller. Confined to the world.
+final class HCIParticipant: WorldDevice {
+  /// A controller, and the link to its host.
+  private final class Tenant {
+    @exclusivity(unchecked) var controller: Controller
+    let link: H4Handler
+    var uses = RadioUses()
+
+    init(_ controller: consuming Controller, link: H4Handler) {
+      self.controller = controller
+      self.link = link
+    }
+  }
+
+  private let configuration: ControllerConfiguration
+  private let generator: SplitGenerator
+  private let pool: PacketPool
+  private let outlet: any HCIOutlet
+  @exclusivity(unchecked) private var wire: HCIWire
+  @exclusivity(unchecked) private var tenant: Tenant?
+  private var tenants = 0
+  private var drift: Int64?
+  /// What the radio is told when a host has left.
+  private var mustStop = false
+  /// When something has last happened.
+  private var latest = Instant.zero
+
+  init(
+    _ configuration: ControllerConfiguration, wire: HCIWire, generator: SplitGenerator, pool: PacketPool,
+    outlet: any HCIOutlet
+  ) {
+    self.configuration = configuration
+    self.wire = wire
+    self.generator = generator
+    self.pool = pool
+    self.outlet = outlet
+  }
+
+  var isVacant: Bool { tenant == nil }
+
+  /// The public address of its controllers.
+  var address: DeviceAddress { configuration.address }
+
+  // MARK: Hosts
+
+  /// A host has come. It gets a controller as it is after power on.
+  func join(_ link: H4Handler) {
+    tenants += 1
+    var controller = Controller(
+      configuration: configuration, random: generator.split("tenant \(tenants)"), pool: pool)
+    if let drift { controller.setSleepClockDrift(partsPerBillion: drift) }
+    controller.setSessionObserver(wire.capture?.sessionObserver)
+    tenant = Tenant(controller, link: link)
+  }
+
+  /// The host has left, and the controller with it: its peers hear nothing of it any more.
+  func leave() {
+    guard tenant != nil else { return }
+    outlet.holdsData(false, self)
+    tenant = nil
+    mustStop = true
+    deadline = nil
+  }
+
+  /// A packet of the host's.
+  func receive(_ packet: HCI.Packet, at now: Instant) {
+    guard let tenant else { return }
+    wire.carry(packet, isFromHost: true, at: now) { tenant.controller.receive($0, at: now) }
+    exchange(tenant, at: now)
+  }
+
+  /// The host's octets have lost their order · Vol 4, Part A, 4.
+  func loseSynchronization(at now: Instant) {
+    guard let tenant else { return }
+    tenant.controller.fail(at: now)
+    exchange(tenant, at: now)
+  }
+
+  /// The host may take in more.
+  func resume(at now: Instant) {
+    if let tenant { exchange(tenant, at: now) }
+  }
+
+  private func exchange(_ tenant: Tenant, at now: Instant) {
+    latest = now
+    var hasSent = false
+    // What a host does not take stays with its controller, which then takes no more of its peers' data.
+    while tenant.link.isWritable, let packet = tenant.controller.takePacket() {
+      hasSent = true
+      wire.carry(packet, isFromHost: false, at: now) { tenant.link.send($0) }
+    }
+    if hasSent { outlet.hasPending(tenant.link) }
+    outlet.holdsData(tenant.controller.holdsData, self)
+    noteDeadline(tenant)
+  }
+
+  /// Whether its controller holds data of the host's, as it was last told.
+  var isHurried = false
+
+  // MARK: Participant
+
+  @exclusivity(unchecked) private(set) var deadline: Instant?
+
+  private func noteDeadline(_ tenant: Tenant) { deadline = earliest(wire.deadline, tenant.controller.deadline) }
+
+  func timeReached(_ now: Instant) {
+    guard let tenant else { return }
+    wire.timeReached(now) {
+      tenant.controller.receive($0, at: now)
+    } atHost: {
+      tenant.link.send($0)
+      outlet.hasPending(tenant.link)
+    }
+    if let deadline = tenant.controller.deadline, deadline <= now { tenant.controller.timeReached(now) }
+    exchange(tenant, at: now)
+  }
+
+  func radio(_ event: RadioEvent, at now: Instant) {
+    guard let tenant else { return }
+    tenant.uses.noteEnd(at: now)
+    tenant.controller.radio(event, at: now)
+    exchange(tenant, at: now)
+  }
+
+  func takeRadioCommand() -> RadioCommand? {
+    guard let tenant else {
+      defer { mustStop = false }
+      return mustStop ? .stop : nil
+    }
+    mustStop = false
+    guard let command = tenant.controller.takeRadioCommand() else { return nil }
+    tenant.uses.note(command, for: tenant.controller.radioPurpose, at: latest)
+    return command
+  }
+
+  func takeMail(at now: Instant) {}
+  var hasDelivery: Bool { false }
+  func deliverNext() {}
+
+  func soliloquy(at now: Instant) -> Soliloquy? {
+    guard let tenant, var soliloquy = tenant.controller.soliloquy(at: now) else { return nil }
+    soliloquy.until = wire.deadline
+    return soliloquy
+  }
+
+  func skip(until limit: Instant) -> SkippedPackets? {
+    guard let tenant, let skipped = tenant.controller.skip(until: limit) else { return nil }
+    tenant.uses.skip(skipped)
+    latest = skipped.end
+    noteDeadline(tenant)
+    return skipped
+  }
+
+  // MARK: WorldDevice
+
+  /// Its host alone says what it does.
+  func setPower(_ on: Bool, at now: Instant) {}
+  /// Bonds are its host's.
+  func forgetBonds(at now: Instant) {}
+
+  func setCapture(_ capture: DeviceCapture?) {
+    wire.capture = capture
+    tenant?.controller.setSessionObserver(capture?.sessionObserver)
+  }
+
+  func failController(at now: Instant) { loseSynchronization(at: now) }
+
+  func setClockDrift(partsPerBillion: Int64) {
+    drift = partsPerBillion
+    tenant?.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
+  }
+
+  func uses(at now: Instant) -> RadioUses {
+    guard var uses = tenant?.uses else { return RadioUses() }
+    uses.count(until: now)
+    return uses
+  }
+
+  var links: [LinkReport] { tenant?.controller.links ?? [] }
+}
+
+/// Where what controllers have to say to their hosts goes. Confined to the world's executor.
+protocol HCIOutlet: AnyObject {
+  /// The link has packets that are to be written when the world pauses.
+  func hasPending(_ link: H4Handler)
+  /// Whether a controller holds data of its host's.
+  func holdsData(_ holds: Bool, _ device: HCIParticipant)
+}

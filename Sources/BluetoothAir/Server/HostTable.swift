@@ -1,0 +1,199 @@
+import BluetoothLab
+import BluetoothRadio
+import BluetoothTransport
+import BluetoothWire
+import Logging
+import NIOCore
+
+/// The hosts of an air, and the places in its world where they are. Confined to the air's event loop.
+final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
+  // What is not constant is touched on the loop only.
+  private let options: AirServer.Options
+  private let world: World
+  private let loop: any EventLoop
+  private let logger = Logger(label: "CoreBluetooth.air")
+
+  private struct Seat {
+    let device: RadioDevice
+    var client: HCIClient?
+  }
+
+  private var seats: [Seat] = []
+  /// Links with packets that are to be written.
+  private var pending: [H4Handler] = []
+  /// How many controllers hold data of their hosts'.
+  private var holding = 0
+  /// What ends listening.
+  private var closers: [@Sendable () -> Void] = []
+  private var isStopped = false
+  /// What the world's file has brought about.
+  private var population: WorldPopulation?
+
+  init(_ options: AirServer.Options, world: World, loop: any EventLoop) {
+    self.options = options
+    self.world = world
+    self.loop = loop
+    population = options.file?.populate(world)
+    loop.execute { [self] in runner.setGuest(self) }
+  }
+
+  /// Where the octets of packets are: on the loop only.
+  struct Pool: @unchecked Sendable {
+    let value: PacketPool
+  }
+
+  /// The pool of the world.
+  var pool: Pool {
+    var pool: PacketPool?
+    runner.enter { pool = $0.pool }
+    // `enter` has called.
+    return Pool(value: pool ?? PacketPool())
+  }
+
+  var runner: RealTimeRunner {
+    guard let runner = world.realTimeRunner else { fatalError("an air runs in real time") }
+    return runner
+  }
+
+  // MARK: Hosts
+
+  /// The other end of `link` is a host: it gets the first place that is free; nil: there is none.
+  func join(_ client: HCIClient, _ link: H4Handler) -> Int? {
+    guard !isStopped, let index = freeSeat() else {
+      logger.warning("there is no room for another host")
+      return nil
+    }
+    seats[index].client = client
+    with(index) { device, _ in device.join(link) }
+    logger.debug("a host has come", metadata: ["device": "\(seats[index].device.name)"])
+    return index
+  }
+
+  private func freeSeat() -> Int? {
+    if let index = seats.firstIndex(where: { $0.client == nil }) { return index }
+    guard seats.count < options.hostLimit else { return nil }
+    let number = seats.count
+    let clients = options.file?.clients ?? []
+    let device = world.addPlace(
+      named: clients.indices.contains(number) ? clients[number].name : freeName(number + 1),
+      clients.indices.contains(number) ? clients[number].options : DeviceOptions(),
+      aclBuffers: min(max(options.aclBuffers, 1), 0xFFFF), outlet: self)
+    seats.append(Seat(device: device))
+    if clients.indices.contains(number) { population?.place(number, for: device) }
+    // It is not there before the world has taken in its mail.
+    runner.enter { $0.settle() }
+    return number
+  }
+
+  private func freeName(_ number: Int) -> String {
+    let names = Set(world.deviceNames)
+    return (number...).lazy.map { "hci-\($0)" }.first { !names.contains($0) } ?? "hci"
+  }
+
+  /// The host of this seat has gone.
+  func leave(_ seat: Int, _ ending: H4Ending) {
+    with(seat) { device, _ in device.leave() }
+    seats[seat].client = nil
+    runner.pump()
+    if ending.reason != nil || ending.cut > 0 {
+      logger.info("a host has gone: \(ending)", metadata: ["device": "\(seats[seat].device.name)"])
+    } else {
+      logger.debug("a host has gone", metadata: ["device": "\(seats[seat].device.name)"])
+    }
+  }
+
+  /// Has something done to the device of a seat; what follows from it comes with the next pause.
+  func with(_ seat: Int, _ body: (HCIParticipant, Instant) -> Void) {
+    let radio = seats[seat].device.radio
+    runner.enter { engine in
+      let now = engine.now
+      engine.with(radio) { participant in
+        if let device = participant as? HCIParticipant { body(device, now) }
+      }
+    }
+  }
+
+  var places: [AirServer.Place] {
+    seats.map { seat in
+      var address = DeviceAddress(0, .public)
+      runner.enter { engine in
+        if let device = engine.participant(seat.device.radio) as? HCIParticipant { address = device.address }
+      }
+      return AirServer.Place(name: seat.device.name, address: address, isTaken: seat.client != nil)
+    }
+  }
+
+  // MARK: Listeners
+
+  /// `close` ends what others can connect to.
+  func add(_ close: @escaping @Sendable () -> Void) { loop.execute { [self] in closers.append(close) } }
+
+  func stop() {
+    try? loop.submit { [self] in
+      isStopped = true
+      for close in closers { close() }
+      closers.removeAll()
+      for seat in seats { seat.client?.link?.close() }
+      runner.setGuest(nil)
+    }.wait()
+  }
+
+  // MARK: HCIOutlet
+
+  func hasPending(_ link: H4Handler) { pending.append(link) }
+
+  func holdsData(_ holds: Bool, _ device: HCIParticipant) {
+    guard holds != device.isHurried else { return }
+    device.isHurried = holds
+    holding += holds ? 1 : -1
+  }
+
+  // MARK: WorldGuest
+
+  var isHurried: Bool { options.speed == .maximum && holding > 0 }
+
+  func worldPaused() {
+    // One write for all packets that are ready. A link that is here twice has nothing left the second time.
+    for link in pending { link.flush() }
+    pending.removeAll(keepingCapacity: true)
+  }
+}
+
+/// One host. Confined to the air's event loop.
+final class HCIClient: H4Receiver {
+  private let table: HostTable
+  /// Where it is; nil: nowhere.
+  private var seat: Int?
+  private(set) weak var link: H4Handler?
+
+  init(table: HostTable) { self.table = table }
+
+  func opened(_ link: H4Handler) {
+    self.link = link
+    seat = table.join(self, link)
+    if seat == nil { link.close() }
+  }
+
+  func receive(_ packet: HCI.Packet, on link: H4Handler) {
+    if let seat { table.with(seat) { device, now in device.receive(packet, at: now) } }
+  }
+
+  func synchronizationLost(on link: H4Handler) {
+    if let seat { table.with(seat) { device, now in device.loseSynchronization(at: now) } }
+  }
+
+  func receivedAll(on link: H4Handler) { table.runner.pump() }
+
+  func writabilityChanged(on link: H4Handler) {
+    // Who does not take the answers is not asked for more commands.
+    link.setReading(link.isWritable)
+    guard link.isWritable, let seat else { return }
+    table.with(seat) { device, now in device.resume(at: now) }
+    table.runner.pump()
+  }
+
+  func closed(_ ending: H4Ending, on link: H4Handler) {
+    if let seat { table.leave(seat, ending) }
+    seat = nil
+  }
+}

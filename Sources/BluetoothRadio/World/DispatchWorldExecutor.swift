@@ -1,0 +1,27 @@
+import Dispatch
+
+/// A queue of its own that sleeps between events.
+final class DispatchWorldExecutor: WorldExecutor, @unchecked Sendable {
+  // Both are constant, and made to be used from every thread.
+  private let queue = DispatchQueue(label: "CoreBluetooth world", qos: .userInitiated)
+  private let timer: any DispatchSourceTimer
+
+  init() { timer = DispatchSource.makeTimerSource(queue: queue) }
+
+  func execute(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+
+  func wait<R: Sendable>(for work: () -> R) -> R { queue.sync(execute: work) }
+
+  func begin(_ ring: @escaping @Sendable () -> Void) {
+    timer.setEventHandler { ring() }
+    timer.schedule(deadline: .now())
+    timer.activate()
+  }
+
+  func setTimer(_ wait: Int?) {
+    guard let wait else { return timer.schedule(deadline: .distantFuture) }
+    timer.schedule(deadline: .now() + .nanoseconds(wait), leeway: .nanoseconds(0))
+  }
+
+  func end() { timer.cancel() }
+}

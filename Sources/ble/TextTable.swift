@@ -1,0 +1,25 @@
+import Foundation
+
+/// Text in columns, as wide as what stands in them.
+struct TextTable {
+  private var rows: [[String]]
+
+  init(_ header: [String]) { rows = [header] }
+
+  var isEmpty: Bool { rows.count == 1 }
+
+  mutating func add(_ row: [String]) { rows.append(row) }
+
+  var text: String {
+    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      let cells = row.enumerated().map { index, cell in
+        index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.count)
+      }
+      return cells.joined(separator: "  ")
+    }.joined(separator: "\n")
+  }
+}
+
+/// One line, or several, on the standard output, at once.
+func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }

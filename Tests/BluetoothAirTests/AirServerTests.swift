@@ -1,0 +1,218 @@
+import BluetoothAir
+import BluetoothLab
+import BluetoothTransport
+import BluetoothWire
+import Foundation
+import Testing
+
+/// An air of a test, and where hosts join it.
+struct TestAir {
+  let server: AirServer
+  let specifier: TransportSpecifier
+
+  init(_ options: AirServer.Options = AirServer.Options()) throws {
+    server = AirServer(options)
+    specifier = try server.listen(at: .tcp(host: "127.0.0.1", port: 0))
+  }
+
+  func host() throws -> HostSocket {
+    let host = try HostSocket(specifier)
+    try host.reset()
+    return host
+  }
+
+  /// Waits until so many hosts are there: those who have left are gone when the air has noticed it.
+  func waitForHosts(_ count: Int) {
+    while server.places.filter(\.isTaken).count != count {}
+  }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct AirServerTests {
+  @Test("Each connection is a controller of its own, and who comes after another has left gets its place")
+  func places() throws {
+    let air = try TestAir()
+    defer { try? air.server.stop() }
+    let first = try air.host()
+    let address = try first.address()
+    do {
+      let second = try air.host()
+      #expect(try second.address() != address)
+    }
+    air.waitForHosts(1)
+    let third = try air.host()
+    #expect(try third.address() != address)
+    #expect(air.server.places.map(\.isTaken) == [true, true])
+    #expect(air.server.places.map(\.name) == ["hci-1", "hci-2"])
+  }
+
+  @Test("Hosts join by TCP and by a Unix socket at the same time, and its file is its owner's only")
+  func unixSocket() throws {
+    let air = try TestAir()
+    let path = "/tmp/air-\(UUID().uuidString)"
+    _ = try air.server.listen(at: .unix(path: path))
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    let (one, other) = (try air.host(), try HostSocket(.unix(path: path)))
+    try other.reset()
+    #expect(try one.address() != other.address())
+    #expect(throws: AirError.self) { try air.server.listen(at: .unix(path: path)) }
+    try air.server.stop()
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("Two hosts find each other, connect and exchange data", arguments: [AirServer.Speed.times(100), .maximum])
+  func connecting(speed: AirServer.Speed) throws {
+    var options = AirServer.Options()
+    options.speed = speed
+    let air = try TestAir(options)
+    defer { try? air.server.stop() }
+    let pair = try ConnectedPair(air)
+    let sent = (0..<200).map { number in [UInt8](repeating: UInt8(number), count: 100) }
+    // No more at a time than the controller has room for.
+    for start in stride(from: 0, to: sent.count, by: 50) {
+      let part = sent[start..<start + 50]
+      for payload in part { try pair.central.send(pair.data(payload, on: pair.centralHandle)) }
+      for payload in part { try #require(try pair.nextData(at: pair.peripheral) == payload) }
+    }
+  }
+
+  @Test("A host that sends garbage is told Hardware Error, and goes on with Reset")
+  func garbage() throws {
+    let air = try TestAir()
+    defer { try? air.server.stop() }
+    let (host, other) = (try air.host(), try air.host())
+    try host.send([0x55, 0xAA, 0x01, 0x00])
+    _ = try host.event(0x10)
+    #expect(try host.command(0x0C03) == [0])
+    #expect(try other.address().count == 6)
+  }
+
+  @Test("A session that is cut at any octet costs its controller, and nobody else anything")
+  func cutting() throws {
+    let air = try TestAir()
+    defer { try? air.server.stop() }
+    let witness = try air.host()
+    // Reset, advertising parameters, data, on; ACL data for nobody.
+    let session: [UInt8] =
+      [1, 0x03, 0x0C, 0]
+      + [1, 0x06, 0x20, 15, 0xA0, 0, 0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0]
+      + [1, 0x0A, 0x20, 1, 1] + [2, 0x01, 0x00, 8, 0, 4, 0, 4, 0, 1, 2, 3, 4] + [1, 0x0A, 0x20, 1, 0]
+    for count in 0...session.count {
+      let host = try HostSocket(air.specifier)
+      try host.send(Array(session.prefix(count)))
+    }
+    air.waitForHosts(1)
+    #expect(try witness.address().count == 6)
+    #expect(try air.host().address().count == 6)
+  }
+
+  @Test("A thousand hosts that come and leave leave nothing behind")
+  func comingAndLeaving() throws {
+    let air = try TestAir()
+    defer { try? air.server.stop() }
+    for _ in 0..<1_000 {
+      let host = try HostSocket(air.specifier)
+      try host.command(0x0C03)
+    }
+    air.waitForHosts(0)
+    // One leaves while the next one comes: that is all that there is ever room for.
+    #expect(air.server.places.count < 20)
+    #expect(air.server.world.deviceNames.count == air.server.places.count)
+  }
+
+  @Test("A host that reads nothing is not asked for more, and the others go on")
+  func deafHost() throws {
+    let air = try TestAir()
+    defer { try? air.server.stop() }
+    let (deaf, other) = (try air.host(), try air.host())
+    // Its answers fill every buffer between here and there: at some time nothing more is taken.
+    let commands = [UInt8](repeating: 0, count: 4_096 * 4).indices.map {
+      [UInt8](arrayLiteral: 1, 0x02, 0x10, 0)[$0 % 4]
+    }
+    deaf.limitSending(milliseconds: 300)
+    var taken = 0
+    while taken < 10_000, (try? deaf.send(commands)) != nil { taken += 1 }
+    #expect(taken < 10_000)
+    #expect(try other.address().count == 6)
+  }
+
+  @Test("An air that is full turns hosts away")
+  func fullAir() throws {
+    var options = AirServer.Options()
+    options.hostLimit = 1
+    let air = try TestAir(options)
+    defer { try? air.server.stop() }
+    let host = try air.host()
+    let late = try HostSocket(air.specifier)
+    #expect(try late.next() == nil)
+    #expect(try host.address().count == 6)
+  }
+
+  @Test("Hosts get the places of the world's file in the order in which they come, and meet its devices")
+  func givenPlaces() throws {
+    var options = AirServer.Options()
+    options.file = try WorldFile(
+      text: """
+        devices:
+          - {name: sensor, accessory: {kind: heart-rate}, position: [1, 0]}
+        clients:
+          - {name: phone, address: "C0:FF:EE:00:00:01", position: [2, 0]}
+        """)
+    let air = try TestAir(options)
+    defer { try? air.server.stop() }
+    let (first, second) = (try air.host(), try air.host())
+    #expect(try first.address() == [1, 0, 0, 0xEE, 0xFF, 0xC0])
+    #expect(try second.address() != [1, 0, 0, 0xEE, 0xFF, 0xC0])
+    #expect(air.server.places.map(\.name) == ["phone", "hci-2"])
+    // Scanning without pause; the sensor's advertisement is the only one.
+    #expect(try first.command(0x200B, [0, 0x10, 0, 0x10, 0, 0, 0]) == [0])
+    #expect(try first.command(0x200C, [1, 0]) == [0])
+    let report = try first.event(0x3E) { $0[0] == 0x02 }
+    #expect(report[1] == 1)
+  }
+}
+
+/// Two hosts of an air, connected.
+struct ConnectedPair {
+  let central: HostSocket
+  let peripheral: HostSocket
+  let centralHandle: UInt16
+  let peripheralHandle: UInt16
+
+  init(_ air: TestAir) throws {
+    (central, peripheral) = (try air.host(), try air.host())
+    let address = try peripheral.address()
+    // Advertising with the shortest interval.
+    #expect(
+      try peripheral.command(0x2006, [0x20, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0]) == [0])
+    #expect(try peripheral.command(0x200A, [1]) == [0])
+    // 30 ms windows, to that address, 7.5 ms, a supervision timeout of 2 s.
+    #expect(
+      try central.command(
+        0x200D, [0x30, 0, 0x30, 0, 0, 0] + address + [0, 6, 0, 6, 0, 0, 0, 0xC8, 0, 0, 0, 0, 0]) == [0])
+    centralHandle = try Self.handle(at: central)
+    peripheralHandle = try Self.handle(at: peripheral)
+  }
+
+  private static func handle(at host: HostSocket) throws -> UInt16 {
+    // Enhanced Connection Complete.
+    let event = try host.event(0x3E) { $0.count > 4 && $0[0] == 0x0A }
+    #expect(event[1] == 0)
+    return UInt16(event[2]) | UInt16(event[3]) << 8
+  }
+
+  func data(_ payload: [UInt8], on handle: UInt16) -> HCI.Packet {
+    .acl(
+      HCI.ACLData(
+        handle: HCI.ConnectionHandle(rawValue: handle), boundary: .firstNonFlushable, payload: ByteSlice(payload)))
+  }
+
+  /// The next data at `host`, of as many parts as it comes in.
+  func nextData(at host: HostSocket) throws -> [UInt8] {
+    var result: [UInt8] = []
+    while result.count < 100, let packet = try host.next() {
+      if case .acl(let data) = packet { result += data.payload.withUnsafeBytes { Array($0) } }
+    }
+    return result
+  }
+}

@@ -1,0 +1,118 @@
+import BluetoothTransport
+import BluetoothWire
+import Foundation
+
+/// A host at the other end of a socket, which says and reads HCI packets one by one.
+final class HostSocket {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private let descriptor: Int32
+  private var decoder = H4Decoder(for: .host, pool: PacketPool())
+  private var octets = ByteSlice()
+
+  init(_ specifier: TransportSpecifier) throws {
+    switch specifier {
+    case .tcp(_, let port):
+      descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = in_port_t(port).bigEndian
+      address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+      try Self.connect(descriptor, &address)
+    case .unix(let path):
+      descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+      try Self.connect(descriptor, &address)
+    case .serial, .hci: throw Failure(description: "no socket")
+    }
+    // A server that hangs must not hang the test.
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  private static func connect<Address>(_ descriptor: Int32, _ address: inout Address) throws {
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
+      }
+    }
+    guard result == 0 else { throw Failure(description: String(cString: strerror(errno))) }
+  }
+
+  /// A send that nobody takes fails after this time.
+  func limitSending(milliseconds: Int) {
+    var limit = timeval(tv_sec: milliseconds / 1_000, tv_usec: milliseconds % 1_000 * 1_000)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ octets: [UInt8]) throws {
+    var sent = 0
+    while sent < octets.count {
+      let count = octets[sent...].withUnsafeBytes {
+        Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { throw Failure(description: String(cString: strerror(errno))) }
+      sent += count
+    }
+  }
+
+  func send(_ packet: HCI.Packet) throws {
+    try send(packet.h4(in: PacketPool()).withUnsafeBytes { Array($0) })
+  }
+
+  /// The next packet; nil: the other end has closed.
+  func next() throws -> HCI.Packet? {
+    while true {
+      if case .packet(let packet)? = decoder.next(&octets) { return packet }
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count == 0 { return nil }
+      guard count > 0 else { throw Failure(description: String(cString: strerror(errno))) }
+      octets = ByteSlice(buffer[..<count])
+    }
+  }
+
+  /// The parameters of the next event with this code, which `isRight` takes; others are passed over.
+  func event(_ code: UInt8, where isRight: (ByteSlice) -> Bool = { _ in true }) throws -> ByteSlice {
+    while let packet = try next() {
+      if case .event(code, let parameters) = packet, isRight(parameters) { return parameters }
+    }
+    throw Failure(description: "the other end has closed")
+  }
+
+  /// Sends a command, and gives its return parameters, the status first.
+  @discardableResult
+  func command(_ opcode: UInt16, _ parameters: [UInt8] = []) throws -> [UInt8] {
+    try send(.command(opcode: HCI.Opcode(rawValue: opcode), parameters: ByteSlice(parameters)))
+    while let packet = try next() {
+      switch packet {
+      case .event(0x0E, let answer) where answer.count >= 4 && answer.uint16(at: 1) == opcode:
+        return answer.dropFirst(3).withUnsafeBytes { Array($0) }
+      case .event(0x0F, let answer) where answer.count == 4 && answer.uint16(at: 2) == opcode: return [answer[0]]
+      default: continue
+      }
+    }
+    throw Failure(description: "the other end has closed")
+  }
+
+  func reset() throws {
+    try command(0x0C03)
+    // All events, and all of LE's.
+    try command(0x0C01, [UInt8](repeating: 0xFF, count: 8))
+    try command(0x2001, [UInt8](repeating: 0xFF, count: 8))
+  }
+
+  /// The controller's public address, least significant octet first.
+  func address() throws -> [UInt8] { Array(try command(0x1009).dropFirst()) }
+}
+
+extension ByteSlice {
+  fileprivate func uint16(at index: Int) -> UInt16 { UInt16(self[index]) | UInt16(self[index + 1]) << 8 }
+}
