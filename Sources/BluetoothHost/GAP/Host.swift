@@ -247,8 +247,6 @@ package struct Host {
   ) {
     guard let index = index(of: handle) else { return }
     allLinks[index].bearer.request(request, token: token, at: now)
-    // One that has to wait is counted with the next one, or when the link ends.
-    if case .signedWriteWithoutResponse = request { keepCounters(of: allLinks[index]) }
     serve(index, at: now)
     settle(at: now)
   }

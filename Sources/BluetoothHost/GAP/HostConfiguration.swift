@@ -32,6 +32,9 @@ package struct HostConfiguration: Sendable {
   /// As central: encrypts the link to a bonded peer as soon as it is there, before anything else is said on it; else when
   /// something is asked of the peer.
   package var encryptsBondedLinks = true
+  /// Nothing is asked of a bonded peer and nothing of it believed before the link is encrypted, but that what is signed may
+  /// go out. Else a link that nobody encrypts is used as one without a bond is, until a peer refuses something.
+  package var guardsBondedLinks = true
   /// What this device's private addresses are made with, which bonded peers get; nil: one is drawn.
   package var identityKey: Block?
   /// This device is called on the air by resolvable private addresses, made with its identity key, and gives its identity

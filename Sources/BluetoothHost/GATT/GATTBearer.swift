@@ -38,6 +38,9 @@ package struct GATTBearer {
     get { client.signatureMaker }
     set { client.signatureMaker = newValue }
   }
+  /// Nothing is asked of a bonded server and nothing of it believed before the link is encrypted. To be said before the link
+  /// has a key.
+  var guardsBondedLink = true
   /// What the client has found out about the server, for the next link to it.
   package var cache: GATTCache? { client.watch.cache }
 
@@ -55,7 +58,7 @@ package struct GATTBearer {
   /// - Parameter resumes: false: more is to come, and then what is held back goes on.
   package mutating func securityChanged(_ security: LinkSecurity, resumes: Bool = true, at now: Instant) {
     context.security = security
-    client.isGuarded = security.hasKey && security.level == .none
+    client.isGuarded = guardsBondedLink && security.hasKey && security.level == .none
     if security.level > .none { client.isBeingEncrypted = false }
     if resumes, !isClosed { client.securityChanged(at: now, &context) }
   }

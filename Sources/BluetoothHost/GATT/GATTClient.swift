@@ -140,7 +140,7 @@ struct GATTClient {
   /// comes before a discovery that it may spare.
   mutating func startNext(at now: Instant, _ context: inout GATTContext) {
     while current == nil, held == nil {
-      if isGuarded, !mayPass(context) {
+      if isGuarded, !mayPass {
         wantEncryption(&context)
         return
       }
@@ -170,7 +170,11 @@ struct GATTClient {
     _ request: GATTRequest, token: GATTToken, at now: Instant, _ context: inout GATTContext
   ) {
     // A server refuses no Write Command.
-    if case .writeWithoutResponse = request {} else { self.request = request }
+    if case .writeWithoutResponse = request {
+    } else {
+      self.request = request
+      if case .signedWriteWithoutResponse = request { context.events.append(.signatureMade) }
+    }
     follow(begin(request, owner: .above(token), context), owner: .above(token), at: now, &context)
   }
 

@@ -44,12 +44,12 @@ extension GATTClient {
   // MARK: Links with bonded servers
 
   /// Whether the next request is one that needs no encryption even so: what is signed says itself who has written it. While
-  /// the link is being encrypted it waits, since an encrypted link takes no signatures, as does what is too long with one.
-  func mayPass(_ context: GATTContext) -> Bool {
+  /// the link is being encrypted it waits, since an encrypted link takes no signatures.
+  var mayPass: Bool {
     guard signatureMaker != nil, !isBeingEncrypted, !hasAskedForEncryption,
-      case .signedWriteWithoutResponse(_, let value)? = queue.first?.request
+      case .signedWriteWithoutResponse? = queue.first?.request
     else { return false }
-    return value.count <= context.mtu - 3 - ATT.signatureLength
+    return true
   }
 
   /// Has the link encrypted, once for all that waits.

@@ -79,11 +79,13 @@ extension GATTClient {
     return .request(.writeCommand(handle: handle, value: value), .writeWithoutResponse(handle))
   }
 
-  /// Signed now, when nothing else can leave before it: signatures are counted.
+  /// Signed now, when nothing else can leave before it: signatures are counted. What is too long with one, or can't be signed,
+  /// wants the link encrypted, which takes it as it is.
   mutating func signedWrite(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
     if context.security.level > .none { return writeWithoutResponse(handle, value, context) }
+    guard value.count <= context.mtu - 3 else { return .failed(.att(.invalidAttributeValueLength)) }
     guard value.count <= context.mtu - 3 - ATT.signatureLength else {
-      return .failed(.att(.invalidAttributeValueLength))
+      return .failed(.att(.insufficientAuthentication))
     }
     var writer = ByteWriter(context.pool)
     writer.append(ATT.Opcode.signedWriteCommand.rawValue)

@@ -30,8 +30,8 @@ package enum GATTRequest: Sendable {
   /// Write Without Response · 4.9.1. Completes when the controller has taken it; a value that is longer than
   /// MTU − 3 fails with `invalidAttributeValueLength`.
   case writeWithoutResponse(AttributeHandle, ByteSlice)
-  /// Signed Write Without Response · 4.9.2: at most MTU − 15 octets. It fails with `insufficientAuthentication` where
-  /// nobody signs; on an encrypted link it is a Write Without Response.
+  /// Signed Write Without Response · 4.9.2; on an encrypted link it is a Write Without Response. What is longer than MTU − 15
+  /// octets, or nobody signs, wants such a link, and fails with `insufficientAuthentication` where there is none to be had.
   case signedWriteWithoutResponse(AttributeHandle, ByteSlice)
   /// Reliable Writes, and long writes at an offset · 4.9.4, 4.9.5, 4.12.3: all parts are prepared, each echo is compared,
   /// and only then all are written at once, or none.
@@ -143,6 +143,8 @@ package enum GATTEvent: Hashable, Sendable {
   /// The server wants a better protected link for what it was asked; that waits for `GATTBearer.securityChanged` or
   /// `securityFailed`. The host takes care of it, and does not tell those above.
   case securityWanted(SecurityDemand)
+  /// A signature was counted that has not left yet. The host keeps the counter, and does not tell those above.
+  case signatureMade
 
   // Server
   /// A client wants the value of a dynamic attribute, from `offset` on. Answer with `respond`.

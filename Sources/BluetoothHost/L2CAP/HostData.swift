@@ -87,6 +87,8 @@ extension Host {
     while allLinks[index].bearer.hasEvents, let event = allLinks[index].bearer.takeEvent() {
       if case .securityWanted(let demand) = event {
         secure(index, demand, at: now)
+      } else if case .signatureMade = event {
+        keepCounters(of: allLinks[index])
       } else if !nameDiscoveries.isEmpty, case .completed(NameDiscovery.token, let result) = event {
         nameDiscoveryCompleted(result, on: handle, at: now)
       } else {

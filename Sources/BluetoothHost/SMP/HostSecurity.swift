@@ -97,6 +97,7 @@ extension Host {
   mutating func recallBond(on index: Int, at now: Instant) {
     guard let bond = bondTable[allLinks[index].link.peer] else { return }
     allLinks[index].bond = bond.identity
+    allLinks[index].bearer.guardsBondedLink = configuration.guardsBondedLinks
     allLinks[index].security.setBond(bond)
     useSignatureKeys(of: bond, on: index)
     allLinks[index].bearer.securityChanged(allLinks[index].security.security, at: now)
@@ -126,9 +127,8 @@ extension Host {
     }
   }
 
-  /// What a link has counted is kept with its bond: of what comes before it is told, but for a flood; of what goes out when
-  /// it is asked for, or, if it has to wait then, with the next one or when the link ends. Of several links to one peer the
-  /// one that has come farthest counts.
+  /// What a link has counted is kept with its bond: of what comes before it is told, but for a flood; of what goes out before
+  /// it leaves. Of several links to one peer the one that has come farthest counts.
   mutating func keepCounters(of link: HostLink) {
     guard let identity = link.bond, var bond = bondTable[identity] else { return }
     let former = bond

@@ -226,7 +226,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       guard let path = attributes.path(at: handle) else { break }
       attributes.setSubscription(of: link, to: handle, !subscription.isEmpty)
       happen(at: now) { $0.subscriptionChanged(path, !subscription.isEmpty, &$1) }
-    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityWanted, .updateSent: break
+    case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityWanted, .signatureMade, .updateSent: break
     case .broadcastChanged(let handle, let isOn):
       attributes.setBroadcast(of: handle, isOn)
       if progress != nil { advertise(at: now) }

@@ -40,6 +40,11 @@ public struct DeviceOptions: Hashable, Sendable {
   /// devices that it has bonded with know it again, as phones and watches are. For apps elsewhere it is another peripheral each
   /// time. Else it has one address for ever, as most sensors have.
   public var usesPrivateAddresses = false
+  /// It encrypts the link to a device that it has bonded with as soon as it is there, as phones do, and asks and believes
+  /// nothing before. Without, it leaves such links in clear until something wants encryption: the other device, or a value
+  /// that is protected. Nothing shows then who the other one is, and everybody can listen. It is for tests of what happens on
+  /// such links: there, and only there, values for characteristics that take signed writes only go out signed.
+  public var encryptsBondedLinks = true
   /// The accuracy that it claims for its sleep clock, parts per million, 0 to 500.
   public var sleepClockAccuracy = 50
   /// By how much the seconds of its sleep clock are really longer, parts per million: within `sleepClockAccuracy` for an
@@ -114,6 +119,8 @@ public struct DeviceOptions: Hashable, Sendable {
       minimum: Decibel(rounding: signalStrength.range.lowerBound),
       maximum: Decibel(rounding: signalStrength.range.upperBound))
     result.host.usesPrivateAddresses = usesPrivateAddresses
+    result.host.encryptsBondedLinks = encryptsBondedLinks
+    result.host.guardsBondedLinks = encryptsBondedLinks
     if let gapName { result.host.deviceName = gapName }
     if generation == .bluetooth40 { result.host.maximumMTU = ATT.defaultMTU }
     return result

@@ -304,7 +304,7 @@ package struct Service: ~Copyable {
     case .subscriptionChanged(let handle, let subscription): subscriptionChanged(handle, subscription, on: link)
     case .updateSent(let handle): updateSent(handle, on: link)
     // Apps can't publish characteristics that are broadcast, and the host takes care of security.
-    case .broadcastChanged, .securityWanted: break
+    case .broadcastChanged, .securityWanted, .signatureMade: break
     }
   }
 }

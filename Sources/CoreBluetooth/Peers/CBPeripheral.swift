@@ -113,7 +113,8 @@ open class CBPeripheral: CBPeer {
     core.send(.read(handle, id))
   }
 
-  /// The longest value in octets: without response ATT_MTU − 3, which grows soon after connecting; with response 512.
+  /// The longest value in octets: without response ATT_MTU − 3, which grows soon after connecting, also where values are
+  /// signed; with response 512.
   @discardableResult
   open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
     switch type {
@@ -124,7 +125,9 @@ open class CBPeripheral: CBPeer {
 
   /// Writes the value. With response: `peripheral(_:didWriteValueFor:error:)`. Without: as long as
   /// `canSendWriteWithoutResponse` it is sent for sure, else it may be dropped. Where the characteristic takes signed writes
-  /// only, it is signed, unless the link is encrypted; with a device without bond this one pairs for it.
+  /// only, it is signed, unless the link is encrypted, as links to bonded devices are; with a device without bond this one
+  /// pairs for it. A signature takes twelve octets: for a value that is longer than `maximumWriteValueLength` − 12 the link is
+  /// encrypted, and the value goes out without one.
   open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
     guard accepts() else { return }
     switch type {

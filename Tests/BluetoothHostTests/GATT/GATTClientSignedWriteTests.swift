@@ -1,0 +1,97 @@
+import BluetoothCrypto
+import BluetoothWire
+import TestVectors
+import Testing
+
+@testable import BluetoothHost
+
+/// What becomes of values that are to be signed · Vol 3, Part G, 4.9.2; Vol 3, Part C, 10.4.
+@Suite("Signed writes of the client")
+struct GATTClientSignedWriteTests {
+  private static let key = Block(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)
+  private let encrypted = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
+
+  /// A client on a link in clear to a server that it has a bond with.
+  private func client(guarded isGuarded: Bool = true, signs: Bool = true) -> Scripted {
+    var client = Scripted(.central)
+    client.bearer.guardsBondedLink = isGuarded
+    client.bearer.signatureMaker = signs ? SignatureMaker(key: Self.key) : nil
+    client.bearer.securityChanged(LinkSecurity(hasKey: true), at: .zero)
+    return client
+  }
+
+  private func demands(_ client: Scripted) -> [SecurityDemand] {
+    client.events.compactMap { if case .securityWanted(let demand) = $0 { demand } else { nil } }
+  }
+
+  private func failures(_ client: Scripted) -> [GATTError] {
+    client.events.compactMap { if case .completed(_, .failure(let error)) = $0 { error } else { nil } }
+  }
+
+  private func signed(_ value: ByteSlice, counter: UInt32 = 0) -> ByteSlice {
+    let message = hex("d20300") + value
+    return message + ByteSlice(Toolbox.signature(of: message.bytes, csrk: Self.key, counter: counter))
+  }
+
+  @Test("On a link to a bonded server that nobody encrypts a value goes out signed, however guarded it is")
+  func inClear() {
+    for isGuarded in [true, false] {
+      var client = client(guarded: isGuarded)
+      #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [signed([7])])
+      #expect(client.request(.signedWriteWithoutResponse(3, pattern(8))) == [signed(pattern(8), counter: 1)])
+      #expect(client.bearer.signatureMaker?.nextCounter == 2 && demands(client) == [])
+    }
+  }
+
+  @Test("While the host encrypts the link a value waits, and goes out as it is on the encrypted one")
+  func whileEncrypting() {
+    var client = client()
+    client.bearer.willBeEncrypted()
+    #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])
+    client.bearer.securityChanged(encrypted, at: .zero)
+    #expect(client.take() == [hex("52030007")])
+    #expect(client.bearer.signatureMaker?.nextCounter == 0)
+  }
+
+  @Test("If the host can't encrypt the link, what waits fails, and what comes later goes out signed")
+  func notEncrypted() {
+    var client = client()
+    client.bearer.willBeEncrypted()
+    #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])
+    client.bearer.securityFailed(at: .zero)
+    #expect(client.take() == [] && failures(client) == [.att(.insufficientEncryption)])
+    #expect(client.request(.signedWriteWithoutResponse(3, [8])) == [signed([8])])
+  }
+
+  @Test("What is too long with a signature, or what nobody can sign, wants an encrypted link and goes out as it is")
+  func tooLong() {
+    for isGuarded in [true, false] {
+      for (signs, value) in [(true, pattern(9)), (true, pattern(20)), (false, pattern(1))] {
+        var client = client(guarded: isGuarded, signs: signs)
+        #expect(client.request(.signedWriteWithoutResponse(3, value)) == [])
+        #expect(demands(client) == [.encrypted] && failures(client) == [])
+        client.bearer.securityChanged(encrypted, at: .zero)
+        #expect(client.take() == [hex("520300") + value])
+      }
+    }
+  }
+
+  @Test("What is too long without a signature, too, fails at once where nothing waits for encryption")
+  func muchTooLong() {
+    var client = client(guarded: false)
+    #expect(client.request(.signedWriteWithoutResponse(3, pattern(21))) == [])
+    #expect(failures(client) == [.att(.invalidAttributeValueLength)] && demands(client) == [])
+  }
+
+  @Test("On a link that is not guarded a bonded server is asked and believed in clear")
+  func unguarded() {
+    var client = client(guarded: false)
+    #expect(client.request(.read(3)) == [hex("0a0300")])
+    #expect(client.send("0b01") == [])
+    #expect(client.send("1b030009") == [] && client.events.contains(.valueReceived(3, [9])))
+    #expect(demands(client) == [])
+    // Until the server wants more.
+    #expect(client.request(.read(4)) == [hex("0a0400")])
+    #expect(client.send("010a04000f") == [] && demands(client) == [.encrypted])
+  }
+}
