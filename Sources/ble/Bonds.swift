@@ -49,26 +49,18 @@ struct Bonds: ParsableCommand {
       return first.store
     }
 
-    /// The record of a device that is named by its identifier, its address or its name. A name can be anything, also another
-    /// device's address: it counts last.
+    /// The record of a device that is named by its identifier, its address or its name.
     func find(_ device: String) throws -> (FileBondStore, BondRecord) {
       let store = try store()
       let stored = try store.look()
       for problem in stored.problems { complain("\(problem)") }
-      let wanted = device.lowercased()
-      let ways: [(BondRecord) -> Bool] = [
-        { $0.identifier.digits.lowercased() == wanted }, { $0.bluezFolder.lowercased() == wanted },
-        { $0.name == device },
-      ]
-      for way in ways {
-        let found = stored.records.filter(way)
-        if found.count == 1 { return (store, found[0]) }
-        if found.count > 1 {
-          let identifiers = found.map(\.identifier.digits).joined(separator: ", ")
-          throw Failure("\(found.count) devices are called \"\(device)\"; their identifiers are \(identifiers)")
-        }
+      let found = stored.records.named(device)
+      guard let first = found.first else { throw Failure("there is no bond with \"\(device)\"") }
+      guard found.count == 1 else {
+        let identifiers = found.map(\.identifier.digits).joined(separator: ", ")
+        throw Failure("\(found.count) devices are called \"\(device)\"; their identifiers are \(identifiers)")
       }
-      throw Failure("there is no bond with \"\(device)\"")
+      return (store, first)
     }
   }
 

@@ -83,6 +83,34 @@ import Testing
     #expect(pair.central.prompts.isEmpty)
   }
 
+  @Test("A channel that was asked for in clear, and refused when the link is encrypted already, is asked for again")
+  func refusedLate() throws {
+    var pair = pair(ChannelSecurity(level: .encrypted), openedBy: \.central)
+    pair.secure(.encrypted, by: \.central)
+    pair.unlink()
+    pair.forget()
+    let handle = pair.central.handle
+    pair.central.bench.link(.central, handle: handle.rawValue, to: SecuredHosts.peripheralAddress)
+    pair.central.bench.perform { host, now in
+      host.openChannels(
+        spsm: Self.spsm, count: 1, isEnhanced: false, ChannelSettings(), token: Self.token, on: handle, at: now)
+    }
+    func requests() throws -> [[UInt8]] {
+      try pair.central.bench.payloads(on: handle, .signalling).filter { $0.first == 0x14 }
+    }
+    let request = try #require(try requests().first)
+    pair.central.bench.receive(.encryptionChange(.success, handle, enabled: 1))
+    #expect(try requests().count == 1)
+    // LE Credit Based Connection Response: insufficient encryption.
+    pair.central.bench.receive(.signalling, [0x15, request[1], 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0], on: handle)
+    let again = try #require(try requests().last)
+    #expect(try requests().count == 2 && pair.central.bench.channelEvents.isEmpty)
+    pair.central.bench.receive(.signalling, [0x15, again[1], 10, 0, 0x50, 0, 64, 0, 64, 0, 1, 0, 0, 0], on: handle)
+    #expect(pair.central.bench.channelEvents.count == 1)
+    let isOpen = pair.central.bench.channelEvents.contains { if case .opened = $0 { true } else { false } }
+    #expect(isOpen)
+  }
+
   @Test("On the next link a bonded device is asked once, and nobody is prompted")
   func bonded() {
     var pair = pair(ChannelSecurity(level: .encrypted), openedBy: \.central)

@@ -91,8 +91,11 @@ import Testing
       let user = ScriptedPrompts(otherwise: isAllowed ? .yes : .no)
       let phone = Phone(user, bonds: folder)
       let manager = phone.manager()
+      // Before the device is awake.
+      let known: CBManagerAuthorization = isAllowed ? .allowedAlways : .denied
+      #expect(authorization(manager) == (run == 0 ? .notDetermined : known))
       phone.world.run(for: .seconds(1))
-      #expect(manager.state == (isAllowed ? .poweredOn : .unauthorized))
+      #expect(manager.state == (isAllowed ? .poweredOn : .unauthorized) && authorization(manager) == known)
       #expect(user.asked.count == (run == 0 ? 1 : 0))
     }
   }
