@@ -110,9 +110,9 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "CAllocationCount", "CoreBluetooth", "BluetoothLab", "BluetoothServer", "BluetoothHost", "BluetoothController",
-        "BluetoothCrypto", "BluetoothRadio", "BluetoothWire",
+        "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+      ] + nio,
       path: "Benchmarks/benchmarks",
       swiftSettings: settings),
     // Tests

@@ -16,6 +16,9 @@ struct Benchmarks: ParsableCommand {
   @Option(help: "Only repeats an operation of two hosts in memory, for Benchmarks/count-instructions.")
   var `repeat`: HostsInMemory.Operation?
 
+  @Option(help: "Only reads over TCP, for Benchmarks/count-system-calls.")
+  var distant: DistantReads.Reader?
+
   @Option(help: "How often it is repeated.")
   var times = 1_000
 
@@ -25,6 +28,7 @@ struct Benchmarks: ParsableCommand {
       try hosts.run(operation, times)
       return
     }
+    if let distant { return try DistantApp(distant).read(times) }
     var table = Table(headings: ["measurement", "result", "aim", "how it was measured"])
     for (name, measure) in Self.all where only.isEmpty || name.contains(only) {
       let measurement = try measure(quick ? 100 : 1)
@@ -39,7 +43,8 @@ struct Benchmarks: ParsableCommand {
   /// Each measurement divides its work by the number that it is given.
   static let all =
     WholeStack.all + BelowTheAPI.all + HostOperations.all + Codecs.all + RadioCrowd.all + LinkLayer.all
-    + LinkEncryption.all + Pairing.all + ManyConnections.all + Memory.all
+    + LinkEncryption.all + Pairing.all + ManyConnections.all + Memory.all + DistantReads.all
 }
 
 extension HostsInMemory.Operation: ExpressibleByArgument {}
+extension DistantReads.Reader: ExpressibleByArgument {}

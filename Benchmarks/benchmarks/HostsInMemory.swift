@@ -185,7 +185,7 @@ struct HostInMemory {
   private static let commands: [HCI.Opcode] = [
     .disconnect, .setEventMask, .reset, .readLocalSupportedFeatures, .leSetEventMask, .leReadBufferSize,
     .leReadLocalSupportedFeatures, .leSetRandomAddress, .leCreateConnection, .leSetDataLength,
-    .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength,
+    .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength, .leSetScanParameters, .leSetScanEnable,
   ]
   private static let aclCount: UInt8 = 16
 
@@ -209,11 +209,15 @@ struct HostInMemory {
   }
 
   mutating func connected(_ role: Link.Role, to peer: DeviceAddress) {
+    incoming.append(Self.connection(handle, role, to: peer).packet(in: pool))
+  }
+
+  static func connection(_ handle: HCI.ConnectionHandle, _ role: Link.Role, to peer: DeviceAddress) -> HCI.Event {
     let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
     let complete = HCI.ConnectionComplete(
       status: .success, handle: handle, role: role.rawValue, peer: HCI.PeerAddress(peer), values: values,
       centralClockAccuracy: 0)
-    incoming.append(HCI.Event.leConnectionComplete(complete).packet(in: pool))
+    return .leConnectionComplete(complete)
   }
 
   /// The host takes in what the controller has.
@@ -241,7 +245,7 @@ struct HostInMemory {
         let boundary: HCI.ACLData.Boundary = data.boundary == .continuing ? .continuing : .firstFlushable
         peer.append(.acl(HCI.ACLData(handle: handle, boundary: boundary, payload: data.payload)))
         sent += 1
-      case .command(let opcode, let parameters): answer(opcode, parameters)
+      case .command(let opcode, _): Self.answer(opcode, handle, pool, into: &incoming)
       case .event: break
       }
     }
@@ -252,23 +256,26 @@ struct HostInMemory {
     }
   }
 
-  private mutating func answer(_ opcode: HCI.Opcode, _ parameters: ByteSlice) {
+  /// What a controller answers that takes everything, and has one link, if any.
+  static func answer(
+    _ opcode: HCI.Opcode, _ handle: HCI.ConnectionHandle, _ pool: PacketPool, into packets: inout [HCI.Packet]
+  ) {
     let length = HCI.DataLength(octets: 251, time: 2_120)
     let answer: HCI.ReturnParameters
     switch opcode {
-    case .readLocalSupportedCommands: answer = .localSupportedCommands(HCI.SupportedCommands(Self.commands))
+    case .readLocalSupportedCommands: answer = .localSupportedCommands(HCI.SupportedCommands(commands))
     case .readLocalSupportedFeatures: answer = .localSupportedFeatures([.bredrNotSupported, .leSupported])
     case .leReadLocalSupportedFeatures: answer = .leLocalSupportedFeatures([.dataPacketLengthExtension])
-    case .leReadBufferSize: answer = .leBufferSize(aclLength: 251, aclCount: Self.aclCount)
+    case .leReadBufferSize: answer = .leBufferSize(aclLength: 251, aclCount: aclCount)
     case .leReadMaximumDataLength: answer = .leMaximumDataLength(transmit: length, receive: length)
     case .leSetDataLength:
       answer = .handle(.success, handle)
-      incoming.append(HCI.Event.leDataLengthChange(handle, transmit: length, receive: length).packet(in: pool))
+      packets.append(HCI.Event.leDataLengthChange(handle, transmit: length, receive: length).packet(in: pool))
     case .leCreateConnection, .disconnect:
-      incoming.append(HCI.Event.commandStatus(.success, credits: 1, opcode).packet(in: pool))
+      packets.append(HCI.Event.commandStatus(.success, credits: 1, opcode).packet(in: pool))
       return
     default: answer = .status(.success)
     }
-    incoming.append(HCI.Event.commandComplete(credits: 1, opcode, answer).packet(in: pool))
+    packets.append(HCI.Event.commandComplete(credits: 1, opcode, answer).packet(in: pool))
   }
 }

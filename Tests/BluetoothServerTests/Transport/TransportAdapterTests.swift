@@ -106,6 +106,21 @@ struct TransportAdapterTests {
     try await listener.close().get()
   }
 
+  @Test(
+    "What a user says of an app is kept for other runs, and what a rule says is not",
+    arguments: [(AutomaticPrompts.Policy.refuse, AdapterState.unauthorized), (.accept, .poweredOn)], [true, false])
+  func permission(policy: (AutomaticPrompts.Policy, AdapterState), isUser: Bool) async throws {
+    let listener = try await listen()
+    var configuration = ServiceConfiguration(name: "asked", host: HostConfiguration(deviceName: "Asked"))
+    configuration.prompts = AutomaticPrompts(policy.0, isUser: isUser)
+    configuration.app = "app"
+    var app = DistantApp(TransportAdapter(configuration, to: listener.specifier, on: group.next()))
+    #expect(await app.nextState() == policy.1)
+    #expect(app.adapter.directory.access == (policy.1 == .poweredOn ? .allowed : .denied))
+    #expect(try configuration.bonds.access(of: "app") == (isUser ? policy.1 == .poweredOn : nil))
+    try await listener.close().get()
+  }
+
   @Test("An adapter that nobody has any more closes its link")
   func release() async throws {
     let listener = try await listen()
