@@ -127,14 +127,18 @@ async def host(request: pytest.FixtureRequest, captures):
 
 
 @pytest_asyncio.fixture
-async def start(request: pytest.FixtureRequest) -> Callable[..., Awaitable[Program]]:
-    """Starts a program of the package on a controller of this test's air: `await start("name", …)`."""
+async def start(request: pytest.FixtureRequest, tmp_path_factory) -> Callable[..., Awaitable[Program]]:
+    """Starts a program of the package on a controller of this test's air: `await start("name", …)`. It is a device of its own:
+    without a folder for itself it would be the same to its peers as the others."""
     air = request.getfixturevalue("air")
     running: list[Program] = []
 
     async def start_program(name: str, *arguments: object, **environment: str) -> Program:
-        adapter = {"COREBLUETOOTH_ADAPTER": f"tcp:{air.endpoint}", "COREBLUETOOTH_PROMPTS": "accept"}
-        running.append(await Program.start(programs.built(name), *arguments, environment={**adapter, **environment}))
+        environment = {
+            "COREBLUETOOTH_ADAPTER": f"tcp:{air.endpoint}", "COREBLUETOOTH_PROMPTS": "accept",
+            "COREBLUETOOTH_BONDS": str(tmp_path_factory.mktemp("bonds")), **environment,
+        }  # fmt: skip
+        running.append(await Program.start(programs.built(name), *arguments, environment=environment))
         return running[-1]
 
     yield start_program

@@ -87,9 +87,6 @@ class Couple:
     async def encrypt_again(self) -> None:
         """Lets the link go, makes another one, and encrypts that by the bond."""
         await disconnected(self.outgoing, self.incoming)
-        # Of the two keys of a legacy bond Bumble's responder keeps its own as the central's, but answers with the peripheral's.
-        for _, keys in await self.peripheral.device.keystore.get_all():
-            keys.ltk_central, keys.ltk_peripheral = keys.ltk_peripheral, keys.ltk_central
         await self.connect()
         encrypted = events_of(self.incoming, Connection.EVENT_CONNECTION_ENCRYPTION_CHANGE)
         await soon(self.outgoing.encrypt())

@@ -7,7 +7,8 @@ from pathlib import Path
 from bumble import core, data_types, hci
 from bumble.core import AdvertisingData
 from bumble.device import Connection, ConnectionParametersPreferences, Device, DeviceConfiguration
-from bumble.pairing import PairingConfig, PairingDelegate
+from bumble.keys import MemoryKeyStore, PairingKeys
+from bumble.pairing import PairingDelegate
 from bumble.snoop import BtSnooper
 from bumble.transport.common import StreamPacketSink, StreamPacketSource, Transport
 
@@ -44,6 +45,15 @@ async def open_connection(endpoint: str) -> Transport:
     return Transport(source, StreamPacketSink(connection))
 
 
+class ResponderKeyStore(MemoryKeyStore):
+    """Of the two keys of a legacy bond Bumble's responder keeps its own as the central's, but answers with the peripheral's. Here
+    they are swapped."""
+
+    async def update(self, name: str, keys: PairingKeys) -> None:
+        keys.ltk_central, keys.ltk_peripheral = keys.ltk_peripheral, keys.ltk_central
+        await super().update(name, keys)
+
+
 class Host:
     """A device of Bumble's, and the connection to its controller."""
 
@@ -56,8 +66,7 @@ class Host:
     async def open(
         cls, endpoint: str, name: str, address: str, snoop: Path | None = None, services=(), pairing=None, **configuration
     ) -> "Host":
-        """Powers a new device on. `pairing` is what it says when it pairs: a `PairingConfig`, or what takes a connection and
-        gives one."""
+        """Powers a new device on. `pairing` is what it says when it pairs. One with services is a responder."""
         transport = await open_connection(endpoint)
         configuration = {"irk": bytes(hci.Address(address)) + bytes(range(10)), **configuration}
         device = Device.from_config_with_hci(
@@ -72,7 +81,9 @@ class Host:
             file = snoop.open("wb")
             device.host.snooper = BtSnooper(file)
         if pairing:
-            device.pairing_config_factory = pairing if not isinstance(pairing, PairingConfig) else lambda _: pairing
+            device.pairing_config_factory = lambda _: pairing
+        if services:
+            device.keystore = ResponderKeyStore()
         device.add_services(services)
         host = cls(device, transport, file)
         await soon(device.power_on())
