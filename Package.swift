@@ -104,6 +104,9 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       swiftSettings: settings),
+    // What Interop/run lets foreign stacks meet.
+    .executableTarget(
+      name: "interop-app", dependencies: ["CoreBluetooth"], path: "Interop/App", swiftSettings: settings),
     // Measurements: `swift run -c release benchmarks`
     .target(name: "CAllocationCount", path: "Benchmarks/CAllocationCount"),
     .executableTarget(
