@@ -242,7 +242,11 @@ struct HostScanningTests {
     var bench = bench()
     let peer = HCI.PeerAddress(Bench.peer)
     for type: HCI.ExtendedAdvertisingReport.EventType in [
-      [.legacy, .connectable, .scannable], [.legacy, .scanResponse, .connectable, .scannable], [.connectable],
+      [.legacy, .connectable, .scannable], [.legacy, .scanResponse, .connectable, .scannable],
+      // As Bumble's controller has it.
+      [.connectable], [.scanResponse],
+      // What a legacy packet can't be.
+      [.connectable, .moreToCome],
     ] {
       let report = HCI.ExtendedAdvertisingReport(
         type: type, address: peer, primaryPHY: 1, secondaryPHY: 0, advertisingSID: 0xFF, transmitPower: 127, rssi: -50,
@@ -250,11 +254,10 @@ struct HostScanningTests {
       bench.receive(.leExtendedAdvertisingReport(HCI.ExtendedAdvertisingReports(report, in: bench.pool)))
     }
     let reports = bench.events.compactMap { if case .advertisingReport(let report) = $0 { report } else { nil } }
-    try #require(reports.count == 2)
-    #expect(reports.map(\.isConnectable) == [true, false])
-    #expect(reports.map(\.isScanResponse) == [false, true])
-    #expect(reports.map(\.data) == [[2, 1, 6], [2, 1, 6]])
-    #expect(reports.map(\.address) == [Bench.peer, Bench.peer])
+    try #require(reports.count == 4)
+    #expect(reports.map(\.isConnectable) == [true, false, true, false])
+    #expect(reports.map(\.isScanResponse) == [false, true, false, true])
+    #expect(reports.allSatisfy { $0.data == [2, 1, 6] && $0.address == Bench.peer && $0.advertisingSet == nil })
   }
 
   @Test(

@@ -76,20 +76,21 @@ extension Host {
           isScanResponse: report.type == .scanResponse, data: report.data, rssi: report.rssi)))
   }
 
-  /// Some controllers answer legacy scanning with the extended form.
+  /// Some controllers answer legacy scanning with the extended form, and Bumble's does not even say that the PDUs were legacy
+  /// ones. Nothing else can be heard then.
   private mutating func receive(_ report: HCI.ExtendedAdvertisingReport, at now: Instant) {
     guard isOn, let heard = report.address.deviceAddress else { return }
-    let isLegacy = report.type.contains(.legacy)
+    let isLegacy = report.type.contains(.legacy) || !usesExtendedCommands
     let isScanResponse = report.type.contains(.scanResponse)
     let isConnectable = !isScanResponse && report.type.contains(.connectable)
     guard let address = advertiserHeard(report.address, isConnectable: isConnectable, at: now) else { return }
     if scanner.listensForHostAlone { return }
     let content: (data: ByteSlice, isTruncated: Bool)
     if isLegacy {
-      guard report.data.count <= HCI.maximumAdvertisingDataLength else { return }
+      guard report.data.count <= HCI.maximumAdvertisingDataLength, !report.type.contains(.moreToCome) else { return }
       content = (report.data, false)
     } else {
-      guard usesExtendedCommands, let whole = reports.take(report, from: heard, at: now) else { return }
+      guard let whole = reports.take(report, from: heard, at: now) else { return }
       content = whole
     }
     var result = AdvertisingReport(
