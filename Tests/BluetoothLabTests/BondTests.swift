@@ -157,6 +157,39 @@ import Testing
     withExtendedLifetime(central) {}
   }
 
+  @Test("A bond that there is no room for is refused, also when others have not been taken in yet")
+  func noRoom() throws {
+    let scene = Scene()
+    _ = scene.read()
+    let bond = try #require(scene.phone.bonds.first)
+    let text = try #require(scene.phone.exportBond(bond.identifier, as: .bluez(address: bond.address)))
+    let world = World(seed: 1)
+    var options = DeviceOptions()
+    options.bondLimit = 2
+    let device = world.device(named: "full", options)
+    world.run(for: .seconds(1))
+    func address(_ number: Int) -> String { bond.address.dropLast(2) + "0\(number)" }
+    func take(_ number: Int) throws { try device.importBond(text, as: .bluez(address: address(number))) }
+    try take(1)
+    try take(2)
+    for _ in 0..<2 {
+      #expect {
+        try take(3)
+      } throws: {
+        "\($0)".contains("there are 2 bonds already")
+      }
+      // In place of one that there is.
+      try take(2)
+      world.run(for: .seconds(1))
+      #expect(device.bonds.map(\.address) == [address(1), address(2)])
+    }
+    device.forgetBond(device.bonds[0].identifier)
+    world.run(for: .seconds(1))
+    try take(3)
+    world.run(for: .seconds(1))
+    #expect(device.bonds.map(\.address) == [address(2), address(3)])
+  }
+
   @Test("A text that is no bond is refused, and the error shows none of it")
   func wrong() {
     let scene = Scene()

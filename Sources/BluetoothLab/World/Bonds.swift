@@ -3,6 +3,7 @@ import BluetoothRadio
 import BluetoothServer
 import BluetoothWire
 import Foundation
+import NIOConcurrencyHelpers
 
 /// A device that another one has bonded with. Its keys are in no description.
 public struct BondedDevice: Hashable, Sendable {
@@ -61,7 +62,9 @@ extension Device {
 
   /// Takes in a bond of another world, another device or another system, in place of one with the same device; `bonds` has it
   /// afterwards. Apps that know the device know it under the same identifier as before. Links that are there stay as they
-  /// are. One that there is no room for is told to the log.
+  /// are. To be called while the world is not running, or in one of its callbacks.
+  ///
+  /// - Throws: if the text is no bond, or there is no room for another one (`DeviceOptions.bondLimit`).
   public func importBond(_ text: String, as format: BondFormat = .json) throws(BondImportError) {
     let record: BondRecord
     do {
@@ -73,7 +76,26 @@ extension Device {
     } catch {
       throw BondImportError(description: "\(error)")
     }
-    perform { device, now in device.importBond(record, at: now) }
+    let (identity, limit) = (record.identity, bondLimit)
+    let known = Set(bondRecords.map(\.identity))
+    let hasRoom = bondsOnTheirWay.withLockedValue { coming in
+      guard known.union(coming).union([identity]).count <= limit || known.contains(identity) else { return false }
+      coming.append(identity)
+      return true
+    }
+    guard hasRoom else {
+      throw BondImportError(description: "\(BondStoreError.full(limit: limit))")
+    }
+    perform { [bondsOnTheirWay] device, now in
+      bondsOnTheirWay.withLockedValue { $0.removeFirst() }
+      device.importBond(record, at: now)
+    }
+  }
+
+  /// A device that its world has not taken in yet says none.
+  private var bondLimit: Int {
+    let radio = radio
+    return world.inspect { engine in (engine.participant(radio) as? any WorldDevice)?.bondLimit ?? .max }
   }
 
   private var bondRecords: [BondRecord] {

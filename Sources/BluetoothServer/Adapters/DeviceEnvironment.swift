@@ -44,6 +44,8 @@ package protocol WorldDevice: Participant {
   var bondRecords: [BondRecord] { get }
   /// Forgets one device; nothing if there is no bond with it.
   func forgetBond(_ identity: DeviceAddress, at now: Instant)
+  /// How many bonds it has room for.
+  var bondLimit: Int { get }
   /// Takes in a bond from elsewhere.
   func importBond(_ record: BondRecord, at now: Instant)
 }
@@ -51,6 +53,7 @@ package protocol WorldDevice: Participant {
 extension WorldDevice {
   package func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool { false }
   package var bondRecords: [BondRecord] { [] }
+  package var bondLimit: Int { 0 }
   package func forgetBond(_ identity: DeviceAddress, at now: Instant) {}
   package func importBond(_ record: BondRecord, at now: Instant) {}
 }

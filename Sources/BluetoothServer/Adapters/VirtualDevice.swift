@@ -146,6 +146,8 @@ final class VirtualDevice: WorldDevice {
     parts?.service.bondRecords ?? (try? recipe.configuration.bonds.load().records) ?? []
   }
 
+  var bondLimit: Int { recipe.configuration.bonds.limit }
+
   func forgetBond(_ identity: DeviceAddress, at now: Instant) {
     let parts = wake(at: now)
     parts.service.forget(identity, at: now)
