@@ -47,7 +47,7 @@ package enum TransportSpecifier: Hashable, Sendable {
   }
 
   /// What `sockaddr_un` has room for, less the octet that ends it.
-  private static let longestPath = 107
+  static let longestPath = 107
 
   private static func tcp(_ rest: String) throws(Problem) -> Self {
     guard let colon = rest.lastIndex(of: ":") else {

@@ -133,30 +133,42 @@ extension Air {
         }
         complain("warning: anybody who reaches \(specifier) can join, and control virtual devices here")
       }
+      Self.allowManyDescriptors()
       let server = AirServer(options)
-      do {
-        if let capture {
-          server.world.startCapture(
-            try Capture(path: capture, decryptsAir: captureDecrypted, writesKeys: captureKeys))
-        }
-        try server.openControl(at: control.path)
-        let joined = try specifiers.map { try server.listen(at: $0) }
-        for specifier in joined { say("hosts join at \(specifier)") }
-        if control.path != ControlSocket.defaultPath { say("control socket: \(control.path)") }
-      } catch {
-        try? server.stop()
-        throw Failure("\(error)")
-      }
-      let signals = [SIGINT, SIGTERM].map { number in
+      // Before anybody is told that there is an air.
+      let signals = [SIGINT, SIGTERM, SIGHUP].map { number in
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number)
         source.setEventHandler { server.requestEnd() }
         source.activate()
         return source
       }
+      do {
+        try server.openControl(at: control.path)
+        if let capture {
+          try server.capture(
+            to: URL(fileURLWithPath: capture).standardizedFileURL.path, decryptsAir: captureDecrypted,
+            writesKeys: captureKeys)
+        }
+        for specifier in try specifiers.map({ try server.listen(at: $0) }) { say("hosts join at \(specifier)") }
+        if control.path != ControlSocket.defaultPath { say("control socket: \(control.path)") }
+      } catch {
+        try? server.stop()
+        throw Failure("\(error)")
+      }
       server.waitForEnd()
       for source in signals { source.cancel() }
+      // Who asks once more does not want to wait.
+      for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
       do { try server.stop() } catch { throw Failure("\(error)") }
+    }
+
+    /// Each host has one; the usual limit is 1,024.
+    private static func allowManyDescriptors() {
+      var limit = rlimit()
+      guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+      limit.rlim_cur = limit.rlim_max
+      _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
   }
 

@@ -22,4 +22,7 @@ struct TextTable {
 }
 
 /// One line, or several, on the standard output, at once.
-func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+func say(_ text: String) {
+  // Whoever has read enough may have closed it.
+  try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+}

@@ -136,6 +136,40 @@ struct TestAir {
     #expect(try other.address().count == 6)
   }
 
+  @Test("A host that asks for much at once gets each answer once, in order")
+  func manyAnswers() throws {
+    let air = try TestAir()
+    defer { try? air.server.stop() }
+    let host = try air.host()
+    // More than a socket takes at once: Read Local Supported Commands, and an odd one at the end.
+    for _ in 0..<4_000 { try host.send([1, 0x02, 0x10, 0]) }
+    try host.send([1, 0x09, 0x10, 0])
+    var answers: [ByteSlice] = []
+    while answers.count < 4_001, case .event(0x0E, let parameters)? = try host.next() { answers.append(parameters) }
+    #expect(answers.dropLast().allSatisfy { $0[1] == 0x02 })
+    #expect(answers.last?[1] == 0x09)
+    // Nothing was said twice.
+    #expect(try host.address().count == 6)
+  }
+
+  @Test("What was delayed for a host that has left does not reach the next one")
+  func delayedForAnother() throws {
+    var options = AirServer.Options()
+    options.speed = .times(1_000)
+    let air = try TestAir(options)
+    defer { try? air.server.stop() }
+    air.server.world.add([.hci(.delay(.seconds(5)), HCIMatch(.event(0x0E)), .number(1))])
+    do { try HostSocket(air.specifier).send([1, 0x02, 0x10, 0]) }
+    air.waitForHosts(0)
+    let next = try HostSocket(air.specifier)
+    // Far more than 5 ms.
+    for _ in 0..<300 {
+      try next.send([1, 0x09, 0x10, 0])
+      guard case .event(0x0E, let parameters)? = try next.next() else { break }
+      try #require(parameters[1] == 0x09)
+    }
+  }
+
   @Test("An air that is full turns hosts away")
   func fullAir() throws {
     var options = AirServer.Options()

@@ -13,6 +13,11 @@ struct UnixSocketTests {
     return try #require(attributes[.posixPermissions] as? Int)
   }
 
+  @Test("A path that no socket can have is refused", arguments: ["", String(repeating: "a", count: 108), "/tmp/a\0b"])
+  func impossiblePaths(path: String) {
+    #expect(throws: TransportError.self) { _ = try UnixSocketFile(path: path) }
+  }
+
   @Test("A socket is its owner's only, carries packets, and goes with its listener")
   func wholeLife() async throws {
     var listener = try await TestListener(specifier)

@@ -21,7 +21,7 @@ struct ControlDesk {
       case .capture: try setCapture(request)
       case .stop: stop()
       }
-      hosts.runner.pump()
+      hosts.runner.pump(runsAhead: false)
       return answer
     } catch {
       return ControlAnswer(error: error.description)
@@ -57,14 +57,27 @@ struct ControlDesk {
   }
 
   private func setCapture(_ request: ControlRequest) throws(AirError) {
+    guard let path = request.path else { return try finishCapture() }
+    guard path != hosts.capturePath else { throw AirError("\(path) is being written already") }
+    // One that can't be made leaves the other as it is.
+    let capture: Capture
     do throws(Capture.Failure) {
-      try world.finishCapture()
-      guard let path = request.path else { return }
-      world.startCapture(
-        try Capture(path: path, decryptsAir: request.decrypted ?? false, writesKeys: request.keys ?? false))
+      capture = try Capture(path: path, decryptsAir: request.decrypted ?? false, writesKeys: request.keys ?? false)
     } catch {
       throw AirError(error.description)
     }
+    defer { start(capture, at: path) }
+    try finishCapture()
+  }
+
+  private func start(_ capture: Capture, at path: String) {
+    hosts.capturePath = path
+    world.startCapture(capture)
+  }
+
+  private func finishCapture() throws(AirError) {
+    hosts.capturePath = nil
+    do throws(Capture.Failure) { try world.finishCapture() } catch { throw AirError(error.description) }
   }
 
   // MARK: What there is

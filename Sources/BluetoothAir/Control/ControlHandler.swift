@@ -18,17 +18,27 @@ final class ControlHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var part = unwrapInboundIn(data)
     received.writeBuffer(&part)
-    while let end = received.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
-      let line = received.readSlice(length: end - received.readerIndex) ?? ByteBuffer()
-      received.moveReaderIndex(forwardBy: 1)
-      answer(line, context)
-    }
-    received.discardReadBytes()
+    answerLines(context)
     if received.readableBytes > Self.longestLine {
       received.clear()
       write(ControlAnswer(error: "a request has at most \(Self.longestLine) octets"), context)
       context.close(promise: nil)
     }
+  }
+
+  /// Who does not read the answers is not asked for more.
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    context.channel.setOption(.autoRead, value: context.channel.isWritable).whenFailure { _ in }
+    answerLines(context)
+  }
+
+  private func answerLines(_ context: ChannelHandlerContext) {
+    while context.channel.isWritable, let end = received.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+      let line = received.readSlice(length: end - received.readerIndex) ?? ByteBuffer()
+      received.moveReaderIndex(forwardBy: 1)
+      answer(line, context)
+    }
+    received.discardReadBytes()
   }
 
   private func answer(_ line: ByteBuffer, _ context: ChannelHandlerContext) {
@@ -53,8 +63,7 @@ final class ControlHandler: ChannelInboundHandler {
   private func write(_ answer: ControlAnswer, _ context: ChannelHandlerContext) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
-    // It holds texts and finite numbers only.
-    guard let json = try? encoder.encode(answer) else { return }
+    let json = (try? encoder.encode(answer)) ?? Data(#"{"error":"the answer can't be written"}"#.utf8)
     var buffer = context.channel.allocator.buffer(capacity: json.count + 1)
     buffer.writeBytes(json)
     buffer.writeInteger(UInt8(ascii: "\n"))

@@ -46,6 +46,8 @@ package enum ControlSocket {
     line.writeInteger(UInt8(ascii: "\n"))
     channel.writeAndFlush(line, promise: nil)
     let answer = try promise.futureResult.wait()
+    // An air that is to end closes when everything is written.
+    if request.verb == .stop, answer.error == nil { try? channel.closeFuture.wait() }
     try? channel.close().wait()
     if let error = answer.error { throw AirError(error) }
     return answer

@@ -38,6 +38,7 @@ package final class AirServer: Sendable {
   package let world: World
   private let group: MultiThreadedEventLoopGroup
   private let loop: any EventLoop
+  private let executor: EventLoopExecutor
   private let hosts: HostTable
   private let ending: EventLoopPromise<Void>
 
@@ -50,10 +51,21 @@ package final class AirServer: Sendable {
       case .times(let speed): speed
       case .maximum: 1.0
       }
-    world = World(
-      seed: options.seed, time: .real(speed: speed), capture: nil, executor: EventLoopExecutor(loop: loop))
+    executor = EventLoopExecutor(loop: loop)
+    world = World(seed: options.seed, time: .real(speed: speed), capture: nil, executor: executor)
     hosts = HostTable(options, world: world, loop: loop)
     ending = loop.makePromise()
+  }
+
+  /// Writes the air and the HCI of every host to `path`, until the end or until something else is asked for.
+  ///
+  /// - Throws: one line if the file can't be made.
+  package func capture(to path: String, decryptsAir: Bool = false, writesKeys: Bool = false) throws {
+    let (world, hosts) = (world, hosts)
+    try onLoop {
+      world.startCapture(try Capture(path: path, decryptsAir: decryptsAir, writesKeys: writesKeys))
+      hosts.capturePath = path
+    }
   }
 
   // MARK: Listening
@@ -95,7 +107,9 @@ package final class AirServer: Sendable {
         file.remove()
       }
     } catch {
-      throw AirError("nobody can ask at \(path): \((error as? TransportError)?.description ?? "\(error)")")
+      throw AirError(
+        "there can be no control socket at \(path), --control names another place: \((error as? TransportError)?.description ?? "\(error)")"
+      )
     }
   }
 
@@ -115,7 +129,11 @@ package final class AirServer: Sendable {
     hosts.stop()
     let world = world
     defer { try? group.syncShutdownGracefully() }
-    try onLoop { try world.finishCapture() }
+    let executor = executor
+    try onLoop {
+      executor.close()
+      try world.finishCapture()
+    }
   }
 
   // MARK: Who is there

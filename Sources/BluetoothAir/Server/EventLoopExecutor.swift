@@ -1,11 +1,13 @@
 import BluetoothRadio
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 
 /// A world on an event loop: sockets and radios take turns on one thread, so that no packet waits for another thread.
 final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
   // `ring` is set once, before anything can ring; the rest is touched on the loop only.
   let loop: any EventLoop
+  private let isOpen = NIOLockedValueBox(true)
   private var ring: (@Sendable () -> Void)?
   private var alarm: (due: NIODeadline, task: Scheduled<Void>)?
 
@@ -15,10 +17,14 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
 
   init(loop: any EventLoop) { self.loop = loop }
 
-  func execute(_ work: @escaping @Sendable () -> Void) { loop.execute(work) }
+  /// What comes after the end is dropped: the loop may be gone.
+  func execute(_ work: @escaping @Sendable () -> Void) {
+    if isOpen.withLockedValue({ $0 }) { loop.execute(work) }
+  }
 
   func wait<R: Sendable>(for work: () -> R) -> R {
-    if loop.inEventLoop { return work() }
+    // After the end nobody moves the world any more.
+    guard !loop.inEventLoop, isOpen.withLockedValue({ $0 }) else { return work() }
     return withoutActuallyEscaping(work) { work in
       let errand = Errand(work)
       let done = DispatchSemaphore(value: 0)
@@ -65,10 +71,14 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
   }
 
   func end() {
-    loop.execute { [self] in
-      ring = nil
-      alarm?.task.cancel()
-      alarm = nil
-    }
+    execute { [self] in close() }
+  }
+
+  /// The same, at once. On the loop only.
+  func close() {
+    isOpen.withLockedValue { $0 = false }
+    ring = nil
+    alarm?.task.cancel()
+    alarm = nil
   }
 }

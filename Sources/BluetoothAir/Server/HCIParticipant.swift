@@ -26,6 +26,8 @@ final class HCIParticipant: WorldDevice {
   @exclusivity(unchecked) private var wire: HCIWire
   @exclusivity(unchecked) private var tenant: Tenant?
   private var tenants = 0
+  /// How many of its host's packets the controller holds, as was last told.
+  private var heldPackets = 0
   private var drift: Int64?
   /// What the radio is told when a host has left.
   private var mustStop = false
@@ -63,7 +65,8 @@ final class HCIParticipant: WorldDevice {
   /// The host has left, and the controller with it: its peers hear nothing of it any more.
   func leave() {
     guard tenant != nil else { return }
-    outlet.holdsData(false, self)
+    noteHeld(0, at: latest)
+    wire.reset()
     tenant = nil
     mustStop = true
     deadline = nil
@@ -97,12 +100,15 @@ final class HCIParticipant: WorldDevice {
       wire.carry(packet, isFromHost: false, at: now) { tenant.link.send($0) }
     }
     if hasSent { outlet.hasPending(tenant.link) }
-    outlet.holdsData(tenant.controller.holdsData, self)
+    noteHeld(tenant.controller.heldPackets, at: now)
     noteDeadline(tenant)
   }
 
-  /// Whether its controller holds data of the host's, as it was last told.
-  var isHurried = false
+  private func noteHeld(_ count: Int, at now: Instant) {
+    guard count != heldPackets else { return }
+    outlet.heldPacketsChanged(from: heldPackets, to: count, at: now)
+    heldPackets = count
+  }
 
   // MARK: Participant
 
@@ -190,6 +196,6 @@ final class HCIParticipant: WorldDevice {
 protocol HCIOutlet: AnyObject {
   /// The link has packets that are to be written when the world pauses.
   func hasPending(_ link: H4Handler)
-  /// Whether a controller holds data of its host's.
-  func holdsData(_ holds: Bool, _ device: HCIParticipant)
+  /// A controller holds more or fewer packets of its host's.
+  func heldPacketsChanged(from before: Int, to after: Int, at now: Instant)
 }

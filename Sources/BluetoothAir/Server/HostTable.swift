@@ -21,11 +21,17 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   private var seats: [Seat] = []
   /// Links with packets that are to be written.
   private var pending: [H4Handler] = []
-  /// How many controllers hold data of their hosts'.
-  private var holding = 0
+  /// How many packets controllers hold for their hosts, all in all.
+  private var held = 0
+  /// When one was last taken from a host, or acknowledged by a peer.
+  private var latestMove = Instant.zero
+  /// Data that has not moved for so long waits for somebody outside the air: longer than the longest connection interval.
+  private static let longestWait = TimeSpan.seconds(5)
   /// What ends listening.
   private var closers: [@Sendable () -> Void] = []
   private var isStopped = false
+  /// Where a capture is written; nil: nowhere.
+  var capturePath: String?
   /// What the world's file has brought about.
   private var population: WorldPopulation?
 
@@ -59,7 +65,8 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   /// The other end of `link` is a host: it gets the first place that is free; nil: there is none.
   func join(_ client: HCIClient, _ link: H4Handler) -> Int? {
-    guard !isStopped, let index = freeSeat() else {
+    guard !isStopped else { return nil }
+    guard let index = freeSeat() else {
       logger.warning("there is no room for another host")
       return nil
     }
@@ -94,7 +101,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   func leave(_ seat: Int, _ ending: H4Ending) {
     with(seat) { device, _ in device.leave() }
     seats[seat].client = nil
-    runner.pump()
+    runner.pump(runsAhead: false)
     if ending.reason != nil || ending.cut > 0 {
       logger.info("a host has gone: \(ending)", metadata: ["device": "\(seats[seat].device.name)"])
     } else {
@@ -142,20 +149,26 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   func hasPending(_ link: H4Handler) { pending.append(link) }
 
-  func holdsData(_ holds: Bool, _ device: HCIParticipant) {
-    guard holds != device.isHurried else { return }
-    device.isHurried = holds
-    holding += holds ? 1 : -1
+  func heldPacketsChanged(from before: Int, to after: Int, at now: Instant) {
+    held += after - before
+    latestMove = now
   }
 
   // MARK: WorldGuest
 
-  var isHurried: Bool { options.speed == .maximum && holding > 0 }
+  func isHurried(at now: Instant) -> Bool {
+    options.speed == .maximum && held > 0 && now - latestMove < Self.longestWait
+  }
 
   func worldPaused() {
-    // One write for all packets that are ready. A link that is here twice has nothing left the second time.
-    for link in pending { link.flush() }
-    pending.removeAll(keepingCapacity: true)
+    // One write for all packets that are ready. A link that is here twice has nothing left the second time. Writing may call
+    // back, and then there is more.
+    var links: [H4Handler] = []
+    swap(&links, &pending)
+    for link in links { link.flush() }
+    guard pending.isEmpty else { return }
+    links.removeAll(keepingCapacity: true)
+    pending = links
   }
 }
 
@@ -182,14 +195,15 @@ final class HCIClient: H4Receiver {
     if let seat { table.with(seat) { device, now in device.loseSynchronization(at: now) } }
   }
 
-  func receivedAll(on link: H4Handler) { table.runner.pump() }
+  // Other sockets may have something, too: before it is taken in the air does not run ahead.
+  func receivedAll(on link: H4Handler) { table.runner.pump(runsAhead: false) }
 
   func writabilityChanged(on link: H4Handler) {
     // Who does not take the answers is not asked for more commands.
     link.setReading(link.isWritable)
     guard link.isWritable, let seat else { return }
     table.with(seat) { device, now in device.resume(at: now) }
-    table.runner.pump()
+    table.runner.pump(runsAhead: false)
   }
 
   func closed(_ ending: H4Ending, on link: H4Handler) {

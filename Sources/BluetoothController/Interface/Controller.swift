@@ -96,8 +96,8 @@ package struct Controller: ~Copyable {
   /// The next packet for the host, in order; nil: there is none.
   package mutating func takePacket() -> HCI.Packet? { output.takePacket() }
 
-  /// Whether the host has handed over data that is not wholly acknowledged.
-  package var holdsData: Bool { connections.heldPackets > 0 }
+  /// How many of the host's ACL packets are not wholly acknowledged.
+  package var heldPackets: Int { connections.heldPackets }
 
   /// What the radio is to do from now on; nil: go on.
   package mutating func takeRadioCommand() -> RadioCommand? { radioCommand.take() }

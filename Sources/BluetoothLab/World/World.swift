@@ -163,6 +163,8 @@ public final class World: Sendable {
     faults.setCapture(nil)
     let (environment, names) = (environment, deviceNames)
     mailbox.perform { engine in environment.setCapture(nil, deviceNames: names, in: engine) }
+    // A world that runs by itself must have taken that in before the file ends.
+    if case .real(let runner) = runner { runner.inspect { $0.settle() } }
     try Capture.finish(file)
   }
 }

@@ -36,7 +36,7 @@ package final class RealTimeRunner: Sendable {
       // What a world that can't keep up is behind is forgotten.
       restart(at: max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture)))
       speedPerMille = perMille
-      pump()
+      pump(runsAhead: false)
     }
 
     private func restart(at time: Instant) {
@@ -52,14 +52,16 @@ package final class RealTimeRunner: Sendable {
 
     /// Does what is due, then has the timer ring at the next event. A world that can't keep up with its speed gives the
     /// thread away again and again, so that whoever wants to look into it, or to slow it down, has his turn.
-    func pump() {
-      let wait = advance()
+    func pump(runsAhead: Bool) {
+      let wait = advance(runsAhead: runsAhead)
       guest?.worldPaused()
       executor.setTimer(wait)
     }
 
     /// Does what is due; returns after how many nanoseconds to come back, or nil: not before something arrives.
-    private func advance() -> Int? {
+    private func advance(runsAhead: Bool) -> Int? {
+      // Long before the products in `wallTime` are too large.
+      if DispatchTime.now().uptimeNanoseconds - origin > RealTimeRunner.longestCount { restart(at: wallTime) }
       let end = DispatchTime.now().uptimeNanoseconds + RealTimeRunner.slice
       repeat {
         let limit = wallTime
@@ -72,16 +74,21 @@ package final class RealTimeRunner: Sendable {
         engine.settle()
         if DispatchTime.now().uptimeNanoseconds > end { break }
       } while engine.nextEvent.map { $0 <= wallTime } ?? false
-      if guest?.isHurried ?? false, runAhead() { return 0 }
+      if isHurried {
+        if !runsAhead { return 0 }
+        if runAhead() { return 0 }
+      }
       guard speedPerMille > 0, let next = engine.nextEvent else { return nil }
       return RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
     }
+
+    private var isHurried: Bool { speedPerMille > 0 && guest?.isHurried(at: engine.now) ?? false }
 
     /// Takes some events before their time. The clock goes on from there. False: there are none.
     private func runAhead() -> Bool {
       let end = DispatchTime.now().uptimeNanoseconds + RealTimeRunner.sliceAhead
       var steps = 0
-      while guest?.isHurried ?? false, engine.step(until: .distantFuture) {
+      while isHurried, engine.step(until: .distantFuture) {
         steps += 1
         if steps.isMultiple(of: 16), DispatchTime.now().uptimeNanoseconds > end { break }
       }
@@ -90,6 +97,8 @@ package final class RealTimeRunner: Sendable {
     }
   }
 
+  /// How long the wall clock counts from one beginning, in nanoseconds.
+  private static let longestCount: UInt64 = 3_600_000_000_000
   /// How long a world keeps its thread, in nanoseconds.
   private static let slice: UInt64 = 5_000_000
   /// How long a world takes events before their time until its guests have their turn, in nanoseconds.
@@ -109,7 +118,7 @@ package final class RealTimeRunner: Sendable {
     self.executor = executor
     confined = Confined(engine: engine, executor: executor, speedPerMille: Self.perMille(speed))
     let box = confined
-    executor.begin { box.pump() }
+    executor.begin { box.pump(runsAhead: true) }
     mailbox.setWake { [weak self] in self?.wake() }
   }
 
@@ -147,7 +156,7 @@ package final class RealTimeRunner: Sendable {
     guard isFirst else { return }
     executor.execute { [self] in
       isPending.withLockedValue { $0 = false }
-      confined.pump()
+      confined.pump(runsAhead: false)
     }
   }
 
@@ -164,13 +173,16 @@ package final class RealTimeRunner: Sendable {
   }
 
   /// Does what is due and sets the timer anew. On the executor only.
-  package func pump() { confined.pump() }
+  ///
+  /// - Parameter runsAhead: whether events may be taken before their time, if somebody waits for them; else that is left to the
+  ///   timer, which then rings soon.
+  package func pump(runsAhead: Bool) { confined.pump(runsAhead: runsAhead) }
 }
 
 /// Who lives on a world's executor beside it, and is told of its pauses. Confined to the executor.
 package protocol WorldGuest: AnyObject {
   /// The world has done what was due: the time to let out what has gathered.
   func worldPaused()
-  /// Somebody waits for the world, whose clock may go on to the next event.
-  var isHurried: Bool { get }
+  /// Whether somebody waits for the world, so that its clock may go on to the next event.
+  func isHurried(at now: Instant) -> Bool
 }

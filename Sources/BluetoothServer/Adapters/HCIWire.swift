@@ -26,6 +26,9 @@ package struct HCIWire {
     capture = environment.capture?.device(named: name)
   }
 
+  /// What was delayed never arrives.
+  package mutating func reset() { delayed = nil }
+
   /// When something that was delayed arrives.
   package var deadline: Instant? {
     guard let delayed else { return nil }

@@ -110,12 +110,16 @@ package final class H4Handler: ChannelInboundHandler {
   /// Writes everything that was sent.
   package func flush() {
     guard let context, pending.readableBytes > 0 else { return }
-    let octets = pending
+    // Writing may call back, and whoever is called may send and flush more.
+    var octets = ByteBuffer()
+    swap(&octets, &pending)
     switch writing {
     case .stream: context.writeAndFlush(wrapOutboundOut(octets), promise: nil)
     case .packets: write(octets, context)
     }
-    if pending.capacity > Self.keptCapacity { pending = ByteBuffer() } else { pending.clear() }
+    guard octets.capacity <= Self.keptCapacity, pending.readableBytes == 0, self.context != nil else { return }
+    octets.clear()
+    pending = octets
   }
 
   /// Two packets that wait in the channel would leave it in one write.

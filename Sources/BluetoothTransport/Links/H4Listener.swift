@@ -29,6 +29,12 @@ package final class H4Listener: Sendable {
     _ specifier: TransportSpecifier, on group: any EventLoopGroup, accept: @escaping @Sendable () -> H4Handler
   ) -> EventLoopFuture<H4Listener> {
     let bootstrap = ServerBootstrap(group: group).serverChannelOption(.backlog, value: Int32(backlog))
+      // Without room for another descriptor it waits before it tries again.
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+        }
+      }
       .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: receiveCapacity))
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(accept()) }

@@ -16,6 +16,10 @@ package struct UnixSocketFile: Sendable {
 
   /// Makes the file, in place of one at which nobody listens any more.
   package init(path: String) throws(TransportError) {
+    // An empty one would be no file: anybody could connect.
+    guard !path.isEmpty, path.utf8.count <= TransportSpecifier.longestPath, !path.utf8.contains(0) else {
+      throw TransportError("a socket's path has 1 to \(TransportSpecifier.longestPath) octets")
+    }
     try Self.removeStale(path)
     let descriptor = try Self.newSocket()
     // A file that others can reach must not exist for a moment: the system takes the mode from the socket.

@@ -185,7 +185,7 @@ extension TransportRunner: H4Receiver {
     service.receive(packet, at: time)
   }
 
-  func synchronizationLost(on link: H4Handler) { service.synchronizationLost(at: now) }
+  func synchronizationLost(on link: H4Handler) { service.synchronizationLost(at: arrival ?? now) }
 
   func receivedAll(on link: H4Handler) {
     arrival = nil
