@@ -16,6 +16,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
   /// In kilojoules, since the last reset.
   private var energyExpended: UInt16 = 0
   private var beats = 0
+  private(set) var isAdvertising = false
 
   /// - Parameter isProtected: whoever wants to know anything has to pair first.
   init(isProtected: Bool, options: [String: Any], log: @escaping (String) -> Void) {
@@ -62,6 +63,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
   }
 
   func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: Error?) {
+    isAdvertising = error == nil
     log(error.map { "could not advertise: \($0.localizedDescription)" } ?? "advertising")
   }
 

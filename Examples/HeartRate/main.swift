@@ -35,6 +35,14 @@ struct HeartRate: ParsableCommand {
   @Flag(help: "Lets radio time pass as slowly as yours.")
   var realTime = false
 
+  enum Role: String, CaseIterable, ExpressibleByArgument { case sensor, phone }
+
+  @Option(
+    help: ArgumentHelp(
+      "Plays one of both only, on the adapter that COREBLUETOOTH_ADAPTER names: the other one is elsewhere.",
+      valueName: "sensor|phone"))
+  var only: Role?
+
   func validate() throws {
     guard count > 0 else { throw ValidationError("--count must be at least 1, not \(count).") }
     guard distance >= 0, distance <= 1_000_000 else {
@@ -43,14 +51,22 @@ struct HeartRate: ParsableCommand {
     guard capture != nil || !(captureDecrypted || captureKeys) else {
       throw ValidationError("--\(captureDecrypted ? "capture-decrypted" : "capture-keys") needs --capture too.")
     }
+    if only != nil {
+      guard capture == nil, bonds == nil else {
+        throw ValidationError("--capture and --bonds belong to a world with both: leave them out beside --only.")
+      }
+      return
+    }
     let adapter = ProcessInfo.processInfo.environment["COREBLUETOOTH_ADAPTER"] ?? ""
     guard ["", "virtual"].contains(adapter) else {
       throw ValidationError(
-        "COREBLUETOOTH_ADAPTER is \"\(adapter)\", but both devices are virtual ones: unset it, or set it to virtual.")
+        "COREBLUETOOTH_ADAPTER is \"\(adapter)\", but both devices are virtual ones: unset it, or play one with --only."
+      )
     }
   }
 
   func run() throws {
+    if let only { return try play(only) }
     let world = World(seed: seed, time: realTime ? .real(speed: 1) : .virtual, capture: try captureFile())
     let start = ContinuousClock.now
     func log(_ who: String) -> (String) -> Void {
@@ -77,6 +93,27 @@ struct HeartRate: ParsableCommand {
     }
     print("\(world.now.inSeconds) of radio time passed in \(yours) of yours.")
     if !succeeded { throw ExitCode.failure }
+  }
+
+  /// One of both, in real time: the sensor until the program is stopped, the phone until it has what it wants.
+  private func play(_ role: Role) throws {
+    let start = ContinuousClock.now
+    let log: (String) -> Void = { line in
+      print("\((ContinuousClock.now - start).inSeconds)  \(role)  \(line)")
+      fflush(nil)
+    }
+    switch role {
+    case .sensor:
+      let sensor = Sensor(isProtected: protected, options: [:], log: log)
+      while true {
+        RunLoop.main.run(until: Date(timeIntervalSinceNow: 1))
+        if sensor.isAdvertising { sensor.measure() }
+      }
+    case .phone:
+      let phone = Phone(count: count, options: [:], log: log)
+      while !phone.isDone { RunLoop.main.run(until: Date(timeIntervalSinceNow: 0.1)) }
+      if !phone.hasSucceeded { throw ExitCode.failure }
+    }
   }
 
   /// The whole encounter; false when it came to nothing.
