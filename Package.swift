@@ -86,7 +86,7 @@ let package = Package(
       name: "BluetoothAir",
       dependencies: [
         "BluetoothLab", "BluetoothServer", "BluetoothController", "BluetoothTransport", "BluetoothRadio",
-        "BluetoothWire", .product(name: "Yams", package: "Yams"), logging,
+        "BluetoothWire", .product(name: "Yams", package: "Yams"), locks, logging,
       ] + nio,
       swiftSettings: settings),
     // Floor 7
@@ -117,6 +117,11 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       path: "Benchmarks/benchmarks",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "air-load",
+      dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")] + nio,
+      path: "Benchmarks/AirLoad",
       swiftSettings: settings),
     // Tests
     .target(name: "TestVectors", path: "Tests/TestVectors", resources: [.copy("Vectors")], swiftSettings: settings),

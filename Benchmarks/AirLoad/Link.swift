@@ -1,0 +1,141 @@
+import Foundation
+
+/// Two hosts, connected.
+final class Link {
+  private let central: Host
+  private let peripheral: Host
+  private var handle: UInt16 = 0
+
+  /// Connects them, on LE 2M and with data PDUs of 251 octets.
+  init(central: Host, peripheral: Host, interval: Int) throws {
+    (self.central, self.peripheral) = (central, peripheral)
+    for host in [central, peripheral] {
+      try host.command(0x0C03)
+      try host.command(0x0C01, [UInt8](repeating: 0xFF, count: 7) + [0x3F])
+      try host.command(0x2001, [0xFF, 0xFF, 0x0F, 0, 0, 0, 0, 0])
+      // 251 octets, 2,120 µs.
+      try host.command(0x2024, [251, 0, 0x48, 0x08])
+    }
+    let address = try peripheral.address()
+    try peripheral.command(0x2006, [0x20, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0])
+    try peripheral.command(0x200A, [1])
+    let (low, high) = (UInt8(interval & 0xFF), UInt8(interval >> 8))
+    try central.command(
+      0x200D, [0x30, 0, 0x30, 0, 0, 0] + address + [0, low, high, low, high, 0, 0, 0xC8, 0, 0, 0, 0, 0])
+    let complete = try central.meta([0x01, 0x0A])
+    handle = UInt16(complete[2]) | UInt16(complete[3]) << 8
+    _ = try peripheral.meta([0x01, 0x0A])
+    let (first, second) = (UInt8(handle & 0xFF), UInt8(handle >> 8))
+    try central.command(0x2022, [first, second, 251, 0, 0x48, 0x08])
+    _ = try central.meta([0x07])
+    try central.command(0x2032, [first, second, 0, 2, 2, 0, 0])
+    _ = try central.meta([0x0C])
+  }
+
+  struct Poured {
+    var octets = 0.0
+    var seconds = 0.0
+    var lost = 0
+  }
+
+  /// What a controller holds for its host.
+  private static let buffers = 64
+  private static let payload = 251
+
+  /// Sends numbered packets from the central to the peripheral, as many as its controller takes, on a thread each; counts what
+  /// arrives in order.
+  func pour(for seconds: Double) throws -> Poured {
+    let receiver = Receiver(peripheral, octets: Self.payload)
+    let thread = Thread { receiver.run() }
+    thread.start()
+    let begin = ContinuousClock.now
+    let end = begin + .seconds(seconds)
+    var header: [UInt8] = [2, UInt8(handle & 0xFF), UInt8(handle >> 8), UInt8(Self.payload), 0]
+    header.reserveCapacity(5)
+    var (number, credits) = (0, Self.buffers)
+    var block: [UInt8] = []
+    while ContinuousClock.now < end {
+      block.removeAll(keepingCapacity: true)
+      for _ in 0..<credits {
+        block += header
+        withUnsafeBytes(of: UInt32(number).littleEndian) { block.append(contentsOf: $0) }
+        block.append(contentsOf: repeatElement(0x5A, count: Self.payload - 4))
+        number += 1
+      }
+      credits = 0
+      if !block.isEmpty { try central.write(block) }
+      credits += try completed()
+    }
+    while credits < Self.buffers { credits += try completed() }
+    receiver.finish(after: number)
+    let time = begin.duration(to: .now)
+    return Poured(
+      octets: Double(receiver.received), seconds: time.seconds, lost: number * Self.payload - receiver.received)
+  }
+
+  /// Waits for Number Of Completed Packets.
+  private func completed() throws -> Int {
+    var count = 0
+    _ = try central.packets { packet in
+      let first = packet.startIndex
+      guard packet[first] == 4, packet[first + 1] == 0x13 else { return false }
+      for entry in 0..<Int(packet[first + 3]) {
+        count += Int(packet[first + 6 + 4 * entry]) | Int(packet[first + 7 + 4 * entry]) << 8
+      }
+      return true
+    }
+    return count
+  }
+}
+
+/// Takes what arrives, until it has all.
+private final class Receiver: @unchecked Sendable {
+  private let host: Host
+  private let octets: Int
+  private let lock = NSCondition()
+  private var expected: Int?
+  private var isDone = false
+  /// Octets that came in order; to be asked after `finish`.
+  private(set) var received = 0
+
+  init(_ host: Host, octets: Int) {
+    self.host = host
+    self.octets = octets
+    host.setPatience(milliseconds: 200)
+  }
+
+  func run() {
+    var next: UInt32 = 0
+    // A packet may come in several parts: the number is in the first.
+    while true {
+      let target = lock.withLock { expected }
+      if let target, received >= target * octets { break }
+      let came = try? host.packets { packet in
+        let first = packet.startIndex
+        guard packet[first] == 2 else { return false }
+        if packet[first + 2] & 0x30 == 0x20 {
+          var number: UInt32 = 0
+          for index in (0..<4).reversed() { number = number << 8 | UInt32(packet[first + 5 + index]) }
+          if number == next { received += packet.count - 5 }
+          next = number + 1
+        } else {
+          received += packet.count - 5
+        }
+        return next % 64 == 0 || target != nil
+      }
+      // Nothing comes any more.
+      if came != true, target != nil || came == nil { break }
+    }
+    lock.withLock {
+      isDone = true
+      lock.signal()
+    }
+  }
+
+  func finish(after count: Int) {
+    lock.withLock {
+      expected = count
+      while !isDone { lock.wait() }
+    }
+  }
+}

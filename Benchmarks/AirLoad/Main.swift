@@ -1,0 +1,83 @@
+import ArgumentParser
+
+/// Loads an air, or anything else that speaks H4 over TCP, and says what it takes.
+@main
+struct AirLoad: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "air-load", abstract: "Loads a controller, or an air of them, over TCP.",
+    subcommands: [NullServer.self, RoundTrips.self, Throughput.self, Crowd.self])
+}
+
+/// One figure on a line of its own: name, value, unit.
+func report(_ name: String, _ value: Double, _ unit: String) {
+  let text = value >= 100 ? "\(Int(value.rounded()))" : "\((value * 1_000).rounded() / 1_000)"
+  print("\(name)\t\(text)\t\(unit)")
+}
+
+struct Target: ParsableArguments {
+  @Option(help: "The port at 127.0.0.1.") var port: Int
+}
+
+extension AirLoad {
+  /// Commands one after the other, each sent when the one before it has been answered.
+  struct RoundTrips: ParsableCommand {
+    @OptionGroup var target: Target
+    @Option(help: "How many.") var count = 50_000
+
+    func run() throws {
+      let host = try Host(port: target.port)
+      try host.command(0x0C03)
+      for _ in 0..<count / 10 { try host.command(0x1001) }
+      let begin = ContinuousClock.now
+      for _ in 0..<count { try host.command(0x1001) }
+      let time = begin.duration(to: .now)
+      report("round-trips", Double(count) / time.seconds, "1/s")
+    }
+  }
+
+  /// Two hosts, connected on LE 2M with data PDUs of 251 octets, of which one sends as much as its controller takes.
+  struct Throughput: ParsableCommand {
+    @OptionGroup var target: Target
+    @Option(help: "Seconds of the wall clock.") var seconds = 5.0
+    @Option(help: "The connection interval in units of 1.25 ms.") var interval = 40
+
+    func run() throws {
+      let (central, peripheral) = (try Host(port: target.port), try Host(port: target.port))
+      let link = try Link(central: central, peripheral: peripheral, interval: interval)
+      _ = try link.pour(for: min(seconds, 1))
+      let poured = try link.pour(for: seconds)
+      report("throughput", poured.octets / poured.seconds / 1e6, "MB/s")
+      report("lost", Double(poured.lost), "octets")
+    }
+  }
+
+  /// Many controllers that advertise, and nothing else, until the standard input ends.
+  struct Crowd: ParsableCommand {
+    @OptionGroup var target: Target
+    @Option(help: "How many.") var count = 1_000
+    @Option(help: "The advertising interval in units of 0.625 ms.") var interval = 1_600
+    @Flag(help: "They do not advertise: they are only there.") var silent = false
+
+    func run() throws {
+      var hosts: [Host] = []
+      for _ in 0..<count {
+        let host = try Host(port: target.port)
+        try host.command(0x0C03)
+        if !silent {
+          let (low, high) = (UInt8(interval & 0xFF), UInt8(interval >> 8))
+          // ADV_IND on all channels.
+          try host.command(0x2006, [low, high, low, high, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0])
+          try host.command(0x200A, [1])
+        }
+        hosts.append(host)
+      }
+      print("ready")
+      while readLine() != nil {}
+      print(hosts.count)
+    }
+  }
+}
+
+extension Duration {
+  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}
