@@ -87,7 +87,7 @@ extension Device {
       throw BondImportError(description: "\(BondStoreError.full(limit: limit))")
     }
     perform { [bondsOnTheirWay] device, now in
-      bondsOnTheirWay.withLockedValue { $0.removeFirst() }
+      _ = bondsOnTheirWay.withLockedValue { $0.removeFirst() }
       device.importBond(record, at: now)
     }
   }
