@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// Loads an air, or anything else that speaks H4 over TCP, and says what it takes.
 @main
@@ -72,6 +73,7 @@ extension AirLoad {
         hosts.append(host)
       }
       print("ready")
+      fflush(nil)
       while readLine() != nil {}
       print(hosts.count)
     }
