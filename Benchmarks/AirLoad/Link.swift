@@ -26,7 +26,7 @@ final class Link {
     handle = UInt16(complete[2]) | UInt16(complete[3]) << 8
     _ = try peripheral.meta([0x01, 0x0A])
     let (first, second) = (UInt8(handle & 0xFF), UInt8(handle >> 8))
-    try central.command(0x2022, [first, second, 251, 0, 0x48, 0x08])
+    // Both controllers have said what they suggest: they agree on it by themselves.
     _ = try central.meta([0x07])
     try central.command(0x2032, [first, second, 0, 2, 2, 0, 0])
     _ = try central.meta([0x0C])
