@@ -90,6 +90,7 @@ final class Link {
 
 /// Takes what arrives, until it has all.
 private final class Receiver: @unchecked Sendable {
+  // Its thread alone touches the host and writes `received`; the lock guards `expected` and `isDone`.
   private let host: Host
   private let octets: Int
   private let lock = NSCondition()
