@@ -46,6 +46,25 @@ struct ChannelPairTests {
     #expect(pair.peripheral.sdus == [sdu.bytes])
   }
 
+  @Test("An SDU of 65,535 octets, the longest there is, crosses whole in frames that fill a packet")
+  func longest() throws {
+    var pair = HostPair(aclLength: 251, aclCount: 8)
+    pair.run()
+    let settings = ChannelSettings(mtu: .max)
+    let published = pair.peripheral.host.publishChannel(settings)
+    let spsm = try #require(published)
+    let atCentral = pair.atCentral
+    pair.central.perform { host, now in
+      host.openChannels(spsm: spsm, settings, token: ChannelToken(rawValue: 1), on: atCentral, at: now)
+    }
+    pair.run()
+    let channel = try #require(pair.central.opened.first)
+    let sdu = ByteSlice((0..<65_535).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+    pair.central.send(sdu, channel.id, atCentral)
+    pair.run()
+    #expect(pair.peripheral.sdus == [sdu.bytes])
+  }
+
   @Test("Who unpublishes a service keeps its channels to the peer's service of the same number")
   func sameNumber() throws {
     var pair = HostPair(aclLength: 251, aclCount: 8)

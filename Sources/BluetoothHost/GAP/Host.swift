@@ -7,7 +7,8 @@ import DequeModule
 /// Whoever owns it moves packets between it and the controller, tells it the time, and takes its events.
 package struct Host {
   let configuration: HostConfiguration
-  let pool: PacketPool
+  /// Where all packets of this adapter get their memory.
+  package let pool: PacketPool
   /// The device's own random static address, which it is known by whatever it is called on the air · Vol 6, Part B,
   /// 1.3.2.1.
   package let address: DeviceAddress

@@ -68,6 +68,8 @@ struct CreditChannel {
   private var queue: Deque<ByteSlice> = []
   /// How much of the first SDU has been sent.
   private var sent = 0
+  /// The owner wants it closed once everything has been sent.
+  private(set) var endsWhenSent = false
 
   init(local: L2CAP.ChannelID, spsm: UInt16, isEnhanced: Bool, isIncoming: Bool, settings: ChannelSettings) {
     self.local = local
@@ -102,6 +104,12 @@ struct CreditChannel {
     assembly = nil
     queue.removeAll()
   }
+
+  /// No SDU is taken any more; those that wait are sent.
+  mutating func endWhenSent() { endsWhenSent = true }
+
+  /// Whether it is to be closed now that everything has been sent.
+  var isAtEnd: Bool { endsWhenSent && queue.isEmpty && standing == .open }
 
   /// What the peer takes from now on.
   mutating func setLimits(mtu: UInt16, mps: UInt16) {
@@ -197,7 +205,7 @@ struct CreditChannel {
 
   /// Takes an SDU to send, of 1 to `sendMTU` octets; false: there is no room, or it does not fit.
   mutating func send(_ sdu: ByteSlice) -> Bool {
-    guard standing == .open, hasRoom, 1...max(1, sendMTU) ~= sdu.count else { return false }
+    guard standing == .open, hasRoom, !endsWhenSent, 1...max(1, sendMTU) ~= sdu.count else { return false }
     queue.append(sdu)
     return true
   }

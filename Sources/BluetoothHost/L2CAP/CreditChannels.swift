@@ -96,6 +96,13 @@ struct CreditChannels {
     disconnect(index, &identifiers, at: now)
   }
 
+  /// Closes a channel once everything that waits on it has been sent.
+  mutating func closeWhenSent(_ id: L2CAP.ChannelID) {
+    guard let index = index(local: id), channels[index].standing == .open else { return }
+    channels[index].endWhenSent()
+    if channels[index].isAtEnd { owesSignals = true }
+  }
+
   /// Closes all channels that peers have opened to a service that is not offered any more.
   mutating func closeAll(spsm: UInt16, identifiers: inout SignalIdentifiers, at now: Instant) {
     for index in channels.indices
@@ -132,6 +139,7 @@ struct CreditChannels {
   /// The next signal: requests in the order in which they were made, then credits of one channel after the other.
   mutating func takeSignal(_ identifiers: inout SignalIdentifiers, at now: Instant) -> L2CAP.Signal? {
     guard owesSignals else { return nil }
+    for index in channels.indices where channels[index].isAtEnd { disconnect(index, &identifiers, at: now) }
     for index in requests.indices where !requests[index].isSent && hasRoom(forClose: requests[index].isClose) {
       requests[index].send(at: now)
       guard let content = content(of: requests[index].kind) else { continue }
@@ -216,6 +224,7 @@ struct CreditChannels {
       let index = (turn + offset) % channels.count
       guard let frame = channels[index].takeFrame(pool: pool) else { continue }
       turn = index + 1
+      if channels[index].isAtEnd { owesSignals = true }
       if !isWaited.isEmpty, channels[index].hasRoom, isWaited.remove(channels[index].local) != nil {
         events.append(.hasRoom(channels[index].local))
       }

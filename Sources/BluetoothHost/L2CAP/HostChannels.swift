@@ -82,6 +82,13 @@ extension Host {
     withChannels(of: handle, at: now) { $0.reconfigure(channels, mtu: mtu, mps: mps, identifiers: &$1, at: now) }
   }
 
+  /// Closes a channel once all SDUs that it has taken have been sent, which the peer decides; then `closed` follows.
+  package mutating func closeChannelWhenSent(
+    _ channel: L2CAP.ChannelID, on handle: HCI.ConnectionHandle, at now: Instant
+  ) {
+    withChannels(of: handle, at: now) { channels, _ in channels.closeWhenSent(channel) }
+  }
+
   /// Closes a channel; `closed` follows at once. What was not sent is lost.
   package mutating func closeChannel(_ channel: L2CAP.ChannelID, on handle: HCI.ConnectionHandle, at now: Instant) {
     withChannels(of: handle, at: now) { $0.close(channel, identifiers: &$1, at: now) }

@@ -11,7 +11,7 @@ extension Mail {
     case .peripheral(_, let command): command.callDescription
     case .centralOpened: "CBCentralManager.init"
     case .peripheralOpened: "CBPeripheralManager.init"
-    case .centralClosed, .peripheralClosed: nil
+    case .centralClosed, .peripheralClosed, .channel: nil
     }
   }
 }
@@ -39,6 +39,7 @@ extension CentralCommand {
       .signedWriteWithoutResponse(let peer, let attribute, let value):
       "writeValue(\(value.count) octets, for: \(attribute), type: .withoutResponse) \(peer)"
     case .setNotify(let peer, let attribute, let isOn): "setNotifyValue(\(isOn), for: \(attribute)) \(peer)"
+    case .openChannel(let peer, let psm): "openL2CAPChannel(\(psm)) \(peer)"
     case .echo, .askForPower: nil
     }
   }
@@ -57,6 +58,8 @@ extension PeripheralCommand {
       "respond(to:withResult: \(error.map(\.description) ?? ".success")), \(value.count) octets"
     case .update(_, let value, _): "updateValue(\(value.count) octets, for:onSubscribedCentrals:)"
     case .setConnectionLatency(let latency, _): "setDesiredConnectionLatency(.\(latency), for:)"
+    case .publishChannel(let isEncrypted): "publishL2CAPChannel(withEncryption: \(isEncrypted))"
+    case .unpublishChannel(let psm): "unpublishL2CAPChannel(\(psm))"
     case .echo, .askForPower: nil
     }
   }
@@ -68,6 +71,8 @@ extension Delivery {
     switch self {
     case .central(_, let event): event.callbackDescription
     case .peripheral(_, let event): event.callbackDescription
+    // What its streams tell is up to them.
+    case .channel: nil
     }
   }
 }
@@ -97,6 +102,7 @@ extension CentralEvent {
     case .notifyStateChanged(let peer, let attribute, _, _):
       "peripheral(_:didUpdateNotificationStateFor:error:) \(attribute) \(peer)"
     case .readyToWriteWithoutResponse(let peer): "peripheralIsReady(toSendWriteWithoutResponse:) \(peer)"
+    case .channelOpened(let peer, let result): "peripheral(_:didOpen:error:) \(result.psmText) \(peer)"
     case .servicesModified(let peer, _): "peripheral(_:didModifyServices:) \(peer)"
     case .echoed: nil
     }
@@ -115,8 +121,21 @@ extension PeripheralEvent {
       "peripheralManager(_:didReceiveRead:) offset \(offset) \(central.handle)"
     case .writeRequested(_, let central, let writes):
       "peripheralManager(_:didReceiveWrite:) \(writes.count) \(central.handle)"
+    case .channelPublished(let psm, _): "peripheralManager(_:didPublishL2CAPChannel:error:) \(psm)"
+    case .channelUnpublished(let psm, _): "peripheralManager(_:didUnpublishL2CAPChannel:error:) \(psm)"
+    case .channelOpened(let central, let channel):
+      "peripheralManager(_:didOpen:error:) \(channel.psm) \(central.handle)"
     case .readyToUpdate: "peripheralManagerIsReady(toUpdateSubscribers:)"
     case .maximumUpdateLengthChanged, .centralDisconnected, .echoed: nil
+    }
+  }
+}
+
+extension Result where Success == OpenChannel, Failure == SessionError {
+  fileprivate var psmText: String {
+    switch self {
+    case .success(let channel): "\(channel.psm)"
+    case .failure(let error): "\(error)"
     }
   }
 }

@@ -104,11 +104,7 @@ final class VirtualDevice: WorldDevice {
   var hasDelivery: Bool { !deliveries.isEmpty }
 
   func deliverNext() {
-    switch deliveries.popFirst() {
-    case .central(let client, let event)?: client.receive(event)
-    case .peripheral(let client, let event)?: client.receive(event)
-    case nil: break
-    }
+    deliveries.popFirst()?.handOver()
   }
 
   func soliloquy(at now: Instant) -> Soliloquy? {

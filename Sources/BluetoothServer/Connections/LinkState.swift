@@ -24,6 +24,8 @@ struct LinkState {
   /// The sessions that wait for the signal level.
   var rssiReaders: [CentralSlot] = []
 
+  var channels = LinkChannels()
+
   // GATT server
   /// Updates that wait for the controller or for a confirmation, in order.
   var updates = Deque<OutstandingUpdate>()

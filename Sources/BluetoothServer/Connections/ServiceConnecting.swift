@@ -115,6 +115,7 @@ extension Service {
     guard let index = linkIndex(of: handle) else { return }
     let peer = links[index].peer
     endOperations(on: handle)
+    endChannels(of: index, channelEnd(of: index, reason))
     endServing(index)
     withdrawPrompt(of: index)
     let end = links.remove(at: index).end
@@ -132,6 +133,17 @@ extension Service {
     }
     guard isWanted else { return }
     if peers[peer].isReplaced { giveUp(peer) } else { host.connect(to: peers[peer].address, at: now) }
+  }
+
+  /// What the apps at this end of a link's channels are told.
+  private func channelEnd(of link: Int, _ reason: HCI.ErrorCode) -> ChannelEnd {
+    if let end = links[link].end { return .lost(end) }
+    switch reason {
+    case .connectionTerminatedByLocalHost: return links[link].isClosing ? .closed : .lost(.timeout)
+    case .remoteUserTerminatedConnection, .remoteDeviceTerminatedLowResources, .remoteDeviceTerminatedPowerOff:
+      return .closed
+    default: return .lost(.link(reason))
+    }
   }
 
   /// Tells a user that its link is gone. False: it is a user no more.

@@ -38,6 +38,7 @@ extension Service {
       links[link].discovery.remove(session)
       links[link].rssiReaders.removeAll { $0 == session }
       links[link].notifications.leave(session)
+      closeChannels(of: session, on: link, at: now)
       advanceNotifications(of: link, at: now)
       endUnusedLink(link, at: now)
     }

@@ -4,6 +4,16 @@ import DequeModule
 package enum Delivery {
   case central(any CentralClient, CentralEvent)
   case peripheral(any PeripheralClient, PeripheralEvent)
+  case channel(ChannelPipe)
+
+  /// Hands it over.
+  package func handOver() {
+    switch self {
+    case .central(let client, let event): client.receive(event)
+    case .peripheral(let client, let event): client.receive(event)
+    case .channel(let pipe): pipe.announce()
+    }
+  }
 }
 
 /// Events on their way to the sessions, in order.
@@ -11,6 +21,7 @@ struct Outbox {
   private enum Item {
     case central(CentralSession, CentralEvent)
     case peripheral(PeripheralSession, PeripheralEvent)
+    case channel(ChannelPipe)
   }
 
   private var items = Deque<Item>(minimumCapacity: 32)
@@ -22,6 +33,8 @@ struct Outbox {
   mutating func append(_ event: PeripheralEvent, for session: PeripheralSession) {
     items.append(.peripheral(session, event))
   }
+
+  mutating func append(_ pipe: ChannelPipe) { items.append(.channel(pipe)) }
 
   var isEmpty: Bool { items.isEmpty }
 
@@ -35,6 +48,7 @@ struct Outbox {
       case .peripheral(let session, let event):
         if let client = session.client { return .peripheral(client, event) }
         session.close()
+      case .channel(let pipe): return .channel(pipe)
       }
     }
     return nil

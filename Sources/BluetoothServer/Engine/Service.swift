@@ -21,7 +21,7 @@ package struct Service: ~Copyable {
 
   var host: Host
   let directory: PeerDirectory
-  private let mailbox: Mailbox
+  let mailbox: Mailbox
   private var mail = Deque<Mail>()
   private var outbox = Outbox()
   /// What is to be logged.
@@ -44,14 +44,19 @@ package struct Service: ~Copyable {
   var sightings = SightingTable()
   var delayedUsers: [DelayedUser] = []
   var operations = OperationTable()
+  /// How many channels were asked for.
+  var channelRequests: UInt64 = 0
 
   // Peripheral role
   var advertising = AdvertisingState()
   var localDatabase = LocalDatabase()
   var centralRequests = CentralRequestTable()
   var updates = UpdateTable()
+  var publishedChannels = PublishedChannels()
   /// Services that nobody has any more and that are still in the host's database.
   private var droppedServices: [AttributeHandle] = []
+  /// The same for channels.
+  private var droppedChannels: [UInt16] = []
 
   /// - Parameters:
   ///   - directory: where the service writes what apps may read at once; nobody else writes it.
@@ -84,7 +89,10 @@ package struct Service: ~Copyable {
   ///
   /// It changes nothing: `mutating` has it read the links where they are instead of in copies.
   package var deadline: Instant? {
-    mutating get { earliest(earliest(host.deadline, desk.deadline), earliest(delayDeadline, preparationDeadline)) }
+    mutating get {
+      earliest(
+        earliest(earliest(host.deadline, desk.deadline), channelDeadline), earliest(delayDeadline, preparationDeadline))
+    }
   }
 
   /// A packet of the controller.
@@ -98,6 +106,7 @@ package struct Service: ~Copyable {
     takeHostEvents(at: now)
     beginDelayedAttempts(at: now)
     advancePreparations(at: now)
+    closeLateChannels(at: now)
     takeHostEvents(at: now)
   }
 
@@ -171,6 +180,8 @@ package struct Service: ~Copyable {
     if let session = peripherals.entries[slot.index] { outbox.append(event, for: session) }
   }
 
+  mutating func deliver(_ pipe: ChannelPipe) { outbox.append(pipe) }
+
   private mutating func take(_ item: Mail, at now: Instant) {
     switch item {
     case .centralOpened(let session):
@@ -187,6 +198,7 @@ package struct Service: ~Copyable {
       if let slot = session.slot { perform(command, for: slot, at: now) }
     case .peripheral(let session, let command):
       if let slot = session.slot { perform(command, for: slot, at: now) }
+    case .channel(let pipe): channelUsed(pipe, at: now)
     case .centralClosed(let session):
       guard let slot = session.slot else { return }
       stopScan(by: slot, at: now)
@@ -199,6 +211,7 @@ package struct Service: ~Copyable {
       stopAdvertising(by: slot, at: now)
       for request in centralRequests.removeAll(of: slot) { answer(request, .failure(.unlikelyError), at: now) }
       removeAllServices(of: slot, at: now)
+      unpublishChannels(of: slot, at: now)
       peripherals.remove(slot)
       session.slot = nil
       stopAskingIfUnused()
@@ -238,6 +251,7 @@ package struct Service: ~Copyable {
     for peer in peers.handles { peers[peer].users.removeAll() }
     delayedUsers.removeAll()
     operations.removeAll { $0.returnCredit() }
+    for link in links.indices { endChannels(of: link, .lost(.link(.connectionTerminatedByLocalHost))) }
     for link in links {
       if let prompt = link.prompt { desk.withdraw(prompt) }
       for update in link.updates { _ = updates.finish(update.call, copies: 1) }
@@ -248,12 +262,15 @@ package struct Service: ~Copyable {
     centralRequests.removeAll()
     droppedServices += localDatabase.services.reversed().map(\.range.lowerBound)
     localDatabase.removeAll()
+    droppedChannels += publishedChannels.removeAll()
   }
 
   /// When the host's links are gone, too, so that no peer is told of it.
   private mutating func removeDroppedServices(at now: Instant) {
     for declaration in droppedServices { host.removeService(declaration: declaration, at: now) }
     droppedServices.removeAll()
+    for psm in droppedChannels { host.unpublishChannel(spsm: psm, at: now) }
+    droppedChannels.removeAll()
   }
 
   // MARK: From the host
@@ -283,8 +300,8 @@ package struct Service: ~Copyable {
       if let link = linkIndex(of: connection) { rssiRead(result, on: link) }
     case .security(let connection, let event):
       if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
-    // No session has channels yet.
-    case .channel: break
+    case .channel(let connection, let event):
+      if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
     // Nobody asks for either.
     case .advertisingEnded, .nameDiscovered: break
     case .gatt(let connection, let event):

@@ -38,6 +38,7 @@ extension Service {
       writeWithoutResponse(value, to: attribute, at: peer, isSigned: true, for: session, now: now)
     case .setNotify(let peer, let attribute, let isOn):
       setNotify(isOn, attribute, at: peer, for: session, now: now)
+    case .openChannel(let peer, let psm): openChannel(psm, to: peer, for: session, at: now)
     case .echo, .askForPower: break
     }
   }
@@ -60,6 +61,8 @@ extension Service {
     case .update(let id, let value, let centrals): update(id, value, centrals, by: session, at: now)
     case .setConnectionLatency(let latency, let central):
       setConnectionLatency(latency, of: central, at: now)
+    case .publishChannel(let isEncrypted): publishChannel(isEncrypted: isEncrypted, by: session, at: now)
+    case .unpublishChannel(let psm): unpublishChannel(psm, by: session, at: now)
     case .echo, .askForPower: break
     }
   }

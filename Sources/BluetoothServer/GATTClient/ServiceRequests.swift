@@ -128,6 +128,7 @@ extension Service {
     guard let link = linkIndex(of: peer) else { return }
     links[link].discovery.remove(session)
     links[link].rssiReaders.removeAll { $0 == session }
+    links[link].channels.opening.removeAll { $0.session == session }
     var abandoned = 0
     operations.abandon(of: session, on: links[link].link.handle) { operation in
       operation.returnCredit()

@@ -103,6 +103,8 @@ package enum SessionError: Error, Hashable, Sendable {
   case encryptionTimedOut
   /// There is no room for another bond.
   case tooManyPairedDevices
+  /// The peer refuses, without a reason that apps have a code for.
+  case refused
   /// The peer goes by another identifier since it has said who it is.
   case unknownPeer
 }
@@ -143,6 +145,8 @@ package enum CentralCommand: Sendable {
   /// The same for a characteristic that wants signatures: signed where the link is not encrypted.
   case signedWriteWithoutResponse(PeerHandle, RemoteAttributeID, ByteSlice)
   case setNotify(PeerHandle, RemoteAttributeID, Bool)
+  /// Answered by `channelOpened`.
+  case openChannel(PeerHandle, psm: UInt16)
   /// Answered by `echoed`: what the app's side can answer by itself takes its turn among the other answers this way.
   case echo(UInt32)
   /// The user is asked to turn Bluetooth on, if it is off.
@@ -198,6 +202,7 @@ package enum CentralEvent: Sendable {
   case notifyStateChanged(PeerHandle, RemoteAttributeID, isNotifying: Bool, SessionError?)
   /// After the credits had run out there is one again.
   case readyToWriteWithoutResponse(PeerHandle)
+  case channelOpened(PeerHandle, Result<OpenChannel, SessionError>)
   /// These services are not valid any more.
   case servicesModified(PeerHandle, [RemoteAttributeID])
   /// The answer to `echo`.

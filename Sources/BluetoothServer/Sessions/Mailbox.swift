@@ -16,6 +16,8 @@ package enum Mail: Sendable {
   case peripheralOpened(PeripheralSession)
   case peripheral(PeripheralSession, PeripheralCommand)
   case peripheralClosed(PeripheralSession)
+  /// An app has used a channel.
+  case channel(ChannelPipe)
 }
 
 /// The one way from apps' threads to an adapter's executor: in order, and without ever waiting for it.

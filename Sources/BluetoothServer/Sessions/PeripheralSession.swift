@@ -81,6 +81,8 @@ package enum PeripheralCommand: Sendable {
   /// One credit of `PeripheralSession.updateCredits` was taken for it. nil: all subscribed centrals.
   case update(LocalAttributeID, ByteSlice, [PeerHandle]?)
   case setConnectionLatency(ConnectionLatency, PeerHandle)
+  case publishChannel(isEncrypted: Bool)
+  case unpublishChannel(psm: UInt16)
   /// See `CentralCommand.echo`.
   case echo(UInt32)
   /// See `CentralCommand.askForPower`.
@@ -101,6 +103,10 @@ package enum PeripheralEvent: Sendable {
   case writeRequested(CentralRequestID?, CentralInfo, [CentralWrite])
   /// The central is gone: its requests are void. No callback.
   case centralDisconnected(CentralInfo)
+  case channelPublished(psm: UInt16, SessionError?)
+  case channelUnpublished(psm: UInt16, SessionError?)
+  /// A central has opened a channel that this session offers.
+  case channelOpened(CentralInfo, OpenChannel)
   /// After the credits had run out there is one again.
   case readyToUpdate
   /// The answer to `echo`.

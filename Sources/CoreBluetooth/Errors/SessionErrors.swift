@@ -22,7 +22,7 @@ extension SessionError {
           CBErrorHCIErrorCodeKey: NSNumber(value: reason.rawValue), NSLocalizedDescriptionKey: code.text,
         ])
     case .timeout: return Self.plain(.connectionTimeout)
-    case .invalidResponse: return Self.plain(.unknown)
+    case .invalidResponse, .refused: return Self.plain(.unknown)
     case .notSupported: return Self.plain(.operationNotSupported)
     case .invalidParameters: return Self.plain(.invalidParameters)
     case .uuidNotAllowed: return Self.plain(.uuidNotAllowed)

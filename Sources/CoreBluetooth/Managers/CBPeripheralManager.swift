@@ -113,16 +113,20 @@ open class CBPeripheralManager: CBManager {
     return core.update(value, of: characteristic, for: centrals)
   }
 
-  /// Would offer an L2CAP channel: not supported yet, which the delegate is told.
+  /// Offers an L2CAP channel, under a number that is free: `peripheralManager(_:didPublishL2CAPChannel:error:)` tells which.
+  /// Centrals can open it any number of times: `peripheralManager(_:didOpen:error:)`. With `encryptionRequired` only over an
+  /// encrypted link: a central without a bond has to pair. How a central learns the number is up to the app; there is a
+  /// characteristic for it, `CBUUIDL2CAPPSMCharacteristicString`.
   open func publishL2CAPChannel(withEncryption encryptionRequired: Bool) {
     guard core.accepts(from: self) else { return }
-    core.refuse(.operationNotSupported) { $1.peripheralManager($0, didPublishL2CAPChannel: 0, error: $2) }
+    core.send(.publishChannel(isEncrypted: encryptionRequired))
   }
 
-  /// Would withdraw an L2CAP channel: not supported yet, which the delegate is told.
+  /// Withdraws an L2CAP channel and closes those that were opened to it:
+  /// `peripheralManager(_:didUnpublishL2CAPChannel:error:)`.
   open func unpublishL2CAPChannel(_ PSM: CBL2CAPPSM) {
     guard core.accepts(from: self) else { return }
-    core.refuse(.operationNotSupported) { $1.peripheralManager($0, didUnpublishL2CAPChannel: PSM, error: $2) }
+    core.send(.unpublishChannel(psm: PSM))
   }
 }
 

@@ -215,6 +215,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
       peripheral(peer)?.notifyStateChanged(id, isNotifying, error)
     case .readyToWriteWithoutResponse(let peer): peripheral(peer)?.readyToWrite()
     case .servicesModified(let peer, let ids): peripheral(peer)?.servicesModified(ids)
+    case .channelOpened(let peer, let result): peripheral(peer)?.channelOpened(result)
     case .stateChanged, .echoed, .connected, .connectionFailed, .discovered, .disconnected, .valueRead, .valueChanged:
       break
     }

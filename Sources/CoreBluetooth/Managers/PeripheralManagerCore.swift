@@ -38,7 +38,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   }
 
   private let adapter: (any Adapter)?
-  private let callbacks: CallbackQueue
+  let callbacks: CallbackQueue
   private let state = NIOLockedValueBox(AppBox(value: State()))
 
   init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?, adapter: (any Adapter)?) {
@@ -198,6 +198,11 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     case .readRequested(let request, let central, let id, let offset):
       readRequested(request, central, id, offset: offset, manager)
     case .centralDisconnected(let central): disconnected(central, manager)
+    case .channelPublished(let psm, let error):
+      delegate?.peripheralManager(manager, didPublishL2CAPChannel: psm, error: error?.appError())
+    case .channelUnpublished(let psm, let error):
+      delegate?.peripheralManager(manager, didUnpublishL2CAPChannel: psm, error: error?.appError())
+    case .channelOpened(let central, let channel): channelOpened(channel, by: central, manager)
     case .readyToUpdate: delegate?.peripheralManagerIsReady(toUpdateSubscribers: manager)
     case .echoed(let number): with { $0.echoes.take(number) }?()
     case .writeRequested: break

@@ -82,6 +82,12 @@ extension PeripheralManagerCore {
     with { $0.centrals[info.handle] = nil }
   }
 
+  func channelOpened(_ channel: OpenChannel, by info: CentralInfo, _ manager: CBPeripheralManager) {
+    // Without a delegate nobody keeps it, and it closes.
+    let channel = CBL2CAPChannel(channel, peer: central(for: info), isInVirtualTime: callbacks.isInVirtualTime)
+    delegate?.peripheralManager(manager, didOpen: channel, error: nil)
+  }
+
   func readRequested(
     _ id: CentralRequestID, _ info: CentralInfo, _ attribute: LocalAttributeID, offset: Int,
     _ manager: CBPeripheralManager

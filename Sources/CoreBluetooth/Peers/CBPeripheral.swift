@@ -178,10 +178,11 @@ open class CBPeripheral: CBPeer {
     core.send(.write(handle, id, ByteSlice(data)))
   }
 
-  /// Would open a channel: not supported yet, which `peripheral(_:didOpen:error:)` says.
+  /// Opens a channel to what the peripheral offers under that number: `peripheral(_:didOpen:error:)`. If it wants an encrypted
+  /// link, this device encrypts it, and pairs for it if it has to.
   open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
     guard accepts() else { return }
-    refuse(.operationNotSupported) { $0.peripheral(self, didOpen: nil, error: $1) }
+    core.send(.openChannel(handle, psm: PSM))
   }
 
   open override func value(forKey key: String) -> Any? {
@@ -220,9 +221,8 @@ extension CBPeripheral {
   }
 
   /// Answers with an error, when it is the answer's turn.
-  private func refuse(
-    _ code: CBError.Code = .uuidNotAllowed, _ call: @escaping (any CBPeripheralDelegate, any Error) -> Void
-  ) {
+  private func refuse(_ call: @escaping (any CBPeripheralDelegate, any Error) -> Void) {
+    let code = CBError.Code.uuidNotAllowed
     answer(with: CBError(code, userInfo: [NSLocalizedDescriptionKey: code.text]), call)
   }
 

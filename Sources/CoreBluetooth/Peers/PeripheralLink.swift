@@ -97,6 +97,17 @@ extension CBPeripheral {
     currentDelegate?.peripheralIsReady(toSendWriteWithoutResponse: self)
   }
 
+  /// A channel that comes when nobody wants it any more closes.
+  func channelOpened(_ result: Result<OpenChannel, SessionError>) {
+    guard isConnected else { return }
+    switch result {
+    case .success(let channel):
+      let channel = CBL2CAPChannel(channel, peer: self, isInVirtualTime: core.callbacks.isInVirtualTime)
+      currentDelegate?.peripheral(self, didOpen: channel, error: nil)
+    case .failure(let error): currentDelegate?.peripheral(self, didOpen: nil, error: error.appError())
+    }
+  }
+
   /// Whether answers still matter to the app.
   var isConnected: Bool { linkState == .connected }
 

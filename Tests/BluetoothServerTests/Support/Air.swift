@@ -84,10 +84,7 @@ final class Air {
       return true
     }
     guard let delivery = devices[device].service.takeDelivery() else { return !devices[device].mailbox.isEmpty }
-    switch delivery {
-    case .central(let client, let event): client.receive(event)
-    case .peripheral(let client, let event): client.receive(event)
-    }
+    delivery.handOver()
     return true
   }
 

@@ -27,6 +27,7 @@ extension CentralEvent {
     case .notifyStateChanged(_, _, let isNotifying, let error): "notifying \(isNotifying) \(error.text)"
     case .readyToWriteWithoutResponse: "ready to write"
     case .servicesModified(_, let services): "modified \(services.count)"
+    case .channelOpened(_, let result): "channel \(result.text { "\($0.psm)" })"
     }
   }
 }
@@ -48,6 +49,9 @@ extension PeripheralEvent {
         + writes.map { "\($0.characteristic.number) at \($0.offset): \($0.value)" }.joined(separator: ", ")
     case .centralDisconnected: "central gone"
     case .readyToUpdate: "ready to update"
+    case .channelPublished(let psm, let error): "published \(psm) \(error.text)"
+    case .channelUnpublished(let psm, let error): "unpublished \(psm) \(error.text)"
+    case .channelOpened(_, let channel): "channel \(channel.psm)"
     }
   }
 }

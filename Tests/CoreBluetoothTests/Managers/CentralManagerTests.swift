@@ -113,7 +113,7 @@ import Testing
   func releaseWithAnswersDue() {
     let bench = CentralBench(CentralApp())
     var peripheral: CBPeripheral? = bench.connect()
-    peripheral?.openL2CAPChannel(0x80)
+    peripheral?.discoverCharacteristics(nil, for: CBMutableService(type: CBUUID(string: "180D"), primary: true))
     weak let weakPeripheral = peripheral
     peripheral = nil
     #expect(weakPeripheral != nil, "the answer is owed")

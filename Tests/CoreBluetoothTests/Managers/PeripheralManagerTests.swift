@@ -434,14 +434,21 @@ import Testing
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("5.2 Publishing a channel says that it is not supported yet")
+  @Test("5.2 Channels are published and withdrawn by the service, which says the number, or why not")
   func channels() {
     let bench = PeripheralBench()
-    bench.manager.publishL2CAPChannel(withEncryption: false)
+    bench.manager.publishL2CAPChannel(withEncryption: true)
     bench.manager.unpublishL2CAPChannel(0x80)
-    #expect(bench.commands.isEmpty)
-    #expect(bench.app.events == ["published 0 failed", "unpublished 128 failed"])
-    #expect(bench.app.lastError?.code == .operationNotSupported)
+    var commands = bench.commands
+    guard case .unpublishChannel(0x80) = commands.popLast(), case .publishChannel(true) = commands.popLast() else {
+      Issue.record("not asked for")
+      return
+    }
+    bench.adapter.tell(.channelPublished(psm: 0x80, nil))
+    bench.adapter.tell(.channelPublished(psm: 0, .outOfSpace))
+    #expect(bench.app.lastError?.code == .outOfSpace)
+    bench.adapter.tell(.channelUnpublished(psm: 0x80, nil))
+    #expect(bench.app.events == ["published 128", "published 0 failed", "unpublished 128"])
   }
 
   @Test("A wish for another latency is handed on")

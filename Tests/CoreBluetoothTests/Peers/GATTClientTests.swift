@@ -299,13 +299,24 @@ import Testing
     #expect(peripheral.services?.map(\.uuid.uuidString) == ["180D"])
   }
 
-  @Test("5.1 Opening a channel says that it is not supported yet")
+  @Test("5.1 Opening a channel is the service's to do, which says why it can't")
   func channel() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.connect()
     peripheral.openL2CAPChannel(0x80)
-    #expect(bench.commands.isEmpty)
+    #expect(bench.commands == ["open channel 128"])
+    bench.adapter.tell(.channelOpened(peripheral.handle, .failure(.refused)))
     #expect(bench.app.events == ["channel nil failed"])
-    #expect(bench.app.lastError?.code == .operationNotSupported)
+    #expect(bench.app.lastError?.code == .unknown)
+  }
+
+  @Test("5.1 What comes of a channel after the app has cancelled the connection is not told")
+  func lateChannel() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect()
+    peripheral.openL2CAPChannel(0x80)
+    bench.manager.cancelPeripheralConnection(peripheral)
+    bench.adapter.tell(.channelOpened(peripheral.handle, .failure(.refused)))
+    #expect(bench.app.events.isEmpty)
   }
 }

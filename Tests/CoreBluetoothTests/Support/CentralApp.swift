@@ -13,6 +13,8 @@ class CentralRecorder: NSObject, CBPeripheralDelegate {
   var advertisement: [String: Any] = [:]
   var found: [CBPeripheral] = []
   var invalidated: [CBService] = []
+  var channels: [CBL2CAPChannel] = []
+  var keepsChannels = true
   var onEvent: (String) -> Void = { _ in }
 
   /// What was told since the last time.
@@ -82,6 +84,7 @@ class CentralRecorder: NSObject, CBPeripheralDelegate {
   }
   func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) { note("ready") }
   func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+    if let channel, keepsChannels { channels.append(channel) }
     note("channel \(channel == nil ? "nil" : "open")", error)
   }
 }

@@ -12,6 +12,8 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
   var errors: [(any Error)?] = []
   var requests: [CBATTRequest] = []
   var centrals: [CBCentral] = []
+  var channels: [CBL2CAPChannel] = []
+  var keepsChannels = true
   /// Answers requests, if the test does not.
   var onRequests: ([CBATTRequest]) -> Void = { _ in }
   var onReady: () -> Void = {}
@@ -70,6 +72,10 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
   func peripheralManager(
     _ peripheral: CBPeripheralManager, didUnpublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?
   ) { note("unpublished \(PSM)", error) }
+  func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+    if let channel, keepsChannels { channels.append(channel) }
+    note("channel \(channel == nil ? "nil" : "open")", error)
+  }
 }
 
 /// A peripheral manager on a scripted adapter, powered on.

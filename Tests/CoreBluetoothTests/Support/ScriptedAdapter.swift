@@ -87,7 +87,7 @@ final class ScriptedAdapter: Adapter, AdapterSource {
       case .central(_, let command): kept.withLockedValue { $0.centralCommands.append(command) }
       case .peripheral(_, let command): kept.withLockedValue { $0.peripheralCommands.append(command) }
       case .centralClosed, .peripheralClosed: kept.withLockedValue { $0.closed += 1 }
-      case .centralOpened, .peripheralOpened: break
+      case .centralOpened, .peripheralOpened, .channel: break
       }
     }
   }

@@ -100,12 +100,7 @@ final class TransportRunner: @unchecked Sendable {
   }
 
   private func deliver() {
-    while let delivery = service.takeDelivery() {
-      switch delivery {
-      case .central(let client, let event): client.receive(event)
-      case .peripheral(let client, let event): client.receive(event)
-      }
-    }
+    while let delivery = service.takeDelivery() { delivery.handOver() }
   }
 
   private func writeLog() {

@@ -1,0 +1,90 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothHost
+
+/// Channels that are closed when all that they have taken was sent.
+@Suite("Closing channels that have something to send")
+struct ChannelClosingTests {
+  private static let parameters = L2CAP.CreditParameters(mtu: 100, mps: 64, initialCredits: 1)
+
+  private func closeWhenSent(_ id: L2CAP.ChannelID, _ stand: inout ChannelStand) {
+    stand.bench.perform { [handle = stand.handle] host, now in host.closeChannelWhenSent(id, on: handle, at: now) }
+  }
+
+  /// How many frames the peer gets on its end, and how many requests to close a channel.
+  private func take(_ stand: inout ChannelStand) throws -> (frames: Int, closes: Int) {
+    var result = (frames: 0, closes: 0)
+    while !stand.bench.data.isEmpty {
+      for frame in try stand.bench.frames(on: stand.handle) {
+        if frame.channel == ChannelStand.id(0x41) {
+          #expect(result.closes == 0, "nothing follows the request to close it")
+          result.frames += 1
+        } else if case .disconnectionRequest = try L2CAP.Signal(frame.payload).content {
+          result.closes += 1
+        }
+      }
+      let packets = stand.bench.data
+      stand.bench.data.removeAll()
+      for packet in packets {
+        stand.bench.receive(
+          .numberOfCompletedPackets(HCI.CompletedPackets(packet.handle, count: 1, in: stand.bench.pool)))
+      }
+    }
+    return result
+  }
+
+  private func send(_ count: Int, on id: L2CAP.ChannelID, _ stand: inout ChannelStand) {
+    for _ in 0..<count {
+      let isTaken = stand.send([1, 2, 3], on: id)
+      #expect(isTaken)
+    }
+  }
+
+  private func expect(
+    _ frames: Int, _ closes: Int, _ stand: inout ChannelStand, location: SourceLocation = #_sourceLocation
+  ) throws {
+    let taken = try take(&stand)
+    #expect(taken == (frames, closes), sourceLocation: location)
+  }
+
+  @Test("A channel waits for the peer's credits before it closes, and takes nothing more meanwhile")
+  func waiting() throws {
+    var stand = ChannelStand()
+    let id = try #require(stand.open([0x41], Self.parameters).first)
+    send(3, on: id, &stand)
+    closeWhenSent(id, &stand)
+    try expect(1, 0, &stand)
+    let isTaken = stand.send([4], on: id)
+    #expect(!isTaken && stand.bench.closed.isEmpty)
+    stand.receive(.flowControlCreditIndication(ChannelStand.id(0x41), credits: 1))
+    try expect(1, 0, &stand)
+    stand.receive(.flowControlCreditIndication(ChannelStand.id(0x41), credits: 9))
+    try expect(1, 1, &stand)
+    #expect(stand.bench.closed == [id])
+    try stand.expectUnharmed()
+  }
+
+  @Test("A channel that has nothing to send closes at once")
+  func idle() throws {
+    var stand = ChannelStand()
+    let id = try #require(stand.open([0x41], Self.parameters).first)
+    closeWhenSent(id, &stand)
+    try expect(0, 1, &stand)
+    #expect(stand.bench.closed == [id])
+  }
+
+  @Test("A channel that waits to be closed can be closed by the peer, and by its owner without what was not sent")
+  func otherwise() throws {
+    var stand = ChannelStand()
+    let ids = stand.open([0x41, 0x42], Self.parameters)
+    for id in ids {
+      send(3, on: id, &stand)
+      closeWhenSent(id, &stand)
+    }
+    stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelStand.id(0x41)))
+    stand.close(ids[1])
+    #expect(stand.bench.closed == ids)
+    try stand.expectUnharmed()
+  }
+}

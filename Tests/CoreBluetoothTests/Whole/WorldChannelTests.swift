@@ -1,0 +1,292 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// L2CAP channels, from app to app over the simulated air · Vol 3, Part A, 4.22.
+@Suite struct WorldChannelTests {
+  /// The sensor's app offers a channel; its number.
+  private func publish(_ air: Air, isEncrypted: Bool = false) -> CBL2CAPPSM {
+    air.peripheralManager.publishL2CAPChannel(withEncryption: isEncrypted)
+    air.expectOfAccessory("published")
+    let psm = air.accessory.take().compactMap { $0.split(separator: " ").last.flatMap { CBL2CAPPSM($0) } }.last
+    return psm ?? 0
+  }
+
+  private struct Ends {
+    let peripheral: CBPeripheral
+    let psm: CBL2CAPPSM
+    let phone: StreamApp
+    let sensor: StreamApp
+  }
+
+  /// A channel between both apps, whose streams are open in this thread's run loop. Only the recorders keep the channel.
+  private func open(_ air: Air, isOpen: Bool = true) throws -> Ends {
+    let peripheral = air.connect()
+    let psm = publish(air)
+    peripheral.openL2CAPChannel(psm)
+    air.expect("channel open")
+    air.expectOfAccessory("channel open")
+    let ends = Ends(
+      peripheral: peripheral, psm: psm, phone: StreamApp(try #require(air.app.channels.last)),
+      sensor: StreamApp(try #require(air.accessory.channels.last)))
+    if isOpen {
+      ends.phone.open()
+      ends.sensor.open()
+    }
+    return ends
+  }
+
+  /// Runs until the app at one end was told `events`.
+  private func expect(_ app: StreamApp, _ events: [String], _ air: Air, location: SourceLocation = #_sourceLocation) {
+    let came = air.world.run(until: { Set(events).isSubset(of: app.events) }, limit: .seconds(10))
+    #expect(came, "\(events) did not come, but \(app.events)", sourceLocation: location)
+  }
+
+  @Test("5.1 A channel is there on both sides with its peer and its number, and its streams are not open")
+  func opening() throws {
+    let air = Air()
+    let ends = try open(air, isOpen: false)
+    let (phone, sensor) = (air.app.channels[0], air.accessory.channels[0])
+    #expect(phone.peer === ends.peripheral)
+    #expect(sensor.peer is CBCentral)
+    #expect(0x80...0xFF ~= phone.psm && phone.psm == sensor.psm)
+    for app in [ends.phone, ends.sensor] {
+      #expect(app.input.streamStatus == .notOpen && app.output.streamStatus == .notOpen)
+      #expect(!app.input.hasBytesAvailable && !app.output.hasSpaceAvailable)
+      var octet: UInt8 = 7
+      #expect(app.input.read(&octet, maxLength: 1) == -1 && app.output.write(&octet, maxLength: 1) == -1)
+    }
+  }
+
+  @Test("5.1 100 kB come whole and in order, both ways, as a run loop tells the streams' delegates")
+  func echo() throws {
+    let air = Air()
+    let ends = try open(air)
+    ends.sensor.echoes = true
+    let data = Data.pattern(100_000)
+    ends.phone.send(data)
+    #expect(air.world.run(until: { ends.phone.received.count >= data.count }, limit: .seconds(60)))
+    #expect(ends.sensor.received == data && ends.phone.received == data)
+    #expect(ends.phone.events == ["in open", "out open"] && ends.sensor.events == ["in open", "out open"])
+  }
+
+  @Test("5.1 Streams in no run loop tell nothing, and can be asked")
+  func polling() throws {
+    let air = Air()
+    let ends = try open(air, isOpen: false)
+    ends.phone.open(in: nil)
+    ends.sensor.open(in: nil)
+    let data = Data.pattern(30_000)
+    ends.phone.rest = data
+    for _ in 0..<200 where ends.sensor.received.count < data.count {
+      ends.phone.give()
+      air.world.run(for: .milliseconds(100))
+      ends.sensor.take()
+    }
+    #expect(ends.sensor.received == data)
+    #expect(ends.phone.events.isEmpty && ends.sensor.events.isEmpty)
+  }
+
+  @Test("5.1 An app that does not read stops the other one, and loses nothing when it does")
+  func backPressure() throws {
+    let air = Air()
+    let ends = try open(air)
+    ends.sensor.reads = false
+    let data = Data.pattern(120_000)
+    ends.phone.send(data)
+    air.world.run(for: .seconds(4))
+    let sent = data.count - ends.phone.rest.count
+    #expect(sent <= 6 * 16_384, "four times as much waits there as here, and at most as much in the host")
+    #expect(!ends.phone.output.hasSpaceAvailable)
+    #expect(ends.sensor.events.count { $0 == "bytes" } == 1, "once, until it reads")
+    air.world.run(for: .seconds(1))
+    #expect(data.count - ends.phone.rest.count == sent)
+    ends.sensor.reads = true
+    ends.sensor.take()
+    #expect(air.world.run(until: { ends.sensor.received.count == data.count }, limit: .seconds(60)))
+    #expect(ends.sensor.received == data)
+  }
+
+  @Test("5.2 A channel that wants encryption has the devices pair by themselves, and opens")
+  func encryption() throws {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = Air(phone: user)
+    let peripheral = air.connect()
+    let psm = publish(air, isEncrypted: true)
+    #expect(user.asked.isEmpty)
+    peripheral.openL2CAPChannel(psm)
+    air.expect("channel open")
+    #expect(user.asked.map(\.kind) == [.allowPairing])
+  }
+
+  @Test("5.2 If the user does not let the devices pair, the app is told Insufficient Authentication, and others open")
+  func refusedPairing() throws {
+    let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .no))
+    let peripheral = air.connect()
+    let psm = publish(air, isEncrypted: true)
+    peripheral.openL2CAPChannel(psm)
+    air.expect("channel nil failed")
+    #expect(air.app.lastATTError?.code == .insufficientAuthentication)
+    peripheral.openL2CAPChannel(publish(air))
+    air.expect("channel open")
+  }
+
+  @Test("5.1 A number that nobody offers is unknown, and one that no channel can have is not asked for")
+  func numbers() {
+    let air = Air()
+    let peripheral = air.connect()
+    for (psm, code) in [(0x80, CBError.Code.unknown), (0x2349, .invalidParameters), (0, .invalidParameters)] {
+      peripheral.openL2CAPChannel(CBL2CAPPSM(psm))
+      air.expect("channel nil failed")
+      #expect(air.app.lastError?.code == code)
+    }
+  }
+
+  @Test("5.1 When one app closes both streams, the other one reads all that was written, and then both its streams end")
+  func closing() throws {
+    let air = Air()
+    let ends = try open(air)
+    air.world.run(for: .milliseconds(100))
+    let data = Data.pattern(16_000)
+    ends.phone.send(data)
+    ends.phone.close()
+    #expect(ends.phone.input.streamStatus == .closed && ends.phone.output.streamStatus == .closed)
+    expect(ends.sensor, ["in end", "out end"], air)
+    #expect(ends.sensor.received == data)
+    #expect(ends.sensor.input.streamStatus == .atEnd && ends.sensor.output.streamStatus == .atEnd)
+    var octet: UInt8 = 7
+    #expect(ends.sensor.input.read(&octet, maxLength: 1) == 0)
+    #expect(ends.sensor.output.write(&octet, maxLength: 1) == -1)
+    #expect(ends.sensor.output.streamStatus == .error && ends.sensor.output.streamError != nil)
+    #expect(ends.peripheral.state == .connected)
+  }
+
+  @Test("5.1 A channel closes with the last reference to it, on either side", arguments: [true, false])
+  func release(atPhone: Bool) throws {
+    let air = Air()
+    let peripheral = air.connect()
+    air.app.keepsChannels = !atPhone
+    air.accessory.keepsChannels = atPhone
+    peripheral.openL2CAPChannel(publish(air))
+    air.expect("channel open")
+    air.expectOfAccessory("channel open")
+    let kept = StreamApp(try #require(atPhone ? air.accessory.channels.first : air.app.channels.first))
+    kept.open()
+    expect(kept, ["in end", "out end"], air)
+  }
+
+  @Test("5.2 To withdraw a channel closes those that are open, and nobody can open others")
+  func unpublishing() throws {
+    let air = Air()
+    let ends = try open(air)
+    air.peripheralManager.unpublishL2CAPChannel(ends.psm)
+    air.expectOfAccessory("unpublished \(ends.psm)")
+    #expect(air.accessory.lastError == nil)
+    expect(ends.sensor, ["in end", "out end"], air)
+    expect(ends.phone, ["in end", "out end"], air)
+    ends.peripheral.openL2CAPChannel(ends.psm)
+    air.expect("channel nil failed")
+    air.peripheralManager.unpublishL2CAPChannel(ends.psm)
+    air.expectOfAccessory("unpublished \(ends.psm) failed")
+    #expect(air.accessory.lastError?.code == .invalidParameters)
+  }
+
+  @Test("5.1 When the link is lost both apps' streams fail with the reason, after what has come was read")
+  func linkLoss() throws {
+    let air = Air()
+    let ends = try open(air)
+    ends.sensor.reads = false
+    ends.phone.send(Data.pattern(1_000))
+    expect(ends.sensor, ["bytes"], air)
+    air.world.run(for: .seconds(1))
+    air.sensor.move(to: Position(x: 5_000))
+    expect(ends.phone, ["in error", "out error"], air)
+    #expect((ends.phone.input.streamError as? CBError)?.code == .connectionTimeout)
+    expect(ends.sensor, ["out error"], air)
+    #expect(ends.sensor.input.streamStatus == .open)
+    ends.sensor.take()
+    #expect(ends.sensor.received == Data.pattern(1_000))
+    expect(ends.sensor, ["in error"], air)
+    #expect(ends.sensor.input.streamStatus == .error)
+  }
+
+  @Test("5.1 When an app cancels the connection, the streams of both end")
+  func cancelling() throws {
+    let air = Air()
+    let ends = try open(air)
+    air.central.cancelPeripheralConnection(ends.peripheral)
+    expect(ends.phone, ["in end", "out end"], air)
+    expect(ends.sensor, ["in end", "out end"], air)
+  }
+
+  @Test(
+    "5.2 When Bluetooth goes off its apps' streams fail, the others' end, and what was offered is not any more",
+    arguments: [true, false])
+  func powerOff(ofPhone: Bool) throws {
+    let air = Air()
+    let ends = try open(air)
+    (ofPhone ? air.phone : air.sensor).setPower(false)
+    let (near, far) = ofPhone ? (ends.phone, ends.sensor) : (ends.sensor, ends.phone)
+    expect(near, ["in error", "out error"], air)
+    expect(far, ["in end", "out end"], air)
+    guard !ofPhone else { return }
+    air.sensor.setPower(true)
+    air.world.run(until: { air.peripheralManager.state == .poweredOn })
+    #expect(publish(air) == ends.psm, "the number is free again")
+  }
+
+  @Test("5.2 Two apps of a device offer channels of their own, and each gets its own")
+  func twoApps() throws {
+    let air = Air()
+    let other = PeripheralApp()
+    let manager = CBPeripheralManager(
+      delegate: other, queue: air.queue, options: [CBManagerOptionAdapterKey: air.sensor])
+    let peripheral = air.connect()
+    let psm = publish(air)
+    manager.publishL2CAPChannel(withEncryption: false)
+    #expect(air.world.run(until: { other.events.contains("published \(psm + 1)") }))
+    for number in [psm + 1, psm] {
+      peripheral.openL2CAPChannel(number)
+      air.expect("channel open")
+    }
+    air.expectOfAccessory("channel open")
+    #expect(air.app.channels.map(\.psm) == [psm + 1, psm])
+    #expect(other.channels.map(\.psm) == [psm + 1] && air.accessory.channels.map(\.psm) == [psm])
+    let (mine, others) = (StreamApp(air.app.channels[0]), StreamApp(other.channels[0]))
+    mine.open()
+    others.open()
+    mine.send(Data("to the other".utf8))
+    #expect(air.world.run(until: { others.received == Data("to the other".utf8) }))
+    withExtendedLifetime(manager) {}
+  }
+
+  @Test("5.3 The number is read from the characteristic that there is for it, and opens the channel")
+  func numberInCharacteristic() throws {
+    let air = Air()
+    air.peripheralManager.publishL2CAPChannel(withEncryption: false)
+    air.expectOfAccessory("published 128")
+    _ = air.accessory.take()
+    air.localService.characteristics = [
+      CBMutableCharacteristic(
+        type: CBUUID(string: CBUUIDL2CAPPSMCharacteristicString), properties: .read, value: Data([0x80, 0]),
+        permissions: .readable)
+    ]
+    let (peripheral, characteristic) = air.ready()
+    peripheral.readValue(for: characteristic)
+    air.expect("value")
+    let value = try #require(characteristic.value)
+    peripheral.openL2CAPChannel(CBL2CAPPSM(value[0]) | CBL2CAPPSM(value[1]) << 8)
+    air.expect("channel open")
+  }
+
+  @Test("5.1 Streams in the main run loop tell on the main queue, whoever serves it")
+  func mainRunLoop() throws {
+    let air = Air()
+    let ends = try open(air, isOpen: false)
+    ends.phone.open(in: .main)
+    expect(ends.phone, ["in open", "out open"], air)
+    ends.sensor.open()
+    ends.sensor.send(Data("hello".utf8))
+    #expect(air.world.run(until: { ends.phone.received == Data("hello".utf8) }))
+  }
+}
