@@ -6,8 +6,12 @@ final class Link {
   private let peripheral: Host
   private var handle: UInt16 = 0
 
-  /// Connects them, on LE 2M and with data PDUs of 251 octets.
-  init(central: Host, peripheral: Host, interval: Int) throws {
+  /// Connects them, with data PDUs of 251 octets.
+  ///
+  /// - Parameters:
+  ///   - interval: in units of 1.25 ms.
+  ///   - is2M: whether on LE 2M.
+  init(central: Host, peripheral: Host, interval: Int, is2M: Bool) throws {
     (self.central, self.peripheral) = (central, peripheral)
     for host in [central, peripheral] {
       try host.command(0x0C03)
@@ -28,13 +32,15 @@ final class Link {
     let (first, second) = (UInt8(handle & 0xFF), UInt8(handle >> 8))
     // Both controllers have said what they suggest: they agree on it by themselves.
     _ = try central.meta([0x07])
+    guard is2M else { return }
     try central.command(0x2032, [first, second, 0, 2, 2, 0, 0])
     _ = try central.meta([0x0C])
   }
 
   struct Poured {
-    var octets = 0.0
-    var seconds = 0.0
+    /// Octets per second, from the arrival of the first packet to that of the last one.
+    var rate = 0.0
+    /// Octets that did not arrive, or not in order.
     var lost = 0
   }
 
@@ -48,8 +54,7 @@ final class Link {
     let receiver = Receiver(peripheral, octets: Self.payload)
     let thread = Thread { receiver.run() }
     thread.start()
-    let begin = ContinuousClock.now
-    let end = begin + .seconds(seconds)
+    let end = ContinuousClock.now + .seconds(seconds)
     var header: [UInt8] = [2, UInt8(handle & 0xFF), UInt8(handle >> 8), UInt8(Self.payload), 0]
     header.reserveCapacity(5)
     var (number, credits) = (0, Self.buffers)
@@ -68,9 +73,7 @@ final class Link {
     }
     while credits < Self.buffers { credits += try completed() }
     receiver.finish(after: number)
-    let time = begin.duration(to: .now)
-    return Poured(
-      octets: Double(receiver.received), seconds: time.seconds, lost: number * Self.payload - receiver.received)
+    return Poured(rate: receiver.rate, lost: number * Self.payload - receiver.received)
   }
 
   /// Waits for Number Of Completed Packets.
@@ -90,7 +93,7 @@ final class Link {
 
 /// Takes what arrives, until it has all.
 private final class Receiver: @unchecked Sendable {
-  // Its thread alone touches the host and writes `received`; the lock guards `expected` and `isDone`.
+  // Its thread alone touches the host and writes what has come; the lock guards `expected` and `isDone`.
   private let host: Host
   private let octets: Int
   private let lock = NSCondition()
@@ -98,6 +101,15 @@ private final class Receiver: @unchecked Sendable {
   private var isDone = false
   /// Octets that came in order; to be asked after `finish`.
   private(set) var received = 0
+  private var times: (first: ContinuousClock.Instant, latest: ContinuousClock.Instant)?
+  /// How many of the octets came with the packet that came first, from which on the time counts.
+  private var firstOctets = 0
+
+  /// Octets per second; to be asked after `finish`.
+  var rate: Double {
+    guard let times, times.first < times.latest else { return 0 }
+    return Double(received - firstOctets) / times.first.duration(to: times.latest).seconds
+  }
 
   init(_ host: Host, octets: Int) {
     self.host = host
@@ -121,6 +133,13 @@ private final class Receiver: @unchecked Sendable {
           next = number + 1
         } else {
           received += packet.count - 5
+        }
+        if let times {
+          self.times = (times.first, .now)
+        } else {
+          let now = ContinuousClock.now
+          times = (now, now)
+          firstOctets = received
         }
         return next % 64 == 0 || target != nil
       }

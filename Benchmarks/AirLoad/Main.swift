@@ -36,18 +36,19 @@ extension AirLoad {
     }
   }
 
-  /// Two hosts, connected on LE 2M with data PDUs of 251 octets, of which one sends as much as its controller takes.
+  /// Two hosts, connected with data PDUs of 251 octets, of which one sends as much as its controller takes.
   struct Throughput: ParsableCommand {
     @OptionGroup var target: Target
     @Option(help: "Seconds of the wall clock.") var seconds = 5.0
-    @Option(help: "The connection interval in units of 1.25 ms.") var interval = 40
+    @Option(help: "The connection interval in units of 1.25 ms.") var interval = 39
+    @Option(help: "1: on LE 1M; 2: on LE 2M.") var phy = 2
 
     func run() throws {
       let (central, peripheral) = (try Host(port: target.port), try Host(port: target.port))
-      let link = try Link(central: central, peripheral: peripheral, interval: interval)
+      let link = try Link(central: central, peripheral: peripheral, interval: interval, is2M: phy == 2)
       _ = try link.pour(for: min(seconds, 1))
       let poured = try link.pour(for: seconds)
-      report("throughput", poured.octets / poured.seconds / 1e6, "MB/s")
+      report("throughput", poured.rate / 1e6, "MB/s")
       report("lost", Double(poured.lost), "octets")
     }
   }
