@@ -136,6 +136,32 @@ struct TestAir {
     #expect(try other.address().count == 6)
   }
 
+  @Test("A host that reads nothing while its peer has it told more and more loses its connection")
+  func deafPeer() throws {
+    var options = AirServer.Options()
+    options.speed = .times(1_000)
+    let air = try TestAir(options)
+    defer { try? air.server.stop() }
+    let (central, deaf) = (try air.host(), try air.host())
+    let handle = try central.connect(to: deaf)
+    let commands = [UInt8](repeating: 0, count: 4_096 * 4).indices.map { [UInt8](arrayLiteral: 1, 0x02, 0x10, 0)[$0 % 4] }
+    deaf.limitSending(milliseconds: 100)
+    while (try? deaf.send(commands)) != nil {}
+    // Its controller answers each change of the data length, and has to tell of it.
+    var (isLinked, isLong) = (true, false)
+    while isLinked {
+      isLong.toggle()
+      let length: [UInt8] = isLong ? [251, 0, 0x48, 0x08] : [27, 0, 0x48, 0x01]
+      isLinked = try central.command(0x2022, handle + length)[0] == 0
+      while isLinked, case .event(let code, let parameters)? = try central.next() {
+        if code == 0x3E, parameters[0] == 0x07 { break }
+        isLinked = code != 0x05
+      }
+    }
+    air.waitForHosts(1)
+    #expect(try central.address().count == 6)
+  }
+
   @Test("A host that asks for much at once gets each answer once, in order")
   func manyAnswers() throws {
     let air = try TestAir()

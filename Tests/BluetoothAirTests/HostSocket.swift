@@ -109,6 +109,17 @@ final class HostSocket {
     try command(0x2001, [UInt8](repeating: 0xFF, count: 8))
   }
 
+  /// Connects, at intervals of 7.5 ms, to `peripheral`, which advertises for it. Gives the octets of the handle.
+  func connect(to peripheral: HostSocket) throws -> [UInt8] {
+    let address = try peripheral.address()
+    try peripheral.command(0x2006, [0x20, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0])
+    try peripheral.command(0x200A, [1])
+    try command(0x200D, [0x30, 0, 0x30, 0, 0, 0] + address + [0, 6, 0, 6, 0, 0, 0, 0xC8, 0, 0, 0, 0, 0])
+    let complete = try event(0x3E) { [0x01, 0x0A].contains($0[0]) }
+    _ = try peripheral.event(0x3E) { [0x01, 0x0A].contains($0[0]) }
+    return [complete[2], complete[3]]
+  }
+
   /// The controller's public address, least significant octet first.
   func address() throws -> [UInt8] { Array(try command(0x1009).dropFirst()) }
 }

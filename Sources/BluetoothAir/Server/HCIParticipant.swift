@@ -11,7 +11,7 @@ final class HCIParticipant: WorldDevice {
   private final class Tenant {
     @exclusivity(unchecked) var controller: Controller
     let link: H4Handler
-    var uses = RadioUses()
+    @exclusivity(unchecked) var uses = RadioUses()
 
     init(_ controller: consuming Controller, link: H4Handler) {
       self.controller = controller
@@ -27,12 +27,12 @@ final class HCIParticipant: WorldDevice {
   @exclusivity(unchecked) private var tenant: Tenant?
   private var tenants = 0
   /// How many of its host's packets the controller holds, as was last told.
-  private var heldPackets = 0
+  @exclusivity(unchecked) private var heldPackets = 0
   private var drift: Int64?
   /// What the radio is told when a host has left.
-  private var mustStop = false
+  @exclusivity(unchecked) private var mustStop = false
   /// When something has last happened.
-  private var latest = Instant.zero
+  @exclusivity(unchecked) private var latest = Instant.zero
 
   init(
     _ configuration: ControllerConfiguration, wire: HCIWire, generator: SplitGenerator, pool: PacketPool,
@@ -93,15 +93,22 @@ final class HCIParticipant: WorldDevice {
 
   private func exchange(_ tenant: Tenant, at now: Instant) {
     latest = now
-    var hasSent = false
     // What a host does not take stays with its controller, which then takes no more of its peers' data.
     while tenant.link.isWritable, let packet = tenant.controller.takePacket() {
-      hasSent = true
-      wire.carry(packet, isFromHost: false, at: now) { tenant.link.send($0) }
+      wire.carry(packet, isFromHost: false, at: now) { send($0, to: tenant.link) }
     }
-    if hasSent { outlet.hasPending(tenant.link) }
+    if tenant.controller.waitingPackets > Self.mostWaiting, !tenant.link.isWritable { outlet.isDeaf(tenant.link) }
     noteHeld(tenant.controller.heldPackets, at: now)
     noteDeadline(tenant)
+  }
+
+  /// A host for which more packets wait, and which takes none, is not there any more.
+  private static let mostWaiting = 1_000
+
+  private func send(_ packet: HCI.Packet, to link: H4Handler) {
+    let isFirst = !link.hasPending
+    link.send(packet)
+    if isFirst { outlet.hasPending(link) }
   }
 
   private func noteHeld(_ count: Int, at now: Instant) {
@@ -121,8 +128,7 @@ final class HCIParticipant: WorldDevice {
     wire.timeReached(now) {
       tenant.controller.receive($0, at: now)
     } atHost: {
-      tenant.link.send($0)
-      outlet.hasPending(tenant.link)
+      send($0, to: tenant.link)
     }
     if let deadline = tenant.controller.deadline, deadline <= now { tenant.controller.timeReached(now) }
     exchange(tenant, at: now)
@@ -194,8 +200,10 @@ final class HCIParticipant: WorldDevice {
 
 /// Where what controllers have to say to their hosts goes. Confined to the world's executor.
 protocol HCIOutlet: AnyObject {
-  /// The link has packets that are to be written when the world pauses.
+  /// The link had no packets, and now has some that are to be written when the world pauses.
   func hasPending(_ link: H4Handler)
+  /// The link's host takes nothing of what waits for it, and more and more does.
+  func isDeaf(_ link: H4Handler)
   /// A controller holds more or fewer packets of its host's.
   func heldPacketsChanged(from before: Int, to after: Int, at now: Instant)
 }

@@ -18,15 +18,24 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     var client: HCIClient?
   }
 
-  private var seats: [Seat] = []
+  // No access to these lasts while somebody else is called.
+  @exclusivity(unchecked) private var seats: [Seat] = []
   /// Links with packets that are to be written.
-  private var pending: [H4Handler] = []
+  @exclusivity(unchecked) private var pending: [H4Handler] = []
+  /// Links whose hosts take nothing: they end when the world pauses.
+  private var deaf: [H4Handler] = []
   /// How many packets controllers hold for their hosts, all in all.
-  private var held = 0
+  @exclusivity(unchecked) private var held = 0
   /// When one was last taken from a host, or acknowledged by a peer.
-  private var latestMove = Instant.zero
+  @exclusivity(unchecked) private var latestMove = Instant.zero
   /// Data that has not moved for so long waits for somebody outside the air: longer than the longest connection interval.
   private static let longestWait = TimeSpan.seconds(5)
+  /// Whether a packet has come or gone since the world paused, and when one was last seen to have.
+  @exclusivity(unchecked) private var hasTraffic = false
+  @exclusivity(unchecked) private var latestTraffic = Instant.zero
+  /// After so long without a packet the next one may be late by so many nanoseconds of the wall clock. Many controllers that
+  /// advertise to nobody would else wake the machine for each packet.
+  private static let (silence, lateness) = (TimeSpan.milliseconds(100), 2_000_000)
   /// What ends listening.
   private var closers: [@Sendable () -> Void] = []
   private var isStopped = false
@@ -111,6 +120,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   /// Has something done to the device of a seat; what follows from it comes with the next pause.
   func with(_ seat: Int, _ body: (HCIParticipant, Instant) -> Void) {
+    hasTraffic = true
     let radio = seats[seat].device.radio
     runner.enter { engine in
       let now = engine.now
@@ -147,7 +157,14 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   // MARK: HCIOutlet
 
-  func hasPending(_ link: H4Handler) { pending.append(link) }
+  func hasPending(_ link: H4Handler) {
+    hasTraffic = true
+    pending.append(link)
+  }
+
+  func isDeaf(_ link: H4Handler) {
+    if !deaf.contains(where: { $0 === link }) { deaf.append(link) }
+  }
 
   func heldPacketsChanged(from before: Int, to after: Int, at now: Instant) {
     held += after - before
@@ -160,12 +177,21 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     options.speed == .maximum && held > 0 && now - latestMove < Self.longestWait
   }
 
+  func patience(at now: Instant) -> Int {
+    if hasTraffic { latestTraffic = now }
+    hasTraffic = false
+    return held == 0 && now - latestTraffic > Self.silence ? Self.lateness : 0
+  }
+
   func worldPaused() {
-    // One write for all packets that are ready. A link that is here twice has nothing left the second time. Writing may call
-    // back, and then there is more.
+    // One write for all packets that are ready. Writing may call back, and then there is more.
     var links: [H4Handler] = []
     swap(&links, &pending)
     for link in links { link.flush() }
+    while let link = deaf.popLast() {
+      logger.warning("a host takes nothing of what it is told: its connection is closed")
+      link.close()
+    }
     guard pending.isEmpty else { return }
     links.removeAll(keepingCapacity: true)
     pending = links
@@ -176,8 +202,9 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 final class HCIClient: H4Receiver {
   private let table: HostTable
   /// Where it is; nil: nowhere.
-  private var seat: Int?
-  private(set) weak var link: H4Handler?
+  @exclusivity(unchecked) private var seat: Int?
+  /// Nil when it is gone: both keep each other until then.
+  private(set) var link: H4Handler?
 
   init(table: HostTable) { self.table = table }
 
@@ -209,5 +236,6 @@ final class HCIClient: H4Receiver {
   func closed(_ ending: H4Ending, on link: H4Handler) {
     if let seat { table.leave(seat, ending) }
     seat = nil
+    self.link = nil
   }
 }

@@ -14,4 +14,19 @@ extension Connection {
       longest: longestEnd - start, losses: missed,
       isUrgent: supervisionDeadline - start < interval * Self.urgentEvents)
   }
+
+  /// What a table keeps beside a connection.
+  struct Wishes {
+    var deadline: Instant
+    var heldPackets: Int
+    /// Nil unless it was asked for.
+    var claim: RadioClaim?
+  }
+
+  /// What it wants now; nil: it is over. It changes nothing: from an array of a class, only what may change something is
+  /// called without copying the connection.
+  mutating func wishes(withClaim: Bool) -> Wishes? {
+    guard reasonForEnd == nil else { return nil }
+    return Wishes(deadline: deadline, heldPackets: flow.heldPackets, claim: withClaim ? claim : nil)
+  }
 }

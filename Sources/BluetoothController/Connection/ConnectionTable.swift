@@ -95,12 +95,11 @@ struct ConnectionTable {
 
   /// Takes in what a connection wants; false: it has ended.
   mutating func refresh(_ index: Int, isRunning: Bool, agenda: inout RadioAgenda) -> Bool {
-    guard connections[index].reasonForEnd == nil else { return false }
-    entries[index].deadline = connections[index].deadline
-    let held = connections[index].flow.heldPackets
-    heldPackets += held - entries[index].heldPackets
-    entries[index].heldPackets = held
-    if !isRunning { agenda[entries[index].place] = connections[index].claim }
+    guard let wishes = connections[index].wishes(withClaim: !isRunning) else { return false }
+    entries[index].deadline = wishes.deadline
+    heldPackets += wishes.heldPackets - entries[index].heldPackets
+    entries[index].heldPackets = wishes.heldPackets
+    if let claim = wishes.claim { agenda[entries[index].place] = claim }
     return true
   }
 }

@@ -39,13 +39,13 @@ extension Controller {
     .leSetDefaultPeriodicAdvertisingSyncTransferParameters,
   ]
 
-  private static let served = Set(servedOpcodes)
+  /// What each of them wants. Asked for every command: a table is found in faster than a hundred cases are compared.
+  private static let requirements = [HCI.Opcode: Requirement](
+    uniqueKeysWithValues: servedOpcodes.map { ($0, $0.requirement) })
 
-  func supports(_ opcode: HCI.Opcode) -> Bool { Self.served.contains(opcode) && opcode.requirement.isMet(by: self) }
+  func supports(_ opcode: HCI.Opcode) -> Bool { Self.requirements[opcode]?.isMet(by: self) ?? false }
 
-  var supportedOpcodes: [HCI.Opcode] {
-    Self.servedOpcodes.filter { $0.requirement.isMet(by: self) }
-  }
+  var supportedOpcodes: [HCI.Opcode] { Self.servedOpcodes.filter { supports($0) } }
 
   /// BR/EDR not supported, LE supported · Vol 2, Part C, 3.3.
   static let lmpFeatures: HCI.LMPFeatures = [.bredrNotSupported, .leSupported]

@@ -96,6 +96,10 @@ package struct Controller: ~Copyable {
   /// The next packet for the host, in order; nil: there is none.
   package mutating func takePacket() -> HCI.Packet? { output.takePacket() }
 
+  /// How many packets wait for the host. Data and reports of advertising are few, however long it takes nothing; what peers
+  /// have a link tell of is not.
+  package var waitingPackets: Int { output.packets.count }
+
   /// How many of the host's ACL packets are not wholly acknowledged.
   package var heldPackets: Int { connections.heldPackets }
 

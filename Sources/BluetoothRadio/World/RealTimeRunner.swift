@@ -13,12 +13,13 @@ package final class RealTimeRunner: Sendable {
   private final class Confined: @unchecked Sendable {
     let engine: WorldEngine
     let executor: any WorldExecutor
-    var guest: (any WorldGuest)?
+    // Nobody is called while one of these is accessed.
+    @exclusivity(unchecked) var guest: (any WorldGuest)?
     /// When the wall clock began to count with this speed, and the radio time of that.
-    private var origin = DispatchTime.now().uptimeNanoseconds
-    private var beginning = Instant.zero
+    @exclusivity(unchecked) private var origin = Confined.clock
+    @exclusivity(unchecked) private var beginning = Instant.zero
     /// Radio nanoseconds in a thousand of the wall clock's; 0: time stands still.
-    private var speedPerMille: Int64
+    @exclusivity(unchecked) private var speedPerMille: Int64
 
     init(engine: WorldEngine, executor: any WorldExecutor, speedPerMille: Int64) {
       self.engine = engine
@@ -26,22 +27,28 @@ package final class RealTimeRunner: Sendable {
       self.speedPerMille = speedPerMille
     }
 
-    var wallTime: Instant {
-      let elapsed = Int64(DispatchTime.now().uptimeNanoseconds - origin)
+    /// The wall clock, in nanoseconds.
+    private static var clock: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+    /// The radio time of the wall clock's now.
+    private var wallTime: Instant { time(at: Self.clock) }
+
+    private func time(at clock: UInt64) -> Instant {
+      let elapsed = Int64(clock - origin)
       let (whole, part) = elapsed.quotientAndRemainder(dividingBy: 1_000)
       return beginning + TimeSpan(nanoseconds: whole * speedPerMille + part * speedPerMille / 1_000)
     }
 
     func setSpeed(perMille: Int64) {
       // What a world that can't keep up is behind is forgotten.
-      restart(at: max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture)))
+      restart(at: max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture)), Self.clock)
       speedPerMille = perMille
       pump(runsAhead: false)
     }
 
-    private func restart(at time: Instant) {
+    private func restart(at time: Instant, _ clock: UInt64) {
       beginning = time
-      origin = DispatchTime.now().uptimeNanoseconds
+      origin = clock
     }
 
     /// Lets the time pass that has passed on the wall since the latest event, unless something is due.
@@ -55,45 +62,51 @@ package final class RealTimeRunner: Sendable {
     func pump(runsAhead: Bool) {
       let wait = advance(runsAhead: runsAhead)
       guest?.worldPaused()
-      executor.setTimer(wait)
+      executor.setTimer(wait.map { max($0, guest?.patience(at: engine.now) ?? 0) })
     }
 
     /// Does what is due; returns after how many nanoseconds to come back, or nil: not before something arrives.
     private func advance(runsAhead: Bool) -> Int? {
-      // Long before the products in `wallTime` are too large.
-      if DispatchTime.now().uptimeNanoseconds - origin > RealTimeRunner.longestCount { restart(at: wallTime) }
-      let end = DispatchTime.now().uptimeNanoseconds + RealTimeRunner.slice
-      repeat {
-        let limit = wallTime
+      var clock = Self.clock
+      // Long before the products in `time(at:)` are too large.
+      if clock - origin > RealTimeRunner.longestCount { restart(at: time(at: clock), clock) }
+      let end = clock + RealTimeRunner.slice
+      while true {
+        let limit = time(at: clock)
         var steps = 0
         while engine.step(until: limit) {
           steps += 1
-          if steps.isMultiple(of: 64), DispatchTime.now().uptimeNanoseconds > end { return 0 }
+          if steps.isMultiple(of: 64), Self.clock > end { return 0 }
         }
         engine.passTime(to: limit)
         engine.settle()
-        if DispatchTime.now().uptimeNanoseconds > end { break }
-      } while engine.nextEvent.map { $0 <= wallTime } ?? false
-      if isHurried {
-        if !runsAhead { return 0 }
-        if runAhead() { return 0 }
+        guard let next = engine.nextEvent else { break }
+        clock = Self.clock
+        if next > time(at: clock) || clock > end { break }
       }
+      if isHurried { return runsAhead ? runAhead() : 0 }
+      return wait(at: clock)
+    }
+
+    /// After how many nanoseconds the next event is due; nil: there is none.
+    private func wait(at clock: UInt64) -> Int? {
       guard speedPerMille > 0, let next = engine.nextEvent else { return nil }
-      return RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
+      return RealTimeRunner.wallTime(for: next - time(at: clock), speedPerMille: speedPerMille)
     }
 
     private var isHurried: Bool { speedPerMille > 0 && guest?.isHurried(at: engine.now) ?? false }
 
-    /// Takes some events before their time. The clock goes on from there. False: there are none.
-    private func runAhead() -> Bool {
-      let end = DispatchTime.now().uptimeNanoseconds + RealTimeRunner.sliceAhead
+    /// Takes some events before their time. The clock goes on from there. Returns after how many nanoseconds to come back.
+    private func runAhead() -> Int? {
+      let end = Self.clock + RealTimeRunner.sliceAhead
       var steps = 0
       while isHurried, engine.step(until: .distantFuture) {
         steps += 1
-        if steps.isMultiple(of: 16), DispatchTime.now().uptimeNanoseconds > end { break }
+        if steps.isMultiple(of: 16), Self.clock > end { break }
       }
-      restart(at: max(engine.now, wallTime))
-      return steps > 0
+      let clock = Self.clock
+      restart(at: max(engine.now, time(at: clock)), clock)
+      return steps > 0 ? 0 : wait(at: clock)
     }
   }
 
@@ -185,4 +198,6 @@ package protocol WorldGuest: AnyObject {
   func worldPaused()
   /// Whether somebody waits for the world, so that its clock may go on to the next event.
   func isHurried(at now: Instant) -> Bool
+  /// How many nanoseconds later than it is due an event may be taken, since hardly anybody would notice.
+  func patience(at now: Instant) -> Int
 }

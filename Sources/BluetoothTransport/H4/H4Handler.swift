@@ -54,9 +54,11 @@ package final class H4Handler: ChannelInboundHandler {
   private let pool: PacketPool
   private let writing: Writing
   private let receiver: any H4Receiver
-  private var decoder: H4Decoder
-  private var context: ChannelHandlerContext?
-  private var pending = ByteBuffer()
+  // One thread works here, and no access lasts while somebody else is called: checking that at run time costs more than a
+  // small packet.
+  @exclusivity(unchecked) private var decoder: H4Decoder
+  @exclusivity(unchecked) private var context: ChannelHandlerContext?
+  @exclusivity(unchecked) private var pending = ByteBuffer()
   /// Packets behind one that the system has not taken yet; of `Writing.packets` only.
   private var waiting: Deque<ByteBuffer> = []
   private var isWriting = false
@@ -82,7 +84,7 @@ package final class H4Handler: ChannelInboundHandler {
   package var dropped: Int { decoder.dropped }
 
   /// Whether the other side takes in what it is sent; if not, more of it waits here. False when the link is gone.
-  package var isWritable: Bool { context?.channel.isWritable ?? false }
+  @exclusivity(unchecked) package private(set) var isWritable = false
 
   /// Whether the link is there.
   package var isOpen: Bool { context != nil }
@@ -156,6 +158,7 @@ package final class H4Handler: ChannelInboundHandler {
   private func open(_ context: ChannelHandlerContext) {
     guard self.context == nil else { return }
     self.context = context
+    isWritable = context.channel.isWritable
     receiver.opened(self)
   }
 
@@ -179,6 +182,7 @@ package final class H4Handler: ChannelInboundHandler {
 
   package func channelWritabilityChanged(context: ChannelHandlerContext) {
     guard self.context != nil else { return }
+    isWritable = context.channel.isWritable
     receiver.writabilityChanged(on: self)
   }
 
@@ -192,6 +196,7 @@ package final class H4Handler: ChannelInboundHandler {
   private func end() {
     guard context != nil else { return }
     context = nil
+    isWritable = false
     pending = ByteBuffer()
     waiting = []
     receiver.closed(H4Ending(reason: failure, cut: decoder.keptCount), on: self)

@@ -14,8 +14,9 @@ package final class H4Listener: Sendable {
     self.file = file
   }
 
-  /// How many octets of a connection are read at a time: there may be a thousand of them.
-  private static let receiveCapacity = 2_048
+  /// How many octets of a connection are read at a time: few, as there may be a thousand connections, and each keeps as much;
+  /// more of one that has more to say, as many as a controller's buffers hold.
+  private static let receiveCapacity = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
   /// How many connections the system keeps that were not accepted yet.
   private static let backlog: ChannelOptions.Types.SocketOption.Value = 1_024
 
@@ -35,7 +36,7 @@ package final class H4Listener: Sendable {
           try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
         }
       }
-      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: receiveCapacity))
+      .childChannelOption(.recvAllocator, value: receiveCapacity)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(accept()) }
       }
