@@ -126,9 +126,7 @@ struct TestAir {
     defer { try? air.server.stop() }
     let (deaf, other) = (try air.host(), try air.host())
     // Its answers fill every buffer between here and there: at some time nothing more is taken.
-    let commands = [UInt8](repeating: 0, count: 4_096 * 4).indices.map {
-      [UInt8](arrayLiteral: 1, 0x02, 0x10, 0)[$0 % 4]
-    }
+    let commands = [[UInt8]](repeating: [1, 0x02, 0x10, 0], count: 4_096).flatMap { $0 }
     deaf.limitSending(milliseconds: 300)
     var taken = 0
     while taken < 10_000, (try? deaf.send(commands)) != nil { taken += 1 }
@@ -144,7 +142,7 @@ struct TestAir {
     defer { try? air.server.stop() }
     let (central, deaf) = (try air.host(), try air.host())
     let handle = try central.connect(to: deaf)
-    let commands = [UInt8](repeating: 0, count: 4_096 * 4).indices.map { [UInt8](arrayLiteral: 1, 0x02, 0x10, 0)[$0 % 4] }
+    let commands = [[UInt8]](repeating: [1, 0x02, 0x10, 0], count: 4_096).flatMap { $0 }
     deaf.limitSending(milliseconds: 100)
     while (try? deaf.send(commands)) != nil {}
     // Its controller answers each change of the data length, and has to tell of it.
