@@ -13,6 +13,16 @@ import BluetoothWire
   import Darwin
 #endif
 
+if CommandLine.arguments.count > 2 {
+  // Or: what has an adapter for itself until tests let it end, or kill it. It says which of the adapter's folders it has.
+  let claimed = try FileBondStore.claimed(folder: CommandLine.arguments[1], adapter: CommandLine.arguments[2])
+  print(claimed.number)
+  fflush(nil)
+  _ = readLine()
+  withExtendedLifetime(claimed) {}
+  exit(0)
+}
+
 let store = FileBondStore(folder: CommandLine.arguments[1], adapter: "adapter")
 var bond = Bond(identity: DeviceAddress(0xC0_11_22_33_44_55, .random))
 var counter = try store.load().records.first?.bond.signatureMaker?.nextCounter ?? 0

@@ -75,12 +75,30 @@ extension ServiceConfiguration {
     do throws(BondStoreError) {
       let named = SystemFiles.environment(bondsVariable) ?? ""
       let folder = named.isEmpty ? try FileBondStore.defaultFolder() : named
-      result.bonds = FileBondStore(folder: folder, adapter: adapter)
-      result.hasLastingIdentity = true
+      result.claimBonds(in: folder)
     } catch {
       ServiceLog.note("bonds are forgotten with this process: \(error)", of: adapter)
     }
     return result
+  }
+
+  /// Keeps bonds, and who the device is, in a folder of that folder that no other program has. If that is not the adapter's
+  /// first the log says so: peers know the device of this program by another address.
+  mutating func claimBonds(in folder: String) {
+    let store: FileBondStore
+    do throws(BondStoreError) {
+      store = try .claimed(folder: folder, adapter: name)
+      if store.number > 1 {
+        ServiceLog.tell(
+          "another program uses this adapter: this one is another device to its peers, with bonds of its own in"
+            + " \(store.path)", of: name)
+      }
+    } catch {
+      store = FileBondStore(folder: folder, adapter: name)
+      ServiceLog.note("it may be the same device to its peers as another program: \(error)", of: name)
+    }
+    bonds = store
+    hasLastingIdentity = true
   }
 
   /// What the user knows the app by.

@@ -12,7 +12,7 @@ enum ServiceLog {
     if trouble.isFatal { logger.error(line) } else { logger.warning(line) }
   }
 
-  /// One line for what has become well again.
+  /// One line for what has become well again, or is well and not as one might expect.
   static func tell(_ line: String, of device: String) { logger.notice("\(device): \(line)") }
 
   /// One line for what is wrong with the device with this name, or with its bonds.

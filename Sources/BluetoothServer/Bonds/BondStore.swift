@@ -98,6 +98,8 @@ package enum BondStoreError: Error, Hashable, Sendable {
   case file(FileError)
   /// The folder is none, or belongs to another user.
   case untrustedFolder(String)
+  /// So many programs use the adapter already.
+  case crowded(limit: Int)
   /// The adapter's own file is not as it should be.
   case secrets(StoredBonds.Problem)
   /// The list of apps is not as it should be.
@@ -113,6 +115,7 @@ extension BondStoreError: CustomStringConvertible {
     case .full(let limit): "there are \(limit) bonds already: forget a device first"
     case .file(let error): "\(error)"
     case .untrustedFolder(let path): "\(path): not a folder of this user; bonds are not kept there"
+    case .crowded(let limit): "\(limit) programs use the adapter already"
     case .secrets(let problem): "the adapter's own keys can't be read: \(problem)"
     case .apps(let problem): "what the user has said of apps can't be read: \(problem)"
     case .noFolder: "neither XDG_DATA_HOME nor HOME says where bonds are to be kept"

@@ -6,7 +6,8 @@ import BluetoothWire
 /// The folder has mode 0700, the files 0600. What is found more open than that is closed, and, where keys were open, told
 /// as a problem; what belongs to somebody else, or is a link, is not read. A file is written aside, through to the disk,
 /// and then put in place of the old one, and the folder's list is written through, too: whenever power is lost, the old
-/// bond or the new one is there. Several stores, also of several processes, may use one folder.
+/// bond or the new one is there. Several stores, also of several processes, may use one folder; an adapter that is to be a
+/// device of its own takes one by `claimed`.
 package struct FileBondStore: BondStore {
   /// How large a file may be, in octets.
   static let maximumSize = 1 << 20
@@ -22,6 +23,10 @@ package struct FileBondStore: BondStore {
   /// Tells what this process writes aside from what others do.
   let process: Int32
   let files: any FileSystem
+  /// Which of the adapter's folders it is: 1 but for programs that use the adapter beside others.
+  package let number: Int
+  /// Keeps the folder from others who want one for themselves; nil: nobody does.
+  var claim: FolderClaim?
 
   /// - Parameters:
   ///   - folder: an absolute path, or one from the current folder.
@@ -39,11 +44,13 @@ package struct FileBondStore: BondStore {
     limit = SystemProfile.apple.bondLimit
     process = processNumber()
     files = SystemFiles()
+    number = 1
   }
 
-  init(folder: String, adapter: String, limit: Int, process: Int32, files: any FileSystem) {
+  init(folder: String, adapter: String, number: Int = 1, limit: Int, process: Int32, files: any FileSystem) {
     base = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-    path = base + "/" + Self.escaped(adapter)
+    path = base + "/" + Self.escaped(adapter) + (number > 1 ? "\(Self.numberMark)\(number)" : "")
+    self.number = number
     self.limit = limit
     self.process = process
     self.files = files
@@ -213,8 +220,14 @@ extension FileBondStore {
     return self.fileName(of: address) == fileName ? address : nil
   }
 
-  /// What `escaped` has made of it; what it can't have made stays as it is.
+  /// Between an adapter's name and its folder's number: no escaped name has it.
+  private static let numberMark: Character = "+"
+
+  /// What `escaped` has made of it, with a folder's number; what that can't have made stays as it is.
   static func unescaped(_ name: String) -> String {
+    if let mark = name.lastIndex(of: numberMark), let number = Int(name[name.index(after: mark)...]), number > 1 {
+      return unescaped(String(name[..<mark])) + name[mark...]
+    }
     var bytes: [UInt8] = []
     var rest = Array(name.utf8)[...]
     while let byte = rest.popFirst() {

@@ -46,6 +46,14 @@ enum Bonds {
     return record
   }
 
+  /// The program beside this one that keeps a bond, or has an adapter's folder, until it is killed.
+  static func writer() throws -> URL {
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let url = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("bond-writer")
+    try #require(FileManager.default.isExecutableFile(atPath: url.path), "\(url.path) is missing")
+    return url
+  }
+
   static func cache() -> GATTCache {
     var attributes = GATTServiceAttributes()
     attributes.serviceChanged = 3

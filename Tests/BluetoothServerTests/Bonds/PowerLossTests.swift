@@ -121,7 +121,7 @@ struct PowerLossTests {
   @Test("A process that is killed while it keeps a bond leaves the one that it has told of, or the next, and whole")
   func killing() throws {
     let folder = try TemporaryFolder()
-    let helper = try Self.helper()
+    let helper = try Bonds.writer()
     var counter: UInt32 = 0
     for round in 0..<24 {
       let process = Process()
@@ -154,14 +154,6 @@ struct PowerLossTests {
 
   @inline(never)
   private static func waste(_ number: UInt64) -> UInt64 { number - 1 }
-
-  /// The program beside this one that keeps a bond until it is killed.
-  private static func helper() throws -> URL {
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let url = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("bond-writer")
-    try #require(FileManager.default.isExecutableFile(atPath: url.path), "\(url.path) is missing")
-    return url
-  }
 }
 
 /// The machine's files, on a disk that is full.

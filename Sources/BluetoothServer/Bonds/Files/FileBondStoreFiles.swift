@@ -96,6 +96,8 @@ extension FileBondStore {
         leftOver.append(file)
       } else if name == Self.secretsName {
         _ = contents(of: file, mends: mends, &result.problems)
+      } else if name == FolderClaim.fileName {
+        // It says nothing.
       } else if name == Self.appsName {
         // What it says is worth nothing once others could write it: who asks for it looks.
       } else if let identity = Self.identity(fileName: name) {

@@ -122,6 +122,18 @@ struct SystemFiles: FileSystem {
     }
   }
 
+  /// Opens a file that only this user may use, made if need be, and keeps others who ask for it out until it is closed or
+  /// this process has ended; nil: somebody else has it.
+  func claim(_ path: String) throws(FileError) -> OpenFile? {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    guard descriptor >= 0 else { throw failure(.open, path) }
+    let isTaken = retried({ Int(flock(descriptor, LOCK_EX | LOCK_NB)) }) != 0 && errno == EWOULDBLOCK
+    // Where there are no locks nobody can tell who else is there.
+    guard isTaken else { return OpenFile(number: descriptor, path: path) }
+    _ = systemClose(descriptor)
+    return nil
+  }
+
   func sync(_ handle: OpenFile) throws(FileError) {
     guard retried({ Int(fsync(handle.number)) }) == 0 else { throw failure(.sync, handle.path) }
   }
