@@ -5,6 +5,7 @@ final class Peripheral: NSObject, CBPeripheralManagerDelegate {
   private var manager: CBPeripheralManager!
   private let name: String
   private var longValue = InteropService.longValue
+  private var echoes: [Echo] = []
   /// What there has been no room to send yet.
   private var waiting: [(value: Data, characteristic: CBMutableCharacteristic)] = []
 
@@ -24,6 +25,8 @@ final class Peripheral: NSObject, CBPeripheralManagerDelegate {
     guard peripheral.state == .poweredOn else { return }
     peripheral.removeAllServices()
     peripheral.add(service())
+    peripheral.publishL2CAPChannel(withEncryption: false)
+    peripheral.publishL2CAPChannel(withEncryption: true)
   }
 
   private func service() -> CBMutableService {
@@ -58,6 +61,20 @@ final class Peripheral: NSObject, CBPeripheralManagerDelegate {
 
   func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: Error?) {
     say(error.map { "failed advertising: \($0.localizedDescription)" } ?? "advertising")
+  }
+
+  // MARK: Channels
+
+  func peripheralManager(
+    _ peripheral: CBPeripheralManager, didPublishL2CAPChannel psm: CBL2CAPPSM, error: Error?
+  ) {
+    say(error.map { "failed publishing: \($0.localizedDescription)" } ?? "published \(psm)")
+  }
+
+  func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: Error?) {
+    guard let channel else { return }
+    say("channel \(channel.psm)")
+    echoes.append(Echo(channel) { [weak self] echo in self?.echoes.removeAll { $0 === echo } })
   }
 
   // MARK: Clients

@@ -10,8 +10,9 @@ public typealias CBL2CAPPSM = UInt16
 ///
 /// ```swift
 /// func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+///   guard let channel else { return }
 ///   self.channel = channel
-///   for stream: Stream in [channel?.inputStream, channel?.outputStream].compactMap({ $0 }) {
+///   for stream: Stream in [channel.inputStream, channel.outputStream] {
 ///     stream.delegate = self
 ///     stream.schedule(in: .main, forMode: .default)
 ///     stream.open()

@@ -98,6 +98,24 @@ struct ChannelTests {
     #expect(received == 200)
   }
 
+  @Test("Both ends of a link may offer channels, and open the other's")
+  func bothWays() throws {
+    let (offered, opener) = (Sensor(air, 1), Phone(air, 0))
+    let handle = try #require(air.devices[0].service.links.first?.peer)
+    #expect(
+      opener.send(.connect(handle, delay: .zero, reconnects: false)).last?.text == "connected \(handle.index) 512")
+    let there = try open(try publish(sensor), by: phone)
+    let psm = try publish(offered)
+    var back: OpenChannel?
+    for case .channelOpened(_, let result) in opener.send(.openChannel(handle, psm: psm)) { back = try result.get() }
+    let channel = try #require(back)
+    _ = write([1, 2, 3], channel)
+    #expect(read(try accepted(offered)) == [1, 2, 3])
+    // Who has only joined the link goes, and takes nothing of the others along.
+    opener.send(.cancelConnection(handle))
+    #expect(channel.pipe.end == .closed && there.pipe.end == nil)
+  }
+
   @Test("A number of another app's can't be withdrawn")
   func foreignNumber() throws {
     let other = Sensor(air, 0)
