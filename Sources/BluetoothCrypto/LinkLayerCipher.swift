@@ -1,10 +1,11 @@
 import Crypto
+import CryptoExtras
 
 /// AES-CCM as the link layer uses it: one octet of additional data, a MIC of 4 octets, a nonce of 13 octets ·
 /// Vol 6, Part E.
 ///
 /// Short payloads are done by swift-crypto's block operation, in place and without allocating anything; long ones by its modes,
-/// which return new memory, but take less than half of the time.
+/// which take memory from the heap, but less than half of the time.
 package struct LinkLayerCipher: Sendable {
   /// Octets of the MIC that follow the encrypted payload · Part B, 2.4.
   package static let codeLength = 4
@@ -22,12 +23,17 @@ package struct LinkLayerCipher: Sendable {
   let key: SymmetricKey
   /// IVm and IVs as they are on the air: the octet that is first there is the lowest.
   private let initializationVector: UInt64
+  /// For `codeByModes`: what is copied for each packet, and what is added to its last block.
+  let messageCode: AES.CMAC
+  let lastBlockMask: UInt128
 
   /// - Parameters:
   ///   - initializationVector: IVm in the low 32 bits, IVs in the high ones.
   package init(sessionKey: Block, initializationVector: UInt64) {
     key = SymmetricKey(data: sessionKey.bytes)
     self.initializationVector = initializationVector
+    messageCode = Self.makeMessageCode(key)
+    lastBlockMask = Self.lastBlockMask(key)
   }
 
   /// The cipher of a session: its key is the session key diversifier, encrypted with the long term key · Part B, 5.1.3.1.

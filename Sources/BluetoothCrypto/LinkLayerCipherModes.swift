@@ -1,31 +1,40 @@
 import Crypto
 import CryptoExtras
 
-/// AES-CCM of long payloads by swift-crypto's modes · Vol 6, Part E, 2: they take the key in once for all blocks, the block
-/// operation does it for each. For that they return new memory.
+/// AES-CCM of long payloads by swift-crypto's modes · Vol 6, Part E, 2: counter mode, and for the MIC AES-CMAC. They take the
+/// key in once for all blocks or all packets, the block operation does it for each block. For that they take memory from the
+/// heap.
 extension LinkLayerCipher {
-  /// From so many octets on, more than five blocks, this is the faster way.
-  static let modesLength = 81
+  /// From so many octets on, more than three blocks, this is the faster way.
+  static let modesLength = 49
 
   /// B0 and B1, or the block that becomes the MIC's mask; then the payload, and zeros up to the end of its last block.
   private static let scratchLength = 32 + 256
   private static let payloadStart = 32
   private static let maskStart = 16
 
-  private static let zeros: AES._CBC.IV = {
-    guard let vector = try? AES._CBC.IV(ivBytes: [UInt8](repeating: 0, count: 16)) else {
-      preconditionFailure("AES refused a vector of one block")
+  /// AES-CMAC with `key` before the first octet, for a code as long as the MIC.
+  static func makeMessageCode(_ key: SymmetricKey) -> AES.CMAC {
+    guard let code = try? AES.CMAC(key: key, outputSize: codeLength) else {
+      preconditionFailure("AES-CMAC refused a key of 128 bits")
     }
-    return vector
-  }()
+    return code
+  }
+
+  /// What AES-CMAC adds to a last block that is whole, which is all that it does besides CBC-MAC: zeros, encrypted, and
+  /// doubled in its field · RFC 4493, 2.3.
+  static func lastBlockMask(_ key: SymmetricKey) -> UInt128 {
+    let number = AES128.encrypt(UInt128(0), key: key).byteSwapped
+    return (number << 1 ^ (number >> 127) * 0x87).byteSwapped
+  }
 
   func sealByModes(
     _ plaintext: UnsafeRawBufferPointer, header: UInt8, nonce: UInt128, into output: UnsafeMutableRawBufferPointer
   ) {
     withUnsafeTemporaryAllocation(byteCount: Self.scratchLength, alignment: 16) { scratch in
       Self.put(plaintext, into: scratch)
-      let code = codeByModes(scratch, count: plaintext.count, header: header, nonce: nonce)
       let mask = cryptByModes(scratch, count: plaintext.count, nonce: nonce, into: output)
+      let code = codeByModes(scratch, count: plaintext.count, header: header, nonce: nonce)
       output.storeBytes(of: (code ^ mask).littleEndian, toByteOffset: plaintext.count, as: UInt32.self)
     }
   }
@@ -52,20 +61,20 @@ extension LinkLayerCipher {
   /// Of the last block of a payload.
   private static func end(of count: Int) -> Int { payloadStart + (count + 15) / 16 * 16 }
 
-  /// CBC-MAC, before its own encryption.
+  /// CBC-MAC, before its own encryption: AES-CMAC of blocks to the last of which has been added what it adds. The payload is
+  /// changed for it.
   private func codeByModes(
     _ scratch: UnsafeMutableRawBufferPointer, count: Int, header: UInt8, nonce: UInt128
   ) -> UInt32 {
     let blocks = Self.firstBlocks(count: count, header: header, nonce: nonce)
     scratch.storeBytes(of: blocks.0.littleEndian, toByteOffset: 0, as: UInt128.self)
     scratch.storeBytes(of: blocks.1.littleEndian, toByteOffset: Self.maskStart, as: UInt128.self)
-    let input = UnsafeRawBufferPointer(rebasing: scratch[..<Self.end(of: count)])
-    guard let chain = try? AES._CBC.encrypt(input, using: key, iv: Self.zeros, noPadding: true) else {
-      preconditionFailure("AES refused whole blocks")
-    }
-    return Self.withOctets(of: chain) {
-      UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: $0.count - 16, as: UInt32.self))
-    }
+    let end = Self.end(of: count)
+    let last = UInt128(littleEndian: scratch.load(fromByteOffset: end - 16, as: UInt128.self))
+    scratch.storeBytes(of: (last ^ lastBlockMask).littleEndian, toByteOffset: end - 16, as: UInt128.self)
+    var code = messageCode
+    code.update(bufferPointer: UnsafeRawBufferPointer(rebasing: scratch[..<end]))
+    return code.finalize().withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
   }
 
   /// Counter mode; the mask of the MIC is the beginning of the key stream.
@@ -75,15 +84,37 @@ extension LinkLayerCipher {
     scratch.storeBytes(of: UInt128(0), toByteOffset: Self.maskStart, as: UInt128.self)
     let input = UnsafeRawBufferPointer(rebasing: scratch[Self.maskStart..<Self.payloadStart + count])
     let counter = Self.counterBlock(0, nonce: nonce).littleEndian
-    guard
-      let stream = withUnsafeBytes(
-        of: counter, { try? AES._CTR.encrypt(input, using: key, nonce: AES._CTR.Nonce(nonceBytes: $0)) })
-    else { preconditionFailure("AES refused a counter of one block") }
+    guard let stream = try? AES._CTR.encrypt(input, using: key, nonce: Self.counterModeNonce(counter)) else {
+      preconditionFailure("AES refused a key of 128 bits")
+    }
     return Self.withOctets(of: stream) {
       UnsafeMutableRawBufferPointer(rebasing: output[..<count]).copyMemory(
         from: UnsafeRawBufferPointer(rebasing: $0[16...]))
       return UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self))
     }
+  }
+
+  /// A counter block as counter mode takes it. Making one of octets by its initializer costs as much as seven blocks do, nearly
+  /// all of it to find the types of a generic function again; one that is there already takes new octets at once.
+  private static func counterModeNonce(_ block: UInt128) -> AES._CTR.Nonce {
+    guard var nonce = emptyNonce else { return makeNonce(block) }
+    withUnsafeMutableBytes(of: &nonce) { $0.storeBytes(of: block, as: UInt128.self) }
+    return nonce
+  }
+
+  /// A nonce of zeros; nil: a nonce is not in memory as its octets, and nothing else, are.
+  private static let emptyNonce: AES._CTR.Nonce? = {
+    let pattern = UInt128(0x0011_2233_4455_6677_8899_AABB_CCDD_EEFF)
+    let octets = withUnsafeBytes(of: pattern) { Array($0) }
+    let isItsOctets = withUnsafeBytes(of: makeNonce(pattern)) { $0.elementsEqual(octets) }
+    return isItsOctets && _isPOD(AES._CTR.Nonce.self) ? makeNonce(0) : nil
+  }()
+
+  private static func makeNonce(_ block: UInt128) -> AES._CTR.Nonce {
+    guard let nonce = withUnsafeBytes(of: block, { try? AES._CTR.Nonce(nonceBytes: $0) }) else {
+      preconditionFailure("AES refused a counter of one block")
+    }
+    return nonce
   }
 
   /// Hands over all that a mode has returned at once: each access to a part of it costs as much as some blocks do.
