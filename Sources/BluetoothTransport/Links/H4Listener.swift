@@ -42,9 +42,10 @@ package final class H4Listener: Sendable {
       }
     switch specifier {
     case .tcp(let host, let port):
-      return bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      var tcp = bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .bind(host: host, port: port)
+      for (option, value) in Liveliness.ofHost.options { tcp = tcp.childChannelOption(option, value: value) }
+      return tcp.bind(host: host, port: port)
         .map { H4Listener(.tcp(host: host, port: $0.localAddress?.port ?? port), channel: $0, file: nil) }
         .flatMapErrorThrowing { throw TransportError(TransportError.text($0)) }
     case .unix(let path):

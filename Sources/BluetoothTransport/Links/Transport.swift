@@ -15,13 +15,6 @@ package enum Transport {
 
   private static let connectTime = TimeAmount.seconds(10)
 
-  /// A controller that has vanished without a word is noticed after these 25 s, although nothing is sent to it.
-  private enum KeepAlive {
-    static let idle: ChannelOptions.Types.SocketOption.Value = 10
-    static let interval: ChannelOptions.Types.SocketOption.Value = 5
-    static let count: ChannelOptions.Types.SocketOption.Value = 3
-  }
-
   /// Connects to the controller that `specifier` names, and puts `link` at this end. Nothing arrives before the future
   /// has succeeded; it fails with a `TransportError`.
   ///
@@ -67,14 +60,9 @@ package enum Transport {
 
   private static func tcp(on loop: any EventLoop) -> ClientBootstrap {
     var bootstrap = client(on: loop).channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .channelOption(.socketOption(.so_keepalive), value: 1)
-    #if os(Linux)
-      for (name, value) in [
-        (TCP_KEEPIDLE, KeepAlive.idle), (TCP_KEEPINTVL, KeepAlive.interval), (TCP_KEEPCNT, KeepAlive.count),
-      ] {
-        bootstrap = bootstrap.channelOption(.tcpOption(NIOBSDSocket.Option(rawValue: name)), value: value)
-      }
-    #endif
+    for (option, value) in Liveliness.ofController.options {
+      bootstrap = bootstrap.channelOption(option, value: value)
+    }
     return bootstrap
   }
 
