@@ -23,7 +23,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   /// Links with packets that are to be written.
   @exclusivity(unchecked) private var pending: [H4Handler] = []
   /// Links whose hosts take nothing: they end when the world pauses.
-  private var deaf: [H4Handler] = []
+  @exclusivity(unchecked) private var deaf: [H4Handler] = []
   /// How many packets controllers hold for their hosts, all in all.
   @exclusivity(unchecked) private var held = 0
   /// When one was last taken from a host, or acknowledged by a peer.
@@ -183,15 +183,28 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     return held == 0 && now - latestTraffic > Self.silence ? Self.lateness : 0
   }
 
+  /// Everything that had arrived from a host has been taken in.
+  func receivedAll() {
+    // Unless there is more to come at once: the sooner a host has its answer, the sooner it goes on.
+    if !runner.isDue { flush() }
+    // Other sockets may have something, too: before it is taken in the air does not run ahead.
+    runner.pump(runsAhead: false)
+  }
+
   func worldPaused() {
-    // One write for all packets that are ready. Writing may call back, and then there is more.
-    var links: [H4Handler] = []
-    swap(&links, &pending)
-    for link in links { link.flush() }
+    flush()
     while let link = deaf.popLast() {
       logger.warning("a host takes nothing of what it is told: its connection is closed")
       link.close()
     }
+  }
+
+  private func flush() {
+    guard !pending.isEmpty else { return }
+    // One write for all packets that are ready. Writing may call back, and then there is more.
+    var links: [H4Handler] = []
+    swap(&links, &pending)
+    for link in links { link.flush() }
     guard pending.isEmpty else { return }
     links.removeAll(keepingCapacity: true)
     pending = links
@@ -222,8 +235,7 @@ final class HCIClient: H4Receiver {
     if let seat { table.with(seat) { device, now in device.loseSynchronization(at: now) } }
   }
 
-  // Other sockets may have something, too: before it is taken in the air does not run ahead.
-  func receivedAll(on link: H4Handler) { table.runner.pump(runsAhead: false) }
+  func receivedAll(on link: H4Handler) { table.receivedAll() }
 
   func writabilityChanged(on link: H4Handler) {
     // Who does not take the answers is not asked for more commands.

@@ -57,6 +57,8 @@ package final class RealTimeRunner: Sendable {
       if (engine.nextEvent ?? .distantFuture) > time { engine.passTime(to: time) }
     }
 
+    var isDue: Bool { engine.nextEvent.map { $0 <= engine.now } ?? false }
+
     /// Does what is due, then has the timer ring at the next event. A world that can't keep up with its speed gives the
     /// thread away again and again, so that whoever wants to look into it, or to slow it down, has his turn.
     func pump(runsAhead: Bool) {
@@ -184,6 +186,9 @@ package final class RealTimeRunner: Sendable {
     confined.passTime()
     body(confined.engine)
   }
+
+  /// Whether something is due at the time that the latest `enter` has found. On the executor only.
+  package var isDue: Bool { confined.isDue }
 
   /// Does what is due and sets the timer anew. On the executor only.
   ///
