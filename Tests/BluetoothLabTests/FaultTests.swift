@@ -334,4 +334,32 @@ struct FaultTests {
     #expect(meeting.app.has("disconnected"))
     #expect(meeting.world.faultStrikes.map(\.description) == ["muted"])
   }
+
+  @Test("A radio that was switched off stays off when faults end, and one that is switched on is on in spite of them")
+  func switchedOffRadio() async {
+    let meeting = Encounter(Broadcaster(advertising("Here")), connects: false)
+    let (world, phone) = (meeting.world, meeting.phone)
+    func hears() async -> Bool {
+      func count() -> Int { world.statistics.devices.first { $0.name == "phone" }?.receivedPackets ?? 0 }
+      await world.run(for: .milliseconds(10))
+      let before = count()
+      await world.run(for: .seconds(1))
+      return count() > before
+    }
+    #expect(await hears())
+    phone.setRadio(isOn: false)
+    #expect(await !hears())
+    phone.add([.device(.mute(for: .milliseconds(100)), when: .at(world.now))])
+    #expect(await !hears())
+    phone.add([.device(.mute(), when: .at(world.now))])
+    #expect(await !hears())
+    world.removeFaults()
+    #expect(await !hears())
+    phone.setRadio(isOn: true)
+    #expect(await hears())
+    phone.add([.device(.mute(), when: .at(world.now))])
+    #expect(await !hears())
+    phone.setRadio(isOn: true)
+    #expect(await hears())
+  }
 }

@@ -48,8 +48,7 @@ struct ControlDesk {
   private func setRadio(_ request: ControlRequest) throws(AirError) {
     let device = try device(request)
     guard let on = request.on else { throw AirError("whether the radio is to be on or off is not said") }
-    let radio = device.radio
-    world.mailbox.perform { $0.setMuted(!on, radio) }
+    device.setRadio(isOn: on)
   }
 
   private func setFaults(_ request: ControlRequest) {

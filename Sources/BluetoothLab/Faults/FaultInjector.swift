@@ -34,6 +34,8 @@ final class FaultInjector: @unchecked Sendable {
   private var hciRulesByDevice = RulesByDevice()
   private var fates: [Fate] = []
   private var muted: [Spell] = []
+  /// Whose radios somebody has switched off: no fault that ends switches them on.
+  private var switchedOff: Set<RadioID> = []
   private var refusing: [Spell] = []
   private var silent: [Spell] = []
   private var bits: SplitGenerator
@@ -143,9 +145,20 @@ final class FaultInjector: @unchecked Sendable {
     hciRulesByDevice.removeAll()
     refusing.removeAll()
     silent.removeAll()
-    for spell in muted where spell.until > engine.now { engine.setMuted(false, spell.device) }
+    for spell in muted where spell.until > engine.now { unmute(spell.device, in: engine) }
     muted.removeAll()
     engine.airFaults = nil
+  }
+
+  /// Switches a radio off until it is switched on; that ends a fault that has muted it, too.
+  func setRadio(isOn: Bool, _ device: RadioID, in engine: WorldEngine) {
+    if isOn {
+      switchedOff.remove(device)
+      muted.removeAll { $0.device == device }
+    } else {
+      switchedOff.insert(device)
+    }
+    engine.setMuted(!isOn, device)
   }
 
   // MARK: Devices
@@ -195,8 +208,12 @@ final class FaultInjector: @unchecked Sendable {
     engine.schedule(at: end) { [weak self] engine in
       // Another spell may last longer.
       guard let self, !muted.contains(where: { $0.includes(device, at: engine.now) }) else { return }
-      engine.setMuted(false, device)
+      unmute(device, in: engine)
     }
+  }
+
+  private func unmute(_ device: RadioID, in engine: WorldEngine) {
+    if !switchedOff.contains(device) { engine.setMuted(false, device) }
   }
 
   private func strikeSoon(_ rule: DeviceRule) {

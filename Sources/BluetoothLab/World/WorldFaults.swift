@@ -35,4 +35,10 @@ extension World {
 extension RadioDevice {
   /// Has the faults of `plan` strike what this device sends or hears, its HCI, and itself.
   public func add(_ plan: FaultPlan) { world.add(plan, to: .device(radio)) }
+
+  /// Has this device hear nobody and be heard by nobody until it is switched on again, whatever faults begin and end meanwhile.
+  package func setRadio(isOn: Bool) {
+    let (faults, radio) = (world.faults, radio)
+    world.mailbox.perform { engine in faults.setRadio(isOn: isOn, radio, in: engine) }
+  }
 }
