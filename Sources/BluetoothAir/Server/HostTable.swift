@@ -10,6 +10,8 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   // What is not constant is touched on the loop only.
   private let options: AirServer.Options
   private let world: World
+  /// Kept beside the world, which would have to be asked for it with every packet.
+  let runner: RealTimeRunner
   private let loop: any EventLoop
   private let logger = Logger(label: "CoreBluetooth.air")
 
@@ -46,7 +48,9 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   init(_ options: AirServer.Options, world: World, loop: any EventLoop) {
     self.options = options
+    guard let runner = world.realTimeRunner else { fatalError("an air runs in real time") }
     self.world = world
+    self.runner = runner
     self.loop = loop
     population = options.file?.populate(world)
     loop.execute { [self] in runner.setGuest(self) }
@@ -63,11 +67,6 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     runner.enter { pool = $0.pool }
     // `enter` has called.
     return Pool(value: pool ?? PacketPool())
-  }
-
-  var runner: RealTimeRunner {
-    guard let runner = world.realTimeRunner else { fatalError("an air runs in real time") }
-    return runner
   }
 
   // MARK: Hosts
@@ -242,7 +241,7 @@ final class HCIClient: H4Receiver {
     link.setReading(link.isWritable)
     guard link.isWritable, let seat else { return }
     table.with(seat) { device, now in device.resume(at: now) }
-    table.runner.pump(runsAhead: false)
+    table.receivedAll()
   }
 
   func closed(_ ending: H4Ending, on link: H4Handler) {
