@@ -13,7 +13,11 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
 
   /// The loop does all tasks that are due before it looks at its sockets, also those that have become due meanwhile: a world
   /// that always has something to do would leave them no turn. This is longer than the loop takes to look for tasks.
-  private static let turn = TimeAmount.microseconds(5)
+  #if DEBUG
+    private static let turn = TimeAmount.microseconds(50)
+  #else
+    private static let turn = TimeAmount.microseconds(10)
+  #endif
 
   init(loop: any EventLoop) { self.loop = loop }
 

@@ -38,6 +38,13 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   /// After so long without a packet the next one may be late by so many nanoseconds of the wall clock. Many controllers that
   /// advertise to nobody would else wake the machine for each packet.
   private static let (silence, lateness) = (TimeSpan.milliseconds(100), 2_000_000)
+  /// Where time passes faster, that would be long for the radios.
+  private var mayBeLate: Bool {
+    switch options.speed {
+    case .times(let speed): speed <= 1
+    case .maximum: true
+    }
+  }
   /// What ends listening.
   private var closers: [@Sendable () -> Void] = []
   private var isStopped = false
@@ -179,7 +186,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   func patience(at now: Instant) -> Int {
     if hasTraffic { latestTraffic = now }
     hasTraffic = false
-    return held == 0 && now - latestTraffic > Self.silence ? Self.lateness : 0
+    return mayBeLate && held == 0 && now - latestTraffic > Self.silence ? Self.lateness : 0
   }
 
   /// Everything that had arrived from a host has been taken in.

@@ -64,7 +64,8 @@ package final class RealTimeRunner: Sendable {
     func pump(runsAhead: Bool) {
       let wait = advance(runsAhead: runsAhead)
       guest?.worldPaused()
-      executor.setTimer(wait.map { max($0, guest?.patience(at: engine.now) ?? 0) })
+      // A world that is behind is not to wait.
+      executor.setTimer(wait.map { $0 > 0 ? max($0, guest?.patience(at: engine.now) ?? 0) : 0 })
     }
 
     /// Does what is due; returns after how many nanoseconds to come back, or nil: not before something arrives.

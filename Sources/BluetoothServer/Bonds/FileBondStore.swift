@@ -170,9 +170,17 @@ package struct FileBondStore: BondStore {
     return new
   }
 
-  package func access(of app: String) throws(BondStoreError) -> Bool? { try permissions()[app] }
+  /// What a user has said of an app holds for the adapter, whichever of its folders the app's program has this time.
+  private var first: FileBondStore {
+    FileBondStore(path: String(path[..<(path.lastIndex(of: Self.numberMark) ?? path.endIndex)]))
+  }
+
+  package func access(of app: String) throws(BondStoreError) -> Bool? {
+    try number == 1 ? permissions()[app] : first.access(of: app)
+  }
 
   package func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {
+    guard number == 1 else { return try first.setAccess(isAllowed, of: app) }
     let folder = try open()
     defer { files.close(folder) }
     var apps = try permissions()

@@ -37,6 +37,8 @@ package final class ChannelPipe: Sendable {
     // Ends.
     var end: ChannelEnd?
     var isReleased = false
+    /// The app reads nothing any more.
+    var isInputDiscarded = false
     // Between the two sides.
     /// There is work for the service, of which it has not been told.
     var hasWork = false
@@ -115,6 +117,16 @@ package final class ChannelPipe: Sendable {
     tellService()
   }
 
+  /// The app reads nothing any more: what has come, and what comes, is thrown away, so that the peer may go on. To be followed
+  /// by `tellService`.
+  package func discardInput() {
+    state.withLockedValue { state in
+      state.isInputDiscarded = true
+      state.drop()
+      state.hasWork = true
+    }
+  }
+
   /// Has the client told, in the order of all that the adapter tells apps. To be followed by `tellService`.
   package func requestAnnouncement() {
     state.withLockedValue { state in
@@ -151,7 +163,7 @@ package final class ChannelPipe: Sendable {
   /// An SDU has come. False: nobody will read it.
   func receive(_ sdu: ByteSlice) -> Bool {
     state.withLockedValue { state in
-      guard !state.isReleased, state.end == nil else { return false }
+      guard !state.isReleased, !state.isInputDiscarded, state.end == nil else { return false }
       sdu.withUnsafeBytes { state.received.append($0) }
       state.unread.append(sdu.count)
       return true

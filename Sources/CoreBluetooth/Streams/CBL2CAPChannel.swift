@@ -30,7 +30,8 @@ public typealias CBL2CAPPSM = UInt16
 /// ```
 ///
 /// Or they are only opened, and asked from any thread: `hasBytesAvailable`, `hasSpaceAvailable`, `streamStatus`. Reading and
-/// writing never wait: they take what there is, or what there is room for, which may be nothing.
+/// writing never wait: they take what there is, or what there is room for, which may be nothing. So 0 is not the end:
+/// `streamStatus` tells that.
 ///
 /// A channel that somebody has closed ends both streams (`endEncountered`), after what came before was read; if the link was
 /// lost, they fail (`errorOccurred`) with the same `CBError` that a disconnection has.

@@ -16,7 +16,7 @@ final class ChannelStreams: ChannelClient {
     self.pipe = pipe
     self.isInVirtualTime = isInVirtualTime
     input = StreamSide(.input, pipe)
-    output = StreamSide(.output, pipe)
+    output = StreamSide(.output, pipe, after: input)
     pipe.setClient(self)
   }
 
@@ -71,12 +71,17 @@ final class ChannelStreams: ChannelClient {
   /// The channel goes with the second one.
   func close(_ side: StreamSide) {
     side.close()
-    if input.isClosed, output.isClosed { pipe.close() }
+    if input.isClosed, output.isClosed { return pipe.close() }
+    guard input.isClosed else { return }
+    pipe.discardInput()
+    changed(output)
   }
 
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     let count = input.read(buffer)
     changed(input)
+    // Its end may have waited for this.
+    if pipe.end != nil { changed(output) }
     return count
   }
 

@@ -24,12 +24,15 @@ final class StreamSide: Sendable {
 
   private let direction: Direction
   private let pipe: ChannelPipe
-  /// The pipe's lock is taken inside of this one's.
+  /// The other stream, of the output: it ends no sooner than what the app can read is read.
+  private let input: StreamSide?
+  /// The pipe's lock is taken inside of this one's, and the input's inside of the output's.
   private let state = NIOLockedValueBox(AppBox(value: State()))
 
-  init(_ direction: Direction, _ pipe: ChannelPipe) {
+  init(_ direction: Direction, _ pipe: ChannelPipe, after input: StreamSide? = nil) {
     self.direction = direction
     self.pipe = pipe
+    self.input = input
   }
 
   deinit { for source in with({ $0.sources }) { source.cancel() } }
@@ -70,6 +73,9 @@ final class StreamSide: Sendable {
   var isReady: Bool { with { $0.isUsable && isPipeReady } }
 
   var isClosed: Bool { with { $0.isClosed } }
+
+  /// Whether the app has something to read, and may.
+  private var hasUnread: Bool { with { $0.isUsable && pipe.available > 0 } }
 
   private var isPipeReady: Bool {
     switch direction {
@@ -147,6 +153,9 @@ final class StreamSide: Sendable {
     guard state.isUsable, state.hasDelegate else { return nil }
     if !state.isOpenTold { return .openCompleted }
     if let ending {
+      // An app that lets the channel go at the end of one stream loses nothing of the other. That the link is lost is told
+      // at once.
+      if ending == .closed, let input, input.hasUnread { return nil }
       return state.isEndTold ? nil : ending == .closed ? .endEncountered : .errorOccurred
     }
     guard !state.isReadyTold, isPipeReady else { return nil }

@@ -36,6 +36,17 @@ struct BondClaimTests {
     withExtendedLifetime((first, copy, third)) {}
   }
 
+  @Test("What a user has said of an app holds for all programs that use the adapter, whichever folder they have")
+  func access() throws {
+    let first = try claimed()
+    let second = try claimed()
+    try first.setAccess(false, of: "app")
+    #expect(try second.access(of: "app") == false)
+    try second.setAccess(true, of: "app")
+    #expect(try first.access(of: "app") == true)
+    withExtendedLifetime(first) {}
+  }
+
   @Test("A folder is free when nobody has it any more, and who has it next has its bonds and is the same device")
   func release() throws {
     func begin() throws -> (store: FileBondStore, secrets: AdapterSecrets) {

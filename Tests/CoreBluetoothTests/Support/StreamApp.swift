@@ -12,6 +12,10 @@ final class StreamApp: NSObject, StreamDelegate {
   var echoes = false
   /// Whether what comes is read.
   var reads = true
+  /// How many octets are read when the app is told that there are some; nil: all.
+  var portion: Int?
+  /// What had come when the first of both streams ended.
+  var receivedAtEnd: Data?
   private var buffer = [UInt8](repeating: 0, count: 5_000)
 
   init(_ channel: CBL2CAPChannel) { self.channel = channel }
@@ -39,6 +43,11 @@ final class StreamApp: NSObject, StreamDelegate {
   }
 
   func take() {
+    if let portion {
+      let count = input.read(&buffer, maxLength: portion)
+      received += buffer.prefix(max(0, count))
+      return
+    }
     while input.hasBytesAvailable {
       let count = input.read(&buffer, maxLength: buffer.count)
       guard count > 0 else { return }
@@ -64,7 +73,9 @@ final class StreamApp: NSObject, StreamDelegate {
       if reads { take() } else { events.append("bytes") }
       if echoes { give() }
     case .hasSpaceAvailable: give()
-    case .endEncountered: events.append(name + " end")
+    case .endEncountered:
+      receivedAtEnd = receivedAtEnd ?? received
+      events.append(name + " end")
     case .errorOccurred: events.append(name + " error")
     default: events.append("\(eventCode)")
     }

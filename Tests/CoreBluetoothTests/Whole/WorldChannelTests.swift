@@ -161,6 +161,31 @@ import Testing
     #expect(ends.peripheral.state == .connected)
   }
 
+  @Test("5.1 The output's end is told after what has come was read, however little is read at a time")
+  func endAfterInput() throws {
+    let air = Air()
+    let ends = try open(air)
+    ends.sensor.portion = 100
+    let data = Data.pattern(2_000)
+    ends.phone.send(data)
+    ends.phone.close()
+    expect(ends.sensor, ["out end"], air)
+    #expect(ends.sensor.receivedAtEnd == data)
+  }
+
+  @Test("5.1 Who closes the input only lets the peer write on")
+  func inputOnly() throws {
+    let air = Air()
+    let ends = try open(air)
+    ends.sensor.reads = false
+    ends.sensor.input.close()
+    ends.phone.send(Data.pattern(120_000))
+    #expect(air.world.run(until: { ends.phone.rest.isEmpty }, limit: .seconds(60)))
+    let back = Data.pattern(1_000)
+    ends.sensor.send(back)
+    #expect(air.world.run(until: { ends.phone.received == back }, limit: .seconds(10)))
+  }
+
   @Test("5.1 A channel closes with the last reference to it, on either side", arguments: [true, false])
   func release(atPhone: Bool) throws {
     let air = Air()
