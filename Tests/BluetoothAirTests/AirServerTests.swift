@@ -15,8 +15,8 @@ struct TestAir {
     specifier = try server.listen(at: .tcp(host: "127.0.0.1", port: 0))
   }
 
-  func host() throws -> HostSocket {
-    let host = try HostSocket(specifier)
+  func host(room: Int32? = nil) throws -> HostSocket {
+    let host = try HostSocket(specifier, room: room)
     try host.reset()
     return host
   }
@@ -124,7 +124,7 @@ struct TestAir {
   func deafHost() throws {
     let air = try TestAir()
     defer { try? air.server.stop() }
-    let (deaf, other) = (try air.host(), try air.host())
+    let (deaf, other) = (try air.host(room: 4_096), try air.host())
     // Its answers fill every buffer between here and there: at some time nothing more is taken.
     let commands = [[UInt8]](repeating: [1, 0x02, 0x10, 0], count: 4_096).flatMap { $0 }
     deaf.limitSending(milliseconds: 300)
@@ -137,13 +137,14 @@ struct TestAir {
   @Test("A host that reads nothing while its peer has it told more and more loses its connection")
   func deafPeer() throws {
     var options = AirServer.Options()
-    options.speed = .times(1_000)
+    options.waitingLimit = 20
     let air = try TestAir(options)
     defer { try? air.server.stop() }
-    let (central, deaf) = (try air.host(), try air.host())
+    let (central, deaf) = (try air.host(), try air.host(room: 4_096))
     let handle = try central.connect(to: deaf)
-    let commands = [[UInt8]](repeating: [1, 0x02, 0x10, 0], count: 4_096).flatMap { $0 }
-    deaf.limitSending(milliseconds: 100)
+    // Until nothing is taken for so long that the air has stopped reading.
+    let commands = [[UInt8]](repeating: [1, 0x02, 0x10, 0], count: 64).flatMap { $0 }
+    deaf.limitSending(milliseconds: 500)
     while (try? deaf.send(commands)) != nil {}
     // Its controller answers each change of the data length, and has to tell of it.
     var (isLinked, isLong) = (true, false)

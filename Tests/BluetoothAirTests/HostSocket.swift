@@ -12,10 +12,14 @@ final class HostSocket {
   private var decoder = H4Decoder(for: .host, pool: PacketPool())
   private var octets = ByteSlice()
 
-  init(_ specifier: TransportSpecifier) throws {
+  /// - Parameter room: how many octets the system keeps for it; nil: as many as it likes.
+  init(_ specifier: TransportSpecifier, room: Int32? = nil) throws {
     switch specifier {
     case .tcp(_, let port):
       descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      if var room {
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+      }
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
       address.sin_port = in_port_t(port).bigEndian

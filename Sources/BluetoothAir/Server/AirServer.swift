@@ -31,6 +31,8 @@ package final class AirServer: Sendable {
     package var file: WorldFile?
     /// How many hosts there may be at once.
     package var hostLimit = 10_000
+    /// A host for which more packets wait, and which takes none, loses its connection.
+    package var waitingLimit = 1_000
 
     package init() {}
   }

@@ -97,13 +97,10 @@ final class HCIParticipant: WorldDevice {
     while tenant.link.isWritable, let packet = tenant.controller.takePacket() {
       wire.carry(packet, isFromHost: false, at: now) { send($0, to: tenant.link) }
     }
-    if tenant.controller.waitingPackets > Self.mostWaiting, !tenant.link.isWritable { outlet.isDeaf(tenant.link) }
+    if tenant.controller.waitingPackets > outlet.waitingLimit, !tenant.link.isWritable { outlet.isDeaf(tenant.link) }
     noteHeld(tenant.controller.heldPackets, at: now)
     noteDeadline(tenant)
   }
-
-  /// A host for which more packets wait, and which takes none, is not there any more.
-  private static let mostWaiting = 1_000
 
   private func send(_ packet: HCI.Packet, to link: H4Handler) {
     let isFirst = !link.hasPending
@@ -202,6 +199,8 @@ final class HCIParticipant: WorldDevice {
 protocol HCIOutlet: AnyObject {
   /// The link had no packets, and now has some that are to be written when the world pauses.
   func hasPending(_ link: H4Handler)
+  /// How many packets may wait for a host that takes none.
+  var waitingLimit: Int { get }
   /// The link's host takes nothing of what waits for it, and more and more does.
   func isDeaf(_ link: H4Handler)
   /// A controller holds more or fewer packets of its host's.

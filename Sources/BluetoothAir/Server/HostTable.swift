@@ -168,6 +168,8 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     pending.append(link)
   }
 
+  var waitingLimit: Int { options.waitingLimit }
+
   func isDeaf(_ link: H4Handler) {
     if !deaf.contains(where: { $0 === link }) { deaf.append(link) }
   }
