@@ -12,7 +12,8 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
   private var alarm: (due: NIODeadline, task: Scheduled<Void>)?
 
   /// The loop does all tasks that are due before it looks at its sockets, also those that have become due meanwhile: a world
-  /// that always has something to do would leave them no turn. This is longer than the loop takes to look for tasks.
+  /// that always has something to do would leave them no turn. This is longer than the loop takes to look for tasks,
+  /// which is more where code is not optimized.
   #if DEBUG
     private static let turn = TimeAmount.microseconds(50)
   #else

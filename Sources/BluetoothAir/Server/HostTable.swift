@@ -55,6 +55,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   init(_ options: AirServer.Options, world: World, loop: any EventLoop) {
     self.options = options
+    // `AirServer` makes the world, and always in real time.
     guard let runner = world.realTimeRunner else { fatalError("an air runs in real time") }
     self.world = world
     self.runner = runner

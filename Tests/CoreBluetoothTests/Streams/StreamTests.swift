@@ -10,6 +10,7 @@ import Testing
 @Suite struct StreamTests {
   /// A thread with a run loop, in which streams tell what happens.
   private final class LoopThread: @unchecked Sendable {
+    // All that it has are constants which may be used from every thread: locked boxes and semaphores.
     private let loop = NIOLockedValueBox<AppBox<RunLoop?>>(AppBox(value: nil))
     private let ready = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
@@ -42,6 +43,7 @@ import Testing
   }
 
   private final class Delegate: NSObject, StreamDelegate, @unchecked Sendable {
+    // What was told is behind a lock; `onEvent` is set before anything can be told.
     let seen = DispatchSemaphore(value: 0)
     private let state = NIOLockedValueBox<[String]>([])
     var onEvent: (Stream, Stream.Event) -> Void = { _, _ in }
@@ -68,6 +70,7 @@ import Testing
   }
 
   private final class Stand: @unchecked Sendable {
+    // All that it has are constants; the pipe and the streams may be used from every thread.
     let pipe = ChannelPipe(mailbox: Mailbox())
     let channel: CBL2CAPChannel
     let delegate = Delegate()
