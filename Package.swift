@@ -86,7 +86,7 @@ let package = Package(
       name: "BluetoothAir",
       dependencies: [
         "BluetoothLab", "BluetoothServer", "BluetoothController", "BluetoothTransport", "BluetoothRadio",
-        "BluetoothWire", .product(name: "Yams", package: "Yams"), locks, logging,
+        "BluetoothWire", .product(name: "Yams", package: "Yams"), deque, locks, logging,
       ] + nio,
       swiftSettings: settings),
     // Floor 7

@@ -2,6 +2,7 @@ import BluetoothLab
 import BluetoothRadio
 import BluetoothTransport
 import BluetoothWire
+import DequeModule
 import Logging
 import NIOCore
 
@@ -23,7 +24,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   // No access to these lasts while somebody else is called.
   @exclusivity(unchecked) private var seats: [Seat] = []
   /// Links with packets that are to be written.
-  @exclusivity(unchecked) private var pending: [H4Handler] = []
+  @exclusivity(unchecked) private var pending: Deque<H4Handler> = []
   /// Links whose hosts take nothing: they end when the world pauses.
   @exclusivity(unchecked) private var deaf: [H4Handler] = []
   /// How many packets controllers hold for their hosts, all in all.
@@ -209,14 +210,8 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   }
 
   private func flush() {
-    guard !pending.isEmpty else { return }
     // One write for all packets that are ready. Writing may call back, and then there is more.
-    var links: [H4Handler] = []
-    swap(&links, &pending)
-    for link in links { link.flush() }
-    guard pending.isEmpty else { return }
-    links.removeAll(keepingCapacity: true)
-    pending = links
+    while let link = pending.popFirst() { link.flush() }
   }
 }
 

@@ -92,7 +92,7 @@ extension Controller {
   }
 
   /// Whether a central may connect: two devices have one connection at most · Vol 6, Part B, 4.5.
-  private func mayConnect(_ request: ConnectRequest, own: DeviceAddress) -> Bool {
+  private mutating func mayConnect(_ request: ConnectRequest, own: DeviceAddress) -> Bool {
     connections.count < configuration.connectionLimit && !isConnected(own: own, peer: request.initiator)
   }
 

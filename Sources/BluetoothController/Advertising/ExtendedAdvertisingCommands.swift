@@ -165,7 +165,7 @@ extension Controller {
     return .success
   }
 
-  private func checkEnabling(_ index: Int, duration: UInt16) -> HCI.ErrorCode {
+  private mutating func checkEnabling(_ index: Int, duration: UInt16) -> HCI.ErrorCode {
     guard let set = sets[index] else { return .unknownAdvertisingIdentifier }
     let properties = set.properties
     if set.content.isDataPartial || set.content.isResponsePartial { return .commandDisallowed }
@@ -182,7 +182,7 @@ extension Controller {
   }
 
   /// The address of a set: a random one is its own · 7.8.52.
-  func ownAddress(of set: AdvertisingSet) -> DeviceAddress? {
+  mutating func ownAddress(of set: AdvertisingSet) -> DeviceAddress? {
     switch set.properties.ownAddressType {
     case .public, .resolvableOrPublic: configuration.address.kind == .public ? configuration.address : nil
     case .random, .resolvableOrRandom: set.randomAddress

@@ -6,13 +6,15 @@ extension Connection {
 
   /// What the next event needs of the radio.
   var claim: RadioClaim {
-    let start = schedule.start
-    // A peripheral listens in a window; a central's packets are where they are.
-    let latestStart = role == .central ? start + RadioTiming.anchorJitter : schedule.listeningEnds
-    return RadioClaim(
-      purpose: .connection, start: start, latestStart: latestStart, shortest: minimumEnd - start,
-      longest: longestEnd - start, losses: missed,
-      isUrgent: supervisionDeadline - start < interval * Self.urgentEvents)
+    mutating get {
+      let start = schedule.start
+      // A peripheral listens in a window; a central's packets are where they are.
+      let latestStart = role == .central ? start + RadioTiming.anchorJitter : schedule.listeningEnds
+      return RadioClaim(
+        purpose: .connection, start: start, latestStart: latestStart, shortest: minimumEnd - start,
+        longest: longestEnd - start, losses: missed,
+        isUrgent: supervisionDeadline - start < interval * Self.urgentEvents)
+    }
   }
 
   /// What a table keeps beside a connection.

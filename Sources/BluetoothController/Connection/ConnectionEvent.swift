@@ -22,20 +22,26 @@ struct EventProgress {
 /// Connection events · Vol 6, Part B, 4.5.1, 4.5.6, 4.5.7.
 extension Connection {
   /// Until when the next event needs the radio at least.
-  var minimumEnd: Instant { schedule.minimumEnd(transmit: nextAirTime, receive: answerTime(octets: 0)) }
+  var minimumEnd: Instant {
+    mutating get { schedule.minimumEnd(transmit: nextAirTime, receive: answerTime(octets: 0)) }
+  }
 
   /// Until when it may need it if the peer's packet is as long as it may be.
   var longestEnd: Instant {
-    schedule.minimumEnd(transmit: nextAirTime, receive: answerTime(octets: lengths.maximumReceiveOctets))
+    mutating get {
+      schedule.minimumEnd(transmit: nextAirTime, receive: answerTime(octets: lengths.maximumReceiveOctets))
+    }
   }
 
   private var nextAirTime: TimeSpan {
-    phys.modulation.airTime(
-      payloadOctets: flow.nextLength(maximum: lengths.maximumTransmitOctets, session: encryption.session))
+    mutating get {
+      phys.modulation.airTime(
+        payloadOctets: flow.nextLength(maximum: lengths.maximumTransmitOctets, session: encryption.session))
+    }
   }
 
   /// How long a packet of the peer with `octets` of data may last at most.
-  private func answerTime(octets: Int) -> TimeSpan {
+  private mutating func answerTime(octets: Int) -> TimeSpan {
     let length = octets > 0 ? octets + encryption.receivedCodeLength : 0
     let time = phys.slowestReceiveModulation.airTime(payloadOctets: length)
     // On LE Coded the time limits, whichever coding the peer has chosen.
@@ -78,14 +84,14 @@ extension Connection {
   }
 
   /// The longest payload that there is room for.
-  private func longestNow(_ modulation: Modulation) -> Int {
+  private mutating func longestNow(_ modulation: Modulation) -> Int {
     guard let room = event.room else { return .max }
     let empty = modulation.airTime(payloadOctets: 0)
     let octet = modulation.airTime(payloadOctets: 1) - empty
     return Int((room - empty).nanoseconds / octet.nanoseconds)
   }
 
-  private func listen(until: Instant) -> RadioStep {
+  private mutating func listen(until: Instant) -> RadioStep {
     .command(
       .receive(on: event.channel, phy: phys.receive, accessAddress: accessAddress, crcInit: crcInit, until: until))
   }
@@ -116,7 +122,7 @@ extension Connection {
   }
 
   /// What was agreed limits data; LL Control PDUs are as long as they are · 2.4.2, 4.5.10.
-  private func accepts(_ octets: Int, _ llid: LL.DataHeader.LLID, _ modulation: Modulation) -> Bool {
+  private mutating func accepts(_ octets: Int, _ llid: LL.DataHeader.LLID, _ modulation: Modulation) -> Bool {
     lengths.accepts(octets, modulation)
       || llid == .control && octets <= 1 + LL.ControlOpcode.periodicSyncInd.dataLength
   }

@@ -4,9 +4,9 @@ import BluetoothWire
 /// The connections, as the host sees them.
 extension Controller {
   /// The connection with this handle.
-  func index(of handle: HCI.ConnectionHandle) -> Int? { connections.index(of: handle) }
+  mutating func index(of handle: HCI.ConnectionHandle) -> Int? { connections.index(of: handle) }
 
-  func isConnected(own: DeviceAddress, peer: DeviceAddress) -> Bool {
+  mutating func isConnected(own: DeviceAddress, peer: DeviceAddress) -> Bool {
     let peer = resolvingList.identify(peer).identity
     return connections.contains { connection in
       // Private addresses change: they are all this device's.
@@ -17,7 +17,7 @@ extension Controller {
   }
 
   /// The identity address that goes with Own_Address_Type; nil: the host has not set one · Vol 4, Part E, 7.8.5.
-  func ownAddress(_ type: HCI.OwnAddressType) -> DeviceAddress? {
+  mutating func ownAddress(_ type: HCI.OwnAddressType) -> DeviceAddress? {
     switch type {
     case .public, .resolvableOrPublic: configuration.address.kind == .public ? configuration.address : nil
     case .random, .resolvableOrRandom: host.randomAddress
@@ -61,7 +61,7 @@ extension Controller {
   }
 
   /// What has happened on a connection so far, or until its end if it was the last one to end; nil: neither.
-  package func linkStatistics(of handle: HCI.ConnectionHandle) -> LinkStatistics? {
+  package mutating func linkStatistics(of handle: HCI.ConnectionHandle) -> LinkStatistics? {
     if let index = index(of: handle) { return connections[index].statistics }
     return endedLinks.last { $0.handle == handle }?.statistics
   }

@@ -36,7 +36,7 @@ extension Controller {
   /// The placement of a connection that is to have these parameters.
   ///
   /// - Parameter proposal: the peer's request that the update grants: its preferences are heeded.
-  func placement(
+  mutating func placement(
     of index: Int, for parameters: ConnectionParameters, granting proposal: LL.ConnectionParameterProposal? = nil
   ) -> EventPlacement {
     let interval = interval(of: index, for: parameters, periodicity: proposal?.preferredPeriodicity ?? 0)
@@ -55,7 +55,7 @@ extension Controller {
 
   /// The longest interval in the range at which the connection keeps its distance to all others, because it is a multiple or a
   /// part of theirs; else the longest of all. Those that are no multiple of `periodicity` come last.
-  private func interval(of index: Int, for parameters: ConnectionParameters, periodicity: UInt8) -> UInt16 {
+  private mutating func interval(of index: Int, for parameters: ConnectionParameters, periodicity: UInt8) -> UInt16 {
     let range = (parameters.minimumInterval...parameters.maximumInterval).reversed()
     func isPreferred(_ interval: UInt16) -> Bool { periodicity == 0 || interval % UInt16(periodicity) == 0 }
     func fits(_ interval: UInt16) -> Bool {

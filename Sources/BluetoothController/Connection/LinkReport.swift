@@ -44,12 +44,14 @@ extension Controller {
 
   /// nil: that of before, or none.
   package var radioPurpose: RadioPurpose? {
-    switch radioUse {
-    case .free, .finishing: nil
-    case .listening, .scanRequest, .connecting: .scanning
-    case .activity(.connection): .connections
-    case .activity(.advertising), .activity(.auxiliaryAdvertising), .activity(.periodicAdvertising): .advertising
-    case .activity(.auxiliaryReception), .activity(.periodicSync): .scanning
+    mutating get {
+      switch radioUse {
+      case .free, .finishing: nil
+      case .listening, .scanRequest, .connecting: .scanning
+      case .activity(.connection): .connections
+      case .activity(.advertising), .activity(.auxiliaryAdvertising), .activity(.periodicAdvertising): .advertising
+      case .activity(.auxiliaryReception), .activity(.periodicSync): .scanning
+      }
     }
   }
 }

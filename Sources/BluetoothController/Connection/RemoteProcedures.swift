@@ -123,10 +123,12 @@ extension Connection {
 
   /// The PHYs that this device may come to send on by the procedure that is going.
   private var possiblePHYs: HCI.PHYs {
-    if case .phyUpdate? = procedures.active { return phys.preferences.transmit }
-    if case .phyUpdate? = procedures.remote { return phys.preferences.transmit }
-    guard case .phys(let update)? = procedures.update?.change else { return [] }
-    return role == .central ? update.centralToPeripheral : update.peripheralToCentral
+    mutating get {
+      if case .phyUpdate? = procedures.active { return phys.preferences.transmit }
+      if case .phyUpdate? = procedures.remote { return phys.preferences.transmit }
+      guard case .phys(let update)? = procedures.update?.change else { return [] }
+      return role == .central ? update.centralToPeripheral : update.peripheralToCentral
+    }
   }
 
   private mutating func takePHYRequest(

@@ -9,11 +9,11 @@ extension Controller {
     case .leReadAdvertisingPhysicalChannelTxPower:
       return .leAdvertisingPhysicalChannelTxPower(configuration.transmitPower.hciLevel)
     case .leSetAdvertisingData(let data):
-      host.advertisingData = kept(data)
+      host.advertisingData = Self.kept(data)
       legacyContentChanged()
       return .status(.success)
     case .leSetScanResponseData(let data):
-      host.scanResponse = kept(data)
+      host.scanResponse = Self.kept(data)
       legacyContentChanged()
       return .status(.success)
     case .leSetAdvertisingEnable(let isEnabled): return .status(setAdvertisingEnable(isEnabled, at: now))
@@ -39,7 +39,7 @@ extension Controller {
   }
 
   /// A copy that does not keep the whole command from being used again.
-  private func kept(_ data: ByteSlice) -> ByteSlice { data.withUnsafeBytes { ByteSlice($0) } }
+  private static func kept(_ data: ByteSlice) -> ByteSlice { data.withUnsafeBytes { ByteSlice($0) } }
 
   private mutating func setRandomAddress(_ value: UInt64) -> HCI.ErrorCode {
     guard sets.index(of: nil) == nil, scanner == nil, initiator == nil else { return .commandDisallowed }

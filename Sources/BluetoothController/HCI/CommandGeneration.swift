@@ -35,8 +35,8 @@ enum CommandGeneration {
 
 extension Controller {
   /// Whether the host has not used a command of the other kind before; the first one decides.
-  mutating func admits(_ opcode: HCI.Opcode) -> Bool {
-    guard let generation = CommandGeneration(opcode) else { return true }
+  mutating func admits(_ command: ServedCommand) -> Bool {
+    guard let generation = command.generation else { return true }
     if host.commandGeneration == nil { host.commandGeneration = generation }
     return host.commandGeneration == generation
   }

@@ -3,11 +3,11 @@ import BluetoothWire
 /// What the host commands · Vol 4, Part E, 7.
 extension Controller {
   mutating func command(_ opcode: HCI.Opcode, _ parameters: ByteSlice, at now: Instant) {
-    guard supports(opcode) else {
+    guard let served = supported(opcode) else {
       output.send(.commandStatus(.unknownHCICommand, credits: 1, opcode))
       return
     }
-    guard admits(opcode) else {
+    guard admits(served) else {
       refuse(opcode, parameters, .commandDisallowed)
       return
     }
@@ -42,6 +42,7 @@ extension Controller {
 
   /// What a command returns that is done at once; nil: it is not known here.
   private mutating func complete(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
+    if let result = general(command) { return result }
     if let result = advertising(command, at: now) { return result }
     if let result = advertisingSets(command, at: now) { return result }
     if let result = periodicAdvertising(command, at: now) { return result }
@@ -51,7 +52,7 @@ extension Controller {
     if let result = ofConnection(command, at: now) { return result }
     if let result = ofEncryption(command, at: now) { return result }
     if let result = ofPrivacy(command, at: now) { return result }
-    return cryptography(command) ?? hostFlowControl(command) ?? general(command)
+    return cryptography(command) ?? hostFlowControl(command)
   }
 
   private mutating func refuse(_ opcode: HCI.Opcode, _ parameters: ByteSlice, _ status: HCI.ErrorCode) {

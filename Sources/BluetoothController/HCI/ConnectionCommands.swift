@@ -116,7 +116,7 @@ extension Controller {
     }
   }
 
-  private func with(
+  private mutating func with(
     _ handle: HCI.ConnectionHandle, _ body: (borrowing Connection) -> HCI.ReturnParameters
   ) -> HCI.ReturnParameters {
     guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }

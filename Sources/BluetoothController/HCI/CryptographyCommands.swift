@@ -14,7 +14,7 @@ extension Controller {
   }
 
   /// The status of a command that is answered by Command Status; nil: it is not one of those.
-  func statusOfCryptography(_ command: HCI.Command) -> HCI.ErrorCode? {
+  mutating func statusOfCryptography(_ command: HCI.Command) -> HCI.ErrorCode? {
     switch command {
     case .leReadLocalP256PublicKey: .success
     case .leGenerateDHKey(let coordinates): checkGenerateDHKey(coordinates, usesDebugKey: false)
@@ -36,7 +36,7 @@ extension Controller {
   }
 
   /// Whether a key can be computed: the host's own key pair exists, and the peer's key is a point of the curve.
-  private func checkGenerateDHKey(_ coordinates: ByteSlice, usesDebugKey: Bool) -> HCI.ErrorCode {
+  private mutating func checkGenerateDHKey(_ coordinates: ByteSlice, usesDebugKey: Bool) -> HCI.ErrorCode {
     guard usesDebugKey || host.keyPair != nil else { return .commandDisallowed }
     return sharedSecret(coordinates, usesDebugKey: usesDebugKey) == nil ? .invalidHCICommandParameters : .success
   }
@@ -54,7 +54,7 @@ extension Controller {
     output.send(.leGenerateDHKeyComplete(.success, ByteSlice(secret.reversed())))
   }
 
-  private func sharedSecret(_ coordinates: ByteSlice, usesDebugKey: Bool) -> [UInt8]? {
+  private mutating func sharedSecret(_ coordinates: ByteSlice, usesDebugKey: Bool) -> [UInt8]? {
     let octets = coordinates.bytes
     let peer = P256KeyPair.PublicKey(x: octets.prefix(32).reversed(), y: octets.dropFirst(32).reversed())
     let pair = usesDebugKey ? P256KeyPair.debug : host.keyPair?.pair

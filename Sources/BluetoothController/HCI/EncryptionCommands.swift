@@ -3,7 +3,7 @@ import BluetoothWire
 /// Commands for encryption and for what shows that it lasts · Vol 4, Part E, 7.3.93, 7.3.94, 7.8.24 to 7.8.26.
 extension Controller {
   /// The status of LE Enable Encryption, which only a central has.
-  func checkEnableEncryption(_ handle: HCI.ConnectionHandle) -> HCI.ErrorCode {
+  mutating func checkEnableEncryption(_ handle: HCI.ConnectionHandle) -> HCI.ErrorCode {
     guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
     return connections[index].canStartEncryption ? .success : .commandDisallowed
   }

@@ -32,7 +32,9 @@ extension HCI.LEFeatures {
 
 extension Controller {
   /// What this controller has and is told by LE Read Local Supported Features and LL_FEATURE_REQ.
-  var features: HCI.LEFeatures { HCI.LEFeatures.claimed.intersection(configuration.features).union(host.features) }
+  var features: HCI.LEFeatures {
+    mutating get { HCI.LEFeatures(rawValue: configuration.features.rawValue | host.features.rawValue) }
+  }
 
   /// LE Set Host Feature · Vol 4, Part E, 7.8.115.
   mutating func setHostFeature(_ bit: UInt8, _ value: Bool) -> HCI.ErrorCode {

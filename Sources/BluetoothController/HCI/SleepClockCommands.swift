@@ -3,10 +3,12 @@ import BluetoothWire
 /// The accuracy of the sleep clock, which a host may change for tests · Vol 4, Part E, 7.8.94.
 extension Controller {
   /// As it is told to others.
-  var sleepClockAccuracy: LL.SleepClockAccuracy { host.sleepClock ?? ownSleepClock }
+  var sleepClockAccuracy: LL.SleepClockAccuracy { mutating get { host.sleepClock ?? ownSleepClock } }
 
   /// The same as this device reckons with it, parts per million.
-  var clockAccuracy: Int64 { host.sleepClock?.partsPerMillion ?? Int64(configuration.sleepClockAccuracy) }
+  var clockAccuracy: Int64 {
+    mutating get { host.sleepClock?.partsPerMillion ?? Int64(configuration.sleepClockAccuracy) }
+  }
 
   private var ownSleepClock: LL.SleepClockAccuracy {
     LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy)

@@ -39,16 +39,57 @@ extension Controller {
     .leSetDefaultPeriodicAdvertisingSyncTransferParameters,
   ]
 
-  /// What each of them wants. Asked for every command: a table is found in faster than a hundred cases are compared.
-  private static let requirements = [HCI.Opcode: Requirement](
-    uniqueKeysWithValues: servedOpcodes.map { ($0, $0.requirement) })
+  /// What is known of the command; nil: it is not served here.
+  mutating func supported(_ opcode: HCI.Opcode) -> ServedCommand? {
+    guard let command = ServedCommands.all[opcode],
+      command.requirement.isMet(
+        features: features, roles: configuration.roles, version: configuration.version)
+    else { return nil }
+    return command
+  }
 
-  func supports(_ opcode: HCI.Opcode) -> Bool { Self.requirements[opcode]?.isMet(by: self) ?? false }
+  mutating func supports(_ opcode: HCI.Opcode) -> Bool { supported(opcode) != nil }
 
-  var supportedOpcodes: [HCI.Opcode] { Self.servedOpcodes.filter { supports($0) } }
+  var supportedOpcodes: [HCI.Opcode] { mutating get { Self.servedOpcodes.filter { supports($0) } } }
 
   /// BR/EDR not supported, LE supported · Vol 2, Part C, 3.3.
   static let lmpFeatures: HCI.LMPFeatures = [.bredrNotSupported, .leSupported]
+}
+
+/// What there is to know of a command before its parameters are read.
+struct ServedCommand {
+  fileprivate let requirement: Requirement
+  /// nil: it belongs to both.
+  let generation: CommandGeneration?
+}
+
+/// All commands that are served, found by their opcodes. Asked for every command: neither are a hundred cases compared, nor
+/// is an opcode hashed.
+private struct ServedCommands {
+  static let all = ServedCommands(Controller.servedOpcodes)
+
+  private var commands: [ServedCommand] = []
+  /// By opcode: 1 more than an index of `commands`; 0: it is not served.
+  private var places = [UInt8](repeating: 0, count: capacity)
+
+  /// Groups from 16 on, and commands from 256 on, have none that are served.
+  private static let capacity = 16 << 8
+
+  private init(_ opcodes: [HCI.Opcode]) {
+    for opcode in opcodes {
+      commands.append(ServedCommand(requirement: opcode.requirement, generation: CommandGeneration(opcode)))
+      // Both stop the program here if a command is added that does not fit.
+      places[Self.place(of: opcode)] = UInt8(commands.count)
+    }
+  }
+
+  private static func place(of opcode: HCI.Opcode) -> Int { Int(opcode.group) << 8 + Int(opcode.command) }
+
+  subscript(opcode: HCI.Opcode) -> ServedCommand? {
+    guard opcode.command < 256, opcode.group < 16 else { return nil }
+    let place = places[Self.place(of: opcode)]
+    return place == 0 ? nil : commands[Int(place) - 1]
+  }
 }
 
 /// What a controller must have for a command to make sense · Vol 4, Part E, 3, table 3.1.
@@ -59,9 +100,9 @@ private struct Requirement {
   var roles: ControllerRoles = []
   var version = ControllerConfiguration.version40
 
-  func isMet(by controller: borrowing Controller) -> Bool {
-    (anyFeature.isEmpty || !anyFeature.isDisjoint(with: controller.features))
-      && roles.isSubset(of: controller.configuration.roles) && version <= controller.configuration.version
+  func isMet(features: HCI.LEFeatures, roles: ControllerRoles, version: UInt8) -> Bool {
+    (anyFeature.isEmpty || !anyFeature.isDisjoint(with: features)) && self.roles.isSubset(of: roles)
+      && self.version <= version
   }
 }
 

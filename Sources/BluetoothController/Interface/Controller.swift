@@ -4,6 +4,8 @@ import BluetoothWire
 /// A Bluetooth LE controller: the device side of HCI and a link layer over one radio · Vol 4, Part E; Vol 6, Part B.
 ///
 /// It is told what happens and when, says when it wants to be told the time, and holds what it has to say until it is taken.
+///
+/// What only reads is `mutating`, too: of a value that is being changed, the compiler copies all of it, 1.5 kB, for what is not.
 package struct Controller: ~Copyable {
   let configuration: ControllerConfiguration
   let pool: PacketPool
@@ -45,7 +47,7 @@ package struct Controller: ~Copyable {
     self.pool = pool
     self.random = random
     clock = SleepClock(drift: configuration.sleepClockDrift)
-    output = HostOutput(features: HCI.LEFeatures.claimed.intersection(configuration.features), pool: pool)
+    output = HostOutput(features: self.configuration.features, pool: pool)
     host = HostSettings(address: configuration.address)
   }
 
@@ -81,8 +83,6 @@ package struct Controller: ~Copyable {
   }
 
   /// When `timeReached` is to be called; nil: not before something else has happened.
-  ///
-  /// It changes nothing: `mutating` has it read the connections where they are instead of in copies.
   package var deadline: Instant? {
     mutating get {
       var result = min(timer ?? .distantFuture, connections.deadline, sets.deadline)
@@ -98,15 +98,15 @@ package struct Controller: ~Copyable {
 
   /// How many packets wait for the host. Data and reports of advertising are few, however long it takes nothing; what peers
   /// have a link tell of is not.
-  package var waitingPackets: Int { output.packets.count }
+  package var waitingPackets: Int { mutating get { output.packets.count } }
 
   /// How many of the host's ACL packets are not wholly acknowledged.
-  package var heldPackets: Int { connections.heldPackets }
+  package var heldPackets: Int { mutating get { connections.heldPackets } }
 
   /// What the radio is to do from now on; nil: go on.
   package mutating func takeRadioCommand() -> RadioCommand? { radioCommand.take() }
 
-  var hasRadioCommand: Bool { radioCommand != nil }
+  var hasRadioCommand: Bool { mutating get { radioCommand != nil } }
 
   /// Tells the radio what to do.
   mutating func order(_ command: RadioCommand) {

@@ -49,10 +49,11 @@ package struct ControllerConfiguration: Sendable {
     self.name = name
   }
 
-  /// The same, with what no radio can be taken to what is nearest.
+  /// The same, with what no radio can be taken to what is nearest, and without features that this link layer does not have.
   var possible: ControllerConfiguration {
     var result = self
     result.transmitPower = AdvertisingProperties.possiblePower(transmitPower)
+    result.features.formIntersection(.claimed)
     return result
   }
 

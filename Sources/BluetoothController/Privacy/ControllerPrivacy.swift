@@ -62,7 +62,7 @@ extension Controller {
   }
 
   /// What directed advertising to `target` is to the scanner; nil stands for undirected advertising.
-  func judge(_ target: DeviceAddress?) -> Scanner.Target {
+  mutating func judge(_ target: DeviceAddress?) -> Scanner.Target {
     guard let scanner else { return .foreign }
     if let target, resolvingList.isOwn(target) { return .acceptable }
     return scanner.judge(target)

@@ -40,7 +40,7 @@ extension Controller {
 
   /// Whether something is going that who is who matters to.
   private var isUsingAddresses: Bool {
-    sets.isAdvertising || scanner != nil || initiator != nil || syncs.request != nil
+    mutating get { sets.isAdvertising || scanner != nil || initiator != nil || syncs.request != nil }
   }
 
   /// Nobody may change the list while something resolves with it.

@@ -78,7 +78,7 @@ struct AnchorPlacement {
 extension Controller {
   /// The anchor points of a connection whose transmit window begins at `earliest` at the earliest: of a new one as central, or
   /// of the one with the index `own`, which gets new ones.
-  func placeAnchors(
+  mutating func placeAnchors(
     interval: UInt16, earliest: Instant, except own: Int? = nil
   ) -> (windowOffset: UInt16, delay: TimeSpan) {
     var grid: Instant?

@@ -39,7 +39,7 @@ extension Controller {
     return reserve > .zero && isListeningWanted(at: next - reserve) ? min(limit, next - reserve) : limit
   }
 
-  private func listeningHolder(at now: Instant) -> (claim: RadioClaim, end: Instant)? {
+  private mutating func listeningHolder(at now: Instant) -> (claim: RadioClaim, end: Instant)? {
     if case .listening = radioUse { listening.holder(at: now) } else { nil }
   }
 
@@ -52,7 +52,7 @@ extension Controller {
   }
 
   /// Whether what nobody could plan, because it answers a packet that was just heard, may have the radio for `length`.
-  func mayAnswer(for length: TimeSpan, losses: Int, at now: Instant) -> Bool {
+  mutating func mayAnswer(for length: TimeSpan, losses: Int, at now: Instant) -> Bool {
     agenda.admits(
       RadioClaim(
         purpose: .listening, start: now, latestStart: now, shortest: length, longest: length, losses: losses))

@@ -50,7 +50,7 @@ extension Controller {
       requestEnd: end, delay: delay)
   }
 
-  func connectRequest(_ exchange: ConnectExchange) -> RadioCommand {
+  mutating func connectRequest(_ exchange: ConnectExchange) -> RadioCommand {
     let pdu = LL.AdvertisingPDU.connectInd(
       initiator: exchange.own, advertiser: exchange.peer, data: exchange.data,
       // ChSel is reserved in AUX_CONNECT_REQ, whose connections all use algorithm #2.

@@ -18,7 +18,7 @@ extension Controller {
   }
 
   /// Whether a window is open then.
-  func isListeningWanted(at time: Instant) -> Bool { listeningPlan.isOpen(at: time) }
+  mutating func isListeningWanted(at time: Instant) -> Bool { listeningPlan.isOpen(at: time) }
 
   mutating func listen(on channel: RadioChannel, phy: PHY, until: Instant) {
     order(

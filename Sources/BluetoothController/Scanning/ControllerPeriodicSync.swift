@@ -9,7 +9,7 @@ extension Controller {
   // MARK: Beginning
 
   /// Whether a train is looked for that this event may lead to. It is while the host scans for extended advertising only.
-  func wantsSync(_ event: ExtendedEvent) -> Bool {
+  mutating func wantsSync(_ event: ExtendedEvent) -> Bool {
     guard event.mode == .nonConnectable, scanner?.isExtended == true, scanner?.isScanning(event.primaryPHY) == true
     else { return false }
     guard let peer = event.advertiser.map({ resolvingList.identify($0) }) else {
@@ -36,7 +36,7 @@ extension Controller {
   }
 
   /// The schedule of a train whose event begins at `windowStart` or up to a unit of the offset later.
-  func syncSchedule(
+  mutating func syncSchedule(
     _ info: LL.SyncInfo, windowStart: Instant, peerAccuracy: Int64, knownAt: Instant
   ) -> EventSchedule {
     EventSchedule(

@@ -27,13 +27,13 @@ extension Controller {
 
   /// Where the packet is that `pointer` announces, in a packet that began at `start` and has ended by now; nil: there is none
   /// that this device could hear.
-  func window(_ pointer: LL.AuxiliaryPointer, from start: Instant, at now: Instant) -> AuxiliaryWindow? {
+  mutating func window(_ pointer: LL.AuxiliaryPointer, from start: Instant, at now: Instant) -> AuxiliaryWindow? {
     guard features.phys.contains(HCI.PHYs(pointer.phy)) else { return nil }
     return AuxiliaryWindow(pointer, from: start, clock: clock, accuracy: clockAccuracy, at: now)
   }
 
   /// Whether anything may come of the event, as far as ADV_EXT_IND tells.
-  private func isOfInterest(_ event: ExtendedEvent) -> Bool {
+  private mutating func isOfInterest(_ event: ExtendedEvent) -> Bool {
     if initiator?.wants(event, acceptList: host.acceptList, resolvingList: resolvingList) == true { return true }
     if wantsSync(event) { return true }
     guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
@@ -44,7 +44,7 @@ extension Controller {
     return scannerAccepts(event.advertiser) && (!scanner.isDuplicate(key(of: event)) || asksForResponse(event))
   }
 
-  private func asksForResponse(_ event: ExtendedEvent) -> Bool {
+  private mutating func asksForResponse(_ event: ExtendedEvent) -> Bool {
     guard event.mode == .scannable, let scanner else { return false }
     return scanner.isActive(on: event.primaryPHY) && !scanner.isDuplicate(responseKey(of: event))
   }
@@ -136,7 +136,7 @@ extension Controller {
     }
   }
 
-  private func answerReception(in window: AuxiliaryWindow, at now: Instant) -> RadioCommand {
+  private mutating func answerReception(in window: AuxiliaryWindow, at now: Instant) -> RadioCommand {
     .receive(
       on: window.channel, phy: window.phy, accessAddress: LL.advertisingAccessAddress,
       crcInit: LL.advertisingCRCInit, until: RadioTiming.answerTimeout(after: now))

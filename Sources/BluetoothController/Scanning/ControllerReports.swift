@@ -14,10 +14,10 @@ extension Controller {
   /// Address_Type of an anonymous advertiser.
   private static let anonymous = HCI.PeerAddress(type: 0xFF, value: 0)
 
-  var hasRoomForReports: Bool { output.packets.count < Self.waitingPackets }
+  var hasRoomForReports: Bool { mutating get { output.packets.count < Self.waitingPackets } }
 
   /// Whether the scanner's filter policy lets the advertiser through; nil: it is anonymous.
-  func scannerAccepts(_ advertiser: DeviceAddress?) -> Bool {
+  mutating func scannerAccepts(_ advertiser: DeviceAddress?) -> Bool {
     guard let scanner else { return false }
     guard let advertiser else { return !scanner.usesAcceptList || host.acceptList.hasAnonymous }
     let peer = resolvingList.identify(advertiser)
@@ -66,7 +66,7 @@ extension Controller {
     }
   }
 
-  private func directAddress(_ target: DeviceAddress?, _ judgement: Scanner.Target) -> HCI.PeerAddress {
+  private mutating func directAddress(_ target: DeviceAddress?, _ judgement: Scanner.Target) -> HCI.PeerAddress {
     guard let target else { return Self.nobody }
     if judgement == .unresolved { return HCI.PeerAddress(type: Self.unresolvedType, value: target.value) }
     if let own = scanner?.own, target != own, resolvingList.isOwn(target) { return HCI.PeerAddress(identity: own) }
@@ -76,7 +76,7 @@ extension Controller {
   // MARK: Extended advertising
 
   /// Whether the scanner wants to report what comes of this event.
-  func scannerWants(_ event: ExtendedEvent) -> Bool {
+  mutating func scannerWants(_ event: ExtendedEvent) -> Bool {
     guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
       judge(event.target) != .foreign
     else { return false }
@@ -84,12 +84,12 @@ extension Controller {
   }
 
   /// What a report of the event is known by: whoever changes private addresses stays who it is.
-  func key(of event: ExtendedEvent) -> DuplicateFilter.Key {
+  mutating func key(of event: ExtendedEvent) -> DuplicateFilter.Key {
     event.key(event.advertiser.map { resolvingList.identify($0).identity }, isScanResponse: event.isScanResponse)
   }
 
   /// The same for the answer to AUX_SCAN_REQ.
-  func responseKey(of event: ExtendedEvent) -> DuplicateFilter.Key {
+  mutating func responseKey(of event: ExtendedEvent) -> DuplicateFilter.Key {
     event.key(event.advertiser.map { resolvingList.identify($0).identity }, isScanResponse: true)
   }
 

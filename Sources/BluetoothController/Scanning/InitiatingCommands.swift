@@ -3,7 +3,7 @@ import BluetoothWire
 /// Commands for initiating · Vol 4, Part E, 7.8.12, 7.8.13, 7.8.66.
 extension Controller {
   /// The status of a command that begins a connection; nil: it is not one of those.
-  func statusOfInitiating(_ command: HCI.Command) -> HCI.ErrorCode? {
+  mutating func statusOfInitiating(_ command: HCI.Command) -> HCI.ErrorCode? {
     switch command {
     case .leCreateConnection(let request):
       guard request.scanInterval <= 0x4000 else { return .invalidHCICommandParameters }
@@ -13,7 +13,7 @@ extension Controller {
     }
   }
 
-  private func check(_ request: HCI.ExtendedCreateConnection) -> HCI.ErrorCode {
+  private mutating func check(_ request: HCI.ExtendedCreateConnection) -> HCI.ErrorCode {
     guard initiator == nil else { return .commandDisallowed }
     // What is never scanned alone can't be connected to.
     guard request.le1M != nil || request.leCoded != nil, request.le1M?.isValid ?? true,
@@ -29,7 +29,7 @@ extension Controller {
   }
 
   /// Whether this device has the PHYs of the request.
-  private func isPossible(_ request: HCI.ExtendedCreateConnection) -> Bool {
+  private mutating func isPossible(_ request: HCI.ExtendedCreateConnection) -> Bool {
     (request.le2M == nil || features.contains(.le2MPHY)) && (request.leCoded == nil || features.contains(.leCodedPHY))
   }
 
@@ -69,7 +69,7 @@ extension Controller {
   }
 
   private var isConnecting: Bool {
-    if case .connecting = radioUse { true } else { false }
+    mutating get { if case .connecting = radioUse { true } else { false } }
   }
 }
 

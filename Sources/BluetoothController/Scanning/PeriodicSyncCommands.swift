@@ -3,7 +3,7 @@ import BluetoothWire
 /// Commands for receiving periodic advertising · Vol 4, Part E, 7.8.67 to 7.8.73, 7.8.88.
 extension Controller {
   /// The status of LE Periodic Advertising Create Sync; nil: it is another command.
-  func statusOfSynchronizing(_ command: HCI.Command) -> HCI.ErrorCode? {
+  mutating func statusOfSynchronizing(_ command: HCI.Command) -> HCI.ErrorCode? {
     guard case .lePeriodicAdvertisingCreateSync(let request) = command else { return nil }
     guard syncs.request == nil else { return .commandDisallowed }
     guard request.keeping.isValid,

@@ -20,7 +20,7 @@ extension Controller {
     }
   }
 
-  private func check(_ parameters: HCI.SyncTransferParameters) -> HCI.ErrorCode {
+  private mutating func check(_ parameters: HCI.SyncTransferParameters) -> HCI.ErrorCode {
     guard parameters.mode == .ignored || parameters.keeping.isValid else { return .invalidHCICommandParameters }
     return parameters.keeping.requiresCTE ? .unsupportedFeatureOrParameterValue : .success
   }

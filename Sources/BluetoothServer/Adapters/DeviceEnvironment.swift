@@ -3,10 +3,11 @@ import BluetoothHost
 import BluetoothRadio
 import BluetoothWire
 
-/// What all devices of one world have in common. Confined to the world.
+/// What all devices of one world have in common. Confined to the world, where nobody is called while something of it is
+/// accessed.
 package final class DeviceEnvironment: @unchecked Sendable {
   /// Who has packets between hosts and controllers go astray; nil: nobody.
-  package var faults: (any HCIFaults)?
+  @exclusivity(unchecked) package var faults: (any HCIFaults)?
   /// Where packets between hosts and controllers are written to; nil: nowhere.
   package private(set) var capture: WorldCapture?
 

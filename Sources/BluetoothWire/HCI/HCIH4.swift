@@ -13,43 +13,50 @@ extension HCI.ACLData {
 }
 
 extension HCI.Packet {
-  /// Octets of the indicator and of the header that belongs to it.
-  private static let aclHeader = 5
-
   /// How many octets `encode` writes.
   package var encodedCount: Int {
     switch self {
     case .command(_, let parameters): return 4 + parameters.count
-    case .acl(let data): return Self.aclHeader + data.payload.count
+    case .acl(let data): return 5 + data.payload.count
     case .event(_, let parameters): return 3 + parameters.count
     }
   }
 
-  /// Appends the packet as it is in captures and on serial transports: packet indicator first.
-  package func encode(into writer: inout ByteWriter) {
+  /// Writes the packet as it is in captures and on serial transports, packet indicator first, to the beginning of `room`,
+  /// which has `encodedCount` octets at least. Returns how many were written.
+  package func encode(into room: UnsafeMutableRawBufferPointer) -> Int {
+    precondition(room.count >= encodedCount, "\(encodedCount) octets in a room for \(room.count)")
     switch self {
     case .command(let opcode, let parameters):
-      writer.append(HCI.PacketIndicator.command.rawValue)
-      writer.append(opcode.rawValue)
-      writer.append(UInt8(truncatingIfNeeded: parameters.count))
-      writer.append(parameters)
+      room[0] = HCI.PacketIndicator.command.rawValue
+      room.storeBytes(of: opcode.rawValue.littleEndian, toByteOffset: 1, as: UInt16.self)
+      room[3] = UInt8(truncatingIfNeeded: parameters.count)
+      return Self.copy(parameters, to: room, at: 4)
     case .acl(let data):
-      writer.append(HCI.PacketIndicator.acl.rawValue)
-      writer.append(data.handleField)
-      writer.append(UInt16(truncatingIfNeeded: data.payload.count))
-      writer.append(data.payload)
+      room[0] = HCI.PacketIndicator.acl.rawValue
+      room.storeBytes(of: data.handleField.littleEndian, toByteOffset: 1, as: UInt16.self)
+      let count = UInt16(truncatingIfNeeded: data.payload.count)
+      room.storeBytes(of: count.littleEndian, toByteOffset: 3, as: UInt16.self)
+      return Self.copy(data.payload, to: room, at: 5)
     case .event(let code, let parameters):
-      writer.append(HCI.PacketIndicator.event.rawValue)
-      writer.append(code)
-      writer.append(UInt8(truncatingIfNeeded: parameters.count))
-      writer.append(parameters)
+      room[0] = HCI.PacketIndicator.event.rawValue
+      room[1] = code
+      room[2] = UInt8(truncatingIfNeeded: parameters.count)
+      return Self.copy(parameters, to: room, at: 3)
     }
+  }
+
+  /// Returns where the octets end.
+  private static func copy(_ octets: ByteSlice, to room: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+    octets.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: $0) }
+    return offset + octets.count
   }
 
   /// The octets of the packet, packet indicator first, in a storage of `pool`.
   package func h4(in pool: PacketPool) -> ByteSlice {
-    var writer = ByteWriter(pool, capacity: encodedCount, headroom: 0)
-    encode(into: &writer)
+    let count = encodedCount
+    var writer = ByteWriter(pool, capacity: count, headroom: 0)
+    _ = writer.append(count: count) { encode(into: $0) }
     return writer.finish()
   }
 
