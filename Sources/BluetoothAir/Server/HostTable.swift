@@ -38,7 +38,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   @exclusivity(unchecked) private var latestTraffic = Instant.zero
   /// After so long without a packet the next one may be late by so many nanoseconds of the wall clock. Many controllers that
   /// advertise to nobody would else wake the machine for each packet.
-  private static let (silence, lateness) = (TimeSpan.milliseconds(100), 2_000_000)
+  private static let (silence, lateness) = (TimeSpan.milliseconds(100), 5_000_000)
   /// Where time passes faster, that would be long for the radios.
   private var mayBeLate: Bool {
     switch options.speed {
