@@ -101,8 +101,9 @@ private struct Requirement {
   var version = ControllerConfiguration.version40
 
   func isMet(features: HCI.LEFeatures, roles: ControllerRoles, version: UInt8) -> Bool {
-    (anyFeature.isEmpty || !anyFeature.isDisjoint(with: features)) && self.roles.isSubset(of: roles)
-      && self.version <= version
+    // Asked for every command: of the sets' bits, as a set that another module has is compared through its protocol.
+    (anyFeature.rawValue == 0 || anyFeature.rawValue & features.rawValue != 0)
+      && self.roles.rawValue & ~roles.rawValue == 0 && self.version <= version
   }
 }
 
