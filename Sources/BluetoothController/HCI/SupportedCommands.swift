@@ -78,17 +78,18 @@ private struct ServedCommands {
   private init(_ opcodes: [HCI.Opcode]) {
     for opcode in opcodes {
       commands.append(ServedCommand(requirement: opcode.requirement, generation: CommandGeneration(opcode)))
-      // Both stop the program here if a command is added that does not fit.
-      places[Self.place(of: opcode)] = UInt8(commands.count)
+      guard let place = Self.place(of: opcode) else { preconditionFailure("no place for command \(opcode)") }
+      places[place] = UInt8(commands.count)
     }
   }
 
-  private static func place(of opcode: HCI.Opcode) -> Int { Int(opcode.group) << 8 + Int(opcode.command) }
+  private static func place(of opcode: HCI.Opcode) -> Int? {
+    opcode.command < 256 && opcode.group < 16 ? Int(opcode.group) << 8 + Int(opcode.command) : nil
+  }
 
   subscript(opcode: HCI.Opcode) -> ServedCommand? {
-    guard opcode.command < 256, opcode.group < 16 else { return nil }
-    let place = places[Self.place(of: opcode)]
-    return place == 0 ? nil : commands[Int(place) - 1]
+    guard let place = Self.place(of: opcode), places[place] > 0 else { return nil }
+    return commands[Int(places[place]) - 1]
   }
 }
 
