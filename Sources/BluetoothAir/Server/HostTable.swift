@@ -25,6 +25,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   @exclusivity(unchecked) private var seats: [Seat] = []
   /// Links with packets that are to be written.
   @exclusivity(unchecked) private var pending: Deque<H4Handler> = []
+  @exclusivity(unchecked) private var isFlushing = false
   /// Links whose hosts take nothing: they end when the world pauses.
   @exclusivity(unchecked) private var deaf: [H4Handler] = []
   /// How many packets controllers hold for their hosts, all in all.
@@ -210,7 +211,12 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   }
 
   private func flush() {
-    // One write for all packets that are ready. Writing may call back, and then there is more.
+    // Writing may call back, also to say that a link is gone: what it brings is for the loop that goes on already, so that
+    // many lost links don't end inside of each other.
+    guard !isFlushing else { return }
+    isFlushing = true
+    defer { isFlushing = false }
+    // One write for all packets that are ready.
     while let link = pending.popFirst() { link.flush() }
   }
 }
