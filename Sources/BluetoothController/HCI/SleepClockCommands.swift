@@ -11,7 +11,7 @@ extension Controller {
   }
 
   private var ownSleepClock: LL.SleepClockAccuracy {
-    LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy)
+    mutating get { LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy) }
   }
 
   /// Takes the next less accurate clock, or goes back: the device has one of each accuracy that is less than its own. What

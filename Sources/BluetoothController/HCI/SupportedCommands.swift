@@ -79,6 +79,7 @@ private struct ServedCommands {
     for opcode in opcodes {
       commands.append(ServedCommand(requirement: opcode.requirement, generation: CommandGeneration(opcode)))
       guard let place = Self.place(of: opcode) else { preconditionFailure("no place for command \(opcode)") }
+      precondition(places[place] == 0, "command \(opcode) is served twice")
       places[place] = UInt8(commands.count)
     }
   }
@@ -102,7 +103,7 @@ private struct Requirement {
   var version = ControllerConfiguration.version40
 
   func isMet(features: HCI.LEFeatures, roles: ControllerRoles, version: UInt8) -> Bool {
-    // Asked for every command: of the sets' bits, as a set that another module has is compared through its protocol.
+    // By their bits, as this is asked for every command: the operators of sets from another module are not inlined.
     (anyFeature.rawValue == 0 || anyFeature.rawValue & features.rawValue != 0)
       && self.roles.rawValue & ~roles.rawValue == 0 && self.version <= version
   }
