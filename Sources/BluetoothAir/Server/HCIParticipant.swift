@@ -72,11 +72,17 @@ final class HCIParticipant: WorldDevice {
     deadline = nil
   }
 
-  /// A packet of the host's.
-  func receive(_ packet: HCI.Packet, at now: Instant) {
-    guard let tenant else { return }
-    wire.carry(packet, isFromHost: true, at: now) { tenant.controller.receive($0, at: now) }
-    exchange(tenant, at: now)
+  /// A packet of the host's; false: its controller was only asked something, so that nothing else has changed.
+  func receive(_ packet: HCI.Packet, at now: Instant) -> Bool {
+    guard let tenant else { return false }
+    // What is delayed on its way changes the deadline.
+    var hasChanged = wire.isDisturbed
+    wire.carry(packet, isFromHost: true, at: now) {
+      if tenant.controller.receive($0, at: now) { hasChanged = true }
+    }
+    handOver(tenant, at: now)
+    if hasChanged { noteDeadline(tenant) }
+    return hasChanged
   }
 
   /// The host's octets have lost their order · Vol 4, Part A, 4.
@@ -91,15 +97,21 @@ final class HCIParticipant: WorldDevice {
     if let tenant { exchange(tenant, at: now) }
   }
 
+  /// After something has happened to the controller.
   private func exchange(_ tenant: Tenant, at now: Instant) {
+    handOver(tenant, at: now)
+    noteDeadline(tenant)
+  }
+
+  /// Gives the host what there is for it.
+  private func handOver(_ tenant: Tenant, at now: Instant) {
     latest = now
     // What a host does not take stays with its controller, which then takes no more of its peers' data.
     while tenant.link.isWritable, let packet = tenant.controller.takePacket() {
       wire.carry(packet, isFromHost: false, at: now) { send($0, to: tenant.link) }
     }
-    if tenant.controller.waitingPackets > outlet.waitingLimit, !tenant.link.isWritable { outlet.isDeaf(tenant.link) }
+    if !tenant.link.isWritable, tenant.controller.waitingPackets > outlet.waitingLimit { outlet.isDeaf(tenant.link) }
     noteHeld(tenant.controller.heldPackets, at: now)
-    noteDeadline(tenant)
   }
 
   private func send(_ packet: HCI.Packet, to link: H4Handler) {

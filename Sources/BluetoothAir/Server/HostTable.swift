@@ -89,7 +89,10 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
       return nil
     }
     seats[index].client = client
-    with(index) { device, _ in device.join(link) }
+    with(index) { device, _ in
+      device.join(link)
+      return true
+    }
     logger.debug("a host has come", metadata: ["device": "\(seats[index].device.name)"])
     return index
   }
@@ -117,7 +120,10 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   /// The host of this seat has gone.
   func leave(_ seat: Int, _ ending: H4Ending) {
-    with(seat) { device, _ in device.leave() }
+    with(seat) { device, _ in
+      device.leave()
+      return true
+    }
     seats[seat].client = nil
     runner.pump(runsAhead: false)
     if ending.reason != nil || ending.cut > 0 {
@@ -127,15 +133,12 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     }
   }
 
-  /// Has something done to the device of a seat; what follows from it comes with the next pause.
-  func with(_ seat: Int, _ body: (HCIParticipant, Instant) -> Void) {
+  /// Has something done to the device of a seat; what follows from it, if `body` returns true, comes with the next pause.
+  func with(_ seat: Int, _ body: (HCIParticipant, Instant) -> Bool) {
     hasTraffic = true
-    let radio = seats[seat].device.radio
-    runner.enter { engine in
-      let now = engine.now
-      engine.with(radio) { participant in
-        if let device = participant as? HCIParticipant { body(device, now) }
-      }
+    runner.with(seats[seat].device.radio) { participant, now in
+      guard let device = participant as? HCIParticipant else { return false }
+      return body(device, now)
     }
   }
 
@@ -196,8 +199,11 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   /// Everything that had arrived from a host has been taken in.
   func receivedAll() {
+    let outlook = runner.outlook
     // Unless there is more to come at once: the sooner a host has its answer, the sooner it goes on.
-    if !runner.isDue { flush() }
+    if outlook != .due { flush() }
+    // Mostly a host has only asked its controller something.
+    if outlook == .awaited, deaf.isEmpty, held == 0 { return }
     // Other sockets may have something, too: before it is taken in the air does not run ahead.
     runner.pump(runsAhead: false)
   }
@@ -242,7 +248,12 @@ final class HCIClient: H4Receiver {
   }
 
   func synchronizationLost(on link: H4Handler) {
-    if let seat { table.with(seat) { device, now in device.loseSynchronization(at: now) } }
+    if let seat { 
+      table.with(seat) { device, now in
+        device.loseSynchronization(at: now)
+        return true
+      }
+    }
   }
 
   func receivedAll(on link: H4Handler) { table.receivedAll() }
@@ -251,7 +262,10 @@ final class HCIClient: H4Receiver {
     // Who does not take the answers is not asked for more commands.
     link.setReading(link.isWritable)
     guard link.isWritable, let seat else { return }
-    table.with(seat) { device, now in device.resume(at: now) }
+    table.with(seat) { device, now in
+      device.resume(at: now)
+      return true
+    }
     table.receivedAll()
   }
 

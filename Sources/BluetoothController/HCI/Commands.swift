@@ -2,21 +2,33 @@ import BluetoothWire
 
 /// What the host commands · Vol 4, Part E, 7.
 extension Controller {
-  mutating func command(_ opcode: HCI.Opcode, _ parameters: ByteSlice, at now: Instant) {
+  /// Does what the host commands, and answers. The result says whether it may have changed anything: false where it was refused
+  /// before it was understood, or only asks something.
+  mutating func command(_ opcode: HCI.Opcode, _ parameters: ByteSlice, at now: Instant) -> Bool {
     guard let served = supported(opcode) else {
       output.send(.commandStatus(.unknownHCICommand, credits: 1, opcode))
-      return
+      return false
     }
     guard admits(served) else {
       refuse(opcode, parameters, .commandDisallowed)
-      return
+      return false
     }
     let command: HCI.Command
     do throws(DecodingError) {
       command = try HCI.Command(opcode: opcode, parameters: parameters)
     } catch {
-      return refuse(opcode, parameters, HCI.ErrorCode(error))
+      refuse(opcode, parameters, HCI.ErrorCode(error))
+      return false
     }
+    if let answer = answer(to: command) {
+      output.send(.commandComplete(credits: 1, opcode, answer))
+      return false
+    }
+    perform(command, opcode, parameters, at: now)
+    return true
+  }
+
+  private mutating func perform(_ command: HCI.Command, _ opcode: HCI.Opcode, _ parameters: ByteSlice, at now: Instant) {
     if case .hostNumberOfCompletedPackets(let packets) = command {
       // It is not answered unless it is wrong · 7.3.40.
       if !output.hostCompleted(packets) { refuse(opcode, parameters, .invalidHCICommandParameters) }
@@ -63,21 +75,9 @@ extension Controller {
     }
   }
 
-  /// Commands that say something of the controller or set something for all of it.
-  private mutating func general(_ command: HCI.Command) -> HCI.ReturnParameters? {
+  /// What is known of the controller, and nothing changes by saying it; nil: the command asks for something else.
+  private mutating func answer(to command: HCI.Command) -> HCI.ReturnParameters? {
     switch command {
-    case .reset:
-      reset()
-      return .status(.success)
-    case .setEventMask(let mask):
-      output.eventMask = mask
-      return .status(.success)
-    case .setEventMaskPage2(let mask):
-      output.eventMaskPage2 = mask
-      return .status(.success)
-    case .leSetEventMask(let mask):
-      output.leEventMask = mask
-      return .status(.success)
     case .readLocalVersionInformation:
       return .localVersionInformation(
         HCI.VersionInformation(
@@ -104,19 +104,38 @@ extension Controller {
       // A controller without public address says so with zeros · 7.4.6.
       return .bdADDR(configuration.address.kind == .public ? configuration.address.value : 0)
     case .leReadLocalSupportedFeatures: return .leLocalSupportedFeatures(features)
-    case .leSetHostFeature(let bit, let value): return .status(setHostFeature(bit, value))
     case .leReadSupportedStates: return .leSupportedStates(configuration.supportedStates)
     case .leReadTransmitPower:
       return .leTransmitPower(
         minimum: AdvertisingProperties.minimumPower.hciLevel, maximum: AdvertisingProperties.maximumPower.hciLevel)
     case .leReadSuggestedDefaultDataLength: return .leSuggestedDefaultDataLength(host.suggestedLength)
+    case .leReadMaximumDataLength:
+      let longest = DataLengthState.maximum(with: features)
+      return .leMaximumDataLength(transmit: longest, receive: longest)
+    default: return nil
+    }
+  }
+
+  /// Commands that set something for all of the controller.
+  private mutating func general(_ command: HCI.Command) -> HCI.ReturnParameters? {
+    switch command {
+    case .reset:
+      reset()
+      return .status(.success)
+    case .setEventMask(let mask):
+      output.eventMask = mask
+      return .status(.success)
+    case .setEventMaskPage2(let mask):
+      output.eventMaskPage2 = mask
+      return .status(.success)
+    case .leSetEventMask(let mask):
+      output.leEventMask = mask
+      return .status(.success)
+    case .leSetHostFeature(let bit, let value): return .status(setHostFeature(bit, value))
     case .leWriteSuggestedDefaultDataLength(let length):
       guard length.isValid else { return .status(.invalidHCICommandParameters) }
       host.suggestedLength = length.supported(by: features)
       return .status(.success)
-    case .leReadMaximumDataLength:
-      let longest = DataLengthState.maximum(with: features)
-      return .leMaximumDataLength(transmit: longest, receive: longest)
     default: return nil
     }
   }

@@ -51,15 +51,18 @@ package struct Controller: ~Copyable {
     host = HostSettings(address: configuration.address)
   }
 
-  /// Takes a packet from the host.
-  package mutating func receive(_ packet: HCI.Packet, at now: Instant) {
+  /// Takes a packet from the host. The result says whether it may have changed anything but what there is for the host: false
+  /// where it was only asked something.
+  @discardableResult
+  package mutating func receive(_ packet: HCI.Packet, at now: Instant) -> Bool {
     switch packet {
-    case .command(let opcode, let parameters): command(opcode, parameters, at: now)
+    case .command(let opcode, let parameters): if !command(opcode, parameters, at: now) { return false }
     case .acl(let data): sendData(data, at: now)
     // Only controllers send events.
-    case .event: break
+    case .event: return false
     }
     settle(at: now)
+    return true
   }
 
   /// Takes what the radio tells.

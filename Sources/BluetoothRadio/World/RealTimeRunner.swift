@@ -20,6 +20,8 @@ package final class RealTimeRunner: Sendable {
     @exclusivity(unchecked) private var beginning = Instant.zero
     /// Radio nanoseconds in a thousand of the wall clock's; 0: time stands still.
     @exclusivity(unchecked) private var speedPerMille: Int64
+    /// The event that the timer rings for, in time (nil: there is none); nil: not known.
+    @exclusivity(unchecked) private var awaited: Instant??
 
     init(engine: WorldEngine, executor: any WorldExecutor, speedPerMille: Int64) {
       self.engine = engine
@@ -31,7 +33,14 @@ package final class RealTimeRunner: Sendable {
     private static var clock: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     /// The radio time of the wall clock's now.
-    private var wallTime: Instant { time(at: Self.clock) }
+    private var wallTime: Instant { time(at: readClock()) }
+
+    private func readClock() -> UInt64 {
+      let clock = Self.clock
+      // Long before the products in `time(at:)` are too large.
+      if clock - origin > RealTimeRunner.longestCount { restart(at: time(at: clock), clock) }
+      return clock
+    }
 
     private func time(at clock: UInt64) -> Instant {
       let elapsed = Int64(clock - origin)
@@ -57,29 +66,45 @@ package final class RealTimeRunner: Sendable {
       if (engine.nextEvent ?? .distantFuture) > time { engine.passTime(to: time) }
     }
 
-    var isDue: Bool { engine.nextEvent.map { $0 <= engine.now } ?? false }
+    func with(_ radio: RadioID, _ body: (any Participant, Instant) -> Bool) {
+      passTime()
+      engine.with(radio, body)
+    }
+
+    var outlook: Outlook {
+      let next = engine.nextEvent
+      if let next, next <= engine.now { return .due }
+      return awaited == .some(next) && !engine.hasDeliveries ? .awaited : .changed
+    }
 
     /// Does what is due, then has the timer ring at the next event. A world that can't keep up with its speed gives the
     /// thread away again and again, so that whoever wants to look into it, or to slow it down, has his turn.
     func pump(runsAhead: Bool) {
-      let wait = advance(runsAhead: runsAhead)
+      let goesOn = advance(runsAhead: runsAhead)
       guest?.worldPaused()
+      awaited = nil
       // A world that is behind is not to wait.
-      executor.setTimer(wait.map { $0 > 0 ? max($0, guest?.patience(at: engine.now) ?? 0) : 0 })
+      if goesOn { return executor.setTimer(0) }
+      // Who was told of the pause may have brought about something new.
+      guard let wait = timeToWait else {
+        awaited = .some(engine.nextEvent)
+        return executor.setTimer(nil)
+      }
+      let patience = guest?.patience(at: engine.now) ?? 0
+      if patience == 0 { awaited = .some(engine.nextEvent) }
+      executor.setTimer(max(wait, patience))
     }
 
-    /// Does what is due; returns after how many nanoseconds to come back, or nil: not before something arrives.
-    private func advance(runsAhead: Bool) -> Int? {
-      var clock = Self.clock
-      // Long before the products in `time(at:)` are too large.
-      if clock - origin > RealTimeRunner.longestCount { restart(at: time(at: clock), clock) }
+    /// Does what is due; returns whether to come back at once.
+    private func advance(runsAhead: Bool) -> Bool {
+      var clock = readClock()
       let end = clock + RealTimeRunner.slice
       while true {
         let limit = time(at: clock)
         var steps = 0
         while engine.step(until: limit) {
           steps += 1
-          if steps.isMultiple(of: 64), Self.clock > end { return 0 }
+          if steps.isMultiple(of: 64), Self.clock > end { return true }
         }
         engine.passTime(to: limit)
         engine.settle()
@@ -87,20 +112,19 @@ package final class RealTimeRunner: Sendable {
         clock = Self.clock
         if next > time(at: clock) || clock > end { break }
       }
-      if isHurried { return runsAhead ? runAhead() : 0 }
-      return wait(at: clock)
+      return isHurried && (!runsAhead || runAhead())
     }
 
-    /// After how many nanoseconds the next event is due; nil: there is none.
-    private func wait(at clock: UInt64) -> Int? {
+    /// After how many nanoseconds of the wall clock the next event is due; nil: there is none, or it never is.
+    private var timeToWait: Int? {
       guard speedPerMille > 0, let next = engine.nextEvent else { return nil }
-      return RealTimeRunner.wallTime(for: next - time(at: clock), speedPerMille: speedPerMille)
+      return RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
     }
 
     private var isHurried: Bool { speedPerMille > 0 && guest?.isHurried(at: engine.now) ?? false }
 
-    /// Takes some events before their time. The clock goes on from there. Returns after how many nanoseconds to come back.
-    private func runAhead() -> Int? {
+    /// Takes some events before their time. The clock goes on from there. Returns whether there were any.
+    private func runAhead() -> Bool {
       let end = Self.clock + RealTimeRunner.sliceAhead
       var steps = 0
       while isHurried, engine.step(until: .distantFuture) {
@@ -109,7 +133,7 @@ package final class RealTimeRunner: Sendable {
       }
       let clock = Self.clock
       restart(at: max(engine.now, time(at: clock)), clock)
-      return steps > 0 ? 0 : wait(at: clock)
+      return steps > 0
     }
   }
 
@@ -188,8 +212,22 @@ package final class RealTimeRunner: Sendable {
     body(confined.engine)
   }
 
-  /// Whether something is due at the time that the latest `enter` has found. On the executor only.
-  package var isDue: Bool { confined.isDue }
+  /// Has something done to a device, as `enter` does; `body` is told the time, and returns whether the device's radio command,
+  /// deadline or callbacks may have changed.
+  package func with(_ radio: RadioID, _ body: (any Participant, Instant) -> Bool) { confined.with(radio, body) }
+
+  /// What there is for `pump` to do.
+  package enum Outlook: Sendable {
+    /// Something is due at the time that the latest `enter` has found.
+    case due
+    /// Nothing, unless something became due after that: the timer is set for what comes next.
+    case awaited
+    /// To set the timer.
+    case changed
+  }
+
+  /// What there is for `pump` to do. On the executor only.
+  package var outlook: Outlook { confined.outlook }
 
   /// Does what is due and sets the timer anew. On the executor only.
   ///

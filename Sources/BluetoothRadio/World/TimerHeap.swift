@@ -50,17 +50,16 @@ struct TimerHeap {
     }
   }
 
-  /// When `slot` is due; nil: not at all.
-  mutating func set(_ slot: Int, to instant: Instant?) {
+  /// The slot, which has an entry, is not due any more.
+  mutating func clear(_ slot: Int) {
+    closeGap()
+    gap = Int(positions[slot])
+    positions[slot] = -1
+  }
+
+  /// When `slot` is due.
+  mutating func set(_ slot: Int, to instant: Instant) {
     let position = Int(positions[slot])
-    guard let instant else {
-      if position >= 0 {
-        closeGap()
-        gap = Int(positions[slot])
-        positions[slot] = -1
-      }
-      return
-    }
     let entry = Entry(instant, rank: ranks[slot], slot: slot)
     if position >= 0 {
       guard heap[position].instant != instant else { return }

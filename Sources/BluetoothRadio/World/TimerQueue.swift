@@ -10,13 +10,20 @@ struct TimerQueue {
   /// What is due within this time of the latest event is due soon: the longest packet with the pause behind it.
   private static let reach = TimeSpan.milliseconds(3)
 
+  private enum Place: UInt8 {
+    case nowhere, soon, later
+  }
+
   private var soon = TimerHeap()
   private var later = TimerHeap()
+  /// Where each slot is: one heap need not be asked for what the other one has.
+  private var places: ContiguousArray<Place> = []
   private var horizon = Instant.zero + reach
 
   /// A new slot; slots of a lower `rank` come first at one instant.
   mutating func addSlot(rank: UInt8) -> Int {
     _ = soon.addSlot(rank: rank)
+    places.append(.nowhere)
     return later.addSlot(rank: rank)
   }
 
@@ -36,12 +43,21 @@ struct TimerQueue {
 
   /// When `slot` is due; nil: not at all.
   mutating func set(_ slot: Int, to instant: Instant?) {
-    if let instant, instant <= horizon {
-      later.set(slot, to: nil)
-      soon.set(slot, to: instant)
-    } else {
-      soon.set(slot, to: nil)
-      later.set(slot, to: instant)
+    let place = places[slot]
+    guard let instant else {
+      if place != .nowhere { clear(slot, in: place) }
+      return
     }
+    let newPlace = instant <= horizon ? Place.soon : .later
+    if place != newPlace {
+      if place != .nowhere { clear(slot, in: place) }
+      places[slot] = newPlace
+    }
+    if newPlace == .soon { soon.set(slot, to: instant) } else { later.set(slot, to: instant) }
+  }
+
+  private mutating func clear(_ slot: Int, in place: Place) {
+    if place == .soon { soon.clear(slot) } else { later.clear(slot) }
+    places[slot] = .nowhere
   }
 }

@@ -29,11 +29,11 @@ package final class WorldEngine {
   }
   /// Whether the engine sends for devices that only send, and does not even that while nobody can notice. Nothing but the time
   /// that a run takes depends on it, and when `step` comes back.
-  package var actsForDevices = true {
+  @exclusivity(unchecked) package var actsForDevices = true {
     didSet { if !actsForDevices { runAll() } }
   }
   /// Somebody wants `step` to come back after each event of any device.
-  package var isWatched = false {
+  @exclusivity(unchecked) package var isWatched = false {
     didSet { if isWatched { runAll() } }
   }
 
@@ -108,6 +108,16 @@ package final class WorldEngine {
     body(participant)
     attend(to: radio.index, participant)
   }
+
+  /// Has something done to a device at the time of now; `body` returns whether something follows from it.
+  func with(_ radio: RadioID, _ body: (any Participant, Instant) -> Bool) {
+    run(radio.index)
+    let participant = members[radio.index]
+    if body(participant, now) { attend(to: radio.index, participant) }
+  }
+
+  /// Whether callbacks are to be made with the next `settle`.
+  var hasDeliveries: Bool { !delivering.isEmpty }
 
   // MARK: Time
 
@@ -258,7 +268,8 @@ package final class WorldEngine {
   }
 
   private func burstEnds(_ number: UInt64) {
-    if !receptions.isEmpty { receptions.removeAll(keepingCapacity: true) }
+    // Mostly one: cheaper than to remove all.
+    while receptions.popLast() != nil {}
     guard
       let record = medium.burstEnds(number, at: now, isObserved: observer != nil, receptions: &receptions)
     else { return }

@@ -26,6 +26,9 @@ package struct HCIWire {
     capture = environment.capture?.device(named: name)
   }
 
+  /// Whether a packet may arrive changed, late or not at all.
+  package var isDisturbed: Bool { environment.faults != nil || delayed != nil }
+
   /// What was delayed never arrives.
   package mutating func reset() { delayed = nil }
 
@@ -39,7 +42,7 @@ package struct HCIWire {
   package mutating func carry(
     _ packet: HCI.Packet, isFromHost: Bool, at now: Instant, _ arrive: (HCI.Packet) -> Void
   ) {
-    guard environment.faults != nil || delayed != nil else {
+    guard isDisturbed else {
       capture?.packet(packet, isFromHost: isFromHost, at: now)
       arrive(packet)
       return

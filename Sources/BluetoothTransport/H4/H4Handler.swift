@@ -84,7 +84,9 @@ package final class H4Handler: ChannelInboundHandler {
   package var dropped: Int { decoder.dropped }
 
   /// Whether the other side takes in what it is sent; if not, more of it waits here. False when the link is gone.
-  @exclusivity(unchecked) package private(set) var isWritable = false
+  package var isWritable: Bool { takesMore }
+  // Other modules, which don't know that it needs no check, ask for the one above.
+  @exclusivity(unchecked) private var takesMore = false
 
   /// Whether the link is there.
   package var isOpen: Bool { context != nil }
@@ -115,11 +117,13 @@ package final class H4Handler: ChannelInboundHandler {
     // Writing may call back, and whoever is called may send and flush more.
     var octets = ByteBuffer()
     swap(&octets, &pending)
+    // A buffer that was never filled further has no more room than that.
+    let isKept = octets.readableBytes <= Self.keptCapacity
     switch writing {
     case .stream: context.writeAndFlush(wrapOutboundOut(octets), promise: nil)
     case .packets: write(octets, context)
     }
-    guard octets.capacity <= Self.keptCapacity, pending.readableBytes == 0, self.context != nil else { return }
+    guard isKept, pending.readableBytes == 0, self.context != nil else { return }
     octets.clear()
     pending = octets
   }
@@ -158,7 +162,7 @@ package final class H4Handler: ChannelInboundHandler {
   private func open(_ context: ChannelHandlerContext) {
     guard self.context == nil else { return }
     self.context = context
-    isWritable = context.channel.isWritable
+    takesMore = context.channel.isWritable
     receiver.opened(self)
   }
 
@@ -182,7 +186,7 @@ package final class H4Handler: ChannelInboundHandler {
 
   package func channelWritabilityChanged(context: ChannelHandlerContext) {
     guard self.context != nil else { return }
-    isWritable = context.channel.isWritable
+    takesMore = context.channel.isWritable
     receiver.writabilityChanged(on: self)
   }
 
@@ -196,7 +200,7 @@ package final class H4Handler: ChannelInboundHandler {
   private func end() {
     guard context != nil else { return }
     context = nil
-    isWritable = false
+    takesMore = false
     pending = ByteBuffer()
     waiting = []
     receiver.closed(H4Ending(reason: failure, cut: decoder.keptCount), on: self)
