@@ -35,7 +35,7 @@ final class HCIParticipant: WorldDevice {
   @exclusivity(unchecked) private var latest = Instant.zero
 
   init(
-    _ configuration: ControllerConfiguration, wire: HCIWire, generator: SplitGenerator, pool: PacketPool,
+    _ configuration: ControllerConfiguration, wire: consuming HCIWire, generator: SplitGenerator, pool: PacketPool,
     outlet: any HCIOutlet
   ) {
     self.configuration = configuration
@@ -98,19 +98,22 @@ final class HCIParticipant: WorldDevice {
   }
 
   /// After something has happened to the controller.
-  private func exchange(_ tenant: Tenant, at now: Instant) {
+  private func exchange(_ tenant: borrowing Tenant, at now: Instant) {
     handOver(tenant, at: now)
     noteDeadline(tenant)
   }
 
   /// Gives the host what there is for it.
-  private func handOver(_ tenant: Tenant, at now: Instant) {
+  private func handOver(_ tenant: borrowing Tenant, at now: Instant) {
     latest = now
     // What a host does not take stays with its controller, which then takes no more of its peers' data.
-    while tenant.link.isWritable, let packet = tenant.controller.takePacket() {
-      wire.carry(packet, isFromHost: false, at: now) { send($0, to: tenant.link) }
+    if tenant.controller.waitingPackets > 0 {
+      let link = tenant.link
+      while link.isWritable, let packet = tenant.controller.takePacket() {
+        wire.carry(packet, isFromHost: false, at: now) { send($0, to: link) }
+      }
+      if tenant.controller.waitingPackets > outlet.waitingLimit, !link.isWritable { outlet.isDeaf(link) }
     }
-    if !tenant.link.isWritable, tenant.controller.waitingPackets > outlet.waitingLimit { outlet.isDeaf(tenant.link) }
     noteHeld(tenant.controller.heldPackets, at: now)
   }
 
@@ -130,16 +133,18 @@ final class HCIParticipant: WorldDevice {
 
   @exclusivity(unchecked) private(set) var deadline: Instant?
 
-  private func noteDeadline(_ tenant: Tenant) { deadline = earliest(wire.deadline, tenant.controller.deadline) }
+  private func noteDeadline(_ tenant: borrowing Tenant) { deadline = earliest(wire.deadline, tenant.controller.deadline) }
 
   func timeReached(_ now: Instant) {
     guard let tenant else { return }
+    let isWireTime = wire.deadline.map { $0 <= now } ?? false
     wire.timeReached(now) {
       tenant.controller.receive($0, at: now)
     } atHost: {
       send($0, to: tenant.link)
     }
-    if let deadline = tenant.controller.deadline, deadline <= now { tenant.controller.timeReached(now) }
+    // What else could it be the time of?
+    if !isWireTime || (tenant.controller.deadline ?? .distantFuture) <= now { tenant.controller.timeReached(now) }
     exchange(tenant, at: now)
   }
 

@@ -96,10 +96,13 @@ struct ConnectionTable {
   /// Takes in what a connection wants; false: it has ended.
   mutating func refresh(_ index: Int, isRunning: Bool, agenda: inout RadioAgenda) -> Bool {
     guard let wishes = connections[index].wishes(withClaim: !isRunning) else { return false }
-    entries[index].deadline = wishes.deadline
-    heldPackets += wishes.heldPackets - entries[index].heldPackets
-    entries[index].heldPackets = wishes.heldPackets
-    if let claim = wishes.claim { agenda[entries[index].place] = claim }
+    // Read and written once.
+    var entry = entries[index]
+    entry.deadline = wishes.deadline
+    heldPackets += wishes.heldPackets - entry.heldPackets
+    entry.heldPackets = wishes.heldPackets
+    entries[index] = entry
+    if let claim = wishes.claim { agenda[entry.place] = claim }
     return true
   }
 }

@@ -20,6 +20,9 @@ struct Medium {
   /// Who listens on each channel.
   var ears: [[Ear]] = Array(repeating: [], count: 40)
   private var injected: [UInt64: AirPacket] = [:]
+  /// Receivers whose listening time would end while the access address of a packet arrives: it is known when that has ended
+  /// whether it is over.
+  private var undecided: [(radio: Int32, until: Instant)] = []
   var paths: [Int: MovementPath] = [:]
 
   init(generator: SplitGenerator) {
@@ -62,7 +65,7 @@ struct Medium {
 
   /// The radio begins to send; says when it ends.
   mutating func transmit(
-    _ packet: AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
+    _ packet: consuming AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
     power: Decibel, at now: Instant
   ) -> Instant {
     stop(radio, at: now)
@@ -77,8 +80,9 @@ struct Medium {
     radios[index].activity = .transmitting(number)
     let origin = Origin(radio: radio, position: position(of: index, at: now), place: radios[index].place)
     guard let faults else {
+      let end = begin(packet, number, on: channel, modulation, power, from: origin, at: now)
       radios[index].packet = packet
-      return begin(packet, number, on: channel, modulation, power, from: origin, at: now)
+      return end
     }
     var record = TransmissionRecord(
       number: number, radio: radio, packet: packet, channel: channel, modulation: modulation, power: power,
@@ -252,8 +256,18 @@ struct Medium {
       let level = levelAbove(everythingElseAt: receiver, of: burst, at: now)
     else { return }
     bursts.all[burst].locks += 1
-    ears[list][place].lock = Ear.Lock(
-      burst: bursts.all[burst].number, level: level, foundAt: now + bursts.all[burst].modulation.foundAfter)
+    let foundAt = now + bursts.all[burst].modulation.foundAfter
+    ears[list][place].lock = Ear.Lock(burst: bursts.all[burst].number, level: level, foundAt: foundAt)
+    if let until = ears[list][place].until, until < foundAt {
+      undecided.append((Int32(truncatingIfNeeded: receiver), foundAt))
+    }
+  }
+
+  /// A receiver whose listening time ends when something else is known, and when that is; nil: there is none besides those
+  /// that were taken.
+  mutating func takeUndecided() -> (radio: RadioID, until: Instant)? {
+    guard let (radio, until) = undecided.popLast() else { return nil }
+    return (RadioID(index: Int(radio)), until)
   }
 
   /// Whether the ear has found the packet that it has locked onto, whose access address has ended. If not, it has not
@@ -281,18 +295,24 @@ struct Medium {
   ) -> TransmissionRecord? {
     guard let burst = bursts.index(of: number) else { return nil }
     let isHeard = bursts.all[burst].locks > 0
-    let record = isHeard || isObserved || faults != nil ? record(of: burst) : nil
+    guard isHeard || isObserved || faults != nil, let record = record(of: burst) else {
+      senderIsDone(burst, at: now)
+      bursts.isOver(burst)
+      return nil
+    }
+    senderIsDone(burst, at: now)
+    if isHeard { finishReceptions(of: burst, record, at: now, into: &receptions) }
+    faults?.transmissionEnded(record)
+    bursts.isOver(burst)
+    return record
+  }
+
+  private mutating func senderIsDone(_ burst: Int, at now: Instant) {
     if bursts.all[burst].radio >= 0 {
       becomeIdle(Int(bursts.all[burst].radio), at: now)
     } else {
-      injected[number] = nil
+      injected[bursts.all[burst].number] = nil
     }
-    if let record {
-      if isHeard { finishReceptions(of: burst, record, at: now, into: &receptions) }
-      faults?.transmissionEnded(record)
-    }
-    bursts.isOver(burst)
-    return record
   }
 
   private mutating func finishReceptions(

@@ -15,6 +15,7 @@ extension Medium {
     let receiver = self.receiver(radio, on: bursts.all[burst].channel, modulation, at: now)
     let level = bursts.level(of: burst, at: receiver, &propagation)
     guard level > noise else { return nil }
+    if bursts.onAir.count == 1 && sources.isEmpty { return level }
     // What is on the same channel most often drowns it, and so saves looking at all else.
     guard
       var others = bursts.others(than: burst, sharingChannel: true, level, at: receiver, now, &propagation),
@@ -69,6 +70,7 @@ extension Medium {
     let until = from + part.bitTime * part.bits
     let noise = radios[receiver].properties.noise(part.modulation)
     let quiet = unavoidable(part.modulation, level: level, at: receiver)
+    if bursts.indices.count == 1 && sources.isEmpty { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
     if !disturbers.isEmpty { disturbers.removeAll(keepingCapacity: true) }
     let receiver = self.receiver(receiver, on: bursts.all[burst].channel, part.modulation, at: from)
     let floor = max(noise, level - Self.harmless) - Self.negligible

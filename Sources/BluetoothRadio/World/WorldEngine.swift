@@ -219,22 +219,38 @@ package final class WorldEngine {
     }
   }
 
-  private func obey(_ command: RadioCommand, _ radio: RadioID) {
+  private func obey(_ command: consuming RadioCommand, _ radio: RadioID) {
     if medium.isTransmitting(radio) { abandonTransmission(of: radio) }
     let listeningEnds = Self.slot(of: radio.index, .listeningEnds)
     switch command {
     case .transmit(let packet, let channel, let modulation, let power):
-      let end = medium.transmit(packet, from: radio, on: channel, modulation: modulation, power: power, at: now)
-      timers.set(Self.slot(of: radio.index, .transmissionEnds), to: end)
       timers.set(listeningEnds, to: nil)
+      transmit(packet, from: radio, on: channel, modulation: modulation, power: power)
     case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
       if !unheard.isEmpty { runAudible(to: radio.index, on: channel, phy, until: until) }
       medium.receive(
         radio, on: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until, at: now)
       timers.set(listeningEnds, to: until)
+      postponeEnds()
     case .stop:
       medium.stop(radio, at: now)
       timers.set(listeningEnds, to: nil)
+    }
+  }
+
+  func transmit(
+    _ packet: consuming AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
+    power: Decibel
+  ) {
+    let end = medium.transmit(packet, from: radio, on: channel, modulation: modulation, power: power, at: now)
+    timers.set(Self.slot(of: radio.index, .transmissionEnds), to: end)
+    postponeEnds()
+  }
+
+  /// After a packet has begun, or a receiver to listen.
+  private func postponeEnds() {
+    while let (radio, until) = medium.takeUndecided() {
+      timers.set(Self.slot(of: radio.index, .listeningEnds), to: until)
     }
   }
 
@@ -306,6 +322,7 @@ package final class WorldEngine {
       case .ends(let number): burstEnds(number)
       case .begins(let injection):
         let (number, end) = medium.inject(injection, at: now)
+        postponeEnds()
         injections.addEnd(of: number, at: end)
       }
     }

@@ -32,10 +32,8 @@ extension WorldEngine {
       }
     }
     guard let packet = recitals.takePacket(index) else { return false }
-    let end = medium.transmit(
-      packet, from: RadioID(index: index), on: recital.channel, modulation: recital.modulation, power: recital.power,
-      at: now)
-    timers.set(Self.slot(of: index, .transmissionEnds), to: end)
+    transmit(
+      packet, from: RadioID(index: index), on: recital.channel, modulation: recital.modulation, power: recital.power)
     return true
   }
 

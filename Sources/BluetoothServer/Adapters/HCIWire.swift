@@ -4,7 +4,7 @@ import DequeModule
 
 /// Carries the packets between a host and its controller, which stand in one process: tells captures of them, and lets
 /// faults have their way.
-package struct HCIWire {
+package struct HCIWire: ~Copyable {
   private let environment: DeviceEnvironment
   private let device: RadioID
   package var capture: DeviceCapture?

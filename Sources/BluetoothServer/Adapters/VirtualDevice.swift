@@ -42,7 +42,7 @@ final class VirtualDevice: WorldDevice {
     }
   }
 
-  init(_ recipe: Recipe, wire: HCIWire, executor: VirtualAdapter.Executor) {
+  init(_ recipe: Recipe, wire: consuming HCIWire, executor: VirtualAdapter.Executor) {
     self.recipe = recipe
     self.wire = wire
     self.executor = executor
