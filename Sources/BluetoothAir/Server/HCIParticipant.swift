@@ -133,7 +133,9 @@ final class HCIParticipant: WorldDevice {
 
   @exclusivity(unchecked) private(set) var deadline: Instant?
 
-  private func noteDeadline(_ tenant: borrowing Tenant) { deadline = earliest(wire.deadline, tenant.controller.deadline) }
+  private func noteDeadline(_ tenant: borrowing Tenant) {
+    deadline = earliest(wire.deadline, tenant.controller.deadline)
+  }
 
   func timeReached(_ now: Instant) {
     guard let tenant else { return }

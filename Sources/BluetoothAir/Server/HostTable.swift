@@ -248,7 +248,7 @@ final class HCIClient: H4Receiver {
   }
 
   func synchronizationLost(on link: H4Handler) {
-    if let seat { 
+    if let seat {
       table.with(seat) { device, now in
         device.loseSynchronization(at: now)
         return true

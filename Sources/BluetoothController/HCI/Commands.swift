@@ -28,7 +28,8 @@ extension Controller {
     return true
   }
 
-  private mutating func perform(_ command: HCI.Command, _ opcode: HCI.Opcode, _ parameters: ByteSlice, at now: Instant) {
+  private mutating func perform(_ command: HCI.Command, _ opcode: HCI.Opcode, _ parameters: ByteSlice, at now: Instant)
+  {
     if case .hostNumberOfCompletedPackets(let packets) = command {
       // It is not answered unless it is wrong · 7.3.40.
       if !output.hostCompleted(packets) { refuse(opcode, parameters, .invalidHCICommandParameters) }
