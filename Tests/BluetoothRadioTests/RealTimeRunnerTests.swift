@@ -20,3 +20,115 @@ struct RealTimeRunnerTests {
     _ = RealTimeRunner(WorldEngine(seed: 1), speed: .nan)
   }
 }
+
+/// An executor whose timer rings when a test says so.
+private final class Clockwork: WorldExecutor, @unchecked Sendable {
+  private var ring: (@Sendable () -> Void)?
+  /// What the timer was set to, in nanoseconds.
+  private(set) var waits: [Int?] = []
+
+  func execute(_ work: @escaping @Sendable () -> Void) { work() }
+  func wait<R: Sendable>(for work: () -> R) -> R { work() }
+  func begin(_ ring: @escaping @Sendable () -> Void) {
+    self.ring = ring
+    ring()
+  }
+  func setTimer(_ wait: Int?) { waits.append(wait) }
+  func end() { ring = nil }
+}
+
+/// It lets events be late, or not.
+private final class Guest: WorldGuest {
+  var patience = 0
+  /// What it brings about when it is told of a pause.
+  var errand: (() -> Void)?
+
+  func worldPaused() {
+    errand.take()?()
+  }
+  func isHurried(at now: Instant) -> Bool { false }
+  func patience(at now: Instant) -> Int { patience }
+}
+
+@Suite("What there is to do for a world in real time")
+struct OutlookTests {
+  private let clockwork = Clockwork()
+  private let device = Scripted([(.zero + .seconds(100), listen())])
+
+  private func runner() -> RealTimeRunner {
+    let runner = RealTimeRunner(WorldEngine(seed: 1), on: clockwork)
+    runner.enter { engine in
+      engine.add(device, radio: RadioProperties(position: GridPosition(metresX: 0, y: 0, z: 0)))
+    }
+    runner.pump(runsAhead: false)
+    return runner
+  }
+
+  private let id = RadioID(index: 0)
+
+  @Test("Nothing while the timer is set for what comes next, and to set it when that has changed")
+  func changed() {
+    let runner = runner()
+    #expect(runner.outlook == .awaited)
+    // Something was done to a device, and nothing follows from it.
+    runner.with(id) { _, _ in false }
+    #expect(runner.outlook == .awaited)
+    runner.with(id) { [device] _, now in
+      device.script.insert((now + .seconds(50), listen()), at: 0)
+      return true
+    }
+    #expect(runner.outlook == .changed)
+    runner.pump(runsAhead: false)
+    #expect(runner.outlook == .awaited)
+    runner.with(id) { [device] _, now in
+      device.script.insert((now, listen()), at: 0)
+      return true
+    }
+    #expect(runner.outlook == .due)
+    runner.pump(runsAhead: false)
+    #expect(runner.outlook == .awaited)
+  }
+
+  @Test("A timer that may ring late is set anew when something is done")
+  func patience() throws {
+    let runner = runner()
+    let guest = Guest()
+    guest.patience = 200_000_000_000
+    runner.setGuest(guest)
+    runner.pump(runsAhead: false)
+    #expect(clockwork.waits.last == 200_000_000_000)
+    #expect(runner.outlook == .changed)
+    guest.patience = 0
+    runner.pump(runsAhead: false)
+    let wait = try #require(clockwork.waits.last ?? nil)
+    #expect(wait <= 100_000_000_000)
+    #expect(runner.outlook == .awaited)
+    withExtendedLifetime(guest) {}
+  }
+
+  @Test("What somebody who is told of a pause brings about counts for the timer")
+  func errand() throws {
+    let runner = runner()
+    let guest = Guest()
+    runner.setGuest(guest)
+    guest.errand = { [device, id] in
+      runner.with(id) { _, now in
+        device.script.insert((now + .seconds(1), listen()), at: 0)
+        return true
+      }
+    }
+    runner.pump(runsAhead: false)
+    let wait = try #require(clockwork.waits.last ?? nil)
+    #expect(wait <= 1_000_000_000)
+    #expect(runner.outlook == .awaited)
+    withExtendedLifetime(guest) {}
+  }
+
+  @Test("A world whose time stands still waits for nothing")
+  func standsStill() {
+    let runner = runner()
+    runner.setSpeed(0)
+    #expect(clockwork.waits.last == .some(nil))
+    #expect(runner.outlook == .awaited)
+  }
+}

@@ -19,6 +19,21 @@ import Testing
       }
     }
 
+    /// The names of what controls the congestion of the same sockets.
+    private func congestionControls(ownPort: Int? = nil, peersPort: Int? = nil) -> [String] {
+      (0..<CInt(1_024)).compactMap { descriptor in
+        let own = port(descriptor) { getsockname($0, $1, $2) }
+        let peers = port(descriptor) { getpeername($0, $1, $2) }
+        guard let own, let peers, ownPort == nil || ownPort == own, peersPort == nil || peersPort == peers else {
+          return nil
+        }
+        var name = [UInt8](repeating: 0, count: 16)
+        var length = socklen_t(name.count)
+        guard getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_CONGESTION, &name, &length) == 0 else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+      }
+    }
+
     private func value(_ descriptor: CInt, _ level: CInt, _ option: CInt) -> CInt {
       var value = CInt(-1)
       var length = socklen_t(MemoryLayout<CInt>.size)
@@ -37,7 +52,9 @@ import Testing
       return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    @Test("Over TCP both sides ask a silent peer whether it is there, and hosts do not wait long for acknowledgements")
+    @Test(
+      "Over TCP both sides ask a silent peer whether it is there, hosts do not wait long for acknowledgements, and nothing is elaborate about congestion on one machine"
+    )
     func options() async throws {
       var listener = try await TestListener(LinkTests.loopback)
       guard case .tcp(_, let port) = listener.specifier else { return }
@@ -47,6 +64,8 @@ import Testing
       let options = [TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT]
       #expect(values(of: options, peersPort: port) == [[1, 10, 5, 3, 25_000]])
       #expect(values(of: options, ownPort: port) == [[1, 30, 10, 3, 0]])
+      #expect(congestionControls(ownPort: port) == ["reno"])
+      #expect(congestionControls(peersPort: port) == ["reno"])
       try await link.close()
       #expect(await link.next() == .closed(reason: nil, cut: 0))
       try await listener.close()

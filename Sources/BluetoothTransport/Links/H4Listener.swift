@@ -38,7 +38,10 @@ package final class H4Listener: Sendable {
       }
       .childChannelOption(.recvAllocator, value: receiveCapacity)
       .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(accept()) }
+        channel.eventLoop.makeCompletedFuture {
+          channel.simplifyLoopback()
+          try channel.pipeline.syncOperations.addHandler(accept())
+        }
       }
     switch specifier {
     case .tcp(let host, let port):

@@ -47,6 +47,7 @@ package enum Transport {
   }
 
   private static func install(_ link: H4Handler, on channel: any Channel) throws {
+    channel.simplifyLoopback()
     try channel.pipeline.syncOperations.addHandler(link)
     try channel.syncOptions?.setOption(.autoRead, value: true)
   }

@@ -1,0 +1,81 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+@Suite("Commands that only ask")
+struct QuestionTests {
+  private static let questions: [HCI.Command] = [
+    .readLocalVersionInformation, .readLocalSupportedCommands, .readLocalSupportedFeatures,
+    .readLocalExtendedFeatures(page: 0), .readLocalExtendedFeatures(page: 1), .readBufferSize, .readBDADDR,
+    .leReadBufferSize, .leReadLocalSupportedFeatures, .leReadSupportedStates, .leReadTransmitPower,
+    .leReadSuggestedDefaultDataLength, .leReadMaximumDataLength,
+  ]
+
+  private let pool = PacketPool()
+
+  private func controller() -> Controller {
+    Controller(
+      configuration: ControllerConfiguration(address: DeviceAddress(0x1111_1111_1111, .public), name: "device"),
+      random: SplitGenerator(seed: 1), pool: pool)
+  }
+
+  @Test("They are answered, and neither the radio nor the next deadline has to do with it", arguments: questions)
+  func changeNothing(_ question: HCI.Command) {
+    var controller = controller()
+    let parameters = HCI.AdvertisingParameters(
+      minimumInterval: 160, maximumInterval: 160, type: .nonConnectableUndirected, ownAddressType: .public)
+    for command in [HCI.Command.leSetAdvertisingParameters(parameters), .leSetAdvertisingEnable(true)] {
+      let matters = controller.receive(command.packet(in: pool), at: .zero)
+      #expect(matters)
+    }
+    while controller.takePacket() != nil {}
+    // In the middle of a packet, and between two of them.
+    var now = Instant.zero
+    var packetEnd = packetEnd(controller.takeRadioCommand(), at: now)
+    #expect(packetEnd != nil)
+    for _ in 0..<8 {
+      let deadline = controller.deadline
+      let matters = controller.receive(question.packet(in: pool), at: now)
+      #expect(!matters)
+      let later = controller.deadline
+      #expect(later == deadline)
+      let answer = controller.takePacket()
+      #expect(isCompletion(answer, of: question.opcode))
+      let (next, order) = (controller.takePacket(), controller.takeRadioCommand())
+      #expect(next == nil && order == nil)
+      now = max(now, packetEnd ?? deadline ?? now)
+      if packetEnd != nil { controller.radio(.transmitted, at: now) } else { controller.timeReached(now) }
+      packetEnd = self.packetEnd(controller.takeRadioCommand(), at: now)
+    }
+    #expect(now > .zero + .milliseconds(100))
+  }
+
+  /// When the packet ends that the radio is to send; nil: it is to send none.
+  private func packetEnd(_ command: RadioCommand?, at now: Instant) -> Instant? {
+    guard case .transmit(let packet, on: _, let modulation, power: _)? = command else { return nil }
+    return now + packet.airTime(modulation)
+  }
+
+  private func isCompletion(_ packet: HCI.Packet?, of opcode: HCI.Opcode) -> Bool {
+    guard case .event(let code, let parameters)? = packet,
+      let event = try? HCI.Event(code: code, parameters: parameters),
+      case .commandComplete(_, opcode, _) = event
+    else { return false }
+    return true
+  }
+
+  @Test("What is refused before it is understood changes nothing either, what sets something may")
+  func others() {
+    var controller = controller()
+    let unknown = controller.receive(.command(opcode: HCI.Opcode(group: 0x3F, command: 1), parameters: []), at: .zero)
+    #expect(!unknown)
+    let tooShort = controller.receive(.command(opcode: .leSetEventMask, parameters: [1]), at: .zero)
+    #expect(!tooShort)
+    let mask = controller.receive(HCI.Command.leSetEventMask([]).packet(in: pool), at: .zero)
+    #expect(mask)
+    let reset = controller.receive(HCI.Command.reset.packet(in: pool), at: .zero)
+    #expect(reset)
+  }
+}
