@@ -49,6 +49,36 @@ struct AirTests {
     #expect(receiver.heard.map(\.0) == [.microseconds(228)])
   }
 
+  @Test("Listening that would end within an access address ends with it, if it is not found there")
+  func windowEndsWithinDrownedAddress() {
+    let receiver = Scripted([(.microseconds(50), listen(until: 120))])
+    let louder = Scripted([(.microseconds(104), send(power: 20))])
+    run([(Scripted([(.microseconds(100), send())]), 20), (receiver, 1), (louder, 0)])
+    #expect(receiver.outcomes == [.nothing])
+    #expect(receiver.heard.map(\.0) == [.microseconds(140)])
+  }
+
+  @Test(
+    "Listening that would end within a packet ends when the packet breaks off, but not before its time",
+    arguments: [(110, 120), (130, 130)])
+  func windowEndsWithinBrokenPacket(brokenOffAt: Int64, end: Int64) {
+    let receiver = Scripted([(.microseconds(50), listen(until: 120))])
+    run([(Scripted([(.microseconds(100), send()), (.microseconds(brokenOffAt), .stop)]), 0), (receiver, 1)])
+    #expect(receiver.outcomes == [.nothing])
+    #expect(receiver.heard.map(\.0) == [.microseconds(end)])
+  }
+
+  @Test("A packet that begins when listening begins is heard to its end, one that begins when it ends is not")
+  func windowTouchesPacket() {
+    let (first, last) = (
+      Scripted([(.microseconds(100), listen(until: 120))]), Scripted([(.microseconds(50), listen(until: 100))])
+    )
+    run([(Scripted([(.microseconds(100), send())]), 0), (first, 1), (last, 1)])
+    #expect(first.heard.map(\.0) == [.microseconds(228)])
+    #expect(last.outcomes == [.nothing])
+    #expect(last.heard.map(\.0) == [.microseconds(100)])
+  }
+
   @Test("Another initial value of the CRC makes a packet corrupt")
   func wrongCRCInit() {
     let receiver = Scripted([(.microseconds(50), listen(crcInit: 0x56))])

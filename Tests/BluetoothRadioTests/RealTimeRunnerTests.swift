@@ -124,6 +124,35 @@ struct OutlookTests {
     withExtendedLifetime(guest) {}
   }
 
+  @Test("What looking into the world brings about counts for the timer")
+  func inspection() throws {
+    let runner = runner()
+    runner.inspect { [device, id] engine in
+      engine.with(id) { _ in device.script.insert((engine.now + .seconds(1), listen()), at: 0) }
+    }
+    let wait = try #require(clockwork.waits.last ?? nil)
+    #expect(wait <= 1_000_000_000)
+    #expect(runner.outlook == .awaited)
+  }
+
+  @Test("A world that is behind does not wait, however patient its guest is")
+  func behind() {
+    let runner = runner()
+    let guest = Guest()
+    guest.patience = 5_000_000
+    runner.setGuest(guest)
+    // When it is told of the pause, something is overdue.
+    guest.errand = { [device, id] in
+      runner.with(id) { _, now in
+        device.script.insert((now - .seconds(1), listen()), at: 0)
+        return true
+      }
+    }
+    runner.pump(runsAhead: false)
+    #expect(clockwork.waits.last == 0)
+    withExtendedLifetime(guest) {}
+  }
+
   @Test("A world whose time stands still waits for nothing")
   func standsStill() {
     let runner = runner()

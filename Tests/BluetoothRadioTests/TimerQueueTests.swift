@@ -56,6 +56,40 @@ struct TimerQueueTests {
   }
 }
 
+@Suite("Timer queue, near and far")
+struct FarTimerTests {
+  @Test("What is due in some milliseconds moves up as time passes, and the earliest is the least of a plain list")
+  func agreesWithAList() {
+    var generator = SplitGenerator(seed: 4)
+    var queue = TimerQueue()
+    var model: [Instant?] = []
+    for _ in 0..<30 {
+      _ = queue.addSlot(rank: 0)
+      model.append(nil)
+    }
+    var now = Instant.zero
+    for _ in 0..<10_000 {
+      let slot = Int.random(in: 0..<30, using: &generator)
+      let instant =
+        Int.random(in: 0..<5, using: &generator) == 0
+        ? nil : now + TimeSpan(nanoseconds: Int64.random(in: 0..<10_000_000, using: &generator))
+      queue.set(slot, to: instant)
+      model[slot] = instant
+      guard Int.random(in: 0..<3, using: &generator) == 0 else { continue }
+      let earliest = queue.earliest
+      let least = model.enumerated().compactMap { index, instant in instant.map { ($0, index) } }.min { $0 < $1 }
+      #expect(earliest?.instant == least?.0)
+      #expect(earliest?.slot == least?.1)
+      // It happens.
+      guard let earliest else { continue }
+      now = max(now, earliest.instant)
+      queue.set(earliest.slot, to: nil)
+      model[earliest.slot] = nil
+    }
+    #expect(now > .zero + .seconds(1))
+  }
+}
+
 extension TimerQueue {
   fileprivate mutating func drain() -> [Int] {
     var slots: [Int] = []

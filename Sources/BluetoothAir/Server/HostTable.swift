@@ -143,7 +143,9 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   }
 
   var places: [AirServer.Place] {
-    seats.map { seat in
+    // To look at devices that nobody could notice has them run from now on.
+    defer { if runner.outlook != .awaited { runner.pump(runsAhead: false) } }
+    return seats.map { seat in
       var address = DeviceAddress(0, .public)
       runner.enter { engine in
         if let device = engine.participant(seat.device.radio) as? HCIParticipant { address = device.address }

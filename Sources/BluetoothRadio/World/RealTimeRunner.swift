@@ -83,14 +83,14 @@ package final class RealTimeRunner: Sendable {
       let goesOn = advance(runsAhead: runsAhead)
       guest?.worldPaused()
       awaited = nil
-      // A world that is behind is not to wait.
       if goesOn { return executor.setTimer(0) }
       // Who was told of the pause may have brought about something new.
       guard let wait = timeToWait else {
         awaited = .some(engine.nextEvent)
         return executor.setTimer(nil)
       }
-      let patience = guest?.patience(at: engine.now) ?? 0
+      // A world that is behind is not to wait.
+      let patience = wait > 0 ? guest?.patience(at: engine.now) ?? 0 : 0
       if patience == 0 { awaited = .some(engine.nextEvent) }
       executor.setTimer(max(wait, patience))
     }
@@ -179,10 +179,13 @@ package final class RealTimeRunner: Sendable {
 
   /// Looks into the world between two of its events. Not to be called on the world's own queue.
   package func inspect<R: Sendable>(_ body: (WorldEngine) -> R) -> R {
-    executor.wait {
+    let (result, outlook) = executor.wait {
       confined.passTime()
-      return body(confined.engine)
+      return (body(confined.engine), confined.outlook)
     }
+    // To look at devices that nobody could notice has them run from now on.
+    if outlook != .awaited { executor.execute { [confined] in confined.pump(runsAhead: false) } }
+    return result
   }
 
   /// Has the world's clock show the time of now, also in a world in which nothing is due.
