@@ -21,7 +21,7 @@ struct RealTimeRunnerTests {
   }
 }
 
-/// An executor whose timer rings when a test says so.
+/// An executor whose timer never rings. One test at a time uses it, on its own thread.
 private final class Clockwork: WorldExecutor, @unchecked Sendable {
   private var ring: (@Sendable () -> Void)?
   /// What the timer was set to, in nanoseconds.

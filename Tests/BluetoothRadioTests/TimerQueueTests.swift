@@ -49,9 +49,7 @@ struct TimerQueueTests {
       // Mostly several are set and cleared before the next one is taken.
       guard Int.random(in: 0..<3, using: &generator) == 0 else { continue }
       let earliest = queue.earliest
-      let least = model.enumerated().compactMap { index, instant in instant.map { ($0, index) } }.min { $0 < $1 }
-      #expect(earliest?.instant == least?.0)
-      #expect(earliest?.slot == least?.1)
+      expect(earliest, isLeastOf: model)
     }
   }
 }
@@ -77,9 +75,7 @@ struct FarTimerTests {
       model[slot] = instant
       guard Int.random(in: 0..<3, using: &generator) == 0 else { continue }
       let earliest = queue.earliest
-      let least = model.enumerated().compactMap { index, instant in instant.map { ($0, index) } }.min { $0 < $1 }
-      #expect(earliest?.instant == least?.0)
-      #expect(earliest?.slot == least?.1)
+      expect(earliest, isLeastOf: model)
       // It happens.
       guard let earliest else { continue }
       now = max(now, earliest.instant)
@@ -88,6 +84,13 @@ struct FarTimerTests {
     }
     #expect(now > .zero + .seconds(1))
   }
+}
+
+/// That it is the least of a plain list of what each slot is due at.
+private func expect(_ earliest: TimerQueue.Entry?, isLeastOf model: [Instant?]) {
+  let least = model.enumerated().compactMap { index, instant in instant.map { ($0, index) } }.min { $0 < $1 }
+  #expect(earliest?.instant == least?.0)
+  #expect(earliest?.slot == least?.1)
 }
 
 extension TimerQueue {
