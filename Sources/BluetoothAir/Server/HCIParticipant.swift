@@ -145,7 +145,7 @@ final class HCIParticipant: WorldDevice {
     } atHost: {
       send($0, to: tenant.link)
     }
-    // What else could it be the time of?
+    // It was the time of one of both, or of both.
     if !isWireTime || (tenant.controller.deadline ?? .distantFuture) <= now { tenant.controller.timeReached(now) }
     exchange(tenant, at: now)
   }

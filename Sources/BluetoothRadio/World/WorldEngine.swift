@@ -238,6 +238,7 @@ package final class WorldEngine {
     }
   }
 
+  /// A radio begins to send, by its own command or because the engine does it for its device.
   func transmit(
     _ packet: consuming AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
     power: Decibel
