@@ -1,17 +1,22 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What every target of this package is compiled with.
-let settings: [SwiftSetting] = [
+/// The settings of every target of this package.
+var settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
+// `.ci/run` sets this. A newer compiler's warnings must not stop a user's build.
+if Context.environment["COREBLUETOOTH_WARNINGS_AS_ERRORS"] == "1" {
+  settings.append(.treatAllWarnings(as: .error))
+}
 
 let locks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
 ]
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 
@@ -48,7 +53,7 @@ let package = Package(
     .target(
       name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
       swiftSettings: settings),
-    .target(name: "BluetoothCapture", dependencies: ["BluetoothWire"], swiftSettings: settings),
+    .target(name: "BluetoothCapture", dependencies: ["BluetoothWire", locks, deque], swiftSettings: settings),
     .target(name: "CBluetoothTransport"),
     .target(
       name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque] + nio,
@@ -85,8 +90,8 @@ let package = Package(
     .target(
       name: "BluetoothAir",
       dependencies: [
-        "BluetoothLab", "BluetoothServer", "BluetoothController", "BluetoothTransport", "BluetoothRadio",
-        "BluetoothWire", .product(name: "Yams", package: "Yams"), deque, locks, logging,
+        "BluetoothLab", "BluetoothServer", "BluetoothController", "BluetoothTransport", "BluetoothCapture",
+        "BluetoothRadio", "BluetoothWire", .product(name: "Yams", package: "Yams"), deque, heap, locks, logging,
       ] + nio,
       swiftSettings: settings),
     // Floor 7
@@ -123,6 +128,15 @@ let package = Package(
       dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")] + nio,
       path: "Benchmarks/AirLoad",
       swiftSettings: settings),
+    // A long run under faults: `Scripts/soak`
+    .executableTarget(
+      name: "soak",
+      dependencies: [
+        "CAllocationCount", "CoreBluetooth", "BluetoothLab",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Benchmarks/Soak",
+      swiftSettings: settings),
     // Tests
     .target(name: "TestVectors", path: "Tests/TestVectors", resources: [.copy("Vectors")], swiftSettings: settings),
     .testTarget(
@@ -140,7 +154,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "BluetoothCaptureTests", dependencies: ["BluetoothCapture", "BluetoothWire", "TestVectors"],
+      name: "BluetoothCaptureTests", dependencies: ["BluetoothCapture", "BluetoothWire", "TestVectors", locks],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothTransportTests",
@@ -172,7 +186,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothAirTests",
-      dependencies: ["BluetoothAir", "BluetoothLab", "BluetoothTransport", "BluetoothWire", "CoreBluetooth"],
+      dependencies: ["BluetoothAir", "BluetoothLab", "BluetoothTransport", "BluetoothWire", "CoreBluetooth"] + nio,
       swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
   ]

@@ -11,10 +11,12 @@ import pytest_asyncio
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from support import airs, programs  # noqa: E402
+from support import airs, linux, programs  # noqa: E402
 from support.airs import Air  # noqa: E402
 from support.hosts import Host  # noqa: E402
+from support.linux import Linux  # noqa: E402
 from support.programs import Program  # noqa: E402
+from support.terminal import Terminal  # noqa: E402
 
 CAPTURES = programs.REPOSITORY / ".build" / "interop" / "captures"
 AIRS = ("ble", "rootcanal", "bumble")
@@ -26,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the air, or one of the airs, that tests run over; all of them without this option")  # fmt: skip
     parser.addoption(
         "--doubt", action="store_true", help="run tests over airs where they are marked not to hold, too")
+    parser.addoption("--all", action="store_true", help="run the tests that are marked nightly, too")
     parser.addoption("--keep-captures", action="store_true", help="keep what was captured of tests that pass, too")
 
 
@@ -41,12 +44,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without `ble` among the chosen airs, tests that are about it alone don't run."""
-    if "ble" in (config.getoption("--air") or AIRS):
-        return
-    left = [item for item in items if "serve" in item.fixturenames]
-    items[:] = [item for item in items if item not in left]
-    config.hook.pytest_deselected(items=left)
+    """Deselects nightly tests without `--all`, and tests that are about `ble air` alone where `--air` leaves that out."""
+
+    def runs(item: pytest.Item) -> bool:
+        if item.get_closest_marker("nightly") and not config.getoption("--all"):
+            return False
+        return "serve" not in item.fixturenames or "ble" in (config.getoption("--air") or AIRS)
+
+    config.hook.pytest_deselected(items=[item for item in items if not runs(item)])
+    items[:] = [item for item in items if runs(item)]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -108,6 +114,28 @@ async def start_air(name: str, captures: Callable[[str], Path]) -> Air:
     return await (airs.RootCanal if name == "rootcanal" else airs.BumbleAir).start()
 
 
+@pytest.fixture(scope="session")
+def guest_files() -> None:
+    """The Linux guest, built if it is not up to date."""
+    if obstacle := linux.obstacle():
+        pytest.skip(obstacle)
+    linux.build()
+
+
+@pytest_asyncio.fixture
+async def boot(guest_files, captures):
+    """Starts Linux with controllers on airs: `await boot("name", air.endpoint, …)`."""
+    guests: list[Linux] = []
+
+    async def boot_guest(name: str, *endpoints: str) -> Linux:
+        guests.append(await Linux.start(name, captures(f"{name}.console"), *endpoints))
+        return guests[-1]
+
+    yield boot_guest
+    for guest in guests:
+        await guest.stop()
+
+
 @pytest_asyncio.fixture
 async def host(request: pytest.FixtureRequest, captures):
     """Makes a device of Bumble's: `await host("name", …)`, with what `Host.open` takes. It is on the test's air, or at `endpoint`."""
@@ -127,18 +155,29 @@ async def host(request: pytest.FixtureRequest, captures):
 
 
 @pytest_asyncio.fixture
+async def terminal():
+    """A terminal for a program: `await start("name", …, terminal=terminal)`."""
+    opened = Terminal()
+    yield opened
+    opened.close()
+
+
+@pytest_asyncio.fixture
 async def start(request: pytest.FixtureRequest, tmp_path_factory) -> Callable[..., Awaitable[Program]]:
-    """Starts a program of the package on a controller of this test's air: `await start("name", …)`. It is a device of its own:
-    without a folder for itself it would be the same to its peers as the others."""
-    air = request.getfixturevalue("air")
+    """Starts a program of the package: `await start("name", …)`. Its controller is on the test's air, or at `endpoint`. Each
+    program has a folder for its bonds, so that it is a device that no other program is."""
+    air = request.getfixturevalue("air") if "air" in request.fixturenames else None
     running: list[Program] = []
 
-    async def start_program(name: str, *arguments: object, **environment: str) -> Program:
+    async def start_program(
+        name: str, *arguments: object, endpoint: str = "", terminal: Terminal | None = None, **environment: str
+    ) -> Program:
         environment = {
-            "COREBLUETOOTH_ADAPTER": f"tcp:{air.endpoint}", "COREBLUETOOTH_PROMPTS": "accept",
+            "COREBLUETOOTH_ADAPTER": f"tcp:{endpoint or air.endpoint}", "COREBLUETOOTH_PROMPTS": "accept",
             "COREBLUETOOTH_BONDS": str(tmp_path_factory.mktemp("bonds")), **environment,
         }  # fmt: skip
-        running.append(await Program.start(programs.built(name), *arguments, environment=environment))
+        running.append(
+            await Program.start(programs.built(name), *arguments, environment=environment, terminal=terminal))
         return running[-1]
 
     yield start_program

@@ -54,6 +54,8 @@ async def test_peripheral_is_connected_to_again(air, host):
 async def test_connection_to_host_that_vanishes_is_lost(air, host):
     central, peripheral = await host("central"), await host("peripheral")
     outgoing, _ = await connected(central, peripheral)
+    # Before its first packet is heard, a connection fails to be established (0x3E) instead: Vol 6, Part B, 4.5.2.
+    await soon(Peer(outgoing).request_mtu(100))
     ended = events_of(outgoing, Connection.EVENT_DISCONNECTION)
     await peripheral.close()
     assert (await ended.next())[1][0] in (

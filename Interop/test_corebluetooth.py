@@ -41,18 +41,23 @@ async def bumble_server(host, **options):
 
 
 async def goes_through_with_it(central) -> None:
-    """A CoreBluetooth central finds the service, uses all of it, pairs on the way, comes back by its bond and ends."""
+    """A CoreBluetooth central is powered on, and uses the whole service."""
     await central.line(f"^state {POWERED_ON}$")
-    await central.line("^discovered interop$")
+    await uses_everything(central)
+
+
+async def uses_everything(central, long: bytes = service.LONG_VALUE, name: str = "interop") -> None:
+    """A CoreBluetooth central finds the service, uses all of it, pairs on the way, comes back by its bond and ends."""
+    await central.line(f"^discovered {name}$")
     await central.line("^connected$")
     await central.line(f"^service {str(service.SERVICE).split(' ')[0].upper()}")
     await central.line(f"^description {service.DESCRIPTION}$")
     await central.line(f"^value fixed {service.FIXED_VALUE.hex()}$")
     await central.line("^subscribed events$")
     await central.line("^subscribed changes$")
-    await central.line(f"^value long {service.LONG_VALUE.hex()}$")
+    await central.line(f"^value long {long.hex()}$")
     await central.line("^written long$")
-    await central.line(f"^value long {service.LONG_VALUE[::-1].hex()}$")
+    await central.line(f"^value long {long[::-1].hex()}$")
     await central.line("^rssi ")
     await central.line(f"^value protected {service.PROTECTED_VALUE.hex()}$")
     await central.line("^disconnected$")

@@ -13,8 +13,14 @@ struct Benchmarks: ParsableCommand {
   @Option(help: "Only the measurements whose names contain this.")
   var only = ""
 
-  @Option(help: "Only repeats an operation of two hosts in memory, for Benchmarks/count-instructions.")
+  @Option(help: "Only repeats an operation of two hosts in memory, for Benchmarks/counts.")
   var `repeat`: HostsInMemory.Operation?
+
+  @Option(help: "Only repeats work of whole devices or controllers, for Benchmarks/counts.")
+  var work: Counts.Work?
+
+  @Flag(help: "Only counts allocations and octets, for Benchmarks/counts.")
+  var memory = false
 
   @Option(help: "Only reads over TCP, for Benchmarks/count-system-calls.")
   var distant: DistantReads.Reader?
@@ -28,6 +34,8 @@ struct Benchmarks: ParsableCommand {
       try hosts.run(operation, times)
       return
     }
+    if let work { return try work.run(times) }
+    if memory { return try Counts.printMemory() }
     if let distant { return try DistantApp(distant).read(times) }
     var table = Table(headings: ["measurement", "result", "aim", "how it was measured"])
     for (name, measure) in Self.all where only.isEmpty || name.contains(only) {
@@ -47,4 +55,5 @@ struct Benchmarks: ParsableCommand {
 }
 
 extension HostsInMemory.Operation: ExpressibleByArgument {}
+extension Counts.Work: ExpressibleByArgument {}
 extension DistantReads.Reader: ExpressibleByArgument {}

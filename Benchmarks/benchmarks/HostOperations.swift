@@ -24,6 +24,16 @@ enum HostOperations {
   }
 }
 
+extension HostOperations {
+  /// Heap allocations per operation, both sides together, counted over `count` operations.
+  static func allocationsPerOperation(_ operation: HostsInMemory.Operation, _ count: Int) throws -> Double? {
+    var hosts = try HostsInMemory()
+    try hosts.run(operation, 1_000)
+    let allocated = try allocations { try hosts.run(operation, count) }
+    return allocated.map { Double($0) / Double(count) }
+  }
+}
+
 extension HostsInMemory.Operation {
   fileprivate var meaning: String {
     switch self {

@@ -51,13 +51,19 @@ enum LinkEncryption {
       aim: aim, method: "\(count.grouped) packets, best of 5; MIC and counter mode")
   }
 
+  /// A link at 1M and 30 ms whose peripheral sends packets of 251 octets as fast as the link takes them.
+  static func streaming(isEncrypted: Bool) throws -> LinkPair {
+    let link = try LinkPair(interval: 24)
+    if isEncrypted { try link.encrypt() }
+    link.with(link.peripheral) { $0.isStreaming = true }
+    return link
+  }
+
   /// The same link full of data one way, in clear and encrypted.
   @Sendable private static func link(divisor: Int) throws -> Measurement {
     let seconds = max(1, 60 / Int64(divisor))
     func speed(isEncrypted: Bool) throws -> Double {
-      let link = try LinkPair(interval: 24)
-      if isEncrypted { try link.encrypt() }
-      link.with(link.peripheral) { $0.isStreaming = true }
+      let link = try streaming(isEncrypted: isEncrypted)
       link.run(for: .seconds(1))
       return Double(seconds) / bestTime(of: 3) { link.run(for: .seconds(seconds)) }
     }

@@ -8,31 +8,40 @@ enum Memory {
   ]
 
   @Sendable private static func idle(divisor: Int) throws -> Measurement {
-    try measure(
-      "memory per idle virtual device", aim: "4 KiB", divisor: divisor,
-      method: "whom no app uses; octets taken from the heap by %, divided by their number"
-    ) { world, name in world.device(named: name) }
+    let count = 10_000 / divisor
+    return measurement(
+      "memory per idle virtual device", try octetsPerIdleDevice(count), aim: "4 KiB",
+      method: "octets taken from the heap by \(count.grouped) devices that no app uses, divided by their number")
   }
 
   @Sendable private static func beacon(divisor: Int) throws -> Measurement {
+    let count = 10_000 / divisor
+    return measurement(
+      "memory per device that advertises", try octetsPerAdvertisingDevice(count), aim: "—",
+      method: "with its controller and its host; octets taken from the heap by \(count.grouped) devices,"
+        + " divided by their number")
+  }
+
+  /// Octets of the heap per device that no app uses, averaged over `count` devices; nil where they cannot be counted.
+  static func octetsPerIdleDevice(_ count: Int) throws -> Double? {
+    octets(per: count) { world, name in world.device(named: name) }
+  }
+
+  /// Octets of the heap per device that broadcasts every 10 s, with its controller and host, averaged over `count` devices.
+  static func octetsPerAdvertisingDevice(_ count: Int) throws -> Double? {
     var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("beacon")]))
     advertising.kind = .broadcast
     advertising.schedule = [.every(.seconds(10))]
     let accessory = Broadcaster(advertising)
-    return try measure(
-      "memory per device that advertises", aim: "—", divisor: divisor,
-      method: "with its controller and its host; octets taken from the heap by %, divided by their number"
-    ) { world, name in world.add(accessory, named: name) }
+    return octets(per: count) { world, name in world.add(accessory, named: name) }
   }
 
-  private static func measure(
-    _ name: String, aim: String, divisor: Int, method: String, _ make: (World, String) -> RadioDevice
-  ) throws -> Measurement {
-    let count = 10_000 / divisor
+  private static func octets(per count: Int, _ make: (World, String) -> RadioDevice) -> Double? {
+    guard allocation_count_is_available() else { return nil }
     let world = World(seed: 1)
     var devices: [RadioDevice] = []
     devices.reserveCapacity(count)
-    // What a world has once is not a device's.
+    // The first device makes what a world has once.
     devices.append(make(world, "first"))
     world.run(for: .milliseconds(100))
     let before = allocation_octets_in_use()
@@ -40,9 +49,12 @@ enum Memory {
     world.run(for: .milliseconds(100))
     let used = allocation_octets_in_use() - before
     withExtendedLifetime(devices) {}
-    let result = allocation_count_is_available() ? "\((Int(used) / count).grouped) octets" : "can't be counted here"
-    return Measurement(
-      name: name, result: result, aim: aim,
-      method: method.replacing("%", with: "\(count.grouped) devices"))
+    return Double(used) / Double(count)
+  }
+
+  private static func measurement(_ name: String, _ octets: Double?, aim: String, method: String) -> Measurement {
+    Measurement(
+      name: name, result: octets.map { "\(Int($0).grouped) octets" } ?? "can't be counted here", aim: aim,
+      method: method)
   }
 }

@@ -17,18 +17,7 @@ enum RadioCrowd {
     of count: Int, interval: TimeSpan, radioSeconds: Int64, divisor: Int
   ) throws -> Measurement {
     let count = max(10, count / divisor)
-    let world = ControllerWorld(WorldEngine(seed: 1))
-    var random = SplitGenerator(seed: 2)
-    for number in 0..<count {
-      let device = world.add(at: .within(metres: 40, &random), number: number)
-      let start = Instant.zero + TimeSpan(nanoseconds: Int64.random(in: 0..<interval.nanoseconds, using: &random))
-      device.advertise(.nonConnectableUndirected, interval: interval, from: start)
-    }
-    let ears = (0..<scanners).map { number in
-      let device = world.add(at: .within(metres: 40, &random), number: count + number)
-      device.scan()
-      return device
-    }
+    let (world, ears) = world(of: count, interval: interval, scanners: scanners)
     world.run(for: interval * 2)
     let before = ears.reduce(0) { $0 + $1.reports }
     let time = bestTime(of: 3) { world.run(for: .seconds(radioSeconds)) }
@@ -39,6 +28,25 @@ enum RadioCrowd {
       method:
         "31 octets, \(scanners) scanners with a window of 100 %, all within 40 m; \(radioSeconds) s of radio time,"
         + " best of 3; \(reports.grouped) reports a second")
+  }
+
+  /// `count` advertisers and some scanners, all within 40 m, that have just begun.
+  static func world(of count: Int, interval: TimeSpan, scanners: Int) -> (
+    world: ControllerWorld, scanners: [ControllerDevice]
+  ) {
+    let world = ControllerWorld(WorldEngine(seed: 1))
+    var random = SplitGenerator(seed: 2)
+    for number in 0..<count {
+      let device = world.add(at: .within(metres: 40, &random), number: number)
+      let start = Instant.zero + TimeSpan(nanoseconds: Int64.random(in: 0..<interval.nanoseconds, using: &random))
+      device.advertise(.nonConnectableUndirected, interval: interval, from: start)
+    }
+    let listening = (0..<scanners).map { number in
+      let device = world.add(at: .within(metres: 40, &random), number: count + number)
+      device.scan()
+      return device
+    }
+    return (world, listening)
   }
 
   /// A link of two that moves as much as it can, and 10,000 advertisers, each alone in a square of 100 m.

@@ -76,6 +76,13 @@ enum WholeStack {
 
   @Sendable private static func allocationsPerRead(divisor: Int) throws -> Measurement {
     let count = 10_000 / divisor
+    return Measurement(
+      name: "heap allocations per read, with the API and its Data", result: text(try allocationsPerRead(count)),
+      aim: "—", method: "malloc and its kin counted over \(count.grouped) reads, both sides, after 1,000 to warm up")
+  }
+
+  /// Heap allocations per read, both sides together, counted over `count` reads; nil where they cannot be counted.
+  static func allocationsPerRead(_ count: Int) throws -> Double? {
     let pair = Pair()
     try pair.meet()
     pair.client.read(1_000)
@@ -84,20 +91,24 @@ enum WholeStack {
       pair.client.read(count)
       try pair.run(until: { pair.client.hasFinishedReading })
     }
-    return Measurement(
-      name: "heap allocations per read, with the API and its Data", result: perOperation(allocated, count), aim: "—",
-      method: "malloc and its kin counted over \(count.grouped) reads, both sides, after 1,000 to warm up")
+    return allocated.map { Double($0) / Double(count) }
   }
 
   @Sendable private static func allocationsPerNotification(divisor: Int) throws -> Measurement {
     let count = 10_000 / divisor
+    return Measurement(
+      name: "heap allocations per notification, with the API and its Data",
+      result: text(try allocationsPerNotification(count)), aim: "—",
+      method: "the same over \(count.grouped) notifications of 244 octets, after 1,000 to warm up")
+  }
+
+  /// Heap allocations per notification, both sides together, counted over `count` of them.
+  static func allocationsPerNotification(_ count: Int) throws -> Double? {
     let pair = try streaming()
     try pair.run(until: { pair.client.values > 1_000 })
     let start = pair.client.values
     let allocated = try allocations { try pair.run(until: { pair.client.values - start >= count }) }
-    return Measurement(
-      name: "heap allocations per notification, with the API and its Data", result: perOperation(allocated, count),
-      aim: "—", method: "the same over \(count.grouped) notifications of 244 octets, after 1,000 to warm up")
+    return allocated.map { Double($0) / Double(count) }
   }
 
   /// A server that notifies a client as fast as it goes.
@@ -112,6 +123,10 @@ enum WholeStack {
   }
 
   static func perOperation(_ allocated: UInt64?, _ count: Int) -> String {
-    allocated.map { (Double($0) / Double(count)).rounded(to: 2) } ?? "can't be counted here"
+    text(allocated.map { Double($0) / Double(count) })
+  }
+
+  static func text(_ allocations: Double?) -> String {
+    allocations?.rounded(to: 2) ?? "can't be counted here"
   }
 }

@@ -70,7 +70,7 @@ struct HeartRate: ParsableCommand {
     let world = World(seed: seed, time: realTime ? .real(speed: 1) : .virtual, capture: try captureFile())
     let start = ContinuousClock.now
     func log(_ who: String) -> (String) -> Void {
-      { [world] line in print("\(world.now.inSeconds)  \(who)  \(line)") }
+      { [world] line in print("\(world.now.inSeconds)  \(who)  \(line.printable)") }
     }
     // The sensor's display shows six digits, and somebody types them on the phone within three seconds.
     let (display, owner) = (ScriptedPrompts(.displayOnly), ScriptedPrompts(.keyboardOnly))
@@ -99,7 +99,7 @@ struct HeartRate: ParsableCommand {
   private func play(_ role: Role) throws {
     let start = ContinuousClock.now
     let log: (String) -> Void = { line in
-      print("\((ContinuousClock.now - start).inSeconds)  \(role)  \(line)")
+      print("\((ContinuousClock.now - start).inSeconds)  \(role)  \(line.printable)")
       fflush(nil)
     }
     switch role {
@@ -134,6 +134,13 @@ struct HeartRate: ParsableCommand {
     do { return try Capture(path: capture, decryptsAir: captureDecrypted, writesKeys: captureKeys) } catch {
       throw ValidationError("--capture needs a file that can be written: \(error.description).")
     }
+  }
+}
+
+extension String {
+  /// The text with escapes for control characters: names come from other devices, and could steer the terminal.
+  fileprivate var printable: String {
+    unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }.joined()
   }
 }
 

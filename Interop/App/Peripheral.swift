@@ -14,6 +14,9 @@ final class Peripheral: NSObject, CBPeripheralManagerDelegate {
   private let changes = CBMutableCharacteristic(
     type: InteropService.changes, properties: .indicate, value: nil, permissions: [])
 
+  /// The service that comes and goes while clients are connected.
+  private let extra = CBMutableService(type: InteropService.extra, primary: true)
+
   init(name: String) {
     self.name = name
     super.init()
@@ -27,6 +30,15 @@ final class Peripheral: NSObject, CBPeripheralManagerDelegate {
     peripheral.add(service())
     peripheral.publishL2CAPChannel(withEncryption: false)
     peripheral.publishL2CAPChannel(withEncryption: true)
+  }
+
+  /// Executes a line of the standard input: `add` and `remove` are about the extra service.
+  func execute(_ command: String) {
+    switch command {
+    case "add": manager.add(extra)
+    case "remove": manager.remove(extra)
+    default: say("unknown command \(command)")
+    }
   }
 
   private func service() -> CBMutableService {
@@ -54,6 +66,7 @@ final class Peripheral: NSObject, CBPeripheralManagerDelegate {
 
   func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: Error?) {
     say(error.map { "failed adding: \($0.localizedDescription)" } ?? "added")
+    guard service.uuid == InteropService.uuid else { return }
     peripheral.startAdvertising([
       CBAdvertisementDataLocalNameKey: name, CBAdvertisementDataServiceUUIDsKey: [InteropService.uuid],
     ])

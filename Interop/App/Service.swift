@@ -12,6 +12,8 @@ enum InteropService {
   static let events = characteristic(5)
   static let changes = characteristic(6)
   static let protected = characteristic(7)
+  /// A service that a peripheral adds and removes later.
+  static let extra = characteristic(0x100)
 
   static let fixedValue = Data("fixed".utf8)
   static let description = "What never changes"

@@ -1,8 +1,9 @@
 import CoreBluetooth
 
-// A program of the suite in this folder's parent: a CoreBluetooth central that tries a server of the suite's service, or a
-// channel to it, and ends, or a peripheral that is one until its standard input ends.
-// COREBLUETOOTH_ADAPTER says on which controller.
+// A program of the suite in this folder's parent. `central` tries a server of the suite's service and ends, `channel` does
+// the same with an L2CAP channel, `watch` stays connected to a server and reports its changes. `peripheral` is a server
+// until its standard input ends, and executes the lines that come there, unless that is a terminal.
+// COREBLUETOOTH_ADAPTER names the controller.
 
 let arguments = CommandLine.arguments.dropFirst()
 let delegate: NSObject
@@ -10,13 +11,19 @@ switch arguments.first {
 case "central": delegate = Central()
 case "channel": delegate = ChannelCentral(psm: arguments.dropFirst().first.flatMap { CBL2CAPPSM($0) } ?? 0x80)
 case "peripheral":
-  delegate = Peripheral(name: arguments.dropFirst().first ?? "interop")
+  // Used by the main queue alone.
+  nonisolated(unsafe) let peripheral = Peripheral(name: arguments.dropFirst().first ?? "interop")
+  delegate = peripheral
+  // At a terminal the user answers questions, and every line is for them.
+  if isatty(STDIN_FILENO) == 1 { break }
   Thread.detachNewThread {
-    while readLine() != nil {}
+    while let line = readLine() { DispatchQueue.main.async { peripheral.execute(line) } }
     exit(0)
   }
+case "watch": delegate = Watcher()
 default:
-  FileHandle.standardError.write(Data("usage: interop-app central | channel [PSM] | peripheral [NAME]\n".utf8))
+  FileHandle.standardError.write(
+    Data("usage: interop-app central | channel [PSM] | watch | peripheral [NAME]\n".utf8))
   exit(64)
 }
 withExtendedLifetime(delegate) { RunLoop.main.run() }

@@ -15,6 +15,11 @@ def uuid(number: int) -> core.UUID:
     return core.UUID(f"7A1E{number:04X}-5C6B-4E1D-9B0A-2F0D6C3B1A90")
 
 
+def text(uuid: core.UUID) -> str:
+    """A UUID as BlueZ writes it."""
+    return str(uuid).split(" ")[0].lower()
+
+
 SERVICE = uuid(0)
 FIXED = uuid(1)
 CONTROL = uuid(2)
@@ -30,6 +35,28 @@ DESCRIPTION = "What never changes"
 PROTECTED_VALUE = b"for bonded eyes"
 # As long as a value can be, and not periodic in 256.
 LONG_VALUE = bytes((17 * index + index // 256) % 256 for index in range(512))
+
+
+def for_bluez(long: bytes = LONG_VALUE) -> dict:
+    """The service as the guest's command `serve` wants it."""
+
+    def characteristic(uuid: core.UUID, *flags: str, value: bytes = b"", **more) -> dict:
+        return {"uuid": text(uuid), "flags": flags, "value": value.hex(), **more}
+
+    description = {
+        "uuid": "00002901-0000-1000-8000-00805f9b34fb", "flags": ["read"], "value": DESCRIPTION.encode().hex()}
+    return {
+        "uuid": text(SERVICE),
+        "characteristics": [
+            characteristic(FIXED, "read", value=FIXED_VALUE, descriptors=[description]),
+            characteristic(CONTROL, "write", echoes=[text(EVENTS), text(CHANGES)]),
+            characteristic(COMMAND, "write-without-response"),
+            characteristic(LONG, "read", "write", value=long),
+            characteristic(EVENTS, "notify"),
+            characteristic(CHANGES, "indicate"),
+            characteristic(PROTECTED, "encrypt-read", value=PROTECTED_VALUE),
+        ],
+    }  # fmt: skip
 
 
 class Server:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from support.terminal import Terminal
 from support.waiting import PATIENCE, Events, soon
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
@@ -27,20 +28,21 @@ class Program:
         self.process = process
         self.output = Events(name)
         self.problems = Events(f"{name}, standard error")
-        self._readers = [
-            asyncio.create_task(self._read(process.stdout, self.output)),
-            asyncio.create_task(self._read(process.stderr, self.problems)),
-        ]
+        streams = ((process.stdout, self.output), (process.stderr, self.problems))
+        self._readers = [asyncio.create_task(self._read(stream, events)) for stream, events in streams if stream]
 
     @classmethod
     async def start(
         cls, program: Path | str, *arguments: object, environment: Mapping[str, str] | None = None, name: str = "",
-        shown: bool = True,
+        shown: bool = True, terminal: Terminal | None = None,
     ) -> "Program":
+        """With `terminal` its standard input and error are that terminal, and it asks its user there."""
+        command = [str(program), *map(str, arguments)]
+        stream = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            str(program), *map(str, arguments),
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            env={**os.environ, **(environment or {})},
+            *(["setsid", "--ctty", *command] if terminal else command),
+            stdin=terminal.program_side if terminal else stream, stdout=stream,
+            stderr=terminal.program_side if terminal else stream, env={**os.environ, **(environment or {})},
         )  # fmt: skip
         return cls(name or Path(program).name, process, shown)
 

@@ -29,9 +29,9 @@ class Events:
         self.all.append(event)
         self._more.set()
 
-    async def next(self, matching: Callable[[Any], Any] = lambda _: True, seconds: float = PATIENCE) -> Any:
+    async def next(self, matching: Callable[[Any], Any] = lambda _: True, seconds: float | None = PATIENCE) -> Any:
         """The first event that `matching` is true of, after those that were taken before; those that it passes over are taken,
-        too."""
+        too. Without `seconds` it waits for ever."""
 
         async def search() -> Any:
             while True:

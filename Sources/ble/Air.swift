@@ -4,6 +4,7 @@ import BluetoothLab
 import BluetoothTransport
 import Dispatch
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 
 /// An air of virtual controllers that other programs join.
@@ -25,11 +26,39 @@ struct Air: ParsableCommand {
       help: ArgumentHelp(
         "The control socket of the air. If it is not given: one in your folder for what runs.", valueName: "path"))
     var path = ControlSocket.defaultPath
+  }
+
+  /// Which air is asked, and for how long.
+  struct Question: ParsableArguments {
+    @OptionGroup var control: Control
+
+    @Option(
+      help: ArgumentHelp(
+        "The time to wait for the answer, 0.001 to 3600; the exit status is then 124.", valueName: "seconds"))
+    var timeout = 10.0
+
+    func validate() throws {
+      guard (0.001...3_600).contains(timeout) else { throw ValidationError("--timeout is 0.001 to 3600 seconds") }
+    }
 
     @discardableResult
     func ask(_ request: ControlRequest) throws -> ControlAnswer {
-      do { return try ControlSocket.ask(request, at: path) } catch { throw Failure("\(error)") }
+      do {
+        return try ControlSocket.ask(
+          request, at: control.path, within: .nanoseconds(Int64((timeout * 1_000_000_000).rounded())))
+      } catch let error as ControlSocket.NoAnswer {
+        throw Failure("\(error)", status: Status.timeout)
+      } catch {
+        throw Failure("\(error)")
+      }
     }
+  }
+
+  enum Status {
+    /// As timeout(1) has it.
+    static let timeout: Int32 = 124
+    /// EX_DATAERR of sysexits.h: the input is wrong.
+    static let wrongInput: Int32 = 65
   }
 }
 
@@ -121,7 +150,10 @@ extension Air {
     func run() throws {
       var options = AirServer.Options()
       if let world {
-        do throws(WorldFile.Failure) { options.file = try WorldFile(path: world) } catch { throw Failure("\(error)") }
+        do throws(WorldFile.Failure) { options.file = try WorldFile(path: world) } catch {
+          throw Failure("\(error)", status: Status.wrongInput)
+        }
+        options.inputs = [world]
       }
       options.seed = seed ?? options.file?.seed ?? 0
       options.speed = try airSpeed
@@ -136,13 +168,8 @@ extension Air {
       Self.allowManyDescriptors()
       let server = AirServer(options)
       // Before anybody is told that there is an air.
-      let signals = [SIGINT, SIGTERM, SIGHUP].map { number in
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number)
-        source.setEventHandler { server.requestEnd() }
-        source.activate()
-        return source
-      }
+      let signals = Self.watchSignals { server.requestEnd() }
+      defer { withExtendedLifetime(signals) {} }
       do {
         try server.openControl(at: control.path)
         if let capture {
@@ -157,10 +184,28 @@ extension Air {
         throw Failure("\(error)")
       }
       server.waitForEnd()
-      for source in signals { source.cancel() }
-      // Who asks once more does not want to wait.
-      for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
       do { try server.stop() } catch { throw Failure("\(error)") }
+    }
+
+    /// Calls `end` for the first signal. The second one ends the program at once, whatever it waits for.
+    private static func watchSignals(_ end: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
+      let queue = DispatchQueue(label: "ble air signals")
+      let hasEnded = NIOLockedValueBox(false)
+      return [SIGINT, SIGTERM, SIGHUP].map { number in
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        source.setEventHandler {
+          let isFirst = hasEnded.withLockedValue { hasEnded in
+            defer { hasEnded = true }
+            return !hasEnded
+          }
+          // 128 and the signal's number, as shells have it.
+          guard isFirst else { _exit(128 + number) }
+          end()
+        }
+        source.activate()
+        return source
+      }
     }
 
     /// Each host has one; the usual limit is 1,024.
@@ -174,10 +219,10 @@ extension Air {
 
   struct Devices: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the devices of an air.")
-    @OptionGroup var control: Control
+    @OptionGroup var question: Question
 
     func run() throws {
-      let devices = try control.ask(ControlRequest(.devices)).devices ?? []
+      let devices = try question.ask(ControlRequest(.devices)).devices ?? []
       guard !devices.isEmpty else { return say("there is no device yet") }
       var table = TextTable(["device", "address", "place in metres", "radio", "host"])
       for device in devices {
@@ -197,7 +242,7 @@ extension Air {
       name: .customLong("to"), parsing: .unconditional,
       help: ArgumentHelp("The place in metres: x,y,z; what is left out is 0.", valueName: "x,y,z"))
     var position: String
-    @OptionGroup var control: Control
+    @OptionGroup var question: Question
 
     func run() throws {
       let metres = position.split(separator: ",", omittingEmptySubsequences: false)
@@ -207,7 +252,7 @@ extension Air {
       }
       var request = ControlRequest(.move)
       (request.device, request.position) = (device, numbers)
-      try control.ask(request)
+      try question.ask(request)
     }
   }
 
@@ -217,12 +262,12 @@ extension Air {
     enum State: String, ExpressibleByArgument, CaseIterable { case on, off }
     @Argument(help: deviceHelp) var device: String
     @Argument(help: "on or off") var state: State
-    @OptionGroup var control: Control
+    @OptionGroup var question: Question
 
     func run() throws {
       var request = ControlRequest(.radio)
       (request.device, request.on) = (device, state == .on)
-      try control.ask(request)
+      try question.ask(request)
     }
   }
 
@@ -233,7 +278,7 @@ extension Air {
     @Argument(help: ArgumentHelp("A file with a fault plan in JSON; - is the standard input.", valueName: "plan"))
     var plan: String?
     @Flag(help: "Ends all faults.") var clear = false
-    @OptionGroup var control: Control
+    @OptionGroup var question: Question
 
     func validate() throws {
       guard clear != (plan != nil) else { throw ValidationError("either a plan or --clear is to be given") }
@@ -252,16 +297,16 @@ extension Air {
           throw Failure("\(plan) is no fault plan: \(error)")
         }
       }
-      try control.ask(request)
+      try question.ask(request)
     }
   }
 
   struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Says what the devices of an air have done.")
-    @OptionGroup var control: Control
+    @OptionGroup var question: Question
 
     func run() throws {
-      let answer = try control.ask(ControlRequest(.stats))
+      let answer = try question.ask(ControlRequest(.stats))
       say("\(seconds(answer.time ?? 0)) s of radio time")
       var table = TextTable(["device", "sent", "received", "CRC errors", "sending", "listening"])
       for device in answer.statistics ?? [] {
@@ -291,21 +336,21 @@ extension Air {
       String?
     @Flag(help: "Has packets of encrypted links as they were before encryption.") var decrypted = false
     @Flag(help: "Writes the keys of encrypted links to a file beside it.") var keys = false
-    @OptionGroup var control: Control
+    @OptionGroup var question: Question
 
     func run() throws {
       var request = ControlRequest(.capture)
       request.path = file.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
       (request.decrypted, request.keys) = (decrypted, keys)
-      try control.ask(request)
+      if let note = try question.ask(request).note { say(note) }
     }
   }
 
   struct Stop: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Ends an air.")
-    @OptionGroup var control: Control
+    @OptionGroup var question: Question
 
-    func run() throws { try control.ask(ControlRequest(.stop)) }
+    func run() throws { try question.ask(ControlRequest(.stop)) }
   }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BluetoothWire
 import Foundation
 
 /// The command line of this package.
@@ -9,10 +10,16 @@ struct Ble: ParsableCommand {
 
   /// What goes wrong is said in one line.
   static func main() {
+    // A reader that has gone, and a file that must not grow, are errors of the write.
+    for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     do {
       var command = try parseAsRoot()
       try command.run()
     } catch {
+      if let failure = error as? Failure {
+        complain(failure.description)
+        Foundation.exit(failure.status)
+      }
       let status = exitCode(for: error)
       guard !status.isSuccess else { exit(withError: error) }
       var message = message(for: error)
@@ -26,9 +33,13 @@ struct Ble: ParsableCommand {
 /// Why something that was asked for in the right words could not be done: one line.
 struct Failure: Error, CustomStringConvertible {
   let description: String
+  /// The exit status of the program.
+  let status: Int32
 
-  init(_ description: String) { self.description = description }
+  init(_ description: String, status: Int32 = EXIT_FAILURE) {
+    (self.description, self.status) = (description, status)
+  }
 }
 
 /// One line on the standard error.
-func complain(_ text: String) { FileHandle.standardError.write(Data("ble: \(text)\n".utf8)) }
+func complain(_ text: String) { FileHandle.standardError.write(Data("ble: \(text.printableLines)\n".utf8)) }

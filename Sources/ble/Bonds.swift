@@ -9,8 +9,8 @@ struct Bonds: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Lists bonded devices, forgets them, and takes bonds from one place to another.",
     discussion: """
-      A program that is running learns that a device was forgotten when its next link to it ends, and of a new bond when it \
-      is started again.
+      A program that uses an adapter with a real controller takes a change in at once. A simulated device learns that a \
+      device was forgotten when its next link to it ends, and of a new bond when its program is started again.
       """,
     subcommands: [List.self, Forget.self, Export.self, Import.self], defaultSubcommand: List.self)
 
@@ -44,7 +44,8 @@ struct Bonds: ParsableCommand {
       let found = try adapters()
       guard let first = found.first else { throw Failure("there are no bonds in \(try path())") }
       guard found.count == 1 else {
-        throw Failure("several adapters have bonds; --adapter says which: \(found.map(\.name).joined(separator: ", "))")
+        throw Failure(
+          "several adapters have bonds; --adapter says which: \(found.map(\.name.printable).joined(separator: ", "))")
       }
       return first.store
     }
@@ -71,12 +72,12 @@ struct Bonds: ParsableCommand {
 
     func run() throws {
       let adapters = try place.adapters()
-      if adapters.isEmpty { print("No bonds in \(try place.path()).") }
+      if adapters.isEmpty { say("No bonds in \(try place.path()).") }
       for (name, store) in adapters {
         do {
           let stored = try store.look()
-          print("\(name): \(stored.records.count == 1 ? "1 bond" : "\(stored.records.count) bonds")")
-          for record in stored.records { print("  " + line(of: record)) }
+          say("\(name): \(stored.records.count == 1 ? "1 bond" : "\(stored.records.count) bonds")")
+          for record in stored.records { say("  " + line(of: record)) }
           for problem in stored.problems { complain("\(problem)") }
         } catch {
           complain("\(error)")
@@ -90,7 +91,7 @@ struct Bonds: ParsableCommand {
         record.identifier.digits, record.bluezFolder, record.identity.kind == .public ? "public" : "random",
         isNew ? "Secure Connections" : "legacy",
         record.bond.level == .authenticated ? "authenticated" : "not authenticated",
-        record.name.map { $0.debugDescription } ?? "without a name",
+        record.name.map { $0.debugDescription.printable } ?? "without a name",
       ].joined(separator: "  ")
     }
   }
@@ -106,7 +107,8 @@ struct Bonds: ParsableCommand {
     func run() throws {
       let (store, record) = try place.find(device)
       _ = try store.remove(record.identity)
-      print("forgot \(record.bluezFolder)")
+      say("forgot \(record.bluezFolder)")
+      tellReach(of: store)
     }
   }
 
@@ -181,7 +183,8 @@ struct Bonds: ParsableCommand {
         kept.identifier = known.identifier
       }
       try store.save(kept)
-      print("took in \(record.bluezFolder)")
+      say("took in \(record.bluezFolder)")
+      tellReach(of: store)
     }
 
     /// The adapter that is meant, which need not have any bonds yet.
@@ -191,6 +194,16 @@ struct Bonds: ParsableCommand {
       let known = try FileBondStore.adapters(in: path).first { $0.name == adapter }
       return known?.store ?? FileBondStore(folder: path, adapter: adapter)
     }
+  }
+}
+
+/// Says whether the program that uses the adapter has taken a change in.
+private func tellReach(of store: FileBondStore) {
+  switch store.reach() {
+  case .noProgram: break
+  case .taken: print("the program that uses the adapter has taken it in")
+  case .notTaken: complain("the program that uses the adapter has not taken it in: start that program again")
+  case .unknown: complain("a program that is running a simulated device with these bonds has not been told")
   }
 }
 

@@ -1,3 +1,4 @@
+import BluetoothWire
 import Foundation
 
 /// Text in columns, as wide as what stands in them.
@@ -8,7 +9,7 @@ struct TextTable {
 
   var isEmpty: Bool { rows.count == 1 }
 
-  mutating func add(_ row: [String]) { rows.append(row) }
+  mutating func add(_ row: [String]) { rows.append(row.map(\.printable)) }
 
   var text: String {
     let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -24,5 +25,5 @@ struct TextTable {
 /// One line, or several, on the standard output, at once.
 func say(_ text: String) {
   // Whoever has read enough may have closed it.
-  try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+  try? FileHandle.standardOutput.write(contentsOf: Data((text.printableLines + "\n").utf8))
 }

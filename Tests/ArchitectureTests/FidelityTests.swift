@@ -13,7 +13,7 @@ import Testing
 
   @Test("Fidelity.md names tests that exist")
   func testsExist() throws {
-    let known = Set(Repository.testSentences)
+    let known = Set(Repository.testTitles)
     let named = try Self.sentences()
     #expect(named.count > 100)
     for (row, sentence) in named { #expect(known.contains(sentence), "\(row): no test is called \"\(sentence)\"") }

@@ -40,6 +40,8 @@ private struct House {
     "Sources/BluetoothRadio/World/DispatchWorldExecutor.swift": ["Dispatch"],
     // The clock that every thread may read.
     "Sources/BluetoothRadio/World/WorldMailbox.swift": ["Synchronization"],
+    // Read for each event that an app gets.
+    "Sources/BluetoothServer/Sessions/EventBacklog.swift": ["Synchronization"],
     // The time of day, for the dates that apps see.
     "Sources/BluetoothServer/Adapters/WallClock.swift": ["Glibc", "Musl", "Darwin"],
     // Stand on the event loop that carries their controller's packets.
@@ -52,6 +54,10 @@ private struct House {
     "Sources/BluetoothServer/Prompts/TerminalPrompts.swift": ["Dispatch"],
     // Opens and writes the file that a capture goes to.
     "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
+    "Sources/BluetoothCapture/Files/ClaimedFile.swift": ["Glibc", "Musl", "Darwin"],
+    "Sources/BluetoothCapture/Files/FileSignals.swift": ["Glibc", "Musl", "Darwin"],
+    // Writes that file on a thread of its own.
+    "Sources/BluetoothCapture/Files/CaptureQueue.swift": ["Dispatch"],
   ]
 
   /// Modules of C targets: they hold no Swift, and clients see them under other names.

@@ -38,8 +38,18 @@ enum Repository {
       .map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
   }
 
-  /// The sentences of all tests of the package.
-  static let testSentences: [String] = swiftFiles(in: "Tests").flatMap(\.testSentences)
+  /// The files of the targets that `swift test` runs; other folders of Tests are packages of their own.
+  static let testFiles: [SourceFile] = swiftFiles(in: "Tests").filter { $0.module.hasSuffix("Tests") }
+
+  /// The `@Test` and `@Suite` attributes of these files.
+  static let testAttributes: [(path: String, attribute: TestAttribute)] = testFiles.flatMap { file in
+    TestAttributeReader.attributes(in: file.text).map { (file.path, $0) }
+  }
+
+  /// The titles of all tests that run, whatever the conditions.
+  static let testTitles: [String] = testAttributes.compactMap { _, attribute in
+    attribute.name == "Test" && attribute.isEnabled ? attribute.title : nil
+  }
 }
 
 struct SourceFile {
@@ -71,12 +81,5 @@ struct SourceFile {
       .filter { line in words.contains { line.element.contains($0) } }
       .filter { !$0.element.drop { $0 == " " }.hasPrefix("//") }
       .map { ($0.offset + 1, $0.element) }
-  }
-
-  /// What stands in `@Test("…")`, be it on the next line.
-  var testSentences: [String] {
-    text.components(separatedBy: "@Test(").dropFirst().compactMap { part in
-      part.prefixMatch(of: /\s*"((?:[^"\\]|\\.)*)"/).map { String($0.1) }
-    }
   }
 }

@@ -57,11 +57,23 @@ import Testing
     }
   }
 
-  @Test("No two tests of a file have the same sentence")
-  func sentences() {
-    for file in Repository.swiftFiles(in: "Tests") {
-      let repeated = Dictionary(grouping: file.testSentences, by: \.self).filter { $0.value.count > 1 }.keys
-      #expect(repeated.isEmpty, "\(file.path): \(repeated.sorted())")
+  @Test("No two tests of the package have the same title")
+  func titles() {
+    let named = Repository.testAttributes.filter { $0.attribute.name == "Test" && $0.attribute.title != nil }
+    for (title, places) in Dictionary(grouping: named, by: \.attribute.title) where places.count > 1 {
+      Issue.record("\(title ?? ""): \(places.map(\.path))")
+    }
+  }
+
+  @Test("No test and no suite is disabled, and none expects to fail")
+  func enabled() {
+    for (path, attribute) in Repository.testAttributes {
+      #expect(!attribute.traits.contains(".disabled"), "\(path): \(attribute.title ?? attribute.name)")
+    }
+    for file in Repository.testFiles {
+      for line in file.codeLines(with: ["withKnownIssue"]) where !line.text.contains("\"withKnownIssue") {
+        Issue.record("\(file.path):\(line.number):\(line.text)")
+      }
     }
   }
 }

@@ -22,8 +22,11 @@ struct TestAir {
   }
 
   /// Waits until so many hosts are there: those who have left are gone when the air has noticed it.
-  func waitForHosts(_ count: Int) {
-    while server.places.filter(\.isTaken).count != count {}
+  func waitForHosts(_ count: Int) throws {
+    let isReached = DispatchSemaphore(value: 0)
+    try server.observeHosts { if $0 == count { isReached.signal() } }
+    isReached.wait()
+    try server.observeHosts(nil)
   }
 }
 
@@ -38,7 +41,7 @@ struct TestAir {
       let second = try air.host()
       #expect(try second.address() != address)
     }
-    air.waitForHosts(1)
+    try air.waitForHosts(1)
     let third = try air.host()
     #expect(try third.address() != address)
     #expect(air.server.places.map(\.isTaken) == [true, true])
@@ -101,7 +104,7 @@ struct TestAir {
       let host = try HostSocket(air.specifier)
       try host.send(Array(session.prefix(count)))
     }
-    air.waitForHosts(1)
+    try air.waitForHosts(1)
     #expect(try witness.address().count == 6)
     #expect(try air.host().address().count == 6)
   }
@@ -114,7 +117,7 @@ struct TestAir {
       let host = try HostSocket(air.specifier)
       try host.command(0x0C03)
     }
-    air.waitForHosts(0)
+    try air.waitForHosts(0)
     // One leaves while the next one comes: that is all that there is ever room for.
     #expect(air.server.places.count < 20)
     #expect(air.server.world.deviceNames.count == air.server.places.count)
@@ -157,7 +160,7 @@ struct TestAir {
         isLinked = code != 0x05
       }
     }
-    air.waitForHosts(1)
+    try air.waitForHosts(1)
     #expect(try central.address().count == 6)
   }
 
@@ -185,7 +188,7 @@ struct TestAir {
     defer { try? air.server.stop() }
     air.server.world.add([.hci(.delay(.seconds(5)), HCIMatch(.event(0x0E)), .number(1))])
     do { try HostSocket(air.specifier).send([1, 0x02, 0x10, 0]) }
-    air.waitForHosts(0)
+    try air.waitForHosts(0)
     let next = try HostSocket(air.specifier)
     // Far more than 5 ms.
     for _ in 0..<300 {
@@ -213,7 +216,7 @@ struct TestAir {
     options.file = try WorldFile(
       text: """
         devices:
-          - {name: sensor, accessory: {kind: heart-rate}, position: [1, 0]}
+          - {name: sensor, accessory: {kind: heart-rate}, address: "C0:FF:EE:00:00:02", position: [1, 0]}
         clients:
           - {name: phone, address: "C0:FF:EE:00:00:01", position: [2, 0]}
         """)
@@ -228,6 +231,9 @@ struct TestAir {
     #expect(try first.command(0x200C, [1, 0]) == [0])
     let report = try first.event(0x3E) { $0[0] == 0x02 }
     #expect(report[1] == 1)
+    // At its public address.
+    #expect(report[3] == 0)
+    #expect((4..<10).map { report[$0] } == [2, 0, 0, 0xEE, 0xFF, 0xC0])
   }
 }
 

@@ -39,7 +39,7 @@ final class HostSocket {
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  private static func connect<Address>(_ descriptor: Int32, _ address: inout Address) throws {
+  static func connect<Address>(_ descriptor: Int32, _ address: inout Address) throws {
     let result = withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
@@ -130,4 +130,40 @@ final class HostSocket {
 
 extension ByteSlice {
   fileprivate func uint16(at index: Int) -> UInt16 { UInt16(self[index]) | UInt16(self[index + 1]) << 8 }
+}
+
+/// A connection to a control socket, which says and reads lines.
+final class LineSocket {
+  private let descriptor: Int32
+  private var octets: [UInt8] = []
+
+  init(path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    try HostSocket.connect(descriptor, &address)
+  }
+
+  deinit { close(descriptor) }
+
+  func ask(_ line: String) throws -> String {
+    _ = Array((line + "\n").utf8).withUnsafeBytes {
+      Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+    }
+    return try self.line()
+  }
+
+  func line() throws -> String {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      if let end = octets.firstIndex(of: UInt8(ascii: "\n")) {
+        defer { octets.removeSubrange(...end) }
+        return String(decoding: octets[..<end], as: UTF8.self)
+      }
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { throw HostSocket.Failure(description: "the other end has closed") }
+      octets += buffer.prefix(count)
+    }
+  }
 }

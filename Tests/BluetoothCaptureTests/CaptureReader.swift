@@ -17,6 +17,8 @@ struct CaptureReader {
 
   var interfaces: [Interface] = []
   var packets: [Packet] = []
+  /// The packets that interfaces have dropped, by interface.
+  var dropped: [Int: Int] = [:]
 
   init(_ bytes: [UInt8]) throws {
     var rest = bytes[...]
@@ -30,6 +32,7 @@ struct CaptureReader {
       switch type {
       case 0x0A0D_0D0A: try #require(Self.number(body[...], at: 0, octets: 4) == 0x1A2B_3C4D)
       case 1: interfaces.append(try Self.interface(body))
+      case 5: dropped[try Self.number(body[...], at: 0, octets: 4)] = try Self.droppedPackets(body)
       case 6: packets.append(try Self.packet(body))
       default: Issue.record("block of unknown type \(type)")
       }
@@ -42,6 +45,11 @@ struct CaptureReader {
       linkType: try number(body[...], at: 0, octets: 2),
       name: String(decoding: options.first { $0.code == 2 }?.value ?? [], as: UTF8.self),
       timeResolution: options.first { $0.code == 9 }?.value.first ?? 6)
+  }
+
+  private static func droppedPackets(_ body: [UInt8]) throws -> Int {
+    let value = try #require(try options(body[12...]).first { $0.code == 5 }?.value)
+    return try number(value[...], at: 0, octets: 8)
   }
 
   private static func packet(_ body: [UInt8]) throws -> Packet {

@@ -161,4 +161,31 @@ import Testing
     _ = writer.finish()
     #expect(writer.pendingCount == 0)
   }
+
+  @Test("Packets for which there is no room are counted: in a comment of the next one, and at the end")
+  func dropping() throws {
+    var writer = PcapngWriter()
+    let host = writer.addInterface(name: "host", linkType: .hciH4WithDirection)
+    func add(at milliseconds: Int64) {
+      writer.airPacket(
+        Self.packet, crc: 0, channel: RadioChannel(39), modulation: .le1M, power: Decibel(0),
+        start: .zero + .milliseconds(milliseconds), comments: ["\(milliseconds)"])
+      writer.hciPacket(
+        .event(code: 0x0E, parameters: []), on: host, isFromHost: false, at: .zero + .milliseconds(milliseconds))
+    }
+    for time: Int64 in [0, 100, 200] { add(at: time) }
+    // Those of 200 ms are held back.
+    writer.dropPackets()
+    #expect(writer.newlyDropped == 4)
+    add(at: 300)
+    var bytes = writer.takeBytes()
+    #expect(writer.newlyDropped == 0)
+    add(at: 400)
+    writer.dropPackets(all: true)
+    bytes += writer.finish()
+    let file = try CaptureReader(bytes)
+    #expect(file.interfaces.map(\.name) == ["air", "host"])
+    #expect(file.packets.map(\.comments) == [["200", "not captured: 4 packets before this one"], []])
+    #expect(file.dropped == [0: 4, 1: 4])
+  }
 }

@@ -67,4 +67,33 @@ import Testing
       #expect(mode == 0o600)
     }
   }
+
+  @Test("The key file takes the place of a link instead of being written to where the link leads")
+  func link() throws {
+    try withFile { url in
+      let other = url.appendingPathExtension("other")
+      defer { try? FileManager.default.removeItem(at: other) }
+      try Data("precious".utf8).write(to: other)
+      try FileManager.default.createSymbolicLink(at: url, withDestinationURL: other)
+      let file = try SessionKeyFile(path: url.path)
+      try file.append(session(1), at: .zero)
+      #expect(try Data(contentsOf: other) == Data("precious".utf8))
+      #expect(try sessions(url).count == 1)
+      #expect(try FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType == .typeRegular)
+    }
+  }
+
+  @Test("The key file does not share its contents with other names of the file that was there")
+  func hardLink() throws {
+    try withFile { url in
+      let other = url.appendingPathExtension("other")
+      defer { try? FileManager.default.removeItem(at: other) }
+      try Data("precious".utf8).write(to: other)
+      try FileManager.default.linkItem(at: other, to: url)
+      let file = try SessionKeyFile(path: url.path)
+      try file.append(session(1), at: .zero)
+      #expect(try Data(contentsOf: other) == Data("precious".utf8))
+      #expect(try sessions(url).count == 1)
+    }
+  }
 }

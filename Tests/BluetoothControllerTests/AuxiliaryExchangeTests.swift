@@ -165,7 +165,7 @@ struct AuxiliaryExchangeTests {
     #expect(used.count > 2 && used.isSubset(of: 0...4))
   }
 
-  @Test("Any mixture of sets, trains, requests and loss traps nowhere and never stops time", arguments: 0..<16)
+  @Test("After any mixture of sets, trains, requests and loss, each device serves a newcomer", arguments: 0..<16)
   func mixture(seed: UInt64) {
     let devices = [device, other]
     var random = SplitGenerator(seed: seed)
@@ -212,6 +212,16 @@ struct AuxiliaryExchangeTests {
       }
       air.run(for: .milliseconds(Int64(chance(150))))
       air.clearLog()
+    }
+    // Nothing is left over: each device lets go of everything and serves a newcomer.
+    air.fate = { _ in .arrives }
+    for device in devices { device.stopEverything(isExtended: true) }
+    // The longest supervision timeout is 32 s, that of procedures 40 s.
+    air.run(for: .seconds(80))
+    for device in devices {
+      let heldPackets = device.controller.heldPackets
+      #expect(device.controller.connections.isEmpty && heldPackets == 0)
+      #expect(device.servesNewcomer(isExtended: true))
     }
   }
 }

@@ -45,6 +45,57 @@ struct ConnectionParameterTests {
     #expect(link.isAlive())
   }
 
+  @Test("A central asks a peripheral that it knows nothing of, also for a single interval")
+  func unacquainted() throws {
+    let link = try TestLink()
+    update(link, parameters(40...40))
+    link.runEvents(3)
+    #expect(link.peripheral.events == [.leRemoteConnectionParameterRequest(link.peripheralHandle, parameters(40...40))])
+    reply(link.peripheral, link.peripheralHandle, parameters(40...40))
+    link.runEvents(20)
+    let values = HCI.ConnectionValues(interval: 40, latency: 0, supervisionTimeout: 200)
+    #expect(link.central.events.last == .leConnectionUpdateComplete(.success, link.centralHandle, values))
+    #expect(link.isAlive())
+  }
+
+  /// How many LL_CONNECTION_PARAM_REQ and LL_CONNECTION_UPDATE_IND the central has sent.
+  private func sent(_ link: TestLink) -> (requests: Int, updates: Int) {
+    let opcodes = link.air.log.filter { $0.device == link.central.number }.compactMap { $0.controlPDU?.opcode }
+    return (opcodes.count { $0 == .connectionParamReq }, opcodes.count { $0 == .connectionUpdateInd })
+  }
+
+  @Test("A central decides alone with a peripheral that does not know the request: by its features, or as it has said")
+  func unknownToPeripheral() throws {
+    for isKnown in [true, false] {
+      let link = try TestLink(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
+      if isKnown { link.central.send(.leReadRemoteFeatures(link.centralHandle)) }
+      link.runEvents(4)
+      for (count, interval) in [UInt16(40), 12].enumerated() {
+        update(link, parameters(interval...interval))
+        link.air.run(for: .seconds(1))
+        #expect(link.central.controller.connections[0].values.interval == interval)
+        // After LL_UNKNOWN_RSP the central does not ask again.
+        #expect(sent(link) == (isKnown ? 0 : 1, count + 1))
+      }
+      #expect(link.isAlive())
+    }
+  }
+
+  @Test("A peripheral whose central has answered LL_UNKNOWN_RSP tells its host so at the next command")
+  func unknownToCentral() throws {
+    let link = try TestLink(central: { $0.features.remove(.connectionParametersRequestProcedure) })
+    update(link, isCentral: false, parameters(40...40))
+    link.runEvents(5)
+    let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
+    #expect(
+      link.peripheral.events.last
+        == .leConnectionUpdateComplete(.unsupportedRemoteFeature, link.peripheralHandle, values))
+    #expect(
+      link.peripheral.send(
+        .leConnectionUpdate(link.peripheralHandle, parameters(40...40), HCI.ConnectionEventLength()))
+        == .unsupportedRemoteFeature)
+  }
+
   @Test("A peripheral's host that refuses the central's wish leaves the parameters")
   func peripheralRefuses() throws {
     let link = try acquaintedLink()
@@ -93,6 +144,7 @@ struct ConnectionParameterTests {
     link.central.connect(to: other, interval: 40)
     link.air.run(until: { !other.connectionCompletes.isEmpty })
     link.air.run(for: .seconds(1))
+    link.peripheral.acceptsParameters = true
     update(link, parameters(15...60))
     link.air.run(for: .seconds(2))
     #expect(link.central.controller.connections[0].values.interval == 40)

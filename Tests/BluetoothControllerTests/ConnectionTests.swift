@@ -36,6 +36,83 @@ struct ConnectionTests {
     #expect(central.disconnections.isEmpty && peripheral.disconnections.isEmpty)
   }
 
+  /// A central, and `count` peripherals that advertise every 100 ms.
+  private func crowd(_ count: Int) -> (air: TestAir, central: TestDevice, peripherals: [TestDevice]) {
+    let air = TestAir()
+    let central = TestDevice("central", address: 0x1111_1111_1111)
+    let peripherals = (0..<count).map {
+      TestDevice("peripheral \($0)", address: 0x2222_2222_0000 + UInt64($0), seed: UInt64($0))
+    }
+    for device in [central] + peripherals {
+      air.add(device)
+      device.start()
+    }
+    for peripheral in peripherals { peripheral.advertise() }
+    return (air, central, peripherals)
+  }
+
+  @Test(
+    "CONNECT_IND follows a packet of the peer's next advertising event after 150 µs, whenever the host asks",
+    arguments: [0, 10, 20, 30, 40, 50, 60, 70, 80, 90])
+  func nextPacket(milliseconds: Int64) throws {
+    let (air, central, peripherals) = crowd(1)
+    air.run(for: .milliseconds(1_000 + milliseconds))
+    air.clearLog()
+    let asked = air.now
+    central.connect(to: peripherals[0])
+    air.run(until: { !central.connectionCompletes.isEmpty })
+    let place = try #require(air.log.firstIndex { if case .connectInd? = $0.advertisingPDU { true } else { false } })
+    try #require(place > 0)
+    #expect(air.log[place].start == air.log[place - 1].end + .microseconds(150))
+    // The interval of 100 ms, up to 10 ms of advDelay, and less than 10 ms of an event that had begun before.
+    #expect(air.log[place].start - asked < .milliseconds(120))
+  }
+
+  @Test("The first packet of a connection begins in the transmit window that CONNECT_IND gives")
+  func transmitWindow() throws {
+    let (air, central, peripherals) = crowd(4)
+    var offsets: Set<UInt16> = []
+    for peripheral in peripherals {
+      air.clearLog()
+      central.connect(to: peripheral)
+      air.run(until: { !peripheral.connectionCompletes.isEmpty })
+      air.run(for: .milliseconds(100))
+      let requests = air.log.compactMap { sent -> (end: Instant, data: LL.ConnectionData)? in
+        if case .connectInd(_, _, let data, _)? = sent.advertisingPDU { (sent.end, data) } else { nil }
+      }
+      let (end, data) = try #require(requests.first)
+      let first = try #require(air.log.first { $0.packet.accessAddress == data.accessAddress })
+      // 1.25 ms after CONNECT_IND, and the offset and the size in the same unit · Vol 6, Part B, 4.5.3.
+      let start = end + .microseconds(1_250) * Int64(1 + data.windowOffset)
+      #expect(first.start >= start && first.start <= start + .microseconds(1_250) * Int64(data.windowSize))
+      offsets.insert(data.windowOffset)
+    }
+    // The anchors of a central's connections are spread.
+    #expect(offsets.count > 1)
+  }
+
+  @Test("A packet without an answer is not repeated in its event, but in the next one, on another channel")
+  func noAnswer() throws {
+    let link = try TestLink()
+    link.runEvents(2)
+    link.central.send([7], on: link.centralHandle)
+    link.air.fate = { [accessAddress = link.accessAddress] in
+      $0.packet.accessAddress == accessAddress ? .lost : .arrives
+    }
+    link.air.clearLog()
+    link.runEvents(10)
+    let sent = link.air.log
+    #expect(sent.count == 10 && sent.allSatisfy { $0.device == 0 && $0.packet.payload == [7] })
+    for (one, next) in zip(sent, sent.dropFirst()) {
+      #expect(next.start - one.start == .milliseconds(30))
+      #expect(next.channel != one.channel)
+      #expect(next.dataHeader?.sequenceNumber == one.dataHeader?.sequenceNumber)
+    }
+    link.air.fate = { _ in .arrives }
+    link.runEvents(2)
+    #expect(link.peripheral.data.map(\.payload) == [[7]])
+  }
+
   @Test("Connection events come every interval, each on the next channel, the answer 150 µs after the question")
   func events() throws {
     let link = try TestLink()

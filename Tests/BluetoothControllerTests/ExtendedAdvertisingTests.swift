@@ -152,21 +152,36 @@ struct ExtendedAdvertisingTests {
     }
   }
 
-  @Test("A set ends after its duration, with 0x3C and the number of its events")
-  func duration() {
+  @Test(
+    "A set ends after its duration, with 0x3C and, if the host gave a maximum, the number of its events",
+    arguments: [UInt8(0), 100])
+  func duration(maximumEvents: UInt8) {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms()))
-    device.enable(1, duration: 50)
+    device.enable(1, duration: 50, maximumEvents: maximumEvents)
     air.run(for: .milliseconds(499))
     #expect(device.terminatedSets.isEmpty)
     air.run(for: .milliseconds(2))
     let events = primary.count { ChannelIndex($0.channel).number == 39 }
+    #expect(events > 3)
     #expect(
       device.events.contains(
         .leAdvertisingSetTerminated(
-          .advertisingTimeout, 1, HCI.ConnectionHandle(rawValue: 0), completedEvents: UInt8(events))))
+          .advertisingTimeout, 1, HCI.ConnectionHandle(rawValue: 0),
+          completedEvents: maximumEvents == 0 ? 0 : UInt8(events))))
     air.clearLog()
     air.run(for: .seconds(1))
     #expect(air.log.isEmpty)
+  }
+
+  @Test("A set that a connection has ended reports no number of events, whatever maximum the host gave")
+  func connectedSet() throws {
+    device.send(.leSetExtendedAdvertisingParameters(.every100ms(1, .connectable)))
+    device.enable(1, maximumEvents: 100)
+    air.run(for: .milliseconds(250))
+    other.connectExtended(to: device)
+    air.run(for: .seconds(1))
+    let handle = try #require(device.connectionCompletes.first).handle
+    #expect(device.events.contains(.leAdvertisingSetTerminated(.success, 1, handle, completedEvents: 0)))
   }
 
   @Test("A set ends after its number of events, with 0x43, and can be enabled again")
@@ -258,8 +273,7 @@ struct ExtendedAdvertisingTests {
     #expect(device.setData([1]) == .invalidHCICommandParameters)
     #expect(set([.connectable]) == .success)
     #expect(device.setResponse([1]) == .invalidHCICommandParameters)
-    #expect(device.setData(Array(repeating: 1, count: 251)) == .success)
-    #expect(device.enable(1) == .packetTooLong)
+    #expect(device.setData(Array(repeating: 1, count: 251)) == .packetTooLong)
     #expect(set([]) == .success)
     #expect(device.send(.leSetExtendedAdvertisingData(1, HCI.AdvertisingDataFragment(.first, [1]))) == .success)
     #expect(device.enable(1) == .commandDisallowed)

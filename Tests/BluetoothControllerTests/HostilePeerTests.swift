@@ -115,14 +115,23 @@ struct HostilePeerTests {
 
   // MARK: Data PDUs
 
-  @Test("S1: a data PDU longer than was agreed is not acknowledged, and the link ends by supervision if it goes on")
-  func lengthOverflow() throws {
-    let link = try TestLink(timeout: 100, attacked: .peripheral)
-    link.runEvents(2)
+  @Test(
+    "S1: a data PDU longer than was agreed is not acknowledged, and the link ends by supervision if it goes on",
+    arguments: [(27, 28), (27, 251), (251, 252), (251, 253), (251, 254), (251, 255)])
+  func lengthOverflow(agreed: UInt16, octets: Int) throws {
+    let link = try TestLink(
+      timeout: 100, attacked: .peripheral,
+      prepare: { central, _ in
+        guard agreed > 27 else { return }
+        central.send(.leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: agreed, time: 2_120)))
+      })
+    link.runEvents(5)
+    #expect(try #require(link.peripheral.controller.connections.first).lengths.receive.octets == agreed)
+    link.peripheral.clear()
     link.air.fate = { transmission in
       guard transmission.device == 0, transmission.dataHeader?.llid == .start else { return .arrives }
-      transmission.packet.payload = ByteSlice(Array(repeating: 0xEE, count: 28))
-      transmission.packet.header = transmission.packet.header & 0xFF | 28 << 8
+      transmission.packet.payload = ByteSlice(Array(repeating: 0xEE, count: octets))
+      transmission.packet.header = transmission.packet.header & 0xFF | UInt16(octets) << 8
       return .arrives
     }
     link.central.send([1], on: link.centralHandle)

@@ -106,7 +106,7 @@ struct HostileProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("S26: connected and disconnected 4,000 times, until handles come round, nothing is left over")
+  @Test("S26: connected and disconnected 10,000 times, until handles come round, nothing is left over")
   func churn() throws {
     let air = TestAir()
     let central = TestDevice("central", address: 0x1111_1111_1111)
@@ -121,7 +121,7 @@ struct HostileProcedureTests {
         HCI.AdvertisingParameters(
           minimumInterval: 32, maximumInterval: 32, type: .connectableScannableUndirected, ownAddressType: .public)))
     var handles: Set<UInt16> = []
-    for round in 0..<4_000 {
+    for round in 0..<10_000 {
       air.clearLog()
       central.clear()
       peripheral.clear()

@@ -43,6 +43,7 @@ struct LossyLinkTests {
     }
     var flows = [Flow(), Flow()]
     let sides = [(link.central, link.centralHandle), (link.peripheral, link.peripheralHandle)]
+    for (device, _) in sides { device.acceptsParameters = true }
     for step in 0..<120 {
       let side = Int(random.next() % 2)
       let (device, handle) = sides[side]
@@ -105,7 +106,8 @@ struct LossyLinkTests {
 
   @Test("News that come in the very event they speak of are in time, also for the next news right behind them")
   func lastMoment() throws {
-    let link = try TestLink()
+    // The central decides alone.
+    let link = try TestLink(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
     link.runEvents(3)
     func parameters(_ interval: UInt16) -> ConnectionParameters {
       ConnectionParameters(minimumInterval: interval, maximumInterval: interval, latency: 0, supervisionTimeout: 200)
@@ -141,6 +143,7 @@ struct LossyLinkTests {
         }
       })
     link.runEvents(3)
+    link.peripheral.acceptsParameters = true
     for device in [link.central, link.peripheral] {
       device.controller.connections[0].schedule.advance(skipping: 65_520)
       device.controller.connections[0].supervisionDeadline = .distantFuture

@@ -125,7 +125,11 @@ struct PHYUpdateTests {
     #expect(link.injectFromCentral([0x16, 4, 4]) == [[0x17, 3, 3]])
     #expect(link.injectFromCentral([0x18, 0, 0, 0, 0]).isEmpty)
     let lengths = try #require(link.injectFromCentral([0x14, 251, 0, 0x90, 0x42, 251, 0, 0x90, 0x42]).first)
-    guard case .lengthRsp(let answer) = try LL.ControlPDU(payload: lengths) else { return }
+    let pdu = try LL.ControlPDU(payload: lengths)
+    guard case .lengthRsp(let answer) = pdu else {
+      Issue.record("\(pdu) is no LL_LENGTH_RSP")
+      return
+    }
     #expect(answer.maximumReceiveTime == 2_120)
     let coded = HCI.PHYPreference(transmit: .leCoded, receive: nil)
     #expect(

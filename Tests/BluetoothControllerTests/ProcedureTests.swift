@@ -32,7 +32,7 @@ struct ProcedureTests {
     let handle = isCentral ? link.centralHandle : link.peripheralHandle
     #expect(device.send(.leReadRemoteFeatures(handle)) == .success)
     link.runEvents(3)
-    #expect(device.events.contains(.leReadRemoteFeaturesComplete(.success, handle, .claimed)))
+    #expect(device.events.contains(.leReadRemoteFeaturesComplete(.success, handle, .visible)))
     let request = try #require(link.air.log.compactMap(\.controlPDU).first)
     #expect(request.opcode == (isCentral ? .featureReq : .peripheralFeatureReq))
   }
@@ -45,7 +45,28 @@ struct ProcedureTests {
       Issue.record("\(answer)")
       return
     }
-    #expect(features == 0x21 | HCI.LEFeatures.claimed.rawValue & ~0xFF)
+    #expect(features == 0x21 | HCI.LEFeatures.visible.rawValue & ~0xFF)
+  }
+
+  @Test("Features that are masked to the peer are zero in requests and responses", arguments: [true, false])
+  func maskedFeatures(isCentral: Bool) throws {
+    let link = try TestLink(prepare: { central, peripheral in
+      for device in [central, peripheral] { #expect(device.send(.leSetHostFeature(bit: 41, true)) == .success) }
+    })
+    let (device, handle) = link.side(isCentral)
+    device.send(.leReadRemoteFeatures(handle))
+    link.runEvents(3)
+    let sent = link.air.log.compactMap { sent -> UInt64? in
+      switch sent.controlPDU {
+      case .featureReq(let features)?, .peripheralFeatureReq(let features)?, .featureRsp(let features)?: features
+      default: nil
+      }
+    }
+    #expect(sent == [HCI.LEFeatures.visible.rawValue, HCI.LEFeatures.visible.rawValue])
+    // The host is told of all.
+    #expect(
+      device.complete(.leReadLocalSupportedFeatures)
+        == .leLocalSupportedFeatures(HCI.LEFeatures.claimed.union(.advertisingCodingSelectionHostSupport)))
   }
 
   @Test("A suggested length is agreed on without being asked for", arguments: [true, false])
@@ -146,12 +167,13 @@ struct ProcedureTests {
   @Test("Connection Update: both change at the instant, and both hosts are told")
   func connectionUpdate() throws {
     let link = try TestLink()
+    link.peripheral.acceptsParameters = true
     link.runEvents(2)
     let parameters = ConnectionParameters(
       minimumInterval: 40, maximumInterval: 80, latency: 2, supervisionTimeout: 400)
     #expect(
       link.central.send(.leConnectionUpdate(link.centralHandle, parameters, HCI.ConnectionEventLength())) == .success)
-    link.runEvents(12)
+    link.runEvents(15)
     let values = HCI.ConnectionValues(interval: 80, latency: 2, supervisionTimeout: 400)
     #expect(
       link.central.events == [
@@ -170,6 +192,7 @@ struct ProcedureTests {
   @Test("A connection survives updates back and forth, under loss")
   func repeatedUpdates() throws {
     let link = try TestLink()
+    link.peripheral.acceptsParameters = true
     var random = SplitGenerator(seed: 5)
     link.air.fate = { _ in random.next() % 5 == 0 ? .lost : .arrives }
     for round in 0..<20 {
@@ -248,7 +271,10 @@ struct ProcedureTests {
     #expect(link.central.send(.leSetHostChannelClassification(0x1F)) == .success)
     link.runEvents(2 * Int64(latency + 1))
     let sent = try #require(link.air.log.first { $0.device == 0 && $0.controlPDU?.isChannelMap == true })
-    guard case .channelMapInd(_, let instant)? = sent.controlPDU else { return }
+    guard case .channelMapInd(_, let instant)? = sent.controlPDU else {
+      Issue.record("\(sent) is no LL_CHANNEL_MAP_IND")
+      return
+    }
     let events = link.air.log.filter { $0.device == 0 && !$0.isAdvertising && $0.start <= sent.start }
     // Each event has one packet of the central at least, 30 ms after that of the event before.
     let first = try #require(events.first).start

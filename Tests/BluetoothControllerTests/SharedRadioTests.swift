@@ -154,7 +154,7 @@ struct SharedRadioTests {
     #expect(one.map(\.0) != other.map(\.0))
   }
 
-  @Test("Any random mixture of commands, loss and data traps nowhere and never stops time", arguments: 0..<20)
+  @Test("After any random mixture of commands, loss and data, each device serves a newcomer", arguments: 0..<20)
   func mixture(seed: Int) {
     let air = TestAir()
     var random = SplitGenerator(seed: UInt64(seed))
@@ -196,6 +196,16 @@ struct SharedRadioTests {
       default: device.send(Array(repeating: 1, count: Int(random.next() % 60)), on: handle)
       }
       air.run(for: .milliseconds(Int64(random.next() % 200)))
+    }
+    // Nothing is left over: each device lets go of everything and serves a newcomer.
+    air.fate = { _ in .arrives }
+    for device in devices { device.stopEverything() }
+    // The longest supervision timeout is 32 s, that of procedures 40 s.
+    air.run(for: .seconds(80))
+    for device in devices {
+      let heldPackets = device.controller.heldPackets
+      #expect(device.controller.connections.isEmpty && heldPackets == 0)
+      #expect(device.servesNewcomer())
     }
   }
 }

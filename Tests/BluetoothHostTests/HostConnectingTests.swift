@@ -308,7 +308,7 @@ struct HostConnectingTests {
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTimeout))
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTimeout))
     #expect(bench.disconnections == [.connectionTimeout])
-    #expect(bench.host.metrics.unknownLinks == 5)
+    #expect(bench.host.metrics.unknownLinks == 6)
   }
 
   @Test("H9: a handle beyond 0x0EFF does not become a link")

@@ -141,6 +141,24 @@ struct HostDataTests {
     #expect(try bench.payloads(on: handle, .attribute) == [[0x0B] + Array("Bench".utf8)])
   }
 
+  @Test("Channels 4, 5 and 6 are those of attributes, of LE signalling and of the Security Manager")
+  func fixedChannels() throws {
+    var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
+    configuration.pairing.isPairable = false
+    var bench = Bench(configuration: configuration)
+    bench.powerOn()
+    let handle = bench.link(.peripheral)
+    // The Device Name is read; a code that LE does not have is rejected; pairing is not supported.
+    for (channel, request, answer) in [
+      (4, [0x0A, 3, 0], [0x0B] + Array("Bench".utf8)), (5, [0x0F, 5, 0, 0], [0x01, 5, 2, 0, 0, 0]),
+      (6, [0x01, 3, 0, 1, 16, 0, 1], [0x05, 0x05]),
+    ] as [(UInt16, [UInt8], [UInt8])] {
+      let channel = L2CAP.ChannelID(rawValue: channel)
+      bench.receive(channel, request, on: handle)
+      #expect(try bench.payloads(on: handle, channel) == [answer])
+    }
+  }
+
   @Test("L8: frames for channels that do not exist are dropped")
   func unknownChannels() {
     var bench = bench()

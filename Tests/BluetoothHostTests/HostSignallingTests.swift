@@ -30,6 +30,21 @@ struct HostSignallingTests {
   }
 
   @Test(
+    "A central accepts all that is in the ranges of the Core Specification, to their ends",
+    arguments: [
+      [6, 6, 0, 10], [3_200, 3_200, 0, 3_200], [6, 3_200, 0, 801], [6, 6, 499, 3_200], [16, 32, 4, 600],
+    ] as [[UInt16]])
+  func wideRange(_ fields: [UInt16]) throws {
+    var (bench, handle) = bench(.central)
+    bench.receive(
+      .signalling, [0x12, 7, 8, 0] + fields.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }, on: handle)
+    #expect(try answers(bench, handle) == [[0x13, 7, 2, 0, 0, 0]])
+    let parameters = ConnectionParameters(
+      minimumInterval: fields[0], maximumInterval: fields[1], latency: fields[2], supervisionTimeout: fields[3])
+    #expect(bench.commands == [.leConnectionUpdate(handle, parameters, HCI.ConnectionEventLength())])
+  }
+
+  @Test(
     "L11: invalid wishes are rejected",
     arguments: [
       [5, 0, 40, 0, 0, 0, 42, 0], [40, 0, 24, 0, 0, 0, 42, 0], [24, 0, 0x81, 0x0C, 0, 0, 42, 0],
@@ -75,6 +90,7 @@ struct HostSignallingTests {
   @Test("A peripheral asks its central; one request at a time, and of those that wait the last one")
   func peripheralUpdate() throws {
     var (bench, handle) = bench(.peripheral)
+    bench.pass(.seconds(5))
     var later = parameters
     for latency: UInt16 in [0, 1, 2] {
       later.latency = latency

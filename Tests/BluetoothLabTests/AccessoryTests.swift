@@ -131,7 +131,8 @@ struct AccessoryTests {
     }
     let meeting = Encounter(KeyFob())
     #expect(await meeting.prepare())
-    await meeting.world.run(for: .milliseconds(500))
+    // It has to wait for 5 s.
+    await meeting.world.run(for: .milliseconds(5_500))
     // 15 ms: 66 events a second.
     #expect((60...70).contains(await packetsPerSecond(meeting)))
     await meeting.world.run(for: .seconds(8))

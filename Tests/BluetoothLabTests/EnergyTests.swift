@@ -79,6 +79,80 @@ struct EnergyTests {
     #expect(later.warning == nil)
   }
 
+  @Test("A connection at 300 ms runs for one to two years from a coin cell, with a chip of the first generation")
+  func coinCell() async {
+    var fob = KeyFob()
+    fob.fast = nil
+    fob.fastTime = .seconds(2)
+    fob.slow = ConnectionWish(interval: .milliseconds(300), supervisionTimeout: .seconds(6))
+    var options = DeviceOptions()
+    options.generation = .bluetooth40
+    let meeting = Encounter(fob, options)
+    #expect(await meeting.prepare())
+    await meeting.world.run(for: .seconds(30))
+    let before = meeting.accessory.statistics
+    await meeting.world.run(for: .seconds(600))
+    let statistics = meeting.accessory.statistics.since(before)
+    #expect((1_990...2_010).contains(statistics.transmitted.packets))
+    #expect((365...730).contains(statistics.energy(.firstSingleMode, cell: .cr2032).days))
+  }
+
+  @Test("The chip of a phone draws more to receive than to transmit at 0 dBm, and scanning costs more than advertising")
+  func receiving() async {
+    for chip in [CurrentProfile.bcm4330, .bcm4334] {
+      var statistics = DeviceStatistics(name: "phone", time: .seconds(1))
+      statistics.uses[.scanning] = DeviceStatistics.Use()
+      statistics.uses[.scanning]?.receiving = .milliseconds(1)
+      statistics.uses[.advertising] = DeviceStatistics.Use()
+      statistics.uses[.advertising]?.transmitting = [0: .milliseconds(1)]
+      let report = statistics.energy(chip)
+      #expect(report.share(of: .scanning) > report.share(of: .advertising))
+      #expect(report.peakCurrent == chip.receiving)
+    }
+    let world = World(seed: 1)
+    var options = DeviceOptions()
+    options.chip = .bcm4330
+    let beacon = world.add(BatteryPack(), named: "beacon", options)
+    options.position = Position(x: 1)
+    let phone = world.device(named: "phone", options)
+    let app = Explorer(on: phone, connects: false)
+    await world.run(for: .seconds(60))
+    #expect(app.sightings > 0)
+    // Advertising takes a few per mille of the time, scanning all of it.
+    #expect(phone.statistics.energy().averageCurrent > 50 * beacon.statistics.energy().averageCurrent)
+  }
+
+  @Test("Advertising on one channel takes a third of the charge that three channels take")
+  func channels() async throws {
+    func charge(_ channels: Advertising.Channels) async -> Double? {
+      var advertising = Advertising(AdvertisingPayload(fitting: [.name("Channels")]))
+      advertising.kind = .broadcast
+      advertising.channels = channels
+      let world = World(seed: 1)
+      let beacon = world.add(Broadcaster(advertising), named: "beacon")
+      await world.run(for: .seconds(60))
+      return beacon.statistics.energy(profile).charges[.advertising]
+    }
+    let (all, one) = (try #require(await charge(.all)), try #require(await charge(.channel38)))
+    #expect(one > 0 && abs(all / one / 3 - 1) < 0.05)
+  }
+
+  @Test(
+    "A coin cell gives a peak of 15 mA, not one of 21 mA, and advertising at 1 s draws less than its load of 0.2 mA")
+  func coinCellPeak() async {
+    var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Beacon")]))
+    advertising.schedule = [.every(.seconds(1))]
+    let world = World(seed: 1)
+    let beacon = world.add(Broadcaster(advertising), named: "beacon")
+    await world.run(for: .seconds(60))
+    let chip = CurrentProfile(receiving: 15, transmitting: [.init(at: 0, 15)], sleeping: 1)
+    let report = beacon.statistics.energy(chip, cell: .cr2032)
+    #expect(report.peakCurrent == 15 && report.warning == nil)
+    #expect(report.averageCurrent > 0 && report.averageCurrent < 0.2)
+    let first = beacon.statistics.energy(.firstSingleMode, cell: .cr2032)
+    #expect(first.warning == "beacon draws 21.0 mA at its peak; the cell gives 20.0 mA")
+  }
+
   @Test("Between two powers the current grows evenly, beyond them it stays")
   func interpolation() {
     let profile = CurrentProfile(

@@ -11,6 +11,7 @@ final class Explorer: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   /// What came of each characteristic, in order: reads and notifications.
   private(set) var values: [CBUUID: [Data]] = [:]
   private(set) var sightings = 0
+  private(set) var found: Set<UUID> = []
   private(set) var rssi: Double?
   private let connects: Bool
   private var undiscovered = 0
@@ -61,6 +62,7 @@ final class Explorer: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     rssi: NSNumber
   ) {
     sightings += 1
+    found.insert(peripheral.identifier)
     self.rssi = rssi.doubleValue
     advertisement = advertisementData
     guard connects, self.peripheral == nil else { return }

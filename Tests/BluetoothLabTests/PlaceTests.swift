@@ -27,6 +27,22 @@ struct PlaceTests {
     #expect((29...31).contains(await reach(10, in: .office)))
   }
 
+  @Test("A device between two others hears both, and neither of them hears the other one")
+  func neighbours() async {
+    let world = World(seed: 1)
+    // 0 dBm reach 100 m.
+    for (name, place) in [("near", 0.0), ("far", 160)] {
+      world.add(BatteryPack(), named: name, DeviceOptions(position: Position(x: place)))
+    }
+    func seen(from place: Double) async -> Set<UUID> {
+      let app = Explorer(on: world.device(named: "phone at \(place)", at: Position(x: place)), connects: false)
+      await world.run(for: .seconds(5))
+      return app.found
+    }
+    let (near, middle, far) = (await seen(from: 1), await seen(from: 80), await seen(from: 159))
+    #expect(near.count == 1 && middle.count == 2 && far.count == 1)
+  }
+
   @Test("A loss that is given for two devices counts wherever they are, until it is taken away")
   func givenLoss() async {
     let meeting = Encounter(BatteryPack())

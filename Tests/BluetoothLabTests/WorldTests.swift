@@ -60,6 +60,26 @@ struct WorldTests {
     #expect(try await capture(seed: 6) != first)
   }
 
+  @Test("A capture has what passes at both hosts and on the air in one file, in the order of time")
+  func captureOfBothSides() async throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
+    defer { try? FileManager.default.removeItem(at: url) }
+    let meeting = Meeting(capture: try Capture(path: url.path))
+    #expect(await meeting.world.run(until: { meeting.central.isReady }))
+    meeting.central.peripheral?.readValue(for: try #require(meeting.central.characteristic))
+    await meeting.world.run(for: .seconds(1))
+    try meeting.world.finishCapture()
+
+    let packets = try AirCapture(path: url.path).packets
+    #expect(zip(packets, packets.dropFirst()).allSatisfy { $0.nanoseconds <= $1.nanoseconds })
+    // ATT Read Response, from the peripheral's host over the air to the central's.
+    let response = [0x0B] + Array("hello".utf8)
+    let places = packets.filter { packet in
+      packet.data.indices.contains { packet.data[$0...].starts(with: response) }
+    }
+    #expect(places.map(\.interface) == [1, 0, 2])
+  }
+
   @Test("A device that walks away is lost after the supervision timeout")
   func walksAway() async {
     let meeting = Meeting()

@@ -7,11 +7,15 @@ import Testing
 private final class Observer: AirObserver {
   var records: [TransmissionRecord] = []
   var receptions: [[Reception]] = []
+  /// What was on the air when it was released.
+  var unfinished: [TransmissionRecord] = []
 
   func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception]) {
     records.append(record)
     self.receptions.append(receptions)
   }
+
+  func observationEnds(during record: TransmissionRecord) { unfinished.append(record) }
 }
 
 @Suite("Injected packets and muted radios")
@@ -47,6 +51,25 @@ struct InjectionTests {
     #expect(times == [.microseconds(278), .microseconds(1_328)])
     #expect(receiver.levels.map(\.rounded) == [-61, -61])
     #expect(observer.records.map(\.radio) == [RadioID.none, .none])
+  }
+
+  @Test("A packet on the air when observers change is told to the one that saw it begin, once")
+  func changingObservers() throws {
+    let (first, second) = (observer, Observer())
+    scene.add(receiver(packets: 3))
+    scene.add(sender(packets: 3))
+    scene.run(until: .microseconds(150))
+    #expect(first.records.isEmpty)
+    scene.engine.observer = second
+    #expect(first.unfinished.map(\.start) == [.microseconds(100)])
+    #expect(first.unfinished.map(\.packet) == [packet])
+    scene.run(until: .microseconds(1_150))
+    scene.engine.observer = nil
+    scene.run()
+    #expect(first.records.isEmpty)
+    #expect(first.unfinished.count == 1)
+    #expect(second.records.isEmpty)
+    #expect(second.unfinished.map(\.start) == [.microseconds(1_100)])
   }
 
   @Test("Injected packets may overlap, and then disturb each other")

@@ -84,6 +84,17 @@ struct InterferenceTests {
     #expect(arriving(on: 35, source) == 1)
   }
 
+  @Test(
+    "Wi-Fi on channels 1, 6 and 11 strikes at 2,412, 2,437 and 2,462 MHz, and not on the other two",
+    arguments: [(1, 5), (6, 17), (11, 30)] as [(Int, UInt8)])
+  func wiFiChannels(wiFi: Int, struck: UInt8) {
+    let source = InterferenceSource.Kind.wiFi(
+      WiFiTransmitter(channel: wiFi, dutyCyclePerMille: 1_000))
+    for channel: UInt8 in [5, 17, 30] {
+      #expect(arriving(on: channel, source) == (channel == struck ? 0 : 1), "\(2_402 + 2 * Int(channel)) MHz")
+    }
+  }
+
   @Test("Coding at S=8 stands Wi-Fi that destroys other packets")
   func wiFiAgainstCoded() {
     // At the receiver −65 dBm of signal; of −57.5 dBm of Wi-Fi 13.4 dB less, and 9 dB less again by coding.

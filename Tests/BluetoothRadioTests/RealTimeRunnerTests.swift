@@ -14,11 +14,6 @@ struct RealTimeRunnerTests {
     #expect(RealTimeRunner.wallTime(for: .seconds(31_536_000), speedPerMille: 1_000) == 3_600_000_000_000)
     #expect(RealTimeRunner.wallTime(for: TimeSpan(nanoseconds: .max), speedPerMille: 1) == 3_600_000_000_000_000)
   }
-
-  @Test("A speed that is not a number counts as 1")
-  func speed() {
-    _ = RealTimeRunner(WorldEngine(seed: 1), speed: .nan)
-  }
 }
 
 /// An executor whose timer never rings. Each test has its own, on one thread: nothing of it is shared.
@@ -51,8 +46,8 @@ struct OutlookTests {
   private let clockwork = Clockwork()
   private let device = Scripted([(.zero + .seconds(100), listen())])
 
-  private func runner() -> RealTimeRunner {
-    let runner = RealTimeRunner(WorldEngine(seed: 1), on: clockwork)
+  private func runner(speed: Double = 1) -> RealTimeRunner {
+    let runner = RealTimeRunner(WorldEngine(seed: 1), speed: speed, on: clockwork)
     runner.enter { engine in
       engine.add(device, radio: RadioProperties(position: GridPosition(metresX: 0, y: 0, z: 0)))
     }
@@ -83,6 +78,13 @@ struct OutlookTests {
     #expect(runner.outlook == .due)
     runner.pump(runsAhead: false)
     #expect(runner.outlook == .awaited)
+  }
+
+  @Test("A speed that is not a number counts as 1, and one below 0.001 as 0.001", arguments: [(.nan, 1), (-5, 1_000)])
+  func speed(_ speed: Double, seconds: Int) throws {
+    // The event comes after 100 s of radio time. The clock of the wall has gone on by a little.
+    let wait = try #require(runner(speed: speed).outlook == .awaited ? clockwork.waits.last ?? nil : nil)
+    #expect((50_000_000_000 * seconds...100_000_000_000 * seconds).contains(wait))
   }
 
   @Test("A timer that may ring late is set anew when something is done")

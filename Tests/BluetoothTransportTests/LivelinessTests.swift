@@ -57,7 +57,10 @@ import Testing
     )
     func options() async throws {
       var listener = try await TestListener(LinkTests.loopback)
-      guard case .tcp(_, let port) = listener.specifier else { return }
+      guard case .tcp(_, let port) = listener.specifier else {
+        Issue.record("\(listener.specifier) is no TCP address")
+        return
+      }
       var link = try await TestLink.connect(to: listener.specifier)
       var other = try await listener.next()
       #expect(await other.next() == .opened)

@@ -76,8 +76,10 @@ struct UnixSocketTests {
     try FileManager.default.removeItem(atPath: path)
     let second = try await TestListener(specifier)
     try await first.close()
+    #expect(FileManager.default.fileExists(atPath: path))
     let link = try await TestLink.connect(to: specifier)
     try await link.close()
     try await second.close()
+    #expect(!FileManager.default.fileExists(atPath: path))
   }
 }

@@ -134,9 +134,19 @@ struct AdvertisingDataTests {
 
   @Test("A service is found in a list of any width without gathering the fields")
   func contains() throws {
-    let data = AdvertisingData(try octets("02010605020d180f18110711ca9edc240ee5a9e093f3a3b50100406e"))
-    #expect(data.contains(service: 0x180F))
-    #expect(!data.contains(service: 0x1810))
+    let (long, short) = (BluetoothUUID(high: 0x6E40_0001_B5A3_F393, low: 0xE0A9_E50E_24DC_CA9E), BluetoothUUID(0x180F))
+    let middle = BluetoothUUID(UInt32(0x1234_5678))
+    // Incomplete and complete lists of each width.
+    for (list16, list32, list128) in [("02", "04", "06"), ("03", "05", "07")] {
+      let data = AdvertisingData(
+        try octets(
+          "020106" + "05\(list16)0d180f18" + "09\(list32)0100000078563412"
+            + "11\(list128)9ecadc240ee5a9e093f3a3b50100406e"))
+      for service in [short, middle, long] { #expect(data.contains(service: service), "\(service)") }
+      for service in [BluetoothUUID(0x1810), BluetoothUUID(UInt32(0x1234_5679)), BluetoothUUID(high: 1, low: 2)] {
+        #expect(!data.contains(service: service), "\(service)")
+      }
+    }
   }
 
   @Test("What is built is found again")

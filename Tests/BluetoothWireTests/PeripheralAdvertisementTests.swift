@@ -39,6 +39,15 @@ struct OverflowAreaTests {
     #expect(bits.allSatisfy { (0..<128).contains($0) })
   }
 
+  @Test("Two UUIDs can share a bit: then the area seems to have a service that is not in it")
+  func sharedBits() throws {
+    let bit = OverflowArea.bit(for: 0x180D)
+    let other = try #require((0..<4096).lazy.map { custom($0) }.first { OverflowArea.bit(for: $0) == bit })
+    var area = OverflowArea()
+    area.insert(0x180D)
+    #expect(area.mayContain(other))
+  }
+
   @Test("Manufacturer data of another company, type or length is not an overflow area")
   func others() throws {
     let mask = [UInt8](repeating: 0xFF, count: 16)

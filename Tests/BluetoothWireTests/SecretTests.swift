@@ -66,7 +66,10 @@ private enum Sample {
 
   @Test("Parameters that are shorter than they should be are described, too", arguments: Sample.commands)
   func short(command: HCI.Command) {
-    guard case .command(let opcode, let parameters) = command.packet(in: PacketPool()) else { return }
+    guard case .command(let opcode, let parameters) = command.packet(in: PacketPool()) else {
+      Issue.record("\(command) makes no command packet")
+      return
+    }
     for count in 0..<parameters.count {
       #expect(!search.finds(in: HCI.Packet.command(opcode: opcode, parameters: parameters.prefix(count))))
     }

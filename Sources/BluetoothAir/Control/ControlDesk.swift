@@ -1,39 +1,54 @@
 import BluetoothLab
 import BluetoothRadio
+import BluetoothServer
 import BluetoothWire
+import NIOCore
 
 /// Does what is asked of an air by its control socket. On the air's event loop.
 struct ControlDesk {
   let world: World
   let hosts: HostTable
+  let loop: any EventLoop
+  let connections: Connections
   /// Ends the air.
   let stop: @Sendable () -> Void
 
-  func answer(_ request: ControlRequest) -> ControlAnswer {
+  /// The control connections of an air. Confined to its event loop.
+  final class Connections: @unchecked Sendable {
+    var count = 0
+  }
+
+  /// The answer, when what was asked for is done. Never blocks the loop.
+  func answer(_ request: ControlRequest) -> EventLoopFuture<ControlAnswer> {
     do throws(AirError) {
-      var answer = ControlAnswer()
-      switch request.verb {
-      case .devices: (answer.time, answer.devices) = (world.now.seconds, devices)
-      case .stats: (answer.time, answer.statistics) = (world.now.seconds, statistics)
-      case .move: try device(request).move(to: try position(request))
-      case .radio: try setRadio(request)
-      case .fault: setFaults(request)
-      case .capture: try setCapture(request)
-      case .stop: stop()
-      }
+      let answer = try request.verb == .capture ? setCapture(request) : loop.makeSucceededFuture(perform(request))
       hosts.runner.pump(runsAhead: false)
       return answer
     } catch {
-      return ControlAnswer(error: error.description)
+      return loop.makeSucceededFuture(ControlAnswer(error: error.description))
     }
+  }
+
+  private func perform(_ request: ControlRequest) throws(AirError) -> ControlAnswer {
+    var answer = ControlAnswer()
+    switch request.verb {
+    case .devices: (answer.time, answer.devices) = (world.now.seconds, devices)
+    case .stats: (answer.time, answer.statistics) = (world.now.seconds, statistics)
+    case .move: try device(request).move(to: try position(request))
+    case .radio: try setRadio(request)
+    case .fault: setFaults(request)
+    case .stop: stop()
+    case .capture: break
+    }
+    return answer
   }
 
   private func device(_ request: ControlRequest) throws(AirError) -> RadioDevice {
     guard let name = request.device else { throw AirError("which device is meant is not said") }
     let names = world.deviceNames
     guard let index = names.firstIndex(of: name) else {
-      let others = names.prefix(8).joined(separator: ", ")
-      throw AirError("there is no device \"\(name)\"; there \(names.isEmpty ? "is none" : "are \(others)")")
+      let others = names.prefix(8).map(\.printable).joined(separator: ", ")
+      throw AirError("there is no device \"\(name.printable)\"; there \(names.isEmpty ? "is none" : "are \(others)")")
     }
     return RadioDevice(name: name, radio: RadioID(index: index), world: world)
   }
@@ -55,45 +70,45 @@ struct ControlDesk {
     if let plan = request.plan { world.add(plan) } else { world.removeFaults() }
   }
 
-  private func setCapture(_ request: ControlRequest) throws(AirError) {
-    guard let path = request.path else { return try finishCapture() }
-    guard path != hosts.capturePath else { throw AirError("\(path) is being written already") }
-    // One that can't be made leaves the other as it is.
-    let capture: Capture
+  /// Begins a capture in place of the one that is written, or ends that one. One that can't be made leaves the other as it is.
+  private func setCapture(_ request: ControlRequest) throws(AirError) -> EventLoopFuture<ControlAnswer> {
+    let capture = try request.path.map { path throws(AirError) in try makeCapture(path, request) }
+    let done = loop.makePromise(of: ControlAnswer.self)
+    world.switchCapture(to: capture) { failure in
+      var answer = ControlAnswer(error: failure?.description)
+      if capture?.isWaitingForReader ?? false {
+        answer.note = "the capture begins when a program opens the file for reading"
+      }
+      done.succeed(answer)
+    }
+    return done.futureResult
+  }
+
+  private func makeCapture(_ path: String, _ request: ControlRequest) throws(AirError) -> Capture {
     do throws(Capture.Failure) {
-      capture = try Capture(path: path, decryptsAir: request.decrypted ?? false, writesKeys: request.keys ?? false)
+      return try Capture(path: path, decryptsAir: request.decrypted ?? false, writesKeys: request.keys ?? false)
     } catch {
       throw AirError(error.description)
     }
-    defer { start(capture, at: path) }
-    try finishCapture()
-  }
-
-  private func start(_ capture: Capture, at path: String) {
-    hosts.capturePath = path
-    world.startCapture(capture)
-  }
-
-  private func finishCapture() throws(AirError) {
-    hosts.capturePath = nil
-    do throws(Capture.Failure) { try world.finishCapture() } catch { throw AirError(error.description) }
   }
 
   // MARK: What there is
 
   private var devices: [ControlAnswer.Device] {
     let places = Dictionary(hosts.places.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    var states: [(position: GridPosition, isMuted: Bool)] = []
+    var states: [(address: DeviceAddress?, position: GridPosition, isMuted: Bool)] = []
     let names = world.deviceNames
     hosts.runner.enter { engine in
       engine.settle()
-      states = names.indices.map {
-        (engine[RadioID(index: $0)].position, engine.isMuted(RadioID(index: $0)))
+      states = names.indices.map { index in
+        let radio = RadioID(index: index)
+        let device = engine.participant(radio) as? any WorldDevice
+        return (device?.identityAddress, engine[radio].position, engine.isMuted(radio))
       }
     }
     return zip(names, states).map { name, state in
       ControlAnswer.Device(
-        name: name, address: places[name].map { "\($0.address)" },
+        name: name, address: state.address.map { "\($0)" },
         position: [state.position.x, state.position.y, state.position.z].map { Double($0) / 1_000 },
         radio: !state.isMuted, host: places[name]?.isTaken)
     }

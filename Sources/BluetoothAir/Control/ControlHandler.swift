@@ -12,14 +12,27 @@ final class ControlHandler: ChannelInboundHandler {
 
   private let desk: ControlDesk
   private var received = ByteBuffer()
+  /// A request has no answer yet: the next one waits.
+  private var isWorking = false
+  private var isAnswering = false
 
   init(desk: ControlDesk) { self.desk = desk }
+
+  /// Connections that stay open must not take all descriptors.
+  func channelActive(context: ChannelHandlerContext) {
+    desk.connections.count += 1
+    guard desk.connections.count > DescriptorReserve.controlConnections else { return }
+    write(ControlAnswer(error: "\(DescriptorReserve.controlConnections) control connections are open already"), context)
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { desk.connections.count -= 1 }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var part = unwrapInboundIn(data)
     received.writeBuffer(&part)
     answerLines(context)
-    if received.readableBytes > Self.longestLine {
+    if !isWorking, received.readableBytes > Self.longestLine {
       received.clear()
       write(ControlAnswer(error: "a request has at most \(Self.longestLine) octets"), context)
       context.close(promise: nil)
@@ -33,7 +46,13 @@ final class ControlHandler: ChannelInboundHandler {
   }
 
   private func answerLines(_ context: ChannelHandlerContext) {
-    while context.channel.isWritable, let end = received.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+    // Called by an answer that was there at once: the loop below goes on.
+    guard !isAnswering else { return }
+    isAnswering = true
+    defer { isAnswering = false }
+    while !isWorking, context.channel.isWritable,
+      let end = received.readableBytesView.firstIndex(of: UInt8(ascii: "\n"))
+    {
       let line = received.readSlice(length: end - received.readerIndex) ?? ByteBuffer()
       received.moveReaderIndex(forwardBy: 1)
       answer(line, context)
@@ -44,7 +63,12 @@ final class ControlHandler: ChannelInboundHandler {
   private func answer(_ line: ByteBuffer, _ context: ChannelHandlerContext) {
     do {
       let request = try JSONDecoder().decode(ControlRequest.self, from: Data(line.readableBytesView))
-      write(desk.answer(request), context)
+      isWorking = true
+      desk.answer(request).assumeIsolated().whenSuccess { [self] answer in
+        isWorking = false
+        write(answer, context)
+        answerLines(context)
+      }
     } catch {
       write(ControlAnswer(error: "the request can't be read: \(Self.reason(error))"), context)
     }

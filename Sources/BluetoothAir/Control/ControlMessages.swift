@@ -30,6 +30,23 @@ package struct ControlRequest: Codable, Sendable {
   package var keys: Bool?
 
   package init(_ verb: Verb) { self.verb = verb }
+
+  /// A field without a value is an error: it would pass for one that is left out, which may mean to end something.
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    for field in fields.allKeys where try fields.decodeNil(forKey: field) {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: [field], debugDescription: "null is no value: leave the field out"))
+    }
+    verb = try fields.decode(Verb.self, forKey: .verb)
+    device = try fields.decodeIfPresent(String.self, forKey: .device)
+    position = try fields.decodeIfPresent([Double].self, forKey: .position)
+    on = try fields.decodeIfPresent(Bool.self, forKey: .on)
+    plan = try fields.decodeIfPresent(FaultPlan.self, forKey: .plan)
+    path = try fields.decodeIfPresent(String.self, forKey: .path)
+    decrypted = try fields.decodeIfPresent(Bool.self, forKey: .decrypted)
+    keys = try fields.decodeIfPresent(Bool.self, forKey: .keys)
+  }
 }
 
 /// What an air answers, as one JSON object on a line of its own.
@@ -37,7 +54,7 @@ package struct ControlAnswer: Codable, Sendable {
   /// A device of the air.
   package struct Device: Codable, Sendable, Hashable {
     package var name: String
-    /// Its public address; nil: it is none that hosts join.
+    /// Its identity address, followed by ` (random)` unless it is a public one; nil: it has none.
     package var address: String?
     /// Metres: x, y and z.
     package var position: [Double]
@@ -74,6 +91,8 @@ package struct ControlAnswer: Codable, Sendable {
 
   /// Why it could not be done, in a line; nil: it was.
   package var error: String?
+  /// A warning for the user about a request that was carried out.
+  package var note: String?
   /// Seconds of radio time since the air began.
   package var time: Double?
   package var devices: [Device]?

@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
@@ -24,14 +25,30 @@ package enum ControlSocket {
     _ = chmod(folder, 0o700)
   }
 
+  /// The air did not answer in time.
+  package struct NoAnswer: Error, CustomStringConvertible {
+    let path: String
+    let limit: TimeAmount
+
+    package var description: String {
+      "the air at \(path) has not answered within \(Double(limit.nanoseconds) / 1e9) s; --timeout allows more time"
+    }
+  }
+
   /// Asks the air at `path` for something.
-  package static func ask(_ request: ControlRequest, at path: String) throws -> ControlAnswer {
+  ///
+  /// - Parameter limit: the time for all of it.
+  /// - Throws: `NoAnswer`, or one line that says why it can't be done.
+  package static func ask(
+    _ request: ControlRequest, at path: String, within limit: TimeAmount = .seconds(10)
+  ) throws -> ControlAnswer {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     defer { try? group.syncShutdownGracefully() }
     let promise = group.next().makePromise(of: ControlAnswer.self)
+    let isLate = NIOLockedValueBox(false)
     let channel: any Channel
     do {
-      channel = try ClientBootstrap(group: group)
+      channel = try ClientBootstrap(group: group).connectTimeout(limit)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(AnswerHandler(promise))
@@ -40,14 +57,30 @@ package enum ControlSocket {
         .connect(unixDomainSocketPath: path).wait()
     } catch {
       promise.fail(error)
+      if case ChannelError.connectTimeout = error { throw NoAnswer(path: path, limit: limit) }
       throw AirError("no air runs at \(path): ble air begins one, and --control says where")
     }
     var line = ByteBuffer(bytes: try JSONEncoder().encode(request))
     line.writeInteger(UInt8(ascii: "\n"))
     channel.writeAndFlush(line, promise: nil)
-    let answer = try promise.futureResult.wait()
+    // Closing ends both waits below.
+    channel.eventLoop.scheduleTask(in: limit) {
+      isLate.withLockedValue { $0 = true }
+      channel.close(promise: nil)
+    }
+    func checkTime() throws {
+      if isLate.withLockedValue({ $0 }) { throw NoAnswer(path: path, limit: limit) }
+    }
+    let answer: ControlAnswer
+    do { answer = try promise.futureResult.wait() } catch {
+      try checkTime()
+      throw error
+    }
     // An air that is to end closes when everything is written.
-    if request.verb == .stop, answer.error == nil { try? channel.closeFuture.wait() }
+    if request.verb == .stop, answer.error == nil {
+      try? channel.closeFuture.wait()
+      try checkTime()
+    }
     try? channel.close().wait()
     if let error = answer.error { throw AirError(error) }
     return answer

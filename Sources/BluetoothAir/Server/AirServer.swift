@@ -1,3 +1,4 @@
+import BluetoothCapture
 import BluetoothLab
 import BluetoothRadio
 import BluetoothServer
@@ -29,6 +30,8 @@ package final class AirServer: Sendable {
     package var aclBuffers = 64
     /// What is in the world, and where the hosts that join are, in this order; those that join later are at the origin.
     package var file: WorldFile?
+    /// The files that this program has read: no capture may replace them.
+    package var inputs: [String] = []
     /// How many hosts there may be at once.
     package var hostLimit = 10_000
     /// A host for which more packets wait, and which takes none, loses its connection.
@@ -43,6 +46,7 @@ package final class AirServer: Sendable {
   private let executor: EventLoopExecutor
   private let hosts: HostTable
   private let ending: EventLoopPromise<Void>
+  private let inputs: [ClaimedFile]
 
   /// An air in which nobody is. It runs from now on.
   package init(_ options: Options = Options()) {
@@ -57,17 +61,16 @@ package final class AirServer: Sendable {
     world = World(seed: options.seed, time: .real(speed: speed), capture: nil, executor: executor)
     hosts = HostTable(options, world: world, loop: loop)
     ending = loop.makePromise()
+    inputs = options.inputs.map(ClaimedFile.init(reading:))
   }
 
-  /// Writes the air and the HCI of every host to `path`, until the end or until something else is asked for.
+  /// Writes the air and the HCI of every host to `path`, until the end or until something else is asked for. If `path` is a
+  /// FIFO, the capture begins when a program opens it for reading.
   ///
   /// - Throws: one line if the file can't be made.
   package func capture(to path: String, decryptsAir: Bool = false, writesKeys: Bool = false) throws {
-    let (world, hosts) = (world, hosts)
-    try onLoop {
-      world.startCapture(try Capture(path: path, decryptsAir: decryptsAir, writesKeys: writesKeys))
-      hosts.capturePath = path
-    }
+    let world = world
+    try onLoop { world.startCapture(try Capture(path: path, decryptsAir: decryptsAir, writesKeys: writesKeys)) }
   }
 
   // MARK: Listening
@@ -96,11 +99,20 @@ package final class AirServer: Sendable {
   package func openControl(at path: String) throws {
     if path == ControlSocket.defaultPath { try ControlSocket.makeFolder(of: path) }
     let (world, hosts, ending) = (world, hosts, ending)
+    let connections = ControlDesk.Connections()
     do {
       let file = try UnixSocketFile(path: path)
-      let channel = try ServerBootstrap(group: loop).childChannelInitializer { channel in
+      // Without a descriptor for another connection, it waits before it tries again.
+      let bootstrap = ServerBootstrap(group: loop).serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let desk = ControlDesk(world: world, hosts: hosts) { ending.succeed() }
+          try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+        }
+      }
+      let channel = try bootstrap.childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let desk = ControlDesk(world: world, hosts: hosts, loop: channel.eventLoop, connections: connections) {
+            ending.succeed()
+          }
           try channel.pipeline.syncOperations.addHandler(ControlHandler(desk: desk))
         }
       }.withBoundSocket(file.descriptor).wait()
@@ -153,6 +165,12 @@ package final class AirServer: Sendable {
     let hosts = hosts
     // Nothing there throws: an air that has ended has no places.
     return (try? onLoop { hosts.places }) ?? []
+  }
+
+  /// Calls `observer` now, and whenever a host has come or gone, on the air's thread with the number of hosts; nil ends it.
+  package func observeHosts(_ observer: (@Sendable (Int) -> Void)?) throws {
+    let hosts = hosts
+    try onLoop { hosts.observeHosts(observer) }
   }
 
   /// Does `body` on the air's thread.

@@ -49,6 +49,7 @@ final class HCIParticipant: WorldDevice {
 
   /// The public address of its controllers.
   var address: DeviceAddress { configuration.address }
+  var identityAddress: DeviceAddress? { address }
 
   // MARK: Hosts
 

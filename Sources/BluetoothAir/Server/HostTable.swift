@@ -3,6 +3,7 @@ import BluetoothRadio
 import BluetoothTransport
 import BluetoothWire
 import DequeModule
+import HeapModule
 import Logging
 import NIOCore
 
@@ -14,6 +15,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   /// Kept beside the world, which would have to be asked for it with every packet.
   let runner: RealTimeRunner
   private let loop: any EventLoop
+  private let descriptors = DescriptorReserve()
   private let logger = Logger(label: "CoreBluetooth.air")
 
   private struct Seat {
@@ -23,6 +25,14 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   // No access to these lasts while somebody else is called.
   @exclusivity(unchecked) private var seats: [Seat] = []
+  /// The seats without a host. Hosts get the first one.
+  private var freeSeats = Heap<Int>()
+  /// True after a host was turned away, until one leaves: the log has one line for all of them.
+  private var isRefusing = false
+  private var hostCount = 0 {
+    didSet { hostObserver?(hostCount) }
+  }
+  private var hostObserver: (@Sendable (Int) -> Void)?
   /// Links with packets that are to be written.
   @exclusivity(unchecked) private var pending: Deque<H4Handler> = []
   @exclusivity(unchecked) private var isFlushing = false
@@ -50,8 +60,6 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   /// What ends listening.
   private var closers: [@Sendable () -> Void] = []
   private var isStopped = false
-  /// Where a capture is written; nil: nowhere.
-  var capturePath: String?
   /// What the world's file has brought about.
   private var population: WorldPopulation?
 
@@ -84,21 +92,26 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   /// The other end of `link` is a host: it gets the first place that is free; nil: there is none.
   func join(_ client: HCIClient, _ link: H4Handler) -> Int? {
     guard !isStopped else { return nil }
-    guard let index = freeSeat() else {
-      logger.warning("there is no room for another host")
-      return nil
-    }
+    guard !descriptors.areShort else { return refuse("there is no descriptor for another host") }
+    guard let index = freeSeat() else { return refuse("there is no room for another host") }
     seats[index].client = client
+    hostCount += 1
     with(index) { device, _ in
       device.join(link)
       return true
     }
-    logger.debug("a host has come", metadata: ["device": "\(seats[index].device.name)"])
+    logger.debug("a host has come", metadata: ["device": "\(seats[index].device.name.printable)"])
     return index
   }
 
+  private func refuse(_ reason: String) -> Int? {
+    if !isRefusing { logger.warning("\(reason): hosts are turned away until one leaves") }
+    isRefusing = true
+    return nil
+  }
+
   private func freeSeat() -> Int? {
-    if let index = seats.firstIndex(where: { $0.client == nil }) { return index }
+    if let index = freeSeats.popMin() { return index }
     guard seats.count < options.hostLimit else { return nil }
     let number = seats.count
     let clients = options.file?.clients ?? []
@@ -114,8 +127,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   }
 
   private func freeName(_ number: Int) -> String {
-    let names = Set(world.deviceNames)
-    return (number...).lazy.map { "hci-\($0)" }.first { !names.contains($0) } ?? "hci"
+    (number...).lazy.map { "hci-\($0)" }.first { !world.hasDevice(named: $0) } ?? "hci"
   }
 
   /// The host of this seat has gone.
@@ -125,11 +137,14 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
       return true
     }
     seats[seat].client = nil
+    freeSeats.insert(seat)
+    hostCount -= 1
+    isRefusing = false
     runner.pump(runsAhead: false)
     if ending.reason != nil || ending.cut > 0 {
-      logger.info("a host has gone: \(ending)", metadata: ["device": "\(seats[seat].device.name)"])
+      logger.info("a host has gone: \(ending)", metadata: ["device": "\(seats[seat].device.name.printable)"])
     } else {
-      logger.debug("a host has gone", metadata: ["device": "\(seats[seat].device.name)"])
+      logger.debug("a host has gone", metadata: ["device": "\(seats[seat].device.name.printable)"])
     }
   }
 
@@ -152,6 +167,12 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
       }
       return AirServer.Place(name: seat.device.name, address: address, isTaken: seat.client != nil)
     }
+  }
+
+  /// Calls `observer` now, and whenever a host has come or gone, with the number of hosts.
+  func observeHosts(_ observer: (@Sendable (Int) -> Void)?) {
+    hostObserver = observer
+    observer?(hostCount)
   }
 
   // MARK: Listeners

@@ -67,15 +67,18 @@ package struct WorldFile: Sendable {
   /// Octets that a file may have.
   package static let maximumSize = 4 << 20
 
-  /// Reads a file.
+  /// Reads a regular file, or the standard input (`-`), or what the shell has opened (`/dev/fd/63`). Another FIFO or device is
+  /// refused, as reading it could wait for ever.
   ///
   /// - Throws: `Failure` with everything that is wrong, or why the file can't be read.
   package init(path: String) throws(Failure) {
     let data: Data
     do {
-      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      let file = try Self.open(path)
       defer { try? file.close() }
       data = try file.read(upToCount: Self.maximumSize + 1) ?? Data()
+    } catch let failure as Failure {
+      throw failure
     } catch {
       throw Failure(file: path, "it can't be read: \(Self.reason(error))")
     }
@@ -107,6 +110,22 @@ package struct WorldFile: Sendable {
 
   /// A file in which nothing is said.
   init() {}
+
+  private static func open(_ path: String) throws -> FileHandle {
+    if path == "-" { return FileHandle(fileDescriptor: STDIN_FILENO, closeOnDealloc: false) }
+    if path == "/dev/stdin" || path.hasPrefix("/dev/fd/") {
+      return try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    }
+    let descriptor = Foundation.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR
+    else {
+      throw Failure(file: path, "it is not a regular file")
+    }
+    return file
+  }
 
   private static func tooLong(_ name: String) -> Failure {
     Failure(file: name, "it has more than \(maximumSize) octets, which are the most that a world file may have")

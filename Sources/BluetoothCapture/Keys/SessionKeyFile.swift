@@ -17,9 +17,9 @@ package final class SessionKeyFile {
   private let file: CaptureFile
   private var isEmpty = true
 
-  /// Makes the file, or empties it.
+  /// Makes the file. It takes the place of one with that name, or of a link, so that no other name leads to the keys.
   package init(path: String) throws(CaptureFile.Failure) {
-    file = try CaptureFile(path: path, isPrivate: true)
+    file = try CaptureFile(path: path, isPrivate: true, isNew: true)
     try file.append(Array("{\n  \"sessions\": [".utf8) + Self.end)
   }
 

@@ -3,6 +3,7 @@
 enum PcapngBlock {
   private static let sectionHeaderType: UInt32 = 0x0A0D_0D0A
   private static let interfaceDescriptionType: UInt32 = 1
+  private static let interfaceStatisticsType: UInt32 = 5
   private static let enhancedPacketType: UInt32 = 6
   private static let byteOrderMagic: UInt32 = 0x1A2B_3C4D
 
@@ -11,6 +12,7 @@ enum PcapngBlock {
     static let comment: UInt16 = 1
     static let interfaceName: UInt16 = 2
     static let userApplication: UInt16 = 4
+    static let droppedByInterface: UInt16 = 5
     static let timeResolution: UInt16 = 9
   }
 
@@ -55,6 +57,18 @@ enum PcapngBlock {
       appendPadding(after: data.count, to: &output)
       guard !comments.isEmpty else { return }
       for comment in comments { appendOption(Option.comment, comment.utf8, to: &output) }
+      appendEndOfOptions(to: &output)
+    }
+  }
+
+  /// Interface Statistics Block · 4.6, with the number of packets that were dropped for lack of room.
+  static func appendStatistics(interface: UInt32, nanoseconds: UInt64, dropped: UInt64, to output: inout [UInt8]) {
+    appendBlock(interfaceStatisticsType, to: &output) { output in
+      output.append(littleEndian: interface)
+      output.append(littleEndian: UInt32(truncatingIfNeeded: nanoseconds >> 32))
+      output.append(littleEndian: UInt32(truncatingIfNeeded: nanoseconds))
+      appendOption(
+        Option.droppedByInterface, withUnsafeBytes(of: dropped.littleEndian) { Array($0) }, to: &output)
       appendEndOfOptions(to: &output)
     }
   }

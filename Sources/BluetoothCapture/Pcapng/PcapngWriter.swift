@@ -41,6 +41,10 @@ package struct PcapngWriter {
   /// By interface; none if keys are written, too.
   private var keyFinders: [Interface: KeyFinder] = [:]
   private var nextRecord: UInt64 = 0
+  /// The packets that were dropped, by interface.
+  private var dropped: [Interface: UInt64] = [:]
+  /// The packets that were dropped since the last one that was written.
+  package private(set) var newlyDropped = 0
 
   /// A capture whose first interface, named "air", takes the packets of the radio.
   package init(_ secrets: CaptureSecrets = .none) {
@@ -111,11 +115,29 @@ package struct PcapngWriter {
     return output
   }
 
-  /// The octets of everything that is left.
+  /// The octets of everything that is left, and of the statistics of interfaces that have dropped packets.
   package mutating func finish() -> [UInt8] {
     release(until: .distantFuture)
+    for (interface, count) in dropped.sorted(by: { $0.key.number < $1.key.number }) {
+      PcapngBlock.appendStatistics(
+        interface: interface.number, nanoseconds: UInt64(clamping: latest.nanoseconds), dropped: count, to: &output)
+    }
     defer { output = [] }
     return output
+  }
+
+  /// Drops the packets that `takeBytes` would write, because there is no room for them. Interfaces are kept. A comment of the
+  /// next packet tells how many are missing.
+  ///
+  /// - Parameter all: drops what is held back for reordering, too.
+  package mutating func dropPackets(all: Bool = false) {
+    let end = all ? pending.count : dueCount(before: latest - Self.reorderingTime)
+    for packet in pending[..<end] {
+      heldCount -= packet.data.count
+      dropped[packet.interface, default: 0] += 1
+    }
+    pending.removeSubrange(..<end)
+    newlyDropped += end
   }
 
   private mutating func enqueue(
@@ -131,8 +153,14 @@ package struct PcapngWriter {
     return record
   }
 
+  private func dueCount(before limit: Instant) -> Int { pending.firstIndex { $0.time >= limit } ?? pending.count }
+
   private mutating func release(until limit: Instant) {
-    let end = pending.firstIndex { $0.time >= limit } ?? pending.count
+    let end = dueCount(before: limit)
+    if end > 0, newlyDropped > 0 {
+      pending[0].comments.append("not captured: \(newlyDropped) packets before this one")
+      newlyDropped = 0
+    }
     for packet in pending[..<end] {
       PcapngBlock.appendPacket(
         interface: packet.interface.number, nanoseconds: UInt64(clamping: packet.time.nanoseconds), data: packet.data,

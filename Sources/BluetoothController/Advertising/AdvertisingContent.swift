@@ -29,6 +29,17 @@ struct AdvertisingContent {
       < properties.interval
   }
 
+  /// Discards the data, or the scan response.
+  mutating func discard(_ reason: HCI.AddressChangeReasons) {
+    if reason.contains(.advertisingData) {
+      data = ByteSlice()
+      isDataPartial = false
+    } else {
+      response = ByteSlice()
+      isResponsePartial = false
+    }
+  }
+
   /// The data are new, or are to be taken as new.
   mutating func renewDataID(random: inout SplitGenerator) {
     // Any number but the present one.

@@ -39,7 +39,10 @@ struct AdvertisingEvents {
   /// Events in a row that did not take place because the radio was taken.
   private var losses = 0
   /// Advertising events so far.
-  private(set) var completed = 0
+  private var completed = 0
+  /// Num_Completed_Extended_Advertising_Events of a set that the duration or the maximum has ended: 0 unless the host gave a
+  /// maximum · Vol 4, Part E, 7.7.65.18.
+  var reported: UInt8 { maximumEvents > 0 ? UInt8(clamping: completed) : 0 }
 
   /// - Parameters:
   ///   - duration: how long to advertise; zero: for ever.

@@ -16,7 +16,10 @@ struct AdvertisingProperties {
   /// No address in any packet.
   var isAnonymous = false
   var includesTransmitPower = false
+  /// The interval that the set advertises at: the shortest or the longest of `intervals`.
   var interval: TimeSpan
+  /// From Primary_Advertising_Interval_Min to Primary_Advertising_Interval_Max, in units of 0.625 ms.
+  var intervals: ClosedRange<UInt32>
   /// Bits 0 to 2: channels 37 to 39.
   var channelMap: UInt8 = 0b111
   var ownAddressType: HCI.OwnAddressType
@@ -44,6 +47,8 @@ struct AdvertisingProperties {
   /// Whether periodic advertising goes with the type · 7.8.61.
   var canHaveTrain: Bool { !usesLegacyPDUs && !isAnswerable && !isAnonymous }
 
+  mutating func takeInterval(_ units: UInt32) { interval = Self.intervalUnit * Int64(units) }
+
   /// Those of the extended commands · 7.8.53.
   ///
   /// - Throws: the error for the host.
@@ -57,10 +62,12 @@ struct AdvertisingProperties {
     isAnonymous = properties.contains(.anonymous)
     includesTransmitPower = properties.contains(.includesTransmitPower)
     interval = Self.intervalUnit * Int64(parameters.minimumInterval)
+    intervals = parameters.minimumInterval...max(parameters.minimumInterval, parameters.maximumInterval)
     channelMap = parameters.channelMap
     ownAddressType = parameters.ownAddressType
     peer = parameters.peer
-    filterPolicy = parameters.filterPolicy
+    // Directed advertising ignores the filter policy.
+    filterPolicy = isDirected ? 0 : parameters.filterPolicy
     power =
       parameters.transmitPower == HCI.ExtendedAdvertisingParameters.anyTransmitPower
       ? defaultPower : Self.possiblePower(Decibel(Int(parameters.transmitPower)))
@@ -108,10 +115,11 @@ struct AdvertisingProperties {
     isConnectable = isDirected || type == .connectableScannableUndirected
     isScannable = type == .connectableScannableUndirected || type == .scannableUndirected
     interval = Self.intervalUnit * Int64(parameters.minimumInterval)
+    intervals = UInt32(parameters.minimumInterval)...UInt32(parameters.minimumInterval)
     channelMap = parameters.channelMap
     ownAddressType = parameters.ownAddressType
     peer = parameters.peer
-    filterPolicy = parameters.filterPolicy
+    filterPolicy = isDirected ? 0 : parameters.filterPolicy
     self.power = power
   }
 }

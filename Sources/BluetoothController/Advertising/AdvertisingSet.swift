@@ -17,6 +17,17 @@ struct AdvertisingSet {
 
     init(properties: PeriodicAdvertisingProperties) { self.properties = properties }
 
+    /// Takes the shortest interval that has time for the data, else the longest.
+    mutating func chooseInterval(modulation: Modulation) {
+      properties.interval = properties.intervals.lowerBound
+      if !canCarryData(modulation: modulation) { properties.interval = properties.intervals.upperBound }
+    }
+
+    mutating func discardData() {
+      data = ByteSlice()
+      isDataPartial = false
+    }
+
     /// Whether an event is over before the next one.
     func canCarryData(modulation: Modulation) -> Bool {
       PeriodicAdvertiser.canCarry(
@@ -45,6 +56,23 @@ struct AdvertisingSet {
   var canCarryContent: Bool {
     properties.usesLegacyPDUs
       || content.canBeCarried(by: properties, hasTrain: periodic?.isEnabled == true)
+  }
+
+  /// Takes the shortest interval that has time for the data, else the longest.
+  mutating func chooseInterval() {
+    properties.takeInterval(properties.intervals.lowerBound)
+    if !canCarryContent { properties.takeInterval(properties.intervals.upperBound) }
+  }
+
+  /// The error for parameters that do not go with what the set has and does; nil: they do · 7.8.53.
+  func refusal(of new: AdvertisingProperties) -> HCI.ErrorCode? {
+    if advertiser != nil { return .commandDisallowed }
+    if periodic?.isEnabled == true && !new.canHaveTrain { return .invalidHCICommandParameters }
+    // A train goes on with the PHY that it has.
+    if hasTrain && new.secondary.phy != properties.secondary.phy { return .commandDisallowed }
+    let fits =
+      !new.usesLegacyPDUs || max(content.data.count, content.response.count) <= LL.maximumAdvertisingDataLength
+    return fits && (new.hasData || content.data.isEmpty) ? nil : .invalidHCICommandParameters
   }
 
   /// What the set wants of the radio next; nil: it is not enabled.

@@ -53,14 +53,12 @@ extension Controller {
 
   /// A set has advertised for as long, or as often, as it should.
   mutating func advertisingEnded(_ index: Int, _ limit: AdvertisingEvents.Limit) {
-    guard let set = sets[index], let events = set.advertiser?.events.completed else { return }
+    guard let set = sets[index], let events = set.advertiser?.events.reported else { return }
     stopAdvertising(index)
     let status: HCI.ErrorCode = limit == .duration ? .advertisingTimeout : .limitReached
     if let handle = set.handle {
       output.send(
-        .leAdvertisingSetTerminated(
-          status, handle, HCI.ConnectionHandle(rawValue: 0),
-          completedEvents: UInt8(clamping: events)))
+        .leAdvertisingSetTerminated(status, handle, HCI.ConnectionHandle(rawValue: 0), completedEvents: events))
     } else {
       // High duty cycle directed advertising has gone on for 1.28 s without an answer · Vol 6, Part B, 4.4.2.4.3.
       sets.remove(index)
@@ -85,10 +83,8 @@ extension Controller {
       usesAlgorithm2: request.usesAlgorithm2 && properties.knowsAlgorithm2 || !properties.usesLegacyPDUs,
       auxiliaryPHY: properties.usesLegacyPDUs ? nil : properties.secondary.phy, at: request.end)
     guard let advertisingHandle = set.handle else { return }
-    output.send(
-      .leAdvertisingSetTerminated(
-        .success, advertisingHandle, handle,
-        completedEvents: UInt8(clamping: advertiser.events.completed)))
+    // Events count only where the duration or the maximum has ended the set · Vol 4, Part E, 7.7.65.18.
+    output.send(.leAdvertisingSetTerminated(.success, advertisingHandle, handle, completedEvents: 0))
   }
 
   /// Whether a central may connect: two devices have one connection at most · Vol 6, Part B, 4.5.

@@ -25,13 +25,24 @@ extension Controller {
       guard reasons.isSubset(of: [.advertisingData, .scanResponseData]) else {
         return .status(.unsupportedFeatureOrParameterValue)
       }
-      return .status(
-        withSet(handle) {
-          $0.sets[$1]?.addressChanges = reasons
-          return .success
-        })
+      return .status(setAddressChanges(reasons, of: handle))
     default: return nil
     }
+  }
+
+  /// Advertising_Handle is ignored while the host uses the legacy commands.
+  private mutating func setAddressChanges(
+    _ reasons: HCI.AddressChangeReasons, of handle: HCI.AdvertisingHandle
+  ) -> HCI.ErrorCode {
+    guard host.commandGeneration == .legacy else {
+      return withSet(handle) {
+        $0.sets[$1]?.addressChanges = reasons
+        return .success
+      }
+    }
+    host.addressChanges = reasons
+    if let index = sets.index(of: nil) { sets[index]?.addressChanges = reasons }
+    return .success
   }
 
   /// Has `body` do something with the set of this handle, or refuses what is about a set that does not exist.
@@ -70,19 +81,13 @@ extension Controller {
     }
     properties.knowsAlgorithm2 = features.contains(.channelSelectionAlgorithm2)
     if let index = sets.index(of: parameters.handle), let set = sets[index] {
-      if set.advertiser != nil { return .status(.commandDisallowed) }
-      // A train goes on with the PHY that it has.
-      if set.hasTrain && properties.secondary.phy != set.properties.secondary.phy {
-        return .status(.commandDisallowed)
-      }
-      if set.periodic != nil && !properties.canHaveTrain { return .status(.invalidHCICommandParameters) }
-      let hasFittingData =
-        !properties.usesLegacyPDUs
-        || max(set.content.data.count, set.content.response.count) <= LL.maximumAdvertisingDataLength
-      guard hasFittingData, properties.hasData || set.content.data.isEmpty else {
-        return .status(.invalidHCICommandParameters)
-      }
+      if let refusal = set.refusal(of: properties) { return .status(refusal) }
       sets[index]?.properties = properties
+      sets[index]?.chooseInterval()
+      guard sets[index]?.canCarryContent == true else {
+        sets[index]?.properties = set.properties
+        return .status(.packetTooLong)
+      }
     } else {
       var set = AdvertisingSet(handle: parameters.handle, properties: properties)
       set.content.renewDataID(random: &random)
@@ -135,28 +140,30 @@ extension Controller {
   ) -> HCI.ErrorCode {
     guard status == .success || status == .memoryCapacityExceeded, var set = sets[index] else { return status }
     set.content = new
-    if set.advertiser != nil && !set.canCarryContent { return .packetTooLong }
+    if set.advertiser == nil { set.chooseInterval() }
+    let isTooLong = !set.canCarryContent
+    if isTooLong { set.content.discard(reason) }
     set.content.renewDataID(random: &random)
     sets[index]?.content = set.content
+    sets[index]?.properties.interval = set.properties.interval
     dataChanged(reason, of: index)
     contentChanged(index)
-    return status
+    return isTooLong ? .packetTooLong : status
   }
 
   // MARK: Enabling · 7.8.56
 
   private mutating func enable(_ elements: HCI.AdvertisingSetEnables, at now: Instant) -> HCI.ErrorCode {
     guard !elements.isEmpty else { return .invalidHCICommandParameters }
+    if let refusal = refusal(of: elements) { return refusal }
     // All of them, or none.
-    var known: Set<HCI.AdvertisingHandle> = []
     for element in elements {
-      guard known.insert(element.handle).inserted else { return .invalidHCICommandParameters }
-      guard let index = sets.index(of: element.handle) else { return .unknownAdvertisingIdentifier }
-      let status = checkEnabling(index, duration: element.duration)
+      guard let index = sets.index(of: element.handle) else { continue }
+      let status = checkEnabling(index, duration: element.duration, at: now)
       guard status == .success else { return status }
     }
     for element in elements {
-      guard let index = sets.index(of: element.handle), let set = sets[index], let own = ownAddress(of: set)
+      guard let index = sets.index(of: element.handle), let set = sets[index], let own = usableAddress(of: set, at: now)
       else { continue }
       startAdvertising(
         index, own: own, duration: .milliseconds(10) * Int64(element.duration), maximumEvents: element.maximumEvents,
@@ -165,7 +172,17 @@ extension Controller {
     return .success
   }
 
-  private mutating func checkEnabling(_ index: Int, duration: UInt16) -> HCI.ErrorCode {
+  /// The error for a set that is named twice or does not exist; nil: there is none.
+  private mutating func refusal(of elements: HCI.AdvertisingSetEnables) -> HCI.ErrorCode? {
+    var known: Set<HCI.AdvertisingHandle> = []
+    for element in elements {
+      guard known.insert(element.handle).inserted else { return .invalidHCICommandParameters }
+      guard sets.index(of: element.handle) != nil else { return .unknownAdvertisingIdentifier }
+    }
+    return nil
+  }
+
+  private mutating func checkEnabling(_ index: Int, duration: UInt16, at now: Instant) -> HCI.ErrorCode {
     guard let set = sets[index] else { return .unknownAdvertisingIdentifier }
     let properties = set.properties
     if set.content.isDataPartial || set.content.isResponsePartial { return .commandDisallowed }
@@ -174,7 +191,7 @@ extension Controller {
     }
     // 1.28 s at most.
     if properties.isHighDutyCycle && !(1...128 ~= duration) { return .invalidHCICommandParameters }
-    if ownAddress(of: set) == nil { return .invalidHCICommandParameters }
+    if usableAddress(of: set, at: now) == nil { return .invalidHCICommandParameters }
     if properties.isConnectable && connections.count >= configuration.connectionLimit {
       return .connectionLimitExceeded
     }
@@ -189,8 +206,14 @@ extension Controller {
     }
   }
 
+  /// The address that a set can go by: its own, or the private one for its peer · 7.8.56.
+  private mutating func usableAddress(of set: AdvertisingSet, at now: Instant) -> DeviceAddress? {
+    usableAddress(
+      set.properties.ownAddressType, to: set.properties.peer.deviceAddress, identity: ownAddress(of: set), at: now)
+  }
+
   private mutating func disable(_ elements: HCI.AdvertisingSetEnables) -> HCI.ErrorCode {
-    for element in elements where sets.index(of: element.handle) == nil { return .unknownAdvertisingIdentifier }
+    if let refusal = refusal(of: elements) { return refusal }
     for index in sets.indices where elements.isEmpty { stopAdvertising(index) }
     for element in elements {
       if let index = sets.index(of: element.handle) { stopAdvertising(index) }
@@ -228,10 +251,9 @@ extension ByteSlice {
       isPartial = false
       return .success
     case .first, .intermediate, .last:
-      guard !isLegacy, !fragment.data.isEmpty, isPartial || fragment.operation == .first else {
-        return .invalidHCICommandParameters
-      }
+      guard !isLegacy, !fragment.data.isEmpty else { return .invalidHCICommandParameters }
       guard !isInUse else { return .commandDisallowed }
+      guard isPartial || fragment.operation == .first else { return .invalidHCICommandParameters }
       let before = fragment.operation == .first ? [] : bytes
       guard before.count + fragment.data.count <= AdvertisingContent.maximumLength else {
         self = ByteSlice()

@@ -17,20 +17,25 @@ extension Controller {
     if properties.isConnectable && connections.count >= configuration.connectionLimit {
       return .connectionLimitExceeded
     }
-    guard let own = ownAddress(properties.ownAddressType) else { return .invalidHCICommandParameters }
+    let type = properties.ownAddressType
+    guard
+      let own = usableAddress(type, to: properties.peer.deviceAddress, identity: ownAddress(type), at: now)
+    else { return .invalidHCICommandParameters }
     var set = AdvertisingSet(handle: nil, properties: properties)
     set.content.data = host.advertisingData
     set.content.response = host.scanResponse
+    set.addressChanges = host.addressChanges
     guard let index = sets.insert(set) else { return .memoryCapacityExceeded }
     startAdvertising(index, own: own, at: now)
     return .success
   }
 
   /// The data of the host are in the next packet.
-  mutating func legacyContentChanged() {
+  mutating func legacyContentChanged(because reason: HCI.AddressChangeReasons) {
     guard let index = sets.index(of: nil) else { return }
     sets[index]?.content.data = host.advertisingData
     sets[index]?.content.response = host.scanResponse
+    dataChanged(reason, of: index)
     contentChanged(index)
   }
 }

@@ -3,8 +3,10 @@ import BluetoothWire
 
 /// How a periodic advertising train is to be · Vol 4, Part E, 7.8.61.
 struct PeriodicAdvertisingProperties {
-  /// Units of 1.25 ms, 6 to 65,535.
+  /// The interval of the train, in units of 1.25 ms, 6 to 65,535: one of `intervals`.
   var interval: UInt16
+  /// From Periodic_Advertising_Interval_Min to Periodic_Advertising_Interval_Max.
+  var intervals: ClosedRange<UInt16>
   var includesTransmitPower: Bool
 }
 

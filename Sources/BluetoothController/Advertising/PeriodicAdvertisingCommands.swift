@@ -27,10 +27,11 @@ extension Controller {
       parameters.properties.subtracting(.includesTransmitPower).isEmpty
     else { return .invalidHCICommandParameters }
     let properties = PeriodicAdvertisingProperties(
-      interval: parameters.minimumInterval,
+      interval: parameters.minimumInterval, intervals: parameters.minimumInterval...parameters.maximumInterval,
       includesTransmitPower: parameters.properties.contains(.includesTransmitPower))
     var periodic = set.periodic ?? AdvertisingSet.Periodic(properties: properties)
     periodic.properties = properties
+    periodic.chooseInterval(modulation: set.properties.secondary)
     guard periodic.canCarryData(modulation: set.properties.secondary) else { return .packetTooLong }
     sets[index]?.periodic = periodic
     return .success
@@ -48,25 +49,27 @@ extension Controller {
     let status = periodic.data.take(
       fragment, isPartial: &periodic.isDataPartial, isLegacy: false, isInUse: periodic.isEnabled)
     guard status == .success || status == .memoryCapacityExceeded else { return status }
-    if periodic.isEnabled && !periodic.canCarryData(modulation: set.properties.secondary) { return .packetTooLong }
-    sets[index]?.periodic?.data = periodic.data
-    sets[index]?.periodic?.isDataPartial = periodic.isDataPartial
+    if !periodic.isEnabled { periodic.chooseInterval(modulation: set.properties.secondary) }
+    let isTooLong = !periodic.canCarryData(modulation: set.properties.secondary)
+    if isTooLong { periodic.discardData() }
+    sets[index]?.periodic = periodic
     renewTrainData(index)
-    return status
+    return isTooLong ? .packetTooLong : status
   }
 
   private mutating func setPeriodicEnable(
     _ enable: HCI.PeriodicAdvertisingEnable, of index: Int, at now: Instant
   ) -> HCI.ErrorCode {
     guard let set = sets[index], let periodic = set.periodic else { return .commandDisallowed }
-    guard enable.subtracting([.enabled, .includesADI]).isEmpty else { return .unsupportedFeatureOrParameterValue }
+    guard enable.subtracting([.enabled, .includesADI]).isEmpty,
+      !enable.contains(.includesADI) || features.contains(.periodicAdvertisingADI)
+    else { return .unsupportedFeatureOrParameterValue }
     guard enable.contains(.enabled) else {
       sets[index]?.periodic?.isEnabled = false
       stopTrain(index)
       return .success
     }
-    guard !periodic.isDataPartial else { return .commandDisallowed }
-    guard set.properties.canHaveTrain else { return .invalidHCICommandParameters }
+    guard !periodic.isDataPartial, set.properties.canHaveTrain else { return .commandDisallowed }
     guard periodic.canCarryData(modulation: set.properties.secondary) else { return .packetTooLong }
     sets[index]?.periodic?.isEnabled = true
     sets[index]?.periodic?.includesDataInfo = enable.contains(.includesADI)

@@ -49,7 +49,7 @@ extension Connection {
   }
 
   /// The connection has the radio until `limit`.
-  mutating func beginEvent(limit: Instant, at now: Instant, in pool: PacketPool) -> RadioStep {
+  mutating func beginEvent(limit: Instant, at now: Instant, into output: inout HostOutput) -> RadioStep {
     event = EventProgress()
     event.channel = selection.channel(event: schedule.next, map: channelMap).radioChannel
     event.limit = min(limit, schedule.anchor(of: schedule.next + 1) - LL.interFrameSpace)
@@ -59,7 +59,8 @@ extension Connection {
     switch role {
     case .central:
       schedule.anchored(at: now)
-      return transmit(in: pool)
+      if procedures.isUpdateDue { completeUpdate(at: now, into: &output) }
+      return transmit(in: output.pool)
     case .peripheral:
       return listen(until: schedule.listeningEnds)
     }
@@ -132,7 +133,10 @@ extension Connection {
     _ packet: AirPacket, _ modulation: Modulation, start: Instant, level: Decibel, isIntact: Bool, at now: Instant,
     into output: inout HostOutput
   ) -> RadioStep {
-    if role == .peripheral && event.isFirstPacket { schedule.anchored(at: start) }
+    if role == .peripheral && event.isFirstPacket {
+      schedule.anchored(at: start)
+      if procedures.isUpdateDue { completeUpdate(at: now, into: &output) }
+    }
     event.isFirstPacket = false
     missed = 0
     let header = LL.DataHeader(rawValue: packet.header)
@@ -180,6 +184,7 @@ extension Connection {
 
   /// The event does not have the radio any more, or did not get it.
   mutating func endEvent(at now: Instant, into output: inout HostOutput) {
+    if procedures.isUpdateDue { completeUpdate(at: now, into: &output) }
     if role == .peripheral && isEstablished {
       exchangeLengths(at: now, into: &output)
       beginNextProcedure(at: now, into: &output)
@@ -189,7 +194,7 @@ extension Connection {
       role == .peripheral && event.heardPeer && isEstablished && !flow.hasWork && procedures.isIdle
       && encryption.isIdle
     schedule.advance(skipping: isFree ? schedule.skippable(latency: Int(values.latency)) : 0)
-    applyUpdate(at: now, into: &output)
+    planUpdate()
   }
 
   /// Another activity has the radio.
@@ -207,7 +212,7 @@ extension Connection {
   ) {
     isEstablished = true
     supervisionDeadline = now + supervisionTimeout
-    let (acknowledged, isNew) = flow.receive(header, hasRoom: output.hasRoom)
+    let (acknowledged, isNew) = flow.receive(header, hasRoom: output.hasRoom(for: handle))
     if let acknowledged { takeAcknowledgement(of: acknowledged, at: now, into: &output) }
     guard isNew, reasonForEnd == nil else { return }
     guard let payload = encryption.plaintext(of: packet, at: now) else {

@@ -18,11 +18,11 @@ struct ControlProcedures {
     case ping
     /// 5.1.9
     case dataLengthUpdate
-    /// 5.1.1; of a central.
+    /// 5.1.1; of a central that does not ask the peripheral.
     case connectionUpdate(ConnectionParameters, EventPlacement)
     /// 5.1.2; of a central. The map is the one that is wanted when it begins.
     case channelMapUpdate
-    /// 5.1.7
+    /// 5.1.7; a central that can't ask goes on with `connectionUpdate`.
     case parameterRequest(ConnectionParameters, EventPlacement)
     /// 5.1.10
     case phyUpdate
@@ -59,6 +59,8 @@ struct ControlProcedures {
     var anchor: Instant?
     /// Whether it is what this device's active procedure is for.
     var isOwn: Bool
+    /// True if the change gives the connection values that it does not have yet.
+    var hasEffect = true
   }
 
   /// What is awaited in a procedure with an instant that the peer began.
@@ -84,10 +86,14 @@ struct ControlProcedures {
   var remote: RemoteProcedure?
   /// What was agreed on, until it happens.
   private(set) var update: PendingUpdate?
+  /// True while the next connection event is the one at the instant of `update`: it is planned with the change.
+  private(set) var isUpdateDue = false
 
   var remoteVersion: LL.VersionInformation?
   var hasSentVersion = false
   var remoteFeatures: HCI.LEFeatures?
+  /// True if the peer has answered LL_CONNECTION_PARAM_REQ with LL_UNKNOWN_RSP.
+  var isParameterRequestUnknown = false
   /// Trains that the peer has told of and nobody has taken yet.
   var syncTransfers: [LL.PeriodicSyncTransfer] = []
 
@@ -131,6 +137,9 @@ struct ControlProcedures {
   /// Whether a procedure of this kind waits.
   func isWaiting(where condition: (Procedure) -> Bool) -> Bool { waiting.contains(where: condition) }
 
+  /// The active procedure goes on as `procedure`.
+  mutating func replaceActive(with procedure: Procedure) { active = procedure }
+
   mutating func setDeadline(_ deadline: Instant?) { activeDeadline = deadline }
 
   /// Both devices know of the change, or the central has decided on it: nothing more is awaited but the instant.
@@ -139,6 +148,7 @@ struct ControlProcedures {
     if isOwn { activeDeadline = nil }
     remote = nil
     update = PendingUpdate(change: change, instant: instant, anchor: anchor, isOwn: isOwn)
+    isUpdateDue = false
   }
 
   /// The peripheral is about to hear of the change that was agreed on, in the form `change`.
@@ -147,13 +157,24 @@ struct ControlProcedures {
     update?.change = change
   }
 
-  /// The change that happens at event number `event`, or should have before it; nil: none.
-  mutating func takeUpdate(at event: Int) -> (update: PendingUpdate, instant: Int)? {
-    guard var update, let instant = update.instant, event >= instant else { return nil }
+  /// Returns the change whose instant is event number `event`, once; nil if there is none.
+  mutating func planUpdate(at event: Int) -> (change: Update, instant: Int)? {
+    guard !isUpdateDue, let update, let instant = update.instant, event >= instant else { return nil }
+    isUpdateDue = true
+    return (update.change, instant)
+  }
+
+  /// Notes if the planned change gives the connection other values.
+  mutating func setEffect(_ hasEffect: Bool) { update?.hasEffect = hasEffect }
+
+  /// Returns the planned change at its instant and forgets it; nil if there is none.
+  mutating func takeUpdate() -> PendingUpdate? {
+    guard isUpdateDue, var update else { return nil }
     self.update = nil
+    isUpdateDue = false
     // The peer may have rejected this device's procedure after all: what it announced was its own then.
     update.isOwn = update.isOwn && active?.transaction == update.change.transaction
-    return (update, instant)
+    return update
   }
 
   /// What the host may ask for is bounded.

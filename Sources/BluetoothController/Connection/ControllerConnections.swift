@@ -24,6 +24,15 @@ extension Controller {
     }
   }
 
+  /// The address that an activity toward `peer` can go by: `identity`, or where the host has set none, the private address
+  /// that the peer's entry of the resolving list gives; nil: neither · Vol 4, Part E, 7.8.9, 7.8.12, 7.8.56.
+  mutating func usableAddress(
+    _ type: HCI.OwnAddressType, to peer: DeviceAddress?, identity: DeviceAddress?, at now: Instant
+  ) -> DeviceAddress? {
+    guard identity == nil, type.isPrivate else { return identity }
+    return resolvingList.localAddress(for: peer, at: now, random: &random)
+  }
+
   /// A connection is made by the CONNECT_IND that ends now, or by the AUX_CONNECT_REQ on `auxiliaryPHY`. A central sends the
   /// first packet `delay` after the transmit window's beginning.
   @discardableResult
@@ -37,7 +46,8 @@ extension Controller {
       version: LL.VersionInformation(
         version: configuration.version, company: configuration.companyIdentifier,
         subversion: configuration.subversion),
-      features: features, preferredLength: host.suggestedLength, preferredPHYs: host.preferredPHYs,
+      features: features, preferredLength: host.suggestedLength.supported(by: features),
+      preferredPHYs: host.preferredPHYs,
       hostChannels: host.channelMap, assessesChannels: configuration.assessesChannels,
       minimumUsedChannels: configuration.minimumUsedChannels, seed: random.next())
     let handle = newHandle()

@@ -36,7 +36,7 @@ extension Connection {
     switch procedure {
     case .encryption(let request): startEncryption(request, at: now, into: &output)
     case .featureExchange:
-      let features = features.rawValue
+      let features = features.featureSet
       send(role == .central ? .featureReq(features) : .peripheralFeatureReq(features), in: pool)
     case .versionExchange:
       if let version = procedures.remoteVersion {
@@ -53,6 +53,7 @@ extension Connection {
     case .connectionUpdate(let parameters, let placement): announceUpdate(parameters, placement, in: pool)
     case .channelMapUpdate: if !announceChannelMap(in: pool) { procedures.finish() }
     case .parameterRequest(let parameters, let placement):
+      if role == .central, !asksForParameters { return decide(on: parameters, placement, in: pool) }
       send(.connectionParamReq(proposal(of: parameters, placement)), in: pool)
     case .phyUpdate:
       send(.phyReq(phys.preferences), in: pool)

@@ -2,8 +2,12 @@ import BluetoothWire
 
 /// The PHYs of a connection, and those that this device would like · Vol 6, Part B, 5.1.10.
 struct PHYState {
+  /// The PHYs of the next packets.
   var transmit: PHY
   var receive: PHY
+  /// The PHYs of the last packets. Between the event before an instant and the one at it, `transmit` and `receive` are
+  /// planned only.
+  var current: (transmit: PHY, receive: PHY)
   /// What the host wants, or said that new connections shall have: LL_PHY_REQ and LL_PHY_RSP say it.
   var preferences: LL.PHYPreferences
   /// Which coding the host would like while the transmitter's PHY is LE Coded; S=8 reaches farther, and is the choice when
@@ -13,6 +17,7 @@ struct PHYState {
   init(_ phy: PHY, preferences: LL.PHYPreferences) {
     transmit = phy
     receive = phy
+    current = (phy, phy)
     self.preferences = preferences
   }
 

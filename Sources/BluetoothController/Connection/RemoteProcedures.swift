@@ -96,7 +96,7 @@ extension Connection {
   /// FeatureSet of the answer: what both have in octet 0, and what this device has in the others · 2.4.2.10.
   private mutating func takeFeatures(_ features: UInt64, in pool: PacketPool) {
     procedures.remoteFeatures = HCI.LEFeatures(rawValue: features)
-    let own = self.features.rawValue
+    let own = self.features.featureSet
     send(.featureRsp(own & (features | ~0xFF)), in: pool)
   }
 
@@ -184,7 +184,7 @@ extension Connection {
   func reportPHYs(_ status: HCI.ErrorCode, into output: inout HostOutput) {
     output.send(
       .lePHYUpdateComplete(
-        status, handle, transmit: phys.transmit.rawValue, receive: phys.receive.rawValue))
+        status, handle, transmit: phys.current.transmit.rawValue, receive: phys.current.receive.rawValue))
   }
 }
 

@@ -30,6 +30,7 @@ extension Connection {
       return
     case (.unknownRsp(let opcode), _):
       guard procedure.request(role: role)?.rawValue == opcode else { return }
+      if case .parameterRequest = procedure { procedures.isParameterRequestUnknown = true }
       if isReplaced(procedure, in: output.pool) { return }
       fail(procedure, .unsupportedRemoteFeature, into: &output)
     case (.rejectExtInd(let opcode, let reason), _):
@@ -48,8 +49,14 @@ extension Connection {
   /// 5.1.7.
   private mutating func isReplaced(_ procedure: ControlProcedures.Procedure, in pool: PacketPool) -> Bool {
     guard role == .central, case .parameterRequest(let parameters, let placement) = procedure else { return false }
-    announceUpdate(parameters, placement, in: pool)
+    decide(on: parameters, placement, in: pool)
     return true
+  }
+
+  /// A central changes the parameters without asking the peripheral.
+  mutating func decide(on parameters: ConnectionParameters, _ placement: EventPlacement, in pool: PacketPool) {
+    procedures.replaceActive(with: .connectionUpdate(parameters, placement))
+    announceUpdate(parameters, placement, in: pool)
   }
 
   /// Tells the host that what it asked for does not come.

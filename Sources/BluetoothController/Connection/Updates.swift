@@ -68,7 +68,9 @@ extension Connection {
     }
     procedures.agree(on: change, at: event)
     // An update at this very event: the packet that brought the news was already sent as it says.
-    if event == schedule.next { applyUpdate(at: now, isInEvent: true, into: &output) }
+    guard event == schedule.next else { return }
+    planUpdate(isInEvent: true)
+    completeUpdate(at: now, into: &output)
   }
 
   /// The number of the event that a PDU's Instant means. One that has passed, which is one that lies 32,767 events ahead or
@@ -82,26 +84,45 @@ extension Connection {
     return schedule.next + distance
   }
 
-  /// What is due at the next event's number happens: between two events, or `isInEvent`.
-  mutating func applyUpdate(at now: Instant, isInEvent: Bool = false, into output: inout HostOutput) {
-    guard let (update, instant) = procedures.takeUpdate(at: schedule.next) else { return }
-    switch update.change {
+  /// Plans the next event with the change whose instant it is. The host is told when that event takes place.
+  ///
+  /// - Parameter isInEvent: true if the event at the instant goes on.
+  mutating func planUpdate(isInEvent: Bool = false) {
+    guard let (change, instant) = procedures.planUpdate(at: schedule.next) else { return }
+    var hasEffect = true
+    switch change {
     case .channelMap(let map): channels.map = map
     case .parameters(var timing, let delay):
       // The anchor point of an event that goes on is known.
       if isInEvent { (timing.windowOffset, timing.windowSize) = (0, 0) }
-      apply(timing, delay: delay, instant: instant, isAsked: update.isOwn, into: &output)
-    case .phys(let change):
-      if phys.apply(change, role: role) || update.isOwn { reportPHYs(.success, into: &output) }
+      hasEffect = apply(timing, delay: delay, instant: instant)
+    case .phys(let update): hasEffect = phys.apply(update, role: role)
+    }
+    procedures.setEffect(hasEffect)
+  }
+
+  /// Ends the procedure whose instant is the event that takes place now, and tells the host what is in force. A central
+  /// does this when it sends the event's first packet. A peripheral does it when it receives that packet, or when the event
+  /// ends without one: only then the instant has surely come · 5.1.1, 5.1.10.
+  mutating func completeUpdate(at now: Instant, into output: inout HostOutput) {
+    guard let update = procedures.takeUpdate() else { return }
+    phys.current = (phys.transmit, phys.receive)
+    switch update.change {
+    case .channelMap: break
+    case .parameters:
+      // A peripheral's host is not told of new anchor points alone · Vol 4, Part E, 7.7.65.3.
+      if update.isOwn || role == .central || update.hasEffect {
+        output.send(.leConnectionUpdateComplete(.success, handle, values))
+      }
+    case .phys: if update.isOwn || update.hasEffect { reportPHYs(.success, into: &output) }
     }
     if update.isOwn { procedures.finish() }
     updateLengths(into: &output)
     beginNextProcedure(at: now, into: &output)
   }
 
-  private mutating func apply(
-    _ timing: LL.ConnectionTiming, delay: TimeSpan, instant: Int, isAsked: Bool, into output: inout HostOutput
-  ) {
+  /// Takes the new parameters; returns true if they differ from the old ones.
+  private mutating func apply(_ timing: LL.ConnectionTiming, delay: TimeSpan, instant: Int) -> Bool {
     let unit = ConnectionParameters.intervalUnit
     schedule.update(
       at: instant, interval: unit * Int64(timing.interval), offset: unit * Int64(timing.windowOffset) + delay,
@@ -111,9 +132,7 @@ extension Connection {
       interval: timing.interval, latency: timing.latency, supervisionTimeout: timing.timeout)
     // The new timeout counts from the instant.
     supervisionDeadline = schedule.start + supervisionTimeout
-    // A peripheral's host is not told of new anchor points alone · Vol 4, Part E, 7.7.65.3.
-    guard isAsked || role == .central || values != before else { return }
-    output.send(.leConnectionUpdateComplete(.success, handle, values))
+    return values != before
   }
 }
 

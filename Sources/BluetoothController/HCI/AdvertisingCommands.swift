@@ -10,11 +10,11 @@ extension Controller {
       return .leAdvertisingPhysicalChannelTxPower(configuration.transmitPower.hciLevel)
     case .leSetAdvertisingData(let data):
       host.advertisingData = Self.kept(data)
-      legacyContentChanged()
+      legacyContentChanged(because: .advertisingData)
       return .status(.success)
     case .leSetScanResponseData(let data):
       host.scanResponse = Self.kept(data)
-      legacyContentChanged()
+      legacyContentChanged(because: .scanResponseData)
       return .status(.success)
     case .leSetAdvertisingEnable(let isEnabled): return .status(setAdvertisingEnable(isEnabled, at: now))
     case .leReadFilterAcceptListSize: return .leFilterAcceptListSize(UInt8(AcceptList.capacity))
@@ -56,7 +56,7 @@ extension Controller {
       && parameters.minimumInterval <= parameters.maximumInterval
     let hasPeer = !isDirected || parameters.peer.type <= 1
     guard isHighDuty || hasIntervals, hasPeer, parameters.channelMap & 0b111 != 0,
-      parameters.channelMap & ~0b111 == 0, parameters.filterPolicy <= 3
+      parameters.channelMap & ~0b111 == 0, isDirected || parameters.filterPolicy <= 3
     else { return .invalidHCICommandParameters }
     host.advertisingParameters = parameters
     return .success

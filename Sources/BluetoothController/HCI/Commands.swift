@@ -35,7 +35,7 @@ extension Controller {
       if !output.hostCompleted(packets) { refuse(opcode, parameters, .invalidHCICommandParameters) }
       return
     }
-    if let status = answerWithStatus(command, at: now) ?? statusOfInitiating(command)
+    if let status = answerWithStatus(command, at: now) ?? statusOfInitiating(command, at: now)
       ?? statusOfSynchronizing(command) ?? statusOfCryptography(command)
     {
       output.send(.commandStatus(status, credits: 1, opcode))
@@ -135,7 +135,7 @@ extension Controller {
     case .leSetHostFeature(let bit, let value): return .status(setHostFeature(bit, value))
     case .leWriteSuggestedDefaultDataLength(let length):
       guard length.isValid else { return .status(.invalidHCICommandParameters) }
-      host.suggestedLength = length.supported(by: features)
+      host.suggestedLength = length
       return .status(.success)
     default: return nil
     }

@@ -55,9 +55,7 @@ extension Controller {
     case .leConnectionUpdate(let handle, let parameters, _):
       guard let index = index(of: handle) else { return }
       let placement = placement(of: index, for: parameters)
-      begin(
-        connections[index].asksForParameters(parameters)
-          ? .parameterRequest(parameters, placement) : .connectionUpdate(parameters, placement), on: handle, at: now)
+      begin(.parameterRequest(parameters, placement), on: handle, at: now)
     case .leRequestPeerSCA(let handle): begin(.clockAccuracyUpdate(isHosts: true), on: handle, at: now)
     case .leSetPHY(let handle, let preference, let options):
       guard let index = index(of: handle) else { return }
@@ -86,7 +84,9 @@ extension Controller {
     case .leReadChannelMap(let handle):
       return with(handle) { .leChannelMap(handle, $0.channelMap.bits) }
     case .leReadPHY(let handle):
-      return with(handle) { .lePHY(handle, transmit: $0.phys.transmit.rawValue, receive: $0.phys.receive.rawValue) }
+      return with(handle) {
+        .lePHY(handle, transmit: $0.phys.current.transmit.rawValue, receive: $0.phys.current.receive.rawValue)
+      }
     case .leSetDefaultPHY(let preference):
       let preferences = LL.PHYPreferences(preference, of: features)
       if let refusal = preferences.refusal(with: features) { return .status(refusal) }
@@ -157,20 +157,15 @@ extension Connection {
   /// Whether the peer is known not to have a feature.
   func peerLacks(_ feature: HCI.LEFeatures) -> Bool { procedures.remoteFeatures?.contains(feature) == false }
 
-  /// A peripheral can only ask for other parameters. A central that leaves a choice asks the peripheral, too, when that is
-  /// known to understand; else it decides alone · Vol 6, Part B, 5.1.1, 5.1.7.
-  func asksForParameters(_ parameters: ConnectionParameters) -> Bool {
-    role == .peripheral
-      || parameters.minimumInterval < parameters.maximumInterval && features.contains(Self.parametersRequest)
-        && procedures.remoteFeatures?.contains(Self.parametersRequest) == true
+  /// True if LL_CONNECTION_PARAM_REQ is sent for new parameters: this device has the procedure, and the peer is not known to
+  /// lack it. A central that does not ask decides alone · Vol 6, Part B, 5.1.1, 5.1.7.
+  var asksForParameters: Bool {
+    let procedure = HCI.LEFeatures.connectionParametersRequestProcedure
+    return features.contains(procedure) && !procedures.isParameterRequestUnknown && !peerLacks(procedure)
   }
 
-  private static let parametersRequest = HCI.LEFeatures.connectionParametersRequestProcedure
-
-  /// A peripheral can't ask if it does not know the request, or knows that the central does not.
-  var canRequestParameters: Bool {
-    role == .central || features.contains(Self.parametersRequest) && !peerLacks(Self.parametersRequest)
-  }
+  /// True if the host may change parameters: a peripheral can only ask for that.
+  var canRequestParameters: Bool { role == .central || asksForParameters }
 
   /// The status of LE Set PHY · Vol 4, Part E, 7.8.49.
   func check(_ preference: HCI.PHYPreference) -> HCI.ErrorCode {

@@ -26,12 +26,21 @@ extension HCI.LEFeatures {
     .advertisingCodingSelection,
   ]
 
+  /// The features that are masked to the peer: their bits are zero on the air · Vol 6, Part B, 4.6.
+  private static let maskedToPeer: HCI.LEFeatures = [
+    .remotePublicKeyValidation, .periodicAdvertisingADI, .advertisingCodingSelection,
+    .advertisingCodingSelectionHostSupport,
+  ]
+
+  /// FeatureSet of LL_FEATURE_REQ and LL_PERIPHERAL_FEATURE_REQ.
+  var featureSet: UInt64 { subtracting(.maskedToPeer).rawValue }
+
   /// Those that a host sets · Vol 4, Part E, 7.8.115.
   static let ofHost: HCI.LEFeatures = [.advertisingCodingSelectionHostSupport]
 }
 
 extension Controller {
-  /// What this controller has and is told by LE Read Local Supported Features and LL_FEATURE_REQ.
+  /// What this controller has and is told by LE Read Local Supported Features.
   var features: HCI.LEFeatures {
     mutating get { HCI.LEFeatures(rawValue: configuration.features.rawValue | host.features.rawValue) }
   }

@@ -32,6 +32,7 @@ struct HostOutput {
     eventMaskPage2 = []
     leEventMask = .initial
     flow = nil
+    heldLinks = []
   }
 
   /// The shortest ACL packet that a host must be able to take · Vol 4, Part E, 7.3.39.
@@ -41,8 +42,13 @@ struct HostOutput {
   /// Vol 6, Part B, 4.5.9. Hosts in the same process take every packet at once.
   private static let mostUntaken = 64
 
-  /// Whether another data PDU of a peer can be taken.
-  var hasRoom: Bool { packets.count < Self.mostUntaken && flow?.hasRoom ?? true }
+  /// The links whose data the host does not take now. A host in the same process names them; HCI has no command for it.
+  var heldLinks: [HCI.ConnectionHandle] = []
+
+  /// True if the controller can take another data PDU of the peer on this link.
+  func hasRoom(for link: HCI.ConnectionHandle) -> Bool {
+    packets.count < Self.mostUntaken && flow?.hasRoom ?? true && (heldLinks.isEmpty || !heldLinks.contains(link))
+  }
 
   mutating func setFlowControl(_ change: (inout HostFlowControl) -> Void) {
     var flow = flow ?? HostFlowControl()

@@ -7,6 +7,8 @@ struct HostSettings {
     minimumInterval: 0x0800, maximumInterval: 0x0800, type: .connectableScannableUndirected, ownAddressType: .public)
   var advertisingData = ByteSlice()
   var scanResponse = ByteSlice()
+  /// Change_Reasons of legacy advertising, which has no handle · Vol 4, Part E, 7.8.122.
+  var addressChanges: HCI.AddressChangeReasons = []
   var scanParameters = HCI.ExtendedScanParameters(
     ownAddressType: .public, le1M: HCI.ExtendedScanParameters.Scan(isActive: false, interval: 0x0010, window: 0x0010))
   var acceptList = AcceptList()

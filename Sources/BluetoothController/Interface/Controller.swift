@@ -103,6 +103,10 @@ package struct Controller: ~Copyable {
   /// have a link tell of is not.
   package var waitingPackets: Int { mutating get { output.packets.count } }
 
+  /// Takes no more data from the peers on these links, and takes it again on all others: the peers keep their data, which is
+  /// the link layer's flow control · Vol 6, Part B, 4.5.9. Connections last, and procedures of the link layer go on.
+  package mutating func holdLinks(_ links: [HCI.ConnectionHandle]) { output.heldLinks = links }
+
   /// How many of the host's ACL packets are not wholly acknowledged.
   package var heldPackets: Int { mutating get { connections.heldPackets } }
 

@@ -29,10 +29,10 @@ extension Controller {
   /// Before an advertising event: the set's private addresses may have to change.
   mutating func renewAddresses(_ index: Int, at now: Instant) {
     guard !resolvingList.isEmpty, let set = sets[index], set.properties.ownAddressType.isPrivate,
-      let present = set.advertiser?.identity,
-      let own = set.handle == nil ? ownAddress(set.properties.ownAddressType) : ownAddress(of: set)
+      let present = set.advertiser?.identity
     else { return }
-    let identity = advertiserIdentity(set.properties, own: own, at: now)
+    let own = set.handle == nil ? ownAddress(set.properties.ownAddressType) : ownAddress(of: set)
+    let identity = advertiserIdentity(set.properties, own: own ?? present.own, at: now)
     guard identity.own != present.own || identity.target != present.target else { return }
     sets[index]?.advertiser?.setIdentity(identity, content: set.content, in: pool)
   }
@@ -53,19 +53,33 @@ extension Controller {
       resolvingList.learn(advertiser)
     case .advDirectInd(let advertiser, let target, _):
       resolvingList.learn(advertiser)
-      resolvingList.learn(target: target)
+      resolvingList.learn(target: target, of: advertiser)
     case .extended(let payload):
-      if let advertiser = payload.advertiser { resolvingList.learn(advertiser) }
-      if let target = payload.target { resolvingList.learn(target: target) }
+      guard let advertiser = payload.advertiser else { return }
+      resolvingList.learn(advertiser)
+      if let target = payload.target { resolvingList.learn(target: target, of: advertiser) }
     case .scanReq, .scanRsp, .connectInd, .auxConnectRsp: break
     }
   }
 
-  /// What directed advertising to `target` is to the scanner; nil stands for undirected advertising.
-  mutating func judge(_ target: DeviceAddress?) -> Scanner.Target {
+  /// Resolves the target of an event whose packets have told the addresses one by one.
+  mutating func learnTarget(of event: ExtendedEvent) {
+    guard let advertiser = event.advertiser, let target = event.target else { return }
+    resolvingList.learn(target: target, of: advertiser)
+  }
+
+  /// Returns what advertising of `advertiser` (nil: anonymous) to `target` (nil: undirected) is to the scanner.
+  mutating func judge(_ target: DeviceAddress?, of advertiser: DeviceAddress?) -> Scanner.Target {
     guard let scanner else { return .foreign }
-    if let target, resolvingList.isOwn(target) { return .acceptable }
+    if let target, let advertiser, resolvingList.isOwn(target, calledBy: advertiser) { return .acceptable }
     return scanner.judge(target)
+  }
+
+  /// Returns false if the event is surely not for the scanner, as far as ADV_EXT_IND tells.
+  mutating func mayBeForScanner(_ event: ExtendedEvent) -> Bool {
+    // AUX_ADV_IND may tell the advertiser, whose entry resolves the target.
+    if event.advertiser == nil, resolvingList.isEnabled, event.target?.randomKind == .resolvablePrivate { return true }
+    return judge(event.target, of: event.advertiser) != .foreign
   }
 
   /// What the scanner calls itself when it asks `advertiser`.

@@ -7,8 +7,7 @@ struct PeerIdentity: Equatable {
   let address: DeviceAddress
   /// The identity address, if the other one was resolved; else the same.
   let identity: DeviceAddress
-  /// An identity address of a device of which this one wants private addresses only: its packets are not looked at ·
-  /// Vol 6, Part B, 6.
+  /// True for the identity address of a device in network privacy mode, whose packets are ignored · Vol 6, Part B, 4.7.
   let isIgnored: Bool
 
   var isResolved: Bool { address != identity }
@@ -160,20 +159,21 @@ struct ResolvingList {
     }
   }
 
-  /// Takes in what somebody has called a device that may be this one.
-  mutating func learn(target: DeviceAddress) {
+  /// Takes in what `advertiser` calls a device that may be this one. The local IRK of the advertiser's entry resolves it;
+  /// those of other entries do not count · 6.3, 6.4.
+  mutating func learn(target: DeviceAddress, of advertiser: DeviceAddress) {
     guard isEnabled, !entries.isEmpty, target.randomKind == .resolvablePrivate,
-      !entries.contains(where: { $0.heardTarget == target }),
-      let index = entries.firstIndex(where: { $0.localKey?.resolves(target.value) == true })
+      let index = index(of: identify(advertiser).identity), entries[index].heardTarget != target,
+      entries[index].localKey?.resolves(target.value) == true
     else { return }
     entries[index].heardTarget = target
   }
 
-  /// Who it is that has this address.
+  /// Returns the identity of the device with this address. Private addresses are resolved if the host has enabled that;
+  /// the privacy modes hold in any case · Vol 4, Part E, 7.8.44, 7.8.77.
   func identify(_ address: DeviceAddress) -> PeerIdentity {
-    guard isEnabled else { return PeerIdentity(address: address, identity: address, isIgnored: false) }
     for index in entries.indices {
-      if entries[index].heard == address {
+      if isEnabled, entries[index].heard == address {
         return PeerIdentity(address: address, identity: entries[index].identity, isIgnored: false)
       }
       if entries[index].identity == address {
@@ -190,9 +190,13 @@ struct ResolvingList {
     return entries[index].localKey != nil
   }
 
-  /// Whether a private address is one of this device.
-  func isOwn(_ address: DeviceAddress) -> Bool {
-    entries.contains { $0.local == address || isEnabled && $0.heardTarget == address }
+  /// True for the private addresses that this device uses now.
+  func isOwn(_ address: DeviceAddress) -> Bool { entries.contains { $0.local == address } }
+
+  /// True if `target` is a private address by which `advertiser` may call this device.
+  func isOwn(_ target: DeviceAddress, calledBy advertiser: DeviceAddress) -> Bool {
+    guard !entries.isEmpty, let index = index(of: identify(advertiser).identity) else { return false }
+    return entries[index].local == target || isEnabled && entries[index].heardTarget == target
   }
 }
 

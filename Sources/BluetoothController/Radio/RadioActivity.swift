@@ -27,7 +27,7 @@ extension Controller {
     switch activity {
     case .connection(let index):
       let end = now + (claim?.shortest ?? .zero)
-      step = connections[index].beginEvent(limit: limit(ofEventOf: index, end: end, at: now), at: now, in: pool)
+      step = connections[index].beginEvent(limit: limit(ofEventOf: index, end: end, at: now), at: now, into: &output)
     case .advertising(let index): step = beginAdvertising(index, at: now)
     case .auxiliaryAdvertising(let index): step = beginAuxiliaryAdvertising(index, at: now)
     case .periodicAdvertising(let index): step = beginPeriodicAdvertising(index, at: now)

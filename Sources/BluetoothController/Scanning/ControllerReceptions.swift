@@ -37,7 +37,7 @@ extension Controller {
     if initiator?.wants(event, acceptList: host.acceptList, resolvingList: resolvingList) == true { return true }
     if wantsSync(event) { return true }
     guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
-      judge(event.target) != .foreign
+      mayBeForScanner(event)
     else { return false }
     // Who it is may be told later only.
     guard event.advertiser != nil else { return true }
@@ -191,6 +191,7 @@ extension Controller {
     if let info = payload.syncInfo {
       synchronize(to: info, of: reception.event, from: arrival.start, at: arrival.end)
     }
+    learnTarget(of: reception.event)
     let isWanted = scannerWants(reception.event)
     switch reception.event.mode {
     case .nonConnectable:
@@ -216,7 +217,8 @@ extension Controller {
   }
 
   private mutating func mayRequest(_ event: ExtendedEvent, on phy: PHY, at now: Instant) -> Bool {
-    guard let scanner, scanner.isExtended, judge(event.target) != .foreign, scannerAccepts(event.advertiser)
+    guard let scanner, scanner.isExtended, judge(event.target, of: event.advertiser) != .foreign,
+      scannerAccepts(event.advertiser)
     else { return false }
     let length =
       LL.interFrameSpace * 2 + phy.modulation.airTime(payloadOctets: Self.scanRequestOctets) + phy.longestPacket

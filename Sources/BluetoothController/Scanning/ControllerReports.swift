@@ -44,7 +44,7 @@ extension Controller {
     _ type: HCI.AdvertisingReport.EventType, of address: DeviceAddress, to target: DeviceAddress? = nil,
     isConnectable: Bool = false, _ data: ByteSlice, _ level: Decibel
   ) {
-    let judgement = judge(target)
+    let judgement = judge(target, of: address)
     let identity = resolvingList.identify(address)
     guard judgement != .foreign, scannerAccepts(address), hasRoomForReports,
       scanner?.remember(DuplicateFilter.Key(type, identity.identity)) == true
@@ -69,7 +69,8 @@ extension Controller {
   private mutating func directAddress(_ target: DeviceAddress?, _ judgement: Scanner.Target) -> HCI.PeerAddress {
     guard let target else { return Self.nobody }
     if judgement == .unresolved { return HCI.PeerAddress(type: Self.unresolvedType, value: target.value) }
-    if let own = scanner?.own, target != own, resolvingList.isOwn(target) { return HCI.PeerAddress(identity: own) }
+    // Another address than the scanner's own was resolved.
+    if judgement == .acceptable, let own = scanner?.own, target != own { return HCI.PeerAddress(identity: own) }
     return HCI.PeerAddress(target)
   }
 
@@ -78,7 +79,7 @@ extension Controller {
   /// Whether the scanner wants to report what comes of this event.
   mutating func scannerWants(_ event: ExtendedEvent) -> Bool {
     guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
-      judge(event.target) != .foreign
+      judge(event.target, of: event.advertiser) != .foreign
     else { return false }
     return scannerAccepts(event.advertiser) && !scanner.isDuplicate(key(of: event))
   }
@@ -134,7 +135,7 @@ extension Controller {
       secondaryPHY: event.secondary?.phyOfReport(tellsCodings: tellsCodings) ?? 0,
       advertisingSID: event.dataInfo?.sid ?? Self.noSID, transmitPower: event.transmitPower ?? Self.unknownLevel,
       rssi: rssi, periodicAdvertisingInterval: event.periodicInterval,
-      directAddress: directAddress(event.target, judge(event.target)), data: ByteSlice())
+      directAddress: directAddress(event.target, judge(event.target, of: event.advertiser)), data: ByteSlice())
     var rest = data
     repeat {
       report.data = rest.prefix(HCI.ExtendedAdvertisingReport.maximumDataLength)

@@ -3,29 +3,40 @@ import BluetoothWire
 /// Commands for initiating · Vol 4, Part E, 7.8.12, 7.8.13, 7.8.66.
 extension Controller {
   /// The status of a command that begins a connection; nil: it is not one of those.
-  mutating func statusOfInitiating(_ command: HCI.Command) -> HCI.ErrorCode? {
+  mutating func statusOfInitiating(_ command: HCI.Command, at now: Instant) -> HCI.ErrorCode? {
     switch command {
     case .leCreateConnection(let request):
       guard request.scanInterval <= 0x4000 else { return .invalidHCICommandParameters }
-      return check(HCI.ExtendedCreateConnection(request))
-    case .leExtendedCreateConnection(let request): return check(request)
+      return check(HCI.ExtendedCreateConnection(request), limit: .connectionLimitExceeded, at: now)
+    case .leExtendedCreateConnection(let request):
+      return check(request, limit: .connectionRejectedLimitedResources, at: now)
     default: return nil
     }
   }
 
-  private mutating func check(_ request: HCI.ExtendedCreateConnection) -> HCI.ErrorCode {
+  /// - Parameter limit: the error when there are as many connections as there can be · 7.8.66.
+  private mutating func check(
+    _ request: HCI.ExtendedCreateConnection, limit: HCI.ErrorCode, at now: Instant
+  ) -> HCI.ErrorCode {
     guard initiator == nil else { return .commandDisallowed }
     // What is never scanned alone can't be connected to.
     guard request.le1M != nil || request.leCoded != nil, request.le1M?.isValid ?? true,
       request.le2M?.parameters.isValid ?? true, request.leCoded?.isValid ?? true,
-      let own = ownAddress(request.ownAddressType), request.usesAcceptList || request.peer.deviceAddress != nil
+      let own = address(for: request, at: now), request.usesAcceptList || request.peer.type <= 3
     else { return .invalidHCICommandParameters }
     guard isPossible(request) else { return .unsupportedFeatureOrParameterValue }
-    guard connections.count < configuration.connectionLimit else { return .connectionLimitExceeded }
+    guard connections.count < configuration.connectionLimit else { return limit }
     if !request.usesAcceptList, let peer = request.peer.deviceAddress, isConnected(own: own, peer: peer) {
       return .connectionAlreadyExists
     }
     return .success
+  }
+
+  /// The address that an attempt goes by; nil: there is none. The accept list names no peer whose entry could give one.
+  private mutating func address(for request: HCI.ExtendedCreateConnection, at now: Instant) -> DeviceAddress? {
+    let type = request.ownAddressType
+    return usableAddress(
+      type, to: request.usesAcceptList ? nil : request.peer.deviceAddress, identity: ownAddress(type), at: now)
   }
 
   /// Whether this device has the PHYs of the request.
@@ -44,7 +55,7 @@ extension Controller {
   }
 
   private mutating func initiate(_ request: HCI.ExtendedCreateConnection, isExtended: Bool, at now: Instant) {
-    guard let own = ownAddress(request.ownAddressType) else { return }
+    guard let own = address(for: request, at: now) else { return }
     initiator = Initiator(request, isExtended: isExtended, own: own, at: now, random: &random)
     listeningChanged()
   }

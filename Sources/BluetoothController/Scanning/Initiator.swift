@@ -69,8 +69,10 @@ struct Initiator {
   private func isMeant(
     _ target: DeviceAddress, by advertiser: DeviceAddress?, _ resolvingList: ResolvingList
   ) -> Bool {
-    if resolvingList.isOwn(target) { return true }
-    guard target == own, request.ownAddressType.isPrivate, let advertiser else { return target == own }
+    // AUX_ADV_IND tells the advertiser, whose entry resolves the target.
+    guard let advertiser else { return target == own || target.randomKind == .resolvablePrivate }
+    if resolvingList.isOwn(target, calledBy: advertiser) { return true }
+    guard target == own, request.ownAddressType.isPrivate else { return target == own }
     return !resolvingList.hidesIdentity(from: resolvingList.identify(advertiser).identity)
   }
 

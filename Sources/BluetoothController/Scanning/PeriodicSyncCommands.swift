@@ -9,8 +9,11 @@ extension Controller {
     guard request.keeping.isValid,
       request.options.contains(.usesAdvertiserList) || request.advertiser.address.type <= 1
     else { return .invalidHCICommandParameters }
+    // No train would be left.
+    guard !request.keeping.excludesAll else { return .commandDisallowed }
     // Constant Tone Extensions are not known: a train can't be asked to have one.
     guard !request.keeping.requiresCTE else { return .unsupportedFeatureOrParameterValue }
+    if let refusal = refusal(of: request.options) { return refusal }
     guard syncs.vacantIndex != nil else { return .memoryCapacityExceeded }
     if !request.options.contains(.usesAdvertiserList), let advertiser = request.advertiser.address.deviceAddress,
       syncs.contains(advertiser, request.advertiser.advertisingSID)
@@ -18,6 +21,15 @@ extension Controller {
       return .connectionAlreadyExists
     }
     return .success
+  }
+
+  /// The error for options that need a feature that this controller lacks; nil: it has the features.
+  private mutating func refusal(of options: HCI.PeriodicAdvertisingCreateSync.Options) -> HCI.ErrorCode? {
+    if options.contains(.reportingDisabled) {
+      return supports(.leSetPeriodicAdvertisingReceiveEnable) ? nil : .connectionFailedToBeEstablished
+    }
+    guard options.contains(.filtersDuplicates), !features.contains(.periodicAdvertisingADI) else { return nil }
+    return .unsupportedFeatureOrParameterValue
   }
 
   /// What that command begins, after its Command Status has gone.
@@ -44,6 +56,8 @@ extension Controller {
       guard let index = syncs.index(of: handle), syncs[index]?.isEstablished == true else {
         return .status(.unknownAdvertisingIdentifier)
       }
+      guard !enable.isSuperset(of: [.reporting, .filtersDuplicates]) || features.contains(.periodicAdvertisingADI)
+      else { return .status(.unsupportedFeatureOrParameterValue) }
       syncs[index]?.isReporting = enable.contains(.reporting)
       syncs[index]?.filtersDuplicates = enable.contains(.filtersDuplicates)
       return .status(.success)
@@ -63,6 +77,8 @@ extension Controller {
 extension HCI.SyncKeeping {
   /// · 7.8.67
   var isValid: Bool { skip <= 0x01F3 && 0x000A...0x4000 ~= timeout }
+  /// All bits of Sync_CTE_Type that are not reserved: no train is accepted.
+  var excludesAll: Bool { cteType & 0x1F == 0x1F }
   /// Bit 4 of Sync_CTE_Type: not without a Constant Tone Extension.
   var requiresCTE: Bool { cteType & 1 << 4 != 0 }
 }

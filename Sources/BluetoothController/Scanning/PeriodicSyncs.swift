@@ -97,6 +97,7 @@ struct PeriodicSyncs {
 
   mutating func remove(_ advertiser: HCI.PeriodicAdvertiser) -> HCI.ErrorCode {
     guard !isListInUse else { return .commandDisallowed }
+    guard advertiser.address.type <= 1 else { return .invalidHCICommandParameters }
     guard let index = list.firstIndex(of: advertiser) else { return .unknownAdvertisingIdentifier }
     list.remove(at: index)
     return .success

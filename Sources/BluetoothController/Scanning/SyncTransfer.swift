@@ -22,6 +22,9 @@ extension Controller {
 
   private mutating func check(_ parameters: HCI.SyncTransferParameters) -> HCI.ErrorCode {
     guard parameters.mode == .ignored || parameters.keeping.isValid else { return .invalidHCICommandParameters }
+    guard parameters.mode != .reportingWithoutDuplicates || features.contains(.periodicAdvertisingADI) else {
+      return .unsupportedFeatureOrParameterValue
+    }
     return parameters.keeping.requiresCTE ? .unsupportedFeatureOrParameterValue : .success
   }
 

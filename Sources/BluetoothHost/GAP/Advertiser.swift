@@ -35,33 +35,46 @@ struct Advertiser {
   private var owesAnswer = false
   /// Off for a while, whatever is wanted.
   private var isPaused = false
-  /// The controller has refused to go on beside the links that there are.
-  private var isBlocked = false
+  /// The controller has refused to go on beside the links that there are. It is tried again at times: a link may have ended
+  /// without the host's knowledge.
+  private var retry: Instant? { didSet { deadline = earliest(limit, retry) } }
+  /// Whether the controller advertises is in doubt: it is switched off and on.
+  private var restarts = false
   /// Something has changed since there was nothing to do.
   private(set) var isDirty = false
   /// When limited discoverable mode is over.
+  private var limit: Instant? { didSet { deadline = earliest(limit, retry) } }
+  /// When `timeReached` wants to be called. Stored: it is asked for much more often than it changes.
   private(set) var deadline: Instant?
+
+  /// The pause after the controller has refused to advertise beside links.
+  private static let retryTime = TimeSpan.seconds(30)
 
   mutating func start(_ advertising: HostAdvertising) {
     wanted = advertising
-    deadline = nil
+    limit = nil
     owesAnswer = true
-    isBlocked = false
+    retry = nil
     isDirty = true
   }
 
   mutating func stop() {
     wanted = nil
-    deadline = nil
+    limit = nil
+    retry = nil
     owesAnswer = false
     isDirty = true
   }
 
   /// True: advertising ends now.
   mutating func timeReached(_ now: Instant) -> Bool {
-    guard let until = deadline, until <= now, let limit = wanted?.limit else { return false }
-    deadline = nil
-    switch limit.end {
+    if let retry, retry <= now {
+      self.retry = nil
+      isDirty = true
+    }
+    guard let until = limit, until <= now, let end = wanted?.limit?.end else { return false }
+    limit = nil
+    switch end {
     case .stops:
       stop()
       return true
@@ -88,9 +101,9 @@ struct Advertiser {
 
   /// The controller has forgotten all, or never taken anything; what is wanted stays.
   mutating func forgetController() {
-    let (wanted, owesAnswer, deadline, isPaused) = (wanted, owesAnswer, deadline, isPaused)
+    let (wanted, owesAnswer, limit, isPaused) = (wanted, owesAnswer, limit, isPaused)
     self = Advertiser()
-    (self.wanted, self.owesAnswer, self.deadline, self.isPaused) = (wanted, owesAnswer, deadline, isPaused)
+    (self.wanted, self.owesAnswer, self.limit, self.isPaused) = (wanted, owesAnswer, limit, isPaused)
     isDirty = true
   }
 
@@ -128,7 +141,14 @@ struct Advertiser {
   }
 
   mutating func linkEnded() {
-    isBlocked = false
+    retry = nil
+    isDirty = true
+  }
+
+  /// A link has come about or has ended without the host's knowledge, and may have ended advertising.
+  mutating func restart() {
+    retry = nil
+    restarts = isEnabled
     isDirty = true
   }
 
@@ -141,7 +161,8 @@ struct Advertiser {
   }
 
   private mutating func nextCommand(_ commands: AdvertisingCommands) -> HCI.Command? {
-    guard let wanted, !isBlocked, !isPaused else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
+    guard let wanted, retry == nil, !isPaused else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
+    if restarts, isEnabled { return send(.disable, commands.enable(false)) }
     if shape != wanted.shape || owner != commands.owner {
       // An advertiser that is on takes no other parameters · Vol 4, Part E, 7.8.5.
       if isEnabled { return send(.disable, commands.enable(false)) }
@@ -215,7 +236,7 @@ struct Advertiser {
         partial = nil
       // It was off already.
       case .disable:
-        isEnabled = false
+        (isEnabled, restarts) = (false, false)
         return nil
       case .remove:
         setRemoved()
@@ -223,14 +244,14 @@ struct Advertiser {
       default: break
       }
       guard owesAnswer else {
-        isBlocked = true
+        retry = now + Self.retryTime
         return nil
       }
       stop()
       return .failure(.controller(status))
     }
     switch inFlight {
-    case .disable: isEnabled = false
+    case .disable: (isEnabled, restarts) = (false, false)
     case .enable: isEnabled = true
     case .data, .scanResponse: partTaken()
     case .remove: setRemoved()
@@ -249,7 +270,7 @@ struct Advertiser {
   private mutating func answer(at now: Instant) -> Result<Void, HostError>? {
     guard owesAnswer, isInForce else { return nil }
     owesAnswer = false
-    deadline = wanted?.limit.map { now + $0.time }
+    limit = wanted?.limit.map { now + $0.time }
     return .success(())
   }
 

@@ -8,6 +8,12 @@ extension Host {
     configuration.usesExtendedCommands && !refusesExtendedCommands && controller.hasExtendedCommands
   }
 
+  /// True if this host scans for extended advertising and connects to it.
+  package var supportsExtendedScanAndConnect: Bool { usesExtendedCommands }
+
+  /// True if the controller makes and resolves private addresses · Vol 6, Part B, 6.
+  package var supportsPrivacy: Bool { controller.leFeatures.contains(.llPrivacy) }
+
   var ownAddressType: HCI.OwnAddressType {
     guard resolvingList.privateIdentity != nil else { return controller.ownAddressType }
     return controller.ownAddressType == .public ? .resolvableOrPublic : .resolvableOrRandom

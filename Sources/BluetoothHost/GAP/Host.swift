@@ -28,6 +28,7 @@ package struct Host {
   var scanner = Scanner()
   var reports = ReportReassembler()
   var initiator = Initiator()
+  var strays = StrayLinks()
   var resolvingList = ResolvingListKeeper()
   var ownAddress: OwnAddress
   /// The controller claims the extended commands, and does not know them.
@@ -36,6 +37,8 @@ package struct Host {
   var database: GATTDatabase
   /// See `clientRecords`.
   var awayClients: [DeviceAddress: GATTClientRecord] = [:]
+  /// The database has changed since the records of `awayClients` got its hash.
+  var awayHashesAreOutdated = false
   /// What peers may open channels to.
   var listeners: CreditChannels.Listeners = [:]
   var allLinks: [HostLink] = []
@@ -78,7 +81,7 @@ package struct Host {
   package var deadline: Instant? {
     mutating get {
       var result = earliest(earliest(commands.deadline, initiator.deadline), advertiser.deadline)
-      result = earliest(result, ownAddress.deadline)
+      result = earliest(earliest(result, ownAddress.deadline), strays.deadline)
       if !nameDiscoveries.isEmpty {
         result = nameDiscoveries.reduce(result) { earliest($0, $1.deadline) }
       }
@@ -122,6 +125,7 @@ package struct Host {
     ownAddress.timeReached(now)
     if advertiser.timeReached(now) { events.append(.advertisingEnded) }
     for index in allLinks.indices where !allLinks[index].isHidden {
+      if let wish = allLinks[index].wish, wish.due <= now { wishDue(index, at: now) }
       allLinks[index].bearer.timeReached(now)
       allLinks[index].signalling.timeReached(now)
       allLinks[index].withChannels { $0.timeReached(now, identifiers: &$1) }
@@ -133,6 +137,7 @@ package struct Host {
       }
     }
     endOverdueLinks(now)
+    endStrayLinks(now)
     settle(at: now)
   }
 
@@ -228,14 +233,15 @@ package struct Host {
     settle(at: now)
   }
 
-  /// A central changes the parameters of a link, a peripheral asks for it; either may be refused without an event.
+  /// A central changes the parameters of a link. A peripheral asks for them when the link is 5 s old and the central was quiet
+  /// for 1 s; of several wishes the last one counts. Either may be refused without an event.
   package mutating func updateConnection(
     _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, at now: Instant
   ) {
     guard let index = index(of: handle) else { return }
     switch allLinks[index].link.role {
     case .central: update(index, parameters)
-    case .peripheral: requestUpdate(index, parameters, at: now)
+    case .peripheral: wishUpdate(index, parameters, at: now)
     }
     settle(at: now)
   }

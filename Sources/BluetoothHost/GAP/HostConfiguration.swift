@@ -52,6 +52,9 @@ package struct HostConfiguration: Sendable {
   package var appearance: UInt16
   /// The random static address of the device; nil: one is drawn.
   package var address: DeviceAddress?
+  /// The device's identity address is the public address of its controller, which is also what it is called on the air unless
+  /// it uses private addresses; else it is the random static address · Vol 6, Part B, 1.3.
+  package var usesPublicAddress = false
 
   package init(deviceName: String, appearance: UInt16 = 0, address: DeviceAddress? = nil) {
     self.deviceName = deviceName

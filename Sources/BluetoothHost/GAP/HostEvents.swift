@@ -17,34 +17,45 @@ extension Host {
     case .disconnectionComplete(let status, let handle, let reason):
       if status == .success { disconnected(handle, reason, at: now) }
     case .leConnectionUpdateComplete(let status, let handle, let values):
-      if status == .success, let index = anyIndex(of: handle) { allLinks[index].properties.values = values }
+      if status == .success {
+        if let index = anyIndex(of: handle) {
+          allLinks[index].properties.values = values
+        } else {
+          unknownLink(handle, at: now)
+        }
+      }
       updateCompleted(handle, status, at: now)
     case .leDataLengthChange(let handle, let transmit, let receive):
       if let index = anyIndex(of: handle) {
         heardFromPeer(on: index)
         allLinks[index].properties.transmitLength = transmit
         allLinks[index].properties.receiveLength = receive
+      } else {
+        unknownLink(handle, at: now)
       }
     case .leReadRemoteFeaturesComplete(let status, let handle, let features):
       remoteFeaturesRead(handle, status == .success ? features : nil, at: now)
     case .lePHYUpdateComplete(let status, let handle, let transmit, let receive):
-      phyUpdated(handle, status, transmit: transmit, receive: receive)
+      phyUpdated(handle, status, transmit: transmit, receive: receive, at: now)
     case .leRemoteConnectionParameterRequest(let handle, let parameters):
-      answerParameterRequest(handle, parameters)
+      answerParameterRequest(handle, parameters, at: now)
     case .leLongTermKeyRequest(let handle, let random, let diversifier):
-      longTermKeyRequested(handle, random: random, diversifier: diversifier)
+      longTermKeyRequested(handle, random: random, diversifier: diversifier, at: now)
     case .encryptionChange(let status, let handle, let isEnabled),
       .encryptionChangeV2(let status, let handle, let isEnabled, _):
       encryptionChanged(handle, status, isEncrypted: isEnabled != 0, at: now)
     case .encryptionKeyRefreshComplete(let status, let handle):
       encryptionChanged(handle, status, isEncrypted: true, at: now)
-    case .leAdvertisingSetTerminated(let status, _, _, _):
+    case .leAdvertisingSetTerminated(let status, _, let handle, _):
+      if status == .success, anyIndex(of: handle) == nil { unknownLink(handle, at: now) }
       advertisingSetTerminated(status)
+    case .leChannelSelectionAlgorithm(let handle, _):
+      if anyIndex(of: handle) == nil { unknownLink(handle, at: now) }
     case .hardwareError(let code): fail(.hardwareError(code), at: now)
     case .dataBufferOverflow: if isOn { events.append(.trouble(.dataBufferOverflow)) }
     case .readRemoteVersionInformationComplete, .authenticatedPayloadTimeoutExpired,
       .leReadLocalP256PublicKeyComplete, .leGenerateDHKeyComplete,
-      .leScanTimeout, .leScanRequestReceived, .leChannelSelectionAlgorithm,
+      .leScanTimeout, .leScanRequestReceived,
       .leDirectedAdvertisingReport, .lePeriodicAdvertisingSyncEstablished, .lePeriodicAdvertisingReport,
       .lePeriodicAdvertisingSyncLost, .lePeriodicAdvertisingSyncTransferReceived, .leRequestPeerSCAComplete,
       .unknownLE, .unknown:
@@ -122,11 +133,14 @@ extension Host {
       return
     }
     guard isOn, let heard, let peer, let role = Link.Role(rawValue: complete.role),
-      complete.handle.rawValue <= HCI.ConnectionHandle.maximum.rawValue, anyIndex(of: complete.handle) == nil
+      complete.handle.rawValue <= HCI.ConnectionHandle.maximum.rawValue, !isRepeated(complete, at: now)
     else {
       metrics.unexpectedPackets += 1
       return
     }
+    strays.remove(complete.handle)
+    // The controller has given the handle to another link: the end of the one before was lost.
+    if anyIndex(of: complete.handle) != nil { disconnected(complete.handle, .connectionTimeout, at: now) }
     var isWanted = true
     switch role {
     case .central: isWanted = initiator.attemptSucceeded(peer, at: heard)
@@ -139,7 +153,7 @@ extension Host {
     allLinks.append(
       HostLink(
         link, securityManager(of: link, complete), maximumMTU: configuration.maximumMTU,
-        standing: isWanted ? .unproven : .hidden, pool: pool))
+        standing: isWanted ? .unproven : .hidden, at: now, pool: pool))
     let index = allLinks.count - 1
     recallBond(on: index, at: now)
     allLinks[index].properties.values = complete.values
@@ -155,6 +169,11 @@ extension Host {
     serve(index, at: now)
   }
 
+  /// True for the second of two events with one handle: in so short a time no link ends and another one comes about.
+  private func isRepeated(_ complete: HCI.ConnectionComplete, at now: Instant) -> Bool {
+    anyIndex(of: complete.handle).map { now - allLinks[$0].beginning < .milliseconds(100) } ?? false
+  }
+
   /// The peer has heard this device: the link counts. Before that a central can't know · Vol 6, Part B, 4.5.2.
   mutating func heardFromPeer(on index: Int) {
     guard allLinks[index].standing == .unproven else { return }
@@ -166,6 +185,8 @@ extension Host {
   mutating func disconnected(_ handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, at now: Instant) {
     guard let index = anyIndex(of: handle) else {
       metrics.unknownLinks += 1
+      strays.remove(handle)
+      strayLinkFound()
       return
     }
     let link = allLinks.remove(at: index)
@@ -195,9 +216,11 @@ extension Host {
   }
 
   /// The peer's link layer asks for other parameters · Vol 4, Part E, 7.7.65.6.
-  private mutating func answerParameterRequest(_ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters) {
+  private mutating func answerParameterRequest(
+    _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, at now: Instant
+  ) {
     guard anyIndex(of: handle) != nil else {
-      metrics.unknownLinks += 1
+      unknownLink(handle, at: now)
       return
     }
     commands.append(

@@ -59,15 +59,30 @@ extension Host {
   }
 
   mutating func phyUpdated(
-    _ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, transmit: UInt8, receive: UInt8
+    _ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, transmit: UInt8, receive: UInt8, at now: Instant
   ) {
-    guard let index = anyIndex(of: handle), status == .success else { return }
+    guard status == .success else { return }
+    guard let index = anyIndex(of: handle) else { return unknownLink(handle, at: now) }
     heardFromPeer(on: index)
     if let phy = HCI.PHYs(number: transmit) { allLinks[index].properties.transmitPHY = phy }
     if let phy = HCI.PHYs(number: receive) { allLinks[index].properties.receivePHY = phy }
   }
 
   // MARK: Connection parameters
+
+  /// As peripheral: asks for other parameters as soon as GAP lets it · Vol 3, Part C, 9.3.12.
+  mutating func wishUpdate(_ index: Int, _ parameters: ConnectionParameters, at now: Instant) {
+    allLinks[index].wish = ParameterWish(parameters, on: allLinks[index], at: now)
+    wishDue(index, at: now)
+  }
+
+  /// A wish may be due: it is not if the central has had something to do meanwhile.
+  mutating func wishDue(_ index: Int, at now: Instant) {
+    guard var wish = allLinks[index].wish, !allLinks[index].isDisconnecting else { return }
+    wish.update(lastData: allLinks[index].lastData)
+    allLinks[index].wish = wish.due <= now ? nil : wish
+    if wish.due <= now { requestUpdate(index, wish.parameters, at: now) }
+  }
 
   /// As peripheral: asks for other parameters, by the link layer where both sides have its procedure, else by L2CAP ·
   /// Vol 3, Part A, 4.20.
@@ -127,7 +142,7 @@ extension Host {
     if let parameters = allLinks[index].pendingParameters, allLinks[index].properties.remoteFeatures != nil {
       allLinks[index].pendingParameters = nil
       requestUpdate(index, parameters, at: now)
-    } else if status == .unsupportedRemoteFeature, let requested {
+    } else if status.letsL2CAPAsk, let requested {
       requestUpdateByL2CAP(index, requested, at: now)
     }
   }
@@ -136,6 +151,42 @@ extension Host {
     allLinks[index].signalling.requestUpdate(parameters, at: now)
     markReady(index)
   }
+}
+
+/// Connection parameters that a peripheral is going to ask for.
+struct ParameterWish {
+  /// TGAP(conn_pause_peripheral): how long a link exists before its peripheral asks · Vol 3, Part C, Appendix A.
+  private static let pause = TimeSpan.seconds(5)
+  /// TGAP(conn_pause_central): how long the central initiates nothing before its peripheral asks · Vol 3, Part C, Appendix A.
+  private static let quietTime = TimeSpan.seconds(1)
+  /// A central that is never quiet is asked so long after the wish.
+  private static let patience = TimeSpan.seconds(5)
+
+  let parameters: ConnectionParameters
+  /// When the peripheral asks at the earliest and at the latest.
+  private let bounds: ClosedRange<Instant>
+  /// When the peripheral asks, unless the central sends data until then.
+  private(set) var due: Instant
+
+  init(_ parameters: ConnectionParameters, on link: HostLink, at now: Instant) {
+    self.parameters = parameters
+    let earliest = link.beginning + Self.pause
+    bounds = earliest...max(earliest, now + Self.patience)
+    due = bounds.upperBound
+    update(lastData: link.lastData)
+  }
+
+  /// - Parameter lastData: when the central has last sent data.
+  mutating func update(lastData: Instant) {
+    due = min(bounds.upperBound, max(bounds.lowerBound, lastData + Self.quietTime))
+  }
+}
+
+extension HCI.ErrorCode {
+  /// True if a refusal of the link layer procedure says nothing of the central's host: the peer lacks the procedure, or its
+  /// controller or driver has refused before a host could decide. (Linux answers Unknown Connection Identifier to a request
+  /// that comes before it has read the remote features.)
+  fileprivate var letsL2CAPAsk: Bool { self != .success && self != .unacceptableConnectionParameters }
 }
 
 extension ControllerFacts {

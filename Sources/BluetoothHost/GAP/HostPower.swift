@@ -47,9 +47,12 @@ extension Host {
     resetController()
   }
 
+  private var needsRandomAddress: Bool { !configuration.usesPublicAddress || configuration.usesPrivateAddresses }
+
   private mutating func resetController() {
     let startup = Startup(
-      address: ownAddress.reset(), preferredPHYs: configuration.preferredPHYs, silent: controller.silent)
+      address: needsRandomAddress ? ownAddress.reset() : nil, preferredPHYs: configuration.preferredPHYs,
+      silent: controller.silent)
     power = .starting(startup)
     commands.removeAll()
     unansweredCommands = 0
@@ -229,6 +232,7 @@ extension Host {
       keepCache(of: link)
     }
     allLinks.removeAll()
+    strays.removeAll()
     outstanding = 0
   }
 }

@@ -53,6 +53,8 @@ struct Initiator {
   /// Something has changed since nothing was to be done.
   private var isDirty = false
   private var isPaused = false
+  /// Whether the controller initiates is in doubt: the attempt is cancelled and begun again.
+  private var restarts = false
   /// The controller would not know all who are waited for: this host listens for them itself, and has them connected to when
   /// it hears them.
   var isByEar = false {
@@ -124,6 +126,13 @@ struct Initiator {
     isDirty = true
   }
 
+  /// A link has come about without the host's knowledge, and may have ended the attempt.
+  mutating func restart() {
+    guard case .initiating = phase else { return }
+    restarts = true
+    isDirty = true
+  }
+
   /// Nobody is connected to, or those that are wanted are again.
   mutating func pause(_ isPaused: Bool) {
     guard self.isPaused != isPaused else { return }
@@ -139,6 +148,7 @@ struct Initiator {
   /// The controller has forgotten all, or never taken anything; what is wanted stays.
   mutating func forgetController() {
     phase = .idle
+    restarts = false
     inFlight = nil
     rotation = nil
     doubt = ListDoubt()
@@ -158,12 +168,13 @@ struct Initiator {
     switch phase {
     case .cancelling: return nil
     case .initiating(let current):
-      if current == attempt {
+      if current == attempt, !restarts {
         isDirty = false
         rotation = eligible.count > targets.count ? rotation ?? now + Self.rotationTime : nil
         return nil
       }
       rotation = nil
+      restarts = false
       phase = .cancelling(until: nil)
       inFlight = .cancel
       return .leCreateConnectionCancel
@@ -263,6 +274,7 @@ struct Initiator {
   private mutating func attemptEnded() {
     if case .create? = inFlight { endedEarly = true }
     phase = .idle
+    restarts = false
     rotation = nil
     isDirty = true
   }

@@ -150,6 +150,11 @@ package struct GATTBearer {
     server.restore(record, &database, &context)
   }
 
+  /// Ends what `restore` has brought and the client has not said itself on this link.
+  mutating func forgetInherited() {
+    if !isClosed { server.forgetInherited(&context) }
+  }
+
   /// Whether a PDU waits, perhaps for something that the peer has to do first.
   @inline(__always)
   var hasOutput: Bool { !isClosed && (client.hasOutput || server.hasOutput) }

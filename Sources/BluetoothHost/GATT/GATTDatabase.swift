@@ -20,6 +20,8 @@ package struct GATTDatabase {
   /// The first handle behind all that was ever used, so that a client that has not yet heard of a change does not find
   /// another attribute under a handle that it knows. It passes 0xFFFF when the handles are used up.
   var next = 1
+  /// The number of include declarations: without any, a service is removed without a look at all the others.
+  var includeCount = 0
   private(set) var system = SystemHandles()
   /// Database Hash, once somebody has wanted to know it.
   private var knownHash: ByteSlice?

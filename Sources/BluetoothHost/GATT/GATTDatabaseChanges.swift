@@ -45,15 +45,20 @@ extension GATTDatabase {
     let range = declaration...attributes[index].groupEnd
     let reference = declaration.octets
     var changed = range
+    let group = index..<indexBehindGroup(at: index)
+    includeCount -= attributes[group].count { $0.type == GATTType.include }
+    attributes.removeSubrange(group)
+    forgetHash()
+    if includeCount == 0 { return changed }
+    let before = attributes.count
     attributes.removeAll { attribute in
-      if range.contains(attribute.handle) { return true }
       guard attribute.type == GATTType.include, case .stored(let value) = attribute.content,
         value.prefix(2).bytes == reference
       else { return false }
       changed = min(changed.lowerBound, attribute.handle)...max(changed.upperBound, attribute.handle)
       return true
     }
-    forgetHash()
+    includeCount -= before - attributes.count
     return changed
   }
 
@@ -88,6 +93,7 @@ extension GATTDatabase {
     }
     for characteristic in service.characteristics { builder.add(characteristic) }
     builder.resolveFormats(of: service)
+    includeCount += includes.count
     attributes.insert(contentsOf: builder.attributes, at: firstIndex(from: AttributeHandle(start)))
     return GATTServicePlacement(
       range: AttributeHandle(start)...end, values: builder.values, descriptors: builder.descriptors)

@@ -10,6 +10,13 @@ struct GATTServer {
     var code: ATT.ErrorCode
   }
 
+  /// The state restored from a client's record.
+  struct Inheritance {
+    /// By value handle.
+    var subscriptions: [AttributeHandle] = []
+    var features: GATTClientFeatures = []
+  }
+
   /// A request that waits for whoever stands above the host.
   struct Pending {
     enum Kind {
@@ -40,6 +47,8 @@ struct GATTServer {
   var prepared: [GATTWritePart] = []
   var subscriptions = GATTSubscriptions()
   var features: GATTClientFeatures = []
+  /// What the record of an earlier link has brought and the client has not repeated on this one.
+  var inherited: Inheritance?
   var awareness = GATTChangeAwareness()
   var updates = GATTUpdateQueue()
   /// nil: the client has given no key, and its Signed Write Commands are ignored.

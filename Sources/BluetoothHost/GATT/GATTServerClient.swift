@@ -50,7 +50,9 @@ extension GATTServer {
   mutating func restore(
     _ record: GATTClientRecord, _ database: inout GATTDatabase, _ context: inout GATTContext
   ) {
-    features.formUnion(GATTClientFeatures(rawValue: record.features).intersection(.known))
+    var inherited = Inheritance()
+    inherited.features = GATTClientFeatures(rawValue: record.features).intersection(.known).subtracting(features)
+    features.formUnion(inherited.features)
     let isSameDatabase = record.databaseHash == database.hash().bytes
     for entry in record.subscriptions where subscriptions[entry.handle].isEmpty {
       // In another database something else may stand at the same handle; Service Changed is the host's own, and stays.
@@ -59,9 +61,21 @@ extension GATTServer {
         case .clientConfiguration(_, let allowed) = database.attributes[index].content
       else { continue }
       let subscription = GATTSubscription(rawValue: entry.bits).intersection(allowed)
+      inherited.subscriptions.append(entry.handle)
       subscribe(to: entry.handle, subscription, database.attributes[index].writing, database, &context)
     }
     if !record.isChangeAware || !isSameDatabase { awareness.databaseChanged() }
     if let range = isSameDatabase ? record.change : 1...AttributeHandle.max { announce(range, in: database) }
+    self.inherited = inherited
+  }
+
+  /// The client is not the one that the record was about.
+  mutating func forgetInherited(_ context: inout GATTContext) {
+    guard let inherited else { return }
+    self.inherited = nil
+    features.subtract(inherited.features)
+    for value in subscriptions.remove(where: { inherited.subscriptions.contains($0) }) {
+      context.events.append(.subscriptionChanged(value, []))
+    }
   }
 }

@@ -73,13 +73,16 @@ extension GATTServer {
     case .stored: database.attributes[index].content = .stored(value)
     case .clientConfiguration(let characteristic, let allowed):
       let subscription = try Self.subscription(value, allowed, handle)
+      inherited?.subscriptions.removeAll { $0 == characteristic }
       subscribe(to: characteristic, subscription, database.attributes[index].writing, database, &context)
     case .serverConfiguration(let characteristic, let isBroadcast):
       let configured = try Self.broadcast(value, handle)
       guard configured != isBroadcast else { break }
       database.attributes[index].content = .serverConfiguration(of: characteristic, isBroadcast: configured)
       context.events.append(.broadcastChanged(characteristic, configured))
-    case .clientFeatures: features = try supported(value, handle)
+    case .clientFeatures:
+      features = try supported(value, handle)
+      inherited?.features = []
     }
   }
 

@@ -4,8 +4,25 @@ import BluetoothWire
 extension Host {
   /// What is known of bonded clients since the last link that was encrypted with the bond's key, by identity address.
   package var clientRecords: [DeviceAddress: GATTClientRecord] {
-    get { awayClients }
-    set { awayClients = newValue }
+    get {
+      guard awayHashesAreOutdated else { return awayClients }
+      var host = self
+      host.updateAwayHashes()
+      return host.awayClients
+    }
+    set {
+      awayClients = newValue
+      awayHashesAreOutdated = false
+    }
+  }
+
+  /// Gives the records of clients that are away the hash of the database as it is now. It is computed once for any number of
+  /// changes: an app may publish thousands of services.
+  private mutating func updateAwayHashes() {
+    guard awayHashesAreOutdated else { return }
+    awayHashesAreOutdated = false
+    let hash = database.hash().bytes
+    for address in awayClients.keys { awayClients[address]?.databaseHash = hash }
   }
 
   /// Serves another Device Name.
@@ -47,6 +64,7 @@ extension Host {
   /// there: of several links under one identity nobody knows yet which is the client's.
   mutating func restoreClient(on index: Int) {
     let link = allLinks[index].link
+    updateAwayHashes()
     guard let record = awayClients[allLinks[index].identity] else { return }
     allLinks[index].bearer.restore(record, database: &database)
     markReady(index)
@@ -60,7 +78,8 @@ extension Host {
 
   /// Tells all clients, those that are away too, that the database has changed in this range.
   mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, at now: Instant) {
-    for address in awayClients.keys { awayClients[address]?.databaseChanged(range, to: &database) }
+    for address in awayClients.keys { awayClients[address]?.databaseChanged(range, to: database) }
+    awayHashesAreOutdated = !awayClients.isEmpty
     for index in allLinks.indices {
       // A link that is about to end hears nothing of it any more, but what is kept of its client does.
       allLinks[index].bearer.databaseChanged(range, in: database, at: now)

@@ -51,14 +51,18 @@ struct Startup {
   }
 
   private var step = Step.reset
+  /// True if the step's command was sent twice.
+  private var isRepeated = false
   /// The controller is being reset: what it reports may be of the time before.
   var isResetting: Bool { step == .reset }
   private(set) var facts = ControllerFacts()
-  private let address: DeviceAddress
+  private let address: DeviceAddress?
   private let preferredPHYs: HCI.PHYs?
 
-  /// - Parameter silent: commands that this controller is known not to answer.
-  init(address: DeviceAddress, preferredPHYs: HCI.PHYs?, silent: Set<HCI.Opcode> = []) {
+  /// - Parameters:
+  ///   - address: the random address that the controller gets; nil: the device uses its public address.
+  ///   - silent: commands that this controller is known not to answer.
+  init(address: DeviceAddress?, preferredPHYs: HCI.PHYs?, silent: Set<HCI.Opcode> = []) {
     self.address = address
     self.preferredPHYs = preferredPHYs
     facts.silent = silent
@@ -93,7 +97,7 @@ struct Startup {
       facts.wishes(for: preferredPHYs).flatMap {
         ifSupported(.leSetDefaultPHY(HCI.PHYPreference(transmit: $0, receive: $0)))
       }
-    case .randomAddress: ifSupported(.leSetRandomAddress(address.value))
+    case .randomAddress: address.flatMap { ifSupported(.leSetRandomAddress($0.value)) }
     case .done: nil
     }
   }
@@ -124,6 +128,8 @@ struct Startup {
     if !facts.leFeatures.isDisjoint(with: [.llPrivacy, .extendedAdvertising]) {
       mask.insert(.enhancedConnectionComplete)
     }
+    // It shows that a link exists, also where the event before it was lost.
+    if facts.leFeatures.contains(.channelSelectionAlgorithm2) { mask.insert(.channelSelectionAlgorithm) }
     if facts.leFeatures.contains(.extendedAdvertising) {
       mask.formUnion([.extendedAdvertisingReport, .advertisingSetTerminated])
     }
@@ -154,11 +160,18 @@ struct Startup {
     case (.leBufferSize, _):
       // Every controller with Low Energy has this command.
       return .unusable
+    case (.eventMask, _), (.leEventMask, _):
+      // Without them nothing of a link is told: a command that was lost is sent once more.
+      if status == .unspecifiedError, !isRepeated {
+        isRepeated = true
+        return .goOn
+      }
     case (.randomAddress, _):
       if status == .success { facts.ownAddressType = .random }
     default: break
     }
     if step == .bufferSize, facts.aclLength == 0 || facts.aclCount == 0 { return .unusable }
+    isRepeated = false
     repeat {
       step = Step(rawValue: step.rawValue + 1) ?? .done
     } while command == nil && step != .done

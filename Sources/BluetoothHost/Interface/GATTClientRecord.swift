@@ -42,12 +42,11 @@ package struct GATTClientRecord: Hashable, Sendable, Codable {
     self.databaseHash = databaseHash
   }
 
-  /// The database has changed while the client was away.
-  mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, to database: inout GATTDatabase) {
+  /// The database has changed while the client was away. `databaseHash` is left to the caller.
+  mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, to database: GATTDatabase) {
     isChangeAware = false
     subscriptions.removeAll { database.configuration(of: $0.handle) == nil }
     if isSubscribed(to: database.system.serviceChanged) { change = change.map { $0.union(range) } ?? range }
-    databaseHash = database.hash().bytes
   }
 
   func isSubscribed(to value: AttributeHandle) -> Bool { subscriptions.contains { $0.handle == value } }

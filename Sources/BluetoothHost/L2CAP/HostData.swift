@@ -18,10 +18,11 @@ extension Host {
 
   mutating func receive(_ data: HCI.ACLData, at now: Instant) {
     guard let index = index(of: data.handle) else {
-      metrics.unknownLinks += 1
+      if anyIndex(of: data.handle) == nil { unknownLink(data.handle, at: now) } else { metrics.unknownLinks += 1 }
       return
     }
     heardFromPeer(on: index)
+    allLinks[index].lastData = now
     let dropped = allLinks[index].reassembler.dropped
     let frame = allLinks[index].reassembler.receive(data, pool: pool)
     metrics.droppedFrames += allLinks[index].reassembler.dropped - dropped

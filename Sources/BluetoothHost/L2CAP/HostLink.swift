@@ -31,6 +31,12 @@ struct HostLink {
   var pendingParameters: ConnectionParameters?
   /// As peripheral: what its link layer asks for at the moment.
   var requestedParameters: ConnectionParameters?
+  /// As peripheral: parameters that it asks for when it has waited long enough.
+  var wish: ParameterWish?
+  /// When the link came about.
+  let beginning: Instant
+  /// When the peer's host has last sent data.
+  var lastData: Instant
   var standing: Standing
   /// Pairing and encryption.
   var security: SecurityManager
@@ -54,8 +60,12 @@ struct HostLink {
   /// How many frames of signalling may wait; more are answers to a flood, which are dropped.
   private static let maximumFrames = 16
 
-  init(_ link: Link, _ security: SecurityManager, maximumMTU: Int, standing: Standing, pool: PacketPool) {
+  init(
+    _ link: Link, _ security: SecurityManager, maximumMTU: Int, standing: Standing, at now: Instant, pool: PacketPool
+  ) {
     self.link = link
+    beginning = now
+    lastData = now
     self.security = security
     self.standing = standing
     bearer = GATTBearer(role: link.role, maximumMTU: maximumMTU, pool: pool)
@@ -70,8 +80,8 @@ struct HostLink {
   var deadline: Instant? {
     // Read in place: see `Host.deadline`.
     mutating get {
-      let overdue = isDisconnecting ? endsBy : nil
-      if isHidden { return overdue }
+      let overdue = isDisconnecting ? endsBy : wish?.due
+      if isHidden { return isDisconnecting ? overdue : nil }
       let first = earliest(bearer.deadline, security.deadline)
       return earliest(overdue, earliest(earliest(first, signalling.deadline), channels.deadline))
     }

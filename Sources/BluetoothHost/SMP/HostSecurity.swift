@@ -20,6 +20,11 @@ extension Host {
     index(of: handle).map { allLinks[$0].bond != nil } ?? false
   }
 
+  /// True if the key of the bond with the peer of a link has encrypted that link: the peer is the bonded device.
+  package func isProven(_ handle: HCI.ConnectionHandle) -> Bool {
+    index(of: handle).map { allLinks[$0].security.isProven } ?? false
+  }
+
   /// Has a link protected so well: encrypts it with the key of a bond, or pairs. Followed by `SecurityEvent.changed`, at once
   /// if it is so already, or by `failed`.
   package mutating func secure(_ handle: HCI.ConnectionHandle, _ demand: SecurityDemand, at now: Instant) {
@@ -55,6 +60,8 @@ extension Host {
     guard bondTable.remove(identity) != nil else { return }
     awayClients[identity] = nil
     caches.forget(identity)
+    // Attempts to replace the bond do not hold the device back that is to bond anew.
+    securityContext.attempts.succeeded(identity)
     for index in allLinks.indices where allLinks[index].bond == identity {
       allLinks[index].bond = nil
       allLinks[index].security.setBond(nil)
@@ -89,8 +96,9 @@ extension Host {
   }
 
   /// What this device is called where it uses no private address.
-  var ownIdentity: DeviceAddress {
-    controller.ownAddressType == .public ? controller.publicAddress ?? address : address
+  package var ownIdentity: DeviceAddress {
+    controller.ownAddressType == .public || configuration.usesPublicAddress
+      ? controller.publicAddress ?? address : address
   }
 
   /// A new link: if it is to a bonded peer, its keys are at hand.
@@ -159,10 +167,10 @@ extension Host {
 
   /// LE Long Term Key Request · Vol 4, Part E, 7.7.65.5.
   mutating func longTermKeyRequested(
-    _ handle: HCI.ConnectionHandle, random: UInt64, diversifier: UInt16
+    _ handle: HCI.ConnectionHandle, random: UInt64, diversifier: UInt16, at now: Instant
   ) {
     guard let index = anyIndex(of: handle) else {
-      metrics.unknownLinks += 1
+      unknownLink(handle, at: now)
       return
     }
     heardFromPeer(on: index)
@@ -230,11 +238,14 @@ extension Host {
       allLinks[index].bearer.securityFailed(at: now)
       refuseChannels(on: index)
     case .paired(let outcome):
-      if let bond = outcome.bond { keep(bond, on: index, at: now) }
+      if let bond = outcome.bond {
+        if outcome.replacesUnproven { forgetClient(bond.identity, on: index) }
+        keep(bond, on: index, at: now)
+      }
       events.append(.security(link.handle, event))
       tellBearer(allLinks[index].security.security, on: index, resumes: true, at: now)
       return
-    case .prompt, .promptEnded, .keypress: break
+    case .prompt, .promptEnded, .keypress, .replacementAttempted: break
     }
     events.append(.security(link.handle, event))
   }
@@ -249,6 +260,13 @@ extension Host {
     }
     allLinks[index].bearer.securityChanged(security, resumes: resumes, at: now)
     if resumes { resumeChannels(on: index, at: now) }
+  }
+
+  /// Forgets what a former bond has left of the peer, as client and as server: the new bond may be another device's.
+  private mutating func forgetClient(_ identity: DeviceAddress, on index: Int) {
+    awayClients[identity] = nil
+    caches.forget(identity)
+    allLinks[index].bearer.forgetInherited()
   }
 
   /// A new bond, or a new one in the place of an old one.

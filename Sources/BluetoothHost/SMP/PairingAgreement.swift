@@ -1,7 +1,8 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// What a pairing has to bring at least: what was demanded of the link, and no less than there was before.
+/// The least that a pairing must bring: what was demanded of the link, and no less than the bond that it replaces has. A bond
+/// made with LE Secure Connections is never followed by LE legacy pairing, nor an authenticated key by one that is not.
 struct PairingNeeds {
   var level = LinkSecurity.Level.none
   var keySize: UInt8
@@ -19,7 +20,7 @@ struct PairingNeeds {
     for key in bond?.keys ?? [] {
       level = max(level, key.level)
       keySize = max(keySize, key.size)
-      if key.isAuthenticated, key.isSecureConnections { isSecureConnections = true }
+      if key.isSecureConnections { isSecureConnections = true }
     }
   }
 

@@ -41,12 +41,17 @@ package struct PairingOutcome: Hashable, Sendable {
   package var keySize: UInt8
   /// What is to be kept; nil: they have not bonded.
   package var bond: Bond?
+  /// True if `bond` replaces one whose key has not encrypted this link: the peer need not be the device that had bonded.
+  package var replacesUnproven: Bool
 
-  package init(method: PairingMethod, isSecureConnections: Bool, keySize: UInt8, bond: Bond?) {
+  package init(
+    method: PairingMethod, isSecureConnections: Bool, keySize: UInt8, bond: Bond?, replacesUnproven: Bool = false
+  ) {
     self.method = method
     self.isSecureConnections = isSecureConnections
     self.keySize = keySize
     self.bond = bond
+    self.replacesUnproven = replacesUnproven
   }
 }
 
@@ -74,6 +79,9 @@ package enum SecurityEvent: Hashable, Sendable {
   case promptEnded
   /// The peer's user types the digits that this device shows.
   case keypress(SMP.KeypressNotification)
+  /// A bond with the peer exists, its key has not encrypted the link, and the two begin to pair. With a reason: this device
+  /// refuses, because what the peer offers is weaker than the bond. Without: the user is asked.
+  case replacementAttempted(SMP.FailureReason?)
   /// Pairing is over, and the keys are here; what is to be kept is to be kept now.
   case paired(PairingOutcome)
   /// The link is protected so, from now on.

@@ -41,6 +41,8 @@ package struct SecurityManager {
   var state = State.idle()
   var output = SecurityOutput()
   package private(set) var bond: Bond?
+  /// True once the key of the bond has encrypted the link: the peer is the device that the bond was made with.
+  package private(set) var isProven = false
   /// What was demanded and has not come about.
   var wanted: SecurityDemand?
   /// How well the link is protected.
@@ -59,7 +61,10 @@ package struct SecurityManager {
   package mutating func setBond(_ bond: Bond?) {
     self.bond = bond
     security.hasKey = bond?.key(in: role) != nil
-    if bond == nil { security.isBonded = false }
+    if bond == nil {
+      security.isBonded = false
+      isProven = false
+    }
   }
 
   /// When `timeReached` wants to be called.
@@ -265,6 +270,7 @@ package struct SecurityManager {
     security.level = level
     security.keySize = keySize
     security.isBonded = isBonded
+    if isBonded { isProven = true }
     output.tell(.changed(security))
     if let wanted, wanted.isMet(by: security) { self.wanted = nil }
   }

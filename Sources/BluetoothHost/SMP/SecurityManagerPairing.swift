@@ -137,8 +137,7 @@ extension SecurityManager {
     let response = policy.response(
       to: request, asksForAuthentication: needs.level == .authenticated,
       hasOOBData: hasOOBData(context, isSecureConnections: isSecureConnections), hasIdentity: context.hasIdentity)
-    let agreement = try PairingAgreement(
-      role: role, own: own, peer: peer, request: request, response: response, needs: needs)
+    let agreement = try agree(on: request, response, at: now, &context)
     // If the data are not there, that is known before anything is said.
     if isSecureConnections, request.hasOOBData, context.outOfBand.own == nil { throw .oobNotAvailable }
     output.send(.pairingResponse(response))
@@ -154,8 +153,7 @@ extension SecurityManager {
     guard response.initiatorKeyDistribution.intersection(defined).isSubset(of: request.initiatorKeyDistribution),
       response.responderKeyDistribution.intersection(defined).isSubset(of: request.responderKeyDistribution)
     else { throw .invalidParameters }
-    let agreement = try PairingAgreement(
-      role: role, own: own, peer: peer, request: request, response: response, needs: needs(context.policy))
+    let agreement = try agree(on: request, response, at: now, &context)
     if agreement.isSecureConnections {
       if response.hasOOBData, context.outOfBand.own == nil { throw .oobNotAvailable }
       if request.hasOOBData, context.outOfBand.peers[peer] == nil { throw .oobNotAvailable }
@@ -171,6 +169,7 @@ extension SecurityManager {
   private mutating func start(
     _ agreement: PairingAgreement, at now: Instant, _ context: inout SecurityContext
   ) throws(SMP.FailureReason) {
+    if isAtStake { output.tell(.replacementAttempted(nil)) }
     let asks = bond != nil || agreement.model == .justWorks || agreement.model == .outOfBand
     if asks {
       set(.asking(agreement, held: nil), at: now)
@@ -233,13 +232,19 @@ extension SecurityManager {
   /// All keys have been exchanged.
   mutating func completeIfDone(at now: Instant, _ context: inout SecurityContext) {
     guard case .distributing(let agreement, let key, let exchange) = procedure, exchange.isComplete else { return }
+    let new = agreement.isBonding ? exchange.bond(key, known: bond) : nil
+    // A bond that another link has made meanwhile was not taken into account when this pairing began.
+    if let new, new.identity != bond?.identity, context.bondedIdentities.contains(new.identity) {
+      fail(.keyRejected, at: now, &context)
+      return
+    }
     context.attempts.succeeded(identity)
     state = .idle()
-    let new = agreement.isBonding ? exchange.bond(key, known: bond) : nil
     output.tell(
       .paired(
         PairingOutcome(
-          method: agreement.model.method, isSecureConnections: key.isSecureConnections, keySize: key.size, bond: new)))
+          method: agreement.model.method, isSecureConnections: key.isSecureConnections, keySize: key.size, bond: new,
+          replacesUnproven: new != nil && isAtStake)))
     if let new {
       setBond(new)
       protect(level: security.level, keySize: security.keySize, isBonded: true)

@@ -7,6 +7,7 @@ import BluetoothWire
 /// A device of a world with a controller, a host and an accessory instead of a service for apps. Confined to the world.
 final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private(set) var accessory: A
+  private let name: String
   private var controller: Controller
   private var host: Host
   private var wire: HCIWire
@@ -26,6 +27,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     generator: SplitGenerator, pool: PacketPool
   ) {
     self.accessory = accessory
+    name = configuration.name
     controller = Controller(
       configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool)
     host = Host(configuration: configuration.host, random: generator.split("host"), pool: pool)
@@ -100,6 +102,8 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     exchange(at: now)
     return true
   }
+
+  var identityAddress: DeviceAddress? { host.ownIdentity }
 
   func setCapture(_ capture: DeviceCapture?) {
     wire.capture = capture
@@ -205,10 +209,18 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     case .security(let link, .prompt(let prompt)):
       // It has no user: who holds it has allowed it.
       if prompt == .allow { host.answer(.yes, on: link, at: now) }
+    case .security(let link, .replacementAttempted(let refusal)): noteReplacement(refusal, on: link)
     case .trouble, .advertisingStarted, .advertisingEnded, .advertisingReport, .connectionFailed, .rssiRead,
       .nameDiscovered, .channel, .security, .bondChanged:
       break
     }
+  }
+
+  private func noteReplacement(_ refusal: SMP.FailureReason?, on link: HCI.ConnectionHandle) {
+    guard let peer = host.links.first(where: { $0.handle == link })?.peer else { return }
+    let end =
+      refusal.map { "refused with reason 0x\($0.rawValue.hexadecimal)" } ?? "allowed, since an accessory has no user"
+    ServiceLog.note("\(peer): a peer without the key of its bond wants to pair; \(end)", of: name)
   }
 
   private func handle(_ event: GATTEvent, on link: HCI.ConnectionHandle, at now: Instant) {

@@ -35,8 +35,9 @@ public struct AccessorySession: Sendable {
     effects.append(.wake(time.map { max($0, .milliseconds(1)) }))
   }
 
-  /// Asks every central for other connection parameters: Connection Parameter Update Request · Vol 3, Part A, 4.20. A
-  /// central may refuse.
+  /// Asks every central for other connection parameters, by the link layer or by L2CAP · Vol 6, Part B, 5.1.7; Vol 3, Part A,
+  /// 4.20. A link has to be 5 s old, and its central quiet for 1 s; of wishes that wait the last one counts. A central may
+  /// refuse.
   public mutating func requestConnection(_ wish: ConnectionWish) { effects.append(.update(wish)) }
 
   /// Ends every connection.

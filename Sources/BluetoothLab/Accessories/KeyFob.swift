@@ -29,7 +29,7 @@ public struct KeyFob: Accessory {
   public var linkLossAlert = AlertLevel.none
   /// dBm, −100 to 20; it is what the characteristic says, not what the radio does.
   public var transmitPower: Int8
-  /// What it asks for when somebody has connected; nil: nothing.
+  /// What it asks for first; nil: nothing. As every peripheral it asks 5 s after connecting at the earliest.
   public var fast: ConnectionWish? = ConnectionWish(interval: .milliseconds(15))
   /// How long it keeps that.
   public var fastTime: Duration = .seconds(5)
@@ -73,11 +73,14 @@ public struct KeyFob: Accessory {
     }
   }
 
+  /// TGAP(conn_pause_peripheral): so long the request for a fast connection waits · Vol 3, Part C, Appendix A.
+  private static let pause = Duration.seconds(5)
+
   /// Asks for a fast connection.
   public mutating func connected(_ session: inout AccessorySession) {
     alert = .none
     if let fast { session.requestConnection(fast) }
-    if slow != nil { session.wake(after: fastTime) }
+    if slow != nil { session.wake(after: fast == nil ? fastTime : Self.pause + fastTime) }
   }
 
   /// Asks for a slow connection.

@@ -85,8 +85,8 @@ final class FaultInjector: @unchecked Sendable {
     if layer == .device { capture?.announce("fault: \(strike.device): \(text)") }
     // A plan can strike thousands of packets, but hardly a hundred devices.
     logger.log(
-      level: layer == .device ? .notice : .debug, "fault: \(text)",
-      metadata: ["device": "\(strike.device)", "layer": "\(layer)", "time": "\(strike.time)"])
+      level: layer == .device ? .notice : .debug, "fault: \(text.printable)",
+      metadata: ["device": "\(strike.device.printable)", "layer": "\(layer)", "time": "\(strike.time)"])
   }
 
   // MARK: Plans
@@ -167,7 +167,7 @@ final class FaultInjector: @unchecked Sendable {
     let all = shared.withLockedValue { $0.names.indices.map(RadioID.init(index:)) }
     let devices = all.filter { rule.scope.contains($0) && isNamed($0, rule.name) }
     if devices.isEmpty, let name = rule.name {
-      logger.warning("a fault is meant for \(name), but there is no such device")
+      logger.warning("a fault is meant for \(name.printable), but there is no such device")
     }
     for device in devices { strike(device, rule.action, in: engine) }
   }

@@ -78,16 +78,21 @@ extension Device {
     }
     let (identity, limit) = (record.identity, bondLimit)
     let known = Set(bondRecords.map(\.identity))
-    let hasRoom = bondsOnTheirWay.withLockedValue { coming in
+    let (pending, radio) = (world.pendingBondImports, radio)
+    let hasRoom = pending.withLockedValue { imports in
+      let coming = imports[radio, default: []]
       guard known.union(coming).union([identity]).count <= limit || known.contains(identity) else { return false }
-      coming.append(identity)
+      imports[radio] = coming + [identity]
       return true
     }
     guard hasRoom else {
       throw BondImportError(description: "\(BondStoreError.full(limit: limit))")
     }
-    perform { [bondsOnTheirWay] device, now in
-      _ = bondsOnTheirWay.withLockedValue { $0.removeFirst() }
+    perform { device, now in
+      pending.withLockedValue { imports in
+        imports[radio]?.removeFirst()
+        if imports[radio]?.isEmpty ?? false { imports[radio] = nil }
+      }
       device.importBond(record, at: now)
     }
   }

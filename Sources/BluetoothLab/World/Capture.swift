@@ -17,14 +17,18 @@ public struct Capture: Sendable {
     public let description: String
   }
 
-  /// Begins a file at `path`, or replaces the one that is there. Nothing is lost only after `World.finishCapture`.
+  /// Begins a file at `path`, or replaces the one that is there. It is complete after `World.finishCapture`.
+  ///
+  /// A world in virtual time waits for the file, and for the reader of a FIFO. A world in real time does not: a thread of its own
+  /// writes up to 8 MiB behind the world. What the disk or the reader does not take in time is dropped; a comment of the next
+  /// packet tells how many packets are missing.
   ///
   /// - Parameters:
   ///   - decryptsAir: packets of encrypted links are written as they were before encryption, so that Wireshark shows what is
   ///     in them: without MIC, with the CRC that they would have had, and marked as decrypted.
   ///   - writesKeys: the keys of encrypted links go to a JSON file whose path is `path` and `.keys.json`: for each session of a
   ///     connection LTK, SKDm, SKDs, IVm and IVs (Vol 6, Part B, 5.1.3.1). `Scripts/decrypt-capture` decrypts the capture with it.
-  /// - Throws: `Failure` when a file can't be made.
+  /// - Throws: `Failure` when a file can't be made, or when this program reads or writes it already, by whatever path.
   public init(path: String, decryptsAir: Bool = false, writesKeys: Bool = false) throws(Failure) {
     do throws(CaptureFile.Failure) {
       file = try WorldCapture(path: path, CaptureSecrets(decryptsAir: decryptsAir, writesKeys: writesKeys))
@@ -34,9 +38,16 @@ public struct Capture: Sendable {
     keysPath = writesKeys ? WorldCapture.keyPath(ofCapture: path) : nil
   }
 
+  /// True if the file is a FIFO that no program has opened for reading.
+  package var isWaitingForReader: Bool { file.isWaitingForReader }
+
   static func finish(_ file: WorldCapture) throws(Failure) {
     do throws(CaptureFile.Failure) { try file.finish() } catch {
       throw Failure(description: error.description)
     }
+  }
+
+  static func finish(_ file: WorldCapture, _ done: @escaping @Sendable (Failure?) -> Void) {
+    file.finish { failure in done(failure.map { Failure(description: $0.description) }) }
   }
 }

@@ -1,7 +1,6 @@
 import BluetoothRadio
 import BluetoothServer
 import BluetoothWire
-import NIOConcurrencyHelpers
 
 /// Something in a world that has a radio: a `Device` for managers, or an accessory that the lab plays itself.
 public class RadioDevice: @unchecked Sendable {
@@ -58,8 +57,6 @@ public class RadioDevice: @unchecked Sendable {
 /// A device of a world: give it to a manager under `CBManagerOptionAdapterKey`.
 public final class Device: RadioDevice, @unchecked Sendable {
   private let virtual: VirtualAdapter
-  /// Whom the bonds are with that were taken in and that its world has not looked at yet, in that order.
-  let bondsOnTheirWay = NIOLockedValueBox<[BluetoothWire.DeviceAddress]>([])
 
   init(name: String, radio: RadioID, world: World, adapter: VirtualAdapter) {
     virtual = adapter

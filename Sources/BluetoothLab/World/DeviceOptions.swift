@@ -25,7 +25,7 @@ public struct DeviceOptions: Hashable, Sendable {
   public var position: Position
   /// dBm, −20 to 20; what is beyond is held there.
   public var transmitPower: Double
-  /// Its public device address; nil: one that no real device has is drawn.
+  /// Its public device address, by which others know it; nil: a random static one is drawn.
   public var address: DeviceAddress?
   /// The value of its characteristic Device Name; nil: the name that it has in the world.
   public var gapName: String?
@@ -103,9 +103,10 @@ public struct DeviceOptions: Hashable, Sendable {
     var result = VirtualDeviceConfiguration(name: name, position: position.grid)
     result.transmitPower = Decibel(rounding: min(max(transmitPower, -20), 20))
     result.publicAddress = address?.value
+    result.host.usesPublicAddress = address != nil
     result.sleepClockAccuracy = min(max(sleepClockAccuracy, 0), 500)
     result.sleepClockDrift = sleepClockDrift.partsPerBillion
-    result.bonds = MemoryBondStore(limit: storedBondLimit)
+    result.bondLimit = storedBondLimit
     result.app = asksBeforeUse ? ProcessInfo.processInfo.processName : nil
     result.isBluetooth40 = generation == .bluetooth40
     result.radio.antennaGain = Decibel(rounding: antennaGain)
@@ -118,9 +119,12 @@ public struct DeviceOptions: Hashable, Sendable {
       offset: Decibel(rounding: signalStrength.offset), step: Decibel(rounding: signalStrength.step),
       minimum: Decibel(rounding: signalStrength.range.lowerBound),
       maximum: Decibel(rounding: signalStrength.range.upperBound))
-    result.host.usesPrivateAddresses = usesPrivateAddresses
-    result.host.encryptsBondedLinks = encryptsBondedLinks
-    result.host.guardsBondedLinks = encryptsBondedLinks
+    // Only what differs from the usual configuration takes memory.
+    if usesPrivateAddresses { result.host.usesPrivateAddresses = true }
+    if !encryptsBondedLinks {
+      result.host.encryptsBondedLinks = false
+      result.host.guardsBondedLinks = false
+    }
     if let gapName { result.host.deviceName = gapName }
     if generation == .bluetooth40 { result.host.maximumMTU = ATT.defaultMTU }
     return result

@@ -31,6 +31,7 @@ public final class World: Sendable {
 
   private struct Registry {
     var names: [String] = []
+    var nameSet: Set<String> = []
     var supplies: [(chip: CurrentProfile, cell: Cell)] = []
     var capture: WorldCapture?
     /// What the metrics system knows.
@@ -42,6 +43,8 @@ public final class World: Sendable {
   package let environment = DeviceEnvironment()
   let faults: FaultInjector
   private let registry = NIOLockedValueBox(Registry())
+  /// The identities of imported bonds that the world has not processed yet, by device, in the order of the imports.
+  let pendingBondImports = NIOLockedValueBox<[RadioID: [DeviceAddress]]>([:])
   /// The beginning, in seconds since 2001.
   private let epoch: Double
 
@@ -115,6 +118,7 @@ public final class World: Sendable {
   package func register<D: RadioDevice>(_ name: String, _ options: DeviceOptions, _ make: () -> D) -> D {
     registry.withLockedValue { registry in
       registry.names.append(name)
+      registry.nameSet.insert(name)
       registry.supplies.append((options.chip, options.cell))
       faults.addDevice(named: name)
       return make()
@@ -123,6 +127,9 @@ public final class World: Sendable {
 
   /// The names of the devices, in the order in which they were added.
   public var deviceNames: [String] { registry.withLockedValue { $0.names } }
+
+  /// True if there is a device of this name.
+  package func hasDevice(named name: String) -> Bool { registry.withLockedValue { $0.nameSet.contains(name) } }
 
   /// The chip and the battery of each device.
   var supplies: [(chip: CurrentProfile, cell: Cell)] { registry.withLockedValue { $0.supplies } }
@@ -140,31 +147,52 @@ public final class World: Sendable {
 
   // MARK: Captures
 
-  /// Writes everything that happens from now on to a file.
+  /// Writes everything that happens from now on to a file: packets whose preamble begins while the capture lasts.
   ///
   /// A capture that was being written is left as it is: `finishCapture` first, so that nothing of it is lost.
   public func startCapture(_ capture: Capture) {
-    let file = capture.file
-    registry.withLockedValue { $0.capture = file }
+    _ = replaceCapture(by: capture.file)
+  }
+
+  /// Has `file` told of everything from now on.
+  ///
+  /// - Returns: the capture before it.
+  private func replaceCapture(by file: WorldCapture?) -> WorldCapture? {
+    if case .real = runner { file?.writeInBackground() }
+    let former = registry.withLockedValue { registry in
+      defer { registry.capture = file }
+      return registry.capture
+    }
     faults.setCapture(file)
     let (environment, names) = (environment, deviceNames)
     mailbox.perform { engine in environment.setCapture(file, deviceNames: names, in: engine) }
+    return former
   }
 
-  /// Ends the capture and writes what it still holds back. To be called when the world is not running.
+  /// Ends the capture and begins another one (nil: none) at one instant, so that each packet is in one of them. Real time only.
+  ///
+  /// - Parameter done: called on any thread when the former capture is complete, with why something of it was not written.
+  package func switchCapture(to capture: Capture?, _ done: @escaping @Sendable (Capture.Failure?) -> Void) {
+    guard let former = replaceCapture(by: capture?.file) else { return done(nil) }
+    if case .real(let runner) = runner { runner.inspect { $0.settle() } }
+    Capture.finish(former, done)
+  }
+
+  /// Ends the capture and writes what it still holds back, and the packets that are on the air. To be called when the world is
+  /// not running.
   ///
   /// - Throws: `Capture.Failure` when something could not be written, now or before.
   public func finishCapture() throws(Capture.Failure) {
-    let file = registry.withLockedValue { registry in
-      defer { registry.capture = nil }
-      return registry.capture
-    }
-    guard let file else { return }
-    faults.setCapture(nil)
-    let (environment, names) = (environment, deviceNames)
-    mailbox.perform { engine in environment.setCapture(nil, deviceNames: names, in: engine) }
+    guard let file = replaceCapture(by: nil) else { return }
+    switch runner {
     // A world that runs by itself must have taken that in before the file ends.
-    if case .real(let runner) = runner { runner.inspect { $0.settle() } }
+    case .real(let runner): runner.inspect { $0.settle() }
+    // Another world takes it in when it runs again, at the same instant.
+    case .virtual(let runner):
+      runner.inspect { engine in
+        if engine.observer === file { engine.endObservation() }
+      }
+    }
     try Capture.finish(file)
   }
 }

@@ -337,6 +337,11 @@ struct Medium {
   /// A muted radio's transmission ends.
   mutating func silentTransmissionEnds(of radio: RadioID, at now: Instant) { becomeIdle(radio.index, at: now) }
 
+  /// The transmissions on the air, in the order in which they began.
+  var recordsOnAir: [TransmissionRecord] {
+    bursts.indices.compactMap { bursts.all[$0].isOver ? nil : record(of: $0) }
+  }
+
   private func record(of burst: Int) -> TransmissionRecord? {
     let number = bursts.all[burst].number
     let radio = Int(bursts.all[burst].radio)

@@ -42,4 +42,11 @@ package struct Reception: Sendable {
 package protocol AirObserver: AnyObject {
   /// A transmission has ended; `receptions` has everybody who had locked onto it.
   func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception])
+  /// The observer is released while this transmission, of which it saw the beginning, is on the air. Nobody knows yet who
+  /// receives it.
+  func observationEnds(during record: TransmissionRecord)
+}
+
+extension AirObserver {
+  package func observationEnds(during record: TransmissionRecord) {}
 }

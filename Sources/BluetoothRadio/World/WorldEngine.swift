@@ -16,9 +16,15 @@ package final class WorldEngine {
   package let generator: SplitGenerator
   /// Where all packets of this world live.
   package let pool = PacketPool()
+  /// Told of the transmissions that begin while it is set.
   @exclusivity(unchecked) package var observer: (any AirObserver)? {
-    willSet { if newValue != nil { runAll() } }
+    willSet {
+      if newValue != nil { runAll() }
+      endObservation()
+    }
   }
+  /// The number of the first transmission that the observer is told of.
+  @exclusivity(unchecked) private var firstObserved: UInt64 = 1
   /// Who has transmissions fail although their signals are good; nil: nobody.
   package var airFaults: (any AirFaults)? {
     get { medium.faults }
@@ -287,10 +293,11 @@ package final class WorldEngine {
   private func burstEnds(_ number: UInt64) {
     // Mostly one: cheaper than to remove all.
     while receptions.popLast() != nil {}
-    guard
-      let record = medium.burstEnds(number, at: now, isObserved: observer != nil, receptions: &receptions)
-    else { return }
-    observer?.transmissionEnded(record, receptions: receptions)
+    let isObserved = observer != nil && number >= firstObserved
+    guard let record = medium.burstEnds(number, at: now, isObserved: isObserved, receptions: &receptions) else {
+      return
+    }
+    if isObserved { observer?.transmissionEnded(record, receptions: receptions) }
     for reception in receptions where !reception.stillListens {
       timers.set(Self.slot(of: reception.radio.index, .listeningEnds), to: nil)
       let event: RadioEvent =
@@ -307,6 +314,16 @@ package final class WorldEngine {
     let participant = members[radio.index]
     participant.radio(event, at: now)
     attend(to: radio.index, participant)
+  }
+
+  /// Tells the observer of the transmissions that are on the air now, as it will not be there when they end.
+  package func endObservation() {
+    if let observer {
+      for record in medium.recordsOnAir where record.number >= firstObserved {
+        observer.observationEnds(during: record)
+      }
+    }
+    firstObserved = medium.bursts.nextNumber
   }
 
   // MARK: Injections

@@ -27,6 +27,8 @@ package final class DeviceEnvironment: @unchecked Sendable {
 /// A device of a world that has a controller. Confined to the world.
 package protocol WorldDevice: Participant {
   func setCapture(_ capture: DeviceCapture?)
+  /// By which others know it; nil: it is not known.
+  var identityAddress: DeviceAddress? { get }
   /// The controller loses everything that it had and says so: Hardware Error · Vol 4, Part E, 7.7.16.
   func failController(at now: Instant)
   /// The seconds of its sleep clock are longer by this from now on.
@@ -52,6 +54,7 @@ package protocol WorldDevice: Participant {
 }
 
 extension WorldDevice {
+  package var identityAddress: DeviceAddress? { nil }
   package func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool { false }
   package var bondRecords: [BondRecord] { [] }
   package var bondLimit: Int { 0 }

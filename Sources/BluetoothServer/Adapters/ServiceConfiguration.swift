@@ -10,7 +10,7 @@ package struct ServiceConfiguration: Sendable {
   /// Which system it is like.
   package var profile = SystemProfile.apple
   /// Who asks the user.
-  package var prompts: any Prompts = AutomaticPrompts(.accept)
+  package var prompts: any Prompts = AutomaticPrompts.accepting
   /// Where bonds are kept.
   package var bonds: any BondStore = MemoryBondStore()
   /// Whom the user is asked about before any app may use the device; nil: nobody is asked.

@@ -139,10 +139,10 @@ final class VirtualDevice: WorldDevice {
 
   var bondRecords: [BondRecord] {
     // Those of another run, if no app has used the device yet.
-    parts?.service.bondRecords ?? (try? recipe.configuration.bonds.load().records) ?? []
+    parts?.service.bondRecords ?? (try? recipe.configuration.bonds?.load().records) ?? []
   }
 
-  var bondLimit: Int { recipe.configuration.bonds.limit }
+  var bondLimit: Int { recipe.configuration.bonds?.limit ?? recipe.configuration.bondLimit }
 
   func forgetBond(_ identity: DeviceAddress, at now: Instant) {
     let parts = wake(at: now)
@@ -204,7 +204,12 @@ final class VirtualDevice: WorldDevice {
         break
       }
     }
+    holdLinks(parts)
     noteDeadline(parts)
+  }
+
+  private func holdLinks(_ parts: Parts) {
+    if parts.service.heldLinksChanged { parts.controller.holdLinks(parts.service.takeHeldLinks()) }
   }
 
   private func noteDeadline(_ parts: Parts) {

@@ -18,13 +18,20 @@ package struct VirtualDeviceConfiguration: Sendable {
   package var publicAddress: UInt64?
   /// It has what a peripheral of Bluetooth 4.0 had, and no more.
   package var isBluetooth40 = false
-  package var host: HostConfiguration
+  /// The host's configuration. A device whose configuration is the usual one does not store it: a crowd has thousands.
+  package var host: HostConfiguration {
+    get { changedHost?.value ?? HostConfiguration(deviceName: name) }
+    set { changedHost = Shared(newValue) }
+  }
+  private var changedHost: Shared<HostConfiguration>?
   /// Which system it is like.
   package var profile = SystemProfile.apple
   /// Who asks the user when devices pair.
-  package var prompts: any Prompts = AutomaticPrompts(.accept)
-  /// Where bonds are kept: in memory, unless it is said otherwise.
-  package var bonds: any BondStore = MemoryBondStore()
+  package var prompts: any Prompts = AutomaticPrompts.accepting
+  /// The store of the device's bonds; nil: a store in memory with room for `bondLimit` bonds, made at the device's first use.
+  package var bonds: (any BondStore)?
+  /// The largest number of bonds of a store in memory.
+  package var bondLimit = SystemProfile.apple.bondLimit
   /// Whom the user is asked about before any app may use the device; nil: nobody is asked.
   package var app: String?
   /// The device is who it was in other runs: its address and its identity key are kept with its bonds.
@@ -33,7 +40,6 @@ package struct VirtualDeviceConfiguration: Sendable {
   package init(name: String, position: GridPosition) {
     self.name = name
     radio = RadioProperties(position: position)
-    host = HostConfiguration(deviceName: name)
   }
 
   /// What stands above its controller.
@@ -41,7 +47,7 @@ package struct VirtualDeviceConfiguration: Sendable {
     var result = ServiceConfiguration(name: name, host: host)
     result.profile = profile
     result.prompts = prompts
-    result.bonds = bonds
+    result.bonds = bonds ?? MemoryBondStore(limit: bondLimit)
     result.app = app
     result.hasLastingIdentity = hasLastingIdentity
     return result
@@ -62,4 +68,11 @@ package struct VirtualDeviceConfiguration: Sendable {
     result.sleepClockDrift = sleepClockDrift
     return result
   }
+}
+
+/// A value outside of what has it, so that copies of its owner share it.
+private final class Shared<Value: Sendable>: Sendable {
+  let value: Value
+
+  init(_ value: Value) { self.value = value }
 }

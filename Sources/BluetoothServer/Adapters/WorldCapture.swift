@@ -2,6 +2,7 @@ import BluetoothCapture
 import BluetoothController
 import BluetoothRadio
 import BluetoothWire
+import Logging
 import NIOConcurrencyHelpers
 
 /// Writes a world's air, and the HCI of each of its devices, to a file.
@@ -10,7 +11,13 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   private let lock = NIOLock()
   private var writer: PcapngWriter
   private var directions = ConnectionDirections()
+  /// Not used any more once there is a queue.
   private let file: CaptureFile
+  /// Writes the file in a world that must not wait; nil: the world waits for the file.
+  private var queue: CaptureQueue?
+  /// The queue has no room, and packets are dropped.
+  private var isDropping = false
+  private var isFinished = false
   private let secrets: CaptureSecrets
   /// nil: keys are not asked for.
   private let keyFile: SessionKeyFile?
@@ -33,6 +40,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   private static let chunk = 1 << 16
   /// More links than are likely to begin a session while one end of another has told its own and the other has not.
   private static let rememberedSessions = 64
+  private static var logger: Logger { Logger(label: "CoreBluetooth.capture") }
 
   /// Begins a file, or replaces the one that is there; and another one beside it, if keys are to be written. What shows keys
   /// or what was encrypted is its owner's only.
@@ -41,6 +49,33 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     writer = PcapngWriter(secrets)
     file = try CaptureFile(path: path, isPrivate: secrets.showsKeys)
     keyFile = secrets.writesKeys ? try SessionKeyFile(path: Self.keyPath(ofCapture: path)) : nil
+  }
+
+  deinit { queue?.abandon() }
+
+  /// Has the file written by a thread of its own from now on, so that the world never waits for it: what a disk or a reader
+  /// does not take in time is dropped, and counted.
+  ///
+  /// - Parameter limit: the octets that wait at most.
+  package func writeInBackground(limit: Int = CaptureQueue.standardLimit) {
+    lock.withLock {
+      guard queue == nil else { return }
+      let path = file.path
+      queue = CaptureQueue(file, limit: limit) { Self.tell($0, of: path) }
+    }
+  }
+
+  /// True if the file is a FIFO that no program has opened for reading.
+  package var isWaitingForReader: Bool { lock.withLock { queue?.room == .noReader } }
+
+  private static func tell(_ report: CaptureQueue.Report, of path: String) {
+    switch report {
+    case .waitingForReader: logger.notice("\(path.printable): the capture begins when a program opens it for reading")
+    case .readerArrived: logger.notice("\(path.printable): the capture begins")
+    case .failed(let failure) where failure.isReaderGone:
+      logger.warning("\(path.printable): the capture has ended: its reader has closed it")
+    case .failed(let failure): logger.warning("\(path.printable): the capture has ended: \(failure.reason)")
+    }
   }
 
   /// Where the keys of a capture go.
@@ -55,10 +90,19 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
   }
 
   package func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception]) {
+    add(record) { describe(record, receptions) }
+  }
+
+  package func observationEnds(during record: TransmissionRecord) {
+    add(record) { "\(name(of: record.radio)) → on the air when the capture ended" }
+  }
+
+  private func add(_ record: TransmissionRecord, _ outcome: () -> String) {
     lock.withLock {
+      guard !isFinished else { return }
       let marks = takeMarks(of: record.number)
       var packet = record.packet
-      var comments = [describe(record, receptions)]
+      var comments = [outcome()]
       // Something else was sent in place of what was encrypted.
       if marks.contains(where: \.isReplacement) { packet.plainPayload = nil }
       if packet.plainPayload != nil, !secrets.decryptsAir { comments.append("encrypted") }
@@ -96,8 +140,9 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
 
   fileprivate func packet(
     _ packet: HCI.Packet, on interface: PcapngWriter.Interface, isFromHost: Bool, at now: Instant, comments: [String]
-  ) -> PcapngWriter.Record {
+  ) -> PcapngWriter.Record? {
     lock.withLock {
+      if isFinished { return nil }
       defer { writeIfDue() }
       return writer.hciPacket(
         packet, on: interface, isFromHost: isFromHost, at: now, comments: comments + takeAnnouncements())
@@ -108,17 +153,74 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     lock.withLock { _ = writer.add(comment: comment, to: record) }
   }
 
-  /// Writes everything that is left.
+  // MARK: Writing
+
+  /// Writes everything that is left, and closes the file. A reader that takes nothing for 2 s is given up.
+  ///
+  /// - Throws: why something was not written, now or before.
   package func finish() throws(CaptureFile.Failure) {
-    lock.lock()
-    defer { lock.unlock() }
+    let (queue, last) = finishWriter()
+    guard let queue else { return try writeLast(last) }
+    if let failure = queue.endAndWait(with: last), !failure.isReaderGone { throw failure }
+    // Of the file of keys.
     if let failure { throw failure }
-    try file.append(writer.finish())
+  }
+
+  private func writeLast(_ bytes: [UInt8]) throws(CaptureFile.Failure) {
+    defer { file.close() }
+    if let failure { throw failure }
+    if !bytes.isEmpty { try file.append(bytes) }
+  }
+
+  /// Does the same without waiting: `done` is called on any thread.
+  package func finish(_ done: @escaping @Sendable (CaptureFile.Failure?) -> Void) {
+    let (queue, last) = finishWriter()
+    guard let queue else {
+      do throws(CaptureFile.Failure) { try writeLast(last) } catch { return done(error) }
+      return done(nil)
+    }
+    queue.end(with: last) { [self] problem in done(problem?.isReaderGone ?? true ? failure : problem) }
+  }
+
+  /// Takes the last octets of the writer. Nothing is captured from now on.
+  private func finishWriter() -> (CaptureQueue?, [UInt8]) {
+    lock.withLock {
+      guard !isFinished else { return (queue, []) }
+      isFinished = true
+      if let room = queue?.room, room == .none || room == .noReader { writer.dropPackets(all: true) }
+      return (queue, writer.finish())
+    }
   }
 
   private func writeIfDue() {
-    guard failure == nil, writer.pendingCount >= Self.chunk else { return }
+    if let queue { return write(to: queue) }
+    guard failure == nil else {
+      writer.dropPackets()
+      return
+    }
+    guard writer.pendingCount >= Self.chunk else { return }
     do throws(CaptureFile.Failure) { try file.append(writer.takeBytes()) } catch { failure = error }
+  }
+
+  private func write(to queue: CaptureQueue) {
+    let room = queue.room
+    switch room {
+    case .idle, .some:
+      if isDropping {
+        isDropping = false
+        Self.logger.warning(
+          "\(file.path.printable): the capture goes on; \(writer.newlyDropped) packets were not captured")
+      }
+      // A program that reads along has each packet as soon as it has read the ones before.
+      guard room == .idle && !file.isRegular || writer.pendingCount >= Self.chunk else { return }
+      queue.append(writer.takeBytes())
+    case .none:
+      writer.dropPackets()
+      guard !isDropping else { return }
+      isDropping = true
+      Self.logger.warning("\(file.path.printable): packets are not captured: the reader or the disk is too slow")
+    case .noReader, .failed: writer.dropPackets()
+    }
   }
 
   /// `sensor → phone −47 dBm, hub corrupt −89 dBm`
@@ -144,7 +246,7 @@ extension WorldCapture: SessionObserver {
   package func sessionBegins(_ session: LL.SessionRecord, at now: Instant) {
     lock.withLock {
       let isKnown = sessions.contains { $0.accessAddress == session.accessAddress && $0.keys == session.keys }
-      guard let keyFile, failure == nil, !isKnown else { return }
+      guard let keyFile, failure == nil, !isFinished, !isKnown else { return }
       if sessions.count >= Self.rememberedSessions { sessions.removeFirst() }
       sessions.append(session)
       do throws(CaptureFile.Failure) { try keyFile.append(session, at: now) } catch { failure = error }

@@ -21,6 +21,8 @@ package struct BondRecord: Hashable, Sendable {
   package var number: Int64 = 0
   /// Seconds since 1970-01-01 00:00:00 UTC; nil: nobody has said when they paired.
   package var pairedAt: Int64?
+  /// False if the peer wanted to pair and a fixed rule has let it: neither a user nor an app of this device chose it.
+  package var isConfirmed = true
   package var privacyMode = PrivacyMode.network
   /// What the peripheral has asked for last.
   package var connectionParameters: ConnectionParameters?

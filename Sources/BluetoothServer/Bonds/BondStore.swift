@@ -31,6 +31,13 @@ package protocol BondStore: Sendable {
   @discardableResult
   func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool
 
+  /// When a bond was kept or forgotten last, by whichever program, in nanoseconds since 1970-01-01 00:00:00 UTC; nil: other
+  /// programs can't change this store.
+  func lastChange() -> Int64?
+
+  /// Tells programs that wait for it in `FileBondStore.reach` that this one has taken in what they have changed.
+  func acknowledgeChanges()
+
   /// What the adapter keeps for itself; the first time `make` says what it is to be.
   ///
   /// If it can't be read that is an error: with new secrets no peer would know the adapter again.
@@ -41,6 +48,11 @@ package protocol BondStore: Sendable {
 
   /// Keeps what the user has said of this app.
   func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError)
+}
+
+extension BondStore {
+  package func lastChange() -> Int64? { nil }
+  package func acknowledgeChanges() {}
 }
 
 /// What a store holds.

@@ -14,6 +14,9 @@ final class FolderClaim: Sendable {
     self.files = files
   }
 
+  /// Marks the file: its time of change is now.
+  func touch() { files.touch(file) }
+
   deinit { files.close(file) }
 }
 

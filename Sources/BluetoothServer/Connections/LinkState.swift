@@ -13,6 +13,11 @@ struct LinkState {
   var end: SessionError?
   /// What the user is asked about the pairing.
   var prompt: PromptID?
+  /// True if a user, or an app of this device, has wanted the pairing that is under way.
+  var isConfirmed = false
+
+  /// The backlogs that have to be low before the controller takes data of the link again; see `holdIfFull`.
+  var heldFor: [EventBacklog] = []
 
   // GATT client
   var database = RemoteDatabase()

@@ -93,7 +93,9 @@ extension Service {
 
   mutating func connectionFailed(_ address: DeviceAddress, _ reason: HCI.ErrorCode, at now: Instant) {
     guard let peer = peers.handle(of: address) else { return }
-    let error: SessionError = reason == .connectionLimitExceeded ? .connectionLimitReached : .link(reason)
+    // LE Extended Create Connection says 0x0D where LE Create Connection says 0x09 · Vol 4, Part E, 7.8.66.
+    let hasNoRoom = reason == .connectionLimitExceeded || reason == .connectionRejectedLimitedResources
+    let error: SessionError = hasNoRoom ? .connectionLimitReached : .link(reason)
     var index = 0
     while index < peers[peer].users.count {
       let user = peers[peer].users[index]
@@ -118,6 +120,7 @@ extension Service {
     endChannels(of: index, channelEnd(of: index, reason))
     endServing(index)
     withdrawPrompt(of: index)
+    if !links[index].heldFor.isEmpty { backlogs.heldLinksChanged = true }
     let end = links.remove(at: index).end
     keepDatabases(of: peers[peer].address, at: now)
     directory.setDisconnected(peer)

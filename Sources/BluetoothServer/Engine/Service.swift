@@ -37,6 +37,7 @@ package struct Service: ~Copyable {
   var links: [LinkState] = []
   var bonds: BondKeeper
   var desk: PromptDesk
+  var backlogs = BacklogState()
   var questions: AppQuestions
 
   // Central role
@@ -91,7 +92,8 @@ package struct Service: ~Copyable {
   package var deadline: Instant? {
     mutating get {
       earliest(
-        earliest(earliest(host.deadline, desk.deadline), channelDeadline), earliest(delayDeadline, preparationDeadline))
+        earliest(earliest(host.deadline, desk.deadline), earliest(channelDeadline, sightings.deadline)),
+        earliest(delayDeadline, preparationDeadline))
     }
   }
 
@@ -107,6 +109,7 @@ package struct Service: ~Copyable {
     beginDelayedAttempts(at: now)
     advancePreparations(at: now)
     closeLateChannels(at: now)
+    reportHeldSightings(at: now)
     takeHostEvents(at: now)
   }
 
@@ -137,6 +140,7 @@ package struct Service: ~Copyable {
       desk.collect(at: now)
       takeHostEvents(at: now)
     }
+    releaseLinks()
     while true {
       mailbox.takeAll(&mail)
       guard !mail.isEmpty else { return }
@@ -173,11 +177,15 @@ package struct Service: ~Copyable {
   }
 
   mutating func deliver(_ event: CentralEvent, to slot: CentralSlot) {
-    if let session = centrals.entries[slot.index]?.session { outbox.append(event, for: session) }
+    guard let session = centrals.entries[slot.index]?.session else { return }
+    if session.backlog.isFull { backlogs.full = session.backlog }
+    outbox.append(event, for: session)
   }
 
   mutating func deliver(_ event: PeripheralEvent, to slot: PeripheralSlot) {
-    if let session = peripherals.entries[slot.index] { outbox.append(event, for: session) }
+    guard let session = peripherals.entries[slot.index] else { return }
+    if session.backlog.isFull { backlogs.full = session.backlog }
+    outbox.append(event, for: session)
   }
 
   mutating func deliver(_ pipe: ChannelPipe) { outbox.append(pipe) }
@@ -201,6 +209,7 @@ package struct Service: ~Copyable {
     case .channel(let pipe): channelUsed(pipe, at: now)
     case .centralClosed(let session):
       guard let slot = session.slot else { return }
+      releaseLinks(heldFor: session.backlog)
       stopScan(by: slot, at: now)
       leaveAll(slot, at: now)
       centrals.remove(slot)
@@ -208,6 +217,7 @@ package struct Service: ~Copyable {
       stopAskingIfUnused()
     case .peripheralClosed(let session):
       guard let slot = session.slot else { return }
+      releaseLinks(heldFor: session.backlog)
       stopAdvertising(by: slot, at: now)
       for request in centralRequests.removeAll(of: slot) { answer(request, .failure(.unlikelyError), at: now) }
       removeAllServices(of: slot, at: now)
@@ -224,7 +234,9 @@ package struct Service: ~Copyable {
     switch power {
     // From off it is a state between two; from on it is news.
     case .starting: if state == .poweredOn { become(.resetting, at: now) }
-    case .on: become(.poweredOn, at: now)
+    case .on:
+      directory.features = AdapterFeatures(of: host)
+      become(.poweredOn, at: now)
     case .unreachable: become(.resetting, at: now)
     case .off:
       become(.poweredOff, at: now)
@@ -256,6 +268,7 @@ package struct Service: ~Copyable {
       if let prompt = link.prompt { desk.withdraw(prompt) }
       for update in link.updates { _ = updates.finish(update.call, copies: 1) }
     }
+    if backlogs.holdsLinks { backlogs.heldLinksChanged = true }
     links.removeAll()
     directory.setAllDisconnected()
     advertising = AdvertisingState()
@@ -292,7 +305,7 @@ package struct Service: ~Copyable {
     // What the host still has to say of a time that is over for apps.
     case _ where state != .poweredOn: break
     case .advertisingStarted(let error): advertisingStarted(error)
-    case .advertisingReport(let report): handle(report)
+    case .advertisingReport(let report): handle(report, at: now)
     case .connected(let link): connected(link, at: now)
     case .connectionFailed(let address, let reason): connectionFailed(address, reason, at: now)
     case .disconnected(let connection, let reason): disconnected(connection, reason, at: now)
@@ -301,11 +314,15 @@ package struct Service: ~Copyable {
     case .security(let connection, let event):
       if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
     case .channel(let connection, let event):
+      backlogs.full = nil
       if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
+      holdIfFull(connection)
     // Nobody asks for either.
     case .advertisingEnded, .nameDiscovered: break
     case .gatt(let connection, let event):
+      backlogs.full = nil
       if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
+      holdIfFull(connection)
     }
   }
 
@@ -323,5 +340,13 @@ package struct Service: ~Copyable {
     // Apps can't publish characteristics that are broadcast, and the host takes care of security.
     case .broadcastChanged, .securityWanted, .signatureMade: break
     }
+  }
+}
+
+extension AdapterFeatures {
+  fileprivate init(of host: Host) {
+    self = []
+    if host.supportsExtendedScanAndConnect { insert(.extendedScanAndConnect) }
+    if host.supportsPrivacy { insert(.privacy) }
   }
 }

@@ -26,21 +26,19 @@ struct RemoteDatabase {
     hasAllPrimaryServices ? services.filter(\.isPrimary).map(\.service) : nil
   }
 
-  func service(at declaration: AttributeHandle) -> GATTService? {
-    services.first { $0.service.range.lowerBound == declaration }?.service
-  }
+  func service(at declaration: AttributeHandle) -> GATTService? { index(of: declaration).map { services[$0].service } }
 
   /// nil: not known to be a service.
   func isPrimary(_ declaration: AttributeHandle) -> Bool? {
-    services.first { $0.service.range.lowerBound == declaration }?.isPrimary
+    index(of: declaration).map { services[$0].isPrimary }
   }
 
   func includes(of declaration: AttributeHandle) -> [GATTInclude]? {
-    services.first { $0.service.range.lowerBound == declaration }?.includes
+    index(of: declaration).flatMap { services[$0].includes }
   }
 
   func characteristics(of declaration: AttributeHandle) -> [GATTCharacteristic]? {
-    services.first { $0.service.range.lowerBound == declaration }?.characteristics?.map(\.characteristic)
+    index(of: declaration).flatMap { services[$0].characteristics?.map(\.characteristic) }
   }
 
   func characteristic(withValue value: AttributeHandle) -> GATTCharacteristic? {
@@ -74,13 +72,13 @@ struct RemoteDatabase {
   }
 
   mutating func setIncludes(_ includes: [GATTInclude], of declaration: AttributeHandle) {
-    guard let index = services.firstIndex(where: { $0.service.range.lowerBound == declaration }) else { return }
+    guard let index = index(of: declaration) else { return }
     services[index].includes = includes
     add(includes.map(\.service), isPrimary: false)
   }
 
   mutating func setCharacteristics(_ characteristics: [GATTCharacteristic], of declaration: AttributeHandle) {
-    guard let index = services.firstIndex(where: { $0.service.range.lowerBound == declaration }) else { return }
+    guard let index = index(of: declaration) else { return }
     services[index].characteristics = characteristics.map { Characteristic(characteristic: $0) }
   }
 
@@ -89,29 +87,56 @@ struct RemoteDatabase {
     services[place.service].characteristics?[place.characteristic].descriptors = descriptors
   }
 
-  /// Forgets every service that touches `range`, and that all primary services are known.
-  mutating func forget(_ range: ClosedRange<AttributeHandle>) {
+  /// Forgets every service that overlaps `range`, all includes, and that all primary services are known. Returns the ranges
+  /// of the forgotten services, in order.
+  mutating func forget(_ range: ClosedRange<AttributeHandle>) -> [ClosedRange<AttributeHandle>] {
+    let forgotten = services.map(\.service.range).filter { $0.overlaps(range) }
     services.removeAll { $0.service.range.overlaps(range) }
     for index in services.indices { services[index].includes = nil }
     hasAllPrimaryServices = false
+    return forgotten
   }
 
-  /// A service that is known already stays as it is. A peer may have tens of thousands, so none is looked for in the list.
+  /// Adds the services that are not known.
   private mutating func add(_ found: [GATTService], isPrimary: Bool) {
-    var known = Set(services.map(\.service.range.lowerBound))
-    for service in found where known.insert(service.range.lowerBound).inserted {
-      services.append(Service(service: service, isPrimary: isPrimary))
+    var added: Set<AttributeHandle> = []
+    let new = found.filter { service in
+      index(of: service.range.lowerBound) == nil && added.insert(service.range.lowerBound).inserted
     }
+    guard !new.isEmpty else { return }
+    services += new.map { Service(service: $0, isPrimary: isPrimary) }
     services.sort { $0.service.range.lowerBound < $1.service.range.lowerBound }
   }
 
+  // A peer may have tens of thousands of services: each one is found in O(log n).
+
+  private func index(of declaration: AttributeHandle) -> Int? {
+    let index = services.sortedIndex { $0.service.range.lowerBound >= declaration }
+    return index < services.count && services[index].service.range.lowerBound == declaration ? index : nil
+  }
+
   private func place(of value: AttributeHandle) -> (service: Int, characteristic: Int)? {
-    for (index, service) in services.enumerated() where service.service.range.contains(value) {
-      if let place = service.characteristics?.firstIndex(where: { $0.characteristic.value == value }) {
+    // The last service that begins before the value, unless the peer's services overlap, which they must not.
+    let end = services.sortedIndex { $0.service.range.lowerBound > value }
+    for index in services[..<end].indices.reversed() where services[index].service.range.contains(value) {
+      if let place = services[index].characteristics?.firstIndex(where: { $0.characteristic.value == value }) {
         return (index, place)
       }
     }
     return nil
+  }
+}
+
+extension Array {
+  /// The index of the first element that fulfils `isBehind`, or `endIndex`. All elements after the first one must fulfil it,
+  /// too. Complexity: O(log n).
+  func sortedIndex(where isBehind: (Element) -> Bool) -> Int {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }
 

@@ -96,20 +96,24 @@ extension Service {
     _ result: Result<[RemoteService], SessionError>, for session: CentralSlot, _ peer: PeerHandle
   ) {
     guard case .success(let services) = result, let user = peers[peer].userIndex(of: session) else { return }
-    peers[peer].users[user].discoveredServices = (peers[peer].users[user].discoveredServices ?? [])
-      .union(services.map(\.id))
+    // In place: a peer may have tens of thousands of services.
+    if peers[peer].users[user].discoveredServices == nil { peers[peer].users[user].discoveredServices = [] }
+    peers[peer].users[user].discoveredServices?.formUnion(services.lazy.map(\.id))
   }
 
   // MARK: Service Changed
 
-  /// The peer's services in `range` are not what they were.
+  /// The peer has added, removed or changed attributes in `range` · Vol 3, Part G, 7.1. Tells each app of the services that
+  /// it had discovered and that overlap the range, also those of which only a part has changed.
   mutating func servicesChanged(_ range: ClosedRange<AttributeHandle>, on link: Int) {
     let peer = links[link].peer
-    links[link].database.forget(range)
+    let forgotten = links[link].database.forget(range)
     links[link].notifications.forget(range)
+    for service in forgotten { links[link].notifications.forget(service) }
+    let declarations = Set(forgotten.map(\.lowerBound))
     for index in peers[peer].users.indices where peers[peer].users[index].phase == .connected {
       guard let known = peers[peer].users[index].discoveredServices else { continue }
-      let modified = known.filter { range.contains($0.handle) }
+      let modified = known.filter { range.contains($0.handle) || declarations.contains($0.handle) }
       peers[peer].users[index].discoveredServices = known.subtracting(modified)
       let ids = modified.sorted { $0.handle < $1.handle }
       deliver(.servicesModified(peer, ids), to: peers[peer].users[index].session)

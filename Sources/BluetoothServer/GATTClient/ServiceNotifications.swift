@@ -102,6 +102,7 @@ extension Service {
     let peer = links[link].peer
     for subscriber in links[link].notifications[index].subscribers.indices {
       let session = links[link].notifications[index].subscribers[subscriber]
+      if let backlog = centrals.entries[session.index]?.session.backlog, discards(backlog) { continue }
       deliver(.valueChanged(peer, RemoteAttributeID(characteristic), value), to: session)
     }
   }

@@ -7,6 +7,7 @@ struct LocalDatabase {
     let session: PeripheralSlot
     let id: LocalAttributeID
     let range: ClosedRange<AttributeHandle>
+    let characteristicCount: Int
   }
 
   struct Characteristic {
@@ -23,13 +24,16 @@ struct LocalDatabase {
     let id: LocalAttributeID
   }
 
+  /// In the order in which they were added.
   private(set) var services: [Service] = []
+  /// Those of one service stand together.
   private(set) var characteristics: [Characteristic] = []
+  private var servicesByID: [Key: Service] = [:]
   private var byHandle: [AttributeHandle: Int] = [:]
   private var byID: [Key: Int] = [:]
 
   func service(_ id: LocalAttributeID, of session: PeripheralSlot) -> Service? {
-    services.first { $0.session == session && $0.id == id }
+    servicesByID[Key(session: session, id: id)]
   }
 
   func characteristic(_ id: LocalAttributeID, of session: PeripheralSlot) -> Int? {
@@ -39,7 +43,10 @@ struct LocalDatabase {
   func characteristic(at handle: AttributeHandle) -> Int? { byHandle[handle] }
 
   mutating func add(_ service: LocalService, of session: PeripheralSlot, at placement: GATTServicePlacement) {
-    services.append(Service(session: session, id: service.id, range: placement.range))
+    let entry = Service(
+      session: session, id: service.id, range: placement.range, characteristicCount: service.characteristics.count)
+    services.append(entry)
+    servicesByID[Key(session: session, id: service.id)] = entry
     for (characteristic, handle) in zip(service.characteristics, placement.values) {
       byHandle[handle] = characteristics.count
       byID[Key(session: session, id: characteristic.id)] = characteristics.count
@@ -48,14 +55,24 @@ struct LocalDatabase {
   }
 
   /// Removes the service whose declaration this is; the result are its characteristics.
+  ///
+  /// Complexity: O(n) in what was added after it. All services of a session are removed in the order that makes it O(1).
   mutating func remove(_ declaration: AttributeHandle) -> [Characteristic] {
-    guard let index = services.firstIndex(where: { $0.range.lowerBound == declaration }) else { return [] }
+    guard let index = services.lastIndex(where: { $0.range.lowerBound == declaration }) else { return [] }
     let service = services.remove(at: index)
-    let removed = characteristics.filter { service.range.contains($0.handle) }
-    characteristics.removeAll { service.range.contains($0.handle) }
-    byHandle.removeAll(keepingCapacity: true)
-    byID.removeAll(keepingCapacity: true)
-    for (place, characteristic) in characteristics.enumerated() {
+    servicesByID[Key(session: service.session, id: service.id)] = nil
+    guard service.characteristicCount > 0,
+      let last = characteristics.lastIndex(where: { service.range.contains($0.handle) })
+    else { return [] }
+    let places = last - service.characteristicCount + 1...last
+    let removed = Array(characteristics[places])
+    characteristics.removeSubrange(places)
+    for characteristic in removed {
+      byHandle[characteristic.handle] = nil
+      byID[Key(session: characteristic.session, id: characteristic.id)] = nil
+    }
+    for place in places.lowerBound..<characteristics.count {
+      let characteristic = characteristics[place]
       byHandle[characteristic.handle] = place
       byID[Key(session: characteristic.session, id: characteristic.id)] = place
     }

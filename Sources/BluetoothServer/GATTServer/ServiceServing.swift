@@ -73,6 +73,9 @@ extension Service {
       return
     }
     let characteristic = localDatabase.characteristics[index]
+    if request == nil, let backlog = peripherals.entries[characteristic.session.index]?.backlog, discards(backlog) {
+      return
+    }
     let id = request.map {
       centralRequests.add(
         PendingCentralRequest(

@@ -12,7 +12,8 @@ package final class AutomaticPrompts: Prompts {
     package var allowsOwnPairing = false
     /// May a peer pair that wants to?
     package var allowsPeersPairing = false
-    /// May a new bond replace one, where pairing is allowed at all?
+    /// May a new bond replace one, where pairing is allowed at all and the key of the old one has encrypted the link? Without
+    /// that key anybody could be there, and no rule replaces the bond.
     package var allowsReplacingBonds = false
     /// Are two numbers that nobody compares taken as equal, where pairing is allowed at all?
     package var confirmsNumbers = false
@@ -28,7 +29,7 @@ package final class AutomaticPrompts: Prompts {
     /// Nothing is accepted.
     package static let refuse = Policy()
 
-    /// Everything that needs no passkey is accepted, whoever asks and whatever it replaces.
+    /// Everything that needs no passkey is accepted, whoever asks. A bond is replaced only by the device it was made with.
     package static let accept: Policy = {
       var policy = Policy()
       policy.allowsOwnPairing = true
@@ -43,8 +44,12 @@ package final class AutomaticPrompts: Prompts {
 
   package let ioCapability: SMP.IOCapability
   package let isUser: Bool
+  package var isAutomatic: Bool { true }
   private let policy: Policy
   private let note: @Sendable (String) -> Void
+
+  /// Prompts of a virtual device by default. One object serves all of them: it has no state.
+  package static let accepting = AutomaticPrompts(.accept)
 
   /// - Parameters:
   ///   - ioCapability: what the peer is told; without any, nothing but `allow` is asked.
@@ -81,7 +86,7 @@ extension AutomaticPrompts.Policy {
     case .turnOn: return turnsOn ? .yes : .no
     case .pairing(let prompt, let pairing):
       guard pairing.isOwnWish ? allowsOwnPairing : allowsPeersPairing,
-        allowsReplacingBonds || !pairing.replacesBond
+        !pairing.replacesBond || allowsReplacingBonds && pairing.isProven
       else { return .no }
       switch prompt {
       case .allow: return .yes

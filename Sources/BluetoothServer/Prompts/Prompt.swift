@@ -28,12 +28,17 @@ package struct Prompt: Hashable, Sendable {
     package var isOwnWish: Bool
     /// There is a bond with this peer, which the new one would replace: it may be somebody else who uses its address.
     package var replacesBond: Bool
+    /// True if the key of that bond has encrypted the link: the peer is the bonded device.
+    package var isProven: Bool
 
-    package init(identifier: PeerIdentifier, name: String?, isOwnWish: Bool, replacesBond: Bool) {
+    package init(
+      identifier: PeerIdentifier, name: String?, isOwnWish: Bool, replacesBond: Bool, isProven: Bool = false
+    ) {
       self.identifier = identifier
       self.name = name
       self.isOwnWish = isOwnWish
       self.replacesBond = replacesBond
+      self.isProven = isProven
     }
   }
 
@@ -56,6 +61,9 @@ package protocol Prompts: AnyObject, Sendable {
   /// Somebody answers, and not a rule or nobody at all: what is said of an app counts from one run to the next.
   var isUser: Bool { get }
 
+  /// True if a fixed rule answers and nobody looks at the single question.
+  var isAutomatic: Bool { get }
+
   /// Asks. Several questions may be open at a time, those of one pairing never.
   ///
   /// `show` wants no answer and stays until it is withdrawn; `no` to it ends the pairing. All others end with the first
@@ -72,6 +80,7 @@ package protocol Prompts: AnyObject, Sendable {
 
 extension Prompts {
   package var isUser: Bool { true }
+  package var isAutomatic: Bool { false }
 
   package func keypress(_ notification: SMP.KeypressNotification, for id: PromptID) {}
 }

@@ -39,6 +39,9 @@ package struct PromptDesk {
   /// Whether what is said of an app is kept.
   package var isUser: Bool { prompts.isUser }
 
+  /// True if a fixed rule answers.
+  var isAutomatic: Bool { prompts.isAutomatic }
+
   /// Whether anything is asked: without that, nothing can be answered.
   package var hasOpenQuestions: Bool { !open.isEmpty }
 

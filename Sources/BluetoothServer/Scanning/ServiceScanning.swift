@@ -23,20 +23,33 @@ extension Service {
     host.setScanning(isWanted ? ScanParameters(isActive: true, filterDuplicates: false) : nil, at: now)
   }
 
-  mutating func handle(_ report: AdvertisingReport) {
+  mutating func handle(_ report: AdvertisingReport, at now: Instant) {
     guard isScanning else { return }
-    let (sighting, hasChanged) = sightings.take(report)
+    let outcome = sightings.take(report, at: now)
     // Whether it can be connected to is known from the advertisement only.
-    guard sighting.hasAdvertisement else { return }
-    if hasChanged, let peer = peers.handle(of: report.address) { learn(sighting.content, of: peer) }
+    guard outcome.sighting.hasAdvertisement else { return }
+    if outcome.hasChanged, let peer = peers.handle(of: report.address) { learn(outcome.sighting.content, of: peer) }
+    if let released = outcome.released { tell(outcome.sighting, of: report.address, rssi: released.rssi) }
+    if !outcome.isHeld { tell(outcome.sighting, of: report.address, rssi: report.rssi) }
+  }
+
+  /// Reports the devices whose scan response has not come in time.
+  mutating func reportHeldSightings(at now: Instant) {
+    while let (held, sighting) = sightings.releaseHeld(at: now) { tell(sighting, of: held.address, rssi: held.rssi) }
+  }
+
+  /// Tells each session whose scan wants the device.
+  private mutating func tell(_ sighting: Sighting, of address: DeviceAddress, rssi: Int8) {
     for slot in centrals.slots {
+      // An app that does not keep up is told by a later packet.
+      if centrals.entries[slot.index]?.session.backlog.isFull == true { continue }
       guard let overflow = centrals.entries[slot.index]?.scan?.match(sighting.content),
-        let peer = enter(report.address, sighting.content),
+        let peer = enter(address, sighting.content),
         centrals[slot]?.scan?.reports(peer, sighting.content, overflow: overflow) == true
       else { continue }
       let discovery = Discovery(
         peer: peers[peer].info, content: sighting.content, overflowServices: overflow,
-        isConnectable: sighting.isConnectable, rssi: report.rssi)
+        isConnectable: sighting.isConnectable, rssi: rssi)
       deliver(.discovered(discovery), to: slot)
     }
   }

@@ -8,6 +8,9 @@ struct Sighting {
   fileprivate(set) var isConnectable = false
   /// False as long as only scan responses came.
   fileprivate(set) var hasAdvertisement = false
+  private var hasScanResponse = false
+  /// True while the first advertisement is held back for its scan response.
+  fileprivate var isHeld = false
 
   private var advertisement = ByteSlice()
   private var scanResponse = ByteSlice()
@@ -18,6 +21,7 @@ struct Sighting {
   fileprivate mutating func take(_ report: AdvertisingReport) -> Bool {
     // Copies: the report's octets are in the pool's storages, which come and go with the packets.
     if report.isScanResponse {
+      hasScanResponse = true
       guard scanResponse != report.data else { return false }
       scanResponse = ByteSlice(report.data.bytes)
     } else {
@@ -31,6 +35,11 @@ struct Sighting {
     defer { content = updated }
     return content != updated
   }
+
+  /// True if `report` is the first advertisement of a device that answers scan requests, and that has not answered one yet.
+  fileprivate func shouldHold(_ report: AdvertisingReport) -> Bool {
+    report.isScannable && !report.isScanResponse && !hasAdvertisement && !hasScanResponse
+  }
 }
 
 /// The advertisers heard while anybody scans: joins each one's advertisement with its scan response.
@@ -38,29 +47,87 @@ struct SightingTable {
   /// When there are more, those that came first are forgotten.
   static let limit = 4_096
 
+  /// How long the first advertisement of a scannable device is held back for its scan response. The response follows within
+  /// 1 ms, unless the controller has sent no scan request. No device advertises again within 20 ms · Vol 6, Part B, 4.4.2.2.
+  static let scanResponseWait = TimeSpan.milliseconds(20)
+
+  /// The first advertisement of a scannable device, which waits for its scan response.
+  struct Held {
+    let address: DeviceAddress
+    /// Of the advertisement, in dBm.
+    let rssi: Int8
+    /// When the wait ends.
+    let deadline: Instant
+  }
+
+  /// The outcome of one report.
+  struct Outcome {
+    /// All that is known of the advertiser.
+    var sighting: Sighting
+    /// The content differs from what was known before.
+    var hasChanged: Bool
+    /// The report is held back: it is reported later.
+    var isHeld = false
+    /// The advertisement that was held back until this report.
+    var released: Held?
+  }
+
   private var sightings: [DeviceAddress: Sighting] = [:]
   private var order = Deque<DeviceAddress>()
+  /// In the order of their deadlines.
+  private var held = Deque<Held>()
 
   var count: Int { sightings.count }
 
-  /// Takes in `report`. The result is what is now known of the advertiser, and whether it is other than before.
-  mutating func take(_ report: AdvertisingReport) -> (sighting: Sighting, hasChanged: Bool) {
-    guard let index = sightings.index(forKey: report.address) else { return insert(report) }
+  /// When `releaseHeld` has something to release; nil if nothing is held back.
+  var deadline: Instant? { held.first?.deadline }
+
+  /// Takes in `report`.
+  mutating func take(_ report: AdvertisingReport, at now: Instant) -> Outcome {
+    guard let index = sightings.index(forKey: report.address) else { return insert(report, at: now) }
+    let holds = sightings.values[index].shouldHold(report)
     let hasChanged = sightings.values[index].take(report)
-    return (sightings.values[index], hasChanged)
+    let released = sightings.values[index].isHeld ? remove(report.address) : nil
+    sightings.values[index].isHeld = holds
+    if holds { hold(report, at: now) }
+    return Outcome(
+      sighting: sightings.values[index], hasChanged: hasChanged, isHeld: holds, released: released)
   }
 
-  private mutating func insert(_ report: AdvertisingReport) -> (sighting: Sighting, hasChanged: Bool) {
+  /// Releases an advertisement whose scan response has not come in time; nil if there is none.
+  mutating func releaseHeld(at now: Instant) -> (held: Held, sighting: Sighting)? {
+    while let first = held.first, first.deadline <= now {
+      held.removeFirst()
+      guard let index = sightings.index(forKey: first.address) else { continue }
+      sightings.values[index].isHeld = false
+      return (first, sightings.values[index])
+    }
+    return nil
+  }
+
+  private mutating func insert(_ report: AdvertisingReport, at now: Instant) -> Outcome {
     if order.count == Self.limit, let oldest = order.popFirst() { sightings[oldest] = nil }
     order.append(report.address)
     var sighting = Sighting()
+    sighting.isHeld = sighting.shouldHold(report)
+    if sighting.isHeld { hold(report, at: now) }
     _ = sighting.take(report)
     sightings[report.address] = sighting
-    return (sighting, true)
+    return Outcome(sighting: sighting, hasChanged: true, isHeld: sighting.isHeld)
+  }
+
+  private mutating func hold(_ report: AdvertisingReport, at now: Instant) {
+    held.append(Held(address: report.address, rssi: report.rssi, deadline: now + Self.scanResponseWait))
+  }
+
+  private mutating func remove(_ address: DeviceAddress) -> Held? {
+    // The scan response mostly belongs to the latest advertisement.
+    held.lastIndex { $0.address == address }.map { held.remove(at: $0) }
   }
 
   mutating func removeAll() {
     sightings.removeAll(keepingCapacity: true)
     order.removeAll(keepingCapacity: true)
+    held.removeAll(keepingCapacity: true)
   }
 }

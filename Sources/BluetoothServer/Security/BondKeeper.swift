@@ -7,6 +7,10 @@ struct BondKeeper {
   private(set) var records: [DeviceAddress: BondRecord] = [:]
   /// Those that could not be written: that they are not in the store says nothing.
   private var unwritten: Set<DeviceAddress> = []
+  /// The time of the store's last change that was looked at.
+  private var seenChange: Int64?
+  /// True if the store was read after that change once more: file systems count time in steps.
+  private var isSettled = true
   /// Lines for the log that nobody has taken yet.
   private var notes: [String] = []
   /// Older lines are worth more than the last of a long row.
@@ -14,6 +18,7 @@ struct BondKeeper {
 
   init(_ store: any BondStore) {
     self.store = store
+    seenChange = store.lastChange()
     do throws(BondStoreError) {
       let stored = try store.load()
       for record in stored.records { records[record.identity] = record }
@@ -72,6 +77,21 @@ struct BondKeeper {
     return isThere
   }
 
+  /// The bonds to forget so that `record` has room: the oldest of those that nobody has confirmed.
+  ///
+  /// Those have at most half of the room, so that strangers whom a rule lets pair never keep out a device that the user, or an
+  /// app of this device, has chosen.
+  ///
+  /// - Parameter linked: identities that are never forgotten, because a link to them exists.
+  func dispensable(for record: BondRecord, sparing linked: Set<DeviceAddress>) -> [DeviceAddress] {
+    guard records[record.identity] == nil else { return [] }
+    let unconfirmed = all.filter { !$0.isConfirmed }
+    let missing = records.count + 1 - store.limit
+    let surplus = record.isConfirmed ? 0 : unconfirmed.count + 1 - max(1, store.limit / 2)
+    let candidates = unconfirmed.map(\.identity).filter { !linked.contains($0) }
+    return Array(candidates.prefix(max(0, missing, surplus)))
+  }
+
   mutating func remove(_ identity: DeviceAddress) {
     records[identity] = nil
     do throws(BondStoreError) {
@@ -80,6 +100,47 @@ struct BondKeeper {
       note("the bond with \(identity) is still on disk: \(error)")
     }
   }
+
+  // MARK: Other programs
+
+  /// What other programs have changed in the store.
+  struct Changes: Equatable {
+    var forgotten: [DeviceAddress] = []
+    /// New, or with other keys.
+    var new: [BondRecord] = []
+  }
+
+  /// True if other programs can change the store.
+  var isShared: Bool { seenChange != nil }
+
+  /// Reads the store again if it was changed; nil: it was not.
+  mutating func takeChanges() -> Changes? {
+    guard let change = store.lastChange(), change != seenChange || !isSettled else { return nil }
+    isSettled = change == seenChange
+    seenChange = change
+    do throws(BondStoreError) {
+      let changes = try self.changes(in: store.load().records)
+      for identity in changes.forgotten { records[identity] = nil }
+      for record in changes.new { records[record.identity] = record }
+      return changes
+    } catch {
+      note("what another program has changed can't be read: \(error)")
+      return nil
+    }
+  }
+
+  private func changes(in stored: [BondRecord]) throws(BondStoreError) -> Changes {
+    var changes = Changes()
+    for record in all where !unwritten.contains(record.identity) {
+      // A file that can't be read is there, too.
+      if try !store.contains(record.identity) { changes.forgotten.append(record.identity) }
+    }
+    changes.new = stored.filter { records[$0.identity]?.bond.hasSameKeys(as: $0.bond) != true }
+    return changes
+  }
+
+  /// Tells other programs that their changes have been taken in.
+  func acknowledgeChanges() { store.acknowledgeChanges() }
 
   // MARK: Apps
 
@@ -102,7 +163,8 @@ struct BondKeeper {
     return notes
   }
 
-  private mutating func note(_ line: String) {
+  /// Adds a line for the log.
+  mutating func note(_ line: String) {
     if notes.count < Self.maximumNotes { notes.append(line) }
   }
 }

@@ -10,11 +10,7 @@ extension Service {
     let records = bonds.all
     guard !records.isEmpty else { return }
     host.setBonds(records.map(\.bond), at: .zero)
-    for record in records {
-      peers.recall(record)
-      if let clientRecord = record.clientRecord { host.clientRecords[record.identity] = clientRecord }
-      if let cache = record.cache { host.setServerCache(cache, of: record.identity) }
-    }
+    for record in records { adopt(record) }
   }
 
   /// What is to be logged of the bonds.
@@ -63,11 +59,30 @@ extension Service {
       record.identifier = peers[handle].info.identifier
     }
     guard bonds.keep(record) else { return }
+    adopt(record)
+    host.setBonds(bonds.all.map(\.bond), at: now)
+    takeHostEvents(at: now)
+  }
+
+  /// True if other programs can change the bonds, so that `takeStoreChanges` is to be called at times.
+  package var hasSharedBonds: Bool { bonds.isShared }
+
+  /// Takes in what other programs have changed: links to devices that were forgotten end, new bonds are used from the next
+  /// link on.
+  package mutating func takeStoreChanges(at now: Instant) {
+    guard let changes = bonds.takeChanges() else { return }
+    for identity in changes.forgotten { drop(identity, at: now) }
+    for record in changes.new { adopt(record) }
+    if !changes.new.isEmpty { host.setBonds(bonds.all.map(\.bond), at: now) }
+    takeHostEvents(at: now)
+    bonds.acknowledgeChanges()
+  }
+
+  /// Hands what is kept with a bond to those who use it.
+  private mutating func adopt(_ record: BondRecord) {
     peers.recall(record)
     if let clientRecord = record.clientRecord { host.clientRecords[record.identity] = clientRecord }
     if let cache = record.cache { host.setServerCache(cache, of: record.identity) }
-    host.setBonds(bonds.all.map(\.bond), at: now)
-    takeHostEvents(at: now)
   }
 
   /// The bonds, in the order in which they were made.
@@ -88,7 +103,9 @@ extension Service {
     case .prompt(let prompt): ask(prompt, on: link, at: now)
     case .promptEnded: withdrawPrompt(of: link)
     case .keypress(let type): if let id = links[link].prompt { desk.keypress(type, for: id) }
-    case .paired(let outcome): if let bond = outcome.bond { paired(bond, on: link, at: now) }
+    case .replacementAttempted(let reason): replacementAttempted(reason, on: link)
+    case .paired(let outcome):
+      if let bond = outcome.bond { paired(bond, replacesUnproven: outcome.replacesUnproven, on: link, at: now) }
     case .failed(let failure): failed(failure, on: link, at: now)
     // What waits for it goes on in the host.
     case .changed: break
@@ -101,7 +118,8 @@ extension Service {
     let info = peers[links[link].peer].info
     let pairing = Prompt.Pairing(
       identifier: info.identifier, name: info.name, isOwnWish: host.hasDemand(on: handle),
-      replacesBond: host.isBonded(handle))
+      replacesBond: host.isBonded(handle), isProven: host.isProven(handle))
+    links[link].isConfirmed = pairing.isOwnWish || !desk.isAutomatic
     links[link].prompt = desk.ask(.pairing(prompt, pairing), at: now)
   }
 
@@ -122,7 +140,20 @@ extension Service {
     return true
   }
 
-  private mutating func paired(_ bond: Bond, on link: Int, at now: Instant) {
+  /// Logs that a peer without the key of its bond has begun to pair: the bonded device, or somebody with its address.
+  private mutating func replacementAttempted(_ reason: SMP.FailureReason?, on link: Int) {
+    let peer = "\(peers[links[link].peer].info.identifier.digits): a peer without the key of its bond wants to pair"
+    let advice = "if it is the same device, forget the bond"
+    if let reason {
+      bonds.note("\(peer); refused with reason 0x\(reason.rawValue.hexadecimal): \(advice)")
+    } else if desk.isAutomatic {
+      bonds.note("\(peer); refused, since no user confirms it: \(advice)")
+    } else {
+      bonds.note("\(peer); the user is asked")
+    }
+  }
+
+  private mutating func paired(_ bond: Bond, replacesUnproven: Bool, on link: Int, at now: Instant) {
     let peer = links[link].peer
     if let former = peers.identify(peer, as: bond.identity) {
       host.cancelConnecting(to: bond.identity, at: now)
@@ -132,9 +163,22 @@ extension Service {
       bonds.records[bond.identity] ?? BondRecord(bond, identifier: peers[peer].info.identifier, name: nil)
     record.bond = bond
     record.name = peers[peer].info.name ?? record.name
+    record.isConfirmed = links[link].isConfirmed
+    if replacesUnproven { (record.clientRecord, record.cache) = (nil, nil) }
+    makeRoom(for: record, at: now)
     guard !bonds.keep(record) else { return }
     host.removeBond(bond.identity, at: now)
     end(link, because: .tooManyPairedDevices, at: now)
+  }
+
+  /// Forgets the oldest bonds that nobody has confirmed, if they leave no room for this one.
+  private mutating func makeRoom(for record: BondRecord, at now: Instant) {
+    let linked = Set(links.map { peers[$0.peer].address })
+    for identity in bonds.dispensable(for: record, sparing: linked) {
+      bonds.note("forgot the bond with \(identity): too many peers have paired that no user has confirmed")
+      bonds.remove(identity)
+      drop(identity, at: now)
+    }
   }
 
   private mutating func failed(_ failure: SecurityFailure, on link: Int, at now: Instant) {

@@ -223,6 +223,9 @@ package final class CentralSession: Sendable {
     var writeCredits: [PeerHandle: TransmitCredits] = [:]
   }
 
+  /// The events that wait on the app's queue.
+  package let backlog = EventBacklog()
+
   /// Where the service keeps what belongs to this session; nil: not opened yet, or closed. The executor's alone.
   nonisolated(unsafe) var slot: CentralSlot?
 
@@ -238,6 +241,14 @@ package final class CentralSession: Sendable {
 
   /// Asks for something. Commands are taken in order, after the ones that were sent before on any session.
   package func send(_ command: CentralCommand) { mailbox.post(.central(self, command)) }
+
+  /// Counts an event that waits on the app's queue from now on. In virtual time none does.
+  package func eventQueued() { backlog.append() }
+
+  /// Counts an event that was queued and that the app has handled.
+  package func eventHandled() {
+    if backlog.removeFirst() { mailbox.wake() }
+  }
 
   /// Ends the session: its scan, its attempts and its share of links. No event comes any more, except one that is being
   /// delivered now.

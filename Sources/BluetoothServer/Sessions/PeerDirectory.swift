@@ -1,6 +1,17 @@
 import BluetoothWire
 import NIOConcurrencyHelpers
 
+/// Features of an adapter's controller that this host uses.
+package struct AdapterFeatures: OptionSet, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Scanning for extended advertising, and connecting to it.
+  package static let extendedScanAndConnect = AdapterFeatures(rawValue: 1 << 0)
+  /// Private addresses.
+  package static let privacy = AdapterFeatures(rawValue: 1 << 1)
+}
+
 /// What an adapter knows of its peers, and whether apps may use it, readable from every thread without waiting for the executor. The executor alone
 /// writes it.
 package final class PeerDirectory: Sendable {
@@ -16,6 +27,7 @@ package final class PeerDirectory: Sendable {
     /// In the order in which the links came.
     var connected: [Connected] = []
     var access = AppAccess.allowed
+    var features: AdapterFeatures = []
   }
 
   private let state = NIOLockedValueBox(State())
@@ -26,6 +38,12 @@ package final class PeerDirectory: Sendable {
   package internal(set) var access: AppAccess {
     get { state.withLockedValue { $0.access } }
     set { state.withLockedValue { $0.access = newValue } }
+  }
+
+  /// The features of the adapter's controller; empty until the adapter is powered on for the first time.
+  package internal(set) var features: AdapterFeatures {
+    get { state.withLockedValue { $0.features } }
+    set { state.withLockedValue { $0.features = newValue } }
   }
 
   /// The peer of that identifier; nil: unknown to this adapter.

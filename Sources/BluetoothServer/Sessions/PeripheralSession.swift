@@ -128,6 +128,9 @@ package final class PeripheralSession: Sendable {
   /// For `PeripheralCommand.update`: one for each call, however many centrals it goes to.
   package let updateCredits = TransmitCredits(capacity: SessionLimits.updates)
 
+  /// The events that wait on the app's queue.
+  package let backlog = EventBacklog()
+
   /// Where the service keeps what belongs to this session; nil: not opened yet, or closed. The executor's alone.
   nonisolated(unsafe) var slot: PeripheralSlot?
 
@@ -143,6 +146,14 @@ package final class PeripheralSession: Sendable {
 
   /// Asks for something. Commands are taken in order, after the ones that were sent before on any session.
   package func send(_ command: PeripheralCommand) { mailbox.post(.peripheral(self, command)) }
+
+  /// Counts an event that waits on the app's queue from now on. In virtual time none does.
+  package func eventQueued() { backlog.append() }
+
+  /// Counts an event that was queued and that the app has handled.
+  package func eventHandled() {
+    if backlog.removeFirst() { mailbox.wake() }
+  }
 
   /// Ends the session: its advertising and its services. No event comes any more, except one that is being delivered
   /// now.

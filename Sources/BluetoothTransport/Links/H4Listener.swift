@@ -30,6 +30,8 @@ package final class H4Listener: Sendable {
     _ specifier: TransportSpecifier, on group: any EventLoopGroup, accept: @escaping @Sendable () -> H4Handler
   ) -> EventLoopFuture<H4Listener> {
     let bootstrap = ServerBootstrap(group: group).serverChannelOption(.backlog, value: Int32(backlog))
+      // Those that are turned away at once have taken a descriptor each for a moment.
+      .serverChannelOption(.maxMessagesPerRead, value: 4)
       // Without room for another descriptor it waits before it tries again.
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {

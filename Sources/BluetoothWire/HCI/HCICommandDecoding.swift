@@ -77,8 +77,11 @@ extension HCI.Command {
     case .leSetAdvertisingEnable: return .leSetAdvertisingEnable(try reader.flag("Advertising_Enable"))
     case .leSetScanParameters: return .leSetScanParameters(try HCI.ScanParameters(from: &reader))
     case .leSetScanEnable:
-      return .leSetScanEnable(
-        try reader.flag("LE_Scan_Enable"), filterDuplicates: try reader.flag("Filter_Duplicates"))
+      let isEnabled = try reader.flag("LE_Scan_Enable")
+      if isEnabled { return .leSetScanEnable(true, filterDuplicates: try reader.flag("Filter_Duplicates")) }
+      // Filter_Duplicates is ignored when scanning is disabled · 7.8.11.
+      let duplicates = try reader.uint8()
+      return .leSetScanEnable(false, filterDuplicates: duplicates == 1)
     case .leCreateConnection: return .leCreateConnection(try HCI.CreateConnection(from: &reader))
     case .leCreateConnectionCancel: return .leCreateConnectionCancel
     case .leReadFilterAcceptListSize: return .leReadFilterAcceptListSize

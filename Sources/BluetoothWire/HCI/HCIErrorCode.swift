@@ -15,6 +15,7 @@ extension HCI {
     package static let connectionLimitExceeded = ErrorCode(rawValue: 0x09)
     package static let connectionAlreadyExists = ErrorCode(rawValue: 0x0B)
     package static let commandDisallowed = ErrorCode(rawValue: 0x0C)
+    package static let connectionRejectedLimitedResources = ErrorCode(rawValue: 0x0D)
     package static let unsupportedFeatureOrParameterValue = ErrorCode(rawValue: 0x11)
     package static let invalidHCICommandParameters = ErrorCode(rawValue: 0x12)
     package static let remoteUserTerminatedConnection = ErrorCode(rawValue: 0x13)

@@ -37,10 +37,12 @@ extension HCI {
       case requiresS2 = 3
       case requiresS8 = 4
 
-      init(from reader: inout ByteReader) throws(DecodingError) {
+      /// - Parameter isUsed: false where the PHY is not LE Coded, and the field is ignored.
+      init(from reader: inout ByteReader, isUsed: Bool) throws(DecodingError) {
         let octet = try reader.uint8()
-        guard let value = Self(rawValue: octet) else { throw .unknown(code: UInt16(octet)) }
-        self = value
+        let value = Self(rawValue: octet)
+        guard value != nil || !isUsed else { throw .unknown(code: UInt16(octet)) }
+        self = value ?? .noPreference
       }
     }
 
@@ -111,7 +113,7 @@ extension HCI {
       transmitPower = try reader.int8()
       primaryPHY = try reader.phy()
       secondaryMaximumSkip = try reader.uint8()
-      // Neither of these two is looked at for legacy PDUs.
+      // Legacy PDUs have neither.
       if properties.contains(.legacy) {
         secondaryPHY = PHY(rawValue: try reader.uint8()) ?? .le1M
         advertisingSID = try reader.uint8() & 0x0F
@@ -120,8 +122,8 @@ extension HCI {
         advertisingSID = try reader.advertisingSID()
       }
       notifiesOfScanRequests = try reader.flag("Scan_Request_Notification_Enable")
-      primaryCoding = isV2 ? try Coding(from: &reader) : .noPreference
-      secondaryCoding = isV2 ? try Coding(from: &reader) : .noPreference
+      primaryCoding = isV2 ? try Coding(from: &reader, isUsed: primaryPHY == .leCoded) : .noPreference
+      secondaryCoding = isV2 ? try Coding(from: &reader, isUsed: secondaryPHY == .leCoded) : .noPreference
     }
 
     func encode(into writer: inout ByteWriter, isV2: Bool) {

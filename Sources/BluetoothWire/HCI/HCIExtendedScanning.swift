@@ -84,10 +84,10 @@ extension HCI {
 
     init(from reader: inout ByteReader) throws(DecodingError) {
       isEnabled = try reader.flag("Enable")
-      guard let duplicates = DuplicateFilter(rawValue: try reader.uint8()) else {
-        throw .invalid(field: "Filter_Duplicates")
-      }
-      self.duplicates = duplicates
+      let duplicates = DuplicateFilter(rawValue: try reader.uint8())
+      // Ignored when scanning is disabled.
+      guard duplicates != nil || !isEnabled else { throw .invalid(field: "Filter_Duplicates") }
+      self.duplicates = duplicates ?? .off
       duration = try reader.uint16()
       period = try reader.uint16()
     }

@@ -137,8 +137,10 @@ extension HCI {
 
     init(from reader: inout ByteReader) throws(DecodingError) {
       options = Options(rawValue: try reader.uint8())
-      let sid = try reader.advertisingSID()
-      advertiser = PeriodicAdvertiser(try PeerAddress(from: &reader), advertisingSID: sid)
+      // The list replaces the advertiser, whose fields are ignored then.
+      let usesList = options.contains(.usesAdvertiserList)
+      let sid = usesList ? try reader.uint8() : try reader.advertisingSID()
+      advertiser = PeriodicAdvertiser(try PeerAddress(from: &reader), advertisingSID: sid & 0x0F)
       keeping = try SyncKeeping(from: &reader)
     }
 

@@ -16,6 +16,9 @@ open class CBAttribute: NSObject {
   @available(*, unavailable)
   public override init() { fatalError("CBAttribute can't be created directly") }
 
+  /// The peripheral that a remote attribute belongs to; nil once an object between the two was released.
+  var owner: CBPeripheral? { nil }
+
   /// The attribute's type.
   open var uuid: CBUUID { type }
 

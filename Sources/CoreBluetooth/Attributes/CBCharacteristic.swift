@@ -12,6 +12,8 @@ open class CBCharacteristic: CBAttribute {
     // Local ones only.
     var permissions: CBAttributePermissions = []
     var subscribedCentrals: [CBCentral] = []
+    /// The manager that has published it.
+    var publisher: ManagerIdentity?
   }
 
   let content: NIOLockedValueBox<Content>
@@ -20,6 +22,8 @@ open class CBCharacteristic: CBAttribute {
     self.content = NIOLockedValueBox(content)
     super.init(uuid: uuid, remoteID: remoteID)
   }
+
+  override var owner: CBPeripheral? { content.withLockedValue { $0.service }?.owner }
 
   /// Whose characteristic it is; nil once that was released.
   open var service: CBService? { content.withLockedValue { $0.service } }

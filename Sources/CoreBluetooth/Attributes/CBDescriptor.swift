@@ -16,6 +16,8 @@ open class CBDescriptor: CBAttribute {
     super.init(uuid: uuid, remoteID: remoteID)
   }
 
+  override var owner: CBPeripheral? { content.withLockedValue { $0.characteristic }?.owner }
+
   /// Whose descriptor it is; nil once that was released.
   open var characteristic: CBCharacteristic? { content.withLockedValue { $0.characteristic } }
 

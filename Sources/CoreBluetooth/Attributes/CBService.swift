@@ -7,6 +7,8 @@ open class CBService: CBAttribute {
     weak var peripheral: CBPeripheral?
     var includedServices: [CBService]?
     var characteristics: [CBCharacteristic]?
+    /// The manager that has published a local service.
+    var publisher: ManagerIdentity?
   }
 
   let content: NIOLockedValueBox<Content>
@@ -17,6 +19,8 @@ open class CBService: CBAttribute {
     content = NIOLockedValueBox(Content(peripheral: peripheral))
     super.init(uuid: uuid, remoteID: remoteID)
   }
+
+  override var owner: CBPeripheral? { content.withLockedValue { $0.peripheral } }
 
   /// Whose service it is; nil for a local one, and when the peripheral was released.
   open var peripheral: CBPeripheral? { content.withLockedValue { $0.peripheral } }

@@ -73,11 +73,30 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   open override var hash: Int { Int(truncatingIfNeeded: wire.high &* 0x9E37_79B9_7F4A_7C15 ^ wire.low) }
 }
 
+extension UInt8 {
+  /// True for the ASCII codes of 0 to 9, a to f and A to F.
+  fileprivate var isHexadecimalDigit: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+}
+
 extension BluetoothUUID {
+  /// The positions of the hyphens in a UUID of 36 characters · RFC 9562, 4.
+  private static let hyphens: Set = [8, 13, 18, 23]
+
   /// nil unless `text` is 4 or 8 hexadecimal digits or the 36 characters of a UUID.
   init?(text: String) {
-    // UInt16("+123") would be a number.
-    guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }) else { return nil }
+    // The numbers' own initializers also take a sign: "+123", "-000".
+    let isHyphenated = text.utf8.count == 36
+    let isWellFormed = text.utf8.enumerated().allSatisfy { position, octet in
+      isHyphenated && Self.hyphens.contains(position) ? octet == UInt8(ascii: "-") : octet.isHexadecimalDigit
+    }
+    guard isWellFormed else { return nil }
     switch text.utf8.count {
     case 4:
       guard let value = UInt16(text, radix: 16) else { return nil }

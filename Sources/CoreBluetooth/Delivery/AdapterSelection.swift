@@ -16,6 +16,9 @@ enum AdapterSelection {
   /// What apps may do with the adapter of the manager that was made last, of those that have one; allowed if there is none.
   static var access: AppAccess { latest.withLockedValue { $0.adapter }?.directory.access ?? .allowed }
 
+  /// The features of the adapter of the manager that was made last; none before its first `poweredOn`.
+  static var features: AdapterFeatures { latest.withLockedValue { $0.adapter }?.directory.features ?? [] }
+
   /// nil, and one logged line, if none is named.
   static func adapter(for options: [String: Any]?) -> (any Adapter)? {
     let adapter = find(options)

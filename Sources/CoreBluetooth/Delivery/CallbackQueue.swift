@@ -47,14 +47,14 @@ final class CallbackQueue: Sendable {
     (serial ?? appQueue).async(execute: work)
   }
 
-  /// Logs, once in a process, that a manager is called from another queue than its own: safe here, but not on Apple's
-  /// systems.
+  /// Notes in the log, once in a process, that an app calls a manager from another queue than the manager's own. The call
+  /// is safe, so the note is at debug level and never stops the program.
   func noteCaller(of manager: AnyObject) {
     guard !isCurrent else { return }
     let isFirst = Self.foreignCallWasLogged.withLockedValue { wasLogged in
       defer { wasLogged = true }
       return !wasLogged
     }
-    if isFirst { Log.misuse("\(manager) is called from another queue than its own, \(appQueue.label)") }
+    if isFirst { Log.note("\(manager) is called from another queue than its own, \(appQueue.label)") }
   }
 }

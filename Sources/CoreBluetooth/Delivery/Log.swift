@@ -18,8 +18,8 @@ enum Log {
   /// What was asked for happens otherwise than the app may think.
   static func warning(_ text: String) { logger.warning("\(text)") }
 
-  /// What ends when an app lets go of it: as it should be at the end of a program, a riddle at any other time.
-  static func release(_ text: String) { logger.debug("\(text)") }
+  /// A fact that helps to explain what an app does, and that is no mistake.
+  static func note(_ text: String) { logger.debug("\(text)") }
 
   static func unknownKey(_ key: String, of object: NSObject) -> Any? {
     warning("\(object): no value for the key \"\(key)\"")

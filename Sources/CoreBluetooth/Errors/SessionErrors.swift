@@ -47,7 +47,7 @@ extension SessionError {
       return .peripheralDisconnected
     case .connectionTerminatedByLocalHost: return .operationCancelled
     case .connectionFailedToBeEstablished: return .connectionFailed
-    case .connectionLimitExceeded: return .connectionLimitReached
+    case .connectionLimitExceeded, .connectionRejectedLimitedResources: return .connectionLimitReached
     case .pinOrKeyMissing: return .peerRemovedPairingInformation
     default: return nil
     }

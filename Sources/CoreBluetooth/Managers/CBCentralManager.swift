@@ -37,9 +37,10 @@ open class CBCentralManager: CBManager {
   /// Whether this manager scans.
   open var isScanning: Bool { core.isScanning }
 
-  /// Whether the adapter has all of `features`. None of them is there yet.
+  /// True if the controller of the adapter that the latest manager uses has all of `features`, and this package uses them.
+  /// False before that adapter is powered on for the first time, because only the controller knows its features.
   @discardableResult
-  open class func supports(_ features: Feature) -> Bool { features.isEmpty }
+  open class func supports(_ features: Feature) -> Bool { Feature(AdapterSelection.features).isSuperset(of: features) }
 
   /// The peripherals of these identifiers that are known, in their order. Empty unless powered on.
   @discardableResult
@@ -76,6 +77,7 @@ open class CBCentralManager: CBManager {
   /// reference to `peripheral` is gone.
   open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
     guard core.accepts(from: self), owns(peripheral) else { return }
+    noteUnsupported(options)
     let delay = number(options?[CBConnectPeripheralOptionStartDelayKey])?.doubleValue ?? 0
     core.connect(
       peripheral, delay: TimeSpan(secondsFromApp: delay),
@@ -92,6 +94,20 @@ open class CBCentralManager: CBManager {
   open func registerForConnectionEvents(options: [CBConnectionEventMatchingOption: Any]? = nil) {
     guard core.accepts(from: self), options != nil else { return }
     Log.warning("\(self): connection events are not supported yet; none will be reported")
+  }
+
+  private static let alertOptions = [
+    CBConnectPeripheralOptionNotifyOnConnectionKey, CBConnectPeripheralOptionNotifyOnDisconnectionKey,
+    CBConnectPeripheralOptionNotifyOnNotificationKey,
+  ]
+
+  /// Logs the options that ask for alerts while an app is suspended: apps are never suspended here.
+  private func noteUnsupported(_ options: [String: Any]?) {
+    guard let options else { return }
+    let wanted = Self.alertOptions.filter { number(options[$0])?.boolValue == true }
+    if !wanted.isEmpty {
+      Log.warning("\(self): options of connect that are not supported: \(wanted.joined(separator: ", "))")
+    }
   }
 
   private func owns(_ peripheral: CBPeripheral) -> Bool {
@@ -112,6 +128,14 @@ extension CBCentralManager {
     // swift-format-ignore: DontRepeatTypeInStaticProperties
     /// Privacy: resolvable addresses.
     public static let privacyFeature = Feature(rawValue: 1 << 1)
+  }
+}
+
+extension CBCentralManager.Feature {
+  fileprivate init(_ features: AdapterFeatures) {
+    self = []
+    if features.contains(.extendedScanAndConnect) { insert(.extendedScanAndConnect) }
+    if features.contains(.privacy) { insert(.privacyFeature) }
   }
 }
 

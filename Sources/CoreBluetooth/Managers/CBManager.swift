@@ -37,6 +37,9 @@ extension CBManagerAuthorization {
   }
 }
 
+/// Tells the managers of a process apart. Objects that a manager makes keep its identity without keeping the manager.
+final class ManagerIdentity: Sendable {}
+
 /// What a manager is behind its face: confined to nothing, safe to call from everywhere.
 protocol ManagerCore: AnyObject, Sendable {
   var managerState: CBManagerState { get }

@@ -74,7 +74,7 @@ open class CBPeripheralManager: CBManager {
   /// Asks for another reaction time of the link to `central`, which may decline.
   open func setDesiredConnectionLatency(_ latency: CBPeripheralManagerConnectionLatency, for central: CBCentral) {
     guard core.accepts(from: self) else { return }
-    core.send(.setConnectionLatency(ConnectionLatency(latency), central.handle))
+    core.setLatency(ConnectionLatency(latency), of: central)
   }
 
   /// Publishes a service, as it is now: `peripheralManager(_:didAdd:error:)`. Services that it includes must have been

@@ -62,7 +62,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     before.session?.close()
     let links = peripherals.filter { $0.endLink(keepsObject: false) }.count
     if before.isScanning || links > 0 {
-      Log.release(
+      Log.note(
         "a CBCentralManager was released while in use: its scan is over and \(links) connections are cancelled")
     }
   }
@@ -176,7 +176,12 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     if callbacks.isInVirtualTime {
       callbacks.perform { handle(delivery) }
     } else {
-      callbacks.enqueue { self.handle(delivery) }
+      let session = with { $0.session }
+      session?.eventQueued()
+      callbacks.enqueue {
+        self.handle(delivery)
+        session?.eventHandled()
+      }
     }
   }
 

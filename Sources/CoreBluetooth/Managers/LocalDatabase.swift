@@ -11,8 +11,10 @@ struct LocalDatabase {
     let characteristics: [LocalAttributeID]
   }
 
-  struct Refusal: Error {
-    let code: CBError.Code
+  enum Refusal: Error {
+    case invalid
+    /// Another manager has published one of the objects.
+    case publishedElsewhere
   }
 
   private var services: [LocalAttributeID: Entry] = [:]
@@ -34,10 +36,10 @@ struct LocalDatabase {
   func id(of characteristic: CBMutableCharacteristic) -> LocalAttributeID? { ids[ObjectIdentifier(characteristic)] }
   func characteristic(_ id: LocalAttributeID) -> CBMutableCharacteristic? { characteristics[id] }
 
-  func forgetSubscribers() {
-    for characteristic in characteristics.values {
-      characteristic.content.withLockedValue { $0.subscribedCentrals = [] }
-    }
+  /// Ends the publication of all objects: they have no subscribers, and any manager can publish them.
+  func releaseObjects() {
+    for entry in services.values { entry.service.content.withLockedValue { $0.publisher = nil } }
+    for characteristic in characteristics.values { characteristic.endPublication() }
   }
 
   private mutating func number(_ object: AnyObject) -> LocalAttributeID {
@@ -48,9 +50,9 @@ struct LocalDatabase {
   }
 
   /// What the service is to add: the service as it is now, whatever the app does to its objects later.
-  mutating func add(_ service: CBMutableService) -> Result<LocalService, Refusal> {
+  mutating func add(_ service: CBMutableService, for owner: ManagerIdentity) -> Result<LocalService, Refusal> {
     let content = service.content.withLockedValue { $0 }
-    guard ids[ObjectIdentifier(service)] == nil else { return .failure(Refusal(code: .invalidParameters)) }
+    guard ids[ObjectIdentifier(service)] == nil else { return .failure(.invalid) }
     // One that was handed over before will be there when this one's turn comes, or that answers with the error.
     let includes = (content.includedServices ?? []).map { ids[ObjectIdentifier($0)] }
     let mutables = (content.characteristics ?? []).map { $0 as? CBMutableCharacteristic }
@@ -61,8 +63,9 @@ struct LocalDatabase {
       && objects.allSatisfy { ids[ObjectIdentifier($0)] == nil }
     let isAllowed = objects.allSatisfy { $0.properties.isDisjoint(with: [.broadcast, .extendedProperties]) }
     guard includes.allSatisfy({ $0 != nil }), objects.count == mutables.count, isEachNew, isAllowed else {
-      return .failure(Refusal(code: .invalidParameters))
+      return .failure(.invalid)
     }
+    guard service.claim(objects, for: owner) else { return .failure(.publishedElsewhere) }
     let definitions = objects.map { LocalCharacteristic(id: number($0), definition: $0.definition) }
     let definition = LocalService(
       id: number(service), uuid: service.uuid.wire, isPrimary: service.isPrimary,
@@ -84,10 +87,11 @@ struct LocalDatabase {
     guard let id = ids.removeValue(forKey: ObjectIdentifier(service)),
       let entry = services.removeValue(forKey: id)
     else { return nil }
+    service.content.withLockedValue { $0.publisher = nil }
     for characteristic in entry.characteristics {
       guard let object = characteristics.removeValue(forKey: characteristic) else { continue }
       ids[ObjectIdentifier(object)] = nil
-      object.content.withLockedValue { $0.subscribedCentrals = [] }
+      object.endPublication()
     }
     return id
   }
@@ -96,7 +100,7 @@ struct LocalDatabase {
   mutating func removeAll() -> LocalDatabase {
     let before = self
     self = LocalDatabase(after: before)
-    before.forgetSubscribers()
+    before.releaseObjects()
     return before
   }
 }
@@ -112,7 +116,45 @@ extension CBMutableService {
   }
 }
 
+extension CBMutableService {
+  /// Makes `owner` the publisher of the service and of `characteristics`. False, and nothing changes: one of them has a
+  /// publisher.
+  fileprivate func claim(_ characteristics: [CBMutableCharacteristic], for owner: ManagerIdentity) -> Bool {
+    guard content.withLockedValue({ $0.claim(for: owner) }) else { return false }
+    for (index, characteristic) in characteristics.enumerated() {
+      if characteristic.content.withLockedValue({ $0.claim(for: owner) }) { continue }
+      content.withLockedValue { $0.publisher = nil }
+      for claimed in characteristics[..<index] { claimed.endPublication() }
+      return false
+    }
+    return true
+  }
+}
+
+extension CBService.Content {
+  fileprivate mutating func claim(for owner: ManagerIdentity) -> Bool {
+    guard publisher == nil else { return false }
+    publisher = owner
+    return true
+  }
+}
+
+extension CBCharacteristic.Content {
+  fileprivate mutating func claim(for owner: ManagerIdentity) -> Bool {
+    guard publisher == nil else { return false }
+    publisher = owner
+    return true
+  }
+}
+
 extension CBMutableCharacteristic {
+  fileprivate func endPublication() {
+    content.withLockedValue {
+      $0.publisher = nil
+      $0.subscribedCentrals = []
+    }
+  }
+
   /// The characteristic as the host's database is to have it.
   fileprivate var definition: GATTCharacteristicDefinition {
     let content = content.withLockedValue { $0 }

@@ -37,6 +37,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     }
   }
 
+  let identity = ManagerIdentity()
   private let adapter: (any Adapter)?
   let callbacks: CallbackQueue
   private let state = NIOLockedValueBox(AppBox(value: State()))
@@ -67,9 +68,9 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
       return before
     }
     before.session?.close()
-    before.database.forgetSubscribers()
+    before.database.releaseObjects()
     if before.advertising.isOn || !before.database.isEmpty {
-      Log.release("a CBPeripheralManager was released while in use: its advertising is over and its services are gone")
+      Log.note("a CBPeripheralManager was released while in use: its advertising is over and its services are gone")
     }
   }
 
@@ -122,17 +123,23 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   }
 
   func add(_ service: CBMutableService) {
-    switch with({ $0.database.add(service) }) {
+    switch with({ $0.database.add(service, for: identity) }) {
     case .success(let definition): send(.addService(definition))
-    case .failure(let error): refuse(error.code) { $1.peripheralManager($0, didAdd: service, error: $2) }
+    case .failure(let refusal):
+      if refusal == .publishedElsewhere {
+        Log.misuse("\(service), or one of its characteristics, is published by another manager: not added")
+      }
+      refuse(.invalidParameters) { $1.peripheralManager($0, didAdd: service, error: $2) }
     }
   }
 
   func remove(_ service: CBMutableService) {
-    guard let id = with({ $0.database.remove(service) }) else {
-      return Log.warning("\(service) is not a service of this manager: not removed")
+    if let id = with({ $0.database.remove(service) }) { return send(.removeService(id)) }
+    if service.content.withLockedValue({ $0.publisher }) == nil {
+      Log.warning("\(service) is not published: not removed")
+    } else {
+      Log.misuse("\(service) is published by another manager: not removed")
     }
-    send(.removeService(id))
   }
 
   func removeAllServices() {
@@ -142,6 +149,9 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   }
 
   func respond(to request: CBATTRequest, with result: CBATTError.Code) {
+    guard request.answer.owner === identity else {
+      return Log.misuse("\(request) was received by another manager: not answered")
+    }
     switch request.answer.give() {
     case .open(let id):
       with { $0.openRequests[id] = nil }
@@ -153,10 +163,25 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     }
   }
 
-  /// Whether there was room.
+  func setLatency(_ latency: ConnectionLatency, of central: CBCentral) {
+    guard central.owner === identity else { return Log.misuse("\(central) is a central of another manager") }
+    guard with({ $0.centrals[central.handle] }) === central else {
+      return Log.warning("\(central) is of a link that has ended: its latency stays")
+    }
+    send(.setConnectionLatency(latency, central.handle))
+  }
+
+  /// False: there was no room.
   func update(_ value: Data, of characteristic: CBMutableCharacteristic, for centrals: [CBCentral]?) -> Bool {
     let (session, id) = with { ($0.session, $0.database.id(of: characteristic)) }
-    let subscribed = characteristic.content.withLockedValue { $0.subscribedCentrals }
+    let (subscribed, publisher) = characteristic.content.withLockedValue { ($0.subscribedCentrals, $0.publisher) }
+    guard publisher == nil || publisher === identity else {
+      Log.misuse("\(characteristic) is published by another manager: not updated")
+      return true
+    }
+    if let foreign = centrals?.first(where: { $0.owner !== identity }) {
+      Log.misuse("\(foreign) is a central of another manager: not updated")
+    }
     let receivers = centrals?.filter { wanted in subscribed.contains { $0 === wanted } }
     guard let session, let id, !subscribed.isEmpty, receivers?.isEmpty != true else { return true }
     guard session.updateCredits.take() else { return false }
@@ -171,7 +196,12 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     if callbacks.isInVirtualTime {
       callbacks.perform { handle(delivery) }
     } else {
-      callbacks.enqueue { self.handle(delivery) }
+      let session = with { $0.session }
+      session?.eventQueued()
+      callbacks.enqueue {
+        self.handle(delivery)
+        session?.eventHandled()
+      }
     }
   }
 

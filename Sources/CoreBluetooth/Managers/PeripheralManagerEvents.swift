@@ -18,7 +18,7 @@ extension PeripheralManagerCore {
       return before
     }
     if new != .poweredOn {
-      before.database.forgetSubscribers()
+      before.database.releaseObjects()
       for answer in before.openRequests.values { answer.cancel() }
     }
     delegate?.peripheralManagerDidUpdateState(manager)
@@ -33,7 +33,7 @@ extension PeripheralManagerCore {
   private func central(for info: CentralInfo) -> CBCentral {
     let central = with { state in
       if let known = state.centrals[info.handle] { return known }
-      let new = CBCentral(info)
+      let new = CBCentral(info, of: identity)
       state.centrals[info.handle] = new
       return new
     }
@@ -95,7 +95,7 @@ extension PeripheralManagerCore {
     guard let characteristic = with({ $0.database.characteristic(attribute) }) else {
       return send(.respond(id, .attributeNotFound, value: .init()))
     }
-    let answer = PendingAnswer(id, from: info.handle)
+    let answer = PendingAnswer(id, from: info.handle, to: identity)
     with { $0.openRequests[id] = answer }
     let request = CBATTRequest(
       central: central(for: info), characteristic: characteristic, offset: offset, value: nil, answer: answer)
@@ -107,7 +107,7 @@ extension PeripheralManagerCore {
     _ manager: CBPeripheralManager
   ) {
     let targets = with { state in parts.map { state.database.characteristic($0.characteristic) } }
-    let answer = PendingAnswer(id, from: info.handle)
+    let answer = PendingAnswer(id, from: info.handle, to: identity)
     let central = central(for: info)
     let requests = zip(parts, targets).compactMap { part, target in
       target.map {

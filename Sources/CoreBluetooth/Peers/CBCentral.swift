@@ -4,10 +4,13 @@ import NIOConcurrencyHelpers
 /// A remote central that uses this device's services, for the time of one connection.
 open class CBCentral: CBPeer {
   let handle: PeerHandle
+  /// The manager that this central uses.
+  let owner: ManagerIdentity
   private let updateLength: NIOLockedValueBox<Int>
 
-  init(_ info: CentralInfo) {
+  init(_ info: CentralInfo, of owner: ManagerIdentity) {
     handle = info.handle
+    self.owner = owner
     updateLength = NIOLockedValueBox(info.maximumUpdateLength)
     super.init(identifier: UUID(high: info.identifier.high, low: info.identifier.low))
   }

@@ -214,10 +214,15 @@ extension CBPeripheral {
     return false
   }
 
-  /// What the service calls `attribute`; nil: it is not, or not any more, one of this link.
+  /// The service's identifier of `attribute`; nil if the attribute does not belong to this link, or has become invalid.
   private func id(of attribute: CBAttribute) -> RemoteAttributeID? {
-    guard let id = attribute.remoteID, content.withLockedValue({ $0.attributes[id] }) === attribute else { return nil }
-    return id
+    if let id = attribute.remoteID, content.withLockedValue({ $0.attributes[id] }) === attribute { return id }
+    // An attribute becomes invalid without the app's doing, but it never changes its peripheral.
+    let owner = attribute.owner
+    if attribute.remoteID == nil || (owner != nil && owner !== self) {
+      Log.misuse("\(attribute) is not an attribute of \(self)")
+    }
+    return nil
   }
 
   /// Answers with an error, when it is the answer's turn.
@@ -248,7 +253,7 @@ extension CBPeripheral {
 
   private func writeWithoutResponse(_ data: Data, for characteristic: CBCharacteristic) {
     guard let id = id(of: characteristic) else {
-      return Log.misuse("\(characteristic) is not, or not any more, a characteristic of \(self)")
+      return Log.warning("\(characteristic) is no valid characteristic of \(self): not written")
     }
     let isSigned = !characteristic.properties.contains(.writeWithoutResponse)
     guard !isSigned || characteristic.properties.contains(.authenticatedSignedWrites) else {

@@ -118,9 +118,10 @@ extension CBPeripheral {
     let invalid: [CBService] = ids.compactMap { attribute($0) }
     guard !invalid.isEmpty else { return }
     let forgotten = Set(invalid.flatMap(\.ownAttributes))
+    let identities = Set(invalid.map { ObjectIdentifier($0) })
     let (services, attributes) = content.withLockedValue { content in
       let before = (content.services, content.attributes)
-      content.services?.removeAll { service in invalid.contains { $0 === service } }
+      content.services?.removeAll { identities.contains(ObjectIdentifier($0)) }
       content.attributes = content.attributes.filter { !forgotten.contains($0.key) }
       return before
     }
@@ -142,7 +143,8 @@ extension CBService {
 /// What was found before, followed by what is new.
 private func joined<T: CBAttribute>(_ known: [T]?, _ found: [T]) -> [T] {
   let known = known ?? []
-  return known + found.filter { new in !known.contains { $0 === new } }
+  let identities = Set(known.map { ObjectIdentifier($0) })
+  return known + found.filter { !identities.contains(ObjectIdentifier($0)) }
 }
 
 extension Result where Failure == SessionError {

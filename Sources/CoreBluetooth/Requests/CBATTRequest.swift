@@ -52,9 +52,12 @@ final class PendingAnswer: Sendable {
 
   private let state: NIOLockedValueBox<State>
   let central: PeerHandle
+  /// The manager that received the request, and that alone can answer it.
+  let owner: ManagerIdentity
 
-  init(_ request: CentralRequestID?, from central: PeerHandle) {
+  init(_ request: CentralRequestID?, from central: PeerHandle, to owner: ManagerIdentity) {
     self.central = central
+    self.owner = owner
     state = NIOLockedValueBox(request.map { .open($0) } ?? .notNeeded)
   }
 

@@ -100,7 +100,7 @@ struct EncryptionLossTests {
     link.runEvents(5)
     #expect(link.peripheral.send(.leLongTermKeyRequestReply(link.peripheralHandle, longTermKey: testKey)) != nil)
     link.runEvents(8)
-    #expect(link.peripheral.events.contains(.leReadRemoteFeaturesComplete(.success, link.peripheralHandle, .claimed)))
+    #expect(link.peripheral.events.contains(.leReadRemoteFeaturesComplete(.success, link.peripheralHandle, .visible)))
     let opcodes = link.controlPDUs.map(\.pdu.opcode)
     let answer = try #require(opcodes.firstIndex(of: .featureRsp))
     let end = try #require(opcodes.lastIndex(of: .startEncRsp))
@@ -133,6 +133,7 @@ struct EncryptionLossTests {
   @Test("Encryption waits for the central's connection update, and is done after it")
   func afterUpdate() throws {
     let link = try TestLink()
+    link.peripheral.acceptsParameters = true
     link.peripheral.answersKeyRequests()
     let parameters = ConnectionParameters(
       minimumInterval: 40, maximumInterval: 40, latency: 0, supervisionTimeout: 200)

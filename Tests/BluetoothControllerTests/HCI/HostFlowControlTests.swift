@@ -56,6 +56,22 @@ struct HostFlowControlTests {
     #expect(link.peripheral.servesNewcomer())
   }
 
+  @Test("Data of a held link stays at the peer, other links go on, and nothing is lost")
+  func heldLink() throws {
+    let link = try TestLink(attacked: .peripheral)
+    link.peripheral.controller.holdLinks([link.peripheralHandle])
+    send(0..<5, on: link)
+    link.air.run(for: .seconds(10))
+    #expect(!link.peripheral.data.contains { $0.handle == link.peripheralHandle })
+    #expect(link.central.completedPackets == 0)
+    #expect(link.central.disconnections.isEmpty && link.peripheral.disconnections.isEmpty)
+    #expect(link.othersGoOn())
+    link.peripheral.controller.holdLinks([])
+    link.runEvents(10)
+    let octets = link.peripheral.data.filter { $0.handle == link.peripheralHandle }.map(\.payload)
+    #expect(octets == [[0], [1], [2], [3], [4]])
+  }
+
   @Test("Packets that are longer than the host's buffers come in parts")
   func parts() throws {
     let link = try link(count: 10, length: 27)

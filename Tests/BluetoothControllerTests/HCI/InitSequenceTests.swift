@@ -43,7 +43,10 @@ struct InitSequenceTests {
   /// The default and the maximum data length, and the PHYs that are wanted.
   private func linuxTail(_ device: TestDevice, _ features: HCI.LEFeatures) {
     succeed(device, .setEventMaskPage2(.authenticatedPayloadTimeoutExpired))
-    guard case .leMaximumDataLength(let transmit, _)? = succeed(device, .leReadMaximumDataLength) else { return }
+    guard case .leMaximumDataLength(let transmit, _)? = succeed(device, .leReadMaximumDataLength) else {
+      Issue.record("LE Read Maximum Data Length gives no lengths")
+      return
+    }
     succeed(device, .leWriteSuggestedDefaultDataLength(transmit))
     var phys: HCI.PHYs = .le1M
     if features.contains(.le2MPHY) { phys.insert(.le2M) }
@@ -55,7 +58,10 @@ struct InitSequenceTests {
   func linux() {
     let device = device()
     succeed(device, .reset)
-    guard case .localSupportedFeatures(let lmp)? = succeed(device, .readLocalSupportedFeatures) else { return }
+    guard case .localSupportedFeatures(let lmp)? = succeed(device, .readLocalSupportedFeatures) else {
+      Issue.record("Read Local Supported Features gives no features")
+      return
+    }
     // A claim of BR/EDR would have it send much more; without LE it would send nothing.
     #expect(lmp.contains(.bredrNotSupported) && lmp.contains(.leSupported))
     succeed(device, .readLocalVersionInformation)
@@ -64,7 +70,10 @@ struct InitSequenceTests {
     let commands = commands(device)
     #expect(!lmp.contains(.extendedFeatures))
     let features = features(device)
-    guard case .leBufferSize(let length, let count)? = succeed(device, .leReadBufferSize) else { return }
+    guard case .leBufferSize(let length, let count)? = succeed(device, .leReadBufferSize) else {
+      Issue.record("LE Read Buffer Size gives no size")
+      return
+    }
     #expect(length >= 27 && count > 0)
     succeed(device, .leReadSupportedStates)
     succeed(device, .setEventMask(HCI.EventMask(rawValue: 0x2000_8000_0204_E890)))
@@ -124,7 +133,10 @@ struct InitSequenceTests {
       var last: UInt8 = 0
       repeat {
         guard case .localExtendedFeatures(_, let maximum, _)? = succeed(device, .readLocalExtendedFeatures(page: page))
-        else { return }
+        else {
+          Issue.record("Read Local Extended Features gives no page \(page)")
+          return
+        }
         last = maximum
         page += 1
       } while page <= last

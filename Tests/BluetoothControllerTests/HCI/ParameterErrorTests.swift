@@ -152,7 +152,8 @@ private let notSupported: [Refusal] = [
   Refusal(
     .leSetExtendedAdvertisingParameters, changed(Right.set, [22: 0]), .unsupportedFeatureOrParameterValue, "PHY 0"),
   Refusal(
-    .leSetExtendedAdvertisingParametersV2, Right.set + [5, 0], .unsupportedFeatureOrParameterValue, "no such coding"),
+    .leSetExtendedAdvertisingParametersV2, changed(Right.set, [20: 3]) + [5, 0], .unsupportedFeatureOrParameterValue,
+    "no such coding"),
   Refusal(
     .leSetExtendedScanParameters, changed(Right.extendedScanning, [2: 2]), .unsupportedFeatureOrParameterValue,
     "2M is not scanned"),
@@ -160,6 +161,9 @@ private let notSupported: [Refusal] = [
     .leExtendedCreateConnection, changed(Right.extendedCreating, [9: 8]), .unsupportedFeatureOrParameterValue, "PHY 4"),
   Refusal(.leSetDefaultPHY, [0, 8, 1], .unsupportedFeatureOrParameterValue, "no such PHY"),
   Refusal(.leSetDataRelatedAddressChanges, [5, 4], .unsupportedFeatureOrParameterValue, "no such reason"),
+  Refusal(
+    .lePeriodicAdvertisingCreateSync, changed(Right.sync, [13: 0b1_0000]), .unsupportedFeatureOrParameterValue,
+    "only with a Constant Tone Extension"),
   Refusal(.leSetHostFeature, [32, 1], .unsupportedFeatureOrParameterValue, "no such bit of the host"),
 ]
 

@@ -41,9 +41,7 @@ struct PrivacyTests {
     #expect(pair.advertisers.allSatisfy { PrivatePair.isPrivate($0, PrivatePair.peripheralKey) })
   }
 
-  @Test(
-    "An advertising set has a private address on all its channels, and another one when its data change",
-    .enabled(if: Controller.servedOpcodes.contains(.leSetExtendedAdvertisingParameters)))
+  @Test("An advertising set has a private address on all its channels, and another one when its data change")
   func advertisingSet() throws {
     let pair = PrivatePair()
     let handle = HCI.AdvertisingHandle(rawValue: 1)

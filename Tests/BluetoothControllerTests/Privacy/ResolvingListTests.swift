@@ -34,13 +34,13 @@ struct ResolvingListTests {
     #expect(list.peerAddress(of: HCI.PeerAddress(peer)) == known)
   }
 
-  @Test("Nothing is resolved unless the host wants it")
+  @Test("Nothing is resolved unless the host wants it; network privacy mode holds all the same")
   mutating func disabled() throws {
     var list = list(isEnabled: false)
     let address = try privateAddress(key)
     list.learn(address)
     #expect(!list.identify(address).isResolved)
-    #expect(!list.identify(peer).isIgnored)
+    #expect(list.identify(peer).isIgnored)
   }
 
   @Test("An address that could not be resolved is tried again when the list has changed")

@@ -42,6 +42,24 @@ extension TestDevice {
     return isAnswered && hasGone
   }
 
+  /// Stops everything that the device does by itself and ends its connections, by the commands of a host that does not know
+  /// what goes on.
+  func stopEverything(isExtended: Bool = false) {
+    if isExtended {
+      send(.leSetExtendedAdvertisingEnable(false, HCI.AdvertisingSetEnables([], in: pool)))
+      for set in UInt8(0)...0x0F { send(.leSetPeriodicAdvertisingEnable([], HCI.AdvertisingHandle(rawValue: set))) }
+      send(.leClearAdvertisingSets)
+      send(.leSetExtendedScanEnable(HCI.ExtendedScanEnable(false)))
+    } else {
+      send(.leSetAdvertisingEnable(false))
+      send(.leSetScanEnable(false, filterDuplicates: false))
+    }
+    send(.leCreateConnectionCancel)
+    for handle in controller.connections.map(\.handle) {
+      send(.disconnect(handle, reason: .remoteUserTerminatedConnection))
+    }
+  }
+
   private static let newcomersSet: HCI.AdvertisingHandle = 0x0E
 
   /// The device that comes to see, without anything that is left from before.

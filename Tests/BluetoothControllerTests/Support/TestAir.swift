@@ -295,12 +295,16 @@ final class TestDevice {
   var onData: ((TestDevice, HCI.ACLData) -> Void)?
   /// What the host does at once when an event comes.
   var onEvent: ((TestDevice, HCI.Event) -> Void)?
+  /// Sees every packet from the controller as it is, before it is decoded.
+  var onPacket: ((HCI.Packet) -> Void)?
   weak var air: TestAir?
   var number = 0
   /// The connections that are no matter of the test's, and what the host does with their data.
   private var aside: [HCI.ConnectionHandle: (HCI.ACLData) -> Void] = [:]
   /// The host takes nothing that its controller has for it.
   var isAsleep = false
+  /// True if the host accepts, unseen by the test, every change of parameters that a peer asks for.
+  var acceptsParameters = false
 
   init(_ name: String, address: UInt64, seed: UInt64 = 1, _ change: (inout ControllerConfiguration) -> Void = { _ in })
   {
@@ -345,10 +349,12 @@ final class TestDevice {
 
   func takePackets(at now: Instant) {
     while !isAsleep, let packet = controller.takePacket() {
+      onPacket?(packet)
       switch packet {
       case .event(let code, let parameters):
         do {
           let event = try HCI.Event(code: code, parameters: parameters)
+          if acceptsParameters, accept(event) { continue }
           events.append(event)
           if case .numberOfCompletedPackets(let packets) = event {
             completedPackets = packets.reduce(completedPackets) { $0 + Int($1.count) }
@@ -366,6 +372,19 @@ final class TestDevice {
         onData?(self, acl)
       case .command: Issue.record("a command from a controller")
       }
+    }
+  }
+
+  /// Accepts what a peer asks for in `event`; returns false for all events that have nothing to do with that.
+  private func accept(_ event: HCI.Event) -> Bool {
+    switch event {
+    case .leRemoteConnectionParameterRequest(let handle, let parameters):
+      let reply = HCI.Command.leRemoteConnectionParameterRequestReply(
+        handle, parameters, HCI.ConnectionEventLength())
+      controller.receive(reply.packet(in: pool), at: now)
+      return true
+    case .commandComplete(_, .leRemoteConnectionParameterRequestReply, _): return true
+    default: return false
     }
   }
 
@@ -450,6 +469,14 @@ extension HCI.CreateConnection {
       parameters: ConnectionParameters(
         minimumInterval: interval, maximumInterval: interval, latency: latency, supervisionTimeout: timeout))
   }
+}
+
+extension HCI.LEFeatures {
+  /// What a peer sees of all features: bits 27, 36, 40 and 41 are masked to it · Vol 6, Part B, 4.6.
+  static let visible = claimed.subtracting([
+    .remotePublicKeyValidation, .periodicAdvertisingADI, .advertisingCodingSelection,
+    .advertisingCodingSelectionHostSupport,
+  ])
 }
 
 extension HCI.ReturnParameters {

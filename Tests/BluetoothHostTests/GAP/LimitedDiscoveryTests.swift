@@ -67,9 +67,11 @@ struct LimitedDiscoveryTests {
     var bench = bench(HostAdvertising.LimitedDiscovery())
     bench.answers[.leSetAdvertisingEnable] = .complete(.status(.commandDisallowed))
     let handle = bench.link(.peripheral)
-    bench.answers = [:]
-    bench.passToDeadline()
+    // The controller is asked again every 30 s.
+    let end = bench.now + HostAdvertising.LimitedDiscovery.maximumTime
+    while bench.now < end { bench.passToDeadline() }
     #expect(hasEnded(bench))
+    bench.answers = [:]
     bench.forget()
     bench.receive(.disconnectionComplete(.success, handle, reason: .remoteUserTerminatedConnection))
     #expect(bench.commands.isEmpty)

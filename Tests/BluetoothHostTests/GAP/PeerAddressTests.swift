@@ -89,7 +89,10 @@ struct PeerAddressTests {
     var bench = Self.bench()
     bench.connect(Self.identity)
     #expect(bench.commands.map(\.opcode) == [.leSetScanParameters, .leSetScanEnable])
-    guard case .leSetScanParameters(let scan)? = bench.commands.first else { return }
+    guard case .leSetScanParameters(let scan)? = bench.commands.first else {
+      Issue.record("the first command is not LE Set Scan Parameters")
+      return
+    }
     #expect(!scan.isActive)
     bench.forget()
     bench.hear([2, 1, 6], from: DeviceAddress(0xC0DE_0000_0008, .random))

@@ -43,6 +43,7 @@ struct GATTCachingTests {
   func uuids() throws {
     let vectors = try #require(try TestVectors.load("gatt_values")["uuid"] as? [[String: Any]])
     #expect(vectors.count == 3)
+    #expect(vectors.contains { $0["uuid32"] is String } && vectors.contains { $0["on_air16"] is String })
     for vector in vectors {
       let long = try #require(vector["on_air128"] as? String)
       let octets = hex(long)
@@ -51,7 +52,7 @@ struct GATTCachingTests {
       #expect(uuid.attributeForm.attributeValue == hex(vector["on_air16"] as? String ?? long).bytes)
       #expect(BluetoothUUID(attributeValue: octets) == uuid)
       if let short = vector["uuid32"] as? String {
-        #expect(BluetoothUUID(UInt32(short, radix: 16) ?? 0).attributeForm.attributeValue == octets.bytes)
+        #expect(BluetoothUUID(try #require(UInt32(short, radix: 16))).attributeForm.attributeValue == octets.bytes)
       }
       #expect(uuid.description.lowercased().hasSuffix(try #require(vector["uuid128"] as? String).suffix(4)))
     }

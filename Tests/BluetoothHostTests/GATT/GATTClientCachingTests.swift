@@ -59,7 +59,7 @@ struct GATTClientCachingTests {
     #expect(second.sent.filter(isDiscovery).isEmpty)
     #expect(second.sent.contains(.writeRequest), "the subscription to Service Changed is made anew")
     // And on the one after that.
-    var third = GATTPair(second.database, cache: try #require(second.central.cache))
+    var third = GATTPair(second.database, cache: second.central.cache)
     let onceMore = try discoverAll(&third)
     #expect(onceMore == first.found)
     #expect(third.sent.filter(isDiscovery).isEmpty)
@@ -68,7 +68,7 @@ struct GATTClientCachingTests {
   @Test("A link on which nothing is discovered leaves what was known as it is, and sends nothing for it")
   func unusedCache() throws {
     let first = try acquainted(try GATTPairTests.sensor())
-    var second = GATTPair(first.pair.database, cache: try #require(first.pair.central.cache))
+    var second = GATTPair(first.pair.database, cache: first.pair.central.cache)
     #expect(second.perform(.read(3)) != nil)
     second.pass(.seconds(1))
     #expect(second.sent == [.exchangeMTURequest, .readRequest])
@@ -80,7 +80,7 @@ struct GATTClientCachingTests {
     let first = try acquainted(try GATTPairTests.sensor())
     var database = first.pair.database
     _ = database.remove(declaration: 20)
-    var second = GATTPair(database, cache: try #require(first.pair.central.cache))
+    var second = GATTPair(database, cache: first.pair.central.cache)
     guard case .success(.services(let services))? = second.perform(.discoverPrimaryServices) else {
       Issue.record("no services")
       return
@@ -315,7 +315,7 @@ struct GATTClientCachingTests {
   @Test("A handle from the cache that the server does not know ends the trust in its hash")
   func lyingHash() throws {
     let first = try acquainted(try GATTPairTests.sensor())
-    var second = GATTPair(first.pair.database, cache: try #require(first.pair.central.cache))
+    var second = GATTPair(first.pair.database, cache: first.pair.central.cache)
     #expect(second.perform(.discoverPrimaryServices) != nil)
     second.central.request(.read(22), token: 1, at: second.now)
     while second.central.takePDU(at: second.now) != nil {}

@@ -120,6 +120,22 @@ struct GATTClientRecordTests {
     }
   }
 
+  @Test("The Database Hash for a client that is away is computed when it is wanted, not with each service")
+  func awayHash() {
+    var bench = Self.bench()
+    Self.visit(Self.bonded, &bench)
+    let before = bench.host.clientRecords[Bench.peer]?.databaseHash
+    bench.perform { host, now in for _ in 0..<3 { _ = host.addService(Self.extra, at: now) } }
+    #expect(bench.host.awayHashesAreOutdated)
+    #expect(bench.host.awayClients[Bench.peer]?.databaseHash == before)
+    var database = bench.host.database
+    let hash = database.hash().bytes
+    #expect(bench.host.clientRecords[Bench.peer]?.databaseHash == hash)
+    bench.link(.peripheral)
+    #expect(!bench.host.awayHashesAreOutdated)
+    #expect(bench.host.awayClients[Bench.peer]?.databaseHash == hash)
+  }
+
   @Test("A client that was away while the database changed is told of the whole change, and is out of sync")
   func awayDuringChange() {
     var bench = Self.bench()

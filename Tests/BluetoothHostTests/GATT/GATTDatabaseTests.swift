@@ -25,6 +25,24 @@ struct GATTDatabaseTests {
     #expect(database.attributes[Int(database.system.serviceChanged) - 1].type == 0x2A05)
   }
 
+  @Test("Include declarations are counted as services come and go, and none names a service that has gone")
+  func includeCount() throws {
+    var database = GATTDatabase.named()
+    let battery = try database.add(service(uuid: 0x180F)).range.lowerBound
+    let plain = try database.add(service()).range.lowerBound
+    let both = try database.add(service(includes: [battery, plain])).range.lowerBound
+    _ = try database.add(service(includes: [plain]))
+    var counts = [database.includeCount]
+    for declaration in [battery, both, plain] {
+      _ = database.remove(declaration: declaration)
+      counts.append(database.includeCount)
+      let includes = database.attributes.count { $0.type == GATTType.include }
+      #expect(includes == database.includeCount)
+    }
+    #expect(counts == [3, 2, 1, 0])
+    #expect(database.attributes.map(\.handle).last == 25)
+  }
+
   @Test("A placement names the range and the value handles, and a configuration stands where it is due")
   func placement() throws {
     var database = GATTDatabase.named()
@@ -103,11 +121,12 @@ struct GATTDatabaseTests {
   @Test("A Device Name is cut at 248 octets, at a whole character, and can be changed")
   func deviceName() {
     var database = GATTDatabase.named(String(repeating: "é", count: 200))
-    guard case .stored(let value) = database.attributes[2].content else { return }
-    #expect(value.count == 248)
+    func length() -> Int? {
+      if case .stored(let value) = database.attributes[2].content { value.count } else { nil }
+    }
+    #expect(length() == 248)
     database.setDeviceName("a" + String(repeating: "é", count: 200))
-    guard case .stored(let other) = database.attributes[2].content else { return }
-    #expect(other.count == 247)
+    #expect(length() == 247)
   }
 
   @Test("The handle of an attribute finds it, and no other handle does")

@@ -234,6 +234,22 @@ struct GATTPairTests {
     #expect(Set(ofPeripheral) == [.handleValueNotification, .readRequest])
   }
 
+  @Test("The client's configuration makes an update a notification or an indication, or nothing")
+  func configurationDecides() {
+    var pair = GATTPair(.with(.dynamic(0x2A37, [.notify, .indicate])))
+    #expect(update(&pair, [1, 0]) == .handleValueNotification(handle: 22, value: [7]))
+    #expect(update(&pair, [2, 0]) == .handleValueIndication(handle: 22, value: [7]))
+    pair.peripheral.receive([0x1E], database: &pair.database, at: pair.now)
+    #expect(update(&pair, [0, 0]) == nil)
+  }
+
+  /// Configures the characteristic, updates it and returns the PDU that the server sends.
+  private func update(_ pair: inout GATTPair, _ configuration: ByteSlice) -> ATT.PDU? {
+    #expect(pair.perform(.write(23, configuration)) == .success(.done))
+    pair.peripheral.update(22, with: [7], at: pair.now)
+    return pair.peripheral.takePDU(at: pair.now)
+  }
+
   @Test("Both sides can be client and server at once")
   func bothWays() {
     var pair = GATTPair(.named())

@@ -124,6 +124,21 @@ struct GATTServerTests {
     #expect(server.events == [.writeRequested(nil, [GATTWritePart(handle: 22, offset: 0, value: [1, 2])])])
   }
 
+  @Test("Reading and notifying are independent: each needs its own property")
+  func readOrNotify() {
+    var server = Scripted(.peripheral, .with(.dynamic(0x2A37, .notify), .dynamic(0x2A39, .read)))
+    #expect(server.send("0a1600") == [hex("010a160002")])
+    #expect(server.send("1217000100") == [hex("13")])
+    server.bearer.update(22, with: [1], at: .zero)
+    #expect(server.take() == [hex("1b160001")])
+    // No configuration stands behind the other value: it can't be subscribed to, and is asked of the service above.
+    #expect(server.send("041a001a00") == [hex("01041a000a")])
+    server.bearer.update(25, with: [1], at: .zero)
+    #expect(server.take() == [])
+    #expect(server.send("0a1900") == [])
+    #expect(server.lastRequest != nil)
+  }
+
   @Test("Each way of writing needs its own property")
   func waysOfWriting() {
     var server = Scripted(.peripheral, .with(.dynamic(.write), .dynamic(.writeWithoutResponse)))

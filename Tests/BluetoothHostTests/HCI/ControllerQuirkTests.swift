@@ -174,6 +174,21 @@ struct ControllerQuirkTests {
     #expect(bench.powerChanges.isEmpty)
   }
 
+  @Test(
+    "An event mask that is lost on its way is sent once more, so that links are told",
+    arguments: [HCI.Opcode.setEventMask, .leSetEventMask])
+  func lostMask(_ opcode: HCI.Opcode) {
+    var bench = Bench()
+    bench.answers[opcode] = .silence
+    bench.perform { host, now in host.setPower(true, at: now) }
+    #expect(bench.commands.last?.opcode == opcode)
+    bench.answers[opcode] = nil
+    bench.passToDeadline()
+    #expect(bench.commands.count { $0.opcode == opcode } == 2)
+    #expect(bench.powerChanges == [.starting, .on])
+    #expect(bench.troubles == [.unanswered(opcode)])
+  }
+
   @Test("A link whose end is asked for and never told is gone when its supervision timeout is over")
   func missingDisconnection() throws {
     var bench = bench()

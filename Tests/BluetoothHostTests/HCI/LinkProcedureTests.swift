@@ -145,6 +145,7 @@ struct LinkProcedureTests {
     var bench = bench(nil)
     bench.powerOn()
     let handle = bench.link(.peripheral)
+    bench.wait(.seconds(5))
     bench.forget()
     ask(&bench, handle)
     #expect(bench.commands == [.leReadRemoteFeatures(handle)])
@@ -220,6 +221,7 @@ struct LinkProcedureTests {
       var (bench, handle) = peripheral(features)
       #expect(try bench.payloads(on: handle, .signalling) == [Self.byL2CAP])
       bench.receive(.signalling, [0x13, 1, 2, 0, 0, 0], on: handle)
+      bench.wait(.seconds(1))
       bench.forget()
       // It is not asked again.
       ask(&bench, handle)
@@ -234,5 +236,81 @@ struct LinkProcedureTests {
     let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
     bench.receive(.leConnectionUpdateComplete(.unsupportedRemoteFeature, handle, values))
     #expect(try bench.payloads(on: handle, .signalling) == [Self.byL2CAP])
+  }
+
+  @Test(
+    "A wish that the central's link layer refuses is repeated by L2CAP",
+    arguments: [HCI.ErrorCode.unknownConnectionIdentifier, .invalidLLParameters])
+  func repeatedByL2CAP(_ reason: HCI.ErrorCode) throws {
+    var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
+    let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
+    bench.receive(.leConnectionUpdateComplete(reason, handle, values))
+    #expect(try bench.payloads(on: handle, .signalling) == [Self.byL2CAP])
+    // Once: what the central answers now is its answer.
+    bench.receive(.signalling, [0x13, 1, 2, 0, 1, 0], on: handle)
+    #expect(try bench.payloads(on: handle, .signalling).count == 1)
+  }
+
+  @Test("A peripheral asks for other parameters no sooner than 5 s after the link came about")
+  func pause() throws {
+    var bench = bench(nil)
+    bench.powerOn()
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    ask(&bench, handle)
+    #expect(bench.commands.isEmpty)
+    bench.wait(.milliseconds(4_999))
+    #expect(bench.commands.isEmpty)
+    bench.wait(.milliseconds(1))
+    #expect(bench.commands == [.leReadRemoteFeatures(handle)])
+  }
+
+  @Test("On a link of more than 5 s whose central is quiet a peripheral asks at once")
+  func quietCentral() {
+    var bench = bench(nil)
+    bench.powerOn()
+    let handle = bench.link(.peripheral)
+    bench.wait(.seconds(6))
+    bench.forget()
+    ask(&bench, handle)
+    #expect(bench.commands == [.leReadRemoteFeatures(handle)])
+  }
+
+  @Test("While the central has something to do the peripheral waits until it was quiet for 1 s, at most 5 s")
+  func busyCentral() {
+    for (requests, wait) in [(3, 1_700), (30, 5_000)] as [(Int, Int64)] {
+      var bench = bench(nil)
+      bench.powerOn()
+      let handle = bench.link(.peripheral)
+      bench.wait(.seconds(6))
+      bench.forget()
+      let start = bench.now
+      bench.receive(.attribute, [0x0A, 0x03, 0x00], on: handle)
+      ask(&bench, handle)
+      var asked: Instant?
+      for number in 1...60 {
+        bench.wait(.milliseconds(350)) { bench in
+          if asked == nil, !bench.commands.isEmpty { asked = bench.now }
+        }
+        if number < requests { bench.receive(.attribute, [0x0A, 0x03, 0x00], on: handle) }
+        bench.completeAll()
+      }
+      #expect(asked == start + .milliseconds(wait))
+      #expect(bench.commands == [.leReadRemoteFeatures(handle)])
+    }
+  }
+}
+
+extension Bench {
+  /// Lets time pass, and tells the host each of its deadlines in it.
+  ///
+  /// - Parameter look: is called after each deadline.
+  fileprivate mutating func wait(_ span: TimeSpan, _ look: (Bench) -> Void = { _ in }) {
+    let end = now + span
+    while let deadline = host.deadline, deadline <= end {
+      passToDeadline()
+      look(self)
+    }
+    now = end
   }
 }

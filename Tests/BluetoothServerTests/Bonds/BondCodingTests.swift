@@ -26,6 +26,14 @@ struct BondCodingTests {
     #expect(try Self.read(bare.json.text) == bare)
   }
 
+  @Test("That nobody has confirmed a bond is kept with it")
+  func unconfirmed() throws {
+    var record = Bonds.simple()
+    record.isConfirmed = false
+    #expect(try Self.read(record.json.text) == record)
+    #expect(try Self.read(Bonds.simple().json.text).isConfirmed)
+  }
+
   @Test("The same record is the same text each time")
   func sameText() { for _ in 0..<8 { #expect(Bonds.full().json.text == Bonds.full().json.text) } }
 

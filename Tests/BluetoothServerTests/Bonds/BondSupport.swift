@@ -99,6 +99,11 @@ final class TemporaryFolder {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: adapter + "/" + name)
   }
 
+  /// Says when the store's folder was changed last.
+  func setModificationDate(_ date: Date) throws {
+    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: adapter)
+  }
+
   var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: adapter)) ?? []).sorted() }
 
   func text(_ name: String) throws -> String { try String(contentsOfFile: adapter + "/" + name, encoding: .utf8) }

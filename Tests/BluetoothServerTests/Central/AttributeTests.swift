@@ -52,6 +52,12 @@ struct AttributeTests {
     #expect(try phone.services(peer, [0x1800]).isEmpty)
   }
 
+  @Test("4.3 An empty filter finds all services, as none does")
+  func emptyFilter() throws {
+    #expect(try phone.services(peer, []).map(\.uuid) == [0x180F, 0x180D])
+    #expect(try phone.services(peer, nil).map(\.uuid) == [0x180F, 0x180D])
+  }
+
   @Test("4.5 A filter that matches nothing is no error")
   func noMatch() throws {
     let service = try #require(try phone.services(peer, [0x180D]).first)
@@ -69,6 +75,22 @@ struct AttributeTests {
       return
     }
     #expect(included == [all[0]])
+  }
+
+  @Test("4.3 A filter leaves out included services of other types, and one that matches nothing is no error")
+  func filteredIncludes() throws {
+    sensor.add(20, 0x1816, [])
+    sensor.add(30, 0x1818, includes: [10, 20], [])
+    let service = try #require(try phone.services(peer, [0x1818]).first).id
+    func includes(_ filter: [BluetoothUUID]?) -> [String] {
+      phone.send(.discoverIncludedServices(peer, service, filter)).map(\.text)
+    }
+    #expect(includes([0x1816]) == ["includes [1816]"])
+    // Any spelling of a UUID is the same filter.
+    #expect(includes([ConnectedPair.battery]) == ["includes [180F]"])
+    #expect(includes([0x1816, 0x180F, 0x180D]) == ["includes [180F, 1816]"])
+    #expect(includes([0x180D]) == ["includes []"])
+    #expect(includes([]) == includes(nil))
   }
 
   @Test("Characteristics come with their properties, descriptors with the system's own")
@@ -230,6 +252,54 @@ struct AttributeTests {
     #expect(phone.told() == ["modified 1"])
     #expect(other.told() == [])
     #expect(try phone.services(peer).map(\.uuid) == [0x180F])
+  }
+
+  @Test("4.16 A change inside a service makes the whole service invalid for those who had discovered it")
+  func partialChange() throws {
+    let id = try pair.id(0x2A37)
+    let heartRate = try #require(try phone.services(peer, [0x180D]).first).id
+    #expect(id.handle > heartRate.handle)
+    pair.air.devices[1].service.servicesChanged(id.handle...id.handle + 1, on: 0)
+    pair.air.run()
+    guard case .servicesModified(peer, let modified)? = phone.recorder.take().first else {
+      Issue.record("nobody is told")
+      return
+    }
+    #expect(modified == [heartRate])
+    #expect(try phone.services(peer).map(\.uuid) == [0x180F, 0x180D])
+    #expect(try pair.id(0x2A37) == id)
+  }
+
+  @Test("4.16 A range that touches the end of one service and the beginning of the next makes both invalid")
+  func changeAcrossServices() throws {
+    let services = try phone.services(peer)
+    try #require(services.map(\.uuid) == [0x180F, 0x180D])
+    let start = services[1].id.handle
+    pair.air.devices[1].service.servicesChanged(start - 1...start, on: 0)
+    pair.air.run()
+    guard case .servicesModified(peer, let modified)? = phone.recorder.take().first else {
+      Issue.record("nobody is told")
+      return
+    }
+    #expect(modified == services.map(\.id))
+  }
+
+  @Test("4.16 After a change inside a service its subscriptions are over, and can be made anew")
+  func subscriptionsEnd() throws {
+    let id = try pair.id(0x2A37)
+    phone.send(.setNotify(peer, id, true))
+    _ = sensor.told()
+    // The declaration of the last characteristic: no attribute of the one that is subscribed to.
+    let last = try pair.id(0x2A3A)
+    pair.air.devices[1].service.servicesChanged(last.handle - 1...last.handle - 1, on: 0)
+    pair.air.run()
+    #expect(phone.told() == ["modified 1"])
+    let update = PeripheralCommand.update(LocalAttributeID(number: 2), [1], nil)
+    sensor.send(update)
+    #expect(phone.told() == [], "the app has no characteristic for it")
+    #expect(phone.send(.setNotify(peer, try pair.id(0x2A37), true)).map(\.text) == ["notifying true ok"])
+    sensor.send(update)
+    #expect(phone.told() == ["value 01"])
   }
 
   @Test("Asking for characteristics of a service that is not there is an error")

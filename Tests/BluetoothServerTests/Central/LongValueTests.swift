@@ -23,7 +23,10 @@ struct LongValueTests {
     for offset in stride(from: 0, to: 50, by: 22) {
       let events = sensor.recorder.take()
       #expect(events.map(\.text) == ["read 2 from \(offset)"])
-      guard case .readRequested(let request, _, _, _)? = events.first else { return }
+      guard case .readRequested(let request, _, _, _)? = events.first else {
+        Issue.record("no read was requested from \(offset)")
+        return
+      }
       #expect(phone.told() == [])
       sensor.send(.respond(request, nil, value: value.dropFirst(offset)), forget: false)
     }
@@ -39,7 +42,10 @@ struct LongValueTests {
       events.map(\.text) == [
         "write 4 at 0: \(value[0..<18]), 4 at 18: \(value[18..<36]), 4 at 36: \(value[36..<40])"
       ])
-    guard case .writeRequested(let request?, _, _)? = events.first else { return }
+    guard case .writeRequested(let request?, _, _)? = events.first else {
+      Issue.record("no write was requested")
+      return
+    }
     #expect(phone.told() == [])
     sensor.send(.respond(request, nil, value: []))
     #expect(phone.told() == ["written ok"])

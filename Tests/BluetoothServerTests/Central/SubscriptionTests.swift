@@ -45,6 +45,27 @@ struct SubscriptionTests {
     #expect(phone.told() == ["value 07"])
   }
 
+  @Test(
+    "4.12 Of notifications and indications, where both are offered, notifications are turned on",
+    arguments: [
+      (GATTProperties([.notify, .indicate]), "read 0100"), (.notify, "read 0100"), (.indicate, "read 0200"),
+    ])
+  func preference(_ properties: GATTProperties, _ configuration: String) throws {
+    sensor.add(20, 0x1816, [.dynamic(0x2A5B, properties)])
+    _ = phone.told()
+    let id = try pair.id(0x2A5B)
+    #expect(phone.send(.setNotify(peer, id, true)).map(\.text) == ["notifying true ok"])
+    guard
+      case .descriptorsDiscovered(_, _, .success(let descriptors))? = phone.send(.discoverDescriptors(peer, id)).last
+    else {
+      Issue.record("no descriptors")
+      return
+    }
+    #expect(descriptors.map(\.uuid) == [0x2902])
+    let descriptor = try #require(descriptors.first).id
+    #expect(phone.send(.read(peer, descriptor)).map(\.text) == [configuration])
+  }
+
   @Test("4.12 A characteristic that can't notify gives an error")
   func unable() throws {
     let told = phone.send(.setNotify(peer, try pair.id(0x2A38), true))

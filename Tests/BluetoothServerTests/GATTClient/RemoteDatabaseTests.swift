@@ -92,7 +92,7 @@ struct RemoteDatabaseTests {
   @Test("4.16 After Service Changed what is outside its range is still known")
   func forgets() {
     var database = database()
-    database.forget(10...12)
+    #expect(database.forget(12...12) == [10...20])
     #expect(database.primaryServices == nil)
     #expect(database.service(at: 10) == nil)
     #expect(database.characteristics(of: 1)?.count == 2)

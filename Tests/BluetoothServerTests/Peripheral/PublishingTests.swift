@@ -4,6 +4,30 @@ import Testing
 
 @testable import BluetoothServer
 
+/// What each latency that an app wishes for is asked for as.
+private let latencies: [(ConnectionLatency, ConnectionParameters)] = [
+  (.low, ConnectionParameters(minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)),
+  (.medium, ConnectionParameters(minimumInterval: 24, maximumInterval: 48, latency: 0, supervisionTimeout: 400)),
+  (.high, ConnectionParameters(minimumInterval: 160, maximumInterval: 240, latency: 0, supervisionTimeout: 600)),
+]
+
+@Suite("A wish for another latency")
+struct LatencyTests {
+  @Test("The central is asked for 15 ms, for 30 to 60 ms, or for 200 to 300 ms", arguments: latencies)
+  func parameters(_ latency: ConnectionLatency, _ parameters: ConnectionParameters) throws {
+    let pair = try ConnectedPair()
+    pair.phone.send(.setNotify(pair.peer, try pair.id(0x2A37), true))
+    guard case .subscribed(let central, _)? = pair.sensor.recorder.take().first else {
+      Issue.record("nobody has subscribed")
+      return
+    }
+    pair.sensor.send(.setConnectionLatency(latency, central.handle))
+    #expect(pair.air.devices[1].controller.parameterUpdates.isEmpty, "a new link is given 5 s · Vol 3, Part C, 9.3.12")
+    pair.air.pass(.seconds(6))
+    #expect(pair.air.devices[1].controller.parameterUpdates == [parameters])
+  }
+}
+
 @Suite("Publishing and advertising")
 struct PublishingTests {
   let air = Air()

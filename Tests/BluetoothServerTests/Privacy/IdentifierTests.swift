@@ -144,6 +144,8 @@ struct IdentifierTests {
     // It was heard by its identity once, before it became private.
     phone.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false)))
     air.hear(1, from: identity)
+    // Its scan response does not come.
+    air.pass(.milliseconds(20))
     let former = try #require(phone.recorder.take().lazy.compactMap(\.discovery).first).peer.handle
     phone.send(.stopScan)
     let peer = try phone.findAndConnect()

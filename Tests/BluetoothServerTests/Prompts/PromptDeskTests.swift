@@ -51,11 +51,13 @@ final class PromptRecorder: Prompts {
 extension Prompt.Question {
   /// A question about a device called "strap".
   static func strap(
-    _ prompt: PairingPrompt, isOwnWish: Bool = true, replacesBond: Bool = false, name: String? = "strap"
+    _ prompt: PairingPrompt, isOwnWish: Bool = true, replacesBond: Bool = false, isProven: Bool = false,
+    name: String? = "strap"
   ) -> Prompt.Question {
     .pairing(
       prompt,
-      Prompt.Pairing(identifier: Bonds.identifier, name: name, isOwnWish: isOwnWish, replacesBond: replacesBond))
+      Prompt.Pairing(
+        identifier: Bonds.identifier, name: name, isOwnWish: isOwnWish, replacesBond: replacesBond, isProven: isProven))
   }
 }
 
@@ -183,7 +185,7 @@ struct PromptDeskTests {
 struct AutomaticPromptsTests {
   private static let questions: [Prompt.Question] = [
     .strap(.allow), .strap(.compare(1)), .strap(.enterPasskey), .strap(.show(passkey: 1)), .useBluetooth(app: "app"),
-    .turnOn, .strap(.allow, isOwnWish: false), .strap(.allow, replacesBond: true),
+    .turnOn, .strap(.allow, isOwnWish: false), .strap(.allow, replacesBond: true, isProven: true),
   ]
 
   /// What comes of each question.
@@ -204,6 +206,15 @@ struct AutomaticPromptsTests {
   @Test("Told to accept, they accept what needs no passkey")
   func accepting() {
     #expect(Self.answers(.accept) == [.yes, .yes, .no, nil, .yes, .yes, .yes, .yes])
+  }
+
+  @Test("No policy lets a peer replace a bond whose key it has not shown")
+  func unproven() {
+    for prompt in [PairingPrompt.allow, .show(passkey: 1), .compare(1), .enterPasskey] {
+      var policy = AutomaticPrompts.Policy.accept
+      policy.passkey = 42
+      #expect(policy.answer(to: .strap(prompt, replacesBond: true)) == .no)
+    }
   }
 
   @Test("Each thing is accepted by itself")

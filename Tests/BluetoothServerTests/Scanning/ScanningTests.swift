@@ -29,12 +29,14 @@ private func data(_ build: (inout AdvertisingDataBuilder) -> Void) -> ByteSlice 
 struct SightingTests {
   var table = SightingTable()
 
+  private mutating func take(_ report: AdvertisingReport) -> SightingTable.Outcome { table.take(report, at: .zero) }
+
   @Test("2.4 An advertisement and its scan response are one")
   mutating func merges() {
-    _ = table.take(report(data { $0.appendServices([0x180D]) }))
-    let (sighting, hasChanged) = table.take(
-      report(data { $0.appendLocalName("Sensor") }, isScanResponse: true))
-    #expect(hasChanged)
+    _ = take(report(data { $0.appendServices([0x180D]) }))
+    let outcome = take(report(data { $0.appendLocalName("Sensor") }, isScanResponse: true))
+    let sighting = outcome.sighting
+    #expect(outcome.hasChanged)
     #expect(sighting.content.services == [0x180D])
     #expect(sighting.content.localName == "Sensor")
     #expect(sighting.isConnectable)
@@ -43,16 +45,15 @@ struct SightingTests {
   @Test("A packet that says the same again changes nothing, nor does a scan response that says nothing")
   mutating func unchanged() {
     let advertisement = report(data { $0.appendServices([0x180D]) })
-    #expect(table.take(advertisement).hasChanged)
-    #expect(!table.take(advertisement).hasChanged)
-    #expect(!table.take(report([], isScanResponse: true)).hasChanged)
+    let changes = [advertisement, advertisement, report([], isScanResponse: true)].map { take($0).hasChanged }
+    #expect(changes == [true, false, false])
   }
 
   @Test("Whether an advertiser can be connected to is not known from its scan response")
   mutating func scanResponseFirst() {
-    let (first, _) = table.take(report(data { $0.appendLocalName("Sensor") }, isScanResponse: true))
+    let first = take(report(data { $0.appendLocalName("Sensor") }, isScanResponse: true)).sighting
     #expect(!first.hasAdvertisement)
-    let (second, _) = table.take(report([]))
+    let second = take(report([])).sighting
     #expect(second.hasAdvertisement)
     #expect(second.content.localName == "Sensor")
   }
@@ -60,7 +61,7 @@ struct SightingTests {
   @Test("An air full of advertisers does not fill the memory: the oldest are forgotten")
   mutating func limit() {
     for value in 0..<UInt64(SightingTable.limit + 10) {
-      _ = table.take(report([], from: DeviceAddress(value, .random)))
+      _ = take(report([], from: DeviceAddress(value, .random)))
     }
     #expect(table.count == SightingTable.limit)
   }
@@ -124,8 +125,11 @@ struct ActiveScanTests {
 
   @Test("2.3 With AllowDuplicates each packet is reported")
   func duplicates() {
-    var scan = scan(nil, allowsDuplicates: true)
-    #expect(scan.reports(peer, AdvertisingFields()) == true)
-    #expect(scan.reports(peer, AdvertisingFields()) == true)
+    let plain = fields { $0.appendServices([0x180D]) }
+    let named = fields { $0.appendLocalName("Sensor") }
+    for (allowsDuplicates, reported) in [(true, [true, true, true, true]), (false, [true, false, true, false])] {
+      var scan = scan([0x180D], allowsDuplicates: allowsDuplicates)
+      #expect([plain, plain, named, named].map { scan.reports(peer, $0) } == reported)
+    }
   }
 }

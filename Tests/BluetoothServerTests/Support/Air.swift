@@ -131,10 +131,21 @@ final class Air {
     }
   }
 
+  /// Lets time pass in which nobody advertises.
+  func pass(_ time: TimeSpan) {
+    now += time
+    for device in devices.indices {
+      if let deadline = devices[device].service.deadline, deadline <= now { devices[device].service.timeReached(now) }
+    }
+    run()
+  }
+
   /// A device hears an advertisement of that address.
-  func hear(_ device: Int, from address: DeviceAddress) {
-    let report = HCI.AdvertisingReport(
-      type: .connectableScannable, address: HCI.PeerAddress(address), data: [2, 1, 6], rssi: -60)
+  func hear(
+    _ device: Int, from address: DeviceAddress, _ type: HCI.AdvertisingReport.EventType = .connectableScannable,
+    _ data: ByteSlice = [2, 1, 6], rssi: Int8 = -60
+  ) {
+    let report = HCI.AdvertisingReport(type: type, address: HCI.PeerAddress(address), data: data, rssi: rssi)
     tell(device, .leAdvertisingReport(HCI.AdvertisingReports(report, in: devices[device].pool)))
     run()
   }

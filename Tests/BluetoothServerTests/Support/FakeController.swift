@@ -31,6 +31,8 @@ struct FakeController {
   var connectFailure: HCI.ErrorCode?
   /// Data packets that were sent and not reported as sent.
   var unreported: [HCI.ConnectionHandle] = []
+  /// The connection parameters that the host has commanded.
+  var parameterUpdates: [ConnectionParameters] = []
   /// While it is true no data packet is reported as sent.
   var isCongested = false
 
@@ -82,7 +84,10 @@ struct FakeController {
     case .readRSSI(let handle): result = .rssi(handle, -50)
     case .leLongTermKeyRequestReply(let handle, _), .leLongTermKeyRequestNegativeReply(let handle):
       result = .handle(.success, handle)
-    case .disconnect, .leConnectionUpdate, .leEnableEncryption: return .commandStatus(.success, credits: 1, opcode)
+    case .leConnectionUpdate(_, let parameters, _):
+      parameterUpdates.append(parameters)
+      return .commandStatus(.success, credits: 1, opcode)
+    case .disconnect, .leEnableEncryption: return .commandStatus(.success, credits: 1, opcode)
     default: break
     }
     return .commandComplete(credits: 1, opcode, result)

@@ -6,7 +6,7 @@ struct AirTimeTests {
   @Test(
     "A packet lasts as long as its preamble, access address, coded fields, PDU and CRC do on its modulation",
     arguments: [
-      (.le1M, 0, 80), (.le1M, 255, 2_120), (.le2M, 0, 44), (.le2M, 255, 1_064),
+      (.le1M, 0, 80), (.le1M, 37, 376), (.le1M, 255, 2_120), (.le2M, 0, 44), (.le2M, 255, 1_064),
       (.codedS8, 0, 720), (.codedS8, 255, 17_040), (.codedS2, 0, 462), (.codedS2, 255, 4_542),
     ] as [(Modulation, Int, Int64)])
   func airTime(modulation: Modulation, octets: Int, microseconds: Int64) {

@@ -111,7 +111,9 @@ struct ExtendedAdvertisingPDUTests {
       Payload(advertiser: Self.target, additionalData: long, data: long)
     ).packet(in: pool)
     #expect(both.payload.count == 255 && both.payload[0] == 63)
-    guard case .extended(let decoded) = try LL.AdvertisingPDU(header: both.header, payload: both.payload) else {
+    let pdu = try LL.AdvertisingPDU(header: both.header, payload: both.payload)
+    guard case .extended(let decoded) = pdu else {
+      Issue.record("\(pdu) is no extended PDU")
       return
     }
     #expect(decoded.additionalData.count == 56 && decoded.data.count == 191)

@@ -81,6 +81,29 @@ struct LinkLayerVectorTests {
     #expect(data.crcInit == field.reversed().reduce(0) { $0 << 8 | UInt32($1) })
   }
 
+  @Test("The CRC detects every one to four wrong bits in 39 octets, and every odd number of them")
+  func detectedErrors() {
+    /// The CRC of the longest advertising packet of Bluetooth 4.0 with one bit of its PDU flipped.
+    func crc(flipping bit: Int? = nil) -> UInt32 {
+      var pdu = [UInt8](repeating: 0, count: 39)
+      if let bit { pdu[bit / 8] ^= 1 << (bit % 8) }
+      let packet = AirPacket(
+        accessAddress: LL.advertisingAccessAddress, crcInit: 0x555555, header: UInt16(pdu[0]) | UInt16(pdu[1]) << 8,
+        payload: ByteSlice(pdu.dropFirst(2)))
+      return LL.airBytes(of: packet).suffix(3).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+    // The CRC is linear: the change that each wrong bit causes, in the PDU or in the CRC itself. Errors pass if their changes
+    // cancel out.
+    let right = crc()
+    let changes = (0..<39 * 8).map { crc(flipping: $0) ^ right } + (0..<24).map { 1 << $0 }
+    // An odd number of changes of odd parity never cancels out.
+    #expect(changes.allSatisfy { $0.nonzeroBitCount % 2 == 1 })
+    // Two changes never cancel out, and no two pairs make the same change: neither do four.
+    var pairs: Set<UInt32> = [0]
+    for (number, change) in changes.enumerated() { for other in changes[..<number] { pairs.insert(change ^ other) } }
+    #expect(pairs.count == 1 + changes.count * (changes.count - 1) / 2)
+  }
+
   @Test("The whitening sequence of each channel is right")
   func whitening() throws {
     for row in try rows("ll_frames", "whitening") {

@@ -58,8 +58,12 @@ import Testing
 
   @Test("6.11 Every octet is an ATT error code")
   func codes() {
-    for raw in 0...0xFF {
-      #expect(CBATTError.Code(rawValue: raw)?.rawValue == raw)
+    let codes = (0...0xFF).compactMap { CBATTError.Code(rawValue: $0) }
+    #expect(Set(codes).count == 256)
+    for (raw, code) in codes.enumerated() {
+      #expect(CBATTError(code).errorCode == raw)
+      let received = SessionError.att(ATT.ErrorCode(rawValue: UInt8(raw))).appError() as? CBATTError
+      #expect(received?.code == code, "a peer's \(raw) arrives as it was sent")
     }
   }
 
@@ -87,11 +91,15 @@ import Testing
     #expect(error.userInfo[CBErrorATTErrorCodeKey] as? Int == 0x85)
   }
 
-  @Test("What this version does not have is operationNotSupported")
-  func ownErrors() {
-    #expect((SessionError.notSupported.appError() as? CBError)?.code == .operationNotSupported)
-    #expect((SessionError.outOfSpace.appError() as? CBError)?.code == .outOfSpace)
-    #expect((SessionError.alreadyAdvertising.appError() as? CBError)?.code == .alreadyAdvertising)
-    #expect((SessionError.uuidNotAllowed.appError() as? CBError)?.code == .uuidNotAllowed)
+  @Test(
+    "9 Errors that the service makes itself become the CBErrors of the same meaning",
+    arguments: [
+      (SessionError.notSupported, CBError.Code.operationNotSupported), (.outOfSpace, .outOfSpace),
+      (.alreadyAdvertising, .alreadyAdvertising), (.uuidNotAllowed, .uuidNotAllowed),
+      (.invalidParameters, .invalidParameters), (.connectionLimitReached, .connectionLimitReached),
+      (.encryptionTimedOut, .encryptionTimedOut), (.tooManyPairedDevices, .tooManyLEPairedDevices),
+    ])
+  func ownErrors(error: SessionError, code: CBError.Code) {
+    #expect((error.appError() as? CBError)?.code == code)
   }
 }

@@ -30,10 +30,24 @@ import Testing
     #expect(CBUUID(data: Data([9, 9, 0x18, 0x0F]).dropFirst(2)).uuidString == "180F")
   }
 
+  @Test("8 The uuidString of a descriptor's UUID is the constant that it was made from")
+  func constants() {
+    for constant in [
+      CBUUIDCharacteristicExtendedPropertiesString, CBUUIDCharacteristicUserDescriptionString,
+      CBUUIDClientCharacteristicConfigurationString, CBUUIDCharacteristicFormatString,
+      CBUUIDCharacteristicAggregateFormatString, CBUUIDL2CAPPSMCharacteristicString,
+    ] {
+      #expect(CBUUID(string: constant).uuidString == constant)
+    }
+    #expect(CBUUID(data: Data([0x29, 0x01])).uuidString == CBUUIDCharacteristicUserDescriptionString)
+  }
+
   @Test("8 A string that is no UUID stops the program with Apple's reason")
   func wrongString() async {
     for text in [
       "180", "180G", "+80D", "1234567890ABCDEFCAFEC80C20443D0B", "", "12345678-90AB-CDEF-CAFE-C80C20443D0", "４３２１",
+      "-000", "-0000000", "000-", "12345678-90AB-CDEF-CAFE-C80C20443D-B", "1234567-890AB-CDEF-CAFE-C80C20443D0B",
+      "12345678-90AB-CDEF-CAFE-C80C20443DGB", "12345678+90AB-CDEF-CAFE-C80C20443D0B",
     ] {
       #expect(CBUUIDText.isValid(text) == false, "\(text)")
     }

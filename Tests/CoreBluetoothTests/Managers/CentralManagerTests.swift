@@ -1,3 +1,4 @@
+import BluetoothLab
 import Testing
 
 @testable import BluetoothHost
@@ -167,10 +168,56 @@ import Testing
   }
 
   @Test("Nothing that needs hardware of tomorrow is claimed")
-  func features() {
-    #expect(CBCentralManager.supports([]))
-    #expect(!CBCentralManager.supports(.extendedScanAndConnect))
-    #expect(!CBCentralManager.supports([.extendedScanAndConnect, .privacyFeature]))
+  func unknownFeatures() async {
+    // A process of its own: another test's manager would be the latest one here.
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let isRight = CBCentralManager.supports([]) && !CBCentralManager.supports(.extendedScanAndConnect)
+      exit(isRight && !CBCentralManager.supports(.privacyFeature) ? 0 : 1)
+    }
+    #expect(result != nil)
+  }
+
+  @Test("supports(_:) answers with the features of the controller that the latest manager uses")
+  func features() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let world = World(seed: 1)
+      func manager(_ generation: DeviceOptions.Generation) async -> CBCentralManager {
+        var options = DeviceOptions()
+        options.generation = generation
+        let manager = CBCentralManager(
+          delegate: nil, queue: DispatchQueue(label: "app"),
+          options: [CBManagerOptionAdapterKey: world.device(named: "\(generation)", options)])
+        await world.run(until: { manager.state == .poweredOn })
+        return manager
+      }
+      let modern = await manager(.bluetooth54)
+      guard CBCentralManager.supports([.extendedScanAndConnect, .privacyFeature]) else { exit(1) }
+      let old = await manager(.bluetooth40)
+      guard CBCentralManager.supports([]), !CBCentralManager.supports(.extendedScanAndConnect),
+        !CBCentralManager.supports(.privacyFeature), modern.state == old.state
+      else { exit(2) }
+      exit(0)
+    }
+    #expect(result != nil)
+  }
+
+  @Test("The alert options of connect are not supported, and the log names those that were wanted")
+  func alertOptions() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.discover()
+    bench.manager.connect(peripheral, options: [CBConnectPeripheralOptionNotifyOnConnectionKey: false])
+    #expect(LogRecorder.lines(containing: "\(bench.manager!): options of connect").isEmpty)
+    bench.manager.connect(
+      peripheral,
+      options: [
+        CBConnectPeripheralOptionNotifyOnConnectionKey: true, CBConnectPeripheralOptionNotifyOnDisconnectionKey: true,
+        CBConnectPeripheralOptionNotifyOnNotificationKey: NSNumber(value: 1),
+      ])
+    let text =
+      "\(bench.manager!): options of connect that are not supported: kCBConnectOptionNotifyOnConnection, "
+      + "kCBConnectOptionNotifyOnDisconnection, kCBConnectOptionNotifyOnNotification"
+    #expect(LogRecorder.levels(ofLinesContaining: text) == ["warning"])
+    #expect(bench.commands.count == 2, "the connection is asked for nevertheless")
   }
 
   @Test("Connection events and restoration say that they are not there yet")

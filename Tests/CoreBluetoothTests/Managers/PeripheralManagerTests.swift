@@ -364,7 +364,7 @@ import Testing
     {
       sent += 1
     }
-    #expect(sent == SessionLimits.updates)
+    #expect(sent == 20)
     #expect(bench.commands.count == sent)
     #expect(bench.adapter.updateCredits?.put() == true)
     bench.adapter.tell(.readyToUpdate)

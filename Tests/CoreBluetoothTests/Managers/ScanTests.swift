@@ -24,14 +24,15 @@ import Testing
   func replacing() {
     let bench = CentralBench(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
-    bench.manager.scanForPeripherals(withServices: nil)
+    bench.manager.scanForPeripherals(
+      withServices: [CBUUID(string: "180D")], options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
     #expect(bench.manager.isScanning)
     bench.adapter.tell(.discovered(bench.sighting()))
     bench.manager.stopScan()
     #expect(!bench.manager.isScanning)
     bench.adapter.tell(.discovered(bench.sighting()))
     #expect(bench.app.events == ["found sensor -50"])
-    #expect(bench.commands == ["scan all []", "scan all []", "stop scan"])
+    #expect(bench.commands == ["scan all []", "scan [180D] [] duplicates", "stop scan"])
   }
 
   @Test("2.4 The advertisement has Apple's types, and keys only for what is there")
@@ -107,6 +108,7 @@ import Testing
     let second = bench.discover(2)
     let found = bench.manager.retrievePeripherals(withIdentifiers: [second.identifier, UUID(), first.identifier])
     #expect(found.map(\.identifier) == [second.identifier, first.identifier])
+    #expect(bench.manager.retrievePeripherals(withIdentifiers: [UUID(), UUID()]).isEmpty)
   }
 
   @Test("3.12 Peers that another app is connected to are retrieved by service, disconnected for this app")

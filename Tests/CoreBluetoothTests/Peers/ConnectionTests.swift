@@ -241,6 +241,16 @@ import Testing
     #expect(bench.commands == ["connect after 0 ms"])
   }
 
+  @Test("1.7 A peripheral's delegate is held weakly")
+  func weakDelegate() {
+    let peripheral = CentralBench(CentralApp()).discover()
+    var app: CentralApp? = CentralApp()
+    peripheral.delegate = app
+    #expect(peripheral.delegate === app)
+    app = nil
+    #expect(peripheral.delegate == nil)
+  }
+
   @Test("Key-value coding answers with a peripheral's properties")
   func keyValueCoding() {
     let bench = CentralBench(CentralApp())

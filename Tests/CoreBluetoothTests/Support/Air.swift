@@ -28,9 +28,11 @@ final class Air {
   ///   - phoneOptions: what else the phone is like.
   ///   - bonds: where both keep their bonds; nil: nowhere.
   ///   - isPrivate: the sensor goes by private addresses.
+  ///   - generation: the sensor's chip.
   init(
     phone phoneUser: ScriptedPrompts? = nil, sensor sensorUser: ScriptedPrompts? = nil, bonds: String? = nil,
-    isPrivate: Bool = false, seed: UInt64 = 7, phoneOptions: DeviceOptions = DeviceOptions()
+    isPrivate: Bool = false, seed: UInt64 = 7, phoneOptions: DeviceOptions = DeviceOptions(),
+    generation: DeviceOptions.Generation = .bluetooth54
   ) {
     world = World(seed: seed)
     var far = phoneOptions
@@ -38,6 +40,7 @@ final class Air {
     phone = world.device(named: "phone", far, prompts: phoneUser, bondFolder: bonds)
     var near = DeviceOptions()
     near.usesPrivateAddresses = isPrivate
+    near.generation = generation
     sensor = world.device(named: "sensor", near, prompts: sensorUser, bondFolder: bonds)
     localService.characteristics = [value]
     central = CBCentralManager(delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: phone])

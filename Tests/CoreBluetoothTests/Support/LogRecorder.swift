@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 
 /// Keeps what is logged in this process. Tests run side by side: each looks for lines that name its own objects.
 enum LogRecorder {
-  private static let lines = NIOLockedValueBox<[String]>([])
+  private static let lines = NIOLockedValueBox<[(level: Logger.Level, text: String)]>([])
 
   private static let isInstalled: Bool = {
     LoggingSystem.bootstrap { _ in Handler() }
@@ -13,7 +13,12 @@ enum LogRecorder {
   static func install() { _ = isInstalled }
 
   static func lines(containing text: String) -> [String] {
-    lines.withLockedValue { lines in lines.filter { $0.contains(text) } }
+    lines.withLockedValue { lines in lines.map(\.text).filter { $0.contains(text) } }
+  }
+
+  /// The levels of the lines that contain `text`.
+  static func levels(ofLinesContaining text: String) -> [String] {
+    lines.withLockedValue { lines in lines.filter { $0.text.contains(text) }.map(\.level.rawValue) }
   }
 
   private struct Handler: LogHandler {
@@ -24,6 +29,8 @@ enum LogRecorder {
       set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) { lines.withLockedValue { $0.append("\(event.message)") } }
+    func log(event: LogEvent) {
+      lines.withLockedValue { $0.append((event.level, "\(event.message)")) }
+    }
   }
 }

@@ -246,10 +246,11 @@ import Testing
   @Test("The features of central managers have Apple's bits")
   func centralManagerFeature() {
     let values: [(CBCentralManager.Feature, UInt)] = [
-      (.extendedScanAndConnect, 0x1)
+      (.extendedScanAndConnect, 0x1),
+      (.privacyFeature, 0x2),
     ]
     for (value, bits) in values { #expect(value.rawValue == bits) }
-    #expect(CBCentralManager.Feature(rawValue: 3).rawValue == 3)
+    #expect(CBCentralManager.Feature(rawValue: 3) == [.extendedScanAndConnect, .privacyFeature])
   }
 
   @Test("The properties of characteristics have Apple's bits")
@@ -267,7 +268,7 @@ import Testing
       (.indicateEncryptionRequired, 0x200),
     ]
     for (value, bits) in values { #expect(value.rawValue == bits) }
-    #expect(CBCharacteristicProperties(rawValue: 3).rawValue == 3)
+    #expect(CBCharacteristicProperties(rawValue: 3) == [.broadcast, .read])
   }
 
   @Test("The permissions of attributes have Apple's bits")
@@ -279,7 +280,7 @@ import Testing
       (.writeEncryptionRequired, 0x8),
     ]
     for (value, bits) in values { #expect(value.rawValue == bits) }
-    #expect(CBAttributePermissions(rawValue: 3).rawValue == 3)
+    #expect(CBAttributePermissions(rawValue: 3) == [.readable, .writeable])
   }
 
   @Test("The constants have Apple's strings")
@@ -322,10 +323,11 @@ import Testing
       (CBPeripheralManagerRestoredStateAdvertisementDataKey, "kCBRestoredAdvertisement"),
     ]
     for (constant, text) in values { #expect(constant == text) }
-    #expect(!CBCentralManagerOptionDeviceAccessForMedia.isEmpty)
+    #expect(CBCentralManagerOptionDeviceAccessForMedia == "kCBInitOptionDeviceAccessForMedia")
     #expect(CBConnectionEventMatchingOption.serviceUUIDs.rawValue == "kCBConnectionEventMatchingOptionServiceUUIDs")
     #expect(
       CBConnectionEventMatchingOption.peripheralUUIDs.rawValue == "kCBConnectionEventMatchingOptionPeripheralUUIDs")
-    #expect(CBConnectionEventMatchingOption(rawValue: "x").rawValue == "x")
+    #expect(
+      CBConnectionEventMatchingOption(rawValue: "kCBConnectionEventMatchingOptionServiceUUIDs") == .serviceUUIDs)
   }
 }

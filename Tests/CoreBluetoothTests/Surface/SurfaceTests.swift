@@ -58,6 +58,27 @@ import Testing
     #expect(peripheral.state == .connected)
   }
 
+  @Test("An app whose delegates have only the state's method connects, subscribes and disconnects like any other")
+  func silentDelegates() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    let (central, client, server) = (Central(), Peripheral(), Server())
+    air.central.delegate = central
+    peripheral.delegate = client
+    air.peripheralManager.delegate = server
+    _ = (air.app.take(), air.accessory.take())
+    peripheral.setNotifyValue(true, for: characteristic)
+    #expect(air.world.run(until: { characteristic.isNotifying }, limit: .seconds(5)))
+    #expect(air.value.subscribedCentrals?.count == 1)
+    #expect(air.peripheralManager.updateValue(Data([7]), for: air.value, onSubscribedCentrals: nil))
+    #expect(air.world.run(until: { characteristic.value == Data([7]) }, limit: .seconds(5)))
+    air.central.cancelPeripheralConnection(peripheral)
+    #expect(air.world.run(until: { peripheral.state == .disconnected }, limit: .seconds(5)))
+    air.central.connect(peripheral)
+    #expect(air.world.run(until: { peripheral.state == .connected }, limit: .seconds(5)))
+    #expect(air.app.events.isEmpty && air.accessory.events.isEmpty)
+  }
+
   private final class CountingCentral: CBCentralManager {
     nonisolated(unsafe) static var scans = 0
     override func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {

@@ -136,7 +136,9 @@ import Testing
     air.sensor.setPower(false)
     air.world.run(until: { !self.isLinked(peripheral) })
     #expect(air.app.take() == ["disconnected disconnected failed"])
-    #expect([.peripheralDisconnected, .connectionTimeout].contains(air.app.lastError?.code))
+    #expect(air.app.lastError?.code == .peripheralDisconnected)
+    #expect(
+      air.app.lastError?.userInfo[CBErrorHCIErrorCodeKey] as? Int == 0x15, "Remote Device Terminated due to Power Off")
     #expect(air.accessory.events.suffix(1) == ["state poweredOff"])
   }
 

@@ -54,15 +54,23 @@ import Testing
     air.expect("value [87]")
   }
 
-  @Test("4.7 A long value is read to its end in one callback, which asks the sensor's app for each part")
-  func longRead() {
-    let air = Air()
-    air.stored = Data((0..<600).map { UInt8(truncatingIfNeeded: $0) }.prefix(512))
+  @Test(
+    "4.7 A long value is read to its end in one callback, which asks the sensor's app for each part",
+    arguments: [
+      (DeviceOptions.Generation.bluetooth54, [0]), (.bluetooth40, Array(stride(from: 0, to: 512, by: 22))),
+    ])
+  func longRead(generation: DeviceOptions.Generation, offsets: [Int]) {
+    let air = Air(generation: generation)
+    air.stored = Data((0..<512).map { UInt8(truncatingIfNeeded: $0) })
     let (peripheral, characteristic) = air.ready()
     _ = air.accessory.take()
+    var callbacks = 0
+    air.app.onEvent = { _ in callbacks += 1 }
     peripheral.readValue(for: characteristic)
     air.expect("value")
     #expect(characteristic.value == air.stored)
+    #expect(callbacks == 1)
+    #expect(air.accessory.requests.map(\.offset) == offsets)
   }
 
   @Test("4.8 A value longer than the link takes is written in prepared parts, all or nothing")
@@ -204,6 +212,20 @@ import Testing
     #expect(air.accessory.events.isEmpty)
   }
 
+  @Test("6.7 Descriptors are for centrals what they were when their service was added")
+  func frozenDescriptors() throws {
+    let air = Air()
+    air.value.descriptors = [CBMutableDescriptor(type: CBUUID(string: "2901"), value: "first")]
+    let (peripheral, characteristic) = air.ready()
+    air.value.descriptors = [CBMutableDescriptor(type: CBUUID(string: "2901"), value: "second")]
+    peripheral.discoverDescriptors(for: characteristic)
+    air.expect("descriptors")
+    let descriptor = try #require(characteristic.descriptors?.first { $0.uuid == CBUUID(string: "2901") })
+    peripheral.readValue(for: descriptor)
+    air.expect("descriptor value")
+    #expect(descriptor.value as? String == "first")
+  }
+
   @Test("6.10 What needs encryption is refused as long as there is none")
   func encryption() {
     let air = Air(phone: ScriptedPrompts(otherwise: .no))
@@ -211,7 +233,8 @@ import Testing
     let (peripheral, characteristic) = air.ready()
     peripheral.readValue(for: characteristic)
     air.expect("value [] failed")
-    #expect([.insufficientEncryption, .insufficientAuthentication].contains(air.app.lastATTError?.code))
+    #expect(air.app.lastATTError?.code == .insufficientAuthentication)
+    #expect(!air.accessory.events.contains { $0.hasPrefix("read") }, "the app is not asked")
   }
 
   @Test("6.11 The sensor's application error reaches the phone")

@@ -84,4 +84,25 @@ import Testing
       #expect(identifiers.count == 1)
     }
   }
+
+  @Test("A saved identifier is enough to connect to a bonded sensor in another world, without a scan")
+  func savedIdentifier() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let before = Air(bonds: folder, isPrivate: true, seed: 7)
+    protect(before)
+    let (peripheral, characteristic) = before.ready()
+    pair(before, peripheral, characteristic)
+    let saved = peripheral.identifier
+
+    let air = Air(bonds: folder, isPrivate: true, seed: 8)
+    protect(air)
+    air.add([air.localService])
+    air.advertise()
+    let found = try #require(air.central.retrievePeripherals(withIdentifiers: [saved]).first)
+    found.delegate = air.app
+    air.central.connect(found)
+    air.expect("connected")
+    #expect(found.identifier == saved && air.app.found.isEmpty)
+  }
 }

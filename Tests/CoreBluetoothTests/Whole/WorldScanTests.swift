@@ -34,6 +34,24 @@ import Testing
     #expect(air.app.take().count > 10)
   }
 
+  @Test("2.3 With duplicates each report has the level of its packet, from -30 dBm at 0.4 m to -88 dBm at 80 m")
+  func levels() {
+    let air = Air()
+    air.advertise()
+    air.central.scanForPeripherals(
+      withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
+    // The phone is at 2 m; a level is 0 dBm less 40 + 25·log10(distance) dB.
+    for (distance, level) in [(0.4, -30), (1, -40), (10, -65), (80, -88)] {
+      air.sensor.move(to: Position(x: 2 - distance))
+      air.world.run(for: .seconds(1))
+      _ = air.app.take()
+      air.world.run(for: .seconds(1))
+      let events = air.app.take()
+      #expect(events.count > 2)
+      #expect(events.allSatisfy { $0.hasSuffix(" \(level)") }, "\(distance) m: \(events)")
+    }
+  }
+
   @Test("2.4 The advertisement and its scan response are merged")
   func merged() {
     let air = Air()
@@ -47,6 +65,21 @@ import Testing
     #expect((air.app.advertisement[CBAdvertisementDataLocalNameKey] as? String)?.hasPrefix("Sensor X12") == true)
     #expect((air.app.advertisement[CBAdvertisementDataIsConnectable] as? NSNumber)?.boolValue == true)
     #expect(air.app.found.last?.name?.hasPrefix("Sensor") == true)
+  }
+
+  @Test("2.4 The first report of a peripheral has the name that only its scan response has")
+  func firstReport() throws {
+    let air = Air()
+    air.advertise([
+      CBAdvertisementDataServiceUUIDsKey: [Air.service], CBAdvertisementDataLocalNameKey: "Sensor X123",
+    ])
+    air.central.scanForPeripherals(withServices: nil)
+    air.expect("found Sensor X12")
+    #expect(air.app.found.count == 1)
+    #expect(
+      air.app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Sensor X12", "10 octets are for a name")
+    air.world.run(for: .seconds(3))
+    #expect(air.app.take().isEmpty, "there is nothing new to report")
   }
 
   @Test("6.2 28 octets are for name and UUIDs with their headers; UUIDs beyond them are found by who looks for them")

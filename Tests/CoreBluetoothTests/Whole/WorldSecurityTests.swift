@@ -15,7 +15,7 @@ import Testing
     ]
   }
 
-  @Test("The first read of a protected value pairs; the app sees the value, and its user was asked")
+  @Test("4.13 The first read of a protected value pairs; the app sees the value, and its user was asked")
   func firstRead() {
     let (phone, sensor) = (ScriptedPrompts(otherwise: .yes), ScriptedPrompts(.displayOnly, otherwise: .yes))
     phone.answer(.passkeyShown(by: sensor), to: .enterPasskey)
@@ -70,7 +70,7 @@ import Testing
     #expect(peripheral.identifier == identifier)
   }
 
-  @Test("If the user refuses, the app gets Insufficient Authentication, and all that is not protected goes on")
+  @Test("4.13 If the user refuses, the app gets Insufficient Authentication, and all that is not protected goes on")
   func refusal() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .no)
     let air = Air(phone: user)
@@ -85,7 +85,7 @@ import Testing
     air.expect("value [104")
   }
 
-  @Test("If the peer has forgotten the bond, the app is told so, and the bond stays")
+  @Test("3.8 If the peer has forgotten the bond, the app is told so, and the bond stays")
   func forgotten() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = Air(phone: user)
@@ -135,7 +135,6 @@ import Testing
     let came = air.world.run(until: { air.app.events.contains { $0.hasPrefix("disconnected") } }, limit: .seconds(60))
     #expect(came)
     #expect((air.app.errors.last as? CBError)?.code == .encryptionTimedOut)
-    #expect(CBError.encryptionTimedOut == .encryptionTimedOut)
   }
 
   @Test("A bond more than there may be is told as tooManyLEPairedDevices, and none is kept")
@@ -194,16 +193,55 @@ import Testing
     "A characteristic that wants encryption for notifications or indications is subscribed to after pairing",
     arguments: [true, false])
   func protectedUpdates(_ isNotification: Bool) {
-    let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes))
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = Air(phone: user)
+    let local = protectUpdates(air, isNotification)
+    let (peripheral, characteristic) = air.ready()
+    #expect(user.asked.isEmpty)
+    peripheral.setNotifyValue(true, for: characteristic)
+    air.expect("notifying true")
+    #expect(user.asked.map(\.kind) == [.allowPairing])
+    #expect(air.phone.bonds.count == 1)
+    #expect(air.peripheralManager.updateValue(Data([7]), for: local, onSubscribedCentrals: nil))
+    air.expect("value [7]")
+  }
+
+  /// The sensor's app publishes one value whose updates want an encrypted link.
+  private func protectUpdates(_ air: Air, _ isNotification: Bool) -> CBMutableCharacteristic {
     let properties: CBCharacteristicProperties =
       isNotification ? [.notify, .notifyEncryptionRequired] : [.indicate, .indicateEncryptionRequired]
     let local = CBMutableCharacteristic(type: Self.secret, properties: properties, value: nil, permissions: [])
     air.localService.characteristics = [local]
+    return local
+  }
+
+  @Test(
+    "Notifications or indications that want encryption are refused to a device whose user does not let it pair",
+    arguments: [true, false])
+  func refusedUpdates(_ isNotification: Bool) {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .no)
+    let air = Air(phone: user)
+    let local = protectUpdates(air, isNotification)
+    let (peripheral, characteristic) = air.ready()
+    peripheral.setNotifyValue(true, for: characteristic)
+    air.expect("notifying false failed")
+    #expect((air.app.errors.last as? CBATTError)?.code == .insufficientAuthentication)
+    #expect(user.asked.map(\.kind) == [.allowPairing])
+    #expect(local.subscribedCentrals?.isEmpty == true)
+    #expect(air.accessory.events.filter { $0.hasPrefix("subscribed") }.isEmpty)
+  }
+
+  @Test(
+    "Notifications and indications that want no encryption are subscribed to without pairing", arguments: [true, false])
+  func openUpdates(_ isNotification: Bool) {
+    let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
+    let air = Air(phone: user)
+    let local = protectUpdates(air, isNotification)
+    local.properties = isNotification ? .notify : .indicate
     let (peripheral, characteristic) = air.ready()
     peripheral.setNotifyValue(true, for: characteristic)
     air.expect("notifying true")
-    #expect(air.peripheralManager.updateValue(Data([7]), for: local, onSubscribedCentrals: nil))
-    air.expect("value [7]")
+    #expect(user.asked.isEmpty)
   }
 
   @Test(

@@ -30,6 +30,9 @@ final class TransportRunner: @unchecked Sendable {
   /// When those packets have come that are just being told; nil: none are.
   private var arrival: Instant?
   private var alarm: (time: Instant, task: Scheduled<Void>)?
+  /// Looks for bonds that other programs have changed.
+  private var bondWatch: RepeatedTask?
+  private static let bondWatchInterval = TimeAmount.seconds(1)
 
   private(set) var isPumping = false
   private var isWoken = false
@@ -53,6 +56,10 @@ final class TransportRunner: @unchecked Sendable {
   func begin() {
     service.setTransport(.connecting, at: now)
     service.setPower(true, at: now)
+    if service.hasSharedBonds {
+      let interval = Self.bondWatchInterval
+      bondWatch = loop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in self.lookAtBonds() }
+    }
     connect()
     pump()
   }
@@ -63,6 +70,8 @@ final class TransportRunner: @unchecked Sendable {
     way = .ended
     alarm?.task.cancel()
     alarm = nil
+    bondWatch?.cancel()
+    bondWatch = nil
     switch former {
     case .connecting(let link), .open(let link): link.close()
     case .pausing(let task): task.cancel()
@@ -138,6 +147,11 @@ final class TransportRunner: @unchecked Sendable {
     alarm = nil
     let time = now
     if let deadline = service.deadline, deadline <= time { service.timeReached(time) }
+    pump()
+  }
+
+  private func lookAtBonds() {
+    service.takeStoreChanges(at: now)
     pump()
   }
 

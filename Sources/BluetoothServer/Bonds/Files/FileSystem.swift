@@ -15,9 +15,10 @@ protocol FileSystem: Sendable {
   /// Writes the first of `bytes`, and says how many.
   func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int
   func openFolder(_ path: String) throws(FileError) -> OpenFile
-  /// Keeps others who ask for the same folder out until it is closed. It waits for them if it is to.
+  /// Keeps others who ask for the same folder out until it is closed. With `waits` it waits for them for a while; then it
+  /// throws, so that a program that holds the lock and is stopped stops no other one.
   ///
-  /// - Returns: whether nobody else is in.
+  /// - Returns: true if nobody else is in.
   func lock(_ folder: OpenFile, waits: Bool) throws(FileError) -> Bool
   /// What was written to the file, or has changed in the folder's list, survives a loss of power afterwards.
   func sync(_ handle: OpenFile) throws(FileError)
@@ -41,6 +42,8 @@ struct FileStatus: Hashable, Sendable {
   var mode: UInt32
   /// It belongs to the user who runs this process.
   var isOwn: Bool
+  /// When it was changed last, in nanoseconds since 1970-01-01 00:00:00 UTC.
+  var modified: Int64 = 0
 }
 
 /// What the system refused.

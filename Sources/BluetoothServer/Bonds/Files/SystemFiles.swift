@@ -1,3 +1,5 @@
+import BluetoothCapture
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -8,6 +10,9 @@
 
 /// The files of this machine.
 struct SystemFiles: FileSystem {
+  /// How often a lock that another program holds is tried, 10 ms apart. Writing a bond takes some milliseconds.
+  var lockAttempts = 100
+
   /// The folder in which programs keep data of this user: XDG_DATA_HOME, else `.local/share` in the home; nil: neither is
   /// an absolute path · XDG Base Directory Specification.
   static func dataFolder(environment: (String) -> String?) -> String? {
@@ -52,7 +57,14 @@ struct SystemFiles: FileSystem {
       case UInt32(S_IFDIR): .folder
       default: .other
       }
-    return FileStatus(kind: kind, mode: UInt32(status.st_mode) & 0o7777, isOwn: status.st_uid == geteuid())
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    let modified = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return FileStatus(
+      kind: kind, mode: UInt32(status.st_mode) & 0o7777, isOwn: status.st_uid == geteuid(), modified: modified)
   }
 
   func makeFolder(_ path: String) throws(FileError) {
@@ -100,7 +112,11 @@ struct SystemFiles: FileSystem {
 
   func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int {
     let count = retried {
-      bytes.withUnsafeBytes { systemWrite(file.number, $0.baseAddress, $0.count) }
+      let (count, code) = FileSignals.blocked {
+        bytes.withUnsafeBytes { systemWrite(file.number, $0.baseAddress, $0.count) }
+      }
+      errno = code
+      return count
     }
     guard count >= 0 else { throw failure(.write, file.path) }
     return count
@@ -113,12 +129,24 @@ struct SystemFiles: FileSystem {
   }
 
   func lock(_ folder: OpenFile, waits: Bool) throws(FileError) -> Bool {
-    if retried({ Int(flock(folder.number, waits ? LOCK_EX : LOCK_EX | LOCK_NB)) }) == 0 { return true }
-    switch errno {
+    var attempts = waits ? lockAttempts : 1
+    while retried({ Int(flock(folder.number, LOCK_EX | LOCK_NB)) }) != 0 {
+      let code = errno
+      attempts -= 1
+      guard code == EWOULDBLOCK, attempts > 0 else { return try refusedLock(folder, code, waits: waits) }
+      usleep(10_000)
+    }
+    return true
+  }
+
+  private func refusedLock(_ folder: OpenFile, _ code: Int32, waits: Bool) throws(FileError) -> Bool {
+    switch code {
+    case EWOULDBLOCK where waits:
+      throw FileError(.lock, folder.path, code: code, reason: "another program has held the lock for too long")
     case EWOULDBLOCK: return false
     // A file system without locks: what they are for is tidiness, and no bond is lost without them.
     case ENOLCK, ENOTSUP, EINVAL, EBADF: return false
-    default: throw failure(.lock, folder.path)
+    default: throw FileError(.lock, folder.path, code: code, reason: String(cString: strerror(code)))
     }
   }
 
@@ -127,12 +155,31 @@ struct SystemFiles: FileSystem {
   func claim(_ path: String) throws(FileError) -> OpenFile? {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else { throw failure(.open, path) }
-    let isTaken = retried({ Int(flock(descriptor, LOCK_EX | LOCK_NB)) }) != 0 && errno == EWOULDBLOCK
+    var isTaken = true
+    // `isClaimed` of another program holds the lock for a moment.
+    for attempt in 0..<3 where isTaken {
+      if attempt > 0 { usleep(5_000) }
+      isTaken = retried({ Int(flock(descriptor, LOCK_EX | LOCK_NB)) }) != 0 && errno == EWOULDBLOCK
+    }
     // Where there are no locks nobody can tell who else is there.
     guard isTaken else { return OpenFile(number: descriptor, path: path) }
     _ = systemClose(descriptor)
     return nil
   }
+
+  /// True if a program has the file by `claim`; nil: there is no such file.
+  func isClaimed(_ path: String) -> Bool? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { _ = systemClose(descriptor) }
+    return retried({ Int(flock(descriptor, LOCK_SH | LOCK_NB)) }) != 0 && errno == EWOULDBLOCK
+  }
+
+  /// Sets the time at which the file was changed last to now.
+  func touch(_ file: OpenFile) { futimens(file.number, nil) }
+
+  /// Lets 100 ms pass.
+  static func pause() { usleep(100_000) }
 
   func sync(_ handle: OpenFile) throws(FileError) {
     guard retried({ Int(fsync(handle.number)) }) == 0 else { throw failure(.sync, handle.path) }

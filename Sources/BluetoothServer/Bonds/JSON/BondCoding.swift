@@ -25,6 +25,7 @@ extension BondRecord {
       "name": name.map { .string($0) },
       "number": number == 0 ? nil : .integer(number),
       "pairedAt": pairedAt.map { .integer($0) },
+      "confirmed": isConfirmed ? nil : .bool(false),
       "privacyMode": .string(privacyMode.rawValue),
       "connectionParameters": connectionParameters.map(\.json),
       "keys": bond.keysJSON,
@@ -42,6 +43,7 @@ extension BondRecord {
     self.init(bond, identifier: try json.identifier("identifier"), name: try json.optionalText("name"))
     number = Int64(UInt32(clamping: try json.optionalInteger("number") ?? 0))
     pairedAt = try json.optionalInteger("pairedAt")
+    if json.has("confirmed") { isConfirmed = try json.bool("confirmed") }
     if let text = try json.optionalText("privacyMode") {
       guard let mode = PrivacyMode(rawValue: text) else { throw .malformed("privacyMode is \"\(text)\"") }
       privacyMode = mode

@@ -1,0 +1,63 @@
+import BluetoothLab
+import CAllocationCount
+import Foundation
+
+/// A world of counters and apps, in pairs that are 15 m from each other.
+final class Crowd {
+  private let world: World
+  private let readers: [Reader]
+  private var schedule: FaultSchedule
+  private let notificationPeriod: Duration
+  private var problemsSeen = 0
+
+  init(links: Int, seed: UInt64, notifyingEvery period: Duration) {
+    let world = World(seed: seed)
+    self.world = world
+    notificationPeriod = period
+    let side = Int(Double(links).squareRoot().rounded(.up))
+    readers = (0..<links).map { number in
+      let (x, y) = (Double(number % side) * 15, Double(number / side) * 15)
+      world.add(
+        Counter(name: "counter \(number)", period: period), named: "counter \(number)", at: Position(x: x, y: y))
+      let phone = world.device(named: "phone \(number)", at: Position(x: x + 1, y: y))
+      return Reader(of: "counter \(number)", on: phone) { [unowned world] in world.now }
+    }
+    schedule = FaultSchedule(
+      seed: seed, devices: (0..<links).flatMap { ["counter \($0)", "phone \($0)"] })
+  }
+
+  var connections: Int { readers.reduce(0) { $0 + $1.connections } }
+  var altered: Int { readers.reduce(0) { $0 + $1.altered } }
+  var repeated: Int { readers.reduce(0) { $0 + $1.repeated } }
+
+  /// Faults for 5/6 of the time, then none.
+  func runPeriod(of time: Duration) {
+    let stormEnd = world.now + time * 5 / 6
+    let end = world.now + time
+    world.add(FaultSchedule.packets)
+    while world.now < stormEnd {
+      world.add(schedule.deviceFaults(from: world.now))
+      world.run(for: min(.seconds(60), stormEnd - world.now))
+    }
+    world.removeFaults()
+    // Half of the rest is for links to come back; in the other half nothing may be missing.
+    world.run(for: (end - world.now) / 2)
+    for reader in readers { reader.isCalm = true }
+    world.run(for: end - world.now)
+    for reader in readers { reader.isCalm = false }
+  }
+
+  /// Looks at the invariants after a period.
+  func measure() -> PeriodResult {
+    let all = readers.flatMap(\.problems)
+    var problems = Array(all.dropFirst(problemsSeen))
+    problemsSeen = all.count
+    let patience = notificationPeriod * 3 + .seconds(10)
+    for (number, reader) in readers.enumerated() where world.now - reader.lastValueAt > patience {
+      problems.append("counter \(number): no value since \(reader.lastValueAt), now \(world.now)")
+    }
+    return PeriodResult(
+      radioTime: world.now, octets: UInt64(allocation_octets_in_use()), faults: world.faultStrikeCount,
+      values: readers.reduce(0) { $0 + $1.values }, problems: problems)
+  }
+}

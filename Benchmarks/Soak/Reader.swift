@@ -1,0 +1,115 @@
+import BluetoothLab
+import CoreBluetooth
+import Foundation
+
+/// An app that finds its counter, listens to it, and connects again when the link is lost.
+final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
+  private static let service = CBUUID(string: "1815")
+  private static let value = CBUUID(string: "2A58")
+
+  private let wanted: String
+  private let now: () -> Duration
+  private var central: CBCentralManager?
+  private var peripheral: CBPeripheral?
+  private var last: UInt32?
+
+  /// The world has no fault since the connection began: nothing may be missing.
+  var isCalm = false {
+    didSet { lastInCalm = nil }
+  }
+  private var lastInCalm: UInt32?
+
+  private(set) var values = 0
+  private(set) var connections = 0
+  /// Values whose complement was wrong: faults have altered them.
+  private(set) var altered = 0
+  /// Numbers that came twice in a row, as faults make them.
+  private(set) var repeated = 0
+  private(set) var problems: [String] = []
+  private(set) var lastValueAt = Duration.zero
+
+  init(of counter: String, on device: Device, now: @escaping () -> Duration) {
+    wanted = counter
+    self.now = now
+    super.init()
+    central = CBCentralManager(delegate: self, queue: nil, options: [CBManagerOptionAdapterKey: device])
+  }
+
+  func centralManagerDidUpdateState(_ central: CBCentralManager) {
+    guard central.state == .poweredOn else { return }
+    if let peripheral { connect(peripheral) } else { central.scanForPeripherals(withServices: [Self.service]) }
+  }
+
+  func centralManager(
+    _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any], rssi: NSNumber
+  ) {
+    guard self.peripheral == nil, advertisementData[CBAdvertisementDataLocalNameKey] as? String == wanted else {
+      return
+    }
+    self.peripheral = peripheral
+    peripheral.delegate = self
+    central.stopScan()
+    connect(peripheral)
+  }
+
+  private func connect(_ peripheral: CBPeripheral) { central?.connect(peripheral) }
+
+  func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    connections += 1
+    lastInCalm = nil
+    peripheral.discoverServices([Self.service])
+  }
+
+  func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?) {
+    connect(peripheral)
+  }
+
+  func centralManager(
+    _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+  ) {
+    connect(peripheral)
+  }
+
+  func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    guard let service = peripheral.services?.first else { return startOver() }
+    peripheral.discoverCharacteristics([Self.value], for: service)
+  }
+
+  func peripheral(
+    _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
+  ) {
+    guard let value = service.characteristics?.first else { return startOver() }
+    peripheral.setNotifyValue(true, for: value)
+  }
+
+  func peripheral(
+    _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?
+  ) {
+    if error != nil { startOver() }
+  }
+
+  func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) { startOver() }
+
+  /// A fault has spoilt the discovery: the next connection tries again.
+  private func startOver() {
+    if let peripheral { central?.cancelPeripheralConnection(peripheral) }
+  }
+
+  func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?) {
+    guard error == nil, let octets = characteristic.value, let number = Counter.decode([UInt8](octets)) else {
+      altered += 1
+      return
+    }
+    if let last {
+      if number < last { problems.append("\(wanted): \(number) after \(last) at \(now())") }
+      if number == last { repeated += 1 }
+    }
+    if isCalm, let lastInCalm, number != lastInCalm + 1 {
+      problems.append("\(wanted): \(number) after \(lastInCalm) without a fault at \(now())")
+    }
+    last = max(last ?? 0, number)
+    lastInCalm = isCalm ? number : nil
+    lastValueAt = now()
+    values += 1
+  }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import BluetoothLab
+import CAllocationCount
+import CoreBluetooth
+import Foundation
+
+/// Runs a crowd of links under every kind of fault, and checks what has to hold whatever goes wrong.
+@main
+struct Soak: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "soak", abstract: "Runs links under every kind of fault in virtual time, and checks invariants.",
+    discussion: """
+      Half of the devices are counters that notify a growing number, the other half are apps that each listen to one \
+      counter. Each period of radio time has faults for 5/6 of it and none for the rest. At the end of a period every \
+      app receives its counter's values again, no number has ever come after a larger one, none is missing while \
+      there are no faults, and the memory for each device has not grown since the second period.
+      """)
+
+  @Option(help: "The number of devices, an even number.") var devices = 200
+  @Option(help: "Radio time in hours.") var hours = 24.0
+  @Option(help: "Seed for all randomness.") var seed: UInt64 = 1
+  @Option(help: "Radio seconds between two notifications of a counter.") var every = 10.0
+  @Option(help: "Radio minutes of a period, at least 6.") var period = 60.0
+  @Option(help: "The growth of memory for each device that is allowed, octets.") var growth = 4_096
+
+  func validate() throws {
+    guard devices >= 2, devices.isMultiple(of: 2) else { throw ValidationError("--devices must be even, 2 or more.") }
+    guard period >= 6, hours > 0, every > 0 else { throw ValidationError("--period must be 6 or more.") }
+  }
+
+  func run() throws {
+    let crowd = Crowd(links: devices / 2, seed: seed, notifyingEvery: .seconds(every))
+    let count = max(1, Int((hours * 60 / period).rounded()))
+    var report = Report(devices: devices)
+    for number in 1...count {
+      crowd.runPeriod(of: .seconds(period * 60))
+      report.add(crowd.measure(), number: number, of: count)
+    }
+    report.checkMemory(allowing: growth)
+    report.print(crowd)
+    guard report.problems.isEmpty else { throw ExitCode.failure }
+  }
+}
+
+/// The state after a period.
+struct PeriodResult {
+  var radioTime: Duration
+  var octets: UInt64
+  var faults: Int
+  var values: Int
+  var problems: [String]
+}
+
+/// The figures of a run.
+struct Report {
+  private let devices: Int
+  private let start = ContinuousClock.now
+  private var results: [PeriodResult] = []
+  private(set) var problems: [String] = []
+
+  init(devices: Int) { self.devices = devices }
+
+  mutating func add(_ result: PeriodResult, number: Int, of count: Int) {
+    results.append(result)
+    problems += result.problems
+    let wall = start.duration(to: .now)
+    let line =
+      "period \(number) of \(count): \(result.radioTime.text) of radio time in \(wall.text), \(result.faults) faults, "
+      + "\(result.values) values, \(result.octets / UInt64(devices)) octets a device, \(result.problems.count) problems\n"
+    FileHandle.standardError.write(Data(line.utf8))
+    for problem in result.problems.prefix(10) { FileHandle.standardError.write(Data("  \(problem)\n".utf8)) }
+  }
+
+  /// The first period fills caches: growth counts from the end of the second.
+  mutating func checkMemory(allowing growth: Int) {
+    guard results.count > 2, let last = results.last else { return }
+    let perDevice = (Int(last.octets) - Int(results[1].octets)) / devices
+    if perDevice > growth { problems.append("memory grew by \(perDevice) octets a device") }
+  }
+
+  func print(_ crowd: Crowd) {
+    guard let last = results.last else { return }
+    let wall = start.duration(to: .now)
+    let reference = results.count > 2 ? results[1] : results[0]
+    let rows: [(String, String)] = [
+      ("devices", "\(devices)"), ("radio time", last.radioTime.text), ("wall time", wall.text),
+      ("radio time / wall time", "\((last.radioTime / wall * 10).rounded() / 10)"),
+      ("faults that struck", "\(last.faults)"), ("connections", "\(crowd.connections)"),
+      ("values received", "\(last.values)"), ("values altered by faults", "\(crowd.altered)"),
+      ("values repeated by faults", "\(crowd.repeated)"),
+      ("heap per device, early", "\(reference.octets / UInt64(devices)) octets"),
+      ("heap per device, at the end", "\(last.octets / UInt64(devices)) octets"),
+      ("violated invariants", "\(problems.count)"),
+    ]
+    for (name, value) in rows { Swift.print("| \(name) | \(value) |") }
+    for problem in problems.prefix(50) { Swift.print("violated: \(problem)") }
+  }
+}
+
+extension Duration {
+  fileprivate var text: String {
+    let seconds = components.seconds
+    return seconds >= 3_600
+      ? "\((Double(seconds) / 360).rounded() / 10) h" : seconds >= 120 ? "\(seconds / 60) min" : "\(seconds) s"
+  }
+}

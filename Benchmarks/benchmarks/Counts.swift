@@ -1,0 +1,62 @@
+import BluetoothLab
+import BluetoothWire
+
+/// Counts that do not depend on the machine's speed, for `Benchmarks/counts`.
+enum Counts {
+  /// Work that `Benchmarks/counts` runs under callgrind with two numbers of repetitions.
+  ///
+  /// The difference of two runs is free of what happens once.
+  enum Work: String, CaseIterable {
+    /// A read of 20 octets through both managers, hosts and controllers.
+    case apiRead
+    /// A notification of 244 octets through both managers, hosts and controllers.
+    case apiNotification
+    /// One radio second of an idle connection at an interval of 30 ms, with apps on both sides.
+    case idleSecond
+    /// 100 ms of radio time of a link at 1M and 30 ms that is full of packets of 251 octets, without hosts.
+    case fullLink
+    /// The same, encrypted.
+    case encryptedLink
+    /// 100 ms of radio time of 200 advertisers at 100 ms with two scanners, without hosts.
+    case crowd
+
+    func run(_ times: Int) throws {
+      switch self {
+      case .apiRead:
+        let pair = Pair()
+        try pair.meet()
+        pair.client.read(times)
+        try pair.run(until: { pair.client.hasFinishedReading })
+      case .apiNotification:
+        let pair = try WholeStack.streaming()
+        try pair.run(until: { pair.client.values >= times })
+      case .idleSecond:
+        let pair = Pair()
+        try pair.meet()
+        pair.world.run(for: .seconds(times))
+      case .fullLink: try LinkEncryption.streaming(isEncrypted: false).run(for: .milliseconds(100 * Int64(times)))
+      case .encryptedLink: try LinkEncryption.streaming(isEncrypted: true).run(for: .milliseconds(100 * Int64(times)))
+      case .crowd:
+        let crowd = RadioCrowd.world(of: 200, interval: .milliseconds(100), scanners: 2)
+        crowd.world.run(for: .milliseconds(100 * Int64(times)))
+      }
+    }
+  }
+
+  /// Prints one line for each count of allocations or octets: name, tab, number.
+  static func printMemory() throws {
+    for operation in HostsInMemory.Operation.allCases {
+      try line("allocations: host \(operation.rawValue)", HostOperations.allocationsPerOperation(operation, 10_000))
+    }
+    try line("allocations: read below the API", BelowTheAPI.allocationsPerRead(10_000))
+    try line("allocations: read with the API", WholeStack.allocationsPerRead(10_000))
+    try line("allocations: notification with the API", WholeStack.allocationsPerNotification(10_000))
+    try line("octets: idle device", Memory.octetsPerIdleDevice(10_000))
+    try line("octets: advertising device", Memory.octetsPerAdvertisingDevice(10_000))
+  }
+
+  private static func line(_ name: String, _ value: Double?) throws {
+    guard let value else { throw DidNotHappen() }
+    print("\(name)\t\(value.rounded(to: 2))")
+  }
+}

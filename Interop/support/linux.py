@@ -1,0 +1,152 @@
+"""Linux with BlueZ as a host: a machine in QEMU whose serial lines are connections to controllers.
+
+The programs in `Linux/guest` run in the machine. A test sends requests to them, and gets results and events.
+"""
+
+import asyncio
+import importlib.util
+import itertools
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from support import programs
+from support.programs import Program
+from support.waiting import Events, soon
+
+FOLDER = programs.REPOSITORY / ".build" / "interop" / "linux"
+QEMU = "qemu-system-x86_64"
+# Seconds. Emulated, everything takes longer; on a machine that compiles beside it, a guest may need 30 s to start.
+PATIENCE = 120.0
+KERNEL_PARAMETERS = (
+    "rdinit=/lab/init console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr cryptomgr.notests "
+    "random.trust_cpu=on no_timer_check tsc=reliable audit=0"
+)
+
+
+class GuestError(Exception):
+    """A request that failed in the guest, with the error there."""
+
+
+def obstacle() -> str | None:
+    """The reason why no guest can run here."""
+    if shutil.which(QEMU) is None:
+        return f"{QEMU} is not installed (on Debian: apt-get install qemu-system-x86)"
+    return None
+
+
+def build() -> None:
+    specification = importlib.util.spec_from_file_location(
+        "build", programs.REPOSITORY / "Interop" / "Linux" / "build.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    module.build(FOLDER)
+
+
+class Linux:
+    """A running guest."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.events = Events(f"events of {program.name}")
+        self._numbers = itertools.count(1)
+        self._requests: dict[int, asyncio.Future] = {}
+        self._reader = asyncio.create_task(self._read())
+
+    @classmethod
+    async def start(cls, name: str, console: Path, *endpoints: str) -> "Linux":
+        """Starts a guest whose serial lines are connections to `endpoints`; it has no adapters yet."""
+        program = await Program.start(QEMU, *options(console, endpoints), name=name)
+        guest = cls(program)
+        try:
+            await guest.event("ready")
+        except AssertionError:
+            await guest.stop()
+            print(console.read_text(errors="replace")[-2_000:])
+            raise
+        return guest
+
+    async def adapters(self, count: int = 1, agent: str | None = "NoInputNoOutput", **options) -> list[str]:
+        """Attaches adapters, starts bluetoothd and switches the adapters on; returns their addresses. `options` are those
+        of the group General in bluetoothd's main.conf."""
+        for number in range(count):
+            await self("attach", number=number)
+        await self("start_bluetoothd", options=options)
+        addresses = [await self("power", adapter=f"hci{number}") for number in range(count)]
+        if agent:
+            await self("agent", capability=agent)
+        return addresses
+
+    async def __call__(self, command: str, **arguments: Any) -> Any:
+        """Returns the result of a command; raises GuestError if it fails."""
+        number = next(self._numbers)
+        self._requests[number] = asyncio.get_running_loop().create_future()
+        await self.program.say(json.dumps({"id": number, "command": command, **arguments}))
+        return await soon(self._requests[number], PATIENCE)
+
+    def begin(self, command: str, **arguments: Any) -> asyncio.Task:
+        """Starts a command that goes on while the test does other things."""
+        return asyncio.create_task(self(command, **arguments))
+
+    async def event(self, name: str, **fields: Any) -> dict[str, Any]:
+        """The next event with this name and these fields."""
+
+        def matches(event: dict | None) -> bool:
+            return event is None or event["event"] == name and fields.items() <= event.items()
+
+        event = await self.events.next(matches, PATIENCE)
+        assert event is not None, f"{self.program.name} ended before the event {name!r}"
+        return event
+
+    def asked(self) -> list[str]:
+        """The questions that BlueZ has asked its agent."""
+        return [event["question"] for event in self.events.all if event and event["event"] == "asked"]
+
+    async def _read(self) -> None:
+        while (line := await self.program.output.next(seconds=None)) is not None:
+            if not line.startswith("{"):
+                continue
+            message = json.loads(line)
+            if "event" in message:
+                self.events.add(message)
+            elif "error" in message:
+                self._requests.pop(message["id"]).set_exception(GuestError(message["error"]))
+            else:
+                self._requests.pop(message["id"]).set_result(message["result"])
+        self.events.add(None)
+        for request in self._requests.values():
+            if not request.done():
+                request.set_exception(GuestError("the guest has ended"))
+
+    async def kill(self) -> None:
+        """Ends the machine as a power failure would."""
+        self.program.process.kill()
+        await self.program.exit()
+
+    async def stop(self) -> None:
+        await self.program.stop()
+        await self._reader
+
+
+def accelerator() -> str:
+    """KVM where the processor has it. A machine without may have /dev/kvm all the same, and guests stop there."""
+    flags = set(Path("/proc/cpuinfo").read_text().split())
+    return "kvm" if flags & {"vmx", "svm"} and os.access("/dev/kvm", os.R_OK | os.W_OK) else "tcg"
+
+
+def options(console: Path, endpoints: tuple[str, ...]) -> list[object]:
+    result = [
+        "-accel", accelerator(), "-machine", "pc,usb=off,vmport=off", "-cpu", "max", "-smp", 1, "-m", 512,
+        "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-device", "isa-debug-exit,iobase=0xf4",
+        "-kernel", FOLDER / "vmlinux", "-initrd", FOLDER / "initrd", "-append", KERNEL_PARAMETERS,
+        "-chardev", f"file,id=console,path={console}", "-device", "isa-serial,chardev=console,index=0",
+        "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
+        "-chardev", "stdio,id=remote,signal=off", "-device", "virtserialport,chardev=remote,name=remote",
+    ]  # fmt: skip
+    for number, endpoint in enumerate(endpoints, 1):
+        host, port = endpoint.rsplit(":", 1)
+        result += ["-chardev", f"socket,id=hci{number},host={host},port={port},nodelay=on"]
+        result += ["-device", f"isa-serial,chardev=hci{number},index={number}"]
+    return result

@@ -1,0 +1,109 @@
+"""BlueZ as a central, driven by bleak: our host and our accessories as its peripherals."""
+
+import pytest
+from support import gatt_service as service
+from support.linux import GuestError
+
+EVENTS, CHANGES, CONTROL = (service.text(uuid) for uuid in (service.EVENTS, service.CHANGES, service.CONTROL))
+FIXED, LONG, COMMAND = (service.text(uuid) for uuid in (service.FIXED, service.LONG, service.COMMAND))
+PROTECTED, SERVICE = service.text(service.PROTECTED), service.text(service.SERVICE)
+
+HEART_RATE, MEASUREMENT, LOCATION, CONTROL_POINT, BATTERY, DESCRIPTION = (
+    f"0000{number}-0000-1000-8000-00805f9b34fb" for number in ("180d", "2a37", "2a38", "2a39", "180f", "2901"))
+
+
+async def central(boot, air, name="linux"):
+    """A guest with an adapter on the air."""
+    linux = await boot(name, air.endpoint)
+    await linux.adapters()
+    return linux
+
+
+async def found(linux, **wanted) -> str:
+    return (await linux("find", **wanted))["address"]
+
+
+async def peripheral_program(start, air, *arguments):
+    app = await start("interop-app", "peripheral", "interop", *arguments, endpoint=air.endpoint)
+    await app.line("^advertising$")
+    return app
+
+
+async def reads(linux, address: str, characteristic: str) -> bytes:
+    return bytes.fromhex(await linux("read", address=address, characteristic=characteristic))
+
+
+async def test_linux_uses_heart_rate_sensor(serve, boot, start):
+    air = await serve()
+    sensor = await start("heart-rate", "--only", "sensor", endpoint=air.endpoint)
+    await sensor.line("advertising$")
+    linux = await central(boot, air)
+    address = await found(linux, name="Heart Rate")
+    services = await linux("connect", address=address)
+    assert set(services[HEART_RATE]) == {MEASUREMENT, LOCATION, CONTROL_POINT}
+    assert await reads(linux, address, LOCATION) == bytes([1])
+    [handle] = [services[HEART_RATE][LOCATION]["descriptors"][DESCRIPTION]]
+    assert bytes.fromhex(await linux("read_descriptor", address=address, handle=handle)) == b"Where it is worn"
+
+    await linux("subscribe", address=address, characteristic=MEASUREMENT)
+    energies = [bytes.fromhex((await linux.event("value"))["value"])[2] for _ in range(3)]
+    assert [energy - energies[0] for energy in energies] == [0, 3, 6]
+    await linux("write", address=address, characteristic=CONTROL_POINT, value="01")
+    await sensor.line("energy expended is reset$")
+    with pytest.raises(GuestError, match="(?i)0x80"):
+        await linux("write", address=address, characteristic=CONTROL_POINT, value="02")
+    await linux("disconnect", address=address)
+    await sensor.line("a central unsubscribed")
+
+
+async def test_linux_uses_peripheral_of_corebluetooth(serve, boot, start):
+    air = await serve()
+    app = await peripheral_program(start, air)
+    linux = await central(boot, air)
+    address = await found(linux, service=SERVICE)
+    services = await linux("connect", address=address)
+    assert set(services[SERVICE]) == {FIXED, CONTROL, COMMAND, LONG, EVENTS, CHANGES, PROTECTED}
+    handle = services[SERVICE][FIXED]["descriptors"][DESCRIPTION]
+    description = await linux("read_descriptor", address=address, handle=handle)
+    assert bytes.fromhex(description) == service.DESCRIPTION.encode()
+    assert await reads(linux, address, FIXED) == service.FIXED_VALUE
+
+    assert await reads(linux, address, LONG) == service.LONG_VALUE
+    await linux("write", address=address, characteristic=LONG, value=service.LONG_VALUE[::-1].hex())
+    assert await reads(linux, address, LONG) == service.LONG_VALUE[::-1]
+
+    for name, characteristic in (("events", EVENTS), ("changes", CHANGES)):
+        await linux("subscribe", address=address, characteristic=characteristic)
+        await app.line(f"^subscribed {name}")
+    for value in ("11", "22"):
+        await linux("write", address=address, characteristic=CONTROL, value=value)
+        # The notification and the indication, in any order.
+        values = [await linux.event("value", value=value) for _ in range(2)]
+        assert {value["characteristic"] for value in values} == {EVENTS, CHANGES}
+    await linux("unsubscribe", address=address, characteristic=EVENTS)
+    await app.line("^unsubscribed events")
+
+    # The kernel takes no more than 100 at once without losing some.
+    burst = [f"{number:02x}" for number in range(90)]
+    await linux("write_each", address=address, characteristic=COMMAND, values=burst)
+    for value in burst:
+        await app.line(f"^written command 0 {value}$")
+
+
+async def test_linux_pairs_when_a_value_wants_it_and_comes_back_by_its_bond(serve, boot, start):
+    air = await serve()
+    await peripheral_program(start, air)
+    linux = await central(boot, air)
+    address = await found(linux, service=SERVICE)
+    await linux("connect", address=address)
+    assert await reads(linux, address, PROTECTED) == service.PROTECTED_VALUE
+    await linux.event("Bonded", value=True)
+    await linux("disconnect", address=address)
+    await linux.event("Connected", value=False)
+    questions = linux.asked()
+    assert questions == ["authorization"]
+
+    await linux("connect", address=address)
+    assert await reads(linux, address, PROTECTED) == service.PROTECTED_VALUE
+    await linux("disconnect", address=address)
+    assert linux.asked() == questions

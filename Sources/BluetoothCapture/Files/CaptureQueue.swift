@@ -1,0 +1,218 @@
+import DequeModule
+import Dispatch
+import NIOConcurrencyHelpers
+
+/// Writes a capture on a thread of its own, from a bounded buffer: who captures never waits for a disk or a reader.
+package final class CaptureQueue: @unchecked Sendable {
+  /// Warnings for the owner of the capture.
+  package enum Report: Hashable, Sendable {
+    /// The file is a FIFO, and no program has opened it for reading.
+    case waitingForReader
+    /// A program has opened the FIFO for reading.
+    case readerArrived
+    /// Nothing more is written.
+    case failed(CaptureFile.Failure)
+  }
+
+  /// The capacity of the buffer.
+  package enum Room: Hashable, Sendable {
+    /// The buffer is empty.
+    case idle
+    case some
+    /// The buffer is full.
+    case none
+    /// A FIFO has no reader.
+    case noReader
+    /// Writing has failed.
+    case failed
+  }
+
+  private struct State {
+    var chunks: Deque<[UInt8]> = []
+    /// The octets of the chunks, and of the one that is being written.
+    var count = 0
+    var isFull = false
+    var isWorking = false
+    var hasReader = false
+    var isEnding = false
+    var isAbandoned = false
+    var failure: CaptureFile.Failure?
+  }
+
+  /// The octets that wait at most.
+  package static let standardLimit = 8 << 20
+  /// How long the thread waits for a pipe or a reader before it looks whether the capture ends, in milliseconds.
+  private static let turn: Int32 = 100
+
+  private let state = NIOLockedValueBox(State())
+  private let queue = DispatchQueue(label: "CoreBluetooth capture")
+  /// On the queue only, like the count below.
+  private let file: CaptureFile
+  private var turnsWithoutProgress = 0
+  private let limit: Int
+  private let patience: Int
+  private let report: @Sendable (Report) -> Void
+
+  /// Takes over `file`.
+  ///
+  /// - Parameters:
+  ///   - limit: the octets that wait at most.
+  ///   - patience: after the end, the number of turns of 100 ms without progress after which writing is given up.
+  ///   - report: called on the queue's thread.
+  package init(
+    _ file: CaptureFile, limit: Int = standardLimit, patience: Int = 20, report: @escaping @Sendable (Report) -> Void
+  ) {
+    (self.file, self.limit, self.patience, self.report) = (file, limit, patience, report)
+    let isOpen = file.isOpen
+    state.withLockedValue { $0.hasReader = isOpen }
+    guard !isOpen else { return }
+    report(.waitingForReader)
+    queue.async { [weak self] in _ = self?.lookForReader() }
+  }
+
+  /// How much the buffer takes now. Once full, it takes nothing until half of it is written.
+  package var room: Room {
+    state.withLockedValue { state in
+      if state.failure != nil { return .failed }
+      guard state.hasReader else { return .noReader }
+      return state.isFull ? .none : state.count == 0 ? .idle : .some
+    }
+  }
+
+  /// Has `bytes` written. They are dropped after a failure.
+  package func append(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    state.withLockedValue { state in
+      guard state.failure == nil else { return }
+      state.chunks.append(bytes)
+      state.count += bytes.count
+      if state.count >= limit { state.isFull = true }
+    }
+    work()
+  }
+
+  /// Waits until everything has been written that a reader has taken.
+  package func waitForPause() { queue.sync {} }
+
+  // MARK: The end
+
+  /// Has `bytes` written last, and closes the file. A reader that takes nothing any more is given up.
+  ///
+  /// - Parameter done: called on the queue's thread with why something was not written.
+  package func end(with bytes: [UInt8], _ done: @escaping @Sendable (CaptureFile.Failure?) -> Void) {
+    state.withLockedValue { $0.isEnding = true }
+    append(bytes)
+    queue.async { [self] in
+      _ = lookForReader()
+      writeAll()
+      if !state.withLockedValue({ $0.hasReader || $0.failure != nil }) {
+        fail(CaptureFile.Failure(path: file.path, reason: "no program has opened it for reading: nothing was captured"))
+      }
+      file.close()
+      done(state.withLockedValue { $0.failure })
+    }
+  }
+
+  /// Has `bytes` written last, closes the file, and waits for that.
+  ///
+  /// - Returns: why something was not written.
+  package func endAndWait(with bytes: [UInt8]) -> CaptureFile.Failure? {
+    let done = DispatchSemaphore(value: 0)
+    let failure = NIOLockedValueBox<CaptureFile.Failure?>(nil)
+    end(with: bytes) { result in
+      failure.withLockedValue { $0 = result }
+      done.signal()
+    }
+    done.wait()
+    return failure.withLockedValue { $0 }
+  }
+
+  /// Has writing end soon, whatever waits: nobody needs the capture any more.
+  package func abandon() { state.withLockedValue { $0.isAbandoned = true } }
+
+  // MARK: On the queue
+
+  private func work() {
+    let isFirst = state.withLockedValue { state in
+      guard state.hasReader, !state.isWorking else { return false }
+      state.isWorking = true
+      return true
+    }
+    if isFirst { queue.async { self.writeAll() } }
+  }
+
+  /// Opens a FIFO if it has a reader, else looks again later. Returns false while a reader is missing.
+  private func lookForReader() -> Bool {
+    let isDone = state.withLockedValue { $0.hasReader || $0.failure != nil }
+    if isDone { return true }
+    do throws(CaptureFile.Failure) {
+      guard try file.openIfRead() else {
+        lookAgain()
+        return false
+      }
+      state.withLockedValue { $0.hasReader = true }
+      report(.readerArrived)
+      writeAll()
+    } catch {
+      fail(error)
+    }
+    return true
+  }
+
+  private func lookAgain() {
+    let goesOn = state.withLockedValue { !$0.isEnding && !$0.isAbandoned }
+    guard goesOn else { return }
+    queue.asyncAfter(deadline: .now() + .milliseconds(Int(Self.turn))) { [weak self] in _ = self?.lookForReader() }
+  }
+
+  private func writeAll() {
+    do throws(CaptureFile.Failure) {
+      while let chunk = nextChunk() {
+        try write(chunk)
+        state.withLockedValue { state in
+          state.count -= chunk.count
+          if state.count <= limit / 2 { state.isFull = false }
+        }
+      }
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func nextChunk() -> [UInt8]? {
+    state.withLockedValue { state in
+      guard state.hasReader, state.failure == nil, let chunk = state.chunks.popFirst() else {
+        state.isWorking = false
+        return nil
+      }
+      return chunk
+    }
+  }
+
+  private func write(_ chunk: [UInt8]) throws(CaptureFile.Failure) {
+    var rest = chunk[...]
+    while !rest.isEmpty {
+      let count = try file.write(rest, waiting: Self.turn)
+      rest = rest.dropFirst(count)
+      turnsWithoutProgress = count > 0 ? 0 : turnsWithoutProgress + 1
+      if count == 0, isGivenUp {
+        throw CaptureFile.Failure(path: file.path, reason: "its reader has not taken the last octets of the capture")
+      }
+    }
+  }
+
+  private var isGivenUp: Bool {
+    state.withLockedValue { $0.isAbandoned || $0.isEnding && turnsWithoutProgress >= patience }
+  }
+
+  private func fail(_ failure: CaptureFile.Failure) {
+    state.withLockedValue { state in
+      state.failure = failure
+      state.chunks.removeAll()
+      state.count = 0
+      state.isWorking = false
+    }
+    file.close()
+    report(.failed(failure))
+  }
+}

@@ -1,0 +1,68 @@
+import NIOConcurrencyHelpers
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A file that this process reads or writes, so that no capture may replace it, whatever path or link leads to it.
+///
+/// The claim ends with this object.
+package final class ClaimedFile: Sendable {
+  private struct Identity: Hashable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  private static let claimed = NIOLockedValueBox<[Identity: Int]>([:])
+  private let identity: Identity?
+
+  /// Claims the file with this status for writing; nil: it is claimed already.
+  ///
+  /// Devices such as /dev/null may be written by several captures: they are not claimed.
+  init?(writing status: stat) {
+    let kind = UInt32(status.st_mode) & UInt32(S_IFMT)
+    guard kind == UInt32(S_IFREG) || kind == UInt32(S_IFIFO) else {
+      identity = nil
+      return
+    }
+    let identity = Self.identity(status)
+    let isFree = Self.claimed.withLockedValue { claimed in
+      if claimed[identity] != nil { return false }
+      claimed[identity] = 1
+      return true
+    }
+    guard isFree else { return nil }
+    self.identity = identity
+  }
+
+  /// Claims the file at `path`, which this process reads; several may read one file. Nothing is claimed if there is no file.
+  package init(reading path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      identity = nil
+      return
+    }
+    let identity = Self.identity(status)
+    Self.claimed.withLockedValue { $0[identity, default: 0] += 1 }
+    self.identity = identity
+  }
+
+  deinit {
+    guard let identity else { return }
+    Self.claimed.withLockedValue { claimed in
+      guard let count = claimed[identity], count > 1 else {
+        claimed[identity] = nil
+        return
+      }
+      claimed[identity] = count - 1
+    }
+  }
+
+  private static func identity(_ status: stat) -> Identity {
+    Identity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
+  }
+}

@@ -1,0 +1,39 @@
+// Names and paths come from peers and files, and may hold what steers a terminal or forges a log line.
+
+extension String {
+  /// The text on one line: escapes (`\n`, `\u{1B}`) stand for control characters, line separators and marks that change the
+  /// direction of text.
+  package var printable: String { escaped { $0.isUnprintable } }
+
+  /// The same with line feeds as they are, for a text of several lines.
+  package var printableLines: String { escaped { $0.isUnprintable && $0 != "\n" } }
+
+  private func escaped(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
+    if utf8.allSatisfy({ 0x20...0x7E ~= $0 }) { return self }
+    var result = ""
+    for scalar in unicodeScalars {
+      if isEscaped(scalar) { result += scalar.escape } else { result.unicodeScalars.append(scalar) }
+    }
+    return result
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isUnprintable: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    // Other characters of this category make emoji.
+    case .format: properties.isBidiControl
+    default: false
+    }
+  }
+
+  fileprivate var escape: String {
+    switch self {
+    case "\n": "\\n"
+    case "\r": "\\r"
+    case "\t": "\\t"
+    default: "\\u{" + String(value, radix: 16, uppercase: true) + "}"
+    }
+  }
+}

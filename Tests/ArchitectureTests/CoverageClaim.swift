@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// The judgement of a coverage table's row: its last three columns.
+struct CoverageClaim {
+  /// The requirement's id, or the symbol.
+  var subject: String
+  /// One of "works", "not yet" and "decided otherwise".
+  var state: String
+  /// For "works" the titles of tests, with " | " between them; for "decided otherwise" the reason.
+  var evidence: String
+  /// For "works" the facts that the bodies of these tests show, in a few words.
+  var proves: String
+
+  private var tests: [String] { evidence.components(separatedBy: " | ") }
+
+  /// Records an issue for each part of a claim that works and is not shown.
+  func expectShown(by titles: Set<String>, location: SourceLocation = #_sourceLocation) {
+    guard state == "works" else { return }
+    for test in tests {
+      #expect(titles.contains(test), "\(subject): no enabled test is called \"\(test)\"", sourceLocation: location)
+    }
+    #expect(!proves.isEmpty, "\(subject) does not say what its tests show", sourceLocation: location)
+    #expect(!tests.contains(proves), "\(subject) only repeats a title", sourceLocation: location)
+  }
+
+  /// Records an issue if the state is unknown, or if a cell is filled or empty against it.
+  func expectConsistent(location: SourceLocation = #_sourceLocation) {
+    switch state {
+    case "works": #expect(!evidence.isEmpty, "\(subject)", sourceLocation: location)
+    case "decided otherwise":
+      #expect(!evidence.isEmpty && proves.isEmpty, "\(subject)", sourceLocation: location)
+    case "not yet": #expect(evidence.isEmpty && proves.isEmpty, "\(subject)", sourceLocation: location)
+    default: Issue.record("\(subject) is in the state \"\(state)\"", sourceLocation: location)
+    }
+  }
+}

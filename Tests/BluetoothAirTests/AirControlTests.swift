@@ -1,0 +1,111 @@
+import BluetoothAir
+import BluetoothLab
+import BluetoothWire
+import Foundation
+import Testing
+
+/// What an air is asked by its control socket.
+@Suite(.timeLimit(.minutes(2))) struct AirControlTests {
+  private func withControl(_ text: String = "{}", _ body: (TestAir, String) throws -> Void) throws {
+    var options = AirServer.Options()
+    options.file = try WorldFile(text: text)
+    let air = try TestAir(options)
+    defer { try? air.server.stop() }
+    let path = "/tmp/control-\(UUID().uuidString)"
+    try air.server.openControl(at: path)
+    try body(air, path)
+  }
+
+  @Test(
+    "The devices of a world file are listed with their addresses: those that the file gives, and those that are drawn")
+  func addresses() throws {
+    try withControl(
+      """
+      devices:
+        - {name: given, accessory: battery, address: "C0:FF:EE:00:00:02"}
+        - {name: private, accessory: battery, address: "C0:FF:EE:00:00:03", usesPrivateAddresses: true}
+        - {name: drawn, accessory: battery}
+      clients:
+        - {name: phone, address: "C0:FF:EE:00:00:01"}
+      """
+    ) { air, path in
+      let host = try air.host()
+      let devices = try #require(try ControlSocket.ask(ControlRequest(.devices), at: path).devices)
+      #expect(devices.map(\.name) == ["given", "private", "drawn", "phone"])
+      let addresses = devices.map { $0.address ?? "none" }
+      #expect(addresses[0] == "C0:FF:EE:00:00:02")
+      #expect(addresses[1] == "C0:FF:EE:00:00:03")
+      #expect(addresses[2].hasSuffix(" (random)"))
+      #expect(addresses[3] == "C0:FF:EE:00:00:01")
+      withExtendedLifetime(host) {}
+    }
+  }
+
+  @Test("A fault plan that is null ends no faults: it is an error")
+  func noPlan() throws {
+    try withControl { air, path in
+      // No answer reaches a host.
+      air.server.world.add([.hci(.lose, HCIMatch(.event(0x0E)))])
+      let (host, socket) = (try HostSocket(air.specifier), try LineSocket(path: path))
+      try host.send([1, 0x09, 0x10, 0])
+      let answer = try socket.ask(#"{"verb":"fault","plan":null}"#)
+      #expect(answer.contains("plan: null is no value"))
+      try host.send([1, 0x09, 0x10, 0])
+      #expect(try socket.ask(#"{"verb":"capture","path":null}"#).contains("path: null is no value"))
+      #expect(try socket.ask(#"{"verb":"fault"}"#) == "{}")
+      try host.send([1, 0x01, 0x10, 0])
+      let first = try host.event(0x0E)
+      #expect(first[1] == 0x01)
+    }
+  }
+
+  @Test("The control socket has some connections at a time, and says so to one more")
+  func manyConnections() throws {
+    try withControl { _, path in
+      let sockets = try (0..<8).map { _ in try LineSocket(path: path) }
+      for socket in sockets { #expect(try socket.ask(#"{"verb":"stats"}"#).contains("time")) }
+      #expect(try LineSocket(path: path).line().contains("control connections are open already"))
+    }
+  }
+
+  @Test("When descriptors are short hosts are turned away, and the control socket answers")
+  func shortOfDescriptors() async {
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit(rlim_cur: 100, rlim_max: 100)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let air = try TestAir()
+      let path = "/tmp/control-\(UUID().uuidString)"
+      try air.server.openControl(at: path)
+      var hosts: [HostSocket] = []
+      var isRefused = false
+      while !isRefused, hosts.count < 200 {
+        let host = try HostSocket(air.specifier)
+        try? host.send([1, 0x03, 0x0C, 0])
+        isRefused = (try? host.next()) == nil
+        hosts.append(host)
+      }
+      guard isRefused, hosts.count > 5 else { exit(2) }
+      // Both ends of each connection are in this process: the last host's descriptors are enough for asking.
+      let devices = try ControlSocket.ask(ControlRequest(.devices), at: path).devices
+      guard devices?.count == hosts.count - 1 else { exit(3) }
+      try air.server.stop()
+      exit(0)
+    }
+  }
+
+  @Test("A host that comes gets the first place that is free")
+  func firstPlace() throws {
+    let air = try TestAir()
+    defer { try? air.server.stop() }
+    var hosts = try (0..<6).map { _ in try air.host() as HostSocket? }
+    let addresses = try hosts.map { try $0?.address() }
+    for (count, gone) in [4, 1, 3].enumerated() {
+      hosts[gone] = nil
+      try air.waitForHosts(5 - count)
+    }
+    for place in [1, 3, 4] { hosts[place] = try air.host() }
+    #expect(try hosts.map { try $0?.address() } == addresses)
+    #expect(try air.host().address() != addresses[0])
+    #expect(air.server.places.count == 7)
+  }
+}

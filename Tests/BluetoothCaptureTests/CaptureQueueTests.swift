@@ -1,0 +1,97 @@
+import BluetoothCapture
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+/// What a queue has reported.
+private final class Reports: Sendable {
+  private let box = NIOLockedValueBox<[CaptureQueue.Report]>([])
+
+  var all: [CaptureQueue.Report] { box.withLockedValue { $0 } }
+  func add(_ report: CaptureQueue.Report) { box.withLockedValue { $0.append(report) } }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct CaptureQueueTests {
+  private let reports = Reports()
+
+  private func queue(_ file: CaptureFile, limit: Int = CaptureQueue.standardLimit) -> CaptureQueue {
+    CaptureQueue(file, limit: limit, patience: 1) { [reports] in reports.add($0) }
+  }
+
+  @Test("Everything is written in order, and the end waits for it")
+  func order() throws {
+    let path = "/tmp/queue-\(UUID().uuidString)"
+    defer { unlink(path) }
+    let queue = queue(try CaptureFile(path: path))
+    for number: UInt8 in 0..<200 { queue.append([number]) }
+    #expect(queue.endAndWait(with: [255]) == nil)
+    #expect(FileManager.default.contents(atPath: path) == Data((0..<200) + [255]))
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test("A reader that pauses fills the buffer and blocks nobody; there is room again when half of it is read")
+  func paused() throws {
+    let pipes = try Pipes()
+    let queue = queue(pipes.file, limit: 300_000)
+    #expect(queue.room == .idle)
+    var sent = 0
+    while queue.room != .none {
+      queue.append([UInt8](repeating: UInt8(sent / 10_000 % 256), count: 10_000))
+      sent += 10_000
+    }
+    // What the system keeps for the pipe, and what the queue keeps.
+    #expect(sent >= 300_000)
+    let octets = pipes.read(sent)
+    queue.waitForPause()
+    #expect(queue.room == .idle)
+    #expect(octets.count == sent)
+    #expect(octets.indices.allSatisfy { octets[$0] == UInt8($0 / 10_000 % 256) })
+  }
+
+  @Test("The end gives up a reader that takes nothing, and tells that")
+  func stuckEnd() throws {
+    let pipes = try Pipes()
+    let queue = queue(pipes.file)
+    queue.append([UInt8](repeating: 0, count: 1 << 20))
+    let failure = queue.endAndWait(with: [1])
+    #expect(failure?.reason == "its reader has not taken the last octets of the capture")
+    #expect(failure.map { [.failed($0)] } == reports.all)
+  }
+
+  @Test("A reader that goes ends the capture, and what comes later is dropped")
+  func readerGone() throws {
+    let pipes = try Pipes()
+    let queue = queue(pipes.file)
+    pipes.closeReader()
+    queue.append([1])
+    queue.waitForPause()
+    #expect(queue.room == .failed)
+    queue.append([2])
+    #expect(queue.endAndWait(with: [3])?.isReaderGone == true)
+    #expect(reports.all.count == 1)
+  }
+
+  @Test("Without a reader of the FIFO there is no room, and the end tells that nothing was captured")
+  func noReader() throws {
+    let path = "/tmp/queue-\(UUID().uuidString)"
+    try #require(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    let queue = queue(try CaptureFile(path: path))
+    #expect(queue.room == .noReader)
+    #expect(queue.endAndWait(with: [1])?.reason == "no program has opened it for reading: nothing was captured")
+    #expect(reports.all.first == .waitingForReader)
+  }
+
+  @Test("A program that opens the FIFO later reads from then on")
+  func lateReader() throws {
+    let path = "/tmp/queue-\(UUID().uuidString)"
+    try #require(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    let queue = queue(try CaptureFile(path: path))
+    // Returns when the queue has opened the other end.
+    let reader = try #require(FileHandle(forReadingAtPath: path))
+    queue.end(with: [1, 2, 3]) { _ in }
+    #expect(reader.readDataToEndOfFile() == Data([1, 2, 3]))
+    #expect(reports.all == [.waitingForReader, .readerArrived])
+  }
+}

@@ -1,0 +1,74 @@
+import BluetoothRadio
+import BluetoothWire
+import Testing
+
+@testable import BluetoothController
+
+/// LE Set Address Resolution Enable governs the resolution of private addresses only: a device on the resolving list whose
+/// key is known stays one that may not use its identity address · Vol 6, Part B, 4.7; Vol 4, Part E, 7.8.44, 7.8.77.
+@Suite("Network privacy without address resolution")
+struct NetworkPrivacyTests {
+  /// A pair that does not resolve addresses. `isDevicePrivacy`: the mode in which `device` keeps its peer; the other device
+  /// accepts every address.
+  private func pair(of device: (PrivatePair) -> TestDevice, isDevicePrivacy: Bool) -> PrivatePair {
+    let pair = PrivatePair(resolves: false)
+    for (one, other) in [(pair.central, pair.peripheral), (pair.peripheral, pair.central)] {
+      let accepts = one !== device(pair) || isDevicePrivacy
+      #expect(one.send(.leSetPrivacyMode(HCI.PeerAddress(other.address), isDevicePrivacy: accepts)) == .success)
+    }
+    return pair
+  }
+
+  @Test("A scanner reports a peer's identity address in device privacy mode only", arguments: [false, true])
+  func scanner(isDevicePrivacy: Bool) {
+    let pair = pair(of: \.central, isDevicePrivacy: isDevicePrivacy)
+    pair.advertise(as: .public)
+    pair.scan(isActive: true, as: .public)
+    pair.air.run(for: .seconds(1))
+    #expect(pair.central.reports.isEmpty != isDevicePrivacy)
+    #expect(pair.air.log.contains { $0.device == pair.central.number } == isDevicePrivacy)
+  }
+
+  @Test("A scanner reports extended advertising with an identity address in device privacy mode only")
+  func extendedScanner() {
+    for isDevicePrivacy in [false, true] {
+      let pair = pair(of: \.central, isDevicePrivacy: isDevicePrivacy)
+      #expect(pair.peripheral.send(.leSetExtendedAdvertisingParameters(.every100ms())) == .success)
+      pair.peripheral.setData([2, 1, 6])
+      pair.peripheral.enable(1)
+      pair.central.startScan()
+      pair.air.run(for: .seconds(1))
+      #expect(pair.central.extendedReports.isEmpty != isDevicePrivacy)
+    }
+  }
+
+  @Test("An initiator connects to a peer's identity address in device privacy mode only", arguments: [false, true])
+  func initiator(isDevicePrivacy: Bool) {
+    let pair = pair(of: \.central, isDevicePrivacy: isDevicePrivacy)
+    pair.advertise(as: .public)
+    pair.connect(as: .public)
+    pair.air.run(for: .seconds(1))
+    #expect(pair.central.connectionCompletes.isEmpty != isDevicePrivacy)
+  }
+
+  @Test("An advertiser lets a central connect by its identity address in device privacy mode only")
+  func advertiserConnection() {
+    for isDevicePrivacy in [false, true] {
+      let pair = pair(of: \.peripheral, isDevicePrivacy: isDevicePrivacy)
+      pair.advertise(as: .public)
+      pair.connect(as: .public)
+      pair.air.run(for: .seconds(1))
+      #expect(pair.peripheral.connectionCompletes.isEmpty != isDevicePrivacy)
+    }
+  }
+
+  @Test("An advertiser answers a scanner's identity address in device privacy mode only", arguments: [false, true])
+  func advertiserResponse(isDevicePrivacy: Bool) {
+    let pair = pair(of: \.peripheral, isDevicePrivacy: isDevicePrivacy)
+    pair.peripheral.send(.leSetScanResponseData([3, 9, 65, 66]))
+    pair.advertise(as: .public)
+    pair.scan(isActive: true, as: .public)
+    pair.air.run(for: .seconds(1))
+    #expect(pair.central.reports.contains { $0.type == .scanResponse } == isDevicePrivacy)
+  }
+}

@@ -1,0 +1,105 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+/// Links whose LE Connection Complete or Disconnection Complete does not arrive.
+@Suite("Links of which the host was not told") struct StrayLinkTests {
+  private static let stray = HCI.ConnectionHandle(rawValue: 0x77)
+
+  private func advertising() -> Bench {
+    var bench = Bench()
+    bench.powerOn()
+    bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
+    bench.forget()
+    return bench
+  }
+
+  /// The handles of Disconnect.
+  private func ended(_ bench: Bench) -> [HCI.ConnectionHandle] {
+    bench.commands.compactMap { if case .disconnect(let handle, _) = $0 { handle } else { nil } }
+  }
+
+  private func enables(_ bench: Bench) -> [Bool] {
+    bench.commands.compactMap { if case .leSetAdvertisingEnable(let isOn) = $0 { isOn } else { nil } }
+  }
+
+  @Test("A link that is still unknown 1 s after its first data is ended, and advertising begins again")
+  func ended() {
+    var bench = advertising()
+    bench.receive(.attribute, [0x02, 0x17, 0x00], on: Self.stray)
+    #expect(bench.commands.isEmpty && bench.data.isEmpty)
+    bench.pass(.milliseconds(999))
+    #expect(bench.commands.isEmpty)
+    bench.pass(.milliseconds(1))
+    #expect(ended(bench) == [Self.stray])
+    #expect(enables(bench) == [false, true])
+    #expect(bench.troubles == [.unknownLink(Self.stray)])
+    bench.receive(.disconnectionComplete(.success, Self.stray, reason: .connectionTerminatedByLocalHost))
+    #expect(bench.links.isEmpty && bench.disconnections.isEmpty)
+  }
+
+  @Test("Data that overtakes LE Connection Complete ends no link")
+  func overtaken() {
+    var bench = advertising()
+    bench.receive(.attribute, [0x02, 0x17, 0x00], on: Self.stray)
+    bench.link(.peripheral, handle: Self.stray.rawValue)
+    bench.pass(.seconds(2))
+    #expect(ended(bench).isEmpty && bench.host.links.count == 1)
+  }
+
+  @Test("The end of a link that was never known has advertising and connecting begin again")
+  func unknownEnd() {
+    var bench = advertising()
+    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    bench.forget()
+    bench.answers[.leCreateConnectionCancel] = .complete(.status(.commandDisallowed))
+    bench.receive(.disconnectionComplete(.success, Self.stray, reason: .connectionTimeout))
+    #expect(enables(bench) == [false, true])
+    #expect(bench.commands.map(\.opcode).contains(.leCreateConnectionCancel))
+    #expect(bench.commands.last?.opcode == .leCreateConnection)
+    #expect(bench.failures.isEmpty)
+  }
+
+  @Test("A handle that comes with another link is that link's: the one before has ended")
+  func reusedHandle() {
+    var bench = advertising()
+    let handle = bench.link(.peripheral)
+    bench.pass(.seconds(3))
+    bench.forget()
+    let other = DeviceAddress(0xC0_00_00_00_00_07, .random)
+    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, other)))
+    #expect(bench.disconnections == [.connectionTimeout])
+    #expect(bench.links.map(\.peer) == [other] && bench.host.links.map(\.peer) == [other])
+  }
+
+  @Test("LE Connection Complete that comes twice is one link")
+  func duplicate() {
+    var bench = advertising()
+    let handle = bench.link(.peripheral)
+    bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, Bench.peer)))
+    #expect(bench.disconnections.isEmpty && bench.links.count == 1)
+  }
+
+  @Test("A controller that refuses to advertise beside a link is asked again after 30 s")
+  func refusedBesideLink() {
+    var bench = advertising()
+    bench.answers[.leSetAdvertisingEnable] = .complete(.status(.commandDisallowed))
+    bench.link(.peripheral)
+    #expect(enables(bench) == [true])
+    bench.answers[.leSetAdvertisingEnable] = nil
+    bench.pass(.milliseconds(29_999))
+    #expect(enables(bench) == [true])
+    bench.pass(.milliseconds(1))
+    #expect(enables(bench) == [true, true])
+  }
+
+  @Test("A flood of unknown handles has few links ended at a time")
+  func flood() {
+    var bench = advertising()
+    for number: UInt16 in 0...0x0EFF {
+      bench.receive(.attribute, [0x02, 0x17, 0x00], on: HCI.ConnectionHandle(rawValue: number))
+    }
+    bench.pass(.seconds(1))
+    #expect(ended(bench).count == 8)
+  }
+}

@@ -1,0 +1,102 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// The beginning and the end of captures, at any instant.
+@Suite struct CaptureBoundaryTests {
+  private static func withFolder(_ body: (URL) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("boundary-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await body(folder)
+  }
+
+  private static func capture(_ name: String, in folder: URL) throws -> Capture {
+    try Capture(path: folder.appendingPathComponent(name).path)
+  }
+
+  private static func packets(_ name: String, in folder: URL) throws -> [AirCapture.Packet] {
+    try AirCapture(path: folder.appendingPathComponent(name).path).packets.map { packet in
+      // Comments tell what had become of a packet when the capture ended.
+      var packet = packet
+      packet.comments = []
+      // The direction, which only a capture with the CONNECT_IND knows.
+      if packet.interface == 0 { packet.data.replaceSubrange(8..<10, with: [0, 0]) }
+      return packet
+    }
+  }
+
+  private static func read(_ path: String) async -> Data? {
+    await withCheckedContinuation { continuation in
+      // A thread of its own: the writer may keep the last thread of the concurrency pool waiting for this reader.
+      Thread.detachNewThread {
+        continuation.resume(returning: FileHandle(forReadingAtPath: path)?.readDataToEndOfFile())
+      }
+    }
+  }
+
+  private static let length = Duration.seconds(2)
+
+  /// Two devices meet; `body` is called at each of the instants.
+  private static func meet(
+    _ first: Capture, _ instants: [Duration] = [], _ body: (World, Int) throws -> Void = { _, _ in }
+  ) async throws {
+    let meeting = Meeting(seed: 3, capture: first)
+    for (number, instant) in instants.enumerated() {
+      await meeting.world.run(for: instant - meeting.world.now)
+      try body(meeting.world, number)
+    }
+    await meeting.world.run(for: length - meeting.world.now)
+    try meeting.world.finishCapture()
+  }
+
+  /// Instants in the middle of some packets, as 30 µs is shorter than any.
+  private static func instants(of packets: [AirCapture.Packet]) -> [Duration] {
+    let air = packets.filter { $0.interface == 0 }
+    return stride(from: 3, to: air.count, by: max(1, air.count / 20)).map {
+      .nanoseconds(Int64(air[$0].nanoseconds) + 30_000)
+    }.filter { $0 < length }
+  }
+
+  @Test("Captures that follow each other have every packet once, also those that are on the air at the change")
+  func switching() async throws {
+    try await Self.withFolder { folder in
+      try await Self.meet(Self.capture("whole", in: folder))
+      let whole = try Self.packets("whole", in: folder)
+      let instants = Self.instants(of: whole)
+      #expect(instants.count > 15)
+      try await Self.meet(Self.capture("part 0", in: folder), instants) { world, number in
+        try world.finishCapture()
+        world.startCapture(try Self.capture("part \(number + 1)", in: folder))
+      }
+      let parts = try (0...instants.count).flatMap { try Self.packets("part \($0)", in: folder) }
+      #expect(parts == whole)
+    }
+  }
+
+  @Test("A capture that ends has every packet whose preamble it has seen, and tells which were not over")
+  func ending() async throws {
+    try await Self.withFolder { folder in
+      try await Self.meet(Self.capture("whole", in: folder))
+      let whole = try Self.packets("whole", in: folder)
+      let instant = try #require(Self.instants(of: whole).last)
+      try await Self.meet(Self.capture("first", in: folder), [instant]) { world, _ in try world.finishCapture() }
+      let first = try Self.packets("first", in: folder)
+      #expect(first == whole.filter { Duration.nanoseconds(Int64($0.nanoseconds)) <= instant })
+      let last = try AirCapture(path: folder.appendingPathComponent("first").path).air.last
+      #expect(last?.comments.contains { $0.hasSuffix("on the air when the capture ended") } ?? false)
+    }
+  }
+
+  @Test("A world waits for the reader of a FIFO in virtual time, and nothing is lost")
+  func fifo() async throws {
+    try await Self.withFolder { folder in
+      try await Self.meet(Self.capture("whole", in: folder))
+      let path = folder.appendingPathComponent("fifo").path
+      try #require(mkfifo(path, 0o600) == 0)
+      async let octets = Self.read(path)
+      try await Self.meet(Capture(path: path))
+      #expect(await octets == FileManager.default.contents(atPath: folder.path + "/whole"))
+    }
+  }
+}

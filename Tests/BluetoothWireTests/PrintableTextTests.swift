@@ -1,0 +1,26 @@
+import BluetoothWire
+import Testing
+
+@Suite struct PrintableTextTests {
+  @Test(
+    "A text can neither steer a terminal nor begin a line",
+    arguments: [
+      ("red\u{1B}[31m", #"red\u{1B}[31m"#), ("two\nlines\r", #"two\nlines\r"#), ("tab\t", #"tab\t"#),
+      ("\u{9B}2J", #"\u{9B}2J"#), ("\u{7F}", #"\u{7F}"#), ("\u{0}", #"\u{0}"#), ("\u{202E}evil", #"\u{202E}evil"#),
+      ("\u{2028}", #"\u{2028}"#),
+    ])
+  func escapes(text: String, printable: String) {
+    #expect(text.printable == printable)
+  }
+
+  @Test("Any other text stays as it is", arguments: ["", "Heart Rate", "Zürich", "心拍", "👩‍🚀", #"C:\x"#])
+  func others(text: String) {
+    #expect(text.printable == text)
+    #expect(text.printableLines == text)
+  }
+
+  @Test("Lines of a longer text stay lines")
+  func lines() {
+    #expect("one\ntwo\u{1B}".printableLines == "one\ntwo\\u{1B}")
+  }
+}

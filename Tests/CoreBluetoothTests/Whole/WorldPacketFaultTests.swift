@@ -1,0 +1,186 @@
+// Apple's names.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+/// A phone visits a sensor while one packet between a host and its controller goes wrong.
+@Suite("A single HCI packet that goes wrong") struct WorldPacketFaultTests {
+  /// The ways in which a packet goes wrong. The delay is longer than a host waits for Command Complete.
+  enum Mishap: String, CaseIterable {
+    case lost, duplicated, late
+
+    var action: HCIFault.Action {
+      switch self {
+      case .lost: .lose
+      case .duplicated: .duplicate
+      case .late: .delay(.milliseconds(2_500))
+      }
+    }
+  }
+
+  /// One session, and the newcomer after it.
+  private struct Course {
+    let device: String
+    let direction: HCIMatch.Direction
+    let mishap: Mishap
+    let number: Int
+    let isOld: Bool
+
+    /// - Returns: nil if the session has fewer packets, else the reason why the newcomer has failed; "" if it has not.
+    func run() -> String? {
+      let world = World(seed: 11)
+      var options = DeviceOptions()
+      if isOld { options.generation = .bluetooth40 }
+      let sensor = world.device(named: "sensor", options)
+      let phone = world.device(named: "phone", at: Position(x: 1))
+      let faulty = device == "sensor" ? sensor : phone
+      faulty.add([.hci(mishap.action, HCIMatch(.anything, direction: direction), .number(number))])
+      let owner = Owner(sensor)
+      let visitor = Visitor(phone)
+      world.run(until: { visitor.isDone }, limit: .seconds(3))
+      guard let strike = world.faultStrikes.first else { return nil }
+      // An old chip has one link at a time.
+      if isOld { phone.setPower(false) }
+      let newcomer = Visitor(world.device(named: "newcomer", at: Position(x: 0, y: 1)))
+      let came = world.run(until: { newcomer.value == Data([42]) }, limit: .seconds(60))
+      withExtendedLifetime(owner) {}
+      return came ? "" : "\(device), \(number), \(strike.description): \(newcomer.events)"
+    }
+  }
+
+  /// What goes wrong, and where: all packets of a device and of a session in one way.
+  struct Series: CustomTestStringConvertible {
+    let device: String
+    let mishap: Mishap
+    /// The sensor's chip is one of Bluetooth 4.0, with the legacy commands and one link at a time.
+    let isOld: Bool
+
+    /// The session is one of those that `swift test` takes without being asked for all.
+    var isUsual: Bool {
+      if device == "sensor" { return !isOld || mishap == .lost }
+      return !isOld && mishap == .lost
+    }
+
+    var testDescription: String { "\(mishap.rawValue) at the \(device)\(isOld ? ", Bluetooth 4.0" : "")" }
+  }
+
+  /// COREBLUETOOTH_ALL_PACKETS=1 asks for every packet of every series, which takes ten minutes; otherwise some series are
+  /// left out, and of the others every ninth packet is taken.
+  private static let isAll = ProcessInfo.processInfo.environment["COREBLUETOOTH_ALL_PACKETS"] == "1"
+
+  static let series: [Series] = {
+    var series: [Series] = []
+    for device in ["sensor", "phone"] {
+      for mishap in Mishap.allCases {
+        for isOld in [false, true] { series.append(Series(device: device, mishap: mishap, isOld: isOld)) }
+      }
+    }
+    return isAll ? series : series.filter(\.isUsual)
+  }()
+
+  @Test(
+    "A newcomer finds the sensor, connects to it and reads, whichever packet of a session was lost, doubled or late",
+    arguments: series)
+  func newcomer(_ series: Series) {
+    for direction in [HCIMatch.Direction.toController, .toHost] {
+      var number = 1
+      while let failure = Course(
+        device: series.device, direction: direction, mishap: series.mishap, number: number, isOld: series.isOld
+      ).run() {
+        #expect(failure == "")
+        number += Self.isAll ? 1 : 9
+      }
+      // A session that has hardly begun shows nothing.
+      #expect(number > 25)
+    }
+  }
+}
+
+/// The app of a sensor: publishes a value and advertises as often as Bluetooth is turned on.
+private final class Owner: NSObject, CBPeripheralManagerDelegate {
+  static let service = CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001")
+  private var manager: CBPeripheralManager!
+
+  init(_ device: Device) {
+    super.init()
+    manager = CBPeripheralManager(delegate: self, queue: nil, options: [CBManagerOptionAdapterKey: device])
+  }
+
+  func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
+    guard peripheral.state == .poweredOn else { return }
+    let service = CBMutableService(type: Self.service, primary: true)
+    service.characteristics = [
+      CBMutableCharacteristic(
+        type: CBUUID(string: "FFF1"), properties: .read, value: Data([42]), permissions: .readable)
+    ]
+    peripheral.removeAllServices()
+    peripheral.add(service)
+    peripheral.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [Self.service]])
+  }
+}
+
+/// The app of a phone: finds the sensor, connects, reads its value and disconnects.
+private final class Visitor: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
+  private(set) var events: [String] = []
+  private(set) var value: Data?
+  private(set) var isDone = false
+  private var peripheral: CBPeripheral?
+  private var manager: CBCentralManager!
+
+  init(_ device: Device) {
+    super.init()
+    manager = CBCentralManager(delegate: self, queue: nil, options: [CBManagerOptionAdapterKey: device])
+  }
+
+  func centralManagerDidUpdateState(_ central: CBCentralManager) {
+    events.append("state \(central.state.rawValue)")
+    if central.state == .poweredOn { central.scanForPeripherals(withServices: [Owner.service]) }
+  }
+  func centralManager(
+    _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+    rssi RSSI: NSNumber
+  ) {
+    guard self.peripheral == nil || self.peripheral?.state == .disconnected else { return }
+    events.append("found")
+    central.stopScan()
+    self.peripheral = peripheral
+    peripheral.delegate = self
+    central.connect(peripheral)
+  }
+  func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    events.append("connected")
+    peripheral.discoverServices([Owner.service])
+  }
+  func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?) {
+    events.append("failed")
+    central.connect(peripheral)
+  }
+  func centralManager(
+    _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+  ) {
+    events.append("disconnected")
+    isDone = value != nil
+    if !isDone, central.state == .poweredOn { central.connect(peripheral) }
+  }
+  func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    events.append("services")
+    guard let service = peripheral.services?.first else { return manager.cancelPeripheralConnection(peripheral) }
+    peripheral.discoverCharacteristics(nil, for: service)
+  }
+  func peripheral(
+    _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
+  ) {
+    events.append("characteristics")
+    guard let value = service.characteristics?.first else { return manager.cancelPeripheralConnection(peripheral) }
+    peripheral.readValue(for: value)
+  }
+  func peripheral(
+    _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
+  ) {
+    events.append("value")
+    value = characteristic.value
+    manager.cancelPeripheralConnection(peripheral)
+  }
+}

@@ -1,0 +1,65 @@
+import BluetoothLab
+import CoreBluetooth
+import Testing
+
+@Suite("Values between two apps")
+struct WorldValueTests {
+  @Test("4.11 Data that an app splits by maximumWriteValueLength arrives whole and in order")
+  func splitting() {
+    let air = Air()
+    let (peripheral, characteristic) = air.ready()
+    var parts: [Data] = []
+    air.accessory.onRequests = { parts += $0.compactMap(\.value) }
+    let length = peripheral.maximumWriteValueLength(for: .withoutResponse)
+    let data = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
+    var rest = data
+    func sendMore() {
+      while !rest.isEmpty, peripheral.canSendWriteWithoutResponse {
+        peripheral.writeValue(rest.prefix(length), for: characteristic, type: .withoutResponse)
+        rest = rest.dropFirst(length)
+      }
+    }
+    air.app.onEvent = { if $0 == "ready" { sendMore() } }
+    sendMore()
+    #expect(!rest.isEmpty, "the buffer has an end")
+    #expect(air.world.run(until: { parts.reduce(0) { $0 + $1.count } >= data.count }, limit: .seconds(20)))
+    #expect(parts.reduce(Data(), +) == data)
+    #expect(parts.dropLast().allSatisfy { $0.count == length })
+  }
+
+  @Test(
+    "6.11 The ATT error that the sensor's app answers is the one that the phone's app gets",
+    arguments: [
+      CBATTError.invalidHandle, .readNotPermitted, .invalidOffset, .attributeNotFound, .invalidAttributeValueLength,
+      .unlikelyError, .insufficientResources,
+    ])
+  func errors(code: CBATTError.Code) {
+    let air = Air()
+    air.accessory.onRequests = { air.peripheralManager.respond(to: $0[0], withResult: code) }
+    let (peripheral, characteristic) = air.ready()
+    peripheral.readValue(for: characteristic)
+    air.expect("value [] failed")
+    #expect(air.app.lastATTError?.code == code)
+    peripheral.writeValue(Data([1]), for: characteristic, type: .withResponse)
+    air.expect("written failed")
+    #expect(air.app.lastATTError?.code == code)
+    #expect(peripheral.state == .connected)
+  }
+
+  @Test("6.15 Removing all services tells the phone that each of them is gone")
+  func removingAll() {
+    let air = Air()
+    air.add([CBMutableService(type: CBUUID(string: "FFF9"), primary: true)])
+    let (peripheral, _) = air.ready()
+    peripheral.discoverServices(nil)
+    air.expect("services")
+    #expect(Set(peripheral.services!.map(\.uuid)) == [Air.service, CBUUID(string: "FFF9")])
+    air.world.run(for: .seconds(2))
+    air.peripheralManager.removeAllServices()
+    #expect(air.world.run(until: { peripheral.services?.isEmpty == true }, limit: .seconds(5)))
+    #expect(air.app.take().allSatisfy { $0.hasPrefix("modified") })
+    peripheral.discoverServices(nil)
+    air.expect("services")
+    #expect(peripheral.services?.isEmpty == true)
+  }
+}
