@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("A fault plan that is null ends no faults: it is an error")
+  @Test("A fault plan that is null or misspelt ends no faults: it is an error")
   func noPlan() throws {
     try withControl { air, path in
       // No answer reaches a host.
@@ -52,6 +52,8 @@ import Testing
       #expect(answer.contains("plan: null is no value"))
       try host.send([1, 0x09, 0x10, 0])
       #expect(try socket.ask(#"{"verb":"capture","path":null}"#).contains("path: null is no value"))
+      #expect(try socket.ask(#"{"verb":"fault","paln":{"faults":[]}}"#).contains("paln: there is no such field"))
+      try host.send([1, 0x09, 0x10, 0])
       #expect(try socket.ask(#"{"verb":"fault"}"#) == "{}")
       try host.send([1, 0x01, 0x10, 0])
       let first = try host.event(0x0E)

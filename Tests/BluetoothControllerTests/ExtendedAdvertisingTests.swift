@@ -49,6 +49,19 @@ struct ExtendedAdvertisingTests {
     #expect(air.log.allSatisfy { $0.extended?.advertiser == device.address && $0.extended?.auxiliary == nil })
   }
 
+  @Test(
+    "The own address type of an undirected anonymous set does not matter",
+    arguments: [HCI.OwnAddressType.public, .random, .resolvableOrPublic, .resolvableOrRandom])
+  func anonymousOwnAddress(type: HCI.OwnAddressType) {
+    // Neither a random address of the set nor an entry of the resolving list is there.
+    let parameters = HCI.ExtendedAdvertisingParameters.every100ms(1, .anonymous) { $0.ownAddressType = type }
+    #expect(device.send(.leSetExtendedAdvertisingParameters(parameters)) == .success)
+    #expect(device.enable(1) == .success)
+    air.run(for: .milliseconds(500))
+    #expect(air.log.contains { !$0.isPrimary })
+    #expect(air.log.allSatisfy { $0.extended?.advertiser == nil })
+  }
+
   @Test("An anonymous set never tells its address")
   func anonymous() {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms(1, .anonymous)))

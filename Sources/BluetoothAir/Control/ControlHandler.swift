@@ -1,3 +1,4 @@
+import BluetoothWire
 import Foundation
 import NIOCore
 import NIOPosix
@@ -78,7 +79,7 @@ final class ControlHandler: ChannelInboundHandler {
     switch error {
     case DecodingError.dataCorrupted(let context), DecodingError.keyNotFound(_, let context),
       DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-      let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+      let path = context.codingPath.map(\.stringValue.printable).joined(separator: ".")
       return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
     default: return "\(error)"
     }

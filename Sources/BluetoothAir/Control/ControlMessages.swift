@@ -31,8 +31,13 @@ package struct ControlRequest: Codable, Sendable {
 
   package init(_ verb: Verb) { self.verb = verb }
 
-  /// A field without a value is an error: it would pass for one that is left out, which may mean to end something.
+  /// A field that is null or misspelt is an error: it would pass for one that is left out, which may mean to end something.
   package init(from decoder: any Decoder) throws {
+    for field in try decoder.container(keyedBy: FieldName.self).allKeys
+    where CodingKeys(stringValue: field.stringValue) == nil {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: [field], debugDescription: "there is no such field"))
+    }
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     for field in fields.allKeys where try fields.decodeNil(forKey: field) {
       throw DecodingError.dataCorrupted(
@@ -47,6 +52,16 @@ package struct ControlRequest: Codable, Sendable {
     decrypted = try fields.decodeIfPresent(Bool.self, forKey: .decrypted)
     keys = try fields.decodeIfPresent(Bool.self, forKey: .keys)
   }
+}
+
+/// Any key of a JSON object.
+private struct FieldName: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+
+  init?(intValue: Int) { nil }
 }
 
 /// What an air answers, as one JSON object on a line of its own.

@@ -206,9 +206,11 @@ extension Controller {
     }
   }
 
-  /// The address that a set can go by: its own, or the private one for its peer · 7.8.56.
+  /// The address that a set can go by: its own, or the private one for its peer · 7.8.56. An undirected anonymous set sends
+  /// none, so its own address type does not matter · 7.8.53.
   private mutating func usableAddress(of set: AdvertisingSet, at now: Instant) -> DeviceAddress? {
-    usableAddress(
+    if set.properties.isAnonymous && !set.properties.isDirected { return ownAddress(of: set) ?? configuration.address }
+    return usableAddress(
       set.properties.ownAddressType, to: set.properties.peer.deviceAddress, identity: ownAddress(of: set), at: now)
   }
 

@@ -58,9 +58,9 @@ struct ResolvingList {
 
   // MARK: The host's commands
 
-  /// Adds a device: neither it nor its key may be there already.
+  /// Adds a device, whose random address must be static: neither it nor its key may be there already · 7.8.38.
   mutating func add(_ peer: HCI.PeerAddress, peerIRK: UInt128, localIRK: UInt128) -> HCI.ErrorCode {
-    guard peer.type <= 1, let identity = peer.deviceAddress, index(of: identity) == nil,
+    guard peer.type <= 1, let identity = peer.deviceAddress, identity.isIdentity, index(of: identity) == nil,
       peerIRK == 0 || !entries.contains(where: { $0.peerValue.value == peerIRK })
     else { return .invalidHCICommandParameters }
     guard entries.count < Self.capacity else { return .memoryCapacityExceeded }

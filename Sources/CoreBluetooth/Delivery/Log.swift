@@ -1,7 +1,8 @@
+import BluetoothWire
 import Foundation
 import Logging
 
-/// What the developer of an app is told.
+/// What the developer of an app is told. Names of peers and of attributes are part of it: what steers a terminal is escaped.
 enum Log {
   // Made anew each time, so that a logging system that the app sets up later is used.
   private static var logger: Logger { Logger(label: "CoreBluetooth") }
@@ -11,15 +12,15 @@ enum Log {
 
   /// The app did what it must not do; nothing came of it.
   static func misuse(_ text: String) {
-    logger.error("API MISUSE: \(text)")
-    if isStrict { fatalError("API MISUSE: \(text)") }
+    logger.error("API MISUSE: \(text.printable)")
+    if isStrict { fatalError("API MISUSE: \(text.printable)") }
   }
 
   /// What was asked for happens otherwise than the app may think.
-  static func warning(_ text: String) { logger.warning("\(text)") }
+  static func warning(_ text: String) { logger.warning("\(text.printable)") }
 
   /// A fact that helps to explain what an app does, and that is no mistake.
-  static func note(_ text: String) { logger.debug("\(text)") }
+  static func note(_ text: String) { logger.debug("\(text.printable)") }
 
   static func unknownKey(_ key: String, of object: NSObject) -> Any? {
     warning("\(object): no value for the key \"\(key)\"")

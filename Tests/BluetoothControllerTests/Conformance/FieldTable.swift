@@ -88,6 +88,9 @@ enum FieldTable {
       .leAddDeviceToResolvingList, "Peer_Identity_Address_Type", at: 0, with: [6: 0xC6], accepts: flag,
       refuses: notFlag),
     FieldRule(
+      .leAddDeviceToResolvingList, "Peer_Identity_Address that is random", at: 6, with: [0: 1],
+      accepts: [0xC0, 0xFF], refuses: [0x00, 0x40, 0x80]),
+    FieldRule(
       .leAddDeviceToResolvingList, "Peer_Identity_Address that is on the list", at: 0, after: [onResolvingList],
       refuses: [0]),
     FieldRule(

@@ -20,6 +20,23 @@ import Testing
     #expect(lines.count >= 2)
   }
 
+  @Test("A peer's name can neither steer a terminal nor forge a line of the log")
+  func nameInLog() {
+    let bench = CentralBench(CentralApp())
+    let peripheral = bench.connect()
+    bench.adapter.tell(.nameChanged(peripheral.handle, "red\u{1B}[31m\nAPI MISUSE: all is lost"))
+    let foreign = CBMutableService(type: CBUUID(string: "180D"), primary: true)
+    #expect(peripheral.name?.contains("\n") == true)
+    peripheral.discoverCharacteristics(nil, for: foreign)
+    bench.manager.cancelPeripheralConnection(peripheral)
+    _ = bench.commands
+    peripheral.readRSSI()
+    let lines = LogRecorder.lines(containing: "\(peripheral.identifier)")
+    #expect(!lines.isEmpty)
+    #expect(lines.contains { $0.contains(#"red\u{1B}[31m\nAPI MISUSE: all is lost"#) })
+    #expect(lines.allSatisfy { line in line.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
+  }
+
   @Test("4.2 Attributes that are not of this link are refused in the callback")
   func staleAttributes() {
     let bench = CentralBench(CentralApp())
