@@ -77,8 +77,8 @@ final class ControlHandler: ChannelInboundHandler {
 
   private static func reason(_ error: any Error) -> String {
     switch error {
-    case DecodingError.dataCorrupted(let context), DecodingError.keyNotFound(_, let context),
-      DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+    case Swift.DecodingError.dataCorrupted(let context), Swift.DecodingError.keyNotFound(_, let context),
+      Swift.DecodingError.typeMismatch(_, let context), Swift.DecodingError.valueNotFound(_, let context):
       let path = context.codingPath.map(\.stringValue.printable).joined(separator: ".")
       return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
     default: return "\(error)"

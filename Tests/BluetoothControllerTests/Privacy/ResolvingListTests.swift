@@ -48,9 +48,9 @@ struct ResolvingListTests {
     var list = list()
     let address = try privateAddress(99)
     list.learn(address)
-    #expect(list.add(HCI.PeerAddress(type: 1, value: 5), peerIRK: 99, localIRK: 0) == .success)
+    #expect(list.add(HCI.PeerAddress(type: 1, value: 0xC000_0000_0005), peerIRK: 99, localIRK: 0) == .success)
     list.learn(address)
-    #expect(list.identify(address).identity == DeviceAddress(5, .random))
+    #expect(list.identify(address).identity == DeviceAddress(0xC000_0000_0005, .random))
   }
 
   @Test("An identity address is ignored in network privacy mode, unless the device has no key")
@@ -94,12 +94,12 @@ struct ResolvingListTests {
   @Test("A device, and a key, is there once; the list has an end")
   func adding() {
     var list = list()
-    let other = HCI.PeerAddress(type: 1, value: peer.value)
+    let other = HCI.PeerAddress(type: 1, value: peer.value | 0xC000_0000_0000)
     #expect(list.add(HCI.PeerAddress(peer), peerIRK: 5, localIRK: 5) == .invalidHCICommandParameters)
     #expect(list.add(other, peerIRK: key, localIRK: 5) == .invalidHCICommandParameters)
     #expect(list.add(HCI.PeerAddress(type: 2, value: 1), peerIRK: 5, localIRK: 5) == .invalidHCICommandParameters)
     for value in 1..<UInt64(ResolvingList.capacity) {
-      #expect(list.add(HCI.PeerAddress(type: 1, value: value), peerIRK: 0, localIRK: 5) == .success)
+      #expect(list.add(HCI.PeerAddress(type: 0, value: value), peerIRK: 0, localIRK: 5) == .success)
     }
     #expect(list.add(other, peerIRK: 0, localIRK: 5) == .memoryCapacityExceeded)
     #expect(list.remove(other) == .unknownConnectionIdentifier)
