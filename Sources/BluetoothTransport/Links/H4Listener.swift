@@ -30,8 +30,9 @@ package final class H4Listener: Sendable {
     _ specifier: TransportSpecifier, on group: any EventLoopGroup, accept: @escaping @Sendable () -> H4Handler
   ) -> EventLoopFuture<H4Listener> {
     let bootstrap = ServerBootstrap(group: group).serverChannelOption(.backlog, value: Int32(backlog))
-      // Those that are turned away at once have taken a descriptor each for a moment.
-      .serverChannelOption(.maxMessagesPerRead, value: 4)
+      // One connection at a time: one that is turned away has given its descriptor back before the next one is accepted, so
+      // that the lowest free descriptor tells how many are in use.
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
       // Without room for another descriptor it waits before it tries again.
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
