@@ -62,6 +62,8 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   private var isStopped = false
   /// What the world's file has brought about.
   private var population: WorldPopulation?
+  /// The names that a new place can't have.
+  private var takenNames: Set<String>
 
   init(_ options: AirServer.Options, world: World, loop: any EventLoop) {
     self.options = options
@@ -71,6 +73,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     self.runner = runner
     self.loop = loop
     population = options.file?.populate(world)
+    takenNames = Set(world.deviceNames)
     loop.execute { [self] in runner.setGuest(self) }
   }
 
@@ -115,8 +118,10 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     guard seats.count < options.hostLimit else { return nil }
     let number = seats.count
     let clients = options.file?.clients ?? []
+    let name = clients.indices.contains(number) ? clients[number].name : freeName(number + 1)
+    takenNames.insert(name)
     let device = world.addPlace(
-      named: clients.indices.contains(number) ? clients[number].name : freeName(number + 1),
+      named: name,
       clients.indices.contains(number) ? clients[number].options : DeviceOptions(),
       aclBuffers: min(max(options.aclBuffers, 1), 0xFFFF), outlet: self)
     seats.append(Seat(device: device))
@@ -127,7 +132,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   }
 
   private func freeName(_ number: Int) -> String {
-    (number...).lazy.map { "hci-\($0)" }.first { !world.hasDevice(named: $0) } ?? "hci"
+    (number...).lazy.map { "hci-\($0)" }.first { !takenNames.contains($0) } ?? "hci"
   }
 
   /// The host of this seat has gone.

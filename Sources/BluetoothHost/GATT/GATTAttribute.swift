@@ -59,6 +59,8 @@ struct GATTAttribute {
   enum Content {
     /// The database has the value.
     case stored(ByteSlice)
+    /// Device Name: the database has it beside its attributes · Vol 3, Part C, 12.1.
+    case deviceName
     /// Whoever stands above the host has it.
     case dynamic
     /// Each client has its own, of the characteristic with this value handle · Vol 3, Part G, 3.3.3.3.

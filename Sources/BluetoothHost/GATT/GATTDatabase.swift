@@ -4,10 +4,10 @@ import BluetoothWire
 ///
 /// It begins with the GAP service (Device Name, Appearance, Peripheral Preferred Connection Parameters, Central Address
 /// Resolution) and the GATT service (Service Changed, Client Supported Features, Database Hash, Server Supported Features).
-package struct GATTDatabase {
+package struct GATTDatabase: Sendable {
   /// The handles of the values that the host keeps itself, in the order in which they stand.
   struct SystemHandles {
-    var deviceName: AttributeHandle = 0
+    var appearance: AttributeHandle = 0
     var preferredConnectionParameters: AttributeHandle = 0
     var centralAddressResolution: AttributeHandle = 0
     var serviceChanged: AttributeHandle = 0
@@ -23,24 +23,36 @@ package struct GATTDatabase {
   /// The number of include declarations: without any, a service is removed without a look at all the others.
   var includeCount = 0
   private(set) var system = SystemHandles()
+  /// The value of Device Name.
+  private(set) var deviceName = ByteSlice()
   /// Database Hash, once somebody has wanted to know it.
   private var knownHash: ByteSlice?
 
   /// The longest Device Name · Vol 3, Part C, 12.1.
   static let maximumDeviceNameLength = 248
 
+  /// The two services as most devices have them: their attributes take memory once.
+  private static let standard = GATTDatabase()
+
   /// - Parameters:
   ///   - deviceName: at most 248 octets of it are served · Vol 3, Part C, 12.1.
   ///   - preferredParameters: nil: none in particular.
   package init(deviceName: String, appearance: UInt16, preferredParameters: ConnectionParameters? = nil) {
+    self = Self.standard
+    setDeviceName(deviceName)
+    if appearance != 0 { store(ByteSlice(appearance.octets), at: system.appearance) }
+    if let preferredParameters { setPreferredParameters(preferredParameters) }
+  }
+
+  private init() {
     func readable(_ uuid: BluetoothUUID, _ value: ByteSlice) -> GATTCharacteristicDefinition {
       GATTCharacteristicDefinition(uuid: uuid, properties: .read, permissions: .readable, value: value)
     }
     let gap = place(
       [
-        readable(GATTType.deviceName, Self.nameValue(deviceName)),
-        readable(GATTType.appearance, ByteSlice(appearance.octets)),
-        readable(GATTType.preferredConnectionParameters, Self.value(of: preferredParameters)),
+        readable(GATTType.deviceName, ByteSlice()),
+        readable(GATTType.appearance, [0, 0]),
+        readable(GATTType.preferredConnectionParameters, Self.value(of: nil)),
         readable(GATTType.centralAddressResolution, [0]),
       ], GATTType.gapService)
     let gatt = place(
@@ -55,10 +67,11 @@ package struct GATTDatabase {
         // No Enhanced ATT bearers.
         readable(GATTType.serverSupportedFeatures, [0]),
       ], GATTType.gattService)
+    if let index = index(of: gap.values[0]) { attributes[index].content = .deviceName }
     if let index = index(of: gatt.values[1]) { attributes[index].content = .clientFeatures }
     if let index = index(of: gatt.values[2]) { attributes[index].content = .databaseHash }
     system = SystemHandles(
-      deviceName: gap.values[0], preferredConnectionParameters: gap.values[2],
+      appearance: gap.values[1], preferredConnectionParameters: gap.values[2],
       centralAddressResolution: gap.values[3], serviceChanged: gatt.values[0], end: gatt.range.upperBound)
   }
 
@@ -75,7 +88,7 @@ package struct GATTDatabase {
 
   /// Serves another Device Name.
   package mutating func setDeviceName(_ name: String) {
-    store(Self.nameValue(name), at: system.deviceName)
+    deviceName = name.utf8Prefix(Self.maximumDeviceNameLength)
   }
 
   /// Serves other Peripheral Preferred Connection Parameters; nil: none in particular · Vol 3, Part C, 12.3.
@@ -88,10 +101,6 @@ package struct GATTDatabase {
     store([isSupported ? 1 : 0], at: system.centralAddressResolution)
   }
 
-  private static func nameValue(_ name: String) -> ByteSlice {
-    name.utf8Prefix(maximumDeviceNameLength)
-  }
-
   private static func value(of parameters: ConnectionParameters?) -> ByteSlice {
     let unspecific: UInt16 = 0xFFFF
     let (minimum, maximum, latency, timeout) =
@@ -101,6 +110,16 @@ package struct GATTDatabase {
   }
 
   // MARK: Values
+
+  /// The value that the database has, whoever asks for it; nil: it has none for this attribute.
+  @inline(__always)
+  func value(at index: Int) -> ByteSlice? {
+    switch attributes[index].content {
+    case .stored(let value): value
+    case .deviceName: deviceName
+    default: nil
+    }
+  }
 
   /// Gives a stored attribute another value.
   mutating func store(_ value: ByteSlice, at handle: AttributeHandle) {

@@ -42,7 +42,7 @@ extension GATTServer {
       defer { index += 1 }
       guard database.attributes[index].handle <= end else { break }
       guard database.attributes[index].type == type, database.attributes[index].readError(context.security) == nil,
-        case .stored(let stored) = database.attributes[index].content, stored == value
+        database.value(at: index) == value
       else { continue }
       writer.append(database.attributes[index].handle)
       writer.append(database.attributes[index].groupEnd)

@@ -68,7 +68,7 @@ extension GATTServer {
       }
       guard part.offset <= length else { throw Refusal(handle: part.handle, code: .invalidOffset) }
       return false
-    case .clientConfiguration, .serverConfiguration, .clientFeatures, .databaseHash:
+    case .deviceName, .clientConfiguration, .serverConfiguration, .clientFeatures, .databaseHash:
       guard part.offset == 0 else { throw Refusal(handle: part.handle, code: .invalidOffset) }
       try checkConfiguration(part, database.attributes[index].content)
       return false
@@ -102,7 +102,7 @@ extension GATTServer {
     case .clientConfiguration(_, let allowed): _ = try Self.subscription(part.value, allowed, part.handle)
     case .serverConfiguration: _ = try Self.broadcast(part.value, part.handle)
     case .clientFeatures: _ = try supported(part.value, part.handle)
-    case .stored, .dynamic, .databaseHash: break
+    case .stored, .deviceName, .dynamic, .databaseHash: break
     }
   }
 

@@ -6,6 +6,7 @@ extension GATTServer {
   mutating func storedValue(at index: Int, _ database: inout GATTDatabase, _ context: GATTContext) -> ByteSlice? {
     switch database.attributes[index].content {
     case .stored(let value): return value
+    case .deviceName: return database.deviceName
     case .dynamic: return nil
     case .clientConfiguration(let value, _): return Self.octets(subscriptions[value].rawValue, context)
     case .serverConfiguration(_, let isBroadcast): return Self.octets(isBroadcast ? 1 : 0, context)

@@ -69,7 +69,7 @@ extension GATTServer {
   ) throws(Refusal) {
     let handle = database.attributes[index].handle
     switch database.attributes[index].content {
-    case .dynamic, .databaseHash: break
+    case .dynamic, .deviceName, .databaseHash: break
     case .stored: database.attributes[index].content = .stored(value)
     case .clientConfiguration(let characteristic, let allowed):
       let subscription = try Self.subscription(value, allowed, handle)

@@ -103,7 +103,6 @@ public struct DeviceOptions: Hashable, Sendable {
     var result = VirtualDeviceConfiguration(name: name, position: position.grid)
     result.transmitPower = Decibel(rounding: min(max(transmitPower, -20), 20))
     result.publicAddress = address?.value
-    result.host.usesPublicAddress = address != nil
     result.sleepClockAccuracy = min(max(sleepClockAccuracy, 0), 500)
     result.sleepClockDrift = sleepClockDrift.partsPerBillion
     result.bondLimit = storedBondLimit
@@ -120,6 +119,7 @@ public struct DeviceOptions: Hashable, Sendable {
       minimum: Decibel(rounding: signalStrength.range.lowerBound),
       maximum: Decibel(rounding: signalStrength.range.upperBound))
     // Only what differs from the usual configuration takes memory.
+    if address != nil { result.host.usesPublicAddress = true }
     if usesPrivateAddresses { result.host.usesPrivateAddresses = true }
     if !encryptsBondedLinks {
       result.host.encryptsBondedLinks = false

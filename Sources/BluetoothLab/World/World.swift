@@ -31,7 +31,6 @@ public final class World: Sendable {
 
   private struct Registry {
     var names: [String] = []
-    var nameSet: Set<String> = []
     var supplies: [(chip: CurrentProfile, cell: Cell)] = []
     var capture: WorldCapture?
     /// What the metrics system knows.
@@ -118,7 +117,6 @@ public final class World: Sendable {
   package func register<D: RadioDevice>(_ name: String, _ options: DeviceOptions, _ make: () -> D) -> D {
     registry.withLockedValue { registry in
       registry.names.append(name)
-      registry.nameSet.insert(name)
       registry.supplies.append((options.chip, options.cell))
       faults.addDevice(named: name)
       return make()
@@ -127,9 +125,6 @@ public final class World: Sendable {
 
   /// The names of the devices, in the order in which they were added.
   public var deviceNames: [String] { registry.withLockedValue { $0.names } }
-
-  /// True if there is a device of this name.
-  package func hasDevice(named name: String) -> Bool { registry.withLockedValue { $0.nameSet.contains(name) } }
 
   /// The chip and the battery of each device.
   var supplies: [(chip: CurrentProfile, cell: Cell)] { registry.withLockedValue { $0.supplies } }
