@@ -1,8 +1,12 @@
 """BlueZ as a central, driven by bleak: our host and our accessories as its peripherals."""
 
+import asyncio
+import json
+import re
+
 import pytest
 from support import gatt_service as service
-from support.linux import GuestError
+from support.linux import PATIENCE, GuestError
 
 EVENTS, CHANGES, CONTROL = (service.text(uuid) for uuid in (service.EVENTS, service.CHANGES, service.CONTROL))
 FIXED, LONG, COMMAND = (service.text(uuid) for uuid in (service.FIXED, service.LONG, service.COMMAND))
@@ -88,6 +92,22 @@ async def test_linux_uses_peripheral_of_corebluetooth(serve, boot, start):
     await linux("write_each", address=address, characteristic=COMMAND, values=burst)
     for value in burst:
         await app.line(f"^written command 0 {value}$")
+
+
+async def test_linux_gives_accessory_the_parameters_that_it_asks_for(serve, boot, captures, tmp_path):
+    accessory = {
+        "kind": "peripheral", "connection": {"interval": 0.05, "latency": 2, "supervisionTimeout": 4},
+        "services": [{"uuid": SERVICE, "characteristics": [{"uuid": FIXED, "properties": ["read"], "value": [1]}]}],
+    }  # fmt: skip
+    (tmp_path / "world.json").write_text(json.dumps({"devices": [{"name": "sensor", "accessory": accessory}]}))
+    air = await serve("--world", tmp_path / "world.json")
+    linux = await central(boot, air)
+    await linux("connect", address=await found(linux, service=SERVICE))
+    # LE Connection Update Complete: success, 40 × 1.25 ms, latency 2, 400 × 10 ms · Vol 4, Part E, 7.7.65.3.
+    updated = re.compile(rb"\x3e\x0a\x03\x00..\x28\x00\x02\x00\x90\x01", re.DOTALL)
+    async with asyncio.timeout(PATIENCE):
+        while not updated.search(captures("pcapng").read_bytes()):
+            await asyncio.sleep(0.1)
 
 
 async def test_linux_pairs_when_a_value_wants_it_and_comes_back_by_its_bond(serve, boot, start):

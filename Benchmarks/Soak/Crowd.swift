@@ -47,6 +47,18 @@ final class Crowd {
     for reader in readers { reader.isCalm = false }
   }
 
+  /// What may explain why a pair is stuck: what its app was told last, and what struck it at HCI from its last value on.
+  private func context(of number: Int) -> String {
+    let reader = readers[number]
+    let since = reader.lastValueAt - .seconds(5)
+    let strikes = world.faultStrikes.filter {
+      ["counter \(number)", "phone \(number)"].contains($0.device) && $0.layer != .air && $0.time > since
+    }
+    return
+      ([reader.history.joined(separator: ", ")] + strikes.prefix(12).map { "\($0.time) \($0.device) \($0.description)" })
+      .map { "\n    " + $0 }.joined()
+  }
+
   /// Looks at the invariants after a period.
   func measure() -> PeriodResult {
     let all = readers.flatMap(\.problems)
@@ -54,7 +66,7 @@ final class Crowd {
     problemsSeen = all.count
     let patience = notificationPeriod * 3 + .seconds(10)
     for (number, reader) in readers.enumerated() where world.now - reader.lastValueAt > patience {
-      problems.append("counter \(number): no value since \(reader.lastValueAt), now \(world.now)")
+      problems.append("counter \(number): no value since \(reader.lastValueAt), now \(world.now)" + context(of: number))
     }
     return PeriodResult(
       radioTime: world.now, octets: UInt64(allocation_octets_in_use()), faults: world.faultStrikeCount,

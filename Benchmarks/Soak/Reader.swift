@@ -27,6 +27,13 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private(set) var repeated = 0
   private(set) var problems: [String] = []
   private(set) var lastValueAt = Duration.zero
+  /// The latest callbacks but for values, for the report of a problem.
+  private(set) var history: [String] = []
+
+  private func note(_ event: String) {
+    if history.count == 6 { history.removeFirst() }
+    history.append("\(now().components.seconds) s \(event)")
+  }
 
   init(of counter: String, on device: Device, now: @escaping () -> Duration) {
     wanted = counter
@@ -36,7 +43,12 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   }
 
   func centralManagerDidUpdateState(_ central: CBCentralManager) {
-    guard central.state == .poweredOn else { return }
+    note("\(central.state)")
+    guard central.state == .poweredOn else {
+      // Below poweredOff peripherals become invalid.
+      if central.state.rawValue < CBManagerState.poweredOff.rawValue { peripheral = nil }
+      return
+    }
     if let peripheral { connect(peripheral) } else { central.scanForPeripherals(withServices: [Self.service]) }
   }
 
@@ -55,22 +67,26 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private func connect(_ peripheral: CBPeripheral) { central?.connect(peripheral) }
 
   func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+    note("connected")
     connections += 1
     lastInCalm = nil
     peripheral.discoverServices([Self.service])
   }
 
   func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?) {
+    note("failed to connect")
     connect(peripheral)
   }
 
   func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
   ) {
+    note("disconnected")
     connect(peripheral)
   }
 
   func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+    note("services")
     guard let service = peripheral.services?.first else { return startOver() }
     peripheral.discoverCharacteristics([Self.value], for: service)
   }
@@ -78,6 +94,7 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   func peripheral(
     _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
   ) {
+    note("characteristics")
     guard let value = service.characteristics?.first else { return startOver() }
     peripheral.setNotifyValue(true, for: value)
   }
@@ -85,6 +102,7 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   func peripheral(
     _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?
   ) {
+    note(error == nil ? "notifying" : "not notifying")
     if error != nil { startOver() }
   }
 

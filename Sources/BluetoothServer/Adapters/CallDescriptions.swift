@@ -7,8 +7,8 @@ extension Mail {
   /// The app's call that this is; nil: not one that an app makes.
   var callDescription: String? {
     switch self {
-    case .central(_, let command): command.callDescription
-    case .peripheral(_, let command): command.callDescription
+    case .central(_, let command, _): command.callDescription
+    case .peripheral(_, let command, _): command.callDescription
     case .centralOpened: "CBCentralManager.init"
     case .peripheralOpened: "CBPeripheralManager.init"
     case .centralClosed, .peripheralClosed, .channel: nil

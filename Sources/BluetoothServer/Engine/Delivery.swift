@@ -43,11 +43,19 @@ struct Outbox {
     while let item = items.popFirst() {
       switch item {
       case .central(let session, let event):
-        if let client = session.client { return .central(client, event) }
-        session.close()
+        guard let client = session.client else {
+          session.close()
+          continue
+        }
+        if case .stateChanged = event, !client.queuesEvents { session.states.noteSeen() }
+        return .central(client, event)
       case .peripheral(let session, let event):
-        if let client = session.client { return .peripheral(client, event) }
-        session.close()
+        guard let client = session.client else {
+          session.close()
+          continue
+        }
+        if case .stateChanged = event, !client.queuesEvents { session.states.noteSeen() }
+        return .peripheral(client, event)
       case .channel(let pipe): return .channel(pipe)
       }
     }

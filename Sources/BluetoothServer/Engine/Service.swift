@@ -179,12 +179,14 @@ package struct Service: ~Copyable {
   mutating func deliver(_ event: CentralEvent, to slot: CentralSlot) {
     guard let session = centrals.entries[slot.index]?.session else { return }
     if session.backlog.isFull { backlogs.full = session.backlog }
+    if case .stateChanged = event { session.states.told &+= 1 }
     outbox.append(event, for: session)
   }
 
   mutating func deliver(_ event: PeripheralEvent, to slot: PeripheralSlot) {
     guard let session = peripherals.entries[slot.index] else { return }
     if session.backlog.isFull { backlogs.full = session.backlog }
+    if case .stateChanged = event { session.states.told &+= 1 }
     outbox.append(event, for: session)
   }
 
@@ -202,10 +204,12 @@ package struct Service: ~Copyable {
       session.slot = slot
       if stateForApps != .unknown { deliver(.stateChanged(stateForApps), to: slot) }
       askForApps(at: now)
-    case .central(let session, let command):
-      if let slot = session.slot { perform(command, for: slot, at: now) }
-    case .peripheral(let session, let command):
-      if let slot = session.slot { perform(command, for: slot, at: now) }
+    case .central(let session, let command, let seenStates):
+      guard let slot = session.slot else { return }
+      perform(command, for: slot, isCurrent: seenStates == session.states.told, at: now)
+    case .peripheral(let session, let command, let seenStates):
+      guard let slot = session.slot else { return }
+      perform(command, for: slot, isCurrent: seenStates == session.states.told, at: now)
     case .channel(let pipe): channelUsed(pipe, at: now)
     case .centralClosed(let session):
       guard let slot = session.slot else { return }

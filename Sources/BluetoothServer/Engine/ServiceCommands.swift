@@ -1,13 +1,14 @@
 import BluetoothHost
 import BluetoothWire
 
-// While the adapter is not on, or may not be used, every command but `echo` and `askForPower` is dropped, as the apps' side drops it: only what was under way
-// when the state changed gets here.
+// While the adapter is not on, or may not be used, every command but `echo` and `askForPower` is dropped, as the apps' side
+// drops it: only what was under way when the state changed gets here. The same goes for a command that was under way when
+// the adapter went and came back (`isCurrent` is false).
 extension Service {
-  mutating func perform(_ command: CentralCommand, for session: CentralSlot, at now: Instant) {
+  mutating func perform(_ command: CentralCommand, for session: CentralSlot, isCurrent: Bool, at now: Instant) {
     if case .echo(let number) = command { return deliver(.echoed(number), to: session) }
     if case .askForPower = command { return askForPower(at: now) }
-    guard stateForApps == .poweredOn else {
+    guard stateForApps == .poweredOn, isCurrent else {
       switch command {
       case .writeWithoutResponse(let peer, _, _), .signedWriteWithoutResponse(let peer, _, _):
         _ = centrals[session]?.session.writeCredits(for: peer).put()
@@ -43,10 +44,10 @@ extension Service {
     }
   }
 
-  mutating func perform(_ command: PeripheralCommand, for session: PeripheralSlot, at now: Instant) {
+  mutating func perform(_ command: PeripheralCommand, for session: PeripheralSlot, isCurrent: Bool, at now: Instant) {
     if case .echo(let number) = command { return deliver(.echoed(number), to: session) }
     if case .askForPower = command { return askForPower(at: now) }
-    guard stateForApps == .poweredOn else {
+    guard stateForApps == .poweredOn, isCurrent else {
       if case .update = command { _ = peripherals[session]?.updateCredits.put() }
       return
     }

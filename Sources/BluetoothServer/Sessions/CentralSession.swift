@@ -213,6 +213,12 @@ package enum CentralEvent: Sendable {
 /// it may send commands.
 package protocol CentralClient: AnyObject, Sendable {
   func receive(_ event: CentralEvent)
+  /// True if `receive` only queues events: the client then calls `StateCounter.noteSeen` before it handles `stateChanged`.
+  var queuesEvents: Bool { get }
+}
+
+extension CentralClient {
+  package var queuesEvents: Bool { false }
 }
 
 /// An app's central manager's way into the service. Every method may be called on any thread, at any time.
@@ -222,6 +228,8 @@ package final class CentralSession: Sendable {
     var isClosed = false
     var writeCredits: [PeerHandle: TransmitCredits] = [:]
   }
+
+  package let states = StateCounter()
 
   /// The events that wait on the app's queue.
   package let backlog = EventBacklog()
@@ -240,7 +248,7 @@ package final class CentralSession: Sendable {
   }
 
   /// Asks for something. Commands are taken in order, after the ones that were sent before on any session.
-  package func send(_ command: CentralCommand) { mailbox.post(.central(self, command)) }
+  package func send(_ command: CentralCommand) { mailbox.post(.central(self, command, seenStates: states.seen)) }
 
   /// Counts an event that waits on the app's queue from now on. In virtual time none does.
   package func eventQueued() { backlog.append() }

@@ -11,10 +11,11 @@ package protocol AdapterExecutor: AnyObject, Sendable {
 /// What apps' sessions hand to the adapter's executor.
 package enum Mail: Sendable {
   case centralOpened(CentralSession)
-  case central(CentralSession, CentralCommand)
+  /// `seenStates`: see `StateCounter`.
+  case central(CentralSession, CentralCommand, seenStates: UInt32)
   case centralClosed(CentralSession)
   case peripheralOpened(PeripheralSession)
-  case peripheral(PeripheralSession, PeripheralCommand)
+  case peripheral(PeripheralSession, PeripheralCommand, seenStates: UInt32)
   case peripheralClosed(PeripheralSession)
   /// An app has used a channel.
   case channel(ChannelPipe)

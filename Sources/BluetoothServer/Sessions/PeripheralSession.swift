@@ -116,6 +116,12 @@ package enum PeripheralEvent: Sendable {
 /// Where a session's events go; see `CentralClient`.
 package protocol PeripheralClient: AnyObject, Sendable {
   func receive(_ event: PeripheralEvent)
+  /// True if `receive` only queues events: the client then calls `StateCounter.noteSeen` before it handles `stateChanged`.
+  var queuesEvents: Bool { get }
+}
+
+extension PeripheralClient {
+  package var queuesEvents: Bool { false }
 }
 
 /// An app's peripheral manager's way into the service. Every method may be called on any thread, at any time.
@@ -127,6 +133,8 @@ package final class PeripheralSession: Sendable {
 
   /// For `PeripheralCommand.update`: one for each call, however many centrals it goes to.
   package let updateCredits = TransmitCredits(capacity: SessionLimits.updates)
+
+  package let states = StateCounter()
 
   /// The events that wait on the app's queue.
   package let backlog = EventBacklog()
@@ -145,7 +153,7 @@ package final class PeripheralSession: Sendable {
   }
 
   /// Asks for something. Commands are taken in order, after the ones that were sent before on any session.
-  package func send(_ command: PeripheralCommand) { mailbox.post(.peripheral(self, command)) }
+  package func send(_ command: PeripheralCommand) { mailbox.post(.peripheral(self, command, seenStates: states.seen)) }
 
   /// Counts an event that waits on the app's queue from now on. In virtual time none does.
   package func eventQueued() { backlog.append() }

@@ -24,6 +24,10 @@ enum CentralDelivery: Sendable {
     default: self = .event(event)
     }
   }
+
+  var isStateChange: Bool {
+    if case .event(.stateChanged) = self { true } else { false }
+  }
 }
 
 extension Data {

@@ -171,6 +171,8 @@ final class CentralManagerCore: ManagerCore, CentralClient {
 
   // MARK: Events
 
+  var queuesEvents: Bool { !callbacks.isInVirtualTime }
+
   func receive(_ event: CentralEvent) {
     let delivery = CentralDelivery(event, adapter: adapter)
     if callbacks.isInVirtualTime {
@@ -179,6 +181,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
       let session = with { $0.session }
       session?.eventQueued()
       callbacks.enqueue {
+        if delivery.isStateChange { session?.states.noteSeen() }
         self.handle(delivery)
         session?.eventHandled()
       }

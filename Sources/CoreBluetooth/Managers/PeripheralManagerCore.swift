@@ -191,6 +191,8 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
 
   // MARK: Events
 
+  var queuesEvents: Bool { !callbacks.isInVirtualTime }
+
   func receive(_ event: PeripheralEvent) {
     let delivery = PeripheralDelivery(event)
     if callbacks.isInVirtualTime {
@@ -199,6 +201,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
       let session = with { $0.session }
       session?.eventQueued()
       callbacks.enqueue {
+        if delivery.isStateChange { session?.states.noteSeen() }
         self.handle(delivery)
         session?.eventHandled()
       }

@@ -145,4 +145,8 @@ enum PeripheralDelivery: Sendable {
     default: self = .event(event)
     }
   }
+
+  var isStateChange: Bool {
+    if case .event(.stateChanged) = self { true } else { false }
+  }
 }

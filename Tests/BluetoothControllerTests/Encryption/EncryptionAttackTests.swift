@@ -182,7 +182,8 @@ struct EncryptionAttackTests {
   @Test("LL_ENC_REQ on a link that is encrypted and not paused is rejected")
   func requestWithoutPause() throws {
     let link = try TestLink.encrypted()
-    var session = try #require(link.central.controller.connections[0].encryption.session)
+    let encryption = link.central.controller.connections[0].encryption
+    var session = try #require(encryption.session)
     let request = LL.ControlPDU.encReq(
       random: 0, encryptedDiversifier: 0, LL.SessionPart(diversifier: 0, initializationVector: 0))
     var pdu = OutgoingPDU(llid: .control, payload: request.payload(in: PacketPool()), meaning: .none)

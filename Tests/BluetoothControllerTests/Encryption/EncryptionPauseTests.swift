@@ -55,7 +55,8 @@ struct EncryptionPauseTests {
   @Test("A peripheral that does not pause keeps the key that there is", arguments: [true, false])
   func pauseRefused(isUnknown: Bool) throws {
     let link = try TestLink.encrypted()
-    var session = try #require(link.peripheral.controller.connections[0].encryption.session)
+    let encryption = link.peripheral.controller.connections[0].encryption
+    var session = try #require(encryption.session)
     let refusal: LL.ControlPDU =
       isUnknown
       ? .unknownRsp(LL.ControlOpcode.pauseEncReq.rawValue)

@@ -15,8 +15,8 @@ struct MailboxTests {
     return mail.map { mail in
       switch mail {
       case .centralOpened: "opened"
-      case .central(_, .stopScan): "stopScan"
-      case .central(_, .readRSSI(let peer)): "readRSSI \(peer.index)"
+      case .central(_, .stopScan, _): "stopScan"
+      case .central(_, .readRSSI(let peer), _): "readRSSI \(peer.index)"
       case .centralClosed: "closed"
       default: "other"
       }

@@ -82,10 +82,10 @@ final class ScriptedAdapter: Adapter, AdapterSource {
     mailbox.takeAll(&mail)
     for letter in mail {
       switch letter {
-      case .central(_, .echo(let number)): tell(CentralEvent.echoed(number))
-      case .peripheral(_, .echo(let number)): tell(PeripheralEvent.echoed(number))
-      case .central(_, let command): kept.withLockedValue { $0.centralCommands.append(command) }
-      case .peripheral(_, let command): kept.withLockedValue { $0.peripheralCommands.append(command) }
+      case .central(_, .echo(let number), _): tell(CentralEvent.echoed(number))
+      case .peripheral(_, .echo(let number), _): tell(PeripheralEvent.echoed(number))
+      case .central(_, let command, _): kept.withLockedValue { $0.centralCommands.append(command) }
+      case .peripheral(_, let command, _): kept.withLockedValue { $0.peripheralCommands.append(command) }
       case .centralClosed, .peripheralClosed: kept.withLockedValue { $0.closed += 1 }
       case .centralOpened, .peripheralOpened, .channel: break
       }

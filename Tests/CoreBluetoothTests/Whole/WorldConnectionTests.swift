@@ -176,6 +176,24 @@ import Testing
     air.expect("connected connected")
   }
 
+  @Test("1.5 A connect that crosses a reset of the controller is dropped, and the peripheral is found again")
+  func connectAcrossReset() {
+    let air = Air()
+    let peripheral = air.connect()
+    air.app.onEvent = { event in
+      // The manager's state is still poweredOn for the app.
+      if event.hasPrefix("disconnected") { air.central.connect(peripheral) }
+      if event == "state poweredOn" { air.central.scanForPeripherals(withServices: [Air.service]) }
+    }
+    air.phone.add([.device(.resetController, when: .at(air.world.now + .seconds(1)))])
+    air.expect("found")
+    #expect(air.app.found.count == 1)
+    air.app.onEvent = { _ in }
+    let again = air.app.found[0]
+    air.central.connect(again)
+    air.expect("connected connected")
+  }
+
   @Test("3.11 A link with auto-reconnect comes back by itself")
   func reconnecting() {
     let air = Air()
