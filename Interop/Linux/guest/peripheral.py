@@ -1,7 +1,7 @@
 """BlueZ as a peripheral: a GATT application and an advertisement, registered over D-Bus."""
 
 import bus
-from dbus_fast import DBusError
+from dbus_fast import DBusError, Message, Variant
 from dbus_fast.constants import PropertyAccess
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property
 
@@ -91,21 +91,21 @@ class Descriptor(Attribute):
 
 
 class Advertisement(ServiceInterface):
+    """BlueZ reads the properties by GetManagedObjects on the path of the advertisement. dbus-fast leaves the object of that
+    path out of its answer, hence this one of its own."""
+
+    PATH = "/lab/advertisement"
+
     def __init__(self, name: str, services: list) -> None:
         super().__init__("org.bluez.LEAdvertisement1")
-        self.name, self.services = name, services
+        self.properties = {
+            "Type": Variant("s", "peripheral"), "ServiceUUIDs": Variant("as", services), "LocalName": Variant("s", name),
+        }  # fmt: skip
 
-    @dbus_property(READ)
-    def Type(self) -> "s":  # noqa: F821
-        return "peripheral"
-
-    @dbus_property(READ)
-    def ServiceUUIDs(self) -> "as":  # noqa: F722
-        return self.services
-
-    @dbus_property(READ)
-    def LocalName(self) -> "s":  # noqa: F821
-        return self.name
+    def answer(self, message: Message) -> Message | None:
+        if message.member != "GetManagedObjects" or message.path != self.PATH:
+            return None
+        return Message.new_method_return(message, "a{oa{sa{sv}}}", [{self.PATH: {self.name: self.properties}}])
 
     @dbus_method()
     def Release(self) -> None:
@@ -137,11 +137,13 @@ async def withdraw(path: str = "/lab/application", adapter: str = "hci0"):
 
 
 async def advertise(name: str, services: list, adapter: str = "hci0"):
-    path = "/lab/advertisement"
-    (await bus.connection()).export(path, Advertisement(name, services))
+    connection, advertisement = await bus.connection(), Advertisement(name, services)
+    connection.export(advertisement.PATH, advertisement)
+    connection.add_message_handler(advertisement.answer)
     await bus.set_value(f"/org/bluez/{adapter}", "org.bluez.Adapter1", "Pairable", "b", True)
     await bus.call(
-        f"/org/bluez/{adapter}", "org.bluez.LEAdvertisingManager1", "RegisterAdvertisement", "oa{sv}", [path, {}])
+        f"/org/bluez/{adapter}", "org.bluez.LEAdvertisingManager1", "RegisterAdvertisement", "oa{sv}",
+        [advertisement.PATH, {}])
 
 
 async def change(uuid: str, value: str):
