@@ -85,6 +85,8 @@ async def test_two_guests_meet(serve, boot):
         await serving.event("written", uuid=COMMAND, value=f"{number:02x}")
     assert await reads(linux, address, PROTECTED) == service.PROTECTED_VALUE
     await linux("disconnect", address=address)
+    for guest in (linux, serving):
+        await guest.event("Connected", value=False)
     await linux("connect", address=address)
     assert await reads(linux, address, PROTECTED) == service.PROTECTED_VALUE
 

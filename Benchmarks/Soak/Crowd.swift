@@ -10,8 +10,8 @@ final class Crowd {
   private let notificationPeriod: Duration
   private var problemsSeen = 0
 
-  init(links: Int, seed: UInt64, notifyingEvery period: Duration) {
-    let world = World(seed: seed)
+  init(links: Int, seed: UInt64, notifyingEvery period: Duration, capture: Capture? = nil) {
+    let world = World(seed: seed, capture: capture)
     self.world = world
     notificationPeriod = period
     let side = Int(Double(links).squareRoot().rounded(.up))

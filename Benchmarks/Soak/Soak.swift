@@ -21,6 +21,7 @@ struct Soak: ParsableCommand {
   @Option(help: "Seed for all randomness.") var seed: UInt64 = 1
   @Option(help: "Radio seconds between two notifications of a counter.") var every = 10.0
   @Option(help: "Radio minutes of a period, at least 6.") var period = 60.0
+  @Option(help: "A file to which the air and the HCI of all devices are captured.") var capture: String?
   @Option(help: "The growth of memory for each device that is allowed, octets.") var growth = 4_096
 
   func validate() throws {
@@ -29,7 +30,8 @@ struct Soak: ParsableCommand {
   }
 
   func run() throws {
-    let crowd = Crowd(links: devices / 2, seed: seed, notifyingEvery: .seconds(every))
+    let crowd = try Crowd(
+      links: devices / 2, seed: seed, notifyingEvery: .seconds(every), capture: capture.map { try Capture(path: $0) })
     let count = max(1, Int((hours * 60 / period).rounded()))
     var report = Report(devices: devices)
     for number in 1...count {

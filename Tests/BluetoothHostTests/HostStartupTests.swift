@@ -100,13 +100,31 @@ struct HostStartupTests {
     #expect(bench.host.deadline == nil)
   }
 
-  @Test("A command of the start-up that gets no answer is passed over")
+  @Test("A command of the start-up that twice gets no answer is passed over")
   func passedOver() {
     var bench = Bench()
     bench.answers[.leReadMaximumDataLength] = .silence
     bench.perform { host, now in host.setPower(true, at: now) }
     bench.passToDeadline()
+    #expect(bench.powerChanges == [.starting])
+    bench.passToDeadline()
     #expect(bench.powerChanges == [.starting, .on])
+    #expect(opcodes(bench).count { $0 == .leReadMaximumDataLength } == 2)
+  }
+
+  @Test("A lost answer does not make the device another one: the start-up asks again")
+  func lostAnswer() {
+    var bench = Bench()
+    bench.answers[.leSetRandomAddress] = .silence
+    bench.perform { host, now in host.setPower(true, at: now) }
+    bench.answers[.leSetRandomAddress] = nil
+    bench.passToDeadline()
+    #expect(bench.powerChanges == [.starting, .on])
+    bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
+    let own = bench.commands.lazy.compactMap { command in
+      if case .leCreateConnection(let create) = command { create.ownAddressType } else { nil }
+    }
+    #expect(own.first == .random)
   }
 
   @Test("Where the random address is refused the public one is used")

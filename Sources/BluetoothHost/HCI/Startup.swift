@@ -51,7 +51,7 @@ struct Startup {
   }
 
   private var step = Step.reset
-  /// True if the step's command was sent twice.
+  /// True if the step's command was sent twice, because the first one was not answered.
   private var isRepeated = false
   /// The controller is being reset: what it reports may be of the time before.
   var isResetting: Bool { step == .reset }
@@ -139,6 +139,12 @@ struct Startup {
   /// The step's command has ended, with an error for one that was not answered. Goes on to the next step that has a
   /// command.
   mutating func ended(_ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?) -> Outcome {
+    // A lost answer must not make another device of this one: without its random address it goes by the public one, and
+    // without the features it has only those of Bluetooth 4.0.
+    if status == .unspecifiedError, parameters == nil, step != .reset, !isRepeated {
+      isRepeated = true
+      return .goOn
+    }
     switch (step, parameters) {
     case (.reset, _):
       if status != .success { return .unusable }
@@ -160,12 +166,6 @@ struct Startup {
     case (.leBufferSize, _):
       // Every controller with Low Energy has this command.
       return .unusable
-    case (.eventMask, _), (.leEventMask, _):
-      // Without them nothing of a link is told: a command that was lost is sent once more.
-      if status == .unspecifiedError, !isRepeated {
-        isRepeated = true
-        return .goOn
-      }
     case (.randomAddress, _):
       if status == .success { facts.ownAddressType = .random }
     default: break
