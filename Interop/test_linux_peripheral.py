@@ -13,6 +13,7 @@ pytestmark = pytest.mark.nightly
 # bluetoothd 5.66 as a server refuses a single Write Request of 511 or 512 octets.
 LONG_VALUE = service.LONG_VALUE[:510]
 EXTRA = "7a1e0100-5c6b-4e1d-9b0a-2f0d6c3b1a90"
+EXTRA_SERVICE = {"uuid": EXTRA, "characteristics": [{"uuid": FIXED.replace("0001", "0101", 1), "flags": ["read"]}]}
 CONNECTION_TIMEOUT = 6
 
 
@@ -44,15 +45,26 @@ async def test_central_uses_service_of_bluez(serve, boot, start):
         await linux.event("written", uuid=COMMAND, value=f"{number:02x}")
 
 
-async def test_central_is_told_of_services_that_bluez_adds_and_removes(serve, boot, start):
+async def test_central_is_told_that_bluez_removes_a_service(serve, boot, start):
+    air = await serve()
+    linux = await server(boot, air)
+    await linux("serve", services=[EXTRA_SERVICE], path="/lab/extra")
+    app = await watcher(start, air)
+    assert f"service {EXTRA.upper()}" in app.output.all
+    await linux("withdraw", path="/lab/extra")
+    await app.line(f"^modified {EXTRA.upper()}$", PATIENCE)
+    await app.line("^discovered$", PATIENCE)
+    assert app.output.all.count(f"service {EXTRA.upper()}") == 1
+
+
+@pytest.mark.xfail(strict=True, reason="CBPeripheral calls didModifyServices only for services that the app has discovered")
+async def test_central_is_told_that_bluez_adds_a_service(serve, boot, start):
     air = await serve()
     linux = await server(boot, air)
     app = await watcher(start, air)
-    extra = {"uuid": EXTRA, "characteristics": [{"uuid": FIXED.replace("0001", "0101", 1), "flags": ["read"]}]}
-    await linux("serve", services=[extra], path="/lab/extra")
+    await linux("serve", services=[EXTRA_SERVICE], path="/lab/extra")
+    await app.line("^modified $", PATIENCE)
     await app.line(f"^service {EXTRA.upper()}$", PATIENCE)
-    await linux("withdraw", path="/lab/extra")
-    await app.line(f"^modified .*{EXTRA.upper()}", PATIENCE)
 
 
 async def test_central_notices_that_linux_has_vanished(serve, boot, start):

@@ -42,6 +42,8 @@ private struct House {
     "Sources/BluetoothRadio/World/WorldMailbox.swift": ["Synchronization"],
     // Read for each event that an app gets.
     "Sources/BluetoothServer/Sessions/EventBacklog.swift": ["Synchronization"],
+    // Read for each command of an app.
+    "Sources/BluetoothServer/Sessions/StateCounter.swift": ["Synchronization"],
     // The time of day, for the dates that apps see.
     "Sources/BluetoothServer/Adapters/WallClock.swift": ["Glibc", "Musl", "Darwin"],
     // Stand on the event loop that carries their controller's packets.

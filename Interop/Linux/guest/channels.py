@@ -8,6 +8,7 @@ import ctypes
 import os
 import socket
 import struct
+from contextlib import suppress
 
 import bus
 
@@ -65,9 +66,11 @@ async def echo_on_channels(psm: int):
             channel, count = listener.accept()[0], 0
             with channel:
                 bus.report(event="channel accepted")
-                while data := channel.recv(65535):
-                    channel.sendall(data)
-                    count += len(data)
+                # The kernel reports the loss of the connection as an error.
+                with suppress(ConnectionResetError):
+                    while data := channel.recv(65535):
+                        channel.sendall(data)
+                        count += len(data)
             bus.report(event="channel ended", count=count)
 
     asyncio.get_running_loop().run_in_executor(None, echo)

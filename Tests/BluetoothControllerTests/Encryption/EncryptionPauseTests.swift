@@ -73,7 +73,8 @@ struct EncryptionPauseTests {
       link.central.encryptionChanges == [
         .encryptionKeyRefreshComplete(isUnknown ? .unsupportedRemoteFeature : .unspecifiedError, link.centralHandle)
       ])
-    #expect(link.central.controller.connections[0].encryption.isOn)
+    let centralEncryption = link.central.controller.connections[0].encryption
+    #expect(centralEncryption.isOn)
   }
 
   @Test("A central that pauses and says no more loses the connection after 40 s")
