@@ -29,6 +29,7 @@ package struct Host {
   var reports = ReportReassembler()
   var initiator = Initiator()
   var strays = StrayLinks()
+  var linkCheck = LinkCheck()
   var resolvingList = ResolvingListKeeper()
   var ownAddress: OwnAddress
   /// The controller claims the extended commands, and does not know them.
@@ -81,7 +82,7 @@ package struct Host {
   package var deadline: Instant? {
     mutating get {
       var result = earliest(earliest(commands.deadline, initiator.deadline), advertiser.deadline)
-      result = earliest(earliest(result, ownAddress.deadline), strays.deadline)
+      result = earliest(earliest(result, ownAddress.deadline), earliest(strays.deadline, linkCheck.deadline))
       if !nameDiscoveries.isEmpty {
         result = nameDiscoveries.reduce(result) { earliest($0, $1.deadline) }
       }
@@ -138,6 +139,7 @@ package struct Host {
     }
     endOverdueLinks(now)
     endStrayLinks(now)
+    checkLinks(now)
     settle(at: now)
   }
 

@@ -52,6 +52,7 @@ extension Host {
     case .initiating:
       for address in initiator.ended(status, at: now) { events.append(.connectionFailed(address, status)) }
     case .readRSSI(let handle): rssiRead(handle, status, parameters)
+    case .checkLink(let handle): linkChecked(handle, status, at: now)
     case .updateConnection(let handle): updateAnswered(handle, status, at: now)
     case .readRemoteFeatures(let handle): if status != .success { remoteFeaturesRead(handle, nil, at: now) }
     case .enableEncryption(let handle):

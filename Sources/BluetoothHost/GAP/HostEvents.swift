@@ -155,6 +155,7 @@ extension Host {
         link, securityManager(of: link, complete), maximumMTU: configuration.maximumMTU,
         standing: isWanted ? .unproven : .hidden, at: now, pool: pool))
     let index = allLinks.count - 1
+    linkCheck.begin(at: now)
     recallBond(on: index, at: now)
     allLinks[index].properties.values = complete.values
     offerCache(on: index)
@@ -190,6 +191,7 @@ extension Host {
       return
     }
     let link = allLinks.remove(at: index)
+    if allLinks.isEmpty { linkCheck.end() }
     endSecurity(of: link, at: now)
     keepClient(of: link)
     keepCache(of: link)

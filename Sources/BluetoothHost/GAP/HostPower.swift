@@ -168,7 +168,10 @@ extension Host {
       if case .shutdown = entry.purpose { return shutdownEnded() }
       if case .stopping = power { return resetAtOnce() }
       // It says that it has the command, and does not know it: it is not asked again.
-      if case .startup = entry.purpose {} else { controller.silent.insert(entry.command.opcode) }
+      switch entry.purpose {
+      case .startup, .checkLink: break
+      default: controller.silent.insert(entry.command.opcode)
+      }
       commandEnded(entry, .unspecifiedError, nil, at: now)
     }
   }
@@ -233,6 +236,7 @@ extension Host {
     }
     allLinks.removeAll()
     strays.removeAll()
+    linkCheck.end()
     outstanding = 0
   }
 }

@@ -11,6 +11,8 @@ enum CommandPurpose: Hashable {
   case resolvingList
   case ownAddress
   case readRSSI(HCI.ConnectionHandle)
+  /// Read RSSI, for its status alone.
+  case checkLink(HCI.ConnectionHandle)
   case updateConnection(HCI.ConnectionHandle)
   case readRemoteFeatures(HCI.ConnectionHandle)
   case enableEncryption(HCI.ConnectionHandle)
@@ -22,7 +24,7 @@ enum CommandPurpose: Hashable {
   var isEssential: Bool {
     switch self {
     case .advertising, .scanning, .initiating, .resolvingList, .readRSSI, .disconnect, .shutdown: true
-    case .startup, .ownAddress, .updateConnection, .readRemoteFeatures, .enableEncryption, .other: false
+    case .startup, .ownAddress, .updateConnection, .readRemoteFeatures, .enableEncryption, .checkLink, .other: false
     }
   }
 }

@@ -19,6 +19,8 @@ package enum HostTrouble: Hashable, Sendable {
   case linkNotEnded(HCI.ConnectionHandle)
   /// It has a link whose beginning it has not told, or not so that it arrived; the link is ended.
   case unknownLink(HCI.ConnectionHandle)
+  /// It has ended a link and has not told it, or not so that it arrived.
+  case lostLink(HCI.ConnectionHandle)
   /// It is reset, for the nth time in a row out of so many, after a pause.
   case resetting(attempt: Int, of: Int, after: TimeSpan)
   /// It works again.
@@ -38,6 +40,8 @@ extension HostTrouble: CustomStringConvertible {
     case .synchronizationLost: "What comes from the controller makes no packets any more."
     case .dataBufferOverflow: "The controller has lost data: it has fewer buffers than it says."
     case .linkNotEnded(let handle): "The controller has not told the end of connection \(handle): taken to be gone."
+    case .lostLink(let handle):
+      "The controller does not have the link \(handle) any more: it is over."
     case .unknownLink(let handle):
       "The controller has a connection \(handle) of which no LE Connection Complete has come: it is ended."
     case .resetting(let attempt, let attempts, let pause):

@@ -23,6 +23,7 @@ extension Host {
     }
     heardFromPeer(on: index)
     allLinks[index].lastData = now
+    allLinks[index].hasShownLife = true
     let dropped = allLinks[index].reassembler.dropped
     let frame = allLinks[index].reassembler.receive(data, pool: pool)
     metrics.droppedFrames += allLinks[index].reassembler.dropped - dropped
@@ -153,7 +154,9 @@ extension Host {
     let completed = min(count, allLinks[index].outstanding)
     allLinks[index].outstanding -= completed
     outstanding -= completed
-    if completed > 0 { heardFromPeer(on: index) }
+    guard completed > 0 else { return }
+    allLinks[index].hasShownLife = true
+    heardFromPeer(on: index)
   }
 }
 

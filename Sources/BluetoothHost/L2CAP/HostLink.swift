@@ -37,6 +37,8 @@ struct HostLink {
   let beginning: Instant
   /// When the peer's host has last sent data.
   var lastData: Instant
+  /// Data came, or was taken, since the links were last checked.
+  var hasShownLife = true
   var standing: Standing
   /// Pairing and encryption.
   var security: SecurityManager

@@ -38,6 +38,48 @@ import Testing
     #expect(bench.links.isEmpty && bench.disconnections.isEmpty)
   }
 
+  private func probes(_ bench: Bench) -> Int { bench.commands.count { $0.opcode == .readRSSI } }
+
+  @Test("A link whose end was not told is asked about after a minute without data, and is over")
+  func lostEnd() {
+    var bench = advertising()
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    bench.answers[.readRSSI] = .complete(.status(.unknownConnectionIdentifier))
+    // In the first minute it came about.
+    bench.pass(LinkCheckTimes.period)
+    #expect(probes(bench) == 0)
+    bench.pass(LinkCheckTimes.period - .milliseconds(1))
+    #expect(probes(bench) == 0 && bench.host.links.count == 1)
+    bench.pass(.milliseconds(1))
+    #expect(probes(bench) == 1)
+    #expect(bench.host.links.isEmpty)
+    #expect(bench.troubles == [.lostLink(handle)])
+    #expect(bench.disconnections == [.connectionTimeout])
+    bench.pass(.seconds(300))
+    #expect(probes(bench) == 1)
+  }
+
+  @Test("A link that data passes on is not asked about, and one that the controller has stays")
+  func livingLink() {
+    var bench = advertising()
+    let handle = bench.link(.peripheral)
+    bench.forget()
+    for _ in 0..<6 {
+      bench.pass(.seconds(50))
+      bench.receive(.attribute, [0x02, 0x17, 0x00], on: handle)
+    }
+    #expect(probes(bench) == 0)
+    bench.answers[.readRSSI] = .silence
+    for _ in 0..<13 { bench.pass(.seconds(10)) }
+    bench.answers[.readRSSI] = nil
+    for _ in 0..<30 { bench.pass(.seconds(10)) }
+    #expect(probes(bench) == 6)
+    #expect(bench.host.links.count == 1 && bench.disconnections.isEmpty)
+  }
+
+  private enum LinkCheckTimes { static let period = TimeSpan.seconds(60) }
+
   @Test("Data that overtakes LE Connection Complete ends no link")
   func overtaken() {
     var bench = advertising()

@@ -152,7 +152,8 @@ struct ChannelAnswerTests {
       #expect(stand.bench.openFailures == [.notUnderstood])
     }
     #expect(stand.channels?.isEmpty == true)
-    #expect(stand.bench.host.deadline == nil)
+    // Nothing is waited for but the next look at the link.
+    #expect(stand.bench.host.deadline == stand.bench.host.linkCheck.deadline)
   }
 
   @Test("A Disconnection Response counts if identifier and ends are right, else the number stays taken")
