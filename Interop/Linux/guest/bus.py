@@ -2,6 +2,7 @@
 
 import asyncio
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 from dbus_fast import BusType, Message, MessageType, Variant
@@ -13,6 +14,8 @@ PROPERTIES = "org.freedesktop.DBus.Properties"
 
 report = print
 """Sends an event to the test: `report(event=…)`."""
+connections = Counter()
+"""The number of connections to each address that BlueZ has reported."""
 _connection: MessageBus | None = None
 
 
@@ -95,7 +98,10 @@ def report_changes(message: Message) -> None:
     if message.member == "PropertiesChanged" and message.body[0] == "org.bluez.Device1":
         for name in ("Connected", "Paired", "Bonded", "ServicesResolved"):
             if name in message.body[1]:
-                report(event=name, address=address_in(message.path), value=message.body[1][name].value)
+                address, value = address_in(message.path), message.body[1][name].value
+                if name == "Connected" and value:
+                    connections[address] += 1
+                report(event=name, address=address, value=value)
     if message.member == "InterfacesAdded" and "org.bluez.GattService1" in message.body[1]:
         report(event="service added", uuid=message.body[1]["org.bluez.GattService1"]["UUID"].value)
     if message.member == "InterfacesRemoved" and "org.bluez.GattService1" in message.body[1]:

@@ -1,7 +1,10 @@
 """BlueZ as a central, by bleak."""
 
+import asyncio
+
 import bus
 from bleak import BleakClient, BleakScanner
+from bleak.exc import BleakDBusError
 
 found = {}
 clients = {}
@@ -31,7 +34,17 @@ async def connect(address: str, seconds: float = 60):
     client = BleakClient(
         found[address], timeout=seconds,
         disconnected_callback=lambda _: bus.report(event="client disconnected", address=address))  # fmt: skip
-    await client.connect()
+    count = bus.connections[address]
+    async with asyncio.timeout(seconds):
+        while True:
+            try:
+                await client.connect()
+                break
+            except BleakDBusError as error:
+                # The kernel is busy while it removes the last connection, whose end BlueZ has already reported.
+                if "Input/output error" not in str(error) or bus.connections[address] > count:
+                    raise
+                await asyncio.sleep(0.05)
     clients[address] = client
     return {
         service.uuid: {
