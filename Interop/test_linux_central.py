@@ -1,6 +1,7 @@
 """BlueZ as a central, driven by bleak: our host and our accessories as its peripherals."""
 
 import asyncio
+import itertools
 import json
 import re
 
@@ -105,9 +106,16 @@ async def test_linux_gives_accessory_the_parameters_that_it_asks_for(serve, boot
     await linux("connect", address=await found(linux, service=SERVICE))
     # LE Connection Update Complete: success, 40 × 1.25 ms, latency 2, 400 × 10 ms · Vol 4, Part E, 7.7.65.3.
     updated = re.compile(rb"\x3e\x0a\x03\x00..\x28\x00\x02\x00\x90\x01", re.DOTALL)
+    captured = captures("pcapng")
     async with asyncio.timeout(PATIENCE):
-        while not updated.search(captures("pcapng").read_bytes()):
-            await asyncio.sleep(0.1)
+        # A capture is complete when another one has taken its place.
+        for number in itertools.count():
+            following = captures(f"{number}.pcapng")
+            await air.ask("capture", following)
+            if updated.search(captured.read_bytes()):
+                break
+            captured = following
+            await asyncio.sleep(0.5)
 
 
 async def test_linux_pairs_when_a_value_wants_it_and_comes_back_by_its_bond(serve, boot, start):

@@ -57,7 +57,6 @@ async def test_central_is_told_that_bluez_removes_a_service(serve, boot, start):
     assert app.output.all.count(f"service {EXTRA.upper()}") == 1
 
 
-@pytest.mark.xfail(strict=True, reason="CBPeripheral calls didModifyServices only for services that the app has discovered")
 async def test_central_is_told_that_bluez_adds_a_service(serve, boot, start):
     air = await serve()
     linux = await server(boot, air)

@@ -112,11 +112,12 @@ extension CBPeripheral {
     currentDelegate?.peripheral(self, didUpdateNotificationStateFor: characteristic, error: error?.appError())
   }
 
-  /// Only services that the app has discovered are told, and are no good any more.
+  /// Only services that the app has discovered are told, and are no good any more. Without any the peripheral has others
+  /// that it had not before.
   func servicesModified(_ ids: [RemoteAttributeID]) {
     guard isConnected else { return }
     let invalid: [CBService] = ids.compactMap { attribute($0) }
-    guard !invalid.isEmpty else { return }
+    guard !invalid.isEmpty || ids.isEmpty else { return }
     let forgotten = Set(invalid.flatMap(\.ownAttributes))
     let identities = Set(invalid.map { ObjectIdentifier($0) })
     let (services, attributes) = content.withLockedValue { content in

@@ -293,6 +293,17 @@ import Testing
     #expect(bench.app.events == ["value [] failed"])
   }
 
+  @Test("4.16 That there are further services is told, without any that became invalid")
+  func addedServices() {
+    let bench = CentralBench(CentralApp())
+    let sensor = bench.connectToSensor()
+    bench.adapter.tell(.servicesModified(sensor.handle, []))
+    #expect(bench.app.take() == ["modified []"])
+    #expect(sensor.peripheral.services?.first === sensor.service)
+    sensor.peripheral.readValue(for: sensor.characteristic)
+    #expect(bench.commands.count == 1, "what was there is there")
+  }
+
   @Test("4.17 A changed name and a read RSSI are told; the old RSSI callback is not used")
   func nameAndRSSI() {
     let bench = CentralBench(CentralApp())
