@@ -47,7 +47,7 @@ final class Crowd {
     for reader in readers { reader.isCalm = false }
   }
 
-  /// What may explain why a pair is stuck: what its app was told last, and what struck it at HCI from its last value on.
+  /// The last callbacks of the app of a stuck pair, and the faults that struck the pair at HCI since its last value.
   private func context(of number: Int) -> String {
     let reader = readers[number]
     let since = reader.lastValueAt - .seconds(5)

@@ -4,7 +4,7 @@ import BluetoothWire
 import Foundation
 import Testing
 
-/// What an air is asked by its control socket.
+/// Requests to an air's control socket.
 @Suite(.timeLimit(.minutes(2))) struct AirControlTests {
   private func withControl(_ text: String = "{}", _ body: (TestAir, String) throws -> Void) throws {
     var options = AirServer.Options()

@@ -3,7 +3,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import Testing
 
-/// What a queue has reported.
+/// The reports of a queue.
 private final class Reports: Sendable {
   private let box = NIOLockedValueBox<[CaptureQueue.Report]>([])
 
@@ -39,7 +39,7 @@ private final class Reports: Sendable {
       queue.append([UInt8](repeating: UInt8(sent / 10_000 % 256), count: 10_000))
       sent += 10_000
     }
-    // What the system keeps for the pipe, and what the queue keeps.
+    // The system buffers a part in the pipe, and the queue another.
     #expect(sent >= 300_000)
     let octets = pipes.read(sent)
     queue.waitForPause()

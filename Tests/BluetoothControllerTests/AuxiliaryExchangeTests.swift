@@ -213,7 +213,7 @@ struct AuxiliaryExchangeTests {
       air.run(for: .milliseconds(Int64(chance(150))))
       air.clearLog()
     }
-    // Nothing is left over: each device lets go of everything and serves a newcomer.
+    // No device keeps anything, and each serves a newcomer.
     air.fate = { _ in .arrives }
     for device in devices { device.stopEverything(isExtended: true) }
     // The longest supervision timeout is 32 s, that of procedures 40 s.

@@ -197,7 +197,7 @@ struct SharedRadioTests {
       }
       air.run(for: .milliseconds(Int64(random.next() % 200)))
     }
-    // Nothing is left over: each device lets go of everything and serves a newcomer.
+    // No device keeps anything, and each serves a newcomer.
     air.fate = { _ in .arrives }
     for device in devices { device.stopEverything() }
     // The longest supervision timeout is 32 s, that of procedures 40 s.

@@ -13,7 +13,7 @@ struct ControlDesk {
   /// Ends the air.
   let stop: @Sendable () -> Void
 
-  /// The control connections of an air. Confined to its event loop.
+  /// The number of control connections of an air. Unchecked, because only the air's event loop uses it.
   final class Connections: @unchecked Sendable {
     var count = 0
   }

@@ -2,7 +2,9 @@ import DequeModule
 import Dispatch
 import NIOConcurrencyHelpers
 
-/// Writes a capture on a thread of its own, from a bounded buffer: who captures never waits for a disk or a reader.
+/// Writes a capture on a thread of its own, from a bounded buffer: capturing never waits for a disk or a reader.
+///
+/// Unchecked, because the file and the count of turns are used on the queue's thread alone; everything else has a lock.
 package final class CaptureQueue: @unchecked Sendable {
   /// Warnings for the owner of the capture.
   package enum Report: Hashable, Sendable {
@@ -41,7 +43,7 @@ package final class CaptureQueue: @unchecked Sendable {
 
   /// The octets that wait at most.
   package static let standardLimit = 8 << 20
-  /// How long the thread waits for a pipe or a reader before it looks whether the capture ends, in milliseconds.
+  /// The time that the thread waits for a pipe or a reader before it checks whether the capture ends, in milliseconds.
   private static let turn: Int32 = 100
 
   private let state = NIOLockedValueBox(State())
@@ -70,7 +72,7 @@ package final class CaptureQueue: @unchecked Sendable {
     queue.async { [weak self] in _ = self?.lookForReader() }
   }
 
-  /// How much the buffer takes now. Once full, it takes nothing until half of it is written.
+  /// The state of the buffer. Once full, it takes nothing until half of it is written.
   package var room: Room {
     state.withLockedValue { state in
       if state.failure != nil { return .failed }

@@ -40,7 +40,7 @@ extension HCI.LEFeatures {
 }
 
 extension Controller {
-  /// What this controller has and is told by LE Read Local Supported Features.
+  /// The features that this controller reports by LE Read Local Supported Features.
   var features: HCI.LEFeatures {
     mutating get { HCI.LEFeatures(rawValue: configuration.features.rawValue | host.features.rawValue) }
   }

@@ -38,7 +38,7 @@ struct Advertiser {
   /// The controller has refused to go on beside the links that there are. It is tried again at times: a link may have ended
   /// without the host's knowledge.
   private var retry: Instant? { didSet { deadline = earliest(limit, retry) } }
-  /// Whether the controller advertises is in doubt: it is switched off and on.
+  /// Switches advertising off and on, because the controller may have stopped it.
   private var restarts = false
   /// Something has changed since there was nothing to do.
   private(set) var isDirty = false

@@ -53,7 +53,7 @@ struct Initiator {
   /// Something has changed since nothing was to be done.
   private var isDirty = false
   private var isPaused = false
-  /// Whether the controller initiates is in doubt: the attempt is cancelled and begun again.
+  /// Cancels the attempt and begins it again, because the controller may have stopped it.
   private var restarts = false
   /// The controller would not know all who are waited for: this host listens for them itself, and has them connected to when
   /// it hears them.

@@ -2,14 +2,14 @@ import BluetoothWire
 
 /// Links that the controller has and of which the host knows nothing: their LE Connection Complete was lost.
 ///
-/// Nobody could use or end such a link, and what the host believes of advertising and initiating is wrong since it came about.
+/// Such a link can be neither used nor ended, and the host's view of advertising and initiating is wrong from its start on.
 struct StrayLinks {
   private struct Entry {
     let handle: HCI.ConnectionHandle
     let due: Instant
   }
 
-  /// How long a handle may be unknown: some transports deliver data before the events that were sent first.
+  /// The time that a handle may be unknown: some transports deliver data before the events that were sent first.
   static let grace = TimeSpan.seconds(1)
   /// More are ignored until some of them are ended.
   private static let maximumCount = 8

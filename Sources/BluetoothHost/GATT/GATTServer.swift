@@ -47,7 +47,7 @@ struct GATTServer {
   var prepared: [GATTWritePart] = []
   var subscriptions = GATTSubscriptions()
   var features: GATTClientFeatures = []
-  /// What the record of an earlier link has brought and the client has not repeated on this one.
+  /// The subscriptions from an earlier link's record that the client has not repeated on this one.
   var inherited: Inheritance?
   var awareness = GATTChangeAwareness()
   var updates = GATTUpdateQueue()

@@ -1,4 +1,4 @@
-/// How programs that share a folder of bonds learn of each other's changes.
+/// Tells programs that share a folder of bonds of each other's changes.
 ///
 /// The program that has claimed the folder looks at the folder's time of change, reads the bonds again when that is another
 /// one, and marks its lock file afterwards. A program that has changed a bond waits for that mark.

@@ -55,7 +55,7 @@ extension Service {
   }
 }
 
-/// What the service knows of sessions whose apps do not keep up.
+/// The sessions whose apps do not keep up with their events.
 struct BacklogState {
   /// The backlog that the latest event has found full.
   var full: EventBacklog?

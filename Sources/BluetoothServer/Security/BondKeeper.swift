@@ -103,7 +103,7 @@ struct BondKeeper {
 
   // MARK: Other programs
 
-  /// What other programs have changed in the store.
+  /// The changes that other programs have made in the store.
   struct Changes: Equatable {
     var forgotten: [DeviceAddress] = []
     /// New, or with other keys.

@@ -4,7 +4,7 @@ import Synchronization
 /// state is dropped, as everything is that was there in the state before: an attempt to connect that crossed a reset would
 /// make a link that the app has no peripheral for.
 package final class StateCounter: Sendable {
-  /// The changes that the service has told. The executor's alone.
+  /// The changes that the service has told. Unsafe, because only the adapter's executor uses it, as with a session's slot.
   nonisolated(unsafe) var told: UInt32 = 0
   private let seenCount = Atomic<UInt32>(0)
 

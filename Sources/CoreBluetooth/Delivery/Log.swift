@@ -2,7 +2,8 @@ import BluetoothWire
 import Foundation
 import Logging
 
-/// What the developer of an app is told. Names of peers and of attributes are part of it: what steers a terminal is escaped.
+/// Writes messages for the developer of an app to the log. They contain names of peers and attributes, so control characters are
+/// escaped.
 enum Log {
   // Made anew each time, so that a logging system that the app sets up later is used.
   private static var logger: Logger { Logger(label: "CoreBluetooth") }

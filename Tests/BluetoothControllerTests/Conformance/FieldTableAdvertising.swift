@@ -90,7 +90,7 @@ extension FieldTable {
       .leSetExtendedAdvertisingParameters, "Advertising_Event_Properties, extended PDUs", at: 1, width: 2,
       accepts: [0, 1, 2, 4, 5, 6, 0x20, 0x24, 0x40, 0x41, 0x42, 0x60],
       refuses: [3, 7, 8, 9, 0x0C, 0x0D, 0x21, 0x22, 0x25, 0x26]),
-    // What the set has does not go with the type.
+    // The set's content does not fit the type.
     FieldRule(
       .leSetExtendedAdvertisingParameters, "Advertising_Event_Properties of a set with data", at: 1, width: 2,
       after: [made(), data], accepts: [0, 1, 0x10, 0x13], refuses: [0x15, 0x1D, 2]),

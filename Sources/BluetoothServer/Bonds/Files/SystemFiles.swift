@@ -10,7 +10,7 @@ import BluetoothCapture
 
 /// The files of this machine.
 struct SystemFiles: FileSystem {
-  /// How often a lock that another program holds is tried, 10 ms apart. Writing a bond takes some milliseconds.
+  /// The number of attempts to get a lock that another program holds, 10 ms apart. Writing a bond takes some milliseconds.
   var lockAttempts = 100
 
   /// The folder in which programs keep data of this user: XDG_DATA_HOME, else `.local/share` in the home; nil: neither is
