@@ -56,6 +56,7 @@ private struct House {
     "Sources/BluetoothServer/Prompts/TerminalPrompts.swift": ["Dispatch"],
     // Opens and writes the file that a capture goes to.
     "Sources/BluetoothCapture/Files/CaptureFile.swift": ["Glibc", "Musl", "Darwin"],
+    "Sources/BluetoothCapture/Files/PipeWatch.swift": ["Glibc"],
     "Sources/BluetoothCapture/Files/ClaimedFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/FileSignals.swift": ["Glibc", "Musl", "Darwin"],
     // Writes that file on a thread of its own.

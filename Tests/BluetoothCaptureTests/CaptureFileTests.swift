@@ -33,6 +33,25 @@ import Testing
     }
   }
 
+  @Test("A path with a NUL is refused, and no file is made of its first part")
+  func zeroInPath() throws {
+    try withFolder {
+      #expect(throws: CaptureFile.Failure.self) { _ = try CaptureFile(path: path + "\0.pcapng") }
+      #expect(!FileManager.default.fileExists(atPath: path))
+    }
+  }
+
+  @Test("A new file takes the place of none that is being written")
+  func claimedPlace() throws {
+    try withFolder {
+      let file = try CaptureFile(path: path)
+      try file.append([1, 2, 3])
+      #expect(throws: CaptureFile.Failure.self) { _ = try CaptureFile(path: path, isPrivate: true, isNew: true) }
+      try file.append([4])
+      #expect(FileManager.default.contents(atPath: path) == Data([1, 2, 3, 4]))
+    }
+  }
+
   @Test("A file that can't be made is an error that names it and says why")
   func unwritable() {
     #expect {
@@ -66,7 +85,7 @@ import Testing
   func input() throws {
     try withFolder {
       try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
-      let claim = ClaimedFile(reading: path)
+      let claim = ClaimedFile(path: path)
       #expect(throws: CaptureFile.Failure.self) { _ = try CaptureFile(path: path) }
       #expect(FileManager.default.contents(atPath: path) == Data([1, 2, 3]))
       withExtendedLifetime(claim) {}

@@ -6,16 +6,40 @@ import Testing
 /// The reports of a queue.
 private final class Reports: Sendable {
   private let box = NIOLockedValueBox<[CaptureQueue.Report]>([])
+  private let added = DispatchSemaphore(value: 0)
 
   var all: [CaptureQueue.Report] { box.withLockedValue { $0 } }
-  func add(_ report: CaptureQueue.Report) { box.withLockedValue { $0.append(report) } }
+
+  func add(_ report: CaptureQueue.Report) {
+    box.withLockedValue { $0.append(report) }
+    added.signal()
+  }
+
+  /// Waits until the queue's thread has made a report `count` times.
+  func wait(for report: CaptureQueue.Report, count: Int = 1) {
+    while all.count(where: { $0 == report }) < count { added.wait() }
+  }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct CaptureQueueTests {
   private let reports = Reports()
 
   private func queue(_ file: CaptureFile, limit: Int = CaptureQueue.standardLimit) -> CaptureQueue {
-    CaptureQueue(file, limit: limit, patience: 1) { [reports] in reports.add($0) }
+    CaptureQueue(file, limit: limit, patience: 1) {
+      $0.restart(with: Self.beginning)
+    } report: { [reports] in
+      reports.add($0)
+    }
+  }
+
+  private static let beginning: [UInt8] = [200, 201]
+
+  /// Calls `body` with the path of a FIFO.
+  private func withFIFO(_ body: (String) throws -> Void) throws {
+    let path = "/tmp/queue-\(UUID().uuidString)"
+    try #require(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    try body(path)
   }
 
   @Test("Everything is written in order, and the end waits for it")
@@ -73,25 +97,82 @@ private final class Reports: Sendable {
 
   @Test("Without a reader of the FIFO there is no room, and the end tells that nothing was captured")
   func noReader() throws {
-    let path = "/tmp/queue-\(UUID().uuidString)"
-    try #require(mkfifo(path, 0o600) == 0)
-    defer { unlink(path) }
-    let queue = queue(try CaptureFile(path: path))
-    #expect(queue.room == .noReader)
-    #expect(queue.endAndWait(with: [1])?.reason == "no program has opened it for reading: nothing was captured")
-    #expect(reports.all.first == .waitingForReader)
+    try withFIFO { path in
+      let queue = queue(try CaptureFile(path: path))
+      #expect(queue.room == .noReader)
+      #expect(queue.endAndWait(with: [1])?.reason == "no program has opened it for reading: nothing was captured")
+      #expect(reports.all.first == .waitingForReader)
+    }
   }
 
-  @Test("A program that opens the FIFO later reads from then on")
+  @Test("A program that opens the FIFO later reads from then on, with the beginning first")
   func lateReader() throws {
-    let path = "/tmp/queue-\(UUID().uuidString)"
-    try #require(mkfifo(path, 0o600) == 0)
-    defer { unlink(path) }
-    let queue = queue(try CaptureFile(path: path))
-    // Returns when the queue has opened the other end.
-    let reader = try #require(FileHandle(forReadingAtPath: path))
-    queue.end(with: [1, 2, 3]) { _ in }
-    #expect(reader.readDataToEndOfFile() == Data([1, 2, 3]))
-    #expect(reports.all == [.waitingForReader, .readerArrived])
+    try withFIFO { path in
+      let queue = queue(try CaptureFile(path: path))
+      // Returns when the queue has opened the other end.
+      let reader = try #require(FileHandle(forReadingAtPath: path))
+      reports.wait(for: .readerArrived)
+      queue.end(with: [1, 2, 3]) { _ in }
+      #expect(reader.readDataToEndOfFile() == Data(Self.beginning + [1, 2, 3]))
+      #expect(reports.all == [.waitingForReader, .readerArrived])
+    }
+  }
+
+  @Test(
+    "A reader that goes while nothing is written is noticed, and the next one has the beginning before anything is written"
+  )
+  func readersInTurn() throws {
+    try withFIFO { path in
+      let queue = queue(try CaptureFile(path: path))
+      for turn in 1...3 {
+        var reader = FileHandle(forReadingAtPath: path)
+        #expect(try reader?.read(upToCount: 2) == Data(Self.beginning))
+        reader = nil
+        reports.wait(for: .readerGone, count: turn)
+      }
+      #expect(queue.room == .noReader)
+      #expect(queue.endAndWait(with: [1]) == nil)
+      #expect(
+        reports.all == [.waitingForReader] + (1...3).flatMap { _ in [CaptureQueue.Report.readerArrived, .readerGone] })
+    }
+  }
+
+  @Test(
+    "A reader that another one replaces at once leaves it no part of a packet: the other one has the beginning first")
+  func replacedReader() throws {
+    try withFIFO { path in
+      let queue = queue(try CaptureFile(path: path))
+      var first = FileHandle(forReadingAtPath: path)
+      #expect(try first?.read(upToCount: 2) == Data(Self.beginning))
+      // More than the system buffers: a part of it is in the pipe, and the rest waits.
+      queue.append([UInt8](repeating: 1, count: 100_000))
+      #expect(try first?.read(upToCount: 1) == Data([1]))
+      let second = open(path, O_RDONLY | O_NONBLOCK)
+      try #require(second >= 0)
+      first = nil
+      // The second reader has seen nothing yet: it reads when the queue has noticed.
+      queue.waitForPause()
+      queue.append([2])
+      let reader = FileHandle(fileDescriptor: second, closeOnDealloc: true)
+      _ = fcntl(second, F_SETFL, 0)
+      queue.end(with: [3]) { _ in }
+      #expect(reader.readDataToEndOfFile() == Data(Self.beginning + [2, 3]))
+      #expect(reports.all == [.waitingForReader, .readerArrived])
+    }
+  }
+
+  @Test("A FIFO that had a reader at the end is whole, though nobody read it in time before")
+  func readerAtTheEnd() throws {
+    try withFIFO { path in
+      let file = try CaptureFile(path: path)
+      let reader = open(path, O_RDONLY | O_NONBLOCK)
+      try #require(reader >= 0)
+      defer { close(reader) }
+      let queue = queue(file)
+      #expect(queue.endAndWait(with: [1, 2, 3]) == nil)
+      var octets = [UInt8](repeating: 0, count: 16)
+      let count = read(reader, &octets, octets.count)
+      #expect(octets.prefix(max(count, 0)).suffix(3) == [1, 2, 3])
+    }
   }
 }

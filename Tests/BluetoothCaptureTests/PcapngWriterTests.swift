@@ -21,6 +21,23 @@ import Testing
     #expect(bytes == section + interface)
   }
 
+  @Test("A section that begins later has all interfaces, and the packets that were held back")
+  func laterSection() {
+    var writer = PcapngWriter()
+    let interface = writer.addInterface(name: "phone", linkType: .hciH4WithDirection)
+    let beginning = writer.takeBytes()
+    writer.hciPacket(
+      .command(opcode: .reset, parameters: []), on: interface, isFromHost: true, at: Instant(nanoseconds: 1))
+    writer.beginSection()
+    let later = writer.finish()
+    #expect(later.starts(with: beginning))
+    #expect(later.count > beginning.count)
+    var other = PcapngWriter()
+    other.beginSection()
+    var untouched = PcapngWriter()
+    #expect(other.takeBytes() == untouched.takeBytes())
+  }
+
   @Test("A packet on the air is written with its pseudo header, access address and CRC, octet by octet")
   func airPacket() {
     var writer = PcapngWriter()
@@ -174,7 +191,7 @@ import Testing
         .event(code: 0x0E, parameters: []), on: host, isFromHost: false, at: .zero + .milliseconds(milliseconds))
     }
     for time: Int64 in [0, 100, 200] { add(at: time) }
-    // Those of 200 ms are held back.
+    // The packets of 200 ms are held back.
     writer.dropPackets()
     #expect(writer.newlyDropped == 4)
     add(at: 300)

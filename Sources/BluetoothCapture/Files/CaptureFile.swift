@@ -15,13 +15,17 @@ package final class CaptureFile {
     /// True if the reader of a pipe has closed it.
     package let isReaderGone: Bool
 
-    init(path: String, reason: String) {
+    package init(path: String, reason: String) {
       (self.path, self.reason, isReaderGone) = (path, reason, false)
     }
 
     /// - Parameter code: the C library's error number.
     init(path: String, code: Int32) {
       (self.path, reason, isReaderGone) = (path, String(cString: strerror(code)), code == EPIPE)
+    }
+
+    static func claimed(_ path: String) -> Failure {
+      Failure(path: path, reason: "this program reads or writes the file already, perhaps by another name")
     }
 
     package var description: String { "\(path): \(reason)" }
@@ -31,6 +35,10 @@ package final class CaptureFile {
   /// Negative while a FIFO has no reader, and after the end.
   private var descriptor: Int32 = -1
   private var claim: ClaimedFile?
+  /// A pipe that has a path, and can be opened again.
+  private let isFIFO: Bool
+  /// Of a FIFO, unless the system refuses it.
+  private let watch: PipeWatch?
   /// True if the file has a size, and a beginning to go back to. A pipe or a terminal has not.
   package let isRegular: Bool
 
@@ -42,8 +50,13 @@ package final class CaptureFile {
   /// - Throws: `Failure`, also if this process reads or writes the file already.
   package init(path: String, isPrivate: Bool = false, isNew: Bool = false) throws(Failure) {
     self.path = path
-    if isNew { unlink(path) }
+    // The C library would take what is before it for the path.
+    guard !path.utf8.contains(0) else { throw Failure(path: path, reason: "a path can't contain a NUL") }
     var status = stat()
+    if isNew {
+      if lstat(path, &status) == 0, ClaimedFile.isClaimed(status) { throw Failure.claimed(path) }
+      unlink(path)
+    }
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (isNew ? O_EXCL | O_NOFOLLOW : 0)
     descriptor = systemOpen(path, flags, isPrivate ? 0o600 : 0o644)
     if descriptor >= 0 {
@@ -55,10 +68,10 @@ package final class CaptureFile {
       }
     }
     isRegular = Self.isKind(status, S_IFREG)
+    isFIFO = Self.isKind(status, S_IFIFO)
+    watch = isFIFO ? PipeWatch(path: path) : nil
     claim = ClaimedFile(writing: status)
-    guard claim != nil else {
-      throw Failure(path: path, reason: "this program reads or writes the file already, perhaps by another name")
-    }
+    guard claim != nil else { throw Failure.claimed(path) }
     guard isRegular else { return }
     guard ftruncate(descriptor, 0) == 0 else { throw Failure(path: path, code: errno) }
     // A file that was there has kept its mode.
@@ -67,7 +80,7 @@ package final class CaptureFile {
 
   /// Takes over an open descriptor, such as one end of a pipe, which must not block.
   package init(descriptor: Int32, path: String) {
-    (self.path, self.descriptor, isRegular) = (path, descriptor, false)
+    (self.path, self.descriptor, isRegular, isFIFO, watch) = (path, descriptor, false, false, nil)
   }
 
   deinit { close() }
@@ -76,6 +89,10 @@ package final class CaptureFile {
   package func close() {
     // The claim goes first: a file that is made right after the close may get the number of this one.
     claim = nil
+    closeDescriptor()
+  }
+
+  private func closeDescriptor() {
     if descriptor >= 0 { _ = systemClose(descriptor) }
     descriptor = -1
   }
@@ -95,6 +112,9 @@ package final class CaptureFile {
     if code != 0 { throw Failure(path: path, code: code) }
   }
 
+  /// False for a device such as /dev/null: other files don't belong beside it.
+  package var mayHaveCompanion: Bool { isRegular || isFIFO }
+
   /// False while a FIFO has no reader.
   package var isOpen: Bool { descriptor >= 0 }
 
@@ -108,6 +128,58 @@ package final class CaptureFile {
     case ENXIO: return false
     case let code: throw Failure(path: path, code: code)
     }
+  }
+
+  // MARK: The reader of a FIFO
+
+  /// What has become of a FIFO's reader since the last question.
+  enum ReaderChange {
+    case none
+    /// No program reads the FIFO any more. It is closed, and `openIfRead` opens it again.
+    case gone
+    /// A program has closed the FIFO, and a program reads it: another one, or one of several. What was on the way to the
+    /// former reader is gone.
+    case replaced
+  }
+
+  /// Becomes readable when the reader may have changed; nil: that shows only when something is written.
+  var changeDescriptor: Int32? { watch?.descriptor }
+
+  func takeReaderChange() -> ReaderChange {
+    guard let watch, watch.takeClosing(), isOpen else { return .none }
+    if isReaderMissing {
+      closeForReaders()
+      return .gone
+    }
+    discardUnread()
+    // The way in which it was discarded.
+    _ = watch.takeClosing()
+    return .replaced
+  }
+
+  /// Closes a FIFO until another program reads it.
+  ///
+  /// - Returns: false if this is no FIFO that can be opened again.
+  @discardableResult
+  func closeForReaders() -> Bool {
+    guard isFIFO, claim != nil else { return false }
+    closeDescriptor()
+    _ = watch?.takeClosing()
+    return true
+  }
+
+  private var isReaderMissing: Bool {
+    var status = pollfd(fd: descriptor, events: 0, revents: 0)
+    return poll(&status, 1, 0) > 0 && status.revents & Int16(POLLERR) != 0
+  }
+
+  /// Empties the FIFO: a new reader would begin in the middle of a packet.
+  private func discardUnread() {
+    let reader = systemOpen(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)
+    guard reader >= 0 else { return }
+    var octets = [UInt8](repeating: 0, count: 1 << 16)
+    while read(reader, &octets, octets.count) > 0 {}
+    _ = systemClose(reader)
   }
 
   /// Returns the C library's error number; 0: the file is open.

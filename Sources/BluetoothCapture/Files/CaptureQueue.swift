@@ -4,7 +4,10 @@ import NIOConcurrencyHelpers
 
 /// Writes a capture on a thread of its own, from a bounded buffer: capturing never waits for a disk or a reader.
 ///
-/// Unchecked, because the file and the count of turns are used on the queue's thread alone; everything else has a lock.
+/// Each reader of a FIFO gets a capture from its beginning, with a section header, and then the packets from then on.
+///
+/// Unchecked, because the file and the count of turns are used on the queue's thread alone, and the source of changes is set
+/// once, by `init`; everything else has a lock.
 package final class CaptureQueue: @unchecked Sendable {
   /// Warnings for the owner of the capture.
   package enum Report: Hashable, Sendable {
@@ -12,7 +15,9 @@ package final class CaptureQueue: @unchecked Sendable {
     case waitingForReader
     /// A program has opened the FIFO for reading.
     case readerArrived
-    /// Nothing more is written.
+    /// No program reads the FIFO any more: the capture waits for the next one.
+    case readerGone
+    /// The capture has ended: the file can't be written.
     case failed(CaptureFile.Failure)
   }
 
@@ -36,6 +41,8 @@ package final class CaptureQueue: @unchecked Sendable {
     var isFull = false
     var isWorking = false
     var hasReader = false
+    /// A FIFO has had a reader.
+    var hasBegun = false
     var isEnding = false
     var isAbandoned = false
     var failure: CaptureFile.Failure?
@@ -51,8 +58,10 @@ package final class CaptureQueue: @unchecked Sendable {
   /// On the queue only, like the count below.
   private let file: CaptureFile
   private var turnsWithoutProgress = 0
+  private var changes: (any DispatchSourceRead)?
   private let limit: Int
   private let patience: Int
+  private let begin: @Sendable (CaptureQueue) -> Void
   private let report: @Sendable (Report) -> Void
 
   /// Takes over `file`.
@@ -60,16 +69,33 @@ package final class CaptureQueue: @unchecked Sendable {
   /// - Parameters:
   ///   - limit: the octets that wait at most.
   ///   - patience: after the end, the number of turns of 100 ms without progress after which writing is given up.
+  ///   - begin: calls `restart` with the octets with which a capture begins. Called for each reader that opens a FIFO after
+  ///     this call, on the queue's thread.
   ///   - report: called on the queue's thread.
   package init(
-    _ file: CaptureFile, limit: Int = standardLimit, patience: Int = 20, report: @escaping @Sendable (Report) -> Void
+    _ file: CaptureFile, limit: Int = standardLimit, patience: Int = 20,
+    begin: @escaping @Sendable (CaptureQueue) -> Void,
+    report: @escaping @Sendable (Report) -> Void
   ) {
-    (self.file, self.limit, self.patience, self.report) = (file, limit, patience, report)
+    (self.file, self.limit, self.patience, self.begin, self.report) = (file, limit, patience, begin, report)
     let isOpen = file.isOpen
-    state.withLockedValue { $0.hasReader = isOpen }
+    state.withLockedValue { ($0.hasReader, $0.hasBegun) = (isOpen, isOpen) }
+    watchReader()
     guard !isOpen else { return }
     report(.waitingForReader)
-    queue.async { [weak self] in _ = self?.lookForReader() }
+    queue.async { [weak self] in self?.lookForReader() }
+  }
+
+  deinit { changes?.cancel() }
+
+  private func watchReader() {
+    guard let descriptor = file.changeDescriptor else { return }
+    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    source.setEventHandler { [weak self] in self?.followReader() }
+    // The descriptor must outlive the source.
+    source.setCancelHandler { [file] in withExtendedLifetime(file) {} }
+    source.activate()
+    changes = source
   }
 
   /// The state of the buffer. Once full, it takes nothing until half of it is written.
@@ -93,6 +119,14 @@ package final class CaptureQueue: @unchecked Sendable {
     work()
   }
 
+  /// Has `bytes` written in place of everything that waits, which was meant for a reader that has gone, or for none.
+  package func restart(with bytes: [UInt8]) {
+    state.withLockedValue { state in
+      state.chunks = [bytes]
+      (state.count, state.isFull) = (bytes.count, false)
+    }
+  }
+
   /// Waits until everything has been written that a reader has taken.
   package func waitForPause() { queue.sync {} }
 
@@ -105,9 +139,9 @@ package final class CaptureQueue: @unchecked Sendable {
     state.withLockedValue { $0.isEnding = true }
     append(bytes)
     queue.async { [self] in
-      _ = lookForReader()
+      openForFirstReader()
       writeAll()
-      if !state.withLockedValue({ $0.hasReader || $0.failure != nil }) {
+      if !state.withLockedValue({ $0.hasBegun || $0.failure != nil }) {
         fail(CaptureFile.Failure(path: file.path, reason: "no program has opened it for reading: nothing was captured"))
       }
       file.close()
@@ -143,40 +177,73 @@ package final class CaptureQueue: @unchecked Sendable {
     if isFirst { queue.async { self.writeAll() } }
   }
 
-  /// Opens a FIFO if it has a reader, else looks again later. Returns false while a reader is missing.
-  private func lookForReader() -> Bool {
-    let isDone = state.withLockedValue { $0.hasReader || $0.failure != nil }
-    if isDone { return true }
+  /// Opens a FIFO if it has a reader, else looks again later.
+  private func lookForReader() {
+    let isWanted = state.withLockedValue { !$0.hasReader && $0.failure == nil && !$0.isEnding && !$0.isAbandoned }
+    guard isWanted else { return }
     do throws(CaptureFile.Failure) {
       guard try file.openIfRead() else {
-        lookAgain()
-        return false
+        queue.asyncAfter(deadline: .now() + .milliseconds(Int(Self.turn))) { [weak self] in self?.lookForReader() }
+        return
       }
-      state.withLockedValue { $0.hasReader = true }
+      begin(self)
+      state.withLockedValue { ($0.hasReader, $0.hasBegun) = (true, true) }
       report(.readerArrived)
       writeAll()
     } catch {
       fail(error)
     }
-    return true
   }
 
-  private func lookAgain() {
-    let goesOn = state.withLockedValue { !$0.isEnding && !$0.isAbandoned }
-    guard goesOn else { return }
-    queue.asyncAfter(deadline: .now() + .milliseconds(Int(Self.turn))) { [weak self] in _ = self?.lookForReader() }
+  /// At the end: a program that has opened the FIFO just now gets what is left, which has the beginning in it.
+  private func openForFirstReader() {
+    let isWanted = state.withLockedValue { !$0.hasBegun && $0.failure == nil }
+    guard isWanted else { return }
+    do throws(CaptureFile.Failure) {
+      guard try file.openIfRead() else { return }
+      state.withLockedValue { ($0.hasReader, $0.hasBegun) = (true, true) }
+      report(.readerArrived)
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func followReader() {
+    take(file.takeReaderChange())
+    writeAll()
+  }
+
+  private func take(_ change: CaptureFile.ReaderChange) {
+    switch change {
+    case .none: break
+    case .gone: loseReader()
+    case .replaced: begin(self)
+    }
+  }
+
+  private func loseReader() {
+    restart(with: [])
+    state.withLockedValue { $0.hasReader = false }
+    report(.readerGone)
+    queue.async { [weak self] in self?.lookForReader() }
   }
 
   private func writeAll() {
     do throws(CaptureFile.Failure) {
       while let chunk = nextChunk() {
-        try write(chunk)
+        let change = try write(chunk)
+        guard case .none = change else {
+          take(change)
+          continue
+        }
         state.withLockedValue { state in
           state.count -= chunk.count
           if state.count <= limit / 2 { state.isFull = false }
         }
       }
     } catch {
+      let isEnding = state.withLockedValue { $0.isEnding }
+      if error.isReaderGone, !isEnding, file.closeForReaders() { return loseReader() }
       fail(error)
     }
   }
@@ -191,9 +258,12 @@ package final class CaptureQueue: @unchecked Sendable {
     }
   }
 
-  private func write(_ chunk: [UInt8]) throws(CaptureFile.Failure) {
+  /// Writes all of `chunk`, unless the reader changes before that.
+  private func write(_ chunk: [UInt8]) throws(CaptureFile.Failure) -> CaptureFile.ReaderChange {
     var rest = chunk[...]
     while !rest.isEmpty {
+      let change = file.takeReaderChange()
+      guard case .none = change else { return change }
       let count = try file.write(rest, waiting: Self.turn)
       rest = rest.dropFirst(count)
       turnsWithoutProgress = count > 0 ? 0 : turnsWithoutProgress + 1
@@ -201,6 +271,7 @@ package final class CaptureQueue: @unchecked Sendable {
         throw CaptureFile.Failure(path: file.path, reason: "its reader has not taken the last octets of the capture")
       }
     }
+    return .none
   }
 
   private var isGivenUp: Bool {

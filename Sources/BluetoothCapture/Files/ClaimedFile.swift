@@ -39,8 +39,14 @@ package final class ClaimedFile: Sendable {
     self.identity = identity
   }
 
-  /// Claims the file at `path`, which this process reads; several may read one file. Nothing is claimed if there is no file.
-  package init(reading path: String) {
+  /// True if the file with this status is claimed.
+  static func isClaimed(_ status: stat) -> Bool {
+    let identity = identity(status)
+    return claimed.withLockedValue { $0[identity] != nil }
+  }
+
+  /// Claims the file at `path`, which this process reads or writes otherwise; it may have several claims. Nothing is claimed if there is no file.
+  package init(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else {
       identity = nil

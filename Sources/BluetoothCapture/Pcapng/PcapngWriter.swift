@@ -36,7 +36,7 @@ package struct PcapngWriter {
   private var latest = Instant.zero
   /// Octets of the packets in `pending`.
   private var heldCount = 0
-  private var interfaceCount: UInt32 = 0
+  private var interfaces: [(name: String, linkType: LinkType)] = []
   private let secrets: CaptureSecrets
   /// By interface; none if keys are written, too.
   private var keyFinders: [Interface: KeyFinder] = [:]
@@ -49,7 +49,7 @@ package struct PcapngWriter {
   /// A capture whose first interface, named "air", takes the packets of the radio.
   package init(_ secrets: CaptureSecrets = .none) {
     self.secrets = secrets
-    PcapngBlock.appendSectionHeader(application: "swift-corebluetooth", to: &output)
+    appendSectionHeader()
     _ = addInterface(name: "air", linkType: .lowEnergyLinkLayer)
   }
 
@@ -58,10 +58,23 @@ package struct PcapngWriter {
 
   /// One more place where packets are captured, at any time.
   package mutating func addInterface(name: String, linkType: LinkType) -> Interface {
-    defer { interfaceCount += 1 }
-    if !secrets.showsKeys { keyFinders[Interface(number: interfaceCount)] = KeyFinder() }
+    let interface = Interface(number: UInt32(interfaces.count))
+    interfaces.append((name, linkType))
+    if !secrets.showsKeys { keyFinders[interface] = KeyFinder() }
     PcapngBlock.appendInterface(name: name, linkType: linkType, to: &output)
-    return Interface(number: interfaceCount)
+    return interface
+  }
+
+  /// Begins a section with all interfaces in place of the octets that have not been taken: what is taken from now on is a
+  /// file by itself. Packets that are held back belong to it.
+  package mutating func beginSection() {
+    output = []
+    appendSectionHeader()
+    for (name, linkType) in interfaces { PcapngBlock.appendInterface(name: name, linkType: linkType, to: &output) }
+  }
+
+  private mutating func appendSectionHeader() {
+    PcapngBlock.appendSectionHeader(application: "swift-corebluetooth", to: &output)
   }
 
   /// A packet that was sent on the air, once, however many received it. If the air is shown decrypted, what it was before

@@ -48,6 +48,9 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     self.secrets = secrets
     writer = PcapngWriter(secrets)
     file = try CaptureFile(path: path, isPrivate: secrets.showsKeys)
+    guard !secrets.writesKeys || file.mayHaveCompanion else {
+      throw CaptureFile.Failure(path: path, reason: "a device has no place beside it for a file of keys")
+    }
     keyFile = secrets.writesKeys ? try SessionKeyFile(path: Self.keyPath(ofCapture: path)) : nil
   }
 
@@ -61,7 +64,22 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     lock.withLock {
       guard queue == nil else { return }
       let path = file.path
-      queue = CaptureQueue(file, limit: limit) { Self.tell($0, of: path) }
+      let queue = CaptureQueue(file, limit: limit) { [weak self] queue in
+        self?.begin(queue)
+      } report: {
+        Self.tell($0, of: path)
+      }
+      self.queue = queue
+      // A reader has what the capture begins with also where nobody sends anything.
+      if queue.room == .idle { queue.append(writer.takeBytes()) }
+    }
+  }
+
+  /// For a reader that has just come.
+  private func begin(_ queue: CaptureQueue) {
+    lock.withLock {
+      writer.beginSection()
+      queue.restart(with: writer.takeBytes())
     }
   }
 
@@ -72,6 +90,8 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     switch report {
     case .waitingForReader: logger.notice("\(path.printable): the capture begins when a program opens it for reading")
     case .readerArrived: logger.notice("\(path.printable): the capture begins")
+    case .readerGone:
+      logger.notice("\(path.printable): its reader has closed it; a capture begins when a program opens it again")
     case .failed(let failure) where failure.isReaderGone:
       logger.warning("\(path.printable): the capture has ended: its reader has closed it")
     case .failed(let failure): logger.warning("\(path.printable): the capture has ended: \(failure.reason)")
