@@ -72,6 +72,8 @@ package struct StoredBonds: Hashable, Sendable {
       case laterFormat(Int)
       /// Others could read or write it. It is closed to them now, and was taken in; whoever has read it has the keys.
       case wasOpen(mode: UInt32)
+      /// Others can read or write it. It was taken in, and left open; whoever has read it has the keys.
+      case isOpen(mode: UInt32)
       /// It belongs to another user, or is no plain file; it was not read.
       case untrusted
       /// The system refused to give it.
@@ -95,6 +97,9 @@ package struct StoredBonds: Hashable, Sendable {
       case .wasOpen(let mode):
         "\(path): other users had access to the keys (mode \(String(mode, radix: 8))); closed now. "
           + "If that was not meant to be, forget the device and pair anew"
+      case .isOpen(let mode):
+        "\(path): other users have access to the keys (mode \(String(mode, radix: 8))); chmod 600 closes it. "
+          + "If that was not meant to be, forget the device and pair anew"
       case .untrusted: "\(path): not a plain file of this user, and not read"
       case .unreadable(let error): "\(error)"
       }
@@ -106,6 +111,8 @@ package struct StoredBonds: Hashable, Sendable {
 package enum BondStoreError: Error, Hashable, Sendable {
   /// There are as many bonds as there may be.
   case full(limit: Int)
+  /// The record would be a file that is not read again.
+  case tooLarge(octets: Int, limit: Int)
   /// The system refused something.
   case file(FileError)
   /// The folder is none, or belongs to another user.
@@ -125,6 +132,7 @@ extension BondStoreError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .full(let limit): "there are \(limit) bonds already: forget a device first"
+    case .tooLarge(let octets, let limit): "the bond has \(octets) octets as JSON; at most \(limit) are kept"
     case .file(let error): "\(error)"
     case .untrustedFolder(let path): "\(path): not a folder of this user; bonds are not kept there"
     case .crowded(let limit): "\(limit) programs use the adapter already"

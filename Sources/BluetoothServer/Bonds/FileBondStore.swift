@@ -36,6 +36,14 @@ package struct FileBondStore: BondStore {
     self.init(folder: folder, adapter: adapter, limit: limit, process: processNumber(), files: SystemFiles())
   }
 
+  /// - Parameter name: the adapter's name as `adapters` gives it, with the number of its folder.
+  package init(folder: String, shownAs name: String) {
+    let (adapter, number) = Self.numbered(name) ?? (name[...], 1)
+    self.init(
+      folder: folder, adapter: String(adapter), number: number, limit: SystemProfile.apple.bondLimit,
+      process: processNumber(), files: SystemFiles())
+  }
+
   /// - Parameter path: the adapter's own folder.
   package init(path: String) {
     let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
@@ -107,6 +115,7 @@ package struct FileBondStore: BondStore {
   }
 
   package func save(_ record: BondRecord) throws(BondStoreError) {
+    let text = try text(of: record)
     let folder = try open()
     defer { files.close(folder) }
     let name = Self.fileName(of: record.identity)
@@ -115,7 +124,19 @@ package struct FileBondStore: BondStore {
       let names = try system { () throws(FileError) in try files.names(in: path) }
       guard names.count(where: { Self.identity(fileName: $0) != nil }) < limit else { throw .full(limit: limit) }
     }
-    try system { () throws(FileError) in try replace(name, by: Array(record.json.text.utf8), in: folder) }
+    try system { () throws(FileError) in try replace(name, by: text, in: folder) }
+  }
+
+  /// A file that could not be read again is not written: what is known of a peer's server is left out if it is too much.
+  private func text(of record: BondRecord) throws(BondStoreError) -> [UInt8] {
+    var record = record
+    var text = Array(record.json.text.utf8)
+    if text.count > Self.maximumSize {
+      record.cache = nil
+      text = Array(record.json.text.utf8)
+    }
+    guard text.count <= Self.maximumSize else { throw .tooLarge(octets: text.count, limit: Self.maximumSize) }
+    return text
   }
 
   package func contains(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
@@ -124,6 +145,7 @@ package struct FileBondStore: BondStore {
 
   package func update(_ record: BondRecord) throws(BondStoreError) -> Bool {
     let name = Self.fileName(of: record.identity)
+    let text = try text(of: record)
     guard try system({ () throws(FileError) in try files.status(of: path) }) != nil else { return false }
     let folder = try open()
     defer { files.close(folder) }
@@ -135,7 +157,7 @@ package struct FileBondStore: BondStore {
     {
       return false
     }
-    try system { () throws(FileError) in try replace(name, by: Array(record.json.text.utf8), in: folder) }
+    try system { () throws(FileError) in try replace(name, by: text, in: folder) }
     return true
   }
 
@@ -196,7 +218,7 @@ package struct FileBondStore: BondStore {
     let contents = contents(of: file, mends: false, &problems)
     if let problem = problems.first {
       // One that others could write may say what somebody else wants it to say: nobody is to believe it later, either.
-      if case .wasOpen = problem.reason { try system { () throws(FileError) in try files.remove(file) } }
+      if case .isOpen = problem.reason { try system { () throws(FileError) in try files.remove(file) } }
       throw .apps(problem)
     }
     guard let contents else { return AppPermissions() }
@@ -231,11 +253,17 @@ extension FileBondStore {
   /// Between an adapter's name and its folder's number: no escaped name has it.
   private static let numberMark: Character = "+"
 
+  /// The name before a folder's number, and that number; nil: there is none.
+  private static func numbered(_ name: String) -> (adapter: Substring, number: Int)? {
+    guard let mark = name.lastIndex(of: numberMark) else { return nil }
+    let digits = name[name.index(after: mark)...]
+    guard let number = Int(digits), number > 1, "\(number)" == digits else { return nil }
+    return (name[..<mark], number)
+  }
+
   /// What `escaped` has made of it, with a folder's number; what that can't have made stays as it is.
   static func unescaped(_ name: String) -> String {
-    if let mark = name.lastIndex(of: numberMark), let number = Int(name[name.index(after: mark)...]), number > 1 {
-      return unescaped(String(name[..<mark])) + name[mark...]
-    }
+    if let (adapter, number) = numbered(name) { return unescaped(String(adapter)) + "\(numberMark)\(number)" }
     var bytes: [UInt8] = []
     var rest = Array(name.utf8)[...]
     while let byte = rest.popFirst() {

@@ -26,7 +26,7 @@ struct LocalDatabase {
 
   /// In the order in which they were added.
   private(set) var services: [Service] = []
-  /// Those of one service stand together.
+  /// All characteristics, service by service.
   private(set) var characteristics: [Characteristic] = []
   private var servicesByID: [Key: Service] = [:]
   private var byHandle: [AttributeHandle: Int] = [:]

@@ -47,7 +47,7 @@ struct SightingTable {
   /// When there are more, those that came first are forgotten.
   static let limit = 4_096
 
-  /// How long the first advertisement of a scannable device is held back for its scan response. The response follows within
+  /// The time for which the first advertisement of a scannable device is held back for its scan response. The response follows within
   /// 1 ms, unless the controller has sent no scan request. No device advertises again within 20 ms · Vol 6, Part B, 4.4.2.2.
   static let scanResponseWait = TimeSpan.milliseconds(20)
 

@@ -79,7 +79,7 @@ struct BondKeeper {
 
   /// The bonds to forget so that `record` has room: the oldest of those that nobody has confirmed.
   ///
-  /// Those have at most half of the room, so that strangers whom a rule lets pair never keep out a device that the user, or an
+  /// Unconfirmed bonds have at most half of the room, so that strangers whom a rule lets pair never keep out a device that the user, or an
   /// app of this device, has chosen.
   ///
   /// - Parameter linked: identities that are never forgotten, because a link to them exists.

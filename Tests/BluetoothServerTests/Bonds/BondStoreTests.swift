@@ -208,6 +208,78 @@ struct BondStoreTests {
     #expect(try folder.store().load().problems.isEmpty)
   }
 
+  @Test("Who only looks changes no mode, and is told that the keys are open")
+  func lookingAtOpenFiles() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    try folder.setMode(0o666, Self.fileName)
+    let found = try folder.store().look()
+    #expect(found.records == [Bonds.simple()])
+    #expect(found.problems == [.init(path: folder.adapter + "/" + Self.fileName, reason: .isOpen(mode: 0o666))])
+    #expect(found.problems.first?.description.contains("closed now") == false)
+    #expect(try folder.mode(Self.fileName) == 0o666)
+  }
+
+  @Test("A record that could not be read again is not written, and the one before it stays")
+  func tooLarge() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.store()
+    try store.save(Bonds.simple())
+    var record = Bonds.simple()
+    record.name = String(repeating: "n", count: 1 << 20)
+    let size = record.json.text.utf8.count
+    #expect(throws: BondStoreError.tooLarge(octets: size, limit: 1 << 20)) { try store.save(record) }
+    #expect(throws: BondStoreError.tooLarge(octets: size, limit: 1 << 20)) { _ = try store.update(record) }
+    #expect(try store.load().records == [Bonds.simple()])
+  }
+
+  @Test("A folder's number is a part of the adapter's name for those who name it")
+  func numberedFolders() throws {
+    let folder = try TemporaryFolder()
+    let base = folder.path + "/bonds"
+    for name in ["phone", "phone+2", "phone+02", "phone+1", "a b+3"] {
+      try FileBondStore(folder: base, shownAs: name).save(Bonds.simple())
+    }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: base).sorted() == [
+        "a%20b+3", "phone", "phone%2B02", "phone%2B1", "phone+2",
+      ])
+    #expect(try FileBondStore.adapters(in: base).map(\.name) == ["a b+3", "phone", "phone+02", "phone+1", "phone+2"])
+  }
+
+  @Test("A bond is taken in if it has a key and is under an address that can be an identity")
+  func checkedImport() throws {
+    func error(_ change: (inout BondRecord) -> Void) -> BondImportError? {
+      var record = Bonds.simple()
+      change(&record)
+      do throws(BondImportError) { try record.checkImport() } catch { return error }
+      return nil
+    }
+    #expect(error { _ in } == nil)
+    let key = try #require(Bonds.simple().bond.key ?? Bonds.simple().bond.ownKey)
+    #expect(error { $0.bond = Bond(identity: $0.identity) } == .noKey)
+    #expect(
+      error {
+        $0.bond = Bond(identity: $0.identity)
+        $0.bond.key = LongTermKey(
+          .zero, size: 16, isAuthenticated: key.isAuthenticated, isSecureConnections: true)
+      } == .noKey)
+    for (value, kind) in [
+      (0x41BE_0000_0001, DeviceAddress.Kind.random), (0, .random), (0xFFFF_FFFF_FFFF, .random), (0, .public),
+      (0xFFFF_FFFF_FFFF, .public), (0xC000_0000_0000, .random),
+    ] {
+      let address = DeviceAddress(UInt64(value), kind)
+      #expect(
+        error {
+          var bond = Bond(identity: address)
+          bond.key = key
+          $0 = BondRecord(bond, identifier: $0.identifier)
+        } == .notAnIdentity(address))
+    }
+    #expect(error { $0.name = String(repeating: "n", count: 248) } == nil)
+    #expect(error { $0.name = String(repeating: "n", count: 249) } == .longName(octets: 249))
+  }
+
   @Test("A link is not followed, be it the file or the folder")
   func links() throws {
     let folder = try TemporaryFolder()

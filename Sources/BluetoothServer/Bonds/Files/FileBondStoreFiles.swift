@@ -144,7 +144,8 @@ extension FileBondStore {
       let contents = try files.read(file, limit: Self.maximumSize)
       if status.mode & 0o077 != 0 {
         if mends { try files.setMode(0o600, of: file) }
-        problems.append(.init(path: file, reason: .wasOpen(mode: status.mode & 0o777)))
+        let mode = status.mode & 0o777
+        problems.append(.init(path: file, reason: mends ? .wasOpen(mode: mode) : .isOpen(mode: mode)))
       }
       guard contents.count <= Self.maximumSize else {
         problems.append(.init(path: file, reason: .malformed("it is longer than \(Self.maximumSize) octets")))

@@ -10,6 +10,16 @@ package enum BondDecodingError: Error, Hashable, Sendable {
   case laterFormat(Int)
 }
 
+extension BondDecodingError: CustomStringConvertible {
+  /// One line.
+  package var description: String {
+    switch self {
+    case .malformed(let text): "not a bond: \(text)"
+    case .laterFormat(let format): "a later version has written it (format \(format))"
+    }
+  }
+}
+
 /// A bond as JSON: keys in hexadecimal, most significant octet first, as the Core Specification prints them. Members that are
 /// not known are passed over, and are gone when the record is written again; a later format is not read at all.
 extension BondRecord {
