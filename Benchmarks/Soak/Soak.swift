@@ -69,8 +69,10 @@ struct Report {
     let line =
       "period \(number) of \(count): \(result.radioTime.text) of radio time in \(wall.text), \(result.faults) faults, "
       + "\(result.values) values, \(result.octets / UInt64(devices)) octets a device, \(result.problems.count) problems\n"
-    FileHandle.standardError.write(Data(line.utf8))
-    for problem in result.problems.prefix(10) { FileHandle.standardError.write(Data("  \(problem)\n".utf8)) }
+    try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+    for problem in result.problems.prefix(10) {
+      try? FileHandle.standardError.write(contentsOf: Data("  \(problem)\n".utf8))
+    }
   }
 
   /// Buffers keep the largest size that they had, and the log of faults fills: in the first half of a run memory grows. The

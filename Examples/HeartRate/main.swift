@@ -138,9 +138,21 @@ struct HeartRate: ParsableCommand {
 }
 
 extension String {
-  /// The text with escapes for control characters: names come from other devices, and could steer the terminal.
+  /// The text with escapes for what steers a terminal or can't be seen: names come from other devices.
   fileprivate var printable: String {
-    unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }.joined()
+    unicodeScalars.map { $0.isShown ? String($0) : "\\u{" + String($0.value, radix: 16, uppercase: true) + "}" }
+      .joined()
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isShown: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: false
+    // It joins the parts of an emoji.
+    case .format: value == 0x200D
+    default: true
+    }
   }
 }
 
@@ -167,6 +179,7 @@ do {
   guard status == .validationFailure else { HeartRate.exit(withError: error) }
   var message = HeartRate.message(for: error)
   if message.hasSuffix(".") { message.removeLast() }
-  FileHandle.standardError.write(Data("heart-rate: \(message); heart-rate --help lists what is right\n".utf8))
+  try? FileHandle.standardError.write(
+    contentsOf: Data("heart-rate: \(message); heart-rate --help lists what is right\n".utf8))
   exit(status.rawValue)
 }

@@ -22,8 +22,8 @@ case "peripheral":
   }
 case "watch": delegate = Watcher()
 default:
-  FileHandle.standardError.write(
-    Data("usage: interop-app central | channel [PSM] | watch | peripheral [NAME]\n".utf8))
+  try? FileHandle.standardError.write(
+    contentsOf: Data("usage: interop-app central | channel [PSM] | watch | peripheral [NAME]\n".utf8))
   exit(64)
 }
 withExtendedLifetime(delegate) { RunLoop.main.run() }

@@ -153,8 +153,9 @@ extension Air {
         do throws(WorldFile.Failure) { options.file = try WorldFile(path: world) } catch {
           throw Failure("\(error)", status: Status.wrongInput)
         }
-        options.inputs = [world]
+        options.usedFiles.append(world)
       }
+      options.usedFiles += ["/dev/stdin", "/dev/stdout", "/dev/stderr"]
       options.seed = seed ?? options.file?.seed ?? 0
       options.speed = try airSpeed
       options.aclBuffers = aclBuffers
@@ -177,14 +178,21 @@ extension Air {
             to: URL(fileURLWithPath: capture).standardizedFileURL.path, decryptsAir: captureDecrypted,
             writesKeys: captureKeys)
         }
-        for specifier in try specifiers.map({ try server.listen(at: $0) }) { say("hosts join at \(specifier)") }
-        if control.path != ControlSocket.defaultPath { say("control socket: \(control.path)") }
+        for specifier in try specifiers.map({ try server.listen(at: $0) }) { tell("hosts join at \(specifier)") }
+        if control.path != ControlSocket.defaultPath { tell("control socket: \(control.path)") }
       } catch {
         try? server.stop()
         throw Failure("\(error)")
       }
       server.waitForEnd()
       do { try server.stop() } catch { throw Failure("\(error)") }
+    }
+
+    /// An air needs nobody who reads its output.
+    private func tell(_ text: String) {
+      do throws(OutputFailure) { try say(text) } catch {
+        if error.code != EPIPE { complain("warning: \(error.reason)") }
+      }
     }
 
     /// Calls `end` for the first signal. The second one ends the program at once, whatever it waits for.
@@ -223,7 +231,7 @@ extension Air {
 
     func run() throws {
       let devices = try question.ask(ControlRequest(.devices)).devices ?? []
-      guard !devices.isEmpty else { return say("there is no device yet") }
+      guard !devices.isEmpty else { return try say("there is no device yet") }
       var table = TextTable(["device", "address", "place in metres", "radio", "host"])
       for device in devices {
         table.add([
@@ -231,7 +239,7 @@ extension Air {
           device.radio ? "on" : "off", device.host.map { $0 ? "joined" : "-" } ?? "its own",
         ])
       }
-      say(table.text)
+      try say(table.text)
     }
   }
 
@@ -247,8 +255,10 @@ extension Air {
     func run() throws {
       let metres = position.split(separator: ",", omittingEmptySubsequences: false)
       let numbers = metres.compactMap { Double($0) }
-      guard numbers.count == metres.count, (1...3).contains(numbers.count) else {
-        throw ValidationError("\"\(position)\" is no place: right would be metres, as in 3,-4.5,1")
+      guard numbers.count == metres.count, (1...3).contains(numbers.count),
+        numbers.allSatisfy({ (-1e6...1e6).contains($0) })
+      else {
+        throw ValidationError("\"\(position)\" is no place: right would be metres, -1000000 to 1000000, as in 3,-4.5,1")
       }
       var request = ControlRequest(.move)
       (request.device, request.position) = (device, numbers)
@@ -307,7 +317,7 @@ extension Air {
 
     func run() throws {
       let answer = try question.ask(ControlRequest(.stats))
-      say("\(seconds(answer.time ?? 0)) s of radio time")
+      try say("\(seconds(answer.time ?? 0)) s of radio time")
       var table = TextTable(["device", "sent", "received", "CRC errors", "sending", "listening"])
       for device in answer.statistics ?? [] {
         table.add([
@@ -315,7 +325,7 @@ extension Air {
           seconds(device.transmitting) + " s", seconds(device.receiving) + " s",
         ])
       }
-      say(table.text)
+      try say(table.text)
       var links = TextTable(["central", "peripheral", "state", "to peripheral", "to central", "sent again", "RSSI"])
       for device in answer.statistics ?? [] {
         for link in device.links where link.isCentral {
@@ -325,7 +335,7 @@ extension Air {
           ])
         }
       }
-      if !links.isEmpty { say(links.text) }
+      if !links.isEmpty { try say(links.text) }
     }
   }
 
@@ -342,7 +352,7 @@ extension Air {
       var request = ControlRequest(.capture)
       request.path = file.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
       (request.decrypted, request.keys) = (decrypted, keys)
-      if let note = try question.ask(request).note { say(note) }
+      if let note = try question.ask(request).note { try say(note) }
     }
   }
 

@@ -16,17 +16,26 @@ struct Ble: ParsableCommand {
       var command = try parseAsRoot()
       try command.run()
     } catch {
+      if let failure = error as? OutputFailure { failure.exit() }
       if let failure = error as? Failure {
         complain(failure.description)
         Foundation.exit(failure.status)
       }
       let status = exitCode(for: error)
-      guard !status.isSuccess else { exit(withError: error) }
+      guard !status.isSuccess else { printHelp(message(for: error)) }
       var message = message(for: error)
       if message.hasSuffix(".") { message.removeLast() }
       complain(status == .validationFailure ? "\(message); ble --help lists what is right" : message)
       Foundation.exit(status.rawValue)
     }
+  }
+}
+
+extension Ble {
+  /// Ends the program after the text that was asked for: help, the version, completions for a shell.
+  private static func printHelp(_ text: String) -> Never {
+    do throws(OutputFailure) { try put(text + "\n") } catch { error.exit() }
+    Foundation.exit(EXIT_SUCCESS)
   }
 }
 
@@ -40,6 +49,3 @@ struct Failure: Error, CustomStringConvertible {
     (self.description, self.status) = (description, status)
   }
 }
-
-/// One line on the standard error.
-func complain(_ text: String) { FileHandle.standardError.write(Data("ble: \(text.printableLines)\n".utf8)) }

@@ -72,16 +72,16 @@ struct Bonds: ParsableCommand {
 
     func run() throws {
       let adapters = try place.adapters()
-      if adapters.isEmpty { say("No bonds in \(try place.path()).") }
+      if adapters.isEmpty { try say("No bonds in \(try place.path()).") }
       for (name, store) in adapters {
-        do {
-          let stored = try store.look()
-          say("\(name): \(stored.records.count == 1 ? "1 bond" : "\(stored.records.count) bonds")")
-          for record in stored.records { say("  " + line(of: record)) }
-          for problem in stored.problems { complain("\(problem)") }
-        } catch {
+        let stored: StoredBonds
+        do throws(BondStoreError) { stored = try store.look() } catch {
           complain("\(error)")
+          continue
         }
+        try say("\(name.printable): \(stored.records.count == 1 ? "1 bond" : "\(stored.records.count) bonds")")
+        for record in stored.records { try say("  " + line(of: record)) }
+        for problem in stored.problems { complain("\(problem)") }
       }
     }
 
@@ -107,8 +107,8 @@ struct Bonds: ParsableCommand {
     func run() throws {
       let (store, record) = try place.find(device)
       _ = try store.remove(record.identity)
-      say("forgot \(record.bluezFolder)")
-      tellReach(of: store)
+      try say("forgot \(record.bluezFolder)")
+      try tellReach(of: store)
     }
   }
 
@@ -134,7 +134,7 @@ struct Bonds: ParsableCommand {
     func run() throws {
       let (_, record) = try place.find(device)
       let text = format == .json ? record.json.text : record.bluezInfo
-      guard let output else { return print(text, terminator: "") }
+      guard let output else { return try put(text) }
       // Never open to others, not even for a moment.
       let file = open(output, O_WRONLY | O_CREAT | O_EXCL, 0o600)
       guard file >= 0 else {
@@ -176,15 +176,20 @@ struct Bonds: ParsableCommand {
           bluezInfo: String(decoding: octets, as: UTF8.self),
           address: address ?? url.deletingLastPathComponent().lastPathComponent, identifier: .random())
       }
+      try record.checkImport()
       let store = try target()
       var kept = record
-      // Apps know the device already.
-      if let known = try? store.look().records.first(where: { $0.identity == record.identity }) {
-        kept.identifier = known.identifier
+      let known = (try? store.look().records) ?? []
+      if let former = known.first(where: { $0.identity == record.identity }) {
+        // Apps know the device already.
+        kept.identifier = former.identifier
+      } else if known.contains(where: { $0.identifier == record.identifier }) {
+        kept.identifier = .random()
+        complain("warning: the identifier is another device's: apps know this one by \(kept.identifier.digits)")
       }
       try store.save(kept)
-      say("took in \(record.bluezFolder)")
-      tellReach(of: store)
+      try say("took in \(record.bluezFolder)")
+      try tellReach(of: store)
     }
 
     /// The adapter that is meant, which need not have any bonds yet.
@@ -192,16 +197,16 @@ struct Bonds: ParsableCommand {
       guard let adapter = place.adapter else { return try place.store() }
       let path = try place.path()
       let known = try FileBondStore.adapters(in: path).first { $0.name == adapter }
-      return known?.store ?? FileBondStore(folder: path, adapter: adapter)
+      return known?.store ?? FileBondStore(folder: path, shownAs: adapter)
     }
   }
 }
 
 /// Says whether the program that uses the adapter has taken a change in.
-private func tellReach(of store: FileBondStore) {
+private func tellReach(of store: FileBondStore) throws(OutputFailure) {
   switch store.reach() {
   case .noProgram: break
-  case .taken: print("the program that uses the adapter has taken it in")
+  case .taken: try say("the program that uses the adapter has taken it in")
   case .notTaken: complain("the program that uses the adapter has not taken it in: start that program again")
   case .unknown: complain("a program that is running a simulated device with these bonds has not been told")
   }

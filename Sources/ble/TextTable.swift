@@ -21,9 +21,3 @@ struct TextTable {
     }.joined(separator: "\n")
   }
 }
-
-/// One line, or several, on the standard output, at once.
-func say(_ text: String) {
-  // Whoever has read enough may have closed it.
-  try? FileHandle.standardOutput.write(contentsOf: Data((text.printableLines + "\n").utf8))
-}

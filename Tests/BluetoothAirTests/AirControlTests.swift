@@ -60,6 +60,41 @@ import Testing
     }
   }
 
+  @Test(
+    "A request that can't be carried out is answered with the field, in plain words",
+    arguments: [
+      ("{}", "verb: it is missing"),
+      (#"{"verb":"stop","device":"one"}"#, "device: the verb stop has no such field"),
+      (#"{"verb":"move","device":"one","on":true}"#, "on: the verb move has no such field"),
+      (#"{"verb":"move","device":"one","position":[1e300]}"#, "metres, -1000000 to 1000000"),
+      (#"{"verb":"move","device":"one"}"#, "metres, -1000000 to 1000000"),
+      (#"{"verb":"capture","path":"/tmp/a\u0000b"}"#, "a path can't contain a NUL"),
+    ])
+  func refused(request: String, reason: String) throws {
+    try withControl("devices: [{name: one, accessory: battery}]") { _, path in
+      let answer = try LineSocket(path: path).ask(request)
+      #expect(answer.contains(reason), "\(answer)")
+      #expect(answer.hasPrefix(#"{"error":"#))
+    }
+  }
+
+  @Test("The keys of a capture take neither the place of a running capture nor one beside a device")
+  func placeOfKeys() throws {
+    try withControl { _, path in
+      let file = "/tmp/capture-\(UUID().uuidString)"
+      let keys = file + ".keys.json"
+      defer { for name in [file, keys] { unlink(name) } }
+      let socket = try LineSocket(path: path)
+      #expect(try socket.ask(#"{"verb":"capture","path":"\#(keys)"}"#) == "{}")
+      #expect(
+        try socket.ask(#"{"verb":"capture","keys":true,"path":"\#(file)"}"#).contains(
+          "reads or writes the file already"))
+      #expect(try socket.ask(#"{"verb":"capture"}"#) == "{}")
+      #expect(FileManager.default.contents(atPath: keys)?.starts(with: [0x0A, 0x0D, 0x0D, 0x0A]) == true)
+      #expect(try socket.ask(#"{"verb":"capture","keys":true,"path":"/dev/null"}"#).contains("beside it"))
+    }
+  }
+
   @Test("The control socket has some connections at a time, and says so to one more")
   func manyConnections() throws {
     try withControl { _, path in

@@ -7,13 +7,13 @@ import Testing
     arguments: [
       ("red\u{1B}[31m", #"red\u{1B}[31m"#), ("two\nlines\r", #"two\nlines\r"#), ("tab\t", #"tab\t"#),
       ("\u{9B}2J", #"\u{9B}2J"#), ("\u{7F}", #"\u{7F}"#), ("\u{0}", #"\u{0}"#), ("\u{202E}evil", #"\u{202E}evil"#),
-      ("\u{2028}", #"\u{2028}"#),
+      ("\u{2028}", #"\u{2028}"#), ("\u{FEFF}x", #"\u{FEFF}x"#), ("a\u{200B}b", #"a\u{200B}b"#),
     ])
   func escapes(text: String, printable: String) {
     #expect(text.printable == printable)
   }
 
-  @Test("Any other text stays as it is", arguments: ["", "Heart Rate", "Zürich", "心拍", "👩‍🚀", #"C:\x"#])
+  @Test("Any other text stays as it is", arguments: ["", "Heart Rate", "Zürich", "心拍", "👩‍🚀", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", #"C:\x"#])
   func others(text: String) {
     #expect(text.printable == text)
     #expect(text.printableLines == text)

@@ -54,8 +54,10 @@ struct ControlDesk {
   }
 
   private func position(_ request: ControlRequest) throws(AirError) -> Position {
-    guard let metres = request.position, (1...3).contains(metres.count), metres.allSatisfy(\.isFinite) else {
-      throw AirError("a place is one to three numbers: metres")
+    guard let metres = request.position, (1...3).contains(metres.count),
+      metres.allSatisfy(WorldLimits.metres.contains)
+    else {
+      throw AirError("a place is one to three numbers: metres, -1000000 to 1000000")
     }
     return Position(x: metres[0], y: metres.count > 1 ? metres[1] : 0, z: metres.count > 2 ? metres[2] : 0)
   }

@@ -77,12 +77,16 @@ final class ControlHandler: ChannelInboundHandler {
 
   private static func reason(_ error: any Error) -> String {
     switch error {
-    case Swift.DecodingError.dataCorrupted(let context), Swift.DecodingError.keyNotFound(_, let context),
-      Swift.DecodingError.typeMismatch(_, let context), Swift.DecodingError.valueNotFound(_, let context):
-      let path = context.codingPath.map(\.stringValue.printable).joined(separator: ".")
-      return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
-    default: return "\(error)"
+    case Swift.DecodingError.keyNotFound(let key, let context): text(context.codingPath + [key], "it is missing")
+    case Swift.DecodingError.dataCorrupted(let context), Swift.DecodingError.typeMismatch(_, let context),
+      Swift.DecodingError.valueNotFound(_, let context):
+      text(context.codingPath, context.debugDescription)
+    default: "\(error)"
     }
+  }
+
+  private static func text(_ path: [any CodingKey], _ reason: String) -> String {
+    path.isEmpty ? reason : path.map(\.stringValue.printable).joined(separator: ".") + ": " + reason
   }
 
   private func write(_ answer: ControlAnswer, _ context: ChannelHandlerContext) {

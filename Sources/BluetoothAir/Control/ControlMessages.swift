@@ -29,21 +29,31 @@ package struct ControlRequest: Codable, Sendable {
   package var decrypted: Bool?
   package var keys: Bool?
 
+  fileprivate enum CodingKeys: CodingKey {
+    case verb, device, position, on, plan, path, decrypted, keys
+  }
+
   package init(_ verb: Verb) { self.verb = verb }
 
-  /// A field that is null or misspelt is an error: it would pass for one that is left out, which may mean to end something.
+  /// A field that is null or misspelt, or that belongs to another verb, is an error: it would pass for one that is left out,
+  /// which may mean to end something.
   package init(from decoder: any Decoder) throws {
-    for field in try decoder.container(keyedBy: FieldName.self).allKeys
-    where CodingKeys(stringValue: field.stringValue) == nil {
-      throw DecodingError.dataCorrupted(
-        DecodingError.Context(codingPath: [field], debugDescription: "there is no such field"))
+    func refuse(_ field: some CodingKey, _ reason: String) -> DecodingError {
+      .dataCorrupted(DecodingError.Context(codingPath: [field], debugDescription: reason))
+    }
+    let names = try decoder.container(keyedBy: FieldName.self).allKeys
+    if let unknown = names.first(where: { CodingKeys(stringValue: $0.stringValue) == nil }) {
+      throw refuse(unknown, "there is no such field")
     }
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    for field in fields.allKeys where try fields.decodeNil(forKey: field) {
-      throw DecodingError.dataCorrupted(
-        DecodingError.Context(codingPath: [field], debugDescription: "null is no value: leave the field out"))
+    if let empty = try fields.allKeys.first(where: { try fields.decodeNil(forKey: $0) }) {
+      throw refuse(empty, "null is no value: leave the field out")
     }
     verb = try fields.decode(Verb.self, forKey: .verb)
+    let known = verb.fields
+    if let foreign = fields.allKeys.first(where: { $0 != .verb && !known.contains($0) }) {
+      throw refuse(foreign, "the verb \(verb.rawValue) has no such field")
+    }
     device = try fields.decodeIfPresent(String.self, forKey: .device)
     position = try fields.decodeIfPresent([Double].self, forKey: .position)
     on = try fields.decodeIfPresent(Bool.self, forKey: .on)
@@ -51,6 +61,18 @@ package struct ControlRequest: Codable, Sendable {
     path = try fields.decodeIfPresent(String.self, forKey: .path)
     decrypted = try fields.decodeIfPresent(Bool.self, forKey: .decrypted)
     keys = try fields.decodeIfPresent(Bool.self, forKey: .keys)
+  }
+}
+
+extension ControlRequest.Verb {
+  fileprivate var fields: Set<ControlRequest.CodingKeys> {
+    switch self {
+    case .devices, .stats, .stop: []
+    case .move: [.device, .position]
+    case .radio: [.device, .on]
+    case .fault: [.plan]
+    case .capture: [.path, .decrypted, .keys]
+    }
   }
 }
 

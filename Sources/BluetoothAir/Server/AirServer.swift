@@ -30,8 +30,8 @@ package final class AirServer: Sendable {
     package var aclBuffers = 64
     /// What is in the world, and where the hosts that join are, in this order; those that join later are at the origin.
     package var file: WorldFile?
-    /// The files that this program has read: no capture may replace them.
-    package var inputs: [String] = []
+    /// The files that this program reads or writes besides: no capture may replace them.
+    package var usedFiles: [String] = []
     /// How many hosts there may be at once.
     package var hostLimit = 10_000
     /// A host for which more packets wait, and which takes none, loses its connection.
@@ -46,7 +46,7 @@ package final class AirServer: Sendable {
   private let executor: EventLoopExecutor
   private let hosts: HostTable
   private let ending: EventLoopPromise<Void>
-  private let inputs: [ClaimedFile]
+  private let usedFiles: [ClaimedFile]
 
   /// An air in which nobody is. It runs from now on.
   package init(_ options: Options = Options()) {
@@ -61,7 +61,7 @@ package final class AirServer: Sendable {
     world = World(seed: options.seed, time: .real(speed: speed), capture: nil, executor: executor)
     hosts = HostTable(options, world: world, loop: loop)
     ending = loop.makePromise()
-    inputs = options.inputs.map(ClaimedFile.init(reading:))
+    usedFiles = options.usedFiles.map(ClaimedFile.init(path:))
   }
 
   /// Writes the air and the HCI of every host to `path`, until the end or until something else is asked for. If `path` is a

@@ -29,9 +29,10 @@ public struct KeyFob: Accessory {
   public var linkLossAlert = AlertLevel.none
   /// dBm, −100 to 20; it is what the characteristic says, not what the radio does.
   public var transmitPower: Int8
-  /// What it asks for first; nil: nothing. As every peripheral it asks 5 s after connecting at the earliest.
+  /// The connection parameters that it asks for first; nil: none. As every peripheral it asks 5 s after connecting at the
+  /// earliest.
   public var fast: ConnectionWish? = ConnectionWish(interval: .milliseconds(15))
-  /// How long it keeps that.
+  /// The time for which it keeps those parameters.
   public var fastTime: Duration = .seconds(5)
   /// What it asks for then; nil: nothing.
   public var slow: ConnectionWish? = ConnectionWish(

@@ -1,8 +1,8 @@
 // Names and paths come from peers and files, and may hold what steers a terminal or forges a log line.
 
 extension String {
-  /// The text on one line: escapes (`\n`, `\u{1B}`) stand for control characters, line separators and marks that change the
-  /// direction of text.
+  /// The text on one line: escapes (`\n`, `\u{1B}`) stand for control characters, line separators, and characters that can't be
+  /// seen or change the direction of text.
   package var printable: String { escaped { $0.isUnprintable } }
 
   /// The same with line feeds as they are, for a text of several lines.
@@ -22,8 +22,8 @@ extension Unicode.Scalar {
   fileprivate var isUnprintable: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
-    // Other characters of this category make emoji.
-    case .format: properties.isBidiControl
+    // Joiners and tags make emoji, and the right form of letters.
+    case .format: !(value == 0x200C || value == 0x200D || 0xE0020...0xE007F ~= value)
     default: false
     }
   }

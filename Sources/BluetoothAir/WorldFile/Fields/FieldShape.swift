@@ -97,7 +97,7 @@ extension FieldShape {
       "\(range.lowerBound) to \(range.upperBound) octets, as pairs of hexadecimal digits or as a list of numbers"
     case .hexadecimal(let range): "\(range.lowerBound) to \(range.upperBound) pairs of hexadecimal digits"
     case .protocolNumber(let bits): "a number of \(bits) bits such as 27 or \"0x1B\", or \"any\""
-    case .position: "[x, y] or [x, y, z] in metres"
+    case .position: "[x, y] or [x, y, z] in metres, each -1000000 to 1000000"
     case .list(_, let count):
       count.lowerBound == count.upperBound ? "a list of \(count.lowerBound) values" : "a list"
     case .object(let shape): "an object: \(shape.meaning)"
