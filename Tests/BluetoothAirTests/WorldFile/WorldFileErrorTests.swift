@@ -12,17 +12,18 @@ struct WorldFileErrorTests {
   }
 
   private static let device = "devices: [{name: d, accessory: battery, "
+  private static let place = "expected [x, y] or [x, y, z] in metres, each -1000000 to 1000000"
 
   static let values = [
     Case(
       text: device + "position: far}]",
-      complaint: "w:1:51: devices[0].position: expected [x, y] or [x, y, z] in metres, each -1000000 to 1000000, got \"far\""),
+      complaint: "w:1:51: devices[0].position: \(place), got \"far\""),
     Case(
       text: device + "position: [1]}]",
-      complaint: "w:1:51: devices[0].position: expected [x, y] or [x, y, z] in metres, each -1000000 to 1000000, got a list"),
+      complaint: "w:1:51: devices[0].position: \(place), got a list"),
     Case(
       text: device + "position: [1, 2e6]}]",
-      complaint: "w:1:51: devices[0].position: expected [x, y] or [x, y, z] in metres, each -1000000 to 1000000, got a list"),
+      complaint: "w:1:51: devices[0].position: \(place), got a list"),
     Case(
       text: device + "transmitPower: 30}]",
       complaint: "w:1:56: devices[0].transmitPower: expected a number from -20 to 20, got 30"),
