@@ -181,7 +181,7 @@ let package = Package(
       dependencies: [
         "BluetoothLab", "CoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothController", "BluetoothCrypto",
         "BluetoothRadio", "BluetoothCapture", "BluetoothWire", "TestVectors",
-        .product(name: "MetricsTestKit", package: "swift-metrics"),
+        .product(name: "Crypto", package: "swift-crypto"), .product(name: "MetricsTestKit", package: "swift-metrics"),
       ],
       swiftSettings: settings),
     .testTarget(

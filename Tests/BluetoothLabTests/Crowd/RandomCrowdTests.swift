@@ -1,6 +1,7 @@
 import BluetoothRadio
 import BluetoothServer
 import BluetoothWire
+import Crypto
 import Foundation
 import Testing
 
@@ -34,6 +35,9 @@ struct RandomCrowdTests {
     let captures = try ["long", "again"].map { try Data(contentsOf: folder.appendingPathComponent($0)) }
     #expect(captures[0].count > 100_000)
     #expect(captures[0] == captures[1])
+    // Rework must not change what is on the air. A change of behaviour that is meant changes this digest with its reason.
+    let digest = SHA256.hash(data: captures[0]).map { String(format: "%02x", $0) }.joined()
+    #expect(digest == "d27294223d2b4903eae4e851b351fd7aba9518df9039bc0549a00f13f1b526d7")
   }
 
   /// What must have happened at least once in such a crowd.
