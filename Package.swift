@@ -62,39 +62,58 @@ let package = Package(
     .target(name: "BluetoothHost", dependencies: ["BluetoothCrypto", "BluetoothWire", deque], swiftSettings: settings),
     // Floor 4
     .target(
-      name: "BluetoothServer",
-      dependencies: [
-        "BluetoothHost", "BluetoothController", "BluetoothTransport", "BluetoothCapture", "BluetoothRadio",
-        "BluetoothCrypto", "BluetoothWire",
-        locks, deque, logging,
-      ] + nio,
+      name: "BluetoothDaemon",
+      dependencies: ["BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks, deque, logging],
       swiftSettings: settings),
     // Floor 5
+    .target(
+      name: "BluetoothBonds", dependencies: ["BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire"],
+      swiftSettings: settings),
+    .target(
+      name: "BluetoothSimulation",
+      dependencies: [
+        "BluetoothDaemon", "BluetoothHost", "BluetoothController", "BluetoothCapture", "BluetoothRadio",
+        "BluetoothWire",
+        locks, deque, logging,
+      ],
+      swiftSettings: settings),
+    // Floor 6
+    .target(
+      name: "BluetoothAdapters",
+      dependencies: [
+        "BluetoothBonds", "BluetoothSimulation", "BluetoothDaemon", "BluetoothHost", "BluetoothTransport",
+        "BluetoothRadio", "BluetoothWire", locks,
+      ] + nio,
+      swiftSettings: settings),
+    // Floor 7
     .target(name: "CCoreBluetooth"),
     .target(
       name: "CoreBluetooth",
       dependencies: [
-        "CCoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothNumbers", "BluetoothWire", locks, deque,
+        "CCoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
+        "BluetoothHost", "BluetoothNumbers", "BluetoothWire", locks, deque,
         logging,
       ],
       swiftSettings: settings),
     .target(
       name: "BluetoothLab",
       dependencies: [
-        "BluetoothServer", "BluetoothHost", "BluetoothController", "BluetoothRadio", "BluetoothCapture",
+        "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon", "BluetoothHost",
+        "BluetoothController", "BluetoothRadio", "BluetoothCapture",
         "BluetoothCrypto", "BluetoothWire",
         locks, logging, metrics,
       ],
       swiftSettings: settings),
-    // Floor 6
+    // Floor 8
     .target(
       name: "BluetoothAir",
       dependencies: [
-        "BluetoothLab", "BluetoothServer", "BluetoothController", "BluetoothTransport", "BluetoothCapture",
+        "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
+        "BluetoothController", "BluetoothTransport", "BluetoothCapture",
         "BluetoothRadio", "BluetoothWire", .product(name: "Yams", package: "Yams"), deque, heap, locks, logging,
       ] + nio,
       swiftSettings: settings),
-    // Floor 7
+    // Floor 9
     .executableTarget(
       name: "heart-rate",
       dependencies: [
@@ -105,7 +124,8 @@ let package = Package(
     .executableTarget(
       name: "ble",
       dependencies: [
-        "BluetoothAir", "BluetoothLab", "BluetoothServer", "BluetoothTransport", "BluetoothHost", "BluetoothWire",
+        "BluetoothAir", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
+        "BluetoothTransport", "BluetoothHost", "BluetoothWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
       swiftSettings: settings),
@@ -117,7 +137,8 @@ let package = Package(
     .executableTarget(
       name: "benchmarks",
       dependencies: [
-        "CAllocationCount", "CoreBluetooth", "BluetoothLab", "BluetoothServer", "BluetoothHost", "BluetoothController",
+        "CAllocationCount", "CoreBluetooth", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation",
+        "BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothController",
         "BluetoothTransport", "BluetoothCrypto", "BluetoothRadio", "BluetoothWire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + nio,
@@ -163,23 +184,33 @@ let package = Package(
     .testTarget(
       name: "BluetoothHostTests", dependencies: ["BluetoothHost", "BluetoothCrypto", "BluetoothWire", "TestVectors"],
       swiftSettings: settings),
-    // What a test of BluetoothServerTests kills while it writes.
+    // What a test of BluetoothDaemonTests kills while it writes.
     .executableTarget(
-      name: "bond-writer", dependencies: ["BluetoothServer", "BluetoothHost", "BluetoothCrypto", "BluetoothWire"],
+      name: "bond-writer",
+      dependencies: [
+        "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon", "BluetoothHost",
+        "BluetoothCrypto", "BluetoothWire",
+      ],
       path: "Tests/BondWriter", swiftSettings: settings),
     .testTarget(
-      name: "BluetoothServerTests",
+      name: "BluetoothDaemonTests",
       dependencies: [
-        "BluetoothServer", "BluetoothTransport", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks,
+        "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon", "BluetoothTransport",
+        "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
     .testTarget(
-      name: "CoreBluetoothTests", dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothServer", "BluetoothWire"],
+      name: "CoreBluetoothTests",
+      dependencies: [
+        "CoreBluetooth", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
+        "BluetoothDaemon", "BluetoothWire",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothLabTests",
       dependencies: [
-        "BluetoothLab", "CoreBluetooth", "BluetoothServer", "BluetoothHost", "BluetoothController", "BluetoothCrypto",
+        "BluetoothLab", "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
+        "BluetoothDaemon", "BluetoothHost", "BluetoothController", "BluetoothCrypto",
         "BluetoothRadio", "BluetoothCapture", "BluetoothWire", "TestVectors",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "MetricsTestKit", package: "swift-metrics"),
       ],

@@ -1,6 +1,6 @@
+import BluetoothDaemon
 import BluetoothHost
 import BluetoothLab
-import BluetoothServer
 import BluetoothWire
 
 /// Sessions without the classes of the API: what the floors below it take from the heap.

@@ -1,5 +1,6 @@
+import BluetoothAdapters
+import BluetoothDaemon
 import BluetoothHost
-import BluetoothServer
 import BluetoothTransport
 import BluetoothWire
 import CoreBluetooth
@@ -45,7 +46,7 @@ final class DistantApp {
   init(_ kind: DistantReads.Reader) throws {
     controller = try CannedController()
     controller.start()
-    let configuration = ServiceConfiguration(name: "distant", host: HostConfiguration(deviceName: "distant"))
+    let configuration = DaemonConfiguration(name: "distant", host: HostConfiguration(deviceName: "distant"))
     adapter = TransportAdapter(
       configuration, to: .tcp(host: "127.0.0.1", port: controller.port),
       on: MultiThreadedEventLoopGroup(numberOfThreads: 1).next())

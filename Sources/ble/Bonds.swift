@@ -1,6 +1,7 @@
 import ArgumentParser
+import BluetoothBonds
+import BluetoothDaemon
 import BluetoothHost
-import BluetoothServer
 import BluetoothWire
 import Foundation
 

@@ -11,7 +11,7 @@ import Testing
   @Test("Each numbered behaviour is in a test's title, except those that Design.md lists")
   func numbered() throws {
     let titles = Repository.testAttributes
-      .filter { $0.path.hasPrefix("Tests/CoreBluetoothTests/") || $0.path.hasPrefix("Tests/BluetoothServerTests/") }
+      .filter { $0.path.hasPrefix("Tests/CoreBluetoothTests/") || $0.path.hasPrefix("Tests/BluetoothDaemonTests/") }
       .compactMap(\.attribute.title)
     let numbers = Set(titles.flatMap { $0.matches(of: /\b\d\.\d+\b/).map { String($0.output) } })
     let design = try Repository.text("Documentation/Design.md")

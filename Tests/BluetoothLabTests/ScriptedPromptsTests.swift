@@ -1,6 +1,6 @@
+import BluetoothDaemon
 import BluetoothHost
 import BluetoothLab
-import BluetoothServer
 import BluetoothWire
 import Testing
 

@@ -1,5 +1,5 @@
+import BluetoothDaemon
 import BluetoothRadio
-import BluetoothServer
 import BluetoothWire
 import CoreBluetooth
 import Foundation

@@ -1,8 +1,9 @@
 // What tests kill while it keeps a bond, again and again, with a counter that grows. It says so with an octet each time.
 
+import BluetoothBonds
 import BluetoothCrypto
+import BluetoothDaemon
 import BluetoothHost
-import BluetoothServer
 import BluetoothWire
 
 #if canImport(Glibc)

@@ -1,6 +1,6 @@
 import BluetoothLab
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 import NIOCore
 

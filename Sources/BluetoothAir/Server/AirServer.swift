@@ -1,7 +1,7 @@
 import BluetoothCapture
+import BluetoothDaemon
 import BluetoothLab
 import BluetoothRadio
-import BluetoothServer
 import BluetoothTransport
 import BluetoothWire
 import Logging

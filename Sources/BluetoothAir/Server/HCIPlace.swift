@@ -1,7 +1,7 @@
 import BluetoothController
 import BluetoothLab
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 
 extension World {

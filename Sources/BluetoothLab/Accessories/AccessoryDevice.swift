@@ -1,6 +1,7 @@
+import BluetoothDaemon
 import BluetoothHost
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 
 /// An accessory in a world: what `World.add(_:named:)` gives.

@@ -1,7 +1,8 @@
 import BluetoothController
+import BluetoothDaemon
 import BluetoothHost
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 
 /// A device of a world with a controller, a host and an accessory instead of a service for apps. Confined to the world.
@@ -220,7 +221,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     guard let peer = host.links.first(where: { $0.handle == link })?.peer else { return }
     let end =
       refusal.map { "refused with reason 0x\($0.rawValue.hexadecimal)" } ?? "allowed, since an accessory has no user"
-    ServiceLog.note("\(peer): a peer without the key of its bond wants to pair; \(end)", of: name)
+    DaemonLog.note("\(peer): a peer without the key of its bond wants to pair; \(end)", of: name)
   }
 
   private func handle(_ event: GATTEvent, on link: HCI.ConnectionHandle, at now: Instant) {

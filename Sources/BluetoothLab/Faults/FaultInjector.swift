@@ -1,5 +1,5 @@
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 import Logging
 import NIOConcurrencyHelpers

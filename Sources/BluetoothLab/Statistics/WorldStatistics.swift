@@ -1,6 +1,6 @@
 import BluetoothController
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 
 /// What all devices of a world have done.

@@ -1,6 +1,8 @@
+import BluetoothBonds
+import BluetoothDaemon
 import BluetoothHost
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers

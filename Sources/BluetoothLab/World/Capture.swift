@@ -1,5 +1,5 @@
 import BluetoothCapture
-import BluetoothServer
+import BluetoothSimulation
 
 /// A pcapng file of a world: the air, and the HCI of every device. Wireshark and tshark read it.
 ///

@@ -1,5 +1,7 @@
+import BluetoothAdapters
+import BluetoothDaemon
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 
 /// Something in a world that has a radio: a `Device` for managers, or an accessory that the lab plays itself.

@@ -1,6 +1,6 @@
 import BluetoothHost
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 import Foundation
 

@@ -1,7 +1,8 @@
 import BluetoothCrypto
+import BluetoothDaemon
 import BluetoothHost
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 
 extension RadioDevice {

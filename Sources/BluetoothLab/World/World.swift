@@ -1,5 +1,7 @@
+import BluetoothAdapters
+import BluetoothBonds
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 import NIOConcurrencyHelpers
 

@@ -1,5 +1,6 @@
+import BluetoothDaemon
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 
 extension World {

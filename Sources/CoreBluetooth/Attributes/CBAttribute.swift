@@ -1,4 +1,4 @@
-import BluetoothServer
+import BluetoothDaemon
 
 /// What services, characteristics and descriptors have in common.
 open class CBAttribute: NSObject {

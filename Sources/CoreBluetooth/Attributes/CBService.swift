@@ -1,4 +1,4 @@
-import BluetoothServer
+import BluetoothDaemon
 import NIOConcurrencyHelpers
 
 /// A service of a peer, or a local one.

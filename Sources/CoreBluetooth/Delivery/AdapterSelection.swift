@@ -1,4 +1,5 @@
-import BluetoothServer
+import BluetoothAdapters
+import BluetoothDaemon
 import Foundation
 import NIOConcurrencyHelpers
 

@@ -1,4 +1,4 @@
-import BluetoothServer
+import BluetoothDaemon
 import Foundation
 
 /// What both managers have in common.

@@ -1,7 +1,7 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-import BluetoothServer
+import BluetoothDaemon
 import Foundation
 
 /// This device as a peripheral: it advertises and serves attributes.

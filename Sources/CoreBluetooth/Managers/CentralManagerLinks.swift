@@ -1,4 +1,4 @@
-import BluetoothServer
+import BluetoothDaemon
 import Foundation
 
 // What the central manager's delegate is told, on its queue.

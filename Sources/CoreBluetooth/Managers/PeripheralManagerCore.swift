@@ -1,4 +1,4 @@
-import BluetoothServer
+import BluetoothDaemon
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers

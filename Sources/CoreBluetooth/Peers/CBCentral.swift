@@ -1,4 +1,4 @@
-import BluetoothServer
+import BluetoothDaemon
 import NIOConcurrencyHelpers
 
 /// A remote central that uses this device's services, for the time of one connection.

@@ -1,7 +1,7 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-import BluetoothServer
+import BluetoothDaemon
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers

@@ -1,5 +1,5 @@
+import BluetoothDaemon
 import BluetoothHost
-import BluetoothServer
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers

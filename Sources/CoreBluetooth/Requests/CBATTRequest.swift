@@ -1,4 +1,4 @@
-import BluetoothServer
+import BluetoothDaemon
 import NIOConcurrencyHelpers
 
 /// A central's request to read or to write a local characteristic.

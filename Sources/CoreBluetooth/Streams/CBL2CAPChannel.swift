@@ -1,4 +1,4 @@
-import BluetoothServer
+import BluetoothDaemon
 
 /// A protocol/service multiplexer: in the range 0x0080 to 0x00FF for channels of apps.
 public typealias CBL2CAPPSM = UInt16

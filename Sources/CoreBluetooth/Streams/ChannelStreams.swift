@@ -1,4 +1,4 @@
-import BluetoothServer
+import BluetoothDaemon
 import Foundation
 
 /// What the two streams of a channel share.

@@ -1,6 +1,6 @@
 import BluetoothController
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 
 @testable import BluetoothLab

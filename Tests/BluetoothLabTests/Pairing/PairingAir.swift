@@ -2,7 +2,7 @@ import BluetoothCapture
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothRadio
-import BluetoothServer
+import BluetoothSimulation
 import BluetoothWire
 import Foundation
 

@@ -1,7 +1,7 @@
 import Testing
 
+@testable import BluetoothDaemon
 @testable import BluetoothHost
-@testable import BluetoothServer
 @testable import BluetoothWire
 @testable import CoreBluetooth
 

@@ -1,8 +1,8 @@
 import BluetoothLab
 import Testing
 
+@testable import BluetoothDaemon
 @testable import BluetoothHost
-@testable import BluetoothServer
 @testable import BluetoothWire
 @testable import CoreBluetooth
 

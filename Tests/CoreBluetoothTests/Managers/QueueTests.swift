@@ -2,7 +2,7 @@ import BluetoothLab
 import NIOConcurrencyHelpers
 import Testing
 
-@testable import BluetoothServer
+@testable import BluetoothDaemon
 @testable import CoreBluetooth
 
 @Suite struct QueueTests {

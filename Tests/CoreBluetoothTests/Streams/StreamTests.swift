@@ -2,7 +2,7 @@ import CoreBluetooth
 import NIOConcurrencyHelpers
 import Testing
 
-@testable import BluetoothServer
+@testable import BluetoothDaemon
 @testable import BluetoothWire
 @testable import CoreBluetooth
 

@@ -1,5 +1,5 @@
+@testable import BluetoothDaemon
 @testable import BluetoothHost
-@testable import BluetoothServer
 @testable import BluetoothWire
 @testable import CoreBluetooth
 

@@ -1,8 +1,8 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+@testable import BluetoothDaemon
 @testable import BluetoothHost
-@testable import BluetoothServer
 @testable import BluetoothWire
 @testable import CoreBluetooth
 

@@ -1,7 +1,8 @@
 import DequeModule
 import NIOConcurrencyHelpers
 
-@testable import BluetoothServer
+@testable import BluetoothAdapters
+@testable import BluetoothDaemon
 
 /// An adapter whose service is the test: it sees the commands that come, and says what the service tells.
 final class ScriptedAdapter: Adapter, AdapterSource {

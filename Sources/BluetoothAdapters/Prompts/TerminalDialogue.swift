@@ -1,0 +1,159 @@
+import BluetoothDaemon
+import BluetoothHost
+
+/// What is said to and understood of a user at a terminal: text in, text and answers out. One question is asked at a time;
+/// the others wait their turn. Nothing is answered with yes unless the user says so.
+struct TerminalDialogue {
+  struct Question {
+    let prompt: Prompt
+    let reply: PromptReply
+  }
+
+  /// The first one is being asked.
+  private var questions: [Question] = []
+  private var line: [UInt8] = []
+  private var isLineTooLong = false
+  private var hasEnded = false
+  /// What is to be written.
+  private var output = ""
+  /// What was answered: whoever holds a lock for this dialogue answers when it does not any more.
+  private var answers: [(reply: PromptReply, answer: PairingAnswer)] = []
+
+  /// Lines longer than this are no answer.
+  private static let maximumLine = 128
+
+  /// Whether the user is to type something.
+  var isWaiting: Bool { !questions.isEmpty }
+
+  mutating func takeOutput() -> String {
+    defer { output = "" }
+    return output
+  }
+
+  mutating func takeAnswers() -> [(reply: PromptReply, answer: PairingAnswer)] {
+    defer { answers.removeAll() }
+    return answers
+  }
+
+  // MARK: From the adapter
+
+  mutating func ask(_ prompt: Prompt, reply: PromptReply) {
+    if case .pairing(.show(let passkey), let pairing) = prompt.question {
+      say("to pair with \(pairing.who), type \(passkeyDigits(passkey, isSplit: true)) there.")
+      repeatQuestion()
+    } else if hasEnded {
+      refuse(Question(prompt: prompt, reply: reply))
+    } else {
+      questions.append(Question(prompt: prompt, reply: reply))
+      if questions.count == 1 { begin() }
+    }
+  }
+
+  mutating func withdraw(_ id: PromptID) {
+    guard let index = questions.firstIndex(where: { $0.prompt.id == id }) else { return }
+    questions.remove(at: index)
+    guard index == 0 else { return }
+    output += "\n"
+    say("never mind, that has come to an end.")
+    begin()
+  }
+
+  // MARK: From the terminal
+
+  mutating func receive(_ bytes: some Sequence<UInt8>) {
+    for byte in bytes {
+      if byte == UInt8(ascii: "\n") {
+        let text = String(decoding: line, as: UTF8.self)
+        let isText = !isLineTooLong
+        line.removeAll()
+        isLineTooLong = false
+        understand(isText ? text : "?")
+      } else if line.count < Self.maximumLine {
+        line.append(byte)
+      } else {
+        isLineTooLong = true
+      }
+    }
+  }
+
+  /// There will be no more answers.
+  mutating func receiveEnd() {
+    hasEnded = true
+    if isWaiting { output += "\n" }
+    while !questions.isEmpty { refuse(questions.removeFirst()) }
+  }
+
+  private mutating func refuse(_ question: Question) {
+    say("nobody answers: refused \(question.prompt.question.summary).")
+    answers.append((question.reply, .no))
+  }
+
+  // MARK: Understanding
+
+  private mutating func understand(_ text: String) {
+    guard let question = questions.first else { return }
+    guard let answer = Self.answer(text, to: question.prompt.question) else {
+      if case .pairing(.enterPasskey, _) = question.prompt.question {
+        output += "Six digits, please, or n: "
+      } else {
+        output += "Please answer y or n: "
+      }
+      return
+    }
+    questions.removeFirst()
+    answers.append((question.reply, answer))
+    begin()
+  }
+
+  /// nil: it can't be understood. An empty line is no.
+  static func answer(_ text: String, to question: Prompt.Question) -> PairingAnswer? {
+    let text = text.filter { $0 != " " && $0 != "\r" && $0 != "\t" }.lowercased()
+    if ["", "n", "no"].contains(text) { return .no }
+    if case .pairing(.enterPasskey, _) = question {
+      guard text.utf8.count == 6, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      return UInt32(text).map { .passkey($0) }
+    }
+    return ["y", "yes"].contains(text) ? .yes : nil
+  }
+
+  // MARK: Asking
+
+  private mutating func say(_ text: String) { output += "Bluetooth: \(text)\n" }
+
+  /// Asks the first question. What was typed before is no answer to it.
+  private mutating func begin() {
+    line.removeAll()
+    isLineTooLong = false
+    guard let question = questions.first?.prompt.question else { return }
+    if case .pairing(_, let pairing) = question, pairing.replacesBond {
+      say("there is a bond with \(pairing.who) already, which a new one replaces.")
+      say("if you have not reset that device, it may be somebody else's.")
+    }
+    output += "Bluetooth: " + Self.text(question)
+  }
+
+  /// Something was said in the middle of a question.
+  private mutating func repeatQuestion() {
+    if let question = questions.first?.prompt.question { output += "Bluetooth: " + Self.text(question) }
+  }
+
+  /// The question, with a blank at its end.
+  static func text(_ question: Prompt.Question) -> String {
+    switch question {
+    case .useBluetooth(let app):
+      return "may \(Prompt.Pairing.harmless(app) ?? "this program") use Bluetooth? [y/N] "
+    case .turnOn: return "it is off. Turn it on? [y/N] "
+    case .pairing(let prompt, let pairing):
+      let opening =
+        pairing.isOwnWish
+        ? "a protected connection to \(pairing.who) is wanted." : "\(pairing.who) wants to pair."
+      switch prompt {
+      case .allow: return "\(opening) Pair? [y/N] "
+      case .show(let passkey): return "\(opening) Type \(passkeyDigits(passkey, isSplit: true)) there. "
+      case .enterPasskey: return "\(opening) Type the six digits that it shows, or n: "
+      case .compare(let number):
+        return "\(opening) Does it show \(passkeyDigits(number, isSplit: true))? [y/N] "
+      }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import BluetoothDaemon
+import BluetoothWire
+
+extension [BondRecord] {
+  /// Those that a user means by a text: an identifier, an address as six octets in hexadecimal, or a name. A name can be
+  /// anything, also another device's address: it counts last.
+  package func named(_ text: String) -> [BondRecord] {
+    let wanted = text.lowercased()
+    let ways: [(BondRecord) -> Bool] = [
+      { $0.identifier.digits.lowercased() == wanted }, { $0.bluezFolder.lowercased() == wanted }, { $0.name == text },
+    ]
+    for way in ways {
+      let found = filter(way)
+      if !found.isEmpty { return found }
+    }
+    return []
+  }
+}

@@ -1,0 +1,308 @@
+import BluetoothDaemon
+import BluetoothHost
+import BluetoothWire
+
+/// Bonds on disk: a folder for each adapter, and in it a file for each bond and one for the adapter itself.
+///
+/// The folder has mode 0700, the files 0600. What is found more open than that is closed, and, where keys were open, told
+/// as a problem; what belongs to somebody else, or is a link, is not read. A file is written aside, through to the disk,
+/// and then put in place of the old one, and the folder's list is written through, too: whenever power is lost, the old
+/// bond or the new one is there. Several stores, also of several processes, may use one folder; an adapter that is to be a
+/// device of its own takes one by `claimed`.
+package struct FileBondStore: BondStore {
+  /// How large a file may be, in octets.
+  static let maximumSize = 1 << 20
+  static let secretsName = "adapter.json"
+  static let appsName = "apps.json"
+  static let temporarySuffix = ".tmp"
+
+  /// Where the adapter's files are.
+  package let path: String
+  package let limit: Int
+  /// The folder above, which is made if there is none, and otherwise left as it is.
+  let base: String
+  /// Tells what this process writes aside from what others do.
+  let process: Int32
+  let files: any FileSystem
+  /// Which of the adapter's folders it is: 1 but for programs that use the adapter beside others.
+  package let number: Int
+  /// Keeps the folder from others who want one for themselves; nil: nobody does.
+  var claim: FolderClaim?
+
+  /// - Parameters:
+  ///   - folder: an absolute path, or one from the current folder.
+  ///   - adapter: names the adapter among those that keep their bonds there: `FileBondStore.name(of:)` of its address, or
+  ///     a name. Characters that are no letter, digit, `-` or `_` are escaped.
+  package init(folder: String, adapter: String, limit: Int = SystemProfile.apple.bondLimit) {
+    self.init(folder: folder, adapter: adapter, limit: limit, process: processNumber(), files: SystemFiles())
+  }
+
+  /// - Parameter name: the adapter's name as `adapters` gives it, with the number of its folder.
+  package init(folder: String, shownAs name: String) {
+    let (adapter, number) = Self.numbered(name) ?? (name[...], 1)
+    self.init(
+      folder: folder, adapter: String(adapter), number: number, limit: SystemProfile.apple.bondLimit,
+      process: processNumber(), files: SystemFiles())
+  }
+
+  /// - Parameter path: the adapter's own folder.
+  package init(path: String) {
+    let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    self.path = path
+    base = Self.parent(of: path) ?? "."
+    limit = SystemProfile.apple.bondLimit
+    process = processNumber()
+    files = SystemFiles()
+    number = 1
+  }
+
+  init(folder: String, adapter: String, number: Int = 1, limit: Int, process: Int32, files: any FileSystem) {
+    base = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+    path = base + "/" + Self.escaped(adapter) + (number > 1 ? "\(Self.numberMark)\(number)" : "")
+    self.number = number
+    self.limit = limit
+    self.process = process
+    self.files = files
+  }
+
+  /// The folder for bonds in the user's data: `swift-corebluetooth/bonds` in XDG_DATA_HOME, else in `~/.local/share`.
+  package static func defaultFolder() throws(BondStoreError) -> String {
+    try defaultFolder(environment: SystemFiles.environment)
+  }
+
+  static func defaultFolder(environment: (String) -> String?) throws(BondStoreError) -> String {
+    guard let folder = SystemFiles.dataFolder(environment: environment) else { throw .noFolder }
+    return folder + (folder.hasSuffix("/") ? "" : "/") + "swift-corebluetooth/bonds"
+  }
+
+  /// What an adapter with that address is called here.
+  package static func name(of address: DeviceAddress) -> String {
+    address.digits.replacing(":", with: "-") + "." + address.kind.word
+  }
+
+  // MARK: BondStore
+
+  package func load() throws(BondStoreError) -> StoredBonds {
+    guard let status = try system({ () throws(FileError) in try files.status(of: path) }) else { return StoredBonds() }
+    try protect(status)
+    var result = try read(mends: true)
+    result.records = result.records.sortedByIdentity
+    return result
+  }
+
+  /// What `load` gives, without a change to any file: for programs that only look.
+  package func look() throws(BondStoreError) -> StoredBonds {
+    var result = try read(mends: false)
+    result.records = result.records.sortedByIdentity
+    return result
+  }
+
+  /// The folders in `folder` that hold bonds, or the secrets of an adapter. They are its only as long as they are the user's.
+  package static func adapters(in folder: String) throws(BondStoreError) -> [(name: String, store: FileBondStore)] {
+    let files = SystemFiles()
+    var found: [(name: String, store: FileBondStore)] = []
+    do throws(FileError) {
+      guard try files.status(of: folder) != nil else { return [] }
+      for name in try files.names(in: folder).sorted() {
+        let path = folder + "/" + name
+        guard let status = try files.status(of: path), status.kind == .folder, status.isOwn else { continue }
+        let isAdapter = try files.names(in: path).contains { $0 == secretsName || identity(fileName: $0) != nil }
+        if isAdapter { found.append((unescaped(name), FileBondStore(path: path))) }
+      }
+    } catch {
+      throw .file(error)
+    }
+    return found
+  }
+
+  package func save(_ record: BondRecord) throws(BondStoreError) {
+    let text = try text(of: record)
+    let folder = try open()
+    defer { files.close(folder) }
+    let name = Self.fileName(of: record.identity)
+    let isNew = try system { () throws(FileError) in try files.status(of: path + "/" + name) == nil }
+    if isNew {
+      let names = try system { () throws(FileError) in try files.names(in: path) }
+      guard names.count(where: { Self.identity(fileName: $0) != nil }) < limit else { throw .full(limit: limit) }
+    }
+    try system { () throws(FileError) in try replace(name, by: text, in: folder) }
+  }
+
+  /// A file that could not be read again is not written: what is known of a peer's server is left out if it is too much.
+  private func text(of record: BondRecord) throws(BondStoreError) -> [UInt8] {
+    var record = record
+    var text = Array(record.json.text.utf8)
+    if text.count > Self.maximumSize {
+      record.cache = nil
+      text = Array(record.json.text.utf8)
+    }
+    guard text.count <= Self.maximumSize else { throw .tooLarge(octets: text.count, limit: Self.maximumSize) }
+    return text
+  }
+
+  package func contains(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
+    try system { () throws(FileError) in try files.status(of: path + "/" + Self.fileName(of: identity)) != nil }
+  }
+
+  package func update(_ record: BondRecord) throws(BondStoreError) -> Bool {
+    let name = Self.fileName(of: record.identity)
+    let text = try text(of: record)
+    guard try system({ () throws(FileError) in try files.status(of: path) }) != nil else { return false }
+    let folder = try open()
+    defer { files.close(folder) }
+    var problems: [StoredBonds.Problem] = []
+    guard try system({ () throws(FileError) in try files.status(of: path + "/" + name) }) != nil else { return false }
+    // Another program has paired with the device, or has taken in a bond with it: its keys are not to be lost.
+    if let contents = contents(of: path + "/" + name, &problems), let stored = try? BondRecord(jsonText: contents),
+      !stored.bond.hasSameKeys(as: record.bond)
+    {
+      return false
+    }
+    try system { () throws(FileError) in try replace(name, by: text, in: folder) }
+    return true
+  }
+
+  package func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
+    let file = path + "/" + Self.fileName(of: identity)
+    guard try system({ () throws(FileError) in try files.status(of: file) }) != nil else { return false }
+    let folder = try open()
+    defer { files.close(folder) }
+    try system { () throws(FileError) in
+      try files.remove(file)
+      try files.sync(folder)
+    }
+    return true
+  }
+
+  package func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets {
+    let folder = try open()
+    defer { files.close(folder) }
+    var problems: [StoredBonds.Problem] = []
+    if let contents = contents(of: path + "/" + Self.secretsName, &problems) {
+      do {
+        return try AdapterSecrets(jsonText: contents)
+      } catch {
+        throw .secrets(problem(Self.secretsName, error))
+      }
+    }
+    if let problem = problems.first { throw .secrets(problem) }
+    let new = make()
+    try system { () throws(FileError) in
+      try replace(Self.secretsName, by: Array(new.json.text.utf8), in: folder)
+    }
+    return new
+  }
+
+  /// What a user has said of an app holds for the adapter, whichever of its folders the app's program has this time.
+  private var first: FileBondStore {
+    FileBondStore(path: String(path[..<(path.lastIndex(of: Self.numberMark) ?? path.endIndex)]))
+  }
+
+  package func access(of app: String) throws(BondStoreError) -> Bool? {
+    try number == 1 ? permissions()[app] : first.access(of: app)
+  }
+
+  package func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {
+    guard number == 1 else { return try first.setAccess(isAllowed, of: app) }
+    let folder = try open()
+    defer { files.close(folder) }
+    var apps = try permissions()
+    apps.set(isAllowed, for: app)
+    try system { () throws(FileError) in
+      try replace(Self.appsName, by: Array(apps.json.text.utf8), in: folder)
+    }
+  }
+
+  private func permissions() throws(BondStoreError) -> AppPermissions {
+    var problems: [StoredBonds.Problem] = []
+    let file = path + "/" + Self.appsName
+    let contents = contents(of: file, mends: false, &problems)
+    if let problem = problems.first {
+      // One that others could write may say what somebody else wants it to say: nobody is to believe it later, either.
+      if case .isOpen = problem.reason { try system { () throws(FileError) in try files.remove(file) } }
+      throw .apps(problem)
+    }
+    guard let contents else { return AppPermissions() }
+    do {
+      return try AppPermissions(jsonText: contents)
+    } catch {
+      throw .apps(problem(Self.appsName, error))
+    }
+  }
+
+  private func problem(_ name: String, _ error: BondDecodingError) -> StoredBonds.Problem {
+    StoredBonds.Problem(path: path + "/" + name, reason: .init(error))
+  }
+}
+
+// MARK: Names
+
+extension FileBondStore {
+  /// `C0-11-22-33-44-55.random.json`.
+  static func fileName(of identity: DeviceAddress) -> String { name(of: identity) + ".json" }
+
+  /// The address in such a name; nil: it is no such name.
+  static func identity(fileName: String) -> DeviceAddress? {
+    let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[2] == "json", let kind = DeviceAddress.Kind(word: String(parts[1])),
+      let value = DeviceAddress.value(digits: String(parts[0]).replacing("-", with: ":"))
+    else { return nil }
+    let address = DeviceAddress(value, kind)
+    return self.fileName(of: address) == fileName ? address : nil
+  }
+
+  /// Between an adapter's name and its folder's number: no escaped name has it.
+  private static let numberMark: Character = "+"
+
+  /// The name before a folder's number, and that number; nil: there is none.
+  private static func numbered(_ name: String) -> (adapter: Substring, number: Int)? {
+    guard let mark = name.lastIndex(of: numberMark) else { return nil }
+    let digits = name[name.index(after: mark)...]
+    guard let number = Int(digits), number > 1, "\(number)" == digits else { return nil }
+    return (name[..<mark], number)
+  }
+
+  /// What `escaped` has made of it, with a folder's number; what that can't have made stays as it is.
+  static func unescaped(_ name: String) -> String {
+    if let (adapter, number) = numbered(name) { return unescaped(String(adapter)) + "\(numberMark)\(number)" }
+    var bytes: [UInt8] = []
+    var rest = Array(name.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), rest.count >= 2,
+        let escaped = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      {
+        bytes.append(escaped)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    let result = String(decoding: bytes, as: UTF8.self)
+    return escaped(result) == name ? result : name
+  }
+
+  /// Whether it is what a process that was ended leaves of writing one of this store's files.
+  static func isLeftOver(_ name: String) -> Bool {
+    guard name.hasSuffix(temporarySuffix) else { return false }
+    let parts = name.dropLast(temporarySuffix.count).split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count > 1, Int32(parts[parts.count - 1]) != nil else { return false }
+    let file = parts.dropLast().joined(separator: ".")
+    return file == secretsName || file == appsName || identity(fileName: file) != nil
+  }
+
+  /// A folder's name that no two names share, and that leads nowhere else.
+  static func escaped(_ name: String) -> String {
+    var result = ""
+    for byte in name.utf8 {
+      let character = Character(Unicode.Scalar(byte))
+      let isPlain = character.isASCII && (character.isLetter || character.isNumber || "-_".contains(character))
+      // A point is plain but for the first: "." and ".." are other folders.
+      if isPlain || character == "." && !result.isEmpty {
+        result.append(character)
+      } else {
+        result += "%" + byte.hexadecimal
+      }
+    }
+    return result.isEmpty ? "%" : result
+  }
+}

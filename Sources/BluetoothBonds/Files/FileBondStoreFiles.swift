@@ -1,0 +1,171 @@
+import BluetoothDaemon
+
+/// How `FileBondStore` goes about its files.
+extension FileBondStore {
+  /// What the system refuses is an error of the store.
+  func system<T>(_ body: () throws(FileError) -> T) throws(BondStoreError) -> T {
+    do { return try body() } catch { throw .file(error) }
+  }
+
+  // MARK: The folder
+
+  /// Closes the folder to others; refuses one of somebody else's.
+  func protect(_ status: FileStatus) throws(BondStoreError) {
+    guard status.kind == .folder, status.isOwn else { throw .untrustedFolder(path) }
+    if status.mode & 0o077 != 0 {
+      try system { () throws(FileError) in try files.setMode(0o700, of: path) }
+    }
+  }
+
+  /// The folder, made if need be, with nobody else writing to it until it is closed.
+  func open() throws(BondStoreError) -> OpenFile {
+    if let status = try system({ () throws(FileError) in try files.status(of: path) }) {
+      try protect(status)
+    } else {
+      try system { () throws(FileError) in try makeFolders() }
+    }
+    return try system { () throws(FileError) in
+      let folder = try files.openFolder(path)
+      do throws(FileError) {
+        // Where there are no locks, names aside that differ from process to process are what keeps writers apart.
+        _ = try files.lock(folder, waits: true)
+        return folder
+      } catch {
+        files.close(folder)
+        throw error
+      }
+    }
+  }
+
+  /// Makes the folder and those above it that are missing, each written through to the disk.
+  private func makeFolders() throws(FileError) {
+    var missing = [path]
+    while let parent = missing.last.flatMap(Self.parent(of:)), try files.status(of: parent) == nil {
+      missing.append(parent)
+    }
+    while let folder = missing.popLast() {
+      try files.makeFolder(folder)
+      let parent = try files.openFolder(Self.parent(of: folder) ?? ".")
+      defer { files.close(parent) }
+      try files.sync(parent)
+    }
+  }
+
+  /// nil: the path has none but the current folder or the root.
+  static func parent(of path: String) -> String? {
+    guard let slash = path.lastIndex(of: "/") else { return nil }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  // MARK: Writing
+
+  /// Puts a file in place of the one that has this name, so that there is always one of the two, whole.
+  func replace(_ name: String, by contents: [UInt8], in folder: OpenFile) throws(FileError) {
+    let temporary = path + "/" + name + "." + String(process) + Self.temporarySuffix
+    try files.remove(temporary)
+    do {
+      try write(contents, to: temporary)
+      try files.rename(temporary, to: path + "/" + name)
+    } catch {
+      // It may hold keys, and is of no use. If even that fails the next load tries again.
+      try? files.remove(temporary)
+      throw error
+    }
+    try files.sync(folder)
+  }
+
+  private func write(_ contents: [UInt8], to path: String) throws(FileError) {
+    let file = try files.create(path)
+    defer { files.close(file) }
+    var rest = contents[...]
+    while !rest.isEmpty {
+      rest = rest.dropFirst(try files.write(rest, to: file))
+    }
+    try files.sync(file)
+  }
+
+  // MARK: Reading
+
+  /// All bonds that are in the folder.
+  ///
+  /// - Parameter mends: closes to others what is open to them, and removes what is left over of writing.
+  func read(mends: Bool) throws(BondStoreError) -> StoredBonds {
+    var result = StoredBonds()
+    var leftOver: [String] = []
+    for name in try system({ () throws(FileError) in try files.names(in: path) }).sorted() {
+      let file = path + "/" + name
+      if Self.isLeftOver(name) {
+        leftOver.append(file)
+      } else if name == Self.secretsName {
+        _ = contents(of: file, mends: mends, &result.problems)
+      } else if name == FolderClaim.fileName {
+        // It says nothing.
+      } else if name == Self.appsName {
+        // What it says is worth nothing once others could write it: who asks for it looks.
+      } else if let identity = Self.identity(fileName: name) {
+        guard let contents = contents(of: file, mends: mends, &result.problems) else { continue }
+        do throws(BondDecodingError) {
+          let record = try BondRecord(jsonText: contents)
+          guard record.identity == identity else {
+            throw .malformed("it is of another device than its name says")
+          }
+          result.records.append(record)
+        } catch {
+          result.problems.append(.init(path: file, reason: .init(error)))
+        }
+      } else {
+        result.problems.append(.init(path: file, reason: .foreign))
+      }
+    }
+    if mends { removeLeftOver(leftOver, &result.problems) }
+    return result
+  }
+
+  /// What was being written when power was lost, or a process ended. While somebody writes it is left for later.
+  private func removeLeftOver(_ paths: [String], _ problems: inout [StoredBonds.Problem]) {
+    guard !paths.isEmpty else { return }
+    do throws(FileError) {
+      let folder = try files.openFolder(path)
+      defer { files.close(folder) }
+      guard try files.lock(folder, waits: false) else { return }
+      for path in paths { try files.remove(path) }
+      try files.sync(folder)
+    } catch {
+      problems.append(.init(path: path, reason: .unreadable(error)))
+    }
+  }
+
+  /// What a file holds, closed to others first; nil: there is none, or it is among the problems why not.
+  func contents(of file: String, mends: Bool = true, _ problems: inout [StoredBonds.Problem]) -> [UInt8]? {
+    do throws(FileError) {
+      guard let status = try files.status(of: file) else { return nil }
+      guard status.kind == .file, status.isOwn else {
+        problems.append(.init(path: file, reason: .untrusted))
+        return nil
+      }
+      let contents = try files.read(file, limit: Self.maximumSize)
+      if status.mode & 0o077 != 0 {
+        if mends { try files.setMode(0o600, of: file) }
+        let mode = status.mode & 0o777
+        problems.append(.init(path: file, reason: mends ? .wasOpen(mode: mode) : .isOpen(mode: mode)))
+      }
+      guard contents.count <= Self.maximumSize else {
+        problems.append(.init(path: file, reason: .malformed("it is longer than \(Self.maximumSize) octets")))
+        return nil
+      }
+      return contents
+    } catch {
+      problems.append(.init(path: file, reason: .unreadable(error)))
+      return nil
+    }
+  }
+}
+
+extension StoredBonds.Problem.Reason {
+  init(_ error: BondDecodingError) {
+    switch error {
+    case .malformed(let text): self = .malformed(text)
+    case .laterFormat(let format): self = .laterFormat(format)
+    }
+  }
+}

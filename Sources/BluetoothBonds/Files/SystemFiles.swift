@@ -1,0 +1,215 @@
+import BluetoothCapture
+import BluetoothDaemon
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The files of this machine.
+package struct SystemFiles: FileSystem {
+  /// The number of attempts to get a lock that another program holds, 10 ms apart. Writing a bond takes some milliseconds.
+  var lockAttempts = 100
+
+  /// The folder in which programs keep data of this user: XDG_DATA_HOME, else `.local/share` in the home; nil: neither is
+  /// an absolute path · XDG Base Directory Specification.
+  static func dataFolder(environment: (String) -> String?) -> String? {
+    if let folder = environment("XDG_DATA_HOME"), folder.hasPrefix("/") { return folder }
+    guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
+    return home + (home.hasSuffix("/") ? "" : "/") + ".local/share"
+  }
+
+  /// The value of an environment variable.
+  package static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+  /// What this machine is called.
+  package static var machineName: String? {
+    var name = [CChar](repeating: 0, count: 256)
+    let isKnown = gethostname(&name, name.count - 1) == 0
+    let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return isKnown && !text.isEmpty ? text : nil
+  }
+
+  private func failure(_ operation: FileError.Operation, _ path: String) -> FileError {
+    let code = errno
+    return FileError(operation, path, code: code, reason: String(cString: strerror(code)))
+  }
+
+  /// Calls again what a signal has interrupted.
+  private func retried(_ call: () -> Int) -> Int {
+    while true {
+      let result = call()
+      if result >= 0 || errno != EINTR { return result }
+    }
+  }
+
+  func status(of path: String) throws(FileError) -> FileStatus? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return nil }
+      throw failure(.look, path)
+    }
+    let kind: FileStatus.Kind =
+      switch UInt32(status.st_mode) & UInt32(S_IFMT) {
+      case UInt32(S_IFREG): .file
+      case UInt32(S_IFDIR): .folder
+      default: .other
+      }
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    let modified = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return FileStatus(
+      kind: kind, mode: UInt32(status.st_mode) & 0o7777, isOwn: status.st_uid == geteuid(), modified: modified)
+  }
+
+  func makeFolder(_ path: String) throws(FileError) {
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure(.makeFolder, path) }
+  }
+
+  func setMode(_ mode: UInt32, of path: String) throws(FileError) {
+    guard chmod(path, mode_t(mode)) == 0 else { throw failure(.setMode, path) }
+  }
+
+  func names(in folder: String) throws(FileError) -> [String] {
+    guard let stream = opendir(folder) else { throw failure(.list, folder) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
+        String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
+    // Neither a link nor something that one would wait for.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { throw failure(.read, path) }
+    defer { _ = systemClose(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while bytes.count <= limit {
+      let count = retried { buffer.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, $0.count) } }
+      guard count >= 0 else { throw failure(.read, path) }
+      if count == 0 { break }
+      bytes += buffer.prefix(min(count, limit + 1 - bytes.count))
+    }
+    return bytes
+  }
+
+  func create(_ path: String) throws(FileError) -> OpenFile {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure(.create, path) }
+    return OpenFile(number: descriptor, path: path)
+  }
+
+  func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int {
+    let count = retried {
+      let (count, code) = FileSignals.blocked {
+        bytes.withUnsafeBytes { systemWrite(file.number, $0.baseAddress, $0.count) }
+      }
+      errno = code
+      return count
+    }
+    guard count >= 0 else { throw failure(.write, file.path) }
+    return count
+  }
+
+  func openFolder(_ path: String) throws(FileError) -> OpenFile {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(.open, path) }
+    return OpenFile(number: descriptor, path: path)
+  }
+
+  func lock(_ folder: OpenFile, waits: Bool) throws(FileError) -> Bool {
+    var attempts = waits ? lockAttempts : 1
+    while retried({ Int(flock(folder.number, LOCK_EX | LOCK_NB)) }) != 0 {
+      let code = errno
+      attempts -= 1
+      guard code == EWOULDBLOCK, attempts > 0 else { return try refusedLock(folder, code, waits: waits) }
+      usleep(10_000)
+    }
+    return true
+  }
+
+  private func refusedLock(_ folder: OpenFile, _ code: Int32, waits: Bool) throws(FileError) -> Bool {
+    switch code {
+    case EWOULDBLOCK where waits:
+      throw FileError(.lock, folder.path, code: code, reason: "another program has held the lock for too long")
+    case EWOULDBLOCK: return false
+    // A file system without locks: what they are for is tidiness, and no bond is lost without them.
+    case ENOLCK, ENOTSUP, EINVAL, EBADF: return false
+    default: throw FileError(.lock, folder.path, code: code, reason: String(cString: strerror(code)))
+    }
+  }
+
+  /// Opens a file that only this user may use, made if need be, and keeps others who ask for it out until it is closed or
+  /// this process has ended; nil: somebody else has it.
+  func claim(_ path: String) throws(FileError) -> OpenFile? {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    guard descriptor >= 0 else { throw failure(.open, path) }
+    var isTaken = true
+    // `isClaimed` of another program holds the lock for a moment.
+    for attempt in 0..<3 where isTaken {
+      if attempt > 0 { usleep(5_000) }
+      isTaken = retried({ Int(flock(descriptor, LOCK_EX | LOCK_NB)) }) != 0 && errno == EWOULDBLOCK
+    }
+    // Where there are no locks nobody can tell who else is there.
+    guard isTaken else { return OpenFile(number: descriptor, path: path) }
+    _ = systemClose(descriptor)
+    return nil
+  }
+
+  /// True if a program has the file by `claim`; nil: there is no such file.
+  func isClaimed(_ path: String) -> Bool? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { _ = systemClose(descriptor) }
+    return retried({ Int(flock(descriptor, LOCK_SH | LOCK_NB)) }) != 0 && errno == EWOULDBLOCK
+  }
+
+  /// Sets the time at which the file was changed last to now.
+  func touch(_ file: OpenFile) { futimens(file.number, nil) }
+
+  /// Lets 100 ms pass.
+  package static func pause() { usleep(100_000) }
+
+  func sync(_ handle: OpenFile) throws(FileError) {
+    guard retried({ Int(fsync(handle.number)) }) == 0 else { throw failure(.sync, handle.path) }
+  }
+
+  func close(_ handle: OpenFile) { _ = systemClose(handle.number) }
+
+  func rename(_ path: String, to new: String) throws(FileError) {
+    guard systemRename(path, new) == 0 else { throw failure(.rename, new) }
+  }
+
+  func remove(_ path: String) throws(FileError) {
+    guard unlink(path) == 0 || errno == ENOENT else { throw failure(.remove, path) }
+  }
+}
+
+// The C library's functions whose names methods of `SystemFiles` have, too.
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(descriptor, buffer, count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, buffer, count)
+}
+
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
+
+private func systemRename(_ path: String, _ new: String) -> Int32 { rename(path, new) }
+
+/// This process's number.
+func processNumber() -> Int32 { getpid() }

@@ -1,0 +1,52 @@
+import BluetoothHost
+import BluetoothWire
+
+extension Daemon {
+  mutating func startAdvertising(
+    localName: String?, services: [BluetoothUUID], by session: PeripheralSlot, at now: Instant
+  ) {
+    guard advertising.start(.init(session: session, localName: localName, services: services)) else {
+      deliver(.advertisingStarted(.alreadyAdvertising), to: session)
+      return
+    }
+    applyAdvertising(at: now)
+  }
+
+  mutating func stopAdvertising(by session: PeripheralSlot, at now: Instant) {
+    guard case .stopped(let wasWaiting) = advertising.stop(session) else { return }
+    // Every start is answered, also one that was overtaken by its stop.
+    if wasWaiting { deliver(.advertisingStarted(nil), to: session) }
+    if advertising.isWanted { applyAdvertising(at: now) } else { host.stopAdvertising(at: now) }
+  }
+
+  private mutating func applyAdvertising(at now: Instant) {
+    let advertisement = PeripheralAdvertisement(localName: advertising.localName, services: advertising.services)
+    host.startAdvertising(
+      data: advertisement.advertisingData, scanResponse: advertisement.scanResponse, at: now)
+  }
+
+  /// The host's answer. Those who have been told already hear no more of it.
+  mutating func advertisingStarted(_ error: HostError?) {
+    for session in advertising.takeWaiting() {
+      if error != nil { _ = advertising.stop(session) }
+      deliver(.advertisingStarted(error.map { SessionError($0) }), to: session)
+    }
+  }
+
+  mutating func setConnectionLatency(_ latency: ConnectionLatency, of central: PeerHandle, at now: Instant) {
+    guard peers.contains(central), let link = linkIndex(of: central) else { return }
+    host.updateConnection(links[link].link.handle, latency.parameters, at: now)
+  }
+}
+
+extension ConnectionLatency {
+  /// What to ask a central for. Apple says of the three only that they trade delay for energy; these are the
+  /// intervals that its guidelines for accessories allow: 15 ms, 30 to 60 ms, 200 to 300 ms.
+  fileprivate var parameters: ConnectionParameters {
+    switch self {
+    case .low: .init(minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)
+    case .medium: .init(minimumInterval: 24, maximumInterval: 48, latency: 0, supervisionTimeout: 400)
+    case .high: .init(minimumInterval: 160, maximumInterval: 240, latency: 0, supervisionTimeout: 600)
+    }
+  }
+}

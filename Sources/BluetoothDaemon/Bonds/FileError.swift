@@ -1,0 +1,36 @@
+/// What the system refused.
+package struct FileError: Error, Hashable, Sendable {
+  package enum Operation: String, Hashable, Sendable {
+    case look = "looking at it"
+    case makeFolder = "making the folder"
+    case setMode = "closing it to other users"
+    case list = "listing the folder"
+    case read = "reading"
+    case create = "making the file"
+    case write = "writing"
+    case open = "opening"
+    case lock = "locking the folder"
+    case sync = "writing through to the disk"
+    case rename = "putting the new file in place"
+    case remove = "removing"
+  }
+
+  package let operation: Operation
+  package let path: String
+  /// The C library's error number.
+  package let code: Int32
+  /// What the C library says of it.
+  package let reason: String
+
+  package init(_ operation: Operation, _ path: String, code: Int32, reason: String) {
+    self.operation = operation
+    self.path = path
+    self.code = code
+    self.reason = reason
+  }
+}
+
+extension FileError: CustomStringConvertible {
+  /// One line.
+  package var description: String { "\(path): \(operation.rawValue) failed: \(reason)" }
+}

@@ -1,0 +1,66 @@
+import BluetoothWire
+import NIOConcurrencyHelpers
+
+/// Bonds that last as long as the process: those of virtual devices, unless they are given a folder.
+package final class MemoryBondStore: BondStore {
+  private struct State {
+    var records: [DeviceAddress: BondRecord] = [:]
+    var secrets: AdapterSecrets?
+    var apps = AppPermissions()
+  }
+
+  package let limit: Int
+  private let state = NIOLockedValueBox(State())
+
+  package init(limit: Int = SystemProfile.apple.bondLimit) { self.limit = limit }
+
+  package func load() throws(BondStoreError) -> StoredBonds {
+    StoredBonds(records: state.withLockedValue { Array($0.records.values) }.sortedByIdentity)
+  }
+
+  package func save(_ record: BondRecord) throws(BondStoreError) {
+    let isFull = state.withLockedValue { state in
+      if state.records[record.identity] == nil, state.records.count >= limit { return true }
+      state.records[record.identity] = record
+      return false
+    }
+    if isFull { throw .full(limit: limit) }
+  }
+
+  package func contains(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
+    state.withLockedValue { $0.records[identity] != nil }
+  }
+
+  package func update(_ record: BondRecord) throws(BondStoreError) -> Bool {
+    state.withLockedValue { state in
+      guard state.records[record.identity] != nil else { return false }
+      state.records[record.identity] = record
+      return true
+    }
+  }
+
+  package func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
+    state.withLockedValue { $0.records.removeValue(forKey: identity) != nil }
+  }
+
+  package func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets {
+    state.withLockedValue { state in
+      let secrets = state.secrets ?? make()
+      state.secrets = secrets
+      return secrets
+    }
+  }
+
+  package func access(of app: String) throws(BondStoreError) -> Bool? { state.withLockedValue { $0.apps[app] } }
+
+  package func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {
+    state.withLockedValue { $0.apps.set(isAllowed, for: app) }
+  }
+}
+
+extension [BondRecord] {
+  /// An order that does not depend on chance.
+  package var sortedByIdentity: [BondRecord] {
+    sorted { ($0.identity.value, $0.identity.kind.rawValue) < ($1.identity.value, $1.identity.kind.rawValue) }
+  }
+}

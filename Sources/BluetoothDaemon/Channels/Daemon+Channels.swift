@@ -1,0 +1,215 @@
+import BluetoothHost
+import BluetoothWire
+
+/// LE credit based channels of apps · Vol 3, Part A, 4.22.
+extension Daemon {
+  /// What this side takes: a peer that is not read may be 32 SDUs ahead, which is all the memory that it can have.
+  private static let settings = ChannelSettings(mtu: 2_048, mps: 247, credits: 32)
+  /// The SPSMs that an LE channel can have, those of the SIG and those that devices choose · 4.22.
+  private static let possiblePSMs: ClosedRange<UInt16> = 0x0001...0x00FF
+  /// How long a channel that its app has closed may take to send what was written before.
+  private static let patience = TimeSpan.seconds(30)
+
+  // MARK: Opening
+
+  mutating func openChannel(_ psm: UInt16, to peer: PeerHandle, for session: CentralSlot, at now: Instant) {
+    guard let link = usedLink(of: peer, by: session) else { return }
+    guard Self.possiblePSMs.contains(psm) else {
+      deliver(.channelOpened(peer, .failure(.invalidParameters)), to: session)
+      return
+    }
+    channelRequests += 1
+    let token = ChannelToken(rawValue: channelRequests)
+    links[link].channels.opening.append(LinkChannels.Opening(token: token, session: session))
+    links[link].preparation.linkWasUsed(at: now)
+    host.openChannels(spsm: psm, Self.settings, token: token, on: links[link].link.handle, at: now)
+  }
+
+  private mutating func opened(_ channel: Channel, _ token: ChannelToken?, on link: Int, at now: Instant) {
+    if let token {
+      guard let opening = links[link].channels.takeOpening(token) else { return abandon(channel, on: link, at: now) }
+      let open = enter(channel, of: .central(opening.session), on: link)
+      deliver(.channelOpened(links[link].peer, .success(open)), to: opening.session)
+    } else {
+      guard let owner = publishedChannels.owner(of: channel.spsm) else { return abandon(channel, on: link, at: now) }
+      let open = enter(channel, of: .peripheral(owner), on: link)
+      deliver(.channelOpened(centralInfo(of: link), open), to: owner)
+    }
+  }
+
+  private mutating func enter(_ channel: Channel, of owner: LinkChannels.Owner, on link: Int) -> OpenChannel {
+    let pipe = ChannelPipe(mailbox: mailbox)
+    links[link].channels.entries.append(LinkChannels.Entry(channel: channel, pipe: pipe, owner: owner))
+    return OpenChannel(psm: channel.spsm, pipe: pipe)
+  }
+
+  /// Nobody wants it any more.
+  private mutating func abandon(_ channel: Channel, on link: Int, at now: Instant) {
+    host.closeChannel(channel.id, on: links[link].link.handle, at: now)
+  }
+
+  // MARK: Offering
+
+  mutating func publishChannel(isEncrypted: Bool, by session: PeripheralSlot, at now: Instant) {
+    let security = ChannelSecurity(level: isEncrypted ? .encrypted : .none)
+    guard let psm = host.publishChannel(Self.settings, security: security) else {
+      deliver(.channelPublished(psm: 0, .outOfSpace), to: session)
+      return
+    }
+    publishedChannels.add(psm, session)
+    deliver(.channelPublished(psm: psm, nil), to: session)
+  }
+
+  /// The channels that centrals have opened to it are closed.
+  mutating func unpublishChannel(_ psm: UInt16, by session: PeripheralSlot, at now: Instant) {
+    guard publishedChannels.remove(psm, session) else {
+      deliver(.channelUnpublished(psm: psm, .invalidParameters), to: session)
+      return
+    }
+    host.unpublishChannel(spsm: psm, at: now)
+    // Its apps learn of that first.
+    takeHostEvents(at: now)
+    deliver(.channelUnpublished(psm: psm, nil), to: session)
+  }
+
+  mutating func unpublishChannels(of session: PeripheralSlot, at now: Instant) {
+    for psm in publishedChannels.all(of: session) where publishedChannels.remove(psm, session) {
+      host.unpublishChannel(spsm: psm, at: now)
+    }
+    takeHostEvents(at: now)
+  }
+
+  // MARK: Data
+
+  /// The app has read, written or closed.
+  mutating func channelUsed(_ pipe: ChannelPipe, at now: Instant) {
+    let work = pipe.takeWork()
+    if work.wantsAnnouncement { announce(pipe) }
+    for link in links.indices {
+      guard let index = links[link].channels.index(of: pipe) else { continue }
+      let (id, connection) = (links[link].channels.entries[index].channel.id, links[link].link.handle)
+      for _ in 0..<work.readSDUs { host.acknowledge(id, on: connection, at: now) }
+      if pipe.isReleased, links[link].channels.entries[index].closesBy == nil {
+        links[link].channels.entries[index].closesBy = now + Self.patience
+      }
+      send(index, on: link, at: now)
+      return
+    }
+  }
+
+  /// Gives the host what it takes of what was written.
+  private mutating func send(_ index: Int, on link: Int, at now: Instant) {
+    let (channel, connection) = (links[link].channels.entries[index].channel, links[link].link.handle)
+    let pipe = links[link].channels.entries[index].pipe
+    var hasRoom = false
+    while let sdu = pipe.nextSDU(channel.sendMTU, in: host.pool) {
+      // The host says when there is room.
+      guard host.sendOnChannel(sdu, channel.id, on: connection, at: now) else { break }
+      if pipe.removeSent(sdu.count) { hasRoom = true }
+    }
+    if hasRoom { announce(pipe) }
+    guard links[link].channels.entries[index].closesBy != nil, !links[link].channels.entries[index].isClosing,
+      pipe.isDrained
+    else { return }
+    links[link].channels.entries[index].isClosing = true
+    host.closeChannelWhenSent(channel.id, on: connection, at: now)
+  }
+
+  mutating func announce(_ pipe: ChannelPipe) {
+    if pipe.beginAnnouncement() { deliver(pipe) }
+  }
+
+  // MARK: From the host
+
+  mutating func handle(_ event: ChannelEvent, on link: Int, at now: Instant) {
+    switch event {
+    case .opened(let channel, let token): opened(channel, token, on: link, at: now)
+    case .openFailed(let token, let error):
+      guard let opening = links[link].channels.takeOpening(token) else { return }
+      deliver(.channelOpened(links[link].peer, .failure(SessionError(error))), to: opening.session)
+    case .received(let id, let sdu):
+      guard let index = links[link].channels.index(of: id) else { return }
+      let pipe = links[link].channels.entries[index].pipe
+      if pipe.receive(sdu) {
+        announce(pipe)
+      } else {
+        host.acknowledge(id, on: links[link].link.handle, at: now)
+      }
+    case .hasRoom(let id):
+      if let index = links[link].channels.index(of: id) { send(index, on: link, at: now) }
+    case .reconfigured(let channel):
+      if let index = links[link].channels.index(of: channel.id) {
+        links[link].channels.entries[index].channel = channel
+      }
+    case .closed(let id):
+      if let index = links[link].channels.index(of: id) { finish(index, on: link, .closed) }
+    // Nobody asks for it.
+    case .reconfigurationFailed: break
+    }
+  }
+
+  // MARK: Ends
+
+  private mutating func finish(_ index: Int, on link: Int, _ end: ChannelEnd) {
+    let pipe = links[link].channels.entries.remove(at: index).pipe
+    pipe.finish(end)
+    announce(pipe)
+  }
+
+  /// All channels of a link that is gone.
+  mutating func endChannels(of link: Int, _ end: ChannelEnd) {
+    links[link].channels.opening.removeAll()
+    while !links[link].channels.entries.isEmpty { finish(0, on: link, end) }
+  }
+
+  /// A central manager has left a link that stays: what it has opened there is closed.
+  mutating func closeChannels(of session: CentralSlot, on link: Int, at now: Instant) {
+    let connection = links[link].link.handle
+    while let index = links[link].channels.entries.firstIndex(where: { $0.owner == .central(session) }) {
+      let id = links[link].channels.entries[index].channel.id
+      finish(index, on: link, .closed)
+      host.closeChannel(id, on: connection, at: now)
+    }
+  }
+
+  /// When the next channel that was closed has had time enough.
+  var channelDeadline: Instant? {
+    // Read in place: see `deadline`.
+    mutating get {
+      var result: Instant?
+      for link in links.indices { result = earliest(result, links[link].channels.deadline) }
+      return result
+    }
+  }
+
+  /// A peer that does not take what was written gets no more of it.
+  mutating func closeLateChannels(at now: Instant) {
+    for link in links.indices {
+      guard let deadline = links[link].channels.deadline, deadline <= now else { continue }
+      let connection = links[link].link.handle
+      while let index = links[link].channels.entries.firstIndex(where: { $0.closesBy.map { $0 <= now } ?? false }) {
+        let id = links[link].channels.entries[index].channel.id
+        finish(index, on: link, .closed)
+        host.closeChannel(id, on: connection, at: now)
+      }
+    }
+  }
+}
+
+extension SessionError {
+  init(_ error: ChannelError) {
+    switch error {
+    case .refused(.insufficientAuthentication): self = .att(.insufficientAuthentication)
+    case .refused(.insufficientAuthorization): self = .att(.insufficientAuthorization)
+    case .refused(.insufficientEncryption): self = .att(.insufficientEncryption)
+    case .refused(.encryptionKeySizeTooShort): self = .att(.insufficientEncryptionKeySize)
+    case .refused(.noResources): self = .connectionLimitReached
+    case .refused: self = .refused
+    case .notUnderstood: self = .notSupported
+    case .timeout: self = .timeout
+    case .invalidAnswer: self = .invalidResponse
+    case .outOfChannels: self = .outOfSpace
+    case .notConnected: self = .link(.unknownConnectionIdentifier)
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import BluetoothHost
+import BluetoothWire
+
+// Discovery always asks for all attributes of a kind, once for each link: every session is answered from what is known,
+// with its filter applied here. That is one set of requests where each app's filter would need its own, and the system
+// needs the whole list in any case, for names, Service Changed and `retrieveConnectedPeripherals`.
+extension Daemon {
+  mutating func discover(
+    _ procedure: DiscoveryProcedure, filter: [BluetoothUUID]?, at peer: PeerHandle, for session: CentralSlot,
+    now: Instant
+  ) {
+    guard let link = usedLink(of: peer, by: session) else { return }
+    let waiter = DiscoveryQueue.Waiter(session: session, procedure: procedure, filter: filter ?? [])
+    if links[link].database.knows(procedure) {
+      deliverDiscovered(waiter, .success(()), on: link)
+    } else {
+      links[link].discovery.wait(waiter)
+      find(procedure, on: link, at: now)
+    }
+  }
+
+  /// Begins a procedure unless it is under way.
+  mutating func find(_ procedure: DiscoveryProcedure, on link: Int, at now: Instant) {
+    guard !links[link].discovery.isRunning(procedure) else { return }
+    links[link].discovery.began(procedure)
+    guard let request = links[link].database.request(for: procedure) else {
+      endDiscovery(procedure, .failure(.att(.invalidHandle)), on: link, at: now)
+      return
+    }
+    send(request, for: .discovery(procedure), on: link, at: now)
+  }
+
+  /// A discovery procedure of the host has completed.
+  mutating func discovered(
+    _ procedure: DiscoveryProcedure, _ result: Result<GATTResponse, GATTError>, on link: Int, at now: Instant
+  ) {
+    let outcome: Result<Void, SessionError>
+    switch result {
+    case .success(let response):
+      outcome = links[link].database.learn(response, from: procedure) ? .success(()) : .failure(.invalidResponse)
+      if procedure == .services { publishConnected(link) }
+    case .failure(let error): outcome = .failure(SessionError(error))
+    }
+    endDiscovery(procedure, outcome, on: link, at: now)
+  }
+
+  private mutating func endDiscovery(
+    _ procedure: DiscoveryProcedure, _ outcome: Result<Void, SessionError>, on link: Int, at now: Instant
+  ) {
+    for waiter in links[link].discovery.ended(procedure) { deliverDiscovered(waiter, outcome, on: link) }
+    if case .descriptors(let characteristic) = procedure {
+      descriptorsFound(of: characteristic, outcome, on: link, at: now)
+    }
+    if links[link].preparation.awaits(procedure) { links[link].preparation.ended() }
+  }
+
+  private mutating func deliverDiscovered(
+    _ waiter: DiscoveryQueue.Waiter, _ outcome: Result<Void, SessionError>, on link: Int
+  ) {
+    let peer = links[link].peer
+    let database = links[link].database
+    func isWanted(_ uuid: BluetoothUUID) -> Bool { waiter.filter.isEmpty || waiter.filter.contains(uuid) }
+    func isShown(_ uuid: BluetoothUUID) -> Bool { !SystemAttribute.isHidden(uuid) && isWanted(uuid) }
+    switch waiter.procedure {
+    case .services:
+      let result = outcome.map {
+        (database.primaryServices ?? []).filter { isShown($0.uuid) }.map { RemoteService($0, isPrimary: true) }
+      }
+      remember(result, for: waiter.session, peer)
+      deliver(.servicesDiscovered(peer, result), to: waiter.session)
+    case .includes(let service):
+      let result = outcome.map {
+        (database.includes(of: service) ?? []).map(\.service).filter { isShown($0.uuid) }.map {
+          RemoteService($0, isPrimary: database.isPrimary($0.range.lowerBound) ?? false)
+        }
+      }
+      remember(result, for: waiter.session, peer)
+      deliver(.includedServicesDiscovered(peer, RemoteAttributeID(service), result), to: waiter.session)
+    case .characteristics(let service):
+      let result = outcome.map {
+        (database.characteristics(of: service) ?? []).filter { isWanted($0.uuid) }.map { RemoteCharacteristic($0) }
+      }
+      deliver(.characteristicsDiscovered(peer, RemoteAttributeID(service), result), to: waiter.session)
+    case .descriptors(let characteristic):
+      let result = outcome.map {
+        (database.descriptors(ofValue: characteristic) ?? []).map {
+          RemoteDescriptor(id: RemoteAttributeID($0.handle), uuid: $0.uuid)
+        }
+      }
+      deliver(.descriptorsDiscovered(peer, RemoteAttributeID(characteristic), result), to: waiter.session)
+    }
+  }
+
+  /// Keeps which services a session was told of, for `servicesModified`.
+  private mutating func remember(
+    _ result: Result<[RemoteService], SessionError>, for session: CentralSlot, _ peer: PeerHandle
+  ) {
+    guard case .success(let services) = result, let user = peers[peer].userIndex(of: session) else { return }
+    // In place: a peer may have tens of thousands of services.
+    if peers[peer].users[user].discoveredServices == nil { peers[peer].users[user].discoveredServices = [] }
+    peers[peer].users[user].discoveredServices?.formUnion(services.lazy.map(\.id))
+  }
+
+  // MARK: Service Changed
+
+  /// The peer has added, removed or changed attributes in `range` · Vol 3, Part G, 7.1. Tells each app of the services that
+  /// it had discovered and that overlap the range, also those of which only a part has changed.
+  mutating func servicesChanged(_ range: ClosedRange<AttributeHandle>, on link: Int) {
+    let peer = links[link].peer
+    let forgotten = links[link].database.forget(range)
+    links[link].notifications.forget(range)
+    for service in forgotten { links[link].notifications.forget(service) }
+    let declarations = Set(forgotten.map(\.lowerBound))
+    for index in peers[peer].users.indices where peers[peer].users[index].phase == .connected {
+      guard let known = peers[peer].users[index].discoveredServices else { continue }
+      let modified = known.filter { range.contains($0.handle) || declarations.contains($0.handle) }
+      peers[peer].users[index].discoveredServices = known.subtracting(modified)
+      let ids = modified.sorted { $0.handle < $1.handle }
+      deliver(.servicesModified(peer, ids), to: peers[peer].users[index].session)
+    }
+  }
+}
+
+extension RemoteDatabase {
+  /// Whether the result of `procedure` is here already.
+  func knows(_ procedure: DiscoveryProcedure) -> Bool {
+    switch procedure {
+    case .services: primaryServices != nil
+    case .includes(let service): includes(of: service) != nil
+    case .characteristics(let service): characteristics(of: service) != nil
+    case .descriptors(let value): descriptors(ofValue: value) != nil || hasNoDescriptors(value)
+    }
+  }
+
+  private func hasNoDescriptors(_ value: AttributeHandle) -> Bool {
+    characteristic(withValue: value) != nil && descriptorRange(ofValue: value) == nil
+  }
+
+  /// nil: there is no such service or characteristic.
+  func request(for procedure: DiscoveryProcedure) -> GATTRequest? {
+    switch procedure {
+    case .services: .discoverPrimaryServices
+    case .includes(let service): self.service(at: service).map { .findIncludedServices(in: $0.range) }
+    case .characteristics(let service): self.service(at: service).map { .discoverCharacteristics(in: $0.range) }
+    case .descriptors(let value): descriptorRange(ofValue: value).map { .discoverDescriptors(in: $0) }
+    }
+  }
+
+  /// False: the response is not one to `procedure`.
+  mutating func learn(_ response: GATTResponse, from procedure: DiscoveryProcedure) -> Bool {
+    switch (procedure, response) {
+    case (.services, .services(let found)): setPrimaryServices(found)
+    case (.includes(let service), .includedServices(let found)): setIncludes(found, of: service)
+    case (.characteristics(let service), .characteristics(let found)): setCharacteristics(found, of: service)
+    case (.descriptors(let value), .descriptors(let found)): setDescriptors(found, ofValue: value)
+    default: return false
+    }
+    return true
+  }
+}
+
+extension RemoteService {
+  init(_ service: GATTService, isPrimary: Bool) {
+    self.init(id: RemoteAttributeID(service.range.lowerBound), uuid: service.uuid, isPrimary: isPrimary)
+  }
+}
+
+extension RemoteCharacteristic {
+  init(_ characteristic: GATTCharacteristic) {
+    self.init(
+      id: RemoteAttributeID(characteristic.value), uuid: characteristic.uuid, properties: characteristic.properties)
+  }
+}
+
+extension SessionError {
+  init(_ error: GATTError) {
+    switch error {
+    case .att(let code): self = .att(code)
+    case .invalidResponse: self = .invalidResponse
+    case .timeout: self = .timeout
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import BluetoothHost
+
+extension Prompt.Question {
+  /// A few words, without any number that is a secret.
+  package var summary: String {
+    switch self {
+    case .useBluetooth(let app): "use of Bluetooth by \(app)"
+    case .turnOn: "turning Bluetooth on"
+    case .pairing(let prompt, let pairing):
+      switch prompt {
+      case .allow: "pairing with \(pairing.who)"
+      case .show: "pairing with \(pairing.who) by a passkey"
+      case .enterPasskey: "pairing with \(pairing.who) by its passkey"
+      case .compare: "pairing with \(pairing.who) by comparing numbers"
+      }
+    }
+  }
+}
+
+extension Prompt.Pairing {
+  /// How the peer is called in a text: its name, made harmless, else the beginning of its identifier.
+  package var who: String {
+    if let name, let text = Self.harmless(name) { return "\u{201C}\(text)\u{201D}" }
+    return "an unnamed device (\(identifier.digits.prefix(8))\u{2026})"
+  }
+
+  /// A name as one line of at most 40 characters: a peer could otherwise write what it likes on the user's terminal.
+  package static func harmless(_ name: String) -> String? {
+    var text = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
+        text.append("?")
+      case .spaceSeparator: text.append(" ")
+      // Marks without end could pile up over other lines.
+      case .nonspacingMark, .enclosingMark, .spacingMark:
+        if let last = text.last, last.properties.generalCategory.isLetterLike { text.append(scalar) }
+      // The quotation marks that stand around it.
+      default: text.append(scalar == "\u{201C}" || scalar == "\u{201D}" ? "\"" : scalar)
+      }
+    }
+    let line = String(text)
+    let short = line.count > 40 ? line.prefix(39) + "\u{2026}" : line[...]
+    return short.contains { $0 != " " } ? String(short) : nil
+  }
+}
+
+extension Unicode.GeneralCategory {
+  fileprivate var isLetterLike: Bool {
+    switch self {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .modifierLetter: true
+    default: false
+    }
+  }
+}
+
+/// Six digits, with a blank in the middle if they are to be read.
+package func passkeyDigits(_ passkey: UInt32, isSplit: Bool) -> String {
+  let digits = String(passkey)
+  let six = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+  return isSplit ? six.prefix(3) + " " + six.dropFirst(3) : six
+}

@@ -1,0 +1,84 @@
+import BluetoothHost
+import BluetoothWire
+
+extension Daemon {
+  /// Begins a session's scan, or begins it afresh with another request.
+  mutating func scan(_ request: ScanRequest, by session: CentralSlot, at now: Instant) {
+    centrals[session]?.scan = ActiveScan(request)
+    updateScanning(at: now)
+  }
+
+  mutating func stopScan(by session: CentralSlot, at now: Instant) {
+    centrals[session]?.scan = nil
+    updateScanning(at: now)
+  }
+
+  /// The controller scans as long as any session does, and reports every packet: filters and the merging with scan
+  /// responses differ from session to session, so they are done here.
+  private mutating func updateScanning(at now: Instant) {
+    let isWanted = centrals.entries.contains { $0?.scan != nil }
+    guard isWanted != isScanning else { return }
+    isScanning = isWanted
+    if !isWanted { sightings.removeAll() }
+    host.setScanning(isWanted ? ScanParameters(isActive: true, filterDuplicates: false) : nil, at: now)
+  }
+
+  mutating func handle(_ report: AdvertisingReport, at now: Instant) {
+    guard isScanning else { return }
+    let outcome = sightings.take(report, at: now)
+    // Whether it can be connected to is known from the advertisement only.
+    guard outcome.sighting.hasAdvertisement else { return }
+    if outcome.hasChanged, let peer = peers.handle(of: report.address) { learn(outcome.sighting.content, of: peer) }
+    if let released = outcome.released { tell(outcome.sighting, of: report.address, rssi: released.rssi) }
+    if !outcome.isHeld { tell(outcome.sighting, of: report.address, rssi: report.rssi) }
+  }
+
+  /// Reports the devices whose scan response has not come in time.
+  mutating func reportHeldSightings(at now: Instant) {
+    while let (held, sighting) = sightings.releaseHeld(at: now) { tell(sighting, of: held.address, rssi: held.rssi) }
+  }
+
+  /// Tells each session whose scan wants the device.
+  private mutating func tell(_ sighting: Sighting, of address: DeviceAddress, rssi: Int8) {
+    for slot in centrals.slots {
+      // An app that does not keep up is told by a later packet.
+      if centrals.entries[slot.index]?.session.backlog.isFull == true { continue }
+      guard let overflow = centrals.entries[slot.index]?.scan?.match(sighting.content),
+        let peer = enter(address, sighting.content),
+        centrals[slot]?.scan?.reports(peer, sighting.content, overflow: overflow) == true
+      else { continue }
+      let discovery = Discovery(
+        peer: peers[peer].info, content: sighting.content, overflowServices: overflow,
+        isConnectable: sighting.isConnectable, rssi: rssi)
+      deliver(.discovered(discovery), to: slot)
+    }
+  }
+
+  private mutating func enter(_ address: DeviceAddress, _ content: AdvertisingFields) -> PeerHandle? {
+    if let peer = peers.handle(of: address) { return peer }
+    guard let peer = peers.enter(address) else { return nil }
+    learn(content, of: peer)
+    return peer
+  }
+
+  /// The advertised name counts until the name in the GAP service is known.
+  private mutating func learn(_ content: AdvertisingFields, of peer: PeerHandle) {
+    peers[peer].advertisedServices = content.services
+    if let name = content.localName, !peers[peer].hasDeviceName { _ = peers.setName(name, of: peer) }
+  }
+}
+
+extension Discovery {
+  fileprivate init(
+    peer: PeerInfo, content: AdvertisingFields, overflowServices: [BluetoothUUID], isConnectable: Bool, rssi: Int8
+  ) {
+    self.init(peer: peer, isConnectable: isConnectable, rssi: rssi)
+    localName = content.localName
+    txPowerLevel = content.txPowerLevel
+    services = content.services
+    self.overflowServices = overflowServices
+    solicitedServices = content.solicitedServices
+    serviceData = content.serviceData.map { ($0.service, $0.data) }
+    manufacturerData = content.manufacturerData
+  }
+}

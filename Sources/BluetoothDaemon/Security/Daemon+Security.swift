@@ -1,0 +1,202 @@
+import BluetoothHost
+import BluetoothWire
+
+/// Pairing, as the service sees it: the user is asked, bonds are kept, and apps learn of it only what failed.
+extension Daemon {
+  // MARK: Bonds
+
+  /// What was kept from runs before: keys for the host, and for apps the identifiers that they know.
+  mutating func recallBonds() {
+    let records = bonds.all
+    guard !records.isEmpty else { return }
+    host.setBonds(records.map(\.bond), at: .zero)
+    for record in records { adopt(record) }
+  }
+
+  /// What is to be logged of the bonds.
+  package mutating func takeNotes() -> [String] { bonds.takeNotes() }
+
+  /// The counters of a bond's signatures have changed.
+  mutating func keepCounters(of bond: Bond, at now: Instant) {
+    guard var record = bonds.records[bond.identity] else { return }
+    record.bond = bond
+    keep(record, at: now)
+  }
+
+  private mutating func keep(_ record: BondRecord, at now: Instant) {
+    if !bonds.update(record) { drop(record.identity, at: now) }
+  }
+
+  /// Forgets a device: its keys, and what else is kept of it. Its link ends.
+  package mutating func forget(_ identity: DeviceAddress, at now: Instant) {
+    bonds.remove(identity)
+    drop(identity, at: now)
+    takeHostEvents(at: now)
+  }
+
+  /// There is no bond any more.
+  private mutating func drop(_ identity: DeviceAddress, at now: Instant) {
+    for index in links.indices where peers[links[index].peer].address == identity {
+      links[index].end = .link(.connectionTerminatedByLocalHost)
+      links[index].isClosing = true
+      // Also one that was there before its bond was.
+      host.disconnect(links[index].link.handle, at: now)
+    }
+    host.removeBond(identity, at: now)
+  }
+
+  /// Takes in a bond from elsewhere, in place of one with the same device; apps that know the device know it as before. What
+  /// can't be kept is told to the log.
+  package mutating func take(_ record: BondRecord, at now: Instant) {
+    var record = record
+    if let known = bonds.records[record.identity] {
+      record.identifier = known.identifier
+      record.name = record.name ?? known.name
+    } else if let handle = peers.handle(of: record.identity) {
+      record.identifier = peers[handle].info.identifier
+      record.name = record.name ?? peers[handle].info.name
+    } else if record.identifier == .unknown, let handle = peers.enter(record.identity, isLinked: true) {
+      record.identifier = peers[handle].info.identifier
+    }
+    guard bonds.keep(record) else { return }
+    adopt(record)
+    host.setBonds(bonds.all.map(\.bond), at: now)
+    takeHostEvents(at: now)
+  }
+
+  /// True if other programs can change the bonds, so that `takeStoreChanges` is to be called at times.
+  package var hasSharedBonds: Bool { bonds.isShared }
+
+  /// Takes in what other programs have changed: links to devices that were forgotten end, new bonds are used from the next
+  /// link on.
+  package mutating func takeStoreChanges(at now: Instant) {
+    guard let changes = bonds.takeChanges() else { return }
+    for identity in changes.forgotten { drop(identity, at: now) }
+    for record in changes.new { adopt(record) }
+    if !changes.new.isEmpty { host.setBonds(bonds.all.map(\.bond), at: now) }
+    takeHostEvents(at: now)
+    bonds.acknowledgeChanges()
+  }
+
+  /// Hands what is kept with a bond to those who use it.
+  private mutating func adopt(_ record: BondRecord) {
+    peers.recall(record)
+    if let clientRecord = record.clientRecord { host.clientRecords[record.identity] = clientRecord }
+    if let cache = record.cache { host.setServerCache(cache, of: record.identity) }
+  }
+
+  /// The bonds, in the order in which they were made.
+  package var bondRecords: [BondRecord] { bonds.all }
+
+  /// A link is over: what each side knows of the other's database is kept with the bond.
+  mutating func keepDatabases(of address: DeviceAddress, at now: Instant) {
+    guard var record = bonds.records[address] else { return }
+    record.clientRecord = host.clientRecords[address] ?? record.clientRecord
+    record.cache = host.serverCache(of: address) ?? record.cache
+    keep(record, at: now)
+  }
+
+  // MARK: From the host
+
+  mutating func handle(_ event: SecurityEvent, on link: Int, at now: Instant) {
+    switch event {
+    case .prompt(let prompt): ask(prompt, on: link, at: now)
+    case .promptEnded: withdrawPrompt(of: link)
+    case .keypress(let type): if let id = links[link].prompt { desk.keypress(type, for: id) }
+    case .replacementAttempted(let reason): replacementAttempted(reason, on: link)
+    case .paired(let outcome):
+      if let bond = outcome.bond { paired(bond, replacesUnproven: outcome.replacesUnproven, on: link, at: now) }
+    case .failed(let failure): failed(failure, on: link, at: now)
+    // What waits for it goes on in the host.
+    case .changed: break
+    }
+  }
+
+  private mutating func ask(_ prompt: PairingPrompt, on link: Int, at now: Instant) {
+    withdrawPrompt(of: link)
+    let handle = links[link].link.handle
+    let info = peers[links[link].peer].info
+    let pairing = Prompt.Pairing(
+      identifier: info.identifier, name: info.name, isOwnWish: host.hasDemand(on: handle),
+      replacesBond: host.isBonded(handle), isProven: host.isProven(handle))
+    links[link].isConfirmed = pairing.isOwnWish || !desk.isAutomatic
+    links[link].prompt = desk.ask(.pairing(prompt, pairing), at: now)
+  }
+
+  mutating func withdrawPrompt(of link: Int) {
+    guard let id = links[link].prompt else { return }
+    links[link].prompt = nil
+    desk.withdraw(id)
+  }
+
+  /// Hands the next answer of the user to the host; false: there is none yet.
+  mutating func takeAnswer(at now: Instant) -> Bool {
+    guard let answer = desk.takeAnswer(at: now) else { return false }
+    if take(answer, at: now) { return true }
+    if let link = links.indices.first(where: { links[$0].prompt == answer.id }) {
+      if case .keypress = answer.answer {} else { links[link].prompt = nil }
+      host.answer(answer.answer, on: links[link].link.handle, at: now)
+    }
+    return true
+  }
+
+  /// Logs that a peer without the key of its bond has begun to pair: the bonded device, or somebody with its address.
+  private mutating func replacementAttempted(_ reason: SMP.FailureReason?, on link: Int) {
+    let peer = "\(peers[links[link].peer].info.identifier.digits): a peer without the key of its bond wants to pair"
+    let advice = "if it is the same device, forget the bond"
+    if let reason {
+      bonds.note("\(peer); refused with reason 0x\(reason.rawValue.hexadecimal): \(advice)")
+    } else if desk.isAutomatic {
+      bonds.note("\(peer); refused, since no user confirms it: \(advice)")
+    } else {
+      bonds.note("\(peer); the user is asked")
+    }
+  }
+
+  private mutating func paired(_ bond: Bond, replacesUnproven: Bool, on link: Int, at now: Instant) {
+    let peer = links[link].peer
+    if let former = peers.identify(peer, as: bond.identity) {
+      host.cancelConnecting(to: bond.identity, at: now)
+      giveUp(former)
+    }
+    var record =
+      bonds.records[bond.identity] ?? BondRecord(bond, identifier: peers[peer].info.identifier, name: nil)
+    record.bond = bond
+    record.name = peers[peer].info.name ?? record.name
+    record.isConfirmed = links[link].isConfirmed
+    if replacesUnproven { (record.clientRecord, record.cache) = (nil, nil) }
+    makeRoom(for: record, at: now)
+    guard !bonds.keep(record) else { return }
+    host.removeBond(bond.identity, at: now)
+    end(link, because: .tooManyPairedDevices, at: now)
+  }
+
+  /// Forgets the oldest bonds that nobody has confirmed, if they leave no room for this one.
+  private mutating func makeRoom(for record: BondRecord, at now: Instant) {
+    let linked = Set(links.map { peers[$0.peer].address })
+    for identity in bonds.dispensable(for: record, sparing: linked) {
+      bonds.note("forgot the bond with \(identity): too many peers have paired that no user has confirmed")
+      bonds.remove(identity)
+      drop(identity, at: now)
+    }
+  }
+
+  private mutating func failed(_ failure: SecurityFailure, on link: Int, at now: Instant) {
+    guard links[link].link.role == .central else { return }
+    switch failure {
+    // Whoever is there does not have the key, and is not to be taken for who has.
+    case .keyMissing: end(link, because: .link(.pinOrKeyMissing), at: now)
+    case .timeout, .encryption: end(link, because: .encryptionTimedOut, at: now)
+    // The app's request ends with the server's error.
+    case .refused, .refusedByPeer, .disconnected: break
+    }
+  }
+
+  private mutating func end(_ link: Int, because error: SessionError, at now: Instant) {
+    // The first reason is the reason.
+    guard links[link].end == nil else { return }
+    links[link].end = error
+    links[link].isClosing = true
+    host.disconnect(links[link].link.handle, at: now)
+  }
+}

@@ -1,0 +1,63 @@
+import BluetoothDaemon
+import BluetoothRadio
+import BluetoothWire
+
+/// A virtual device of a world, as managers use it.
+package final class VirtualAdapter: Adapter, Sendable {
+  package let directory = PeerDirectory()
+  package let deliversInPlace: Bool
+  /// The device's number in its world.
+  package let radio: RadioID
+  private let mailbox = Mailbox()
+  private let world: WorldMailbox
+  /// The world's beginning, in seconds since 2001.
+  private let epoch: Double
+
+  /// Tells the world of a device's mail. The device keeps it.
+  final class Executor: AdapterExecutor {
+    let world: WorldMailbox
+    let radio: RadioID
+
+    init(world: WorldMailbox, radio: RadioID) {
+      self.world = world
+      self.radio = radio
+    }
+
+    func wake() { world.announce(radio) }
+  }
+
+  /// Adds a device to `world` and turns it on.
+  package init(
+    _ configuration: VirtualDeviceConfiguration, in world: WorldMailbox, deliversInPlace: Bool, epoch: Double,
+    environment: DeviceEnvironment
+  ) {
+    self.world = world
+    self.deliversInPlace = deliversInPlace
+    self.epoch = epoch
+    let (mailbox, directory) = (mailbox, directory)
+    // Until the device is awake: what its user has said in a run before.
+    if configuration.app != nil { directory.access = configuration.daemon.knownAccess }
+    radio = world.addDevice(radio: configuration.radio) { engine, radio in
+      let recipe = VirtualDevice.Recipe(
+        configuration: configuration, generator: engine.generator.split("device " + configuration.name),
+        pool: engine.pool, mailbox: mailbox, directory: directory)
+      let device = VirtualDevice(
+        recipe, wire: HCIWire(of: radio, in: environment, named: configuration.name),
+        executor: Executor(world: world, radio: radio))
+      mailbox.setExecutor(device.executor)
+      // Nobody was told of the mail that has come before.
+      world.announce(radio)
+      return device
+    }
+  }
+
+  package func absoluteTime() -> Double { epoch + Double(world.now.nanoseconds) / 1e9 }
+
+  package func openCentralSession(for client: any CentralClient) -> CentralSession {
+    CentralSession(client: client, mailbox: mailbox)
+  }
+
+  package func openPeripheralSession(for client: any PeripheralClient) -> PeripheralSession {
+    PeripheralSession(client: client, mailbox: mailbox)
+  }
+}

@@ -1,0 +1,239 @@
+import BluetoothController
+import BluetoothDaemon
+import BluetoothHost
+import BluetoothRadio
+import BluetoothWire
+import DequeModule
+
+/// A whole device of a world: controller, host and service, joined in memory. Confined to the world.
+///
+/// They are made when somebody first has use for them. A shortcut that no app and no other device can tell: a device that
+/// no app uses sends nothing and listens to nothing, and a start takes no time.
+final class VirtualDevice: WorldDevice {
+  /// What the parts are made of.
+  struct Recipe {
+    let configuration: VirtualDeviceConfiguration
+    let generator: SplitGenerator
+    let pool: PacketPool
+    let mailbox: Mailbox
+    let directory: PeerDirectory
+  }
+
+  private let recipe: Recipe
+  let executor: VirtualAdapter.Executor
+  // Confined, and no engine calls out while it works: see `WorldEngine`.
+  @exclusivity(unchecked) private var wire: HCIWire
+  @exclusivity(unchecked) private var parts: Parts?
+  @exclusivity(unchecked) private var isPowered = true
+  /// Parts per billion, given before the parts were made; nil: that of its configuration.
+  @exclusivity(unchecked) private var drift: Int64?
+  @exclusivity(unchecked) private var deliveries: Deque<Delivery> = []
+
+  /// What most devices of a crowd never need.
+  private final class Parts {
+    @exclusivity(unchecked) var controller: Controller
+    @exclusivity(unchecked) var daemon: Daemon
+    @exclusivity(unchecked) var uses = RadioUses()
+    /// When something has last happened.
+    @exclusivity(unchecked) var latest = Instant.zero
+
+    init(_ recipe: Recipe) {
+      controller = recipe.makeController()
+      daemon = recipe.makeDaemon()
+    }
+  }
+
+  init(_ recipe: Recipe, wire: consuming HCIWire, executor: VirtualAdapter.Executor) {
+    self.recipe = recipe
+    self.wire = wire
+    self.executor = executor
+  }
+
+  /// Makes the parts unless they are there.
+  private func wake(at now: Instant) -> Parts {
+    if let parts { return parts }
+    let new = Parts(recipe)
+    parts = new
+    if let drift { new.controller.setSleepClockDrift(partsPerBillion: drift) }
+    new.controller.setSessionObserver(wire.capture?.sessionObserver)
+    new.daemon.setPower(isPowered, at: now)
+    return new
+  }
+
+  // MARK: Participant
+
+  @exclusivity(unchecked) private(set) var deadline: Instant?
+
+  func timeReached(_ now: Instant) {
+    guard let parts else { return }
+    wire.timeReached(now) {
+      parts.controller.receive($0, at: now)
+    } atHost: {
+      parts.daemon.receive($0, at: now)
+    }
+    if let deadline = parts.controller.deadline, deadline <= now { parts.controller.timeReached(now) }
+    if let deadline = parts.daemon.deadline, deadline <= now { parts.daemon.timeReached(now) }
+    exchange(parts, at: now)
+  }
+
+  func radio(_ event: RadioEvent, at now: Instant) {
+    guard let parts else { return }
+    parts.uses.noteEnd(at: now)
+    parts.controller.radio(event, at: now)
+    exchange(parts, at: now)
+  }
+
+  func takeRadioCommand() -> RadioCommand? {
+    guard let parts, let command = parts.controller.takeRadioCommand() else { return nil }
+    parts.uses.note(command, for: parts.controller.radioPurpose, at: parts.latest)
+    return command
+  }
+
+  func takeMail(at now: Instant) {
+    guard parts != nil || !recipe.mailbox.isEmpty else { return }
+    let parts = wake(at: now)
+    if let capture = wire.capture {
+      parts.daemon.drainMailbox(at: now) { mail in
+        if let call = mail.callDescription { capture.call(call) }
+      }
+    } else {
+      parts.daemon.drainMailbox(at: now)
+    }
+    exchange(parts, at: now)
+  }
+
+  var hasDelivery: Bool { !deliveries.isEmpty }
+
+  func deliverNext() {
+    deliveries.popFirst()?.handOver()
+  }
+
+  func soliloquy(at now: Instant) -> Soliloquy? {
+    guard let parts, deliveries.isEmpty, var soliloquy = parts.controller.soliloquy(at: now) else { return nil }
+    soliloquy.until = earliest(wire.deadline, parts.daemon.deadline)
+    return soliloquy
+  }
+
+  func skip(until limit: Instant) -> SkippedPackets? {
+    guard let parts, let skipped = parts.controller.skip(until: limit) else { return nil }
+    parts.uses.skip(skipped)
+    parts.latest = skipped.end
+    noteDeadline(parts)
+    return skipped
+  }
+
+  // MARK: WorldDevice
+
+  func setPower(_ on: Bool, at now: Instant) {
+    isPowered = on
+    guard let parts else { return }
+    parts.daemon.setPower(on, at: now)
+    exchange(parts, at: now)
+  }
+
+  func forgetBonds(at now: Instant) {
+    // Bonds of another run may be there although no app has used the device yet.
+    let parts = wake(at: now)
+    for record in parts.daemon.bondRecords { parts.daemon.forget(record.identity, at: now) }
+    exchange(parts, at: now)
+  }
+
+  var bondRecords: [BondRecord] {
+    // Those of another run, if no app has used the device yet.
+    parts?.daemon.bondRecords ?? (try? recipe.configuration.bonds?.load().records) ?? []
+  }
+
+  var bondLimit: Int { recipe.configuration.bonds?.limit ?? recipe.configuration.bondLimit }
+
+  func forgetBond(_ identity: DeviceAddress, at now: Instant) {
+    let parts = wake(at: now)
+    parts.daemon.forget(identity, at: now)
+    exchange(parts, at: now)
+  }
+
+  func importBond(_ record: BondRecord, at now: Instant) {
+    let parts = wake(at: now)
+    parts.daemon.take(record, at: now)
+    exchange(parts, at: now)
+  }
+
+  func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool {
+    let parts = wake(at: now)
+    exchange(parts, at: now)
+    parts.daemon.withHost(body)
+    exchange(parts, at: now)
+    return true
+  }
+
+  func setCapture(_ capture: DeviceCapture?) {
+    wire.capture = capture
+    parts?.controller.setSessionObserver(capture?.sessionObserver)
+  }
+
+  func failController(at now: Instant) {
+    guard let parts else { return }
+    parts.controller.fail(at: now)
+    exchange(parts, at: now)
+  }
+
+  func setClockDrift(partsPerBillion: Int64) {
+    drift = partsPerBillion
+    parts?.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
+  }
+
+  func uses(at now: Instant) -> RadioUses {
+    guard var uses = parts?.uses else { return RadioUses() }
+    uses.count(until: now)
+    return uses
+  }
+
+  var links: [LinkReport] { parts?.controller.links ?? [] }
+
+  // MARK: Between host and controller
+
+  /// Carries packets both ways until neither side has any: the two answer each other in no time.
+  private func exchange(_ parts: Parts, at now: Instant) {
+    parts.latest = now
+    collectDeliveries(parts)
+    while true {
+      if let packet = parts.daemon.takePacket() {
+        wire.carry(packet, isFromHost: true, at: now) { parts.controller.receive($0, at: now) }
+      } else if let packet = parts.controller.takePacket() {
+        wire.carry(packet, isFromHost: false, at: now) { parts.daemon.receive($0, at: now) }
+        collectDeliveries(parts)
+      } else {
+        break
+      }
+    }
+    holdLinks(parts)
+    noteDeadline(parts)
+  }
+
+  private func holdLinks(_ parts: Parts) {
+    if parts.daemon.heldLinksChanged { parts.controller.holdLinks(parts.daemon.takeHeldLinks()) }
+  }
+
+  private func noteDeadline(_ parts: Parts) {
+    deadline = earliest(wire.deadline, earliest(parts.controller.deadline, parts.daemon.deadline))
+  }
+
+  private func collectDeliveries(_ parts: Parts) {
+    while let delivery = parts.daemon.takeDelivery() {
+      if let capture = wire.capture, let callback = delivery.callbackDescription { capture.callback(callback) }
+      deliveries.append(delivery)
+    }
+    while let trouble = parts.daemon.takeTrouble() { DaemonLog.note(trouble, of: recipe.configuration.name) }
+    for note in parts.daemon.takeNotes() { DaemonLog.note(note, of: recipe.configuration.name) }
+  }
+}
+
+extension VirtualDevice.Recipe {
+  fileprivate func makeController() -> Controller {
+    Controller(
+      configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool)
+  }
+
+  fileprivate func makeDaemon() -> Daemon {
+    configuration.daemon.makeDaemon(generator: generator, pool: pool, mailbox: mailbox, directory: directory)
+  }
+}

@@ -1,0 +1,53 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+@Suite("What apps advertise")
+struct AdvertisingStateTests {
+  let one: PeripheralSlot
+  let two: PeripheralSlot
+  var advertising = AdvertisingState()
+
+  init() { (one, two) = peripheralSlots() }
+
+  @Test("6.1 A session that advertises can't start again")
+  mutating func twice() {
+    #expect(advertising.start(.init(session: one, localName: nil, services: [])) == true)
+    #expect(advertising.start(.init(session: one, localName: nil, services: [])) == false)
+  }
+
+  @Test("The one advertiser carries the services of all sessions, and the name that was given last")
+  mutating func merged() {
+    _ = advertising.start(.init(session: one, localName: "One", services: [0x180D, 0x1816]))
+    _ = advertising.start(.init(session: two, localName: nil, services: [0x1816, 0x1818]))
+    #expect(advertising.services == [0x180D, 0x1816, 0x1818])
+    #expect(advertising.localName == "One")
+    _ = advertising.stop(one)
+    #expect(advertising.services == [0x1816, 0x1818])
+    #expect(advertising.localName == nil)
+    #expect(advertising.isWanted)
+  }
+
+  @Test("Everybody who started is told once")
+  mutating func told() {
+    _ = advertising.start(.init(session: one, localName: nil, services: []))
+    _ = advertising.start(.init(session: two, localName: nil, services: []))
+    #expect(advertising.takeWaiting() == [one, two])
+    #expect(advertising.takeWaiting() == [])
+  }
+
+  @Test("A start that was not answered before its stop is still to be answered")
+  mutating func overtaken() {
+    _ = advertising.start(.init(session: one, localName: nil, services: []))
+    guard case .stopped(wasWaiting: true) = advertising.stop(one) else {
+      Issue.record("nobody waits")
+      return
+    }
+    #expect(advertising.takeWaiting() == [])
+    guard case .notAdvertising = advertising.stop(one) else {
+      Issue.record("stopped twice")
+      return
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import BluetoothHost
+import BluetoothTransport
+import BluetoothWire
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import BluetoothAdapters
+@testable import BluetoothBonds
+@testable import BluetoothDaemon
+
+/// Programs that use one adapter at the same time.
+@Suite(.timeLimit(.minutes(1)))
+struct BondClaimTests {
+  private static let adapter = "tcp:127.0.0.1:6402"
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func claimed() throws -> FileBondStore {
+    try FileBondStore.claimed(folder: folder.path, adapter: Self.adapter)
+  }
+
+  @Test("Each program that uses an adapter beside others has the first numbered folder that is free")
+  func numbers() throws {
+    let first = try claimed()
+    #expect(first.path == folder.path + "/tcp%3A127.0.0.1%3A6402")
+    var second: FileBondStore? = try claimed()
+    #expect(second?.path == folder.path + "/tcp%3A127.0.0.1%3A6402+2")
+    let third = try claimed()
+    #expect(third.path == folder.path + "/tcp%3A127.0.0.1%3A6402+3")
+    #expect(first.number == 1 && third.number == 3)
+    // A copy keeps it.
+    let copy = second
+    second = nil
+    #expect(try claimed().number == 4)
+    withExtendedLifetime((first, copy, third)) {}
+  }
+
+  @Test("What a user has said of an app holds for all programs that use the adapter, whichever folder they have")
+  func access() throws {
+    let first = try claimed()
+    let second = try claimed()
+    try first.setAccess(false, of: "app")
+    #expect(try second.access(of: "app") == false)
+    try second.setAccess(true, of: "app")
+    #expect(try first.access(of: "app") == true)
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("A folder is free when nobody has it any more, and who has it next has its bonds and is the same device")
+  func release() throws {
+    func begin() throws -> (store: FileBondStore, secrets: AdapterSecrets) {
+      let store = try claimed()
+      // A generator without a state has no address, which Thread Sanitizer does not expect.
+      var chance = SplitGenerator(seed: .random(in: 0...UInt64.max))
+      return (store, try store.secrets { AdapterSecrets.make(needsAddress: true, using: &chance) })
+    }
+    var identities: [AdapterSecrets] = []
+    do {
+      let first = try begin()
+      let second = try begin()
+      try second.store.save(Bonds.simple())
+      identities = [first.secrets, second.secrets]
+    }
+    #expect(identities[0] != identities[1])
+    let first = try begin()
+    let second = try begin()
+    #expect([first.secrets, second.secrets] == identities)
+    #expect(try first.store.load() == StoredBonds())
+    #expect(try second.store.load() == StoredBonds(records: [Bonds.simple()]))
+  }
+
+  @Test("A program that is killed, and one that ends, let go of the adapter's folder")
+  func programs() throws {
+    let helper = try Bonds.writer()
+    func start() throws -> (process: Process, input: Pipe, number: String) {
+      let (process, input, output) = (Process(), Pipe(), Pipe())
+      process.executableURL = helper
+      process.arguments = [folder.path, Self.adapter]
+      (process.standardInput, process.standardOutput) = (input, output)
+      try process.run()
+      return (process, input, String(decoding: output.fileHandleForReading.readData(ofLength: 2), as: UTF8.self))
+    }
+    let first = try start()
+    #expect(first.number == "1\n")
+    let second = try start()
+    #expect(second.number == "2\n")
+    #expect(try claimed().number == 3)
+    kill(first.process.processIdentifier, SIGKILL)
+    first.process.waitUntilExit()
+    #expect(first.process.terminationReason == .uncaughtSignal)
+    let own = try claimed()
+    #expect(own.number == 1)
+    #expect(try claimed().number == 3)
+    second.input.fileHandleForWriting.write(Data("end\n".utf8))
+    second.process.waitUntilExit()
+    #expect(try claimed().number == 2)
+    withExtendedLifetime(own) {}
+  }
+
+  @Test("Who looks at bonds, or keeps one, has no need of the folder for itself, and finds the numbered ones by name")
+  func looking() throws {
+    let first = try claimed()
+    let second = try claimed()
+    let plain = FileBondStore(folder: folder.path, adapter: Self.adapter)
+    try plain.save(Bonds.simple())
+    try second.save(Bonds.simple(name: "second"))
+    #expect(try first.look() == StoredBonds(records: [Bonds.simple()]))
+    let found = try FileBondStore.adapters(in: folder.path)
+    #expect(found.map(\.name) == [Self.adapter, Self.adapter + "+2"])
+    #expect(try found.last?.store.look().records == [Bonds.simple(name: "second")])
+    // Names that end alike have other folders.
+    let similar = FileBondStore(folder: folder.path, adapter: Self.adapter + "+2")
+    #expect(similar.path != second.path)
+    #expect(FileBondStore.unescaped("a+1") == "a+1" && FileBondStore.unescaped("a%2B2") == "a+2")
+  }
+
+  @Test("The lock's file is nobody else's, is not followed if it is a link, and what can't be locked is an error")
+  func lockFile() throws {
+    let path = try claimed().path
+    let file = path + "/" + FolderClaim.fileName
+    let attributes = try FileManager.default.attributesOfItem(atPath: file)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    try FileManager.default.removeItem(atPath: file)
+    try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: folder.path + "/elsewhere")
+    #expect(throws: BondStoreError.self) { try claimed() }
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/elsewhere"))
+  }
+
+  @Test("An adapter has its folder for as long as somebody has the adapter")
+  func adapters() async throws {
+    let group = MultiThreadedEventLoopGroup.singleton
+    let place = RemoteController.Place()
+    let listener = try await H4Listener.bind(.tcp(host: "127.0.0.1", port: 0), on: group) { place.makeLink() }.get()
+    var endings = place.closed.makeAsyncIterator()
+    let loop = group.next()
+    func app() -> (app: DistantApp, store: String) {
+      var configuration = DaemonConfiguration(name: Self.adapter, host: HostConfiguration(deviceName: "Claimed"))
+      configuration.claimBonds(in: folder.path)
+      let store = (configuration.bonds as? FileBondStore)?.path ?? ""
+      return (DistantApp(TransportAdapter(configuration, to: listener.specifier, on: loop)), store)
+    }
+    do {
+      var (first, second) = (app(), app())
+      #expect(second.store == first.store + "+2")
+      #expect(await first.app.nextState() == .poweredOn)
+      #expect(await second.app.nextState() == .poweredOn)
+      #expect(try claimed().number == 3)
+    }
+    for _ in 0..<2 { #expect(await endings.next() == 0) }
+    // What has used the folders is gone when its loop has done what it has to do.
+    var number = 0
+    for _ in 0..<1_000 where number != 1 {
+      try await loop.submit {}.get()
+      number = try claimed().number
+    }
+    #expect(number == 1)
+    try await listener.close().get()
+  }
+}

@@ -1,0 +1,197 @@
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothWire
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import BluetoothBonds
+@testable import BluetoothDaemon
+
+@Suite("The bonds of one adapter, in memory and in its store")
+struct BondKeeperTests {
+  /// A store that can't write as long as its disk is full.
+  private final class FullDisk: BondStore {
+    let limit = 2
+    let isFull = NIOLockedValueBox(true)
+    let kept = MemoryBondStore()
+
+    private func write() throws(BondStoreError) {
+      if isFull.withLockedValue({ $0 }) { throw .noFolder }
+    }
+
+    func load() throws(BondStoreError) -> StoredBonds { try kept.load() }
+    func save(_ record: BondRecord) throws(BondStoreError) {
+      try write()
+      try kept.save(record)
+    }
+    func contains(_ identity: DeviceAddress) throws(BondStoreError) -> Bool { try kept.contains(identity) }
+    func update(_ record: BondRecord) throws(BondStoreError) -> Bool {
+      try write()
+      return try kept.update(record)
+    }
+    func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool { try kept.remove(identity) }
+    func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets { try kept.secrets(make) }
+    func access(of app: String) throws(BondStoreError) -> Bool? { try kept.access(of: app) }
+    func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) { try write() }
+  }
+
+  /// The one record, with another name.
+  private func named(_ name: String?, _ keeper: BondKeeper) -> BondRecord {
+    var record = keeper.all.first ?? Bonds.simple()
+    record.name = name
+    return record
+  }
+
+  @Test("A bond that can't be written is good for this run, and is written when that is possible again")
+  func unwritten() throws {
+    let disk = FullDisk()
+    var keeper = BondKeeper(disk)
+    let isTaken = keeper.keep(Bonds.simple())
+    #expect(isTaken && keeper.records.count == 1)
+    // That it is not in the store does not mean that somebody has forgotten it.
+    let isThere = keeper.update(named("changed", keeper))
+    #expect(isThere && keeper.all == [Bonds.simple(name: "changed", number: 1)])
+    #expect(keeper.takeNotes().count == 2)
+    disk.isFull.withLockedValue { $0 = false }
+    let isWritten = keeper.update(named("again", keeper))
+    #expect(try isWritten && disk.kept.load().records == [Bonds.simple(name: "again", number: 1)])
+  }
+
+  @Test("What has changed and could not be written is written as soon as that is possible, changed again or not")
+  func unwrittenChange() throws {
+    let disk = FullDisk()
+    disk.isFull.withLockedValue { $0 = false }
+    var keeper = BondKeeper(disk)
+    _ = keeper.keep(Bonds.simple())
+    disk.isFull.withLockedValue { $0 = true }
+    let changed = named("changed", keeper)
+    let isThere = keeper.update(changed)
+    #expect(try isThere && disk.kept.load().records.first?.name == nil)
+    disk.isFull.withLockedValue { $0 = false }
+    let isStillThere = keeper.update(changed)
+    #expect(try isStillThere && disk.kept.load().records == [changed])
+  }
+
+  @Test(
+    "A bond that is not in the store any more is gone here, too, whether it has changed or not",
+    arguments: [true, false])
+  func forgotten(_ hasChanged: Bool) throws {
+    let store = MemoryBondStore()
+    var keeper = BondKeeper(store)
+    _ = keeper.keep(Bonds.simple())
+    _ = try store.remove(Bonds.address)
+    let isThere = keeper.update(named(hasChanged ? "changed" : nil, keeper))
+    #expect(try !isThere && keeper.records.isEmpty && store.load().records == [])
+  }
+
+  // MARK: Room
+
+  /// Bonds that nobody has confirmed, and then those that somebody has.
+  private func keeper(unconfirmed: UInt64, confirmed: UInt64 = 0, limit: Int = 8) -> BondKeeper {
+    var keeper = BondKeeper(MemoryBondStore(limit: limit))
+    for number in 0..<(unconfirmed + confirmed) {
+      _ = keeper.keep(record(number, isConfirmed: number >= unconfirmed))
+    }
+    return keeper
+  }
+
+  private func record(_ number: UInt64, isConfirmed: Bool) -> BondRecord {
+    var record = Bonds.simple(DeviceAddress(number, .public))
+    record.isConfirmed = isConfirmed
+    return record
+  }
+
+  @Test("Bonds that nobody has confirmed have half of the room, and the oldest gives way")
+  func strangers() {
+    let keeper = keeper(unconfirmed: 4)
+    let oldest = DeviceAddress(0, .public)
+    #expect(keeper.dispensable(for: record(9, isConfirmed: false), sparing: []) == [oldest])
+    #expect(keeper.dispensable(for: record(9, isConfirmed: true), sparing: []).isEmpty)
+    #expect(keeper.dispensable(for: record(3, isConfirmed: false), sparing: []).isEmpty)
+    let next = DeviceAddress(1, .public)
+    #expect(keeper.dispensable(for: record(9, isConfirmed: false), sparing: [oldest]) == [next])
+  }
+
+  @Test("A bond that somebody has confirmed gives way to none, and takes the room of one that nobody has")
+  func chosen() {
+    let full = keeper(unconfirmed: 2, confirmed: 6)
+    #expect(full.dispensable(for: record(9, isConfirmed: true), sparing: []) == [DeviceAddress(0, .public)])
+    #expect(keeper(unconfirmed: 0, confirmed: 8).dispensable(for: record(9, isConfirmed: true), sparing: []).isEmpty)
+    #expect(keeper(unconfirmed: 0, confirmed: 8).dispensable(for: record(9, isConfirmed: false), sparing: []).isEmpty)
+  }
+
+  // MARK: Other programs
+
+  @Test("What another program has forgotten, taken in or given other keys is found, each change once")
+  func otherPrograms() throws {
+    let folder = try TemporaryFolder()
+    var keeper = BondKeeper(folder.store())
+    for number: UInt64 in 1...3 { _ = keeper.keep(record(number, isConfirmed: true)) }
+    while let changes = keeper.takeChanges() { #expect(changes.forgotten.isEmpty && changes.new.isEmpty) }
+    let other = folder.store()
+    _ = try other.remove(DeviceAddress(1, .public))
+    try other.save(record(4, isConfirmed: true))
+    var changed = record(2, isConfirmed: true)
+    changed.bond.key = LongTermKey(Block(high: 9, low: 9), isAuthenticated: true, isSecureConnections: true)
+    try other.save(changed)
+    // The file system may count time in steps.
+    try folder.setModificationDate(Date(timeIntervalSinceNow: 10))
+    let found = keeper.takeChanges()
+    let changes = try #require(found)
+    #expect(changes.forgotten == [DeviceAddress(1, .public)])
+    #expect(changes.new.map(\.identity.value) == [2, 4])
+    #expect(keeper.all.map(\.identity.value).sorted() == [2, 3, 4])
+    let again = keeper.takeChanges()
+    #expect(again?.forgotten == [] && again?.new == [])
+    let nothing = keeper.takeChanges()
+    #expect(nothing == nil)
+  }
+
+  @Test("Bonds in memory are nobody else's to change")
+  func memory() {
+    var keeper = BondKeeper(MemoryBondStore())
+    #expect(!keeper.isShared)
+    let changes = keeper.takeChanges()
+    #expect(changes == nil)
+  }
+
+  @Test("Who changes a bond learns whether the program that uses the adapter has taken the change in")
+  func reach() throws {
+    let folder = try TemporaryFolder()
+    #expect(folder.store().reach(attempts: 1) == .unknown)
+    var claimed: FileBondStore? = try FileBondStore.claimed(folder: folder.path + "/bonds", adapter: "hci")
+    try folder.store().save(Bonds.simple())
+    try folder.setModificationDate(Date(timeIntervalSinceNow: -10))
+    claimed?.acknowledgeChanges()
+    #expect(folder.store().reach(attempts: 1) == .taken)
+    try folder.setModificationDate(Date(timeIntervalSinceNow: 10))
+    #expect(folder.store().reach(attempts: 1) == .notTaken)
+    claimed = nil
+    #expect(folder.store().reach(attempts: 1) == .noProgram)
+  }
+
+  // MARK: Locks
+
+  @Test("A program that holds the folder's lock and does nothing stops no other one: what it kept out is told")
+  func heldLock() throws {
+    let folder = try TemporaryFolder()
+    let files = SystemFiles(lockAttempts: 2)
+    let store = FileBondStore(
+      folder: folder.path + "/bonds", adapter: "hci", limit: 64, process: 1, files: files)
+    try store.save(Bonds.simple(DeviceAddress(1, .public)))
+    let holder = try files.openFolder(folder.adapter)
+    #expect(try files.lock(holder, waits: false))
+    var keeper = BondKeeper(store)
+    let isTaken = keeper.keep(Bonds.simple())
+    // The bond is good for this run.
+    #expect(isTaken && keeper.records.count == 2)
+    let lines = keeper.takeNotes()
+    #expect(lines.count == 1 && lines.first?.contains("another program has held the lock") == true)
+    #expect(throws: BondStoreError.self) { try store.remove(DeviceAddress(1, .public)) }
+    files.close(holder)
+    #expect(try store.remove(DeviceAddress(1, .public)))
+    let isThere = keeper.update(Bonds.simple())
+    #expect(try isThere && store.load().records.map(\.identity) == [Bonds.address])
+  }
+}

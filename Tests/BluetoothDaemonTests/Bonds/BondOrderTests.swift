@@ -1,0 +1,58 @@
+import BluetoothBonds
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+/// Of two keys that resolve one address the older bond's is the one, in every run.
+@Suite("The order of bonds")
+struct BondOrderTests {
+  private func keep(_ addresses: [UInt64], in keeper: inout BondKeeper) {
+    for address in addresses {
+      let isKept = keeper.keep(Bonds.simple(DeviceAddress(address, .public)))
+      #expect(isKept)
+    }
+  }
+
+  @Test(
+    "After a restart bonds stand in the order in which they were made, whatever their addresses",
+    arguments: [true, false])
+  func order(isOnDisk: Bool) throws {
+    let folder = try TemporaryFolder()
+    let store: any BondStore = isOnDisk ? folder.store() : MemoryBondStore()
+    var keeper = BondKeeper(store)
+    keep([5, 9, 1, 7], in: &keeper)
+    keeper.remove(DeviceAddress(9, .public))
+    var again = BondKeeper(store)
+    #expect(again.all.map(\.identity.value) == [5, 1, 7])
+    // A new bond is the youngest, one that is renewed as old as it was.
+    keep([3], in: &again)
+    var renewed = try #require(again.records[DeviceAddress(5, .public)])
+    renewed.name = "strap"
+    _ = again.keep(renewed)
+    #expect(BondKeeper(store).all.map(\.identity.value) == [5, 1, 7, 3])
+  }
+
+  @Test("Bonds of a time when they were not counted come first, by address")
+  func uncounted() throws {
+    let store = MemoryBondStore()
+    for address in [8, 2] as [UInt64] { try store.save(Bonds.simple(DeviceAddress(address, .public))) }
+    var keeper = BondKeeper(store)
+    keep([1], in: &keeper)
+    #expect(keeper.all.map(\.identity.value) == [2, 8, 1])
+  }
+
+  @Test("A number that can't be counted on from makes no trouble", arguments: [Int64.max, .min, -1])
+  func strangeNumber(_ number: Int64) throws {
+    var record = Bonds.simple()
+    record.number = 1
+    let text = record.json.text.replacing(#""number": 1"#, with: #""number": \#(number)"#)
+    let store = MemoryBondStore()
+    try store.save(try BondRecord(jsonText: Array(text.utf8)))
+    var keeper = BondKeeper(store)
+    keep([1], in: &keeper)
+    #expect(keeper.all.map(\.identity.value).last == 1)
+  }
+}

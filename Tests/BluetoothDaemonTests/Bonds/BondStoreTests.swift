@@ -1,0 +1,410 @@
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothWire
+import Foundation
+import Testing
+
+@testable import BluetoothBonds
+@testable import BluetoothDaemon
+
+@Suite("Bonds on disk and in memory")
+struct BondStoreTests {
+  private static let fileName = "C0-11-22-33-44-55.random.json"
+
+  private static func address(_ number: UInt64) -> DeviceAddress { DeviceAddress(number, .public) }
+
+  // MARK: Both kinds
+
+  /// A store of each kind with room for three.
+  private static func eachStore(_ body: (any BondStore) throws -> Void) throws {
+    let folder = try TemporaryFolder()
+    try body(MemoryBondStore(limit: 3))
+    try body(folder.store(limit: 3))
+  }
+
+  @Test("What is saved is loaded, by address, and replaces what was there for that address alone")
+  func saving() throws {
+    try Self.eachStore { store in
+      #expect(try store.load() == StoredBonds())
+      try store.save(Bonds.simple(Self.address(2)))
+      try store.save(Bonds.full())
+      try store.save(Bonds.simple(Self.address(1)))
+      try store.save(Bonds.simple(Self.address(2), name: "new"))
+      let loaded = try store.load()
+      #expect(loaded.problems.isEmpty)
+      #expect(
+        loaded.records == [Bonds.simple(Self.address(1)), Bonds.simple(Self.address(2), name: "new"), Bonds.full()])
+    }
+  }
+
+  @Test("A public and a random address with the same digits are two devices")
+  func addressTypes() throws {
+    try Self.eachStore { store in
+      try store.save(Bonds.simple(Bonds.address))
+      try store.save(Bonds.simple(DeviceAddress(Bonds.address.value, .public)))
+      #expect(try store.load().records.count == 2)
+    }
+  }
+
+  @Test("A device that is forgotten is gone, and forgetting it again changes nothing")
+  func forgetting() throws {
+    try Self.eachStore { store in
+      try store.save(Bonds.simple())
+      try store.save(Bonds.simple(Self.address(1)))
+      #expect(try store.remove(Bonds.address))
+      #expect(try !store.remove(Bonds.address))
+      #expect(try store.load().records == [Bonds.simple(Self.address(1))])
+    }
+  }
+
+  @Test("What has changed of a bond replaces one that is there, and makes none")
+  func updating() throws {
+    try Self.eachStore { store in
+      #expect(try !store.update(Bonds.simple()))
+      #expect(try !store.contains(Bonds.address))
+      #expect(try store.load().records == [])
+      try store.save(Bonds.simple())
+      #expect(try store.update(Bonds.simple(name: "changed")))
+      #expect(try store.contains(Bonds.address))
+      #expect(try store.load().records == [Bonds.simple(name: "changed")])
+    }
+  }
+
+  @Test("What the user has said of an app is kept, and of others nothing is known")
+  func apps() throws {
+    try Self.eachStore { store in
+      #expect(try store.access(of: "one") == nil)
+      try store.setAccess(true, of: "one")
+      try store.setAccess(false, of: "two \"of\" them")
+      #expect(try store.access(of: "one") == true)
+      #expect(try store.access(of: "two \"of\" them") == false)
+      try store.setAccess(false, of: "one")
+      #expect(try store.access(of: "one") == false)
+      #expect(try store.access(of: "three") == nil)
+      #expect(try store.load() == StoredBonds())
+    }
+  }
+
+  @Test("A list of apps that is broken, or that others could write, is an error and decides nothing")
+  func brokenApps() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.store()
+    try store.setAccess(true, of: "one")
+    for text in [
+      "", "{}", "{\"format\": 1}", "{\"format\": 1, \"apps\": {\"one\": 1}}", "{\"format\": 2, \"apps\": {}}",
+    ] {
+      try folder.write(text, FileBondStore.appsName)
+      #expect(throws: BondStoreError.self) { try store.access(of: "one") }
+      #expect(throws: BondStoreError.self) { try store.setAccess(true, of: "one") }
+      #expect(try folder.text(FileBondStore.appsName) == text)
+    }
+    try folder.write("{\"format\": 1, \"apps\": {\"one\": true}}", FileBondStore.appsName)
+    #expect(try store.access(of: "one") == true)
+    try folder.setMode(0o666, FileBondStore.appsName)
+    _ = try store.load()
+    #expect(throws: BondStoreError.self) { try store.access(of: "one") }
+    // It is gone, so that nobody believes it later.
+    #expect(try store.access(of: "one") == nil)
+    #expect(!folder.names.contains(FileBondStore.appsName))
+  }
+
+  @Test("Keys that another program has written are not written over by what has changed of the ones before")
+  func updatingForeignKeys() throws {
+    let store = try TemporaryFolder().store()
+    try store.save(Bonds.simple())
+    var other = Bonds.simple()
+    other.bond.key = LongTermKey(Block(high: 9, low: 9), isAuthenticated: true, isSecureConnections: true)
+    try store.save(other)
+    #expect(try !store.update(Bonds.simple(name: "changed")))
+    #expect(try store.load().records == [other])
+  }
+
+  @Test("The adapters in a folder are those that have bonds or secrets there, by their names; looking changes nothing")
+  func adapters() throws {
+    let folder = try TemporaryFolder()
+    let base = folder.path + "/bonds"
+    for name in ["hci", "my phone", "%41", ".."] {
+      try FileBondStore(folder: base, adapter: name).save(Bonds.simple())
+    }
+    let other = base + "/other"
+    try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+    for name in ["work.tmp", "a.1.tmp", "notes.json"] {
+      #expect(FileManager.default.createFile(atPath: other + "/" + name, contents: nil))
+    }
+    try FileManager.default.createSymbolicLink(atPath: base + "/link", withDestinationPath: base + "/hci")
+    let temporary = Self.fileName + ".4711.tmp"
+    try folder.write("half", temporary)
+    try folder.write("half", "mine.tmp")
+    try folder.setMode(0o755)
+    let found = try FileBondStore.adapters(in: base)
+    #expect(Set(found.map(\.name)) == ["hci", "my phone", "%41", ".."] && found.count == 4)
+    for (_, store) in found { #expect(try store.look().records == [Bonds.simple()]) }
+    #expect(folder.names.contains(temporary))
+    #expect(try folder.mode() == 0o755)
+    // Only what is this store's is cleaned up.
+    _ = try folder.store().load()
+    #expect(!folder.names.contains(temporary) && folder.names.contains("mine.tmp"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: other).count == 3)
+    #expect(try FileBondStore.adapters(in: folder.path + "/nowhere").isEmpty)
+  }
+
+  @Test("At the limit a new bond is refused, an old one can be replaced, and a forgotten one makes room")
+  func limit() throws {
+    try Self.eachStore { store in
+      for number in 1...3 { try store.save(Bonds.simple(Self.address(UInt64(number)))) }
+      #expect(throws: BondStoreError.full(limit: 3)) { try store.save(Bonds.simple(Self.address(4))) }
+      #expect(try store.load().records.count == 3)
+      try store.save(Bonds.simple(Self.address(3), name: "again"))
+      try store.remove(Self.address(1))
+      try store.save(Bonds.simple(Self.address(4)))
+      #expect(try store.load().records.map(\.identity.value) == [2, 3, 4])
+    }
+  }
+
+  @Test("An adapter's secrets are made once")
+  func secrets() throws {
+    let folder = try TemporaryFolder()
+    let stores: [any BondStore] = [MemoryBondStore(), folder.store()]
+    for store in stores {
+      #expect(try store.secrets(Self.makeSecrets) == Self.makeSecrets())
+      #expect(try store.secrets(Self.makeOtherSecrets) == Self.makeSecrets())
+      #expect(try store.load() == StoredBonds())
+    }
+  }
+
+  private static func makeSecrets() -> AdapterSecrets {
+    AdapterSecrets(identity: Bonds.address, identityKey: Bonds.secret)
+  }
+
+  private static func makeOtherSecrets() -> AdapterSecrets {
+    Issue.record("made again")
+    return AdapterSecrets(identity: nil, identityKey: .zero)
+  }
+
+  // MARK: Files
+
+  @Test("Each bond has a file that nobody else may touch, in a folder that nobody else may enter")
+  func modes() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    _ = try folder.store().secrets(Self.makeSecrets)
+    #expect(folder.names == [Self.fileName, "adapter.json"])
+    #expect(try folder.mode() == 0o700)
+    for name in folder.names { #expect(try folder.mode(name) == 0o600) }
+    #expect(try folder.text(Self.fileName) == Bonds.simple().json.text)
+  }
+
+  @Test("Files and folders that are open to others are closed, and where keys were open it is told")
+  func closing() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    try folder.setMode(0o755)
+    try folder.setMode(0o644, Self.fileName)
+    let loaded = try folder.store().load()
+    #expect(loaded.records == [Bonds.simple()])
+    #expect(loaded.problems == [.init(path: folder.adapter + "/" + Self.fileName, reason: .wasOpen(mode: 0o644))])
+    #expect(loaded.problems.first?.description.contains("mode 644") == true)
+    #expect(try folder.mode() == 0o700)
+    #expect(try folder.mode(Self.fileName) == 0o600)
+    #expect(try folder.store().load().problems.isEmpty)
+  }
+
+  @Test("Who only looks changes no mode, and is told that the keys are open")
+  func lookingAtOpenFiles() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    try folder.setMode(0o666, Self.fileName)
+    let found = try folder.store().look()
+    #expect(found.records == [Bonds.simple()])
+    #expect(found.problems == [.init(path: folder.adapter + "/" + Self.fileName, reason: .isOpen(mode: 0o666))])
+    #expect(found.problems.first?.description.contains("closed now") == false)
+    #expect(try folder.mode(Self.fileName) == 0o666)
+  }
+
+  @Test("A record that could not be read again is not written, and the one before it stays")
+  func tooLarge() throws {
+    let folder = try TemporaryFolder()
+    let store = folder.store()
+    try store.save(Bonds.simple())
+    var record = Bonds.simple()
+    record.name = String(repeating: "n", count: 1 << 20)
+    let size = record.json.text.utf8.count
+    #expect(throws: BondStoreError.tooLarge(octets: size, limit: 1 << 20)) { try store.save(record) }
+    #expect(throws: BondStoreError.tooLarge(octets: size, limit: 1 << 20)) { _ = try store.update(record) }
+    #expect(try store.load().records == [Bonds.simple()])
+  }
+
+  @Test("A folder's number is a part of the adapter's name for those who name it")
+  func numberedFolders() throws {
+    let folder = try TemporaryFolder()
+    let base = folder.path + "/bonds"
+    for name in ["phone", "phone+2", "phone+02", "phone+1", "a b+3"] {
+      try FileBondStore(folder: base, shownAs: name).save(Bonds.simple())
+    }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: base).sorted() == [
+        "a%20b+3", "phone", "phone%2B02", "phone%2B1", "phone+2",
+      ])
+    #expect(try FileBondStore.adapters(in: base).map(\.name) == ["a b+3", "phone", "phone+02", "phone+1", "phone+2"])
+  }
+
+  @Test("A bond is taken in if it has a key and is under an address that can be an identity")
+  func checkedImport() throws {
+    func error(_ change: (inout BondRecord) -> Void) -> BondImportError? {
+      var record = Bonds.simple()
+      change(&record)
+      do throws(BondImportError) { try record.checkImport() } catch { return error }
+      return nil
+    }
+    #expect(error { _ in } == nil)
+    let key = try #require(Bonds.simple().bond.key ?? Bonds.simple().bond.ownKey)
+    #expect(error { $0.bond = Bond(identity: $0.identity) } == .noKey)
+    #expect(
+      error {
+        $0.bond = Bond(identity: $0.identity)
+        $0.bond.key = LongTermKey(
+          .zero, size: 16, isAuthenticated: key.isAuthenticated, isSecureConnections: true)
+      } == .noKey)
+    for (value, kind) in [
+      (0x41BE_0000_0001, DeviceAddress.Kind.random), (0, .random), (0xFFFF_FFFF_FFFF, .random), (0, .public),
+      (0xFFFF_FFFF_FFFF, .public), (0xC000_0000_0000, .random),
+    ] {
+      let address = DeviceAddress(UInt64(value), kind)
+      #expect(
+        error {
+          var bond = Bond(identity: address)
+          bond.key = key
+          $0 = BondRecord(bond, identifier: $0.identifier)
+        } == .notAnIdentity(address))
+    }
+    #expect(error { $0.name = String(repeating: "n", count: 248) } == nil)
+    #expect(error { $0.name = String(repeating: "n", count: 249) } == .longName(octets: 249))
+  }
+
+  @Test("A link is not followed, be it the file or the folder")
+  func links() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    let other = folder.adapter + "/" + "00-00-00-00-00-07.public.json"
+    try FileManager.default.createSymbolicLink(atPath: other, withDestinationPath: folder.adapter + "/" + Self.fileName)
+    let loaded = try folder.store().load()
+    #expect(loaded.records == [Bonds.simple()])
+    #expect(loaded.problems == [.init(path: other, reason: .untrusted)])
+    let linked = folder.path + "/bonds/linked"
+    try FileManager.default.createSymbolicLink(atPath: linked, withDestinationPath: folder.adapter)
+    let store = FileBondStore(folder: folder.path + "/bonds", adapter: "linked")
+    #expect(throws: BondStoreError.untrustedFolder(linked)) { try store.load() }
+    #expect(throws: BondStoreError.untrustedFolder(linked)) { try store.save(Bonds.simple()) }
+  }
+
+  @Test("Files that are broken, half, foreign, too long, of a later format or misnamed hide no bond, and stay")
+  func problems() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    let text = Bonds.simple().json.text
+    let later = text.replacing(#""format": 1"#, with: #""format": 9"#)
+    try folder.write("", "00-00-00-00-00-01.public.json")
+    try folder.write(String(text.dropLast(9)), "00-00-00-00-00-02.public.json")
+    try folder.write(text, "00-00-00-00-00-03.public.json")
+    try folder.write(later, "00-00-00-00-00-04.public.json")
+    try folder.write(String(repeating: " ", count: 1 << 20) + text, "00-00-00-00-00-05.public.json")
+    try folder.write(text, "c0-11-22-33-44-55.random.json")
+    try folder.write("notes", "README")
+    try FileManager.default.createDirectory(
+      atPath: folder.adapter + "/00-00-00-00-00-06.public.json", withIntermediateDirectories: false)
+    let names = folder.names
+    let loaded = try folder.store().load()
+    #expect(loaded.records == [Bonds.simple()])
+    let reasons = loaded.problems.map { problem in
+      let name = problem.path.split(separator: "/").last ?? ""
+      return switch problem.reason {
+      case .malformed(let text): "\(name): \(text)"
+      default: "\(name): \(problem.reason)"
+      }
+    }
+    let expected = [
+      "00-00-00-00-00-01.public.json: octet 0: the", "00-00-00-00-00-02.public.json: octet ",
+      "00-00-00-00-00-03.public.json: it is of ano", "00-00-00-00-00-04.public.json: laterFormat(9)",
+      "00-00-00-00-00-05.public.json: it is longer", "00-00-00-00-00-06.public.json: untrusted", "README: foreign",
+      "c0-11-22-33-44-55.random.json: foreign",
+    ]
+    #expect(reasons.count == expected.count)
+    for (reason, expected) in zip(reasons, expected) {
+      #expect(reason.hasPrefix(expected))
+    }
+    #expect(folder.names == names)
+    for problem in loaded.problems { #expect(problem.description.split(separator: "\n").count == 1) }
+  }
+
+  @Test("What an interrupted write has left is cleaned up, but not while somebody writes")
+  func leftOvers() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    let temporary = Self.fileName + ".4711.tmp"
+    try folder.write("{", temporary)
+    let files = SystemFiles()
+    let writer = try files.openFolder(folder.adapter)
+    #expect(try files.lock(writer, waits: false))
+    #expect(try folder.store().load() == StoredBonds(records: [Bonds.simple()]))
+    #expect(folder.names.contains(temporary))
+    files.close(writer)
+    #expect(try folder.store().load() == StoredBonds(records: [Bonds.simple()]))
+    #expect(folder.names == [Self.fileName])
+  }
+
+  @Test("Secrets that can't be read are an error, and stay: with new ones no peer would know the adapter again")
+  func brokenSecrets() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Bonds.simple())
+    try folder.write("{\"format\": 1}", "adapter.json")
+    do throws(BondStoreError) {
+      _ = try folder.store().secrets(Self.makeSecrets)
+      Issue.record("new ones were made")
+    } catch {
+      guard case .secrets = error, "\(error)".contains("identityKey") else {
+        Issue.record("\(error)")
+        return
+      }
+    }
+    #expect(try folder.text("adapter.json") == "{\"format\": 1}")
+  }
+
+  @Test("Adapters with names that mean something to the system have a folder each, and in the right place")
+  func adapterNames() throws {
+    let names = ["..", ".", "", "a/b", "a%2Fb", "phone", "my phone", "ä", "../../x", "C0:11"]
+    #expect(Set(names.map(FileBondStore.escaped)).count == names.count)
+    for name in names {
+      let escaped = FileBondStore.escaped(name)
+      #expect(!escaped.contains("/") && !escaped.hasPrefix(".") && !escaped.isEmpty)
+    }
+    #expect(FileBondStore.escaped("my phone.2") == "my%20phone.2")
+    #expect(FileBondStore.name(of: Bonds.address) == "C0-11-22-33-44-55.random")
+    let folder = try TemporaryFolder()
+    try FileBondStore(folder: folder.path + "/", adapter: "..").save(Bonds.simple())
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["%2E."])
+  }
+
+  @Test("The folder for bonds is in XDG_DATA_HOME if that is a whole path, else in the home, else nowhere")
+  func defaultFolder() throws {
+    let folder = { (variables: [String: String]) throws(BondStoreError) in
+      try FileBondStore.defaultFolder { variables[$0] }
+    }
+    #expect(try folder(["XDG_DATA_HOME": "/data", "HOME": "/home/z"]) == "/data/swift-corebluetooth/bonds")
+    let inHome = "/home/z/.local/share/swift-corebluetooth/bonds"
+    #expect(try folder(["XDG_DATA_HOME": "data", "HOME": "/home/z"]) == inHome)
+    #expect(try folder(["XDG_DATA_HOME": "", "HOME": "/"]) == "/.local/share/swift-corebluetooth/bonds")
+    #expect(throws: BondStoreError.noFolder) { try folder(["HOME": ""]) }
+  }
+
+  @Test("What the system refuses is told with the path, the deed and the system's reason")
+  func systemErrors() throws {
+    let folder = try TemporaryFolder()
+    try "".write(toFile: folder.path + "/bonds", atomically: false, encoding: .utf8)
+    do throws(BondStoreError) {
+      try folder.store().save(Bonds.simple())
+      Issue.record("saved")
+    } catch {
+      #expect("\(error)" == "\(folder.adapter): looking at it failed: Not a directory")
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothWire
+import Foundation
+import Testing
+
+@testable import BluetoothBonds
+@testable import BluetoothDaemon
+
+@Suite("Losing power while bonds are kept")
+struct PowerLossTests {
+  private static let old = Bonds.simple(name: "old")
+  private static let new = Bonds.simple(name: String(repeating: "n", count: 300))
+  private static let other = Bonds.simple(DeviceAddress(7, .public))
+  private static let secrets = AdapterSecrets(identity: nil, identityKey: Bonds.secret)
+
+  private static func store(_ disk: ModelDisk, process: Int32 = 1) -> FileBondStore {
+    FileBondStore(folder: "/data/swift-corebluetooth/bonds", adapter: "hci", limit: 8, process: process, files: disk)
+  }
+
+  /// What is wrong after `deed` was cut off after each of its operations; `before` has happened long ago.
+  private static func wrongs(
+    ignoresSync: Bool = false, before: (FileBondStore) throws -> Void, deed: (FileBondStore) throws -> Void,
+    old: [BondRecord], new: [BondRecord]
+  ) throws -> [String] {
+    var wrongs: [String] = []
+    var count = 0
+    while true {
+      let disk = ModelDisk(ignoresSync: ignoresSync)
+      try before(Self.store(disk))
+      let start = disk.operations
+      disk.setPower(count)
+      let isDone = (try? deed(Self.store(disk))) != nil
+      for (index, restarted) in disk.restarted().enumerated() {
+        let loaded = try Self.store(restarted, process: 2).load()
+        let isRight = loaded.records == new || !isDone && loaded.records == old
+        if !isRight || !loaded.problems.isEmpty {
+          wrongs.append("after \(count) operations (\(index)): \(loaded)")
+        }
+        // Nothing is left over, and the store is as good as new.
+        let names = (try? restarted.names(in: Self.store(restarted).path)) ?? []
+        if names.contains(where: { $0.hasSuffix(".tmp") }) { wrongs.append("after \(count) operations: \(names)") }
+        try Self.store(restarted, process: 2).save(Self.new)
+        if try !Self.store(restarted).load().records.contains(Self.new) { wrongs.append("not as good as new") }
+      }
+      if isDone {
+        #expect(disk.operations - start > 3)
+        return wrongs
+      }
+      count += 1
+    }
+  }
+
+  @Test("Whenever power is lost while a bond is replaced, the old one or the new one is there, and whole")
+  func replacing() throws {
+    let wrongs = try Self.wrongs(
+      before: { store in
+        try store.save(Self.old)
+        try store.save(Self.other)
+      }, deed: { try $0.save(Self.new) }, old: [Self.other, Self.old], new: [Self.other, Self.new])
+    #expect(wrongs.isEmpty)
+  }
+
+  @Test("Whenever power is lost while the first bond is kept, and its folders are made, it is there or none is")
+  func first() throws {
+    let wrongs = try Self.wrongs(before: { _ in }, deed: { try $0.save(Self.new) }, old: [], new: [Self.new])
+    #expect(wrongs.isEmpty)
+  }
+
+  @Test("Whenever power is lost while a device is forgotten, its bond is there or gone")
+  func removing() throws {
+    let wrongs = try Self.wrongs(
+      before: { try $0.save(Self.old) }, deed: { _ = try $0.remove(Self.old.identity) }, old: [Self.old], new: [])
+    #expect(wrongs.isEmpty)
+  }
+
+  @Test("Whenever power is lost while an adapter's secrets are made, they are there or can be made again")
+  func makingSecrets() throws {
+    var count = 0
+    var isDone = false
+    while !isDone {
+      let disk = ModelDisk(power: count)
+      isDone = (try? Self.store(disk).secrets { Self.secrets }) != nil
+      for restarted in disk.restarted() {
+        var isMadeAgain = false
+        let secrets = try Self.store(restarted).secrets {
+          isMadeAgain = true
+          return Self.secrets
+        }
+        #expect(secrets == Self.secrets)
+        #expect(!isDone || !isMadeAgain)
+      }
+      count += 1
+    }
+    #expect(count > 10)
+  }
+
+  @Test("On a disk that never writes through, bonds get lost: the model of the disk can tell")
+  func modelTells() throws {
+    let wrongs = try Self.wrongs(
+      ignoresSync: true, before: { try $0.save(Self.old) }, deed: { try $0.save(Self.new) }, old: [Self.old],
+      new: [Self.new])
+    #expect(!wrongs.isEmpty)
+  }
+
+  @Test("A write that fails leaves the old bond and nothing beside it")
+  func failure() throws {
+    let folder = try TemporaryFolder()
+    try folder.store().save(Self.old)
+    let store = FileBondStore(
+      folder: folder.path + "/bonds", adapter: "hci", limit: 8, process: 1, files: FullDisk())
+    do throws(BondStoreError) {
+      try store.save(Self.new)
+      Issue.record("saved")
+    } catch {
+      #expect("\(error)".hasSuffix("writing failed: No space left on device"))
+    }
+    #expect(folder.names == [FileBondStore.fileName(of: Self.old.identity)])
+    #expect(try folder.store().load() == StoredBonds(records: [Self.old]))
+  }
+
+  @Test("A process that is killed while it keeps a bond leaves the one that it has told of, or the next, and whole")
+  func killing() throws {
+    let folder = try TemporaryFolder()
+    let helper = try Bonds.writer()
+    var counter: UInt32 = 0
+    for round in 0..<24 {
+      let process = Process()
+      let output = Pipe()
+      process.executableURL = helper
+      process.arguments = [folder.path]
+      process.standardOutput = output
+      try process.run()
+      // It is killed in the middle of something: a little later each time.
+      var told = output.fileHandleForReading.readData(ofLength: 1 + round % 4).count
+      var spin = UInt64(round) &* 40_000
+      while spin > 0 { spin = Self.waste(spin) }
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      told += output.fileHandleForReading.readDataToEndOfFile().count
+      #expect(process.terminationReason == .uncaughtSignal)
+      #expect(told > 0)
+
+      let loaded = try FileBondStore(folder: folder.path, adapter: "adapter").load()
+      #expect(loaded.problems.isEmpty)
+      let record = try #require(loaded.records.first)
+      let next = try #require(record.bond.signatureMaker?.nextCounter)
+      #expect([counter + UInt32(told), counter + UInt32(told) + 1].contains(next))
+      #expect(record.name?.count == Int(next % 7) * 2_000)
+      counter = next
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/adapter")
+    #expect(names == [FileBondStore.fileName(of: Bonds.address)])
+  }
+
+  @inline(never)
+  private static func waste(_ number: UInt64) -> UInt64 { number - 1 }
+}
+
+/// The machine's files, on a disk that is full.
+private struct FullDisk: FileSystem {
+  private let files = SystemFiles()
+
+  func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int {
+    if bytes.count > 100 { return try files.write(bytes.prefix(100), to: file) }
+    throw FileError(.write, file.path, code: ENOSPC, reason: "No space left on device")
+  }
+
+  func status(of path: String) throws(FileError) -> FileStatus? { try files.status(of: path) }
+  func makeFolder(_ path: String) throws(FileError) { try files.makeFolder(path) }
+  func setMode(_ mode: UInt32, of path: String) throws(FileError) { try files.setMode(mode, of: path) }
+  func names(in folder: String) throws(FileError) -> [String] { try files.names(in: folder) }
+  func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] { try files.read(path, limit: limit) }
+  func create(_ path: String) throws(FileError) -> OpenFile { try files.create(path) }
+  func openFolder(_ path: String) throws(FileError) -> OpenFile { try files.openFolder(path) }
+  func lock(_ folder: OpenFile, waits: Bool) throws(FileError) -> Bool {
+    try files.lock(folder, waits: waits)
+  }
+  func sync(_ handle: OpenFile) throws(FileError) { try files.sync(handle) }
+  func close(_ handle: OpenFile) { files.close(handle) }
+  func rename(_ path: String, to new: String) throws(FileError) { try files.rename(path, to: new) }
+  func remove(_ path: String) throws(FileError) { try files.remove(path) }
+}

@@ -1,0 +1,310 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+/// A phone that is connected to a sensor with a heart rate service and an included one.
+struct ConnectedPair {
+  let air = Air()
+  let sensor: Sensor
+  let phone: Phone
+  let peer: PeerHandle
+
+  static let battery = BluetoothUUID(high: 0x0000_180F_0000_1000, low: 0x8000_0080_5F9B_34FB)
+
+  init(maximumMTU: Int = 517) throws {
+    sensor = Sensor(air, air.add("Sensor", maximumMTU: maximumMTU))
+    phone = Phone(air, air.add("Phone"))
+    sensor.add(10, Self.battery, [.dynamic(0x2A19, .read)])
+    sensor.add(
+      1, 0x180D, includes: [10],
+      [
+        .dynamic(0x2A37, [.notify, .read]), .cached(0x2A38, [1]), .dynamic(0x2A39, [.write, .writeWithoutResponse]),
+        .dynamic(0x2A3A, .indicate),
+      ])
+    sensor.advertise()
+    peer = try phone.findAndConnect()
+    _ = sensor.told()
+  }
+
+  func id(_ uuid: BluetoothUUID) throws -> RemoteAttributeID {
+    try #require(try phone.discover(peer)[uuid]).id
+  }
+}
+
+@Suite("A peer's attributes, found and used")
+struct AttributeTests {
+  let pair: ConnectedPair
+  let phone: Phone
+  let sensor: Sensor
+  let peer: PeerHandle
+
+  init() throws {
+    pair = try ConnectedPair()
+    (phone, sensor, peer) = (pair.phone, pair.sensor, pair.peer)
+  }
+
+  @Test("4.18 The GAP and GATT services are not shown; 4.3 a filter leaves out the others")
+  func services() throws {
+    #expect(try phone.services(peer).map(\.uuid) == [0x180F, 0x180D])
+    #expect(try phone.services(peer, [0x180D, 0x1816]).map(\.uuid) == [0x180D])
+    #expect(try phone.services(peer, [0x1800]).isEmpty)
+  }
+
+  @Test("4.3 An empty filter finds all services, as none does")
+  func emptyFilter() throws {
+    #expect(try phone.services(peer, []).map(\.uuid) == [0x180F, 0x180D])
+    #expect(try phone.services(peer, nil).map(\.uuid) == [0x180F, 0x180D])
+  }
+
+  @Test("4.5 A filter that matches nothing is no error")
+  func noMatch() throws {
+    let service = try #require(try phone.services(peer, [0x180D]).first)
+    #expect(
+      phone.send(.discoverCharacteristics(peer, service.id, [0x2A00])).map(\.text) == ["characteristics []"])
+  }
+
+  @Test("Included services are found, and are the services themselves")
+  func includes() throws {
+    let all = try phone.services(peer)
+    let service = try #require(all.last)
+    let told = phone.send(.discoverIncludedServices(peer, service.id, nil))
+    guard case .includedServicesDiscovered(_, _, .success(let included))? = told.first else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(included == [all[0]])
+  }
+
+  @Test("4.3 A filter leaves out included services of other types, and one that matches nothing is no error")
+  func filteredIncludes() throws {
+    sensor.add(20, 0x1816, [])
+    sensor.add(30, 0x1818, includes: [10, 20], [])
+    let service = try #require(try phone.services(peer, [0x1818]).first).id
+    func includes(_ filter: [BluetoothUUID]?) -> [String] {
+      phone.send(.discoverIncludedServices(peer, service, filter)).map(\.text)
+    }
+    #expect(includes([0x1816]) == ["includes [1816]"])
+    // Any spelling of a UUID is the same filter.
+    #expect(includes([ConnectedPair.battery]) == ["includes [180F]"])
+    #expect(includes([0x1816, 0x180F, 0x180D]) == ["includes [180F, 1816]"])
+    #expect(includes([0x180D]) == ["includes []"])
+    #expect(includes([]) == includes(nil))
+  }
+
+  @Test("Characteristics come with their properties, descriptors with the system's own")
+  func characteristics() throws {
+    let found = try phone.discover(peer)
+    #expect(found[0x2A37]?.properties == [.notify, .read])
+    let id = try #require(found[0x2A37]).id
+    #expect(phone.send(.discoverDescriptors(peer, id)).map(\.text) == ["descriptors [2902]"])
+    let plain = try #require(found[0x2A38]).id
+    #expect(phone.send(.discoverDescriptors(peer, plain)).map(\.text) == ["descriptors []"])
+  }
+
+  @Test("What one session has discovered is not asked of the peer again for another one")
+  func sharedDiscovery() throws {
+    let id = try pair.id(0x2A38)
+    let other = Phone(pair.air, 1)
+    other.send(.connect(peer, delay: .zero, reconnects: false))
+    #expect(try other.services(peer).count == 2)
+    #expect(other.send(.read(peer, id)).map(\.text) == ["read 01"])
+  }
+
+  @Test("6.4 A cached value is served without asking the app")
+  func cached() throws {
+    #expect(phone.send(.read(peer, try pair.id(0x2A38))).map(\.text) == ["read 01"])
+    #expect(sensor.told() == [])
+  }
+
+  @Test("4.6, 6.8 A dynamic value is asked of the app")
+  func dynamic() throws {
+    phone.send(.read(peer, try pair.id(0x2A37)))
+    let request = try sensor.lastRequest()
+    sensor.send(.respond(request, nil, value: [0, 60]))
+    #expect(phone.told() == ["read 003C"])
+  }
+
+  @Test("6.11 The app's error arrives as it is")
+  func applicationError() throws {
+    phone.send(.read(peer, try pair.id(0x2A37)))
+    sensor.send(.respond(try sensor.lastRequest(), ATT.ErrorCode(rawValue: 0x81), value: []))
+    #expect(phone.told() == ["read att 0x81"])
+  }
+
+  @Test("6.8 A second answer to a request is for nothing")
+  func secondAnswer() throws {
+    let id = try pair.id(0x2A37)
+    phone.send(.read(peer, id))
+    let first = try sensor.lastRequest()
+    sensor.send(.respond(first, nil, value: [1]))
+    #expect(phone.told() == ["read 01"])
+    phone.send(.read(peer, id))
+    sensor.session.send(.respond(first, nil, value: [2]))
+    sensor.air.run()
+    #expect(phone.told() == [])
+    sensor.send(.respond(try sensor.lastRequest(), nil, value: [3]))
+    #expect(phone.told() == ["read 03"])
+  }
+
+  @Test("4.7 A long value is read to its end")
+  func longRead() throws {
+    phone.send(.read(peer, try pair.id(0x2A37)))
+    let value = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
+    // MTU 517: the first answer holds 516 octets, but no value has more than 512.
+    sensor.send(.respond(try sensor.lastRequest(), nil, value: ByteSlice(value.prefix(512))))
+    let told = phone.told()
+    #expect(told == ["read \(ByteSlice(value.prefix(512)))"])
+  }
+
+  @Test("4.8 Writes are answered one by one, in order")
+  func writes() throws {
+    let id = try pair.id(0x2A39)
+    phone.session.send(.write(peer, id, [1]))
+    phone.send(.write(peer, id, [2]))
+    #expect(sensor.recorder.take().map(\.text) == ["write 4 at 0: 01"])
+    #expect(phone.told() == [])
+  }
+
+  @Test("4.8 A written value is acknowledged by the app")
+  func acknowledged() throws {
+    let id = try pair.id(0x2A39)
+    phone.send(.write(peer, id, [1]))
+    sensor.send(.respond(try sensor.lastRequest(), nil, value: []))
+    #expect(phone.told() == ["written ok"])
+    phone.send(.write(peer, id, [1]))
+    sensor.send(.respond(try sensor.lastRequest(), .writeNotPermitted, value: []))
+    #expect(phone.told() == ["written att 0x03"])
+  }
+
+  @Test("4.9 A write beyond 512 octets is refused")
+  func tooLong() throws {
+    let id = try pair.id(0x2A39)
+    let told = phone.send(.write(peer, id, ByteSlice([UInt8](repeating: 0, count: 513))))
+    #expect(told.map(\.text) == ["written att 0x0D"])
+  }
+
+  @Test("6.10 What the permissions do not allow is refused without asking the app")
+  func permissions() throws {
+    #expect(phone.send(.write(peer, try pair.id(0x2A38), [1])).map(\.text) == ["written att 0x03"])
+    #expect(sensor.told() == [])
+  }
+
+  @Test("4.9 Writes without response use up credits, which come back when the controller has sent them")
+  func writesWithoutResponse() throws {
+    let id = try pair.id(0x2A39)
+    let credits = phone.session.writeCredits(for: peer)
+    pair.air.setCongested(true, 1)
+    var count = 0
+    while credits.take() {
+      phone.session.send(.writeWithoutResponse(peer, id, [UInt8(count)]))
+      count += 1
+    }
+    pair.air.run()
+    #expect(count == SessionLimits.writesWithoutResponse)
+    // The controller has 8 buffers.
+    #expect(credits.isAvailable)
+    while credits.take() { phone.session.send(.writeWithoutResponse(peer, id, [0])) }
+    pair.air.run()
+    #expect(phone.told() == ["ready to write"])
+    while credits.take() { phone.session.send(.writeWithoutResponse(peer, id, [0])) }
+    #expect(!credits.isAvailable)
+    pair.air.run()
+    _ = phone.told()
+    pair.air.setCongested(false, 1)
+    #expect(phone.told().first == "ready to write")
+    #expect(phone.told() == [])
+    #expect(sensor.told().first == "command 4 at 0: 00")
+  }
+
+  @Test("4.9 All credits come back with the end of the link")
+  func creditsAfterDisconnect() throws {
+    let id = try pair.id(0x2A39)
+    let credits = phone.session.writeCredits(for: peer)
+    pair.air.setCongested(true, 1)
+    while credits.take() { phone.session.send(.writeWithoutResponse(peer, id, [0])) }
+    pair.air.carryAway(0)
+    var count = 0
+    while credits.take() { count += 1 }
+    #expect(count == SessionLimits.writesWithoutResponse)
+  }
+
+  @Test("4.1 Requests to a peer that is not connected are dropped, and a credit comes back")
+  func notConnected() throws {
+    let id = try pair.id(0x2A39)
+    phone.send(.cancelConnection(peer))
+    let credits = phone.session.writeCredits(for: peer)
+    #expect(credits.take())
+    #expect(phone.send(.writeWithoutResponse(peer, id, [0])).isEmpty)
+    #expect(phone.send(.discoverServices(peer, nil)).isEmpty)
+    var count = 0
+    while credits.take() { count += 1 }
+    #expect(count == SessionLimits.writesWithoutResponse)
+  }
+
+  @Test("4.16 A removed service is told to those who had discovered it, and found no more")
+  func servicesModified() throws {
+    _ = try phone.discover(peer)
+    let other = Phone(pair.air, 1)
+    other.send(.connect(peer, delay: .zero, reconnects: false))
+    #expect(sensor.send(.removeService(LocalAttributeID(number: 1))).isEmpty)
+    #expect(phone.told() == ["modified 1"])
+    #expect(other.told() == [])
+    #expect(try phone.services(peer).map(\.uuid) == [0x180F])
+  }
+
+  @Test("4.16 A change inside a service makes the whole service invalid for those who had discovered it")
+  func partialChange() throws {
+    let id = try pair.id(0x2A37)
+    let heartRate = try #require(try phone.services(peer, [0x180D]).first).id
+    #expect(id.handle > heartRate.handle)
+    pair.air.devices[1].daemon.servicesChanged(id.handle...id.handle + 1, on: 0)
+    pair.air.run()
+    guard case .servicesModified(peer, let modified)? = phone.recorder.take().first else {
+      Issue.record("nobody is told")
+      return
+    }
+    #expect(modified == [heartRate])
+    #expect(try phone.services(peer).map(\.uuid) == [0x180F, 0x180D])
+    #expect(try pair.id(0x2A37) == id)
+  }
+
+  @Test("4.16 A range that touches the end of one service and the beginning of the next makes both invalid")
+  func changeAcrossServices() throws {
+    let services = try phone.services(peer)
+    try #require(services.map(\.uuid) == [0x180F, 0x180D])
+    let start = services[1].id.handle
+    pair.air.devices[1].daemon.servicesChanged(start - 1...start, on: 0)
+    pair.air.run()
+    guard case .servicesModified(peer, let modified)? = phone.recorder.take().first else {
+      Issue.record("nobody is told")
+      return
+    }
+    #expect(modified == services.map(\.id))
+  }
+
+  @Test("4.16 After a change inside a service its subscriptions are over, and can be made anew")
+  func subscriptionsEnd() throws {
+    let id = try pair.id(0x2A37)
+    phone.send(.setNotify(peer, id, true))
+    _ = sensor.told()
+    // The declaration of the last characteristic: no attribute of the one that is subscribed to.
+    let last = try pair.id(0x2A3A)
+    pair.air.devices[1].daemon.servicesChanged(last.handle - 1...last.handle - 1, on: 0)
+    pair.air.run()
+    #expect(phone.told() == ["modified 1"])
+    let update = PeripheralCommand.update(LocalAttributeID(number: 2), [1], nil)
+    sensor.send(update)
+    #expect(phone.told() == [], "the app has no characteristic for it")
+    #expect(phone.send(.setNotify(peer, try pair.id(0x2A37), true)).map(\.text) == ["notifying true ok"])
+    sensor.send(update)
+    #expect(phone.told() == ["value 01"])
+  }
+
+  @Test("Asking for characteristics of a service that is not there is an error")
+  func unknownService() {
+    let told = phone.send(.discoverCharacteristics(peer, RemoteAttributeID(0x7777), nil))
+    #expect(told.map(\.text) == ["characteristics att 0x01"])
+  }
+}

@@ -1,0 +1,209 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+@Suite("Connecting")
+struct ConnectionTests {
+  let air = Air()
+  let sensor: Sensor
+  let phone: Phone
+
+  init() {
+    sensor = Sensor(air, air.add("Sensor"))
+    phone = Phone(air, air.add("Phone"))
+    sensor.advertise()
+    _ = sensor.told()
+    _ = phone.told()
+  }
+
+  @Test("3.1 An attempt waits until the peer is there")
+  func pending() throws {
+    let peer = try phone.find()
+    air.carryAway(0)
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance(1_000)
+    #expect(phone.told() == [])
+    air.bringBack(0)
+    air.advance()
+    #expect(phone.told().first == "connected 0 20")
+  }
+
+  @Test("4.11 The longest write grows when the MTU was exchanged; the name is read without being asked for")
+  func afterConnecting() throws {
+    let peer = try phone.find()
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance()
+    #expect(phone.told() == ["connected 0 20", "length 0 512"])
+    air.advance(2)
+    #expect(phone.told() == ["name 0 Sensor"])
+    #expect(phone.directory.peer(peer)?.name == "Sensor")
+  }
+
+  @Test("3.4 Connecting to a peer that is connected is quick, for the same manager and for another one")
+  func shared() throws {
+    let peer = try phone.findAndConnect()
+    #expect(phone.send(.connect(peer, delay: .zero, reconnects: false)).map(\.text) == ["connected 0 512"])
+    let other = Phone(air, 1)
+    _ = other.told()
+    #expect(other.send(.connect(peer, delay: .zero, reconnects: false)).map(\.text) == ["connected 0 512"])
+    #expect(air.linkCount(1) == 1)
+  }
+
+  @Test("3.6 Cancelling one manager's connection leaves the other's link alone")
+  func sharedLinkStays() throws {
+    let peer = try phone.findAndConnect()
+    let other = Phone(air, 1)
+    other.send(.connect(peer, delay: .zero, reconnects: false))
+    #expect(phone.send(.cancelConnection(peer)).map(\.text) == ["disconnected 0 ok"])
+    #expect(air.linkCount(1) == 1)
+    #expect(other.send(.cancelConnection(peer)).map(\.text) == ["disconnected 0 ok"])
+    #expect(air.linkCount(1) == 0)
+  }
+
+  @Test("3.6 A cancelled attempt ends in a disconnection without error")
+  func cancelPending() throws {
+    let peer = try phone.find()
+    air.carryAway(0)
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    #expect(phone.send(.cancelConnection(peer)).map(\.text) == ["disconnected 0 ok"])
+    air.bringBack(0)
+    air.advance(3)
+    #expect(phone.told() == [])
+    #expect(air.linkCount(1) == 0)
+  }
+
+  @Test("3.6 Connecting again while the link is still being ended connects afterwards")
+  func connectWhileDisconnecting() throws {
+    let peer = try phone.findAndConnect()
+    phone.session.send(.cancelConnection(peer))
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance(2)
+    let told = phone.told()
+    #expect(told.contains("connected 0 20"))
+    #expect(air.linkCount(1) == 1)
+  }
+
+  @Test("3.7 A lost link tells its reason: the peer's power, or the time that ran out")
+  func reasons() throws {
+    _ = try phone.findAndConnect()
+    air.carryAway(0)
+    #expect(phone.told() == ["disconnected 0 link 0x08"])
+    air.bringBack(0)
+    _ = try phone.findAndConnect()
+    air.setPower(false, of: 0)
+    #expect(phone.told() == ["disconnected 0 link 0x15"])
+  }
+
+  @Test("3.9 After a disconnection nothing that was asked before is answered")
+  func noAnswers() throws {
+    sensor.add(1, 0x180D, [.dynamic(0x2A37, .read)])
+    let peer = try phone.findAndConnect()
+    let characteristic = try #require(try phone.discover(peer)[0x2A37])
+    #expect(phone.send(.read(peer, characteristic.id)).isEmpty)
+    let request = try sensor.lastRequest()
+    air.carryAway(0)
+    #expect(phone.told() == ["disconnected 0 link 0x08"])
+    sensor.send(.respond(request, nil, value: [1]))
+    #expect(phone.told() == [])
+    #expect(phone.send(.read(peer, characteristic.id)).isEmpty)
+  }
+
+  @Test("3.11 With auto-reconnect a dropped link is made again, until it is cancelled")
+  func reconnects() throws {
+    let peer = try phone.findAndConnect(reconnects: true)
+    air.carryAway(0)
+    #expect(phone.told() == ["disconnected 0 link 0x08 reconnecting"])
+    air.bringBack(0)
+    air.advance()
+    #expect(phone.told().first == "connected 0 20")
+    air.carryAway(0)
+    _ = phone.told()
+    #expect(phone.send(.cancelConnection(peer)).map(\.text) == ["disconnected 0 ok"])
+    air.bringBack(0)
+    air.advance(3)
+    #expect(phone.told() == [])
+  }
+
+  @Test("3.14 An attempt with a delay begins when that has passed")
+  func startDelay() throws {
+    let peer = try phone.find()
+    phone.send(.connect(peer, delay: .seconds(1), reconnects: false))
+    air.advance(9)
+    #expect(phone.told() == [])
+    air.advance(2)
+    #expect(phone.told().first == "connected 0 20")
+  }
+
+  @Test("3.12 Connected peripherals are found by a service, whoever connected them")
+  func retrieveConnected() throws {
+    sensor.add(1, 0x180D, [])
+    #expect(phone.directory.connectedPeers(offering: [0x180D]).isEmpty)
+    let peer = try phone.findAndConnect()
+    #expect(phone.directory.connectedPeers(offering: [0x1816, 0x180D]).map(\.handle) == [peer])
+    #expect(phone.directory.connectedPeers(offering: [0x1816]).isEmpty)
+    phone.send(.cancelConnection(peer))
+    #expect(phone.directory.connectedPeers(offering: [0x180D]).isEmpty)
+  }
+
+  @Test("1.11 A closed session gives up its attempts and its links, and is told nothing more")
+  func closes() throws {
+    _ = try phone.findAndConnect()
+    phone.session.close()
+    air.run()
+    #expect(air.linkCount(1) == 0)
+    #expect(phone.told() == [])
+  }
+
+  @Test("A session whose app has gone without closing it is closed")
+  func appGone() throws {
+    let peer = try phone.find()
+    var gone: CentralRecorder? = CentralRecorder()
+    let session = CentralSession(client: gone!, mailbox: air.devices[1].mailbox)
+    session.send(.connect(peer, delay: .zero, reconnects: false))
+    air.run()
+    gone = nil
+    air.advance(2)
+    #expect(air.linkCount(1) == 0)
+  }
+
+  @Test(
+    "3.6 An attempt that the controller gives up is told with its reason",
+    arguments: [
+      (HCI.ErrorCode.unsupportedFeatureOrParameterValue, "failed 0 link 0x11"),
+      (.connectionLimitExceeded, "failed 0 connectionLimitReached"),
+    ])
+  func failure(reason: HCI.ErrorCode, text: String) throws {
+    let peer = try phone.find()
+    air.failNextConnection(of: 1, reason)
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance()
+    #expect(phone.told() == [text])
+    air.advance()
+    #expect(phone.told() == [])
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance()
+    #expect(phone.told().first == "connected 0 20")
+  }
+
+  @Test("3.11 A failure while a dropped link is made again is nobody's business: it is tried again a second later")
+  func reconnectFails() throws {
+    _ = try phone.findAndConnect(reconnects: true)
+    air.carryAway(0)
+    _ = phone.told()
+    air.failNextConnection(of: 1, .unsupportedFeatureOrParameterValue)
+    air.bringBack(0)
+    air.advance(10)
+    #expect(phone.told() == [])
+    air.advance(2)
+    #expect(phone.told().first == "connected 0 20")
+  }
+
+  @Test("RSSI is read for everybody who asks meanwhile")
+  func rssi() throws {
+    let peer = try phone.findAndConnect()
+    phone.session.send(.readRSSI(peer))
+    #expect(phone.send(.readRSSI(peer)).map(\.text) == ["rssi -50", "rssi -50"])
+  }
+}

@@ -1,0 +1,222 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+/// L2CAP channels of sessions · Vol 3, Part A, 4.22.
+@Suite("Channels of sessions")
+struct ChannelTests {
+  let air = Air()
+  let sensor: Sensor
+  let phone: Phone
+  let peer: PeerHandle
+
+  init() throws {
+    sensor = Sensor(air, air.add("Sensor"))
+    phone = Phone(air, air.add("Phone"))
+    sensor.advertise()
+    _ = phone.told()
+    peer = try phone.findAndConnect()
+    air.advance(5)
+    _ = sensor.told()
+    _ = phone.told()
+  }
+
+  /// The number that a sensor's app gets.
+  private func publish(_ sensor: Sensor) throws -> UInt16 {
+    let events = sensor.send(.publishChannel(isEncrypted: false))
+    guard case .channelPublished(let psm, nil)? = events.last else { throw SessionError.notSupported }
+    return psm
+  }
+
+  private func open(_ psm: UInt16, by phone: Phone) throws -> OpenChannel {
+    for case .channelOpened(_, let result) in phone.send(.openChannel(peer, psm: psm)) { return try result.get() }
+    throw SessionError.timeout
+  }
+
+  private func accepted(_ sensor: Sensor) throws -> OpenChannel {
+    let channels = sensor.recorder.take().compactMap { event -> OpenChannel? in
+      if case .channelOpened(_, let channel) = event { channel } else { nil }
+    }
+    return try #require(channels.last)
+  }
+
+  private func write(_ octets: [UInt8], _ channel: OpenChannel) -> Int {
+    let count = octets.withUnsafeBytes { channel.pipe.write($0) }
+    channel.pipe.tellService()
+    air.run()
+    return count
+  }
+
+  private func read(_ channel: OpenChannel, _ maximum: Int = 70_000) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: maximum)
+    let count = buffer.withUnsafeMutableBytes { channel.pipe.read(into: $0) }
+    channel.pipe.tellService()
+    air.run()
+    return Array(buffer.prefix(count))
+  }
+
+  private var links: [LinkState] { air.devices[1].daemon.links }
+
+  @Test("What is written is read at the other end, and the credits of what was read come back")
+  func data() throws {
+    let here = try open(try publish(sensor), by: phone)
+    let there = try accepted(sensor)
+    var expected: [UInt8] = []
+    for round in 0..<100 {
+      let octets = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 + round) }
+      #expect(write(octets, here) == 1_000)
+      expected += octets
+      #expect(read(there) == octets)
+    }
+    #expect(write([1, 2], there) == 2 && read(here) == [1, 2])
+  }
+
+  @Test("An app that never reads has so much memory and no more; the other one is stopped")
+  func unread() throws {
+    let here = try open(try publish(sensor), by: phone)
+    let there = try accepted(sensor)
+    var sent = 0
+    for _ in 0..<100 { sent += write([UInt8](repeating: 1, count: 5_000), here) }
+    #expect(there.pipe.available <= 32 * 2_048)
+    #expect(sent <= 32 * 2_048 + 8 * 2_048 + ChannelPipe.capacity)
+    #expect(here.pipe.room == 0)
+    var received = 0
+    while there.pipe.available > 0 { received += read(there, 10_000).count }
+    #expect(received == sent && here.pipe.room == ChannelPipe.capacity)
+  }
+
+  @Test("Of SDUs of one octet no more than credits wait to be read")
+  func smallSDUs() throws {
+    let here = try open(try publish(sensor), by: phone)
+    let there = try accepted(sensor)
+    for _ in 0..<200 { _ = write([7], here) }
+    #expect(there.pipe.available <= 8 * 2_048, "they were joined when there were no credits")
+    var received = 0
+    while there.pipe.available > 0 { received += read(there).count }
+    #expect(received == 200)
+  }
+
+  @Test("Both ends of a link may offer channels, and open the other's")
+  func bothWays() throws {
+    let (offered, opener) = (Sensor(air, 1), Phone(air, 0))
+    let handle = try #require(air.devices[0].daemon.links.first?.peer)
+    #expect(
+      opener.send(.connect(handle, delay: .zero, reconnects: false)).last?.text == "connected \(handle.index) 512")
+    let there = try open(try publish(sensor), by: phone)
+    let psm = try publish(offered)
+    var back: OpenChannel?
+    for case .channelOpened(_, let result) in opener.send(.openChannel(handle, psm: psm)) { back = try result.get() }
+    let channel = try #require(back)
+    _ = write([1, 2, 3], channel)
+    #expect(read(try accepted(offered)) == [1, 2, 3])
+    // Who has only joined the link goes, and takes nothing of the others along.
+    opener.send(.cancelConnection(handle))
+    #expect(channel.pipe.end == .closed && there.pipe.end == nil)
+  }
+
+  @Test("A number of another app's can't be withdrawn")
+  func foreignNumber() throws {
+    let other = Sensor(air, 0)
+    let psm = try publish(sensor)
+    #expect(other.send(.unpublishChannel(psm: psm)).map(\.text).last == "unpublished \(psm) invalidParameters")
+    #expect(try open(psm, by: phone).psm == psm)
+  }
+
+  @Test("When an app that offers channels ends, they are gone: nobody can open them, and those that are open end")
+  func closedSession() throws {
+    let psm = try publish(sensor)
+    let here = try open(psm, by: phone)
+    sensor.session.close()
+    air.run()
+    #expect(here.pipe.end == .closed)
+    #expect(phone.send(.openChannel(peer, psm: psm)).map(\.text) == ["channel refused"])
+    #expect(air.devices[0].daemon.publishedChannels.owners.isEmpty)
+  }
+
+  @Test("Where two apps use a link, one that leaves it takes its own channels along, and the other's go on")
+  func sharedLink() throws {
+    let other = Phone(air, 1)
+    other.send(.connect(peer, delay: .zero, reconnects: false))
+    let psm = try publish(sensor)
+    let (mine, others) = (try open(psm, by: phone), try open(psm, by: other))
+    phone.send(.cancelConnection(peer))
+    #expect(mine.pipe.end == .closed && others.pipe.end == nil)
+    #expect(links[0].channels.entries.count == 1)
+    other.session.close()
+    air.run()
+    #expect(others.pipe.end == .closed && links.isEmpty)
+  }
+
+  @Test("A channel that is let go of closes after what was written has left")
+  func releasing() throws {
+    var here: OpenChannel? = try open(try publish(sensor), by: phone)
+    let there = try accepted(sensor)
+    _ = here.map { write([UInt8](repeating: 3, count: ChannelPipe.capacity), $0) }
+    here = nil
+    air.run()
+    #expect(there.pipe.end == .closed)
+    #expect(read(there).count == ChannelPipe.capacity)
+    #expect(links[0].channels.entries.isEmpty && air.devices[0].daemon.links[0].channels.entries.isEmpty)
+  }
+
+  @Test("A peer that takes nothing has 30 s for what was written before the channel was closed")
+  func patience() throws {
+    var here: OpenChannel? = try open(try publish(sensor), by: phone)
+    let there = try accepted(sensor)
+    while let channel = here, write([UInt8](repeating: 3, count: 10_000), channel) > 0 {}
+    here = nil
+    air.advance(299)
+    #expect(there.pipe.end == nil && links[0].channels.entries.count == 1)
+    air.advance(2)
+    #expect(there.pipe.end == .closed && links[0].channels.entries.isEmpty)
+  }
+
+  @Test("A channel that opens when its app has left is closed again")
+  func lateOpening() throws {
+    let other = Phone(air, 1)
+    other.send(.connect(peer, delay: .zero, reconnects: false))
+    let psm = try publish(sensor)
+    phone.session.send(.openChannel(peer, psm: psm))
+    phone.session.send(.cancelConnection(peer))
+    air.run()
+    #expect(phone.told() == ["disconnected 0 ok"])
+    #expect(try accepted(sensor).pipe.end == .closed)
+    #expect(links[0].channels.entries.isEmpty && links[0].channels.opening.isEmpty)
+  }
+
+  @Test("An event that nobody takes closes the channel that is in it")
+  func lostEvent() throws {
+    let here = try open(try publish(sensor), by: phone)
+    _ = sensor.recorder.take()
+    air.run()
+    #expect(here.pipe.end == .closed)
+  }
+
+  @Test("When Bluetooth goes off all channels end with it")
+  func powerOff() throws {
+    let here = try open(try publish(sensor), by: phone)
+    let there = try accepted(sensor)
+    air.setPower(false, of: 1)
+    #expect(here.pipe.end == .lost(.link(.connectionTerminatedByLocalHost)))
+    #expect(write([1], here) == 0)
+    air.setPower(false, of: 0)
+    #expect(there.pipe.end != nil)
+    #expect(air.devices[0].daemon.publishedChannels.owners.isEmpty)
+    air.setPower(true, of: 0)
+    #expect(try publish(sensor) == 0x80)
+  }
+
+  @Test("More channels than a link has are refused with a reason, and go when others close")
+  func tooMany() throws {
+    let psm = try publish(sensor)
+    var channels: [OpenChannel] = []
+    while channels.count < 100, let channel = try? open(psm, by: phone) { channels.append(channel) }
+    #expect(channels.count == 64)
+    #expect(phone.send(.openChannel(peer, psm: psm)).map(\.text) == ["channel outOfSpace"])
+    channels.removeLast()
+    air.run()
+    #expect(try open(psm, by: phone).psm == psm)
+  }
+}

@@ -1,0 +1,42 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+/// What a service makes of a controller that breaks.
+struct ControllerTroubleTests {
+  @Test("Each trouble with the controller is a line for the log, and apps see it reset and on again")
+  func hardwareError() {
+    let air = Air()
+    let hub = air.add("Hub")
+    let app = Phone(air, hub)
+    let device = air.devices[hub]
+    #expect(device.daemon.takeTrouble() == nil)
+    _ = app.told()
+    device.daemon.receive(HCI.Event.hardwareError(0x42).packet(in: device.pool), at: air.now)
+    air.run()
+    #expect(app.told() == ["state resetting", "state poweredOn"])
+    var lines: [String] = []
+    while let trouble = device.daemon.takeTrouble() { lines.append(trouble.description) }
+    #expect(
+      lines == [
+        "The controller reports Hardware Error 0x42.", "The controller is reset, attempt 1 of 5.",
+        "The controller works again.",
+      ])
+  }
+
+  @Test("A log that nobody reads does not grow")
+  func unread() {
+    let air = Air()
+    let hub = air.add("Hub")
+    let device = air.devices[hub]
+    for code in UInt8.min...UInt8.max {
+      let event = HCI.Event.dataBufferOverflow(linkType: code)
+      device.daemon.receive(event.packet(in: device.pool), at: air.now)
+    }
+    var count = 0
+    while device.daemon.takeTrouble() != nil { count += 1 }
+    #expect(count == 32)
+  }
+}

@@ -1,0 +1,60 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+@Suite("Peers")
+struct PeerTableTests {
+  let address = DeviceAddress(0xC011_2233_4455, .random)
+
+  func table(seed: UInt64 = 1) -> (PeerTable, PeerDirectory) {
+    let directory = PeerDirectory()
+    return (PeerTable(identifiers: SplitGenerator(seed: seed), directory: directory), directory)
+  }
+
+  @Test("2.7 An address has one identifier, a random UUID")
+  func identifier() throws {
+    var (peers, directory) = table()
+    let handle = try unwrapped(peers.enter(address))
+    #expect(peers.enter(address) == handle)
+    let identifier = peers[handle].info.identifier
+    #expect(identifier.high >> 12 & 0xF == 4)
+    #expect(identifier.low >> 62 == 0b10)
+    #expect(directory.peer(identifier)?.handle == handle)
+  }
+
+  @Test("2.7 The identifier is the same whichever peer comes first, and another with another seed")
+  func independence() throws {
+    var (first, _) = table()
+    var (second, _) = table()
+    var (third, _) = table(seed: 2)
+    _ = second.enter(DeviceAddress(1, .public))
+    let one = try unwrapped(first.enter(address))
+    let two = try unwrapped(second.enter(address))
+    let three = try unwrapped(third.enter(address))
+    #expect(first[one].info.identifier == second[two].info.identifier)
+    #expect(first[one].info.identifier != third[three].info.identifier)
+  }
+
+  @Test("A public and a random address of the same octets are two peers")
+  func kinds() {
+    var (peers, _) = table()
+    #expect(peers.enter(DeviceAddress(7, .public)) != peers.enter(DeviceAddress(7, .random)))
+  }
+
+  @Test("An air full of addresses fills the table up to its limit")
+  func limit() {
+    var (peers, _) = table()
+    for value in 0..<UInt64(PeerTable.limit) { _ = peers.enter(DeviceAddress(value, .random)) }
+    #expect(peers.enter(address) == nil)
+    #expect(peers.enter(DeviceAddress(0, .random)) == PeerHandle(index: 0))
+  }
+
+  @Test("G3 After a flood of addresses there is still room for whoever connects")
+  func roomForLinks() {
+    var (peers, _) = table()
+    for value in 0..<UInt64(PeerTable.limit + 1_000) { _ = peers.enter(DeviceAddress(value, .random)) }
+    let linked = peers.enter(address, isLinked: true)
+    #expect(linked == PeerHandle(index: UInt32(PeerTable.limit)))
+  }
+}

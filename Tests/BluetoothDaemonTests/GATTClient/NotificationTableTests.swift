@@ -1,0 +1,96 @@
+import BluetoothHost
+import Testing
+
+@testable import BluetoothDaemon
+
+@Suite("Who gets notifications")
+struct NotificationTableTests {
+  let one: CentralSlot
+  let two: CentralSlot
+  var table = NotificationTable()
+
+  init() { (one, two) = centralSlots() }
+
+  /// Lets the peer agree to what has to be configured.
+  mutating func configure(_ isOn: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(table.decide(0) == .configure(isOn: isOn), sourceLocation: sourceLocation)
+    table[0].state = .writing
+    _ = table.configured(0, succeeded: true)
+  }
+
+  @Test("4.12 The first session's wish is written to the peer, the second one's is not")
+  mutating func shared() {
+    table.append(.init(session: one, isOn: true), for: 3)
+    configure(true)
+    table.append(.init(session: two, isOn: true), for: 3)
+    #expect(table.decide(0) == .settled(two, isOn: true))
+    #expect(table[0].subscribers == [one, two])
+  }
+
+  @Test("The peer's configuration is switched off when the last session does not want it any more")
+  mutating func lastOff() {
+    table.append(.init(session: one, isOn: true), for: 3)
+    configure(true)
+    table.append(.init(session: two, isOn: true), for: 3)
+    table.append(.init(session: one, isOn: false), for: 3)
+    table.append(.init(session: two, isOn: false), for: 3)
+    #expect(table.decide(0) == .settled(two, isOn: true))
+    #expect(table.decide(0) == .settled(one, isOn: false))
+    configure(false)
+    #expect(table[0].subscribers.isEmpty)
+    #expect(table.decide(0) == nil)
+  }
+
+  @Test("One change at a time goes to the peer, in order")
+  mutating func order() {
+    table.append(.init(session: one, isOn: true), for: 3)
+    table.append(.init(session: one, isOn: false), for: 3)
+    #expect(table.decide(0) == .configure(isOn: true))
+    table[0].state = .writing
+    #expect(table.decide(0) == nil)
+    _ = table.configured(0, succeeded: true)
+    #expect(table.decide(0) == .configure(isOn: false))
+  }
+
+  @Test("A refused change leaves everything as it was")
+  mutating func refused() {
+    table.append(.init(session: one, isOn: true), for: 3)
+    #expect(table.decide(0) == .configure(isOn: true))
+    table[0].state = .writing
+    #expect(table.configured(0, succeeded: false)?.session == one)
+    #expect(table[0].subscribers.isEmpty)
+  }
+
+  @Test("Switching off what is not on needs nothing from the peer")
+  mutating func offWithoutOn() {
+    table.append(.init(session: one, isOn: false), for: 3)
+    #expect(table.decide(0) == .settled(one, isOn: false))
+  }
+
+  @Test("A session that leaves takes its subscription with it, and nobody is told")
+  mutating func leaves() {
+    table.append(.init(session: one, isOn: true), for: 3)
+    configure(true)
+    table.leave(one)
+    configure(false)
+    #expect(table.decide(0) == nil)
+  }
+
+  @Test("A session that leaves while it is being subscribed is unsubscribed afterwards")
+  mutating func leavesWhileBusy() {
+    table.append(.init(session: one, isOn: true), for: 3)
+    #expect(table.decide(0) == .configure(isOn: true))
+    table[0].state = .writing
+    table.leave(one)
+    #expect(table.configured(0, succeeded: true)?.session == nil)
+    #expect(table[0].subscribers.isEmpty)
+    configure(false)
+  }
+
+  @Test("A session that leaves before its wish was taken up leaves nothing to do")
+  mutating func leavesBefore() {
+    table.append(.init(session: one, isOn: true), for: 3)
+    table.leave(one)
+    #expect(table.decide(0) == nil)
+  }
+}

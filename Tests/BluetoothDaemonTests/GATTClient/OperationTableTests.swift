@@ -1,0 +1,60 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+@Suite("Requests under way")
+struct OperationTableTests {
+  let link = HCI.ConnectionHandle(rawValue: 0x40)
+  let other = HCI.ConnectionHandle(rawValue: 0x41)
+  let id = RemoteAttributeID(3)
+  var table = OperationTable()
+
+  @Test("A token stands for its request once")
+  mutating func once() throws {
+    let (one, _) = centralSlots()
+    let token = try unwrapped(table.add(.read(one, id), on: link))
+    #expect(table.remove(token)?.session == one)
+    #expect(table.remove(token) == nil)
+  }
+
+  @Test("A token of an earlier request at the same place stands for nothing")
+  mutating func stale() throws {
+    let (one, _) = centralSlots()
+    let stale = try unwrapped(table.add(.read(one, id), on: link))
+    _ = table.remove(stale)
+    let token = try unwrapped(table.add(.write(one, id), on: link))
+    #expect(token != stale)
+    #expect(table.remove(stale) == nil)
+    #expect(table.remove(token) != nil)
+  }
+
+  @Test("What a link's end leaves open is given back; other links' requests stay")
+  mutating func linkEnds() throws {
+    let (one, _) = centralSlots()
+    let gone = try unwrapped(table.add(.read(one, id), on: link))
+    let staying = try unwrapped(table.add(.read(one, id), on: other))
+    var count = 0
+    table.removeAll(on: link) { _ in count += 1 }
+    #expect(count == 1)
+    #expect(table.remove(gone) == nil)
+    #expect(table.remove(staying) != nil)
+  }
+
+  @Test("An abandoned request completes for nobody")
+  mutating func abandoned() throws {
+    let (one, two) = centralSlots()
+    let first = try unwrapped(table.add(.read(one, id), on: link))
+    let second = try unwrapped(table.add(.read(two, id), on: link))
+    table.abandon(of: one, on: link) { _ in }
+    #expect(table.remove(first)?.session == nil)
+    #expect(table.remove(second)?.session == two)
+  }
+
+  @Test("There are never more requests than tokens")
+  mutating func full() {
+    for _ in 0...Int(UInt16.max) { #expect(table.add(.abandoned, on: link) != nil) }
+    #expect(table.add(.abandoned, on: link) == nil)
+  }
+}

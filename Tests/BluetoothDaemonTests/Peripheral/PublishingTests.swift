@@ -1,0 +1,176 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+/// What each latency that an app wishes for is asked for as.
+private let latencies: [(ConnectionLatency, ConnectionParameters)] = [
+  (.low, ConnectionParameters(minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)),
+  (.medium, ConnectionParameters(minimumInterval: 24, maximumInterval: 48, latency: 0, supervisionTimeout: 400)),
+  (.high, ConnectionParameters(minimumInterval: 160, maximumInterval: 240, latency: 0, supervisionTimeout: 600)),
+]
+
+@Suite("A wish for another latency")
+struct LatencyTests {
+  @Test("The central is asked for 15 ms, for 30 to 60 ms, or for 200 to 300 ms", arguments: latencies)
+  func parameters(_ latency: ConnectionLatency, _ parameters: ConnectionParameters) throws {
+    let pair = try ConnectedPair()
+    pair.phone.send(.setNotify(pair.peer, try pair.id(0x2A37), true))
+    guard case .subscribed(let central, _)? = pair.sensor.recorder.take().first else {
+      Issue.record("nobody has subscribed")
+      return
+    }
+    pair.sensor.send(.setConnectionLatency(latency, central.handle))
+    #expect(pair.air.devices[1].controller.parameterUpdates.isEmpty, "a new link is given 5 s · Vol 3, Part C, 9.3.12")
+    pair.air.pass(.seconds(6))
+    #expect(pair.air.devices[1].controller.parameterUpdates == [parameters])
+  }
+}
+
+@Suite("Publishing and advertising")
+struct PublishingTests {
+  let air = Air()
+  let sensor: Sensor
+
+  init() {
+    sensor = Sensor(air, air.add("Sensor"))
+    _ = sensor.told()
+  }
+
+  @Test("6.1 A second start is refused")
+  func alreadyAdvertising() {
+    let start = PeripheralCommand.startAdvertising(localName: nil, services: [0x180D])
+    #expect(sensor.send(start).map(\.text) == ["advertising ok"])
+    #expect(sensor.send(start).map(\.text) == ["advertising alreadyAdvertising"])
+    #expect(sensor.send(.stopAdvertising).isEmpty)
+    #expect(!air.devices[0].controller.isAdvertising)
+    #expect(sensor.send(start).map(\.text) == ["advertising ok"])
+  }
+
+  @Test("6.1 Every start is answered, also one that its stop overtakes")
+  func overtaken() {
+    sensor.session.send(.startAdvertising(localName: nil, services: []))
+    sensor.session.send(.stopAdvertising)
+    sensor.session.send(.startAdvertising(localName: nil, services: []))
+    air.run()
+    #expect(sensor.told() == ["advertising ok", "advertising ok"])
+    #expect(air.devices[0].controller.isAdvertising)
+  }
+
+  @Test("6.2 The data are 28 octets and a name in the scan response")
+  func data() {
+    sensor.advertise("Thermostat", [BluetoothUUID(high: 1, low: 2), 0x180D])
+    let controller = air.devices[0].controller
+    #expect(AdvertisingFields(controller.advertisingData).services.count == 2)
+    #expect(AdvertisingFields(controller.scanResponse).localName == "Thermostat")
+  }
+
+  @Test("Two sessions advertise together; the first one's end leaves the other's")
+  func together() {
+    let other = Sensor(air, 0)
+    sensor.advertise("One", [0x180D])
+    other.advertise(nil, [0x1816])
+    #expect(AdvertisingFields(air.devices[0].controller.advertisingData).services == [0x180D, 0x1816])
+    sensor.session.close()
+    air.run()
+    let fields = AdvertisingFields(air.devices[0].controller.advertisingData)
+    #expect(fields.services == [0x1816])
+    #expect(fields.localName == nil)
+    #expect(air.devices[0].controller.isAdvertising)
+  }
+
+  @Test("Advertising goes on when a central has connected")
+  func goesOn() throws {
+    sensor.advertise()
+    _ = try Phone(air, air.add("Phone")).findAndConnect()
+    #expect(air.devices[0].controller.isAdvertising)
+    #expect(sensor.told().filter { $0.hasPrefix("advertising") } == [])
+  }
+
+  @Test("6.3 Services are added in order; the system's own are refused")
+  func adds() {
+    #expect(sensor.add(1, 0x180D, []) == ["added 1 ok"])
+    #expect(sensor.add(2, 0x180F, []) == ["added 2 uuidNotAllowed"])
+    #expect(sensor.add(2, ConnectedPair.battery, []) == ["added 2 ok"])
+  }
+
+  @Test("6.3 An included service must be there before")
+  func includes() {
+    #expect(sensor.add(1, 0x180D, includes: [2], []) == ["added 1 invalidParameters"])
+    #expect(sensor.add(2, 0x1816, []) == ["added 2 ok"])
+    #expect(sensor.add(1, 0x180D, includes: [2], []) == ["added 1 ok"])
+    #expect(sensor.add(1, 0x180D, []) == ["added 1 invalidParameters"])
+  }
+
+  @Test("6.3 A service and one that includes it can be removed in either order")
+  func removes() throws {
+    sensor.add(2, 0x1816, [])
+    sensor.add(1, 0x180D, includes: [2], [])
+    sensor.send(.removeService(LocalAttributeID(number: 2)))
+    sensor.send(.removeService(LocalAttributeID(number: 1)))
+    sensor.advertise()
+    let phone = Phone(air, air.add("Phone"))
+    let peer = try phone.findAndConnect()
+    #expect(try phone.services(peer).isEmpty)
+  }
+
+  @Test("6.16 Services of several sessions are in one database, and each removes its own")
+  func severalSessions() throws {
+    let other = Sensor(air, 0)
+    sensor.add(1, 0x180D, [])
+    other.add(1, 0x1816, [.dynamic(0x2A5B, .read)])
+    sensor.advertise()
+    let phone = Phone(air, air.add("Phone"))
+    let peer = try phone.findAndConnect()
+    #expect(try phone.services(peer).map(\.uuid) == [0x180D, 0x1816])
+    sensor.send(.removeAllServices)
+    #expect(try phone.services(peer).map(\.uuid) == [0x1816])
+    let id = try #require(try phone.discover(peer)[0x2A5B]).id
+    _ = sensor.told()
+    phone.send(.read(peer, id))
+    #expect(sensor.told() == [])
+    other.send(.respond(try other.lastRequest(), nil, value: [5]))
+    #expect(phone.told().last == "read 05")
+  }
+
+  @Test("A session that closes leaves no request unanswered and no service behind")
+  func closes() throws {
+    sensor.add(1, 0x180D, [.dynamic(0x2A37, .read)])
+    let other = Sensor(air, 0)
+    other.advertise()
+    let phone = Phone(air, air.add("Phone"))
+    let peer = try phone.findAndConnect()
+    let id = try #require(try phone.discover(peer)[0x2A37]).id
+    phone.send(.read(peer, id))
+    sensor.session.close()
+    air.run()
+    #expect(phone.told() == ["read att 0x0E", "modified 1"])
+    #expect(try phone.services(peer).isEmpty)
+  }
+
+  @Test("6.15 Removing a service unsubscribes its centrals")
+  func unsubscribes() throws {
+    sensor.add(1, 0x180D, [.dynamic(0x2A37, .notify)])
+    sensor.advertise()
+    let phone = Phone(air, air.add("Phone"))
+    let peer = try phone.findAndConnect()
+    phone.send(.setNotify(peer, try #require(try phone.discover(peer)[0x2A37]).id, true))
+    _ = sensor.told()
+    #expect(sensor.send(.removeService(LocalAttributeID(number: 1))).map(\.text) == ["unsubscribed 2"])
+    #expect(phone.told() == ["modified 1"])
+  }
+
+  @Test("A link that a central made is not this device's to end")
+  func peripheralLink() throws {
+    sensor.advertise()
+    let phone = Phone(air, air.add("Phone"))
+    _ = try phone.findAndConnect()
+    let own = Phone(air, 0)
+    _ = own.told()
+    let central = try #require(air.devices[0].daemon.links.first).peer
+    #expect(own.send(.connect(central, delay: .zero, reconnects: false)).first?.text.hasPrefix("connected") == true)
+    #expect(own.send(.cancelConnection(central)).last?.text.hasPrefix("disconnected") == true)
+    #expect(air.linkCount(0) == 1)
+  }
+}

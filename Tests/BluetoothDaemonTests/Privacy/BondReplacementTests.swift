@@ -1,0 +1,95 @@
+import BluetoothBonds
+import BluetoothHost
+import BluetoothWire
+import Foundation
+import Testing
+
+@testable import BluetoothDaemon
+
+/// Peers that pair anew under the address of a bonded device, where no user is asked.
+@Suite("Bonds and automatic prompts")
+struct AutomaticBondTests {
+  let air = Air()
+
+  /// Has the central of the last device pair with whom it has a link to.
+  private func pairUp(_ phone: Phone) {
+    let handle = air.devices[phone.device].daemon.links[0].link.handle
+    air.devices[phone.device].daemon.host.secure(handle, .encrypted, at: air.now)
+    air.devices[phone.device].daemon.takeHostEvents(at: air.now)
+    air.run()
+  }
+
+  private func notes(_ device: Int) -> [String] {
+    let notes = air.devices[device].daemon.takeNotes()
+    return notes
+  }
+
+  @Test("A stranger with a bonded peer's address does not replace its bond, and the log says who tried")
+  func takeover() throws {
+    let sensor = Sensor(air, air.add("Sensor"))
+    let phone = Phone(air, air.add("Phone"))
+    sensor.advertise()
+    _ = phone.told()
+    let peer = try phone.findAndConnect()
+    pairUp(phone)
+    let record = try #require(air.devices[0].daemon.bondRecords.first)
+    phone.send(.cancelConnection(peer))
+    #expect(notes(0) == [])
+    // Whoever has this address now does not have the key.
+    for bond in air.devices[1].daemon.bondRecords { air.devices[1].daemon.forget(bond.identity, at: air.now) }
+    air.advance(2)
+    sensor.advertise()
+    _ = phone.told()
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance(2)
+    pairUp(phone)
+    #expect(air.devices[0].daemon.bondRecords.map(\.bond) == [record.bond])
+    #expect(air.devices[1].daemon.bondRecords.isEmpty)
+    let lines = notes(0)
+    #expect(lines.count == 1 && lines.first?.contains(record.identifier.digits) == true)
+    withExtendedLifetime(sensor) {}
+  }
+
+  @Test("Strangers that a rule lets pair never fill the room for bonds")
+  func strangers() throws {
+    let sensor = Sensor(air, air.add("Sensor", bonds: MemoryBondStore(limit: 4)))
+    for number in 1...6 {
+      let phone = Phone(air, air.add("Phone \(number)"))
+      sensor.advertise()
+      _ = phone.told()
+      let peer = try phone.findAndConnect()
+      pairUp(phone)
+      #expect(air.devices[number].daemon.bondRecords.count == 1)
+      phone.send(.cancelConnection(peer))
+      air.advance()
+    }
+    let records = air.devices[0].daemon.bondRecords
+    #expect(records.map(\.identity) == [5, 6].map { air.devices[$0].daemon.host.address })
+    #expect(records.allSatisfy { !$0.isConfirmed })
+    #expect(notes(0).count == 4)
+  }
+
+  @Test("A device that another program has forgotten is forgotten here, and its link ends")
+  func forgottenElsewhere() throws {
+    let folder = try TemporaryFolder()
+    let sensor = Sensor(air, air.add("Sensor", bonds: folder.store()))
+    let phone = Phone(air, air.add("Phone"))
+    sensor.advertise()
+    _ = phone.told()
+    _ = try phone.findAndConnect()
+    pairUp(phone)
+    let record = try #require(air.devices[0].daemon.bondRecords.first)
+    #expect(air.devices[0].daemon.hasSharedBonds && air.linkCount(0) == 1)
+    _ = try folder.store().remove(record.identity)
+    try folder.setModificationDate(Date(timeIntervalSinceNow: 10))
+    air.devices[0].daemon.takeStoreChanges(at: air.now)
+    air.run()
+    #expect(air.devices[0].daemon.bondRecords.isEmpty && air.devices[0].daemon.host.bonds.isEmpty)
+    #expect(air.linkCount(0) == 0)
+    // And taken in again.
+    try folder.store().save(record)
+    try folder.setModificationDate(Date(timeIntervalSinceNow: 20))
+    air.devices[0].daemon.takeStoreChanges(at: air.now)
+    #expect(air.devices[0].daemon.host.bonds == [record.bond])
+  }
+}

@@ -1,0 +1,201 @@
+import BluetoothCrypto
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+/// What apps are told of who a peer is, and what not · behaviour 2.7.
+@Suite("Identifiers and private addresses")
+struct IdentifierTests {
+  /// The apps of sensors: who lets go of one ends what it does.
+  private final class Sensors {
+    var all: [Sensor] = []
+  }
+
+  let air = Air()
+  private let sensors = Sensors()
+
+  /// An app that is looking for a sensor, which advertises. Neither controller has a resolving list.
+  ///
+  /// - Parameter privacy: how long the sensor's private addresses last, in seconds; nil: it has none.
+  private func phone(privacy: UInt16?, bonds: any BondStore = MemoryBondStore()) -> Phone {
+    let sensor = Sensor(air, air.add("Sensor", privacy: privacy))
+    sensors.all.append(sensor)
+    let phone = Phone(air, air.add("Phone", bonds: bonds))
+    sensor.advertise()
+    _ = phone.told()
+    return phone
+  }
+
+  private func identifier(_ peer: PeerHandle, _ phone: Phone) -> PeerIdentifier? {
+    phone.directory.peer(peer)?.identifier
+  }
+
+  /// The sensor's address on the air.
+  private var address: DeviceAddress { air.devices[0].controller.address }
+  private var identity: DeviceAddress { air.devices[0].daemon.host.address }
+
+  /// The phone pairs with whom it has a link to.
+  private func pairUp(_ phone: Phone) {
+    let service = air.devices[phone.device].daemon.links[0].link.handle
+    air.devices[phone.device].daemon.host.secure(service, .encrypted, at: air.now)
+    air.devices[phone.device].daemon.takeHostEvents(at: air.now)
+    air.run()
+  }
+
+  @Test("An unbonded peer under a new private address is another one, and connecting to the old one stays pending")
+  func unbonded() throws {
+    let phone = phone(privacy: 10)
+    let (old, oldAddress) = (try phone.find(), address)
+    air.advance(100)
+    #expect(address != oldAddress)
+    let new = try phone.find()
+    #expect(identifier(new, phone) != identifier(old, phone))
+    phone.send(.connect(old, delay: .zero, reconnects: false))
+    air.advance(200)
+    #expect(phone.told() == [])
+    // The one attempt beside the other: both are waited for.
+    let newest = try phone.find()
+    phone.send(.connect(newest, delay: .zero, reconnects: false))
+    air.advance(2)
+    #expect(phone.told().first == "connected \(newest.index) 20")
+  }
+
+  @Test("A bonded peer stays who it is under every address: it is found, and a connection to it comes about")
+  func bonded() throws {
+    let phone = phone(privacy: 10)
+    let peer = try phone.findAndConnect()
+    let known = identifier(peer, phone)
+    pairUp(phone)
+    #expect(air.devices[1].daemon.bondRecords.map(\.identity) == [identity])
+    phone.send(.cancelConnection(peer))
+    var addresses: Set<UInt64> = []
+    for _ in 0..<3 {
+      air.advance(100)
+      addresses.insert(address.value)
+      #expect(try phone.find() == peer)
+    }
+    #expect(addresses.count == 3)
+    _ = phone.told()
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance(3)
+    #expect(phone.told().first == "connected \(peer.index) 20")
+    #expect(identifier(peer, phone) == known)
+    let handle = try #require(air.devices[1].daemon.links.first).link.handle
+    #expect(air.devices[1].daemon.host.security(of: handle).isBonded)
+  }
+
+  @Test("A pending connection to a bonded peer comes about when it comes back under another address")
+  func pending() throws {
+    let phone = phone(privacy: 10)
+    let peer = try phone.findAndConnect()
+    pairUp(phone)
+    phone.send(.cancelConnection(peer))
+    air.carryAway(0)
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance(300)
+    #expect(phone.told() == [])
+    air.bringBack(0)
+    air.advance(3)
+    #expect(phone.told().first == "connected \(peer.index) 20")
+  }
+
+  @Test("2.7 In the next run a bonded peer has its identifier, whatever the chance of that run")
+  func nextRun() throws {
+    let store = MemoryBondStore()
+    let phone = phone(privacy: 10, bonds: store)
+    let peer = try phone.findAndConnect()
+    pairUp(phone)
+    let known = identifier(peer, phone)
+    let secrets = air.devices[1].daemon.host.bonds
+    // Another device, whose chance is another one, with the bonds of the first.
+    let next = Phone(air, air.add("Next", bonds: store))
+    _ = next.told()
+    #expect(air.devices[2].daemon.host.bonds == secrets)
+    phone.send(.cancelConnection(peer))
+    air.advance(100)
+    let again = try next.find()
+    #expect(identifier(again, next) == known && again == PeerHandle(index: 0))
+  }
+
+  @Test("A central that has bonded is the same peer for its peripheral under each of its addresses")
+  func central() throws {
+    let sensor = Sensor(air, air.add("Sensor"))
+    let phone = Phone(air, air.add("Phone", privacy: 10))
+    sensor.advertise()
+    _ = phone.told()
+    let peer = try phone.findAndConnect()
+    pairUp(phone)
+    let service = air.devices[0].daemon.links[0].peer
+    let before = air.devices[1].controller.address
+    phone.send(.cancelConnection(peer))
+    sensor.advertise()
+    air.advance(100)
+    #expect(air.devices[1].controller.address != before)
+    phone.send(.connect(peer, delay: .zero, reconnects: false))
+    air.advance(3)
+    #expect(air.devices[0].daemon.links.map(\.peer) == [service])
+  }
+
+  @Test("Who was known by an identity that is another peer's is not waited for any more, and apps hear it")
+  func replaced() throws {
+    let phone = phone(privacy: 10)
+    // It was heard by its identity once, before it became private.
+    phone.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false)))
+    air.hear(1, from: identity)
+    // Its scan response does not come.
+    air.pass(.milliseconds(20))
+    let former = try #require(phone.recorder.take().lazy.compactMap(\.discovery).first).peer.handle
+    phone.send(.stopScan)
+    let peer = try phone.findAndConnect()
+    #expect(peer != former)
+    phone.send(.connect(former, delay: .zero, reconnects: true))
+    _ = phone.told()
+    pairUp(phone)
+    #expect(phone.told() == ["failed \(former.index) unknownPeer"])
+    phone.session.send(.connect(former, delay: .zero, reconnects: false))
+    air.run()
+    #expect(phone.told() == ["failed \(former.index) unknownPeer"])
+    phone.send(.cancelConnection(peer))
+    air.advance(100)
+    #expect(try phone.find() == peer)
+  }
+
+  @Test("2.7 No identifier has octets of its peer's address")
+  func octets() {
+    var peers = PeerTable(identifiers: SplitGenerator(seed: 3), directory: PeerDirectory())
+    for number in UInt64(0)..<1_000 {
+      let address = DeviceAddress(number &* 0x9E37_79B9_7F4A_7C15, number % 2 == 0 ? .public : .random)
+      guard let peer = peers.enter(address) else { continue }
+      let identifier = peers[peer].info.identifier
+      let octets = [identifier.high, identifier.low].flatMap { half in
+        (0..<8).reversed().map { UInt8(truncatingIfNeeded: half >> (8 * $0)) }
+      }
+      let own = (0..<6).map { UInt8(truncatingIfNeeded: address.value >> (8 * $0)) }
+      for part in [Array(own.prefix(3)), Array(own.suffix(3)), own.prefix(3).reversed(), own.suffix(3).reversed()] {
+        let isThere = (0...13).contains { Array(octets[$0..<($0 + 3)]) == part }
+        #expect(!isThere, "\(address) is in its identifier")
+      }
+    }
+  }
+
+  @Test("2.7 An adapter that is the same in every run gives a public or static address the same identifier in each")
+  func lasting() {
+    func identifiers(_ seed: UInt64, _ key: Block?) -> [PeerIdentifier] {
+      let host = Host(
+        configuration: HostConfiguration(deviceName: "Phone"), random: SplitGenerator(seed: seed), pool: PacketPool())
+      var service = Daemon(
+        host: host, mailbox: Mailbox(), directory: PeerDirectory(), random: SplitGenerator(seed: seed),
+        identityKey: key)
+      return [DeviceAddress(7, .public), DeviceAddress(0xC000_0000_0007, .random)].compactMap { address in
+        service.peers.enter(address).map { service.peers[$0].info.identifier }
+      }
+    }
+    let key = Block(high: 1, low: 2)
+    #expect(identifiers(1, key) == identifiers(2, key))
+    #expect(identifiers(1, key) != identifiers(1, Block(high: 1, low: 3)))
+    #expect(identifiers(1, nil) != identifiers(2, nil))
+    #expect(Set(identifiers(1, key)).count == 2)
+  }
+}

@@ -1,0 +1,316 @@
+import BluetoothHost
+import BluetoothWire
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import BluetoothAdapters
+@testable import BluetoothDaemon
+
+/// A dialogue with its desk, as if typed at.
+private struct Talk {
+  private final class Bridge: Prompts {
+    let ioCapability = SMP.IOCapability.keyboardDisplay
+    let asked = NIOLockedValueBox<[(Prompt, PromptReply)]>([])
+    func ask(_ prompt: Prompt, reply: PromptReply) { asked.withLockedValue { $0.append((prompt, reply)) } }
+    func withdraw(_ id: PromptID) {}
+  }
+
+  private let bridge: Bridge
+  private var desk: PromptDesk
+  var dialogue = TerminalDialogue()
+
+  init() {
+    bridge = Bridge()
+    desk = PromptDesk(prompts: bridge) {}
+  }
+
+  /// What is written when this is asked.
+  mutating func ask(_ question: Prompt.Question) -> String {
+    let id = desk.ask(question, at: .zero)
+    if let (prompt, reply) = bridge.asked.withLockedValue({ $0.first { $0.0.id == id } }) {
+      dialogue.ask(prompt, reply: reply)
+    }
+    return dialogue.takeOutput()
+  }
+
+  mutating func withdraw(_ number: UInt64) -> String {
+    dialogue.withdraw(PromptID(number: number))
+    return dialogue.takeOutput()
+  }
+
+  mutating func type(_ text: String) -> String {
+    dialogue.receive(Array(text.utf8))
+    return dialogue.takeOutput()
+  }
+
+  /// The answers since the last time.
+  mutating func answers() -> [PairingAnswer] {
+    for (reply, answer) in dialogue.takeAnswers() { reply(answer) }
+    desk.collect(at: .zero)
+    var answers: [PairingAnswer] = []
+    while let answer = desk.takeAnswer(at: .zero) { answers.append(answer.answer) }
+    return answers
+  }
+}
+
+@Suite("Asking at a terminal")
+struct TerminalTests {
+  @Test("Questions are these texts")
+  func texts() {
+    let text = { (question: Prompt.Question) in TerminalDialogue.text(question) }
+    #expect(text(.strap(.allow)) == "a protected connection to “strap” is wanted. Pair? [y/N] ")
+    #expect(text(.strap(.allow, isOwnWish: false)) == "“strap” wants to pair. Pair? [y/N] ")
+    #expect(text(.strap(.compare(1_234), isOwnWish: false)) == "“strap” wants to pair. Does it show 001 234? [y/N] ")
+    #expect(
+      text(.strap(.enterPasskey))
+        == "a protected connection to “strap” is wanted. Type the six digits that it shows, or n: ")
+    #expect(text(.useBluetooth(app: "my app")) == "may my app use Bluetooth? [y/N] ")
+    #expect(text(.turnOn) == "it is off. Turn it on? [y/N] ")
+    #expect(
+      text(.strap(.allow, isOwnWish: false, name: nil)) == "an unnamed device (01234567…) wants to pair. Pair? [y/N] ")
+  }
+
+  @Test("Yes is yes, an empty line is no, and what is neither is asked again")
+  func yesAndNo() {
+    var talk = Talk()
+    #expect(talk.ask(.turnOn) == "Bluetooth: it is off. Turn it on? [y/N] ")
+    #expect(talk.type("maybe\n") == "Please answer y or n: ")
+    #expect(talk.type("Y") == "")
+    #expect(talk.answers() == [])
+    #expect(talk.type("ES\n") == "")
+    #expect(talk.answers() == [.yes])
+    #expect(!talk.dialogue.isWaiting)
+    _ = talk.ask(.turnOn)
+    _ = talk.type("\n")
+    #expect(talk.answers() == [.no])
+  }
+
+  @Test("A passkey is six digits, with or without a blank, and nothing else")
+  func passkey() {
+    var talk = Talk()
+    _ = talk.ask(.strap(.enterPasskey))
+    for text in ["12345", "1234567", "y", "12345x", "-12345", "１２３４５６"] {
+      #expect(talk.type(text + "\n") == "Six digits, please, or n: ")
+    }
+    #expect(talk.answers() == [])
+    _ = talk.type(" 012 345\r\n")
+    #expect(talk.answers() == [.passkey(12_345)])
+    _ = talk.ask(.strap(.enterPasskey))
+    _ = talk.type("n\n")
+    #expect(talk.answers() == [.no])
+  }
+
+  @Test("Questions wait their turn, and what was typed before one is no answer to it")
+  func turns() {
+    var talk = Talk()
+    _ = talk.type("yes\nyes\ny")
+    _ = talk.ask(.strap(.allow))
+    #expect(talk.ask(.turnOn) == "")
+    #expect(talk.answers() == [])
+    #expect(talk.type("n\n") == "Bluetooth: it is off. Turn it on? [y/N] ")
+    #expect(talk.answers() == [.no])
+    _ = talk.type("y\n")
+    #expect(talk.answers() == [.yes])
+  }
+
+  @Test("A question that is withdrawn makes room for the next, and half an answer to it is none to that one")
+  func withdrawing() {
+    var talk = Talk()
+    _ = talk.ask(.strap(.allow))
+    _ = talk.ask(.turnOn)
+    _ = talk.ask(.useBluetooth(app: "app"))
+    _ = talk.type("y")
+    #expect(talk.withdraw(3) == "")
+    #expect(
+      talk.withdraw(1) == "\nBluetooth: never mind, that has come to an end.\nBluetooth: it is off. Turn it on? [y/N] ")
+    _ = talk.type("\n")
+    #expect(talk.answers() == [.no])
+    #expect(!talk.dialogue.isWaiting)
+    #expect(talk.withdraw(1) == "")
+  }
+
+  @Test("Digits to be typed on the peer are shown at once, also in the middle of a question")
+  func showing() {
+    var talk = Talk()
+    #expect(talk.ask(.strap(.show(passkey: 42))) == "Bluetooth: to pair with “strap”, type 000 042 there.\n")
+    #expect(!talk.dialogue.isWaiting)
+    _ = talk.ask(.turnOn)
+    #expect(
+      talk.ask(.strap(.show(passkey: 7)))
+        == "Bluetooth: to pair with “strap”, type 000 007 there.\nBluetooth: it is off. Turn it on? [y/N] ")
+  }
+
+  @Test("Whoever would replace a bond is not to be trusted without a word")
+  func replacing() {
+    var talk = Talk()
+    let lines = talk.ask(.strap(.allow, isOwnWish: false, replacesBond: true)).split(separator: "\n")
+    #expect(
+      lines == [
+        "Bluetooth: there is a bond with “strap” already, which a new one replaces.",
+        "Bluetooth: if you have not reset that device, it may be somebody else's.",
+        "Bluetooth: “strap” wants to pair. Pair? [y/N] ",
+      ])
+  }
+
+  @Test("At the end of the input everything is refused, now and later")
+  func end() {
+    var talk = Talk()
+    _ = talk.ask(.strap(.allow))
+    _ = talk.ask(.turnOn)
+    talk.dialogue.receiveEnd()
+    #expect(talk.answers() == [.no, .no])
+    #expect(
+      talk.dialogue.takeOutput()
+        == "\nBluetooth: nobody answers: refused pairing with “strap”.\n"
+        + "Bluetooth: nobody answers: refused turning Bluetooth on.\n")
+    #expect(talk.ask(.useBluetooth(app: "app")).contains("refused use of Bluetooth by app"))
+    #expect(talk.answers() == [.no])
+  }
+
+  @Test("A line without end takes no memory and is no answer")
+  func longLine() {
+    var talk = Talk()
+    _ = talk.ask(.turnOn)
+    _ = talk.type(String(repeating: "y", count: 100_000))
+    #expect(talk.type("\n") == "Please answer y or n: ")
+    #expect(talk.type("y\n") == "")
+    #expect(talk.answers() == [.yes])
+  }
+
+  @Test(
+    "A peer's name can't write on the terminal what it likes",
+    arguments: [
+      ("strap", "“strap”"), ("\u{1B}[2J\u{1B}]0;x\u{7}a", "“?[2J?]0;x?a”"), ("a\nBluetooth: ok", "“a?Bluetooth: ok”"),
+      ("\u{202E}evil", "“?evil”"), ("a” is yours. “b", "“a\" is yours. \"b”"), ("\u{200B}\u{2028}\u{E000}", "“???”"),
+      ("Zoë e\u{301}", "“Zoë é”"), ("\u{301}\u{301}x\u{301}\u{302}\u{303}", "“x\u{301}”"),
+      (String(repeating: "n", count: 300), "“\(String(repeating: "n", count: 39))…”"),
+      ("", "an unnamed device (01234567…)"),
+      ("  ", "an unnamed device (01234567…)"), ("\u{1F600}", "“\u{1F600}”"),
+    ])
+  func names(name: String, text: String) {
+    let pairing = Prompt.Pairing(identifier: Bonds.identifier, name: name, isOwnWish: false, replacesBond: false)
+    #expect(pairing.who == text)
+  }
+
+  // MARK: With a thread
+
+  /// Prompts on two pipes, and a desk that tells when it was woken.
+  private struct Bench {
+    let input = Pipe()
+    let output = Pipe()
+    let wakes: AsyncStream<Void>
+    let prompts: TerminalPrompts
+    var desk: PromptDesk
+
+    /// - Parameter isReal: what is a pipe is taken for a terminal, in whose foreground nobody is.
+    init(isTerminal: Bool = true, isReal: Bool = false) throws {
+      let (wakes, source) = AsyncStream.makeStream(of: Void.self)
+      self.wakes = wakes
+      let out = Terminal.Output(descriptor: output.fileHandleForWriting.fileDescriptor)
+      let terminal = Terminal(input: input.fileHandleForReading.fileDescriptor, output: out, isReal: isReal)
+      prompts = TerminalPrompts(terminal: isTerminal ? terminal : nil, errors: out)
+      desk = PromptDesk(prompts: prompts) { source.yield() }
+    }
+
+    func type(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
+
+    /// What is written until `end` has come.
+    func written(until end: String) -> String {
+      var data = Data()
+      while !String(decoding: data, as: UTF8.self).hasSuffix(end) {
+        let more = output.fileHandleForReading.availableData
+        if more.isEmpty { break }
+        data += more
+      }
+      return String(decoding: data, as: UTF8.self)
+    }
+
+    mutating func nextAnswer() async -> PairingAnswer? {
+      for await _ in wakes {
+        desk.collect(at: .zero)
+        if let answer = desk.takeAnswer(at: .zero) { return answer.answer }
+      }
+      return nil
+    }
+  }
+
+  @Test("What is typed reaches the adapter from the terminal's own thread, question after question")
+  func typing() async throws {
+    var bench = try Bench()
+    #expect(bench.prompts.ioCapability == .keyboardDisplay)
+    _ = bench.desk.ask(.strap(.allow), at: .zero)
+    _ = bench.desk.ask(.strap(.enterPasskey), at: .zero)
+    #expect(bench.written(until: "[y/N] ").hasPrefix("Bluetooth: a protected"))
+    try bench.type("y\n")
+    #expect(await bench.nextAnswer() == .yes)
+    #expect(bench.written(until: "or n: ").contains("six digits"))
+    try bench.type("123456\n")
+    #expect(await bench.nextAnswer() == .passkey(123_456))
+    // The thread has gone; it comes back.
+    _ = bench.desk.ask(.turnOn, at: .zero)
+    _ = bench.written(until: "[y/N] ")
+    try bench.type("no\n")
+    #expect(await bench.nextAnswer() == .no)
+  }
+
+  @Test("A question is withdrawn while the terminal waits for its answer")
+  func withdrawingWhileReading() async throws {
+    var bench = try Bench()
+    let id = bench.desk.ask(.strap(.allow), at: .zero)
+    _ = bench.written(until: "[y/N] ")
+    bench.desk.withdraw(id)
+    #expect(bench.written(until: "end.\n") == "\nBluetooth: never mind, that has come to an end.\n")
+    _ = bench.desk.ask(.turnOn, at: .zero)
+    _ = bench.written(until: "[y/N] ")
+    try bench.input.fileHandleForWriting.close()
+    #expect(await bench.nextAnswer() == .no)
+  }
+
+  @Test("Without a terminal everything is refused at once, with a line that says so")
+  func noTerminal() throws {
+    var bench = try Bench(isTerminal: false)
+    #expect(bench.prompts.ioCapability == .noInputNoOutput)
+    _ = bench.desk.ask(.strap(.allow), at: .zero)
+    #expect(bench.desk.takeAnswer(at: .zero)?.answer == .no)
+    #expect(
+      bench.written(until: "\n")
+        == "Bluetooth: no terminal to ask at: refused pairing with “strap”. "
+        + "COREBLUETOOTH_PROMPTS=accept accepts without asking, =refuse refuses quietly.\n")
+  }
+
+  @Test("In the background of a terminal everything is refused: the system would stop who reads there")
+  func background() throws {
+    var bench = try Bench(isReal: true)
+    _ = bench.desk.ask(.turnOn, at: .zero)
+    #expect(bench.desk.takeAnswer(at: .zero)?.answer == .no)
+    #expect(bench.written(until: "\n").hasPrefix("Bluetooth: no terminal to ask at: refused turning Bluetooth on."))
+  }
+
+  @Test("COREBLUETOOTH_PROMPTS says who answers; nothing means the terminal, and nonsense is an error")
+  func setting() throws {
+    #expect(try PromptsSetting(nil) == .terminal)
+    #expect(try PromptsSetting("") == .terminal)
+    #expect(try PromptsSetting("terminal") == .terminal)
+    #expect(try PromptsSetting("accept").makePrompts() is AutomaticPrompts)
+    #expect(try PromptsSetting("refuse").makePrompts() is AutomaticPrompts)
+    do throws(AdapterError) {
+      _ = try PromptsSetting("yes")
+      Issue.record("taken")
+    } catch {
+      #expect("\(error)" == "COREBLUETOOTH_PROMPTS=yes says nothing; right would be one of: terminal, accept, refuse")
+    }
+  }
+
+  @Test("The default device's prompts are those that the process's environment names; nonsense counts as none")
+  func ofProcess() async {
+    await #expect(processExitsWith: .success) {
+      for (value, setting) in [
+        ("refuse", PromptsSetting.refuse), ("accept", .accept), ("", .terminal), ("?", .terminal),
+      ] {
+        setenv(PromptsSetting.environmentVariable, value, 1)
+        #expect(PromptsSetting.ofProcess == setting)
+      }
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+private let address = DeviceAddress(0xC011_2233_4455, .random)
+private let peer = PeerHandle(index: 0)
+
+private func report(_ data: ByteSlice, isScanResponse: Bool = false, from address: DeviceAddress = address)
+  -> AdvertisingReport
+{
+  AdvertisingReport(
+    address: address, isConnectable: !isScanResponse, isScannable: true, isScanResponse: isScanResponse, data: data,
+    rssi: -60)
+}
+
+private func fields(_ build: (inout AdvertisingDataBuilder) -> Void) -> AdvertisingFields {
+  AdvertisingFields(data(build))
+}
+
+private func data(_ build: (inout AdvertisingDataBuilder) -> Void) -> ByteSlice {
+  var builder = AdvertisingDataBuilder()
+  build(&builder)
+  return builder.data
+}
+
+@Suite("Sightings")
+struct SightingTests {
+  var table = SightingTable()
+
+  private mutating func take(_ report: AdvertisingReport) -> SightingTable.Outcome { table.take(report, at: .zero) }
+
+  @Test("2.4 An advertisement and its scan response are one")
+  mutating func merges() {
+    _ = take(report(data { $0.appendServices([0x180D]) }))
+    let outcome = take(report(data { $0.appendLocalName("Sensor") }, isScanResponse: true))
+    let sighting = outcome.sighting
+    #expect(outcome.hasChanged)
+    #expect(sighting.content.services == [0x180D])
+    #expect(sighting.content.localName == "Sensor")
+    #expect(sighting.isConnectable)
+  }
+
+  @Test("A packet that says the same again changes nothing, nor does a scan response that says nothing")
+  mutating func unchanged() {
+    let advertisement = report(data { $0.appendServices([0x180D]) })
+    let changes = [advertisement, advertisement, report([], isScanResponse: true)].map { take($0).hasChanged }
+    #expect(changes == [true, false, false])
+  }
+
+  @Test("Whether an advertiser can be connected to is not known from its scan response")
+  mutating func scanResponseFirst() {
+    let first = take(report(data { $0.appendLocalName("Sensor") }, isScanResponse: true)).sighting
+    #expect(!first.hasAdvertisement)
+    let second = take(report([])).sighting
+    #expect(second.hasAdvertisement)
+    #expect(second.content.localName == "Sensor")
+  }
+
+  @Test("An air full of advertisers does not fill the memory: the oldest are forgotten")
+  mutating func limit() {
+    for value in 0..<UInt64(SightingTable.limit + 10) {
+      _ = take(report([], from: DeviceAddress(value, .random)))
+    }
+    #expect(table.count == SightingTable.limit)
+  }
+}
+
+@Suite("A session's scan")
+struct ActiveScanTests {
+  func scan(
+    _ services: [BluetoothUUID]?, solicited: [BluetoothUUID] = [], allowsDuplicates: Bool = false
+  ) -> ActiveScan {
+    ActiveScan(ScanRequest(services: services, solicitedServices: solicited, allowsDuplicates: allowsDuplicates))
+  }
+
+  @Test("2.1 Without services every advertiser matches")
+  func all() {
+    #expect(scan(nil).match(AdvertisingFields()) == [])
+    #expect(scan([]).match(AdvertisingFields()) == [])
+  }
+
+  @Test("2.1 Any of the services is enough, in any spelling")
+  func any() {
+    let content = fields { $0.appendServices([0x180D]) }
+    #expect(scan([0x180F, 0x180D]).match(content) != nil)
+    #expect(scan([BluetoothUUID(high: 0x0000_180D_0000_1000, low: 0x8000_0080_5F9B_34FB)]).match(content) != nil)
+    #expect(scan([0x180F]).match(content) == nil)
+    #expect(scan([0x180F]).match(AdvertisingFields()) == nil)
+  }
+
+  @Test("2.1 A solicited service counts if the scan asks for solicitations")
+  func solicited() {
+    let content = fields { $0.appendSolicitedServices([0x1805]) }
+    #expect(scan([0x180D], solicited: [0x1805]).match(content) != nil)
+    #expect(scan([0x1805]).match(content) == nil)
+    #expect(scan([], solicited: [0x1805]).match(content) != nil)
+  }
+
+  @Test("2.1 A service in the overflow area is found by a scan that names it, and told as an overflow service")
+  func overflow() {
+    var area = OverflowArea()
+    area.insert(0x180D)
+    let content = fields { $0.appendOverflowArea(area) }
+    #expect(scan([0x180D]).match(content) == [0x180D])
+    #expect(scan(nil).match(content) == [])
+    #expect(scan([0x1816]).match(content) == nil)
+  }
+
+  @Test("2.3 A peer is reported once, and once more when its scan response or a change adds something")
+  func coalesces() {
+    var scan = scan(nil)
+    let plain = fields { $0.appendServices([0x180D]) }
+    let named = fields {
+      $0.appendServices([0x180D])
+      $0.appendLocalName("Sensor")
+    }
+    #expect(scan.reports(peer, plain) == true)
+    #expect(scan.reports(peer, plain) == false)
+    #expect(scan.reports(peer, named) == true)
+    #expect(scan.reports(peer, named) == false)
+    #expect(scan.reports(PeerHandle(index: 1), named) == true)
+  }
+
+  @Test("2.3 With AllowDuplicates each packet is reported")
+  func duplicates() {
+    let plain = fields { $0.appendServices([0x180D]) }
+    let named = fields { $0.appendLocalName("Sensor") }
+    for (allowsDuplicates, reported) in [(true, [true, true, true, true]), (false, [true, false, true, false])] {
+      var scan = scan([0x180D], allowsDuplicates: allowsDuplicates)
+      #expect([plain, plain, named, named].map { scan.reports(peer, $0) } == reported)
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+@Suite("Apps that do not keep up")
+struct EventBacklogTests {
+  @Test("A backlog that is awaited tells once that it is low, and not before")
+  func awaited() {
+    let backlog = EventBacklog()
+    #expect(!backlog.awaitLow(), "it is low already")
+    for _ in 0...SessionLimits.fewWaitingEvents { backlog.append() }
+    #expect(backlog.awaitLow())
+    #expect(backlog.removeFirst())
+    #expect(!backlog.removeFirst(), "once is enough")
+    for _ in 0..<SessionLimits.waitingEvents { backlog.append() }
+    #expect(!backlog.removeFirst(), "nobody waits")
+  }
+
+  /// A phone with links to two sensors that notify it.
+  struct Trio {
+    let pair: ConnectedPair
+    let second: Sensor
+    let secondPeer: PeerHandle
+
+    init() throws {
+      pair = try ConnectedPair()
+      second = Sensor(pair.air, pair.air.add("Second"))
+      second.add(1, 0x180D, [.dynamic(0x2A37, [.notify, .read])])
+      pair.sensor.send(.stopAdvertising)
+      second.advertise()
+      secondPeer = try pair.phone.findAndConnect()
+      for peer in [pair.peer, secondPeer] {
+        let id = try #require(try pair.phone.discover(peer)[0x2A37]).id
+        pair.phone.send(.setNotify(peer, id, true))
+      }
+    }
+
+    var session: CentralSession { pair.phone.session }
+
+    func notify(_ sensor: Sensor, _ value: UInt8) {
+      #expect(sensor.session.updateCredits.take())
+      sensor.send(.update(LocalAttributeID(number: 2), [value], nil))
+    }
+
+    /// True if the phone's controller is to hold other links than before.
+    var heldLinksChanged: Bool { pair.air.devices[1].daemon.heldLinksChanged }
+
+    /// The links that the phone's service holds.
+    func heldLinks() -> [Int] {
+      let handles = pair.air.devices[1].controller.links.map(\.handle)
+      return pair.air.devices[1].daemon.takeHeldLinks().compactMap { handles.firstIndex(of: $0) }
+    }
+  }
+
+  @Test("The link that brings an event for a full backlog is held, the other one goes on, until the backlog is low")
+  func holding() throws {
+    let trio = try Trio()
+    trio.notify(trio.pair.sensor, 1)
+    #expect(trio.heldLinks().isEmpty)
+    for _ in 0..<SessionLimits.waitingEvents { trio.session.eventQueued() }
+    trio.notify(trio.pair.sensor, 2)
+    #expect(trio.heldLinksChanged)
+    #expect(trio.heldLinks() == [0])
+    #expect(!trio.heldLinksChanged)
+    for _ in SessionLimits.fewWaitingEvents + 1..<SessionLimits.waitingEvents { trio.session.eventHandled() }
+    trio.pair.air.run()
+    #expect(trio.heldLinks() == [0])
+    trio.session.eventHandled()
+    trio.pair.air.run()
+    #expect(trio.heldLinksChanged)
+    #expect(trio.heldLinks() == [])
+    #expect(trio.pair.phone.told() == ["value 01", "value 02"])
+  }
+
+  @Test("A link is not held any longer when the app that did not keep up has gone")
+  func closing() throws {
+    let pair = try ConnectedPair()
+    let id = try pair.id(0x2A39)
+    for _ in 0..<SessionLimits.waitingEvents { pair.sensor.session.eventQueued() }
+    #expect(pair.phone.session.writeCredits(for: pair.peer).take())
+    pair.phone.send(.writeWithoutResponse(pair.peer, id, [1]))
+    var held = pair.air.devices[0].daemon.takeHeldLinks()
+    #expect(held.count == 1)
+    pair.sensor.session.close()
+    pair.air.run()
+    #expect(pair.air.linkCount(0) == 1)
+    held = pair.air.devices[0].daemon.takeHeldLinks()
+    #expect(held == [])
+  }
+
+  @Test("Values that come all the same are discarded when a backlog is overfull, and the log says so once")
+  func discarding() throws {
+    let trio = try Trio()
+    for _ in 0..<SessionLimits.mostWaitingEvents { trio.session.eventQueued() }
+    trio.notify(trio.pair.sensor, 1)
+    trio.notify(trio.pair.sensor, 2)
+    #expect(trio.pair.phone.told() == [])
+    let notes = trio.pair.air.devices[1].daemon.takeNotes()
+    #expect(notes.count == 1)
+    trio.session.eventHandled()
+    trio.notify(trio.pair.sensor, 3)
+    #expect(trio.pair.phone.told() == ["value 03"])
+  }
+
+  @Test("Write commands are discarded for an overfull backlog; requests never are")
+  func discardedCommands() throws {
+    let pair = try ConnectedPair()
+    let id = try pair.id(0x2A39)
+    for _ in 0..<SessionLimits.mostWaitingEvents { pair.sensor.session.eventQueued() }
+    #expect(pair.phone.session.writeCredits(for: pair.peer).take())
+    pair.phone.send(.writeWithoutResponse(pair.peer, id, [1]))
+    #expect(pair.sensor.told() == [])
+    pair.phone.send(.write(pair.peer, id, [2]))
+    #expect(pair.sensor.told() == ["write 4 at 0: 02"])
+  }
+}

@@ -1,0 +1,48 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+@Suite("Peer directory")
+struct PeerDirectoryTests {
+  let directory = PeerDirectory()
+  let first = PeerIdentifier(high: 1, low: 1)
+  let second = PeerIdentifier(high: 2, low: 2)
+
+  @Test("3.12 Known peers come in the order of the request, unknown ones are left out")
+  func retrieves() {
+    let one = directory.add(first, name: nil)
+    let two = directory.add(second, name: "Two")
+    #expect(directory.peers([second, PeerIdentifier(high: 3, low: 3), first]) == [two, one])
+    #expect(directory.peers([]) == [])
+  }
+
+  @Test("2.6 A peer's name is kept")
+  func names() {
+    let one = directory.add(first, name: nil)
+    directory.setName("One", of: one.handle)
+    #expect(directory.peer(first)?.name == "One")
+    #expect(directory.peer(one.handle)?.name == "One")
+  }
+
+  @Test("3.12 Connected peers are found by any of the services, whoever connected them")
+  func connected() {
+    let one = directory.add(first, name: nil)
+    let two = directory.add(second, name: nil)
+    directory.setConnected(one.handle, services: [])
+    directory.setConnected(two.handle, services: [0x180D, 0x1800])
+    #expect(directory.connectedPeers(offering: [0x180A, 0x180D]) == [two])
+    directory.setConnected(one.handle, services: [0x180A])
+    #expect(directory.connectedPeers(offering: [0x180A, 0x180D]) == [one, two])
+    #expect(directory.connectedPeers(offering: []) == [])
+    directory.setDisconnected(one.handle)
+    #expect(directory.connectedPeers(offering: [0x180A, 0x180D]) == [two])
+    directory.setAllDisconnected()
+    #expect(directory.connectedPeers(offering: [0x180A, 0x180D]) == [])
+  }
+
+  @Test("A handle of another adapter is no peer")
+  func foreignHandle() {
+    #expect(directory.peer(PeerHandle(index: 0)) == nil)
+  }
+}

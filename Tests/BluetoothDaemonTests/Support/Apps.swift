@@ -1,0 +1,143 @@
+import BluetoothHost
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+/// An app with a central manager.
+struct Phone {
+  let air: Air
+  let device: Int
+  let recorder = CentralRecorder()
+  let session: CentralSession
+
+  init(_ air: Air, _ device: Int) {
+    self.air = air
+    self.device = device
+    session = CentralSession(client: recorder, mailbox: air.devices[device].mailbox)
+    air.run()
+  }
+
+  var directory: PeerDirectory { air.devices[device].directory }
+
+  /// Sends a command and lets everything happen that needs no time; the result is what the app was told.
+  @discardableResult
+  func send(_ command: CentralCommand) -> [CentralEvent] {
+    session.send(command)
+    air.run()
+    return recorder.take()
+  }
+
+  func told() -> [String] { recorder.take().map(\.text) }
+
+  /// Finds the first advertiser, connects to it and forgets what it was told of that.
+  func findAndConnect(reconnects: Bool = false) throws -> PeerHandle {
+    let peer = try find()
+    send(.connect(peer, delay: .zero, reconnects: reconnects))
+    air.advance()
+    let events = recorder.take()
+    try #require(events.contains { if case .connected(peer, _) = $0 { true } else { false } })
+    return peer
+  }
+
+  func find() throws -> PeerHandle {
+    session.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false)))
+    air.advance()
+    let discovery = try #require(recorder.take().lazy.compactMap(\.discovery).first)
+    send(.stopScan)
+    return discovery.peer.handle
+  }
+
+  /// Discovers everything at `peer`; the result are the characteristics of its services by UUID.
+  func discover(_ peer: PeerHandle) throws -> [BluetoothUUID: RemoteCharacteristic] {
+    var found: [BluetoothUUID: RemoteCharacteristic] = [:]
+    for service in try services(peer) {
+      for case .characteristicsDiscovered(_, _, .success(let list)) in send(
+        .discoverCharacteristics(peer, service.id, nil))
+      {
+        for characteristic in list { found[characteristic.uuid] = characteristic }
+      }
+    }
+    return found
+  }
+
+  func services(_ peer: PeerHandle, _ filter: [BluetoothUUID]? = nil) throws -> [RemoteService] {
+    for case .servicesDiscovered(_, let result) in send(.discoverServices(peer, filter)) { return try result.get() }
+    Issue.record("no services were discovered")
+    return []
+  }
+}
+
+extension CentralEvent {
+  var discovery: Discovery? { if case .discovered(let discovery) = self { discovery } else { nil } }
+}
+
+/// An app with a peripheral manager.
+struct Sensor {
+  let air: Air
+  let recorder = PeripheralRecorder()
+  let session: PeripheralSession
+
+  init(_ air: Air, _ device: Int) {
+    self.air = air
+    session = PeripheralSession(client: recorder, mailbox: air.devices[device].mailbox)
+    air.run()
+  }
+
+  /// - Parameter forget: false: what the app is told is kept for the next look.
+  @discardableResult
+  func send(_ command: PeripheralCommand, forget: Bool = true) -> [PeripheralEvent] {
+    session.send(command)
+    air.run()
+    return forget ? recorder.take() : []
+  }
+
+  func told() -> [String] { recorder.take().map(\.text) }
+
+  func advertise(_ name: String? = nil, _ services: [BluetoothUUID] = [0x180D]) {
+    send(.startAdvertising(localName: name, services: services))
+  }
+
+  /// Adds a service whose characteristics are numbered from `id` + 1 on.
+  @discardableResult
+  func add(_ id: UInt32, _ uuid: BluetoothUUID, includes: [UInt32] = [], _ list: [GATTCharacteristicDefinition])
+    -> [String]
+  {
+    let characteristics = list.enumerated().map {
+      LocalCharacteristic(id: LocalAttributeID(number: id + 1 + UInt32($0.offset)), definition: $0.element)
+    }
+    return send(
+      .addService(
+        LocalService(
+          id: LocalAttributeID(number: id), uuid: uuid, isPrimary: true,
+          includes: includes.map { LocalAttributeID(number: $0) }, characteristics: characteristics))
+    ).map(\.text)
+  }
+
+  /// The last request among what was told since the last call.
+  func lastRequest() throws -> CentralRequestID {
+    let requests = recorder.take().compactMap { event -> CentralRequestID? in
+      switch event {
+      case .readRequested(let id, _, _, _): id
+      case .writeRequested(let id, _, _): id
+      default: nil
+      }
+    }
+    return try #require(requests.last)
+  }
+}
+
+extension GATTCharacteristicDefinition {
+  /// A value that the app is asked for.
+  static func dynamic(_ uuid: BluetoothUUID, _ properties: GATTProperties) -> GATTCharacteristicDefinition {
+    var permissions: GATTPermissions = []
+    if properties.contains(.read) { permissions.insert(.readable) }
+    if !properties.isDisjoint(with: [.write, .writeWithoutResponse]) { permissions.insert(.writeable) }
+    return .init(uuid: uuid, properties: properties, permissions: permissions, value: nil)
+  }
+
+  /// A value that the system serves.
+  static func cached(_ uuid: BluetoothUUID, _ value: ByteSlice) -> GATTCharacteristicDefinition {
+    .init(uuid: uuid, properties: .read, permissions: .readable, value: value)
+  }
+}

@@ -1,0 +1,90 @@
+import BluetoothHost
+import BluetoothWire
+
+@testable import BluetoothDaemon
+
+extension CentralEvent {
+  /// What tests compare: the event's name and what matters of it. Attributes are their handles.
+  var text: String {
+    switch self {
+    case .stateChanged(let state): "state \(state)"
+    case .echoed(let number): "echoed \(number)"
+    case .discovered(let discovery): "discovered \(discovery.text)"
+    case .connected(let peer, let length): "connected \(peer.index) \(length)"
+    case .connectionFailed(let peer, let error): "failed \(peer.index) \(error.text)"
+    case .disconnected(let peer, let error, let isReconnecting):
+      "disconnected \(peer.index) \(error.text)\(isReconnecting ? " reconnecting" : "")"
+    case .maximumWriteLengthChanged(let peer, let length): "length \(peer.index) \(length)"
+    case .nameChanged(let peer, let name): "name \(peer.index) \(name ?? "none")"
+    case .rssiRead(_, let result): "rssi \(result.text { "\($0)" })"
+    case .servicesDiscovered(_, let result): "services \(result.text { "\($0.map(\.uuid))" })"
+    case .includedServicesDiscovered(_, _, let result): "includes \(result.text { "\($0.map(\.uuid))" })"
+    case .characteristicsDiscovered(_, _, let result): "characteristics \(result.text { "\($0.map(\.uuid))" })"
+    case .descriptorsDiscovered(_, _, let result): "descriptors \(result.text { "\($0.map(\.uuid))" })"
+    case .valueRead(_, _, let result): "read \(result.text(\.description))"
+    case .valueChanged(_, _, let value): "value \(value)"
+    case .written(_, _, let error): "written \(error.text)"
+    case .notifyStateChanged(_, _, let isNotifying, let error): "notifying \(isNotifying) \(error.text)"
+    case .readyToWriteWithoutResponse: "ready to write"
+    case .servicesModified(_, let services): "modified \(services.count)"
+    case .channelOpened(_, let result): "channel \(result.text { "\($0.psm)" })"
+    }
+  }
+}
+
+extension PeripheralEvent {
+  /// See `CentralEvent.text`. Attributes are the numbers that the test gave them.
+  var text: String {
+    switch self {
+    case .stateChanged(let state): "state \(state)"
+    case .echoed(let number): "echoed \(number)"
+    case .advertisingStarted(let error): "advertising \(error.text)"
+    case .serviceAdded(let id, let error): "added \(id.number) \(error.text)"
+    case .subscribed(_, let id): "subscribed \(id.number)"
+    case .unsubscribed(_, let id): "unsubscribed \(id.number)"
+    case .maximumUpdateLengthChanged(let central): "length \(central.maximumUpdateLength)"
+    case .readRequested(_, _, let id, let offset): "read \(id.number) from \(offset)"
+    case .writeRequested(let request, _, let writes):
+      "\(request == nil ? "command" : "write") "
+        + writes.map { "\($0.characteristic.number) at \($0.offset): \($0.value)" }.joined(separator: ", ")
+    case .centralDisconnected: "central gone"
+    case .readyToUpdate: "ready to update"
+    case .channelPublished(let psm, let error): "published \(psm) \(error.text)"
+    case .channelUnpublished(let psm, let error): "unpublished \(psm) \(error.text)"
+    case .channelOpened(_, let channel): "channel \(channel.psm)"
+    }
+  }
+}
+
+extension Discovery {
+  fileprivate var text: String {
+    var parts = ["\(peer.handle.index)"]
+    if let localName { parts.append(localName) }
+    if !services.isEmpty { parts.append("\(services)") }
+    if !overflowServices.isEmpty { parts.append("overflow \(overflowServices)") }
+    return parts.joined(separator: " ")
+  }
+}
+
+extension SessionError {
+  fileprivate var text: String {
+    switch self {
+    case .att(let code): "att \(code)"
+    case .link(let code): "link \(code)"
+    default: "\(self)"
+    }
+  }
+}
+
+extension SessionError? {
+  fileprivate var text: String { self?.text ?? "ok" }
+}
+
+extension Result where Failure == SessionError {
+  fileprivate func text(_ body: (Success) -> String) -> String {
+    switch self {
+    case .success(let value): body(value)
+    case .failure(let error): error.text
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import BluetoothWire
+import Testing
+
+@testable import BluetoothDaemon
+
+/// Two places of central sessions, for tests of tables that only tell sessions apart.
+func centralSlots() -> (CentralSlot, CentralSlot) {
+  let mailbox = Mailbox()
+  let client = CentralRecorder()
+  var table = SessionTable<Daemon.Central>()
+  let first = table.insert(.init(session: CentralSession(client: client, mailbox: mailbox)))
+  let second = table.insert(.init(session: CentralSession(client: client, mailbox: mailbox)))
+  return (first, second)
+}
+
+/// Two places of peripheral sessions.
+func peripheralSlots() -> (PeripheralSlot, PeripheralSlot) {
+  let mailbox = Mailbox()
+  let client = PeripheralRecorder()
+  var table = SessionTable<PeripheralSession>()
+  let first = table.insert(PeripheralSession(client: client, mailbox: mailbox))
+  let second = table.insert(PeripheralSession(client: client, mailbox: mailbox))
+  return (first, second)
+}
+
+/// As `#require`, for the results of mutating calls, which the macro can't take.
+func unwrapped<T>(_ value: T?, sourceLocation: SourceLocation = #_sourceLocation) throws -> T {
+  try #require(value, sourceLocation: sourceLocation)
+}

@@ -1,0 +1,178 @@
+import BluetoothHost
+import BluetoothTransport
+import BluetoothWire
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import BluetoothAdapters
+@testable import BluetoothDaemon
+
+/// Apps whose controller is at the other end of a socket.
+@Suite(.timeLimit(.minutes(2)))
+struct TransportAdapterTests {
+  let group = MultiThreadedEventLoopGroup.singleton
+  let place = RemoteController.Place()
+
+  func listen(_ specifier: TransportSpecifier = .tcp(host: "127.0.0.1", port: 0)) async throws -> H4Listener {
+    let place = place
+    return try await H4Listener.bind(specifier, on: group) { place.makeLink() }.get()
+  }
+
+  func app(_ specifier: TransportSpecifier) -> DistantApp {
+    DistantApp(
+      TransportAdapter(
+        DaemonConfiguration(name: "\(specifier)", host: HostConfiguration(deviceName: "Distant")), to: specifier,
+        on: group.next()))
+  }
+
+  func closeAll(_ link: NIOLoopBound<H4Handler>) async throws {
+    try await link.eventLoop.submit { link.value.close() }.get()
+  }
+
+  @Test("A host over TCP begins with Reset, and its apps see it on")
+  func start() async throws {
+    let listener = try await listen()
+    var app = app(listener.specifier)
+    #expect(await app.nextState() == .poweredOn)
+    #expect(place.opcodes.withLockedValue { $0.first } == .reset)
+    try await listener.close().get()
+  }
+
+  @Test("When its controller goes away apps see resetting, and poweredOn when it is back, after a new Reset")
+  func reconnecting() async throws {
+    let listener = try await listen()
+    var links = place.opened.makeAsyncIterator()
+    var app = app(listener.specifier)
+    #expect(await app.nextState() == .poweredOn)
+    for _ in 0..<3 {
+      place.opcodes.withLockedValue { $0.removeAll() }
+      let link = try #require(await links.next())
+      try await closeAll(link)
+      #expect(await app.nextState() == .resetting)
+      #expect(await app.nextState() == .poweredOn)
+      #expect(place.opcodes.withLockedValue { $0.first } == .reset)
+    }
+    try await listener.close().get()
+  }
+
+  @Test("A controller that is not there yet is waited for, and apps see resetting meanwhile")
+  func lateController() async throws {
+    let listener = try await listen()
+    let specifier = listener.specifier
+    try await listener.close().get()
+    var app = app(specifier)
+    #expect(await app.nextState() == .resetting)
+    let late = try await listen(specifier)
+    #expect(await app.nextState() == .poweredOn)
+    try await late.close().get()
+  }
+
+  @Test("What does not mend by itself is unsupported: a serial line that is not there")
+  func missingLine() async throws {
+    var app = app(.serial(device: "/nowhere/tty", baud: 115_200))
+    #expect(await app.nextState() == .unsupported)
+  }
+
+  @Test("A controller that goes while it starts up is looked for again")
+  func lossWhileStarting() async throws {
+    place.answers.withLockedValue { $0 = false }
+    let listener = try await listen()
+    var links = place.opened.makeAsyncIterator()
+    var app = app(listener.specifier)
+    let first = try #require(await links.next())
+    place.answers.withLockedValue { $0 = true }
+    try await closeAll(first)
+    #expect(await app.nextState() == .resetting)
+    #expect(await app.nextState() == .poweredOn)
+    try await listener.close().get()
+  }
+
+  @Test("What makes no packets is a controller to be reset: apps see resetting, and poweredOn on the same link")
+  func garbage() async throws {
+    let listener = try await listen()
+    var links = place.opened.makeAsyncIterator()
+    var app = app(listener.specifier)
+    #expect(await app.nextState() == .poweredOn)
+    let link = try #require(await links.next())
+    place.opcodes.withLockedValue { $0.removeAll() }
+    try await link.eventLoop.submit {
+      link.value.send(octets: [0xFF, 0x17, 0x04])
+      link.value.flush()
+    }.get()
+    #expect(await app.nextState() == .resetting)
+    #expect(await app.nextState() == .poweredOn)
+    #expect(place.opcodes.withLockedValue { $0.first } == .reset)
+    try await listener.close().get()
+  }
+
+  @Test(
+    "What a user says of an app is kept for other runs, and what a rule says is not",
+    arguments: [(AutomaticPrompts.Policy.refuse, AdapterState.unauthorized), (.accept, .poweredOn)], [true, false])
+  func permission(policy: (AutomaticPrompts.Policy, AdapterState), isUser: Bool) async throws {
+    let listener = try await listen()
+    var configuration = DaemonConfiguration(name: "asked", host: HostConfiguration(deviceName: "Asked"))
+    configuration.prompts = AutomaticPrompts(policy.0, isUser: isUser)
+    configuration.app = "app"
+    var app = DistantApp(TransportAdapter(configuration, to: listener.specifier, on: group.next()))
+    #expect(await app.nextState() == policy.1)
+    #expect(app.adapter.directory.access == (policy.1 == .poweredOn ? .allowed : .denied))
+    #expect(try configuration.bonds.access(of: "app") == (isUser ? policy.1 == .poweredOn : nil))
+    try await listener.close().get()
+  }
+
+  @Test("An adapter that nobody has any more closes its link")
+  func release() async throws {
+    let listener = try await listen()
+    var endings = place.closed.makeAsyncIterator()
+    do {
+      var app = app(listener.specifier)
+      #expect(await app.nextState() == .poweredOn)
+    }
+    #expect(await endings.next() == 0)
+    try await listener.close().get()
+  }
+
+  @Test("The pauses between attempts double from a tenth of a second up to ten seconds")
+  func backOff() {
+    var backOff = BackOff()
+    let pauses = (0..<9).map { _ in backOff.next().nanoseconds / 1_000_000 }
+    #expect(pauses == [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
+    backOff.reset()
+    #expect(backOff.next() == .milliseconds(100))
+  }
+}
+
+@Suite struct AdapterRegistryTests {
+  @Test("The same specifier is the same adapter, however it is written")
+  func sameAdapter() throws {
+    let table = TransportAdapterTable { specifier in
+      TransportAdapter(
+        DaemonConfiguration(name: "table", host: HostConfiguration(deviceName: "table")), to: specifier,
+        on: MultiThreadedEventLoopGroup.singleton.next())
+    }
+    let one = try table.adapter(for: "serial:/nowhere/tty1").get()
+    #expect(try table.adapter(for: "serial:/nowhere/tty1,115200").get() === one)
+    #expect(try table.adapter(for: "serial:/nowhere/tty2").get() !== one)
+  }
+
+  @Test(
+    "A specifier that can't be says in one line what would be right",
+    arguments: [
+      ("tcp:localhost", "the adapter \"tcp:localhost\" can't be: a port is missing; right would be tcp:HOST:PORT"),
+      ("hci:x", "the adapter \"hci:x\" can't be: \"x\" is no adapter's number; right would be hci:0"),
+      (
+        "usb:0",
+        "there is no adapter \"usb:0\"; right would be one of: virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD],"
+          + " hci:N"
+      ),
+    ])
+  func badSpecifier(text: String, line: String) {
+    guard case .failure(let error) = AdapterRegistry.adapter(for: text) else {
+      Issue.record("\(text) is an adapter")
+      return
+    }
+    #expect(error.description == line)
+  }
+}
