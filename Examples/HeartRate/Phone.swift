@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-/// An app that finds a heart rate sensor and listens to it: what an iPhone developer would write for a central.
+/// An app that finds a heart rate sensor and subscribes to it, written as for iPhone: a central.
 final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private static let heartRate = CBUUID(string: "180D")
   private static let measurement = CBUUID(string: "2A37")
@@ -15,11 +15,12 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
 
   private(set) var isSubscribed = false
   private(set) var isDone = false
-  /// Everything was received and written, and the link was ended in good order.
+  /// True if all measurements were received, the control point was written, and the link was disconnected without
+  /// error.
   private(set) var hasSucceeded = false
   var hasFound: Bool { sensor != nil }
 
-  /// Reads `count` measurements, then disconnects.
+  /// Creates the app, which receives `count` measurements and then disconnects.
   init(count: Int, options: [String: Any], log: @escaping (String) -> Void) {
     wanted = count
     self.log = log

@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-/// A heart rate sensor: what an iPhone developer would write for a peripheral with two services.
+/// A heart rate sensor, written as for iPhone: a peripheral with two services.
 final class Sensor: NSObject, CBPeripheralManagerDelegate {
   private let log: (String) -> Void
   private var manager: CBPeripheralManager!
@@ -9,22 +9,25 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
   private let location: CBMutableCharacteristic
   private let controlPoint: CBMutableCharacteristic
   private let heartRate = CBMutableService(type: CBUUID(string: "180D"), primary: true)
-  // The system keeps the 16-bit spelling of this one for itself, as it does on Apple's systems.
+  // The system reserves the 16-bit form of this UUID, as Apple's systems do.
   private let battery = CBMutableService(
     type: CBUUID(string: "0000180F-0000-1000-8000-00805F9B34FB"), primary: true)
 
-  /// In kilojoules, since the last reset.
+  /// The energy expended since the last reset, in kilojoules.
   private var energyExpended: UInt16 = 0
   private var beats = 0
   private(set) var isAdvertising = false
 
-  /// - Parameter isProtected: whoever wants to know anything has to pair first.
+  /// Creates the sensor, and its services once Bluetooth is on.
+  ///
+  /// - Parameter isProtected: true if the heart rate characteristics need an encrypted link, for which a central has to
+  ///   pair.
   init(isProtected: Bool, options: [String: Any], log: @escaping (String) -> Void) {
     self.log = log
     measurement = CBMutableCharacteristic(
       type: CBUUID(string: "2A37"), properties: isProtected ? [.notify, .notifyEncryptionRequired] : .notify,
       value: nil, permissions: [])
-    // The system answers for a value that it is given, but lets everybody read it.
+    // The system answers read requests for a static value, but only without access restrictions.
     location = CBMutableCharacteristic(
       type: CBUUID(string: "2A38"), properties: .read, value: isProtected ? nil : Data([1]),
       permissions: isProtected ? .readEncryptionRequired : .readable)
@@ -48,7 +51,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
     ]
     heartRate.characteristics = [measurement, location, controlPoint]
     heartRate.includedServices = [battery]
-    // A service must be there before another one includes it.
+    // A service must be added before another service can include it.
     peripheral.add(battery)
     peripheral.add(heartRate)
   }
@@ -81,13 +84,13 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
     log("a central unsubscribed from \(characteristic.uuid)")
   }
 
-  /// Sends the next measurement to whoever subscribed.
+  /// Sends the next measurement to all subscribed centrals.
   func measure() {
     beats += 1
-    // It stays at its maximum until it is reset.
+    // The energy stays at its maximum until it is reset.
     energyExpended += min(3, .max - energyExpended)
     let beatsPerMinute = UInt8(70 + (beats * 7) % 11)
-    // Flags: 8-bit value, energy expended present.
+    // Flags: 8-bit heart rate value, energy expended present.
     let value = Data([0x08, beatsPerMinute, UInt8(energyExpended & 0xFF), UInt8(energyExpended >> 8)])
     if !manager.updateValue(value, for: measurement, onSubscribedCentrals: nil) {
       log("no room for a measurement")
@@ -95,7 +98,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
   }
 
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
-    // At the chest.
+    // Body sensor location: chest.
     request.value = Data([1])
     peripheral.respond(to: request, withResult: .success)
   }
@@ -103,7 +106,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
     guard let request = requests.first else { return }
     guard request.characteristic == controlPoint, request.value == Data([1]) else {
-      // Control Point Not Supported, of the Heart Rate Service.
+      // Control Point Not Supported, an error of the Heart Rate Service.
       return peripheral.respond(to: request, withResult: CBATTError.Code(rawValue: 0x80) ?? .unlikelyError)
     }
     energyExpended = 0

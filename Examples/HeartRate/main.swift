@@ -2,12 +2,12 @@ import ArgumentParser
 import BluetoothLab
 import CoreBluetooth
 
-/// Two devices in one world: a sensor and a phone.
+/// The command line: simulates a sensor and a phone in one world, or runs one of them on an adapter.
 struct HeartRate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "heart-rate", abstract: "A heart rate sensor and a phone meet on the simulated air.")
 
-  // `unconditional`: −3 is a wrong number, not another option.
+  // `unconditional`: "-3" is parsed as an invalid number, not as another option.
   @Option(parsing: .unconditional, help: "How many measurements the phone waits for.")
   var count = 10
 
@@ -72,7 +72,7 @@ struct HeartRate: ParsableCommand {
     func log(_ who: String) -> (String) -> Void {
       { [world] line in print("\(world.now.inSeconds)  \(who)  \(line.printable)") }
     }
-    // The sensor's display shows six digits, and somebody types them on the phone within three seconds.
+    // The sensor displays six digits, and the user types them on the phone after three seconds.
     let (display, owner) = (ScriptedPrompts(.displayOnly), ScriptedPrompts(.keyboardOnly))
     owner.answer(.passkeyShown(by: display), to: .enterPasskey, after: .seconds(3))
     let strap = world.device(named: "sensor", DeviceOptions(), prompts: display, bondFolder: bonds)
@@ -95,7 +95,7 @@ struct HeartRate: ParsableCommand {
     if !succeeded { throw ExitCode.failure }
   }
 
-  /// One of both, in real time: the sensor until the program is stopped, the phone until it has what it wants.
+  /// Runs one role in real time: the sensor until the program is stopped, the phone until it is done.
   private func play(_ role: Role) throws {
     let start = ContinuousClock.now
     let log: (String) -> Void = { line in
@@ -116,7 +116,7 @@ struct HeartRate: ParsableCommand {
     }
   }
 
-  /// The whole encounter; false when it came to nothing.
+  /// Runs discovery, subscription and all measurements. Returns false if a step fails or takes too long.
   private func meet(in world: World, _ sensor: Sensor, _ phone: Phone) -> Bool {
     guard world.run(until: { phone.hasFound }, limit: .seconds(10)) else { return false }
     guard world.run(until: { phone.isSubscribed || phone.isDone }, limit: .seconds(30)), !phone.isDone else {
@@ -138,7 +138,7 @@ struct HeartRate: ParsableCommand {
 }
 
 extension String {
-  /// The text with escapes for what steers a terminal or can't be seen: names come from other devices.
+  /// The text with escapes for control characters and invisible characters: names come from other devices.
   fileprivate var printable: String {
     unicodeScalars.map { $0.isShown ? String($0) : "\\u{" + String($0.value, radix: 16, uppercase: true) + "}" }
       .joined()
@@ -149,7 +149,7 @@ extension Unicode.Scalar {
   fileprivate var isShown: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: false
-    // It joins the parts of an emoji.
+    // The zero-width joiner, which joins the parts of an emoji.
     case .format: value == 0x200D
     default: true
     }
@@ -157,7 +157,7 @@ extension Unicode.Scalar {
 }
 
 extension Duration {
-  /// Seconds with three digits after the point.
+  /// The duration in seconds, with three digits after the point.
   fileprivate var inSeconds: String {
     let (seconds, attoseconds) = components
     let thousandths = attoseconds / 1_000_000_000_000_000

@@ -2,29 +2,29 @@ import BluetoothDaemon
 import BluetoothTransport
 import NIOConcurrencyHelpers
 
-/// What can be given to a manager instead of a specifier: something that has an adapter.
+/// An object that has an adapter. It can be passed to a manager in place of a specifier.
 package protocol AdapterSource: AnyObject {
   var adapter: any Adapter { get }
 }
 
-/// Why a specifier names no adapter.
+/// The reason why a specifier names no adapter.
 package struct AdapterError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// One line: what is wrong, and what would be right.
+  /// One line that says what is wrong and what would be valid.
   package let description: String
 }
 
 /// The adapters of this process, by specifier.
 package enum AdapterRegistry {
-  /// What specifiers look like, for messages.
+  /// The valid forms of specifiers, for messages.
   package static let forms = "virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N"
 
-  /// Begins to run when a manager first asks for it.
+  /// The device of the specifier `virtual`. It starts when a manager first asks for it.
   private static let ownDevice = RealTimeDevice(name: "virtual")
 
-  /// Those with a transport; they look for their controllers as long as the process lives.
+  /// The adapters with a transport. They look for their controllers as long as the process lives.
   private static let transportAdapters = TransportAdapterTable { TransportAdapter($0) }
 
-  /// The adapter that `specifier` names; the same one for the same specifier.
+  /// Returns the adapter that `specifier` names: always the same object for the same specifier.
   package static func adapter(for specifier: String) -> Result<any Adapter, AdapterError> {
     let scheme = specifier.prefix { $0 != ":" }
     switch scheme {
@@ -44,7 +44,7 @@ package enum AdapterRegistry {
   }
 }
 
-/// Adapters with a transport, by where it leads.
+/// The adapters with a transport, by transport specifier.
 final class TransportAdapterTable: Sendable {
   private let make: @Sendable (TransportSpecifier) -> TransportAdapter
   private let adapters = NIOLockedValueBox<[TransportSpecifier: TransportAdapter]>([:])

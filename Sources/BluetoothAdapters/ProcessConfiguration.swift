@@ -3,13 +3,13 @@ import BluetoothDaemon
 import BluetoothHost
 
 extension DaemonConfiguration {
-  /// The environment variable that names another folder for bonds than the one in the user's data.
+  /// The environment variable that names a folder for bonds in place of the one in the user's data.
   private static let bondsVariable = RealTimeDevice.bondsVariable
 
-  /// A real device that this process uses, as its environment describes it.
+  /// Returns the configuration of a real device that this process uses, as set by environment variables.
   ///
-  /// Bonds are kept by the adapter's name, and not by its controller's address: the device is known to its peers by an
-  /// address that is kept with them, whichever controller is there, and it has that before any is.
+  /// Bonds are stored by the adapter's name, not by its controller's address: the device has the same stored address
+  /// with every controller, and has it before any controller is connected.
   static func ofProcess(adapter: String) -> DaemonConfiguration {
     var result = DaemonConfiguration(
       name: adapter, host: HostConfiguration(deviceName: SystemFiles.machineName ?? "Linux"))
@@ -26,8 +26,8 @@ extension DaemonConfiguration {
     return result
   }
 
-  /// Keeps bonds, and who the device is, in a folder of that folder that no other program has. If that is not the adapter's
-  /// first the log says so: peers know the device of this program by another address.
+  /// Keeps bonds and identity in a subfolder of `folder` that no other program uses. If it is not the adapter's first
+  /// subfolder, the log says so: peers know this program's device by another address.
   mutating func claimBonds(in folder: String) {
     let store: FileBondStore
     do throws(BondStoreError) {
@@ -45,7 +45,7 @@ extension DaemonConfiguration {
     hasLastingIdentity = true
   }
 
-  /// What the user knows the app by.
+  /// The app's name, as the user knows it.
   private static var programName: String {
     CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "this program"
   }

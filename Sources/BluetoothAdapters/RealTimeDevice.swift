@@ -4,22 +4,22 @@ import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
 
-/// The device in this process's own world, which runs with the wall clock as long as the process lives.
+/// The device in this process's own world, which runs in real time as long as the process lives.
 final class RealTimeDevice: Sendable {
   let adapter: VirtualAdapter
   private let runner: RealTimeRunner
 
-  /// The environment variable that names a folder for its bonds, which it then keeps from one run to the next, as it does
-  /// who it is.
+  /// The environment variable that names a folder for the device's bonds. With it the device keeps its bonds and its
+  /// identity across runs.
   static let bondsVariable = "COREBLUETOOTH_BONDS"
 
   init(name: String) {
-    // A process's own world has nothing to repeat: its seed is chance.
+    // A random seed: runs of a process's own world need not be reproducible.
     runner = RealTimeRunner(WorldEngine(seed: UInt64.random(in: .min ... .max)))
     var configuration = VirtualDeviceConfiguration(name: name, position: GridPosition(x: 0))
-    // Nothing of it has to repeat.
+    // Keys need not be reproducible either.
     configuration.host.keyGenerator = KeyGenerator(SystemRandomNumberGenerator())
-    // Whoever runs the program is its user.
+    // The user who runs the program is the device's user.
     configuration.prompts = PromptsSetting.ofProcess.makePrompts()
     if let folder = SystemFiles.environment(Self.bondsVariable), !folder.isEmpty {
       configuration.bonds = FileBondStore(folder: folder, adapter: name)

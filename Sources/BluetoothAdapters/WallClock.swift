@@ -6,12 +6,12 @@
   import Darwin
 #endif
 
-/// The time of day, for what apps see as dates. Nothing in a protocol depends on it.
+/// The time of day, for dates that apps see. No protocol depends on it.
 package enum WallClock {
-  /// Seconds from 1970-01-01 to 2001-01-01, UTC.
+  /// The seconds from 1970-01-01 to 2001-01-01, UTC.
   private static let from1970To2001 = 978_307_200.0
 
-  /// Seconds since 2001-01-01 00:00:00 UTC, as `CFAbsoluteTime` counts.
+  /// The seconds since 2001-01-01 00:00:00 UTC, as `CFAbsoluteTime` counts.
   package static var secondsSince2001: Double {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

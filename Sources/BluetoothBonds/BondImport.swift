@@ -3,18 +3,18 @@ import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire
 
-/// Why a bond that somebody else has written is not taken in.
+/// The reason why a bond written by another program is not imported.
 package enum BondImportError: Error, Hashable, Sendable {
-  /// There is no key with which a link could be encrypted, or it is zero.
+  /// The bond has no key that could encrypt a link, or a key of zero.
   case noKey
-  /// The address is neither a public nor a static one: no bond can be under it · Vol 3, Part C, 15.1.1.
+  /// The address is neither a public nor a static random address, so no bond can belong to it · Vol 3, Part C, 15.1.1.
   case notAnIdentity(DeviceAddress)
-  /// The name has that many octets: at most 248 are allowed · Vol 3, Part C, 12.1.
+  /// The name is too long, with this number of octets: the maximum is 248 · Vol 3, Part C, 12.1.
   case longName(octets: Int)
 }
 
 extension BondImportError: CustomStringConvertible {
-  /// One line.
+  /// A description in one line.
   package var description: String {
     switch self {
     case .noKey: "the bond has no key with which a link could be encrypted"
@@ -25,7 +25,7 @@ extension BondImportError: CustomStringConvertible {
 }
 
 extension BondRecord {
-  /// Checks what a store does not: that the bond is one of a device that can exist, and that it is of use.
+  /// Checks what a store does not: that a device with this identity can exist, and that the bond is usable.
   package func checkImport() throws(BondImportError) {
     let isUsed = identity.value != 0 && identity.value != 0xFFFF_FFFF_FFFF
     guard isUsed, identity.isIdentity, identity.hasValidRandomPart else { throw .notAnIdentity(identity) }

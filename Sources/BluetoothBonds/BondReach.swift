@@ -1,17 +1,18 @@
-/// Tells programs that share a folder of bonds of each other's changes.
+/// Synchronization of programs that share a folder of bonds.
 ///
-/// The program that has claimed the folder looks at the folder's time of change, reads the bonds again when that is another
-/// one, and marks its lock file afterwards. A program that has changed a bond waits for that mark.
+/// The program that has claimed the folder checks the folder's modification time, reads the bonds again when the time
+/// has changed, and then updates the modification time of its lock file. A program that has changed a bond waits for
+/// that update.
 extension FileBondStore {
-  /// Tells if a change has reached the program that uses the adapter.
+  /// The outcome of `reach(attempts:)`: whether the program that uses the adapter has applied a change.
   package enum Reach: Hashable, Sendable {
-    /// The program has taken the change in.
+    /// The program has applied the change.
     case taken
-    /// A program uses the adapter and has not taken the change in.
+    /// A program uses the adapter and has not applied the change.
     case notTaken
     /// No program uses the adapter.
     case noProgram
-    /// The folder is one of a simulated device, which does not say whether a program uses it.
+    /// The folder belongs to a simulated device, which does not show whether a program uses it.
     case unknown
   }
 
@@ -22,9 +23,9 @@ extension FileBondStore {
 
   package func acknowledgeChanges() { claim?.touch() }
 
-  /// Waits until the program that uses the adapter has taken in the last change.
+  /// Waits until the program that uses the adapter has applied the last change.
   ///
-  /// - Parameter attempts: how often the mark is looked for, 100 ms apart.
+  /// - Parameter attempts: the number of checks for that, 100 ms apart.
   package func reach(attempts: Int = 40) -> Reach {
     let lock = path + "/" + FolderClaim.fileName
     let change = lastChange() ?? 0

@@ -2,8 +2,8 @@ import BluetoothDaemon
 import BluetoothWire
 
 extension [BondRecord] {
-  /// Those that a user means by a text: an identifier, an address as six octets in hexadecimal, or a name. A name can be
-  /// anything, also another device's address: it counts last.
+  /// Returns the bonds that a user's text refers to: an identifier, an address as six octets in hexadecimal, or a name.
+  /// A name can be any text, even another device's address, so it is compared last.
   package func named(_ text: String) -> [BondRecord] {
     let wanted = text.lowercased()
     let ways: [(BondRecord) -> Bool] = [

@@ -2,42 +2,46 @@ import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire
 
-/// Bonds on disk: a folder for each adapter, and in it a file for each bond and one for the adapter itself.
+/// Bonds on disk: a folder for each adapter, with a file for each bond and a file for the adapter itself.
 ///
-/// The folder has mode 0700, the files 0600. What is found more open than that is closed, and, where keys were open, told
-/// as a problem; what belongs to somebody else, or is a link, is not read. A file is written aside, through to the disk,
-/// and then put in place of the old one, and the folder's list is written through, too: whenever power is lost, the old
-/// bond or the new one is there. Several stores, also of several processes, may use one folder; an adapter that is to be a
-/// device of its own takes one by `claimed`.
+/// The folder has mode 0700, the files 0600. A wider mode is restricted and, for files with keys, reported as a
+/// problem. Files of other users and symbolic links are not read. A file is written under a temporary name,
+/// synchronized to disk and then renamed over the old file, and the folder is synchronized, too: after a loss of power
+/// either the old or the new bond is there. Several stores, also of several processes, may use one folder; an adapter
+/// that must be a separate device reserves a folder with `claimed`.
 package struct FileBondStore: BondStore {
-  /// How large a file may be, in octets.
+  /// The maximum size of a file in octets.
   static let maximumSize = 1 << 20
   static let secretsName = "adapter.json"
   static let appsName = "apps.json"
   static let temporarySuffix = ".tmp"
 
-  /// Where the adapter's files are.
+  /// The path of the adapter's folder.
   package let path: String
   package let limit: Int
-  /// The folder above, which is made if there is none, and otherwise left as it is.
+  /// The parent folder, which is created if it does not exist and otherwise left unchanged.
   let base: String
-  /// Tells what this process writes aside from what others do.
+  /// The process ID in temporary file names, which keeps the files of several processes apart.
   let process: Int32
   let files: any FileSystem
-  /// Which of the adapter's folders it is: 1 but for programs that use the adapter beside others.
+  /// The number of the adapter's folder: 1, except for programs that use the adapter at the same time as others.
   package let number: Int
-  /// Keeps the folder from others who want one for themselves; nil: nobody does.
+  /// The lock that reserves the folder for this program; nil: the folder is not reserved.
   var claim: FolderClaim?
 
+  /// Creates a store for an adapter.
+  ///
   /// - Parameters:
-  ///   - folder: an absolute path, or one from the current folder.
-  ///   - adapter: names the adapter among those that keep their bonds there: `FileBondStore.name(of:)` of its address, or
-  ///     a name. Characters that are no letter, digit, `-` or `_` are escaped.
+  ///   - folder: an absolute path, or one relative to the current folder.
+  ///   - adapter: the adapter's name among the adapters with bonds in the folder: `FileBondStore.name(of:)` of its
+  ///     address, or a name. Characters other than letters, digits, `-` and `_` are escaped.
   package init(folder: String, adapter: String, limit: Int = SystemProfile.apple.bondLimit) {
     self.init(folder: folder, adapter: adapter, limit: limit, process: processNumber(), files: SystemFiles())
   }
 
-  /// - Parameter name: the adapter's name as `adapters` gives it, with the number of its folder.
+  /// Creates a store for a folder that `adapters` has listed.
+  ///
+  /// - Parameter name: the adapter's name as `adapters` returns it, with the number of its folder.
   package init(folder: String, shownAs name: String) {
     let (adapter, number) = Self.numbered(name) ?? (name[...], 1)
     self.init(
@@ -45,7 +49,7 @@ package struct FileBondStore: BondStore {
       process: processNumber(), files: SystemFiles())
   }
 
-  /// - Parameter path: the adapter's own folder.
+  /// Creates a store from the path of the adapter's own folder.
   package init(path: String) {
     let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     self.path = path
@@ -65,7 +69,8 @@ package struct FileBondStore: BondStore {
     self.files = files
   }
 
-  /// The folder for bonds in the user's data: `swift-corebluetooth/bonds` in XDG_DATA_HOME, else in `~/.local/share`.
+  /// Returns the folder for bonds in the user's data: `swift-corebluetooth/bonds` in XDG_DATA_HOME, or else in
+  /// `~/.local/share`.
   package static func defaultFolder() throws(BondStoreError) -> String {
     try defaultFolder(environment: SystemFiles.environment)
   }
@@ -75,7 +80,7 @@ package struct FileBondStore: BondStore {
     return folder + (folder.hasSuffix("/") ? "" : "/") + "swift-corebluetooth/bonds"
   }
 
-  /// What an adapter with that address is called here.
+  /// Returns the name of an adapter with that address.
   package static func name(of address: DeviceAddress) -> String {
     address.digits.replacing(":", with: "-") + "." + address.kind.word
   }
@@ -90,14 +95,14 @@ package struct FileBondStore: BondStore {
     return result
   }
 
-  /// What `load` gives, without a change to any file: for programs that only look.
+  /// Returns the same as `load` without changing any file: for programs that only inspect the store.
   package func look() throws(BondStoreError) -> StoredBonds {
     var result = try read(mends: false)
     result.records = result.records.sortedByIdentity
     return result
   }
 
-  /// The folders in `folder` that hold bonds, or the secrets of an adapter. They are its only as long as they are the user's.
+  /// Returns the folders in `folder` that hold bonds or the secrets of an adapter. Folders of other users do not count.
   package static func adapters(in folder: String) throws(BondStoreError) -> [(name: String, store: FileBondStore)] {
     let files = SystemFiles()
     var found: [(name: String, store: FileBondStore)] = []
@@ -128,7 +133,8 @@ package struct FileBondStore: BondStore {
     try system { () throws(FileError) in try replace(name, by: text, in: folder) }
   }
 
-  /// A file that could not be read again is not written: what is known of a peer's server is left out if it is too much.
+  /// Returns the text of a record's file. The cache of the peer's server is left out if the file would be too large to
+  /// be read again.
   private func text(of record: BondRecord) throws(BondStoreError) -> [UInt8] {
     var record = record
     var text = Array(record.json.text.utf8)
@@ -152,7 +158,7 @@ package struct FileBondStore: BondStore {
     defer { files.close(folder) }
     var problems: [StoredBonds.Problem] = []
     guard try system({ () throws(FileError) in try files.status(of: path + "/" + name) }) != nil else { return false }
-    // Another program has paired with the device, or has taken in a bond with it: its keys are not to be lost.
+    // Another program has paired with the device, or imported a bond with it: that bond's keys must not be lost.
     if let contents = contents(of: path + "/" + name, &problems), let stored = try? BondRecord(jsonText: contents),
       !stored.bond.hasSameKeys(as: record.bond)
     {
@@ -193,7 +199,8 @@ package struct FileBondStore: BondStore {
     return new
   }
 
-  /// What a user has said of an app holds for the adapter, whichever of its folders the app's program has this time.
+  /// The store in the adapter's first folder. The user's decision on an app applies to the adapter, whichever of its
+  /// folders the app's program has in this run.
   private var first: FileBondStore {
     FileBondStore(path: String(path[..<(path.lastIndex(of: Self.numberMark) ?? path.endIndex)]))
   }
@@ -218,7 +225,7 @@ package struct FileBondStore: BondStore {
     let file = path + "/" + Self.appsName
     let contents = contents(of: file, mends: false, &problems)
     if let problem = problems.first {
-      // One that others could write may say what somebody else wants it to say: nobody is to believe it later, either.
+      // Another user may have forged a list that others could write. It is removed, so that no later run trusts it.
       if case .isOpen = problem.reason { try system { () throws(FileError) in try files.remove(file) } }
       throw .apps(problem)
     }
@@ -238,10 +245,10 @@ package struct FileBondStore: BondStore {
 // MARK: Names
 
 extension FileBondStore {
-  /// `C0-11-22-33-44-55.random.json`.
+  /// Returns a file name such as `C0-11-22-33-44-55.random.json`.
   static func fileName(of identity: DeviceAddress) -> String { name(of: identity) + ".json" }
 
-  /// The address in such a name; nil: it is no such name.
+  /// Returns the address in the name of a bond's file; nil: the name is not one of a bond's file.
   static func identity(fileName: String) -> DeviceAddress? {
     let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[2] == "json", let kind = DeviceAddress.Kind(word: String(parts[1])),
@@ -251,10 +258,10 @@ extension FileBondStore {
     return self.fileName(of: address) == fileName ? address : nil
   }
 
-  /// Between an adapter's name and its folder's number: no escaped name has it.
+  /// The separator between an adapter's name and its folder's number. No escaped name contains it.
   private static let numberMark: Character = "+"
 
-  /// The name before a folder's number, and that number; nil: there is none.
+  /// Splits a folder's name into the adapter's name and the number; nil: there is no number.
   private static func numbered(_ name: String) -> (adapter: Substring, number: Int)? {
     guard let mark = name.lastIndex(of: numberMark) else { return nil }
     let digits = name[name.index(after: mark)...]
@@ -262,7 +269,7 @@ extension FileBondStore {
     return (name[..<mark], number)
   }
 
-  /// What `escaped` has made of it, with a folder's number; what that can't have made stays as it is.
+  /// Reverses `escaped` and keeps a folder's number. Returns a name that `escaped` can't have produced unchanged.
   static func unescaped(_ name: String) -> String {
     if let (adapter, number) = numbered(name) { return unescaped(String(adapter)) + "\(numberMark)\(number)" }
     var bytes: [UInt8] = []
@@ -281,7 +288,7 @@ extension FileBondStore {
     return escaped(result) == name ? result : name
   }
 
-  /// Whether it is what a process that was ended leaves of writing one of this store's files.
+  /// Returns true for a temporary file that a terminated process has left.
   static func isLeftOver(_ name: String) -> Bool {
     guard name.hasSuffix(temporarySuffix) else { return false }
     let parts = name.dropLast(temporarySuffix.count).split(separator: ".", omittingEmptySubsequences: false)
@@ -290,13 +297,13 @@ extension FileBondStore {
     return file == secretsName || file == appsName || identity(fileName: file) != nil
   }
 
-  /// A folder's name that no two names share, and that leads nowhere else.
+  /// Returns a folder name that is unique for the adapter's name and can't refer to another folder.
   static func escaped(_ name: String) -> String {
     var result = ""
     for byte in name.utf8 {
       let character = Character(Unicode.Scalar(byte))
       let isPlain = character.isASCII && (character.isLetter || character.isNumber || "-_".contains(character))
-      // A point is plain but for the first: "." and ".." are other folders.
+      // A point is allowed except at the beginning: "." and ".." are other folders.
       if isPlain || character == "." && !result.isEmpty {
         result.append(character)
       } else {

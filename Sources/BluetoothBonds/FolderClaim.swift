@@ -1,36 +1,37 @@
 import BluetoothDaemon
 
-/// An adapter's folder that one program has for itself, by a lock on a file in it. The system lets the lock go when the
-/// program ends, however it does.
+/// The reservation of an adapter's folder for one program, by a lock on a file in it. The system releases the lock when
+/// the program ends, in any way.
 final class FolderClaim: Sendable {
-  /// The file, which stays and says nothing: one that is removed could be locked by two.
+  /// The name of the lock file. The file is empty and is never removed: otherwise two programs could hold a lock, one
+  /// of them on the removed file.
   static let fileName = "in-use.lock"
 
   private let file: OpenFile
   private let files: SystemFiles
 
-  /// nil: somebody else has it.
+  /// Locks the folder; nil if another program holds the lock.
   init?(folder: String, files: SystemFiles) throws(FileError) {
     guard let file = try files.claim(folder + "/" + Self.fileName) else { return nil }
     self.file = file
     self.files = files
   }
 
-  /// Marks the file: its time of change is now.
+  /// Sets the file's modification time to now.
   func touch() { files.touch(file) }
 
   deinit { files.close(file) }
 }
 
 extension FileBondStore {
-  /// How many programs may use an adapter at a time, each as a device of its own.
+  /// The maximum number of programs that use an adapter at the same time, each as a separate device.
   static let maximumClaims = 256
 
-  /// The store of an adapter that nobody else is to be: the adapter's folder, or, as long as another program has that, the
-  /// first numbered one beside it that is free. It is this store's, and that of its copies, until the last of them is gone.
+  /// Returns a store that this program alone uses: in the adapter's folder or, while another program has reserved that,
+  /// in the first free numbered folder beside it. The reservation lasts until the last copy of the store is gone.
   ///
-  /// So programs that use one adapter at the same time are different devices, and each is who it was if they are started in
-  /// the same order.
+  /// Programs that use one adapter at the same time are therefore different devices, and each keeps its identity if
+  /// they are started in the same order.
   package static func claimed(
     folder: String, adapter: String, limit: Int = SystemProfile.apple.bondLimit
   ) throws(BondStoreError) -> FileBondStore {

@@ -1,19 +1,21 @@
 import Crypto
 import CryptoExtras
 
-/// The block cipher and the message authentication code that everything else is made of. Both are swift-crypto's.
+/// The block cipher and the message authentication code on which all other functions are built. Both use
+/// swift-crypto.
 package enum AES128 {
-  /// The security function e · Vol 3, Part H, 2.2.1.
+  /// Returns the result of the security function e, one AES-128 block encryption · Vol 3, Part H, 2.2.1.
   package static func encrypt(_ plaintext: Block, key: Block) -> Block {
     var bytes = plaintext.bytes
-    // It throws for other lengths of key or payload only.
+    // It throws only for other lengths of the key or payload.
     guard (try? AES.permute(&bytes, key: SymmetricKey(data: key.bytes))) != nil, let block = Block(bytes) else {
       preconditionFailure("AES refused a key and a block of 128 bits")
     }
     return block
   }
 
-  /// The same for a block as a number whose lowest octet is the first, and for a key that is used often: nothing is allocated.
+  /// Encrypts a block in the form of an integer whose lowest octet comes first. For a key that is used often: nothing
+  /// is allocated.
   static func encrypt(_ block: UInt128, key: SymmetricKey) -> UInt128 {
     var block = block.littleEndian
     withUnsafeMutableBytes(of: &block) { bytes in
@@ -25,7 +27,7 @@ package enum AES128 {
     return UInt128(littleEndian: block)
   }
 
-  /// AES-CMAC · Vol 3, Part H, 2.2.5.
+  /// Returns the AES-CMAC of `message` · Vol 3, Part H, 2.2.5.
   package static func cmac(_ message: [UInt8], key: Block) -> Block {
     guard var code = try? AES.CMAC(key: SymmetricKey(data: key.bytes)) else {
       preconditionFailure("AES-CMAC refused a key of 128 bits")

@@ -1,7 +1,7 @@
-/// 128 bits, most significant octet first, as the Core Specification prints keys and values. No description shows them, for they
-/// may be a key.
+/// A value of 128 bits, most significant octet first, as the Core Specification prints keys and values. No
+/// description shows it, because it may be a key.
 package struct Block: Hashable, Sendable {
-  /// The first eight octets as they are printed.
+  /// The first eight octets in the order in which they are printed; `low` holds the last eight.
   package var high: UInt64
   package var low: UInt64
 
@@ -16,7 +16,7 @@ package struct Block: Hashable, Sendable {
 
   package static let zero = Block(high: 0, low: 0)
 
-  /// 16 octets, most significant first; nil for any other number of them.
+  /// Creates a block from 16 octets, most significant first. Returns nil for any other number of octets.
   package init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
     var (high, low) = (UInt64(0), UInt64(0))
@@ -26,7 +26,7 @@ package struct Block: Hashable, Sendable {
     self.init(high: high, low: low)
   }
 
-  /// Most significant octet first.
+  /// The 16 octets, most significant first.
   package var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 
   static func ^ (left: Block, right: Block) -> Block { Block(high: left.high ^ right.high, low: left.low ^ right.low) }
@@ -39,7 +39,7 @@ extension Block: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
 }
 
 extension FixedWidthInteger {
-  /// Most significant octet first.
+  /// The octets of the integer, most significant first.
   var bigEndianBytes: [UInt8] {
     (0..<Self.bitWidth / 8).reversed().map { UInt8(truncatingIfNeeded: self >> (8 * $0)) }
   }

@@ -1,29 +1,29 @@
 import Crypto
 
-/// An Identity Resolving Key, ready for use: it makes resolvable private addresses and tells whose they are · Vol 6, Part B,
-/// 1.3.2.2, 1.3.2.3. Nothing is allocated for an address.
+/// An Identity Resolving Key, ready to generate and resolve resolvable private addresses ·
+/// Vol 6, Part B, 1.3.2.2, 1.3.2.3. Generating and resolving allocate nothing.
 package struct IdentityResolvingKey: Sendable {
   private let key: SymmetricKey
 
-  /// nil for a key of zeros, which stands for none.
+  /// Returns nil for a key of zeros, which means that there is no key.
   package init?(_ value: Block) {
     guard value != .zero else { return nil }
     key = SymmetricKey(data: value.bytes)
   }
 
-  /// The random address hash function ah · Vol 3, Part H, 2.2.2: 24 bits of 24.
+  /// Returns the random address hash function ah · Vol 3, Part H, 2.2.2. `prand` and the result have 24 bits.
   package func hash(_ prand: UInt32) -> UInt32 {
-    // Most significant octet first, so the hash is in the last octets.
+    // The octets are most significant first, so the hash is in the last octets.
     UInt32(truncatingIfNeeded: AES128.encrypt(UInt128(prand & 0xFF_FFFF).byteSwapped, key: key).byteSwapped) & 0xFF_FFFF
   }
 
-  /// Whether `address`, 48 bits, was made with this key.
+  /// Returns true if `address`, 48 bits, was generated with this key.
   package func resolves(_ address: UInt64) -> Bool {
     guard address >> 46 & 0b11 == 0b01 else { return false }
     return hash(UInt32(truncatingIfNeeded: address >> 24)) == UInt32(address & 0xFF_FFFF)
   }
 
-  /// A new address, 48 bits. Its random part is neither all zeros nor all ones.
+  /// Returns a new resolvable private address of 48 bits. Its random part is neither all zeros nor all ones.
   package func newAddress(using generator: inout some RandomNumberGenerator) -> UInt64 {
     while true {
       let part = UInt32(truncatingIfNeeded: generator.next()) & 0x3F_FFFF
@@ -35,7 +35,7 @@ package struct IdentityResolvingKey: Sendable {
 }
 
 extension IdentityResolvingKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without the key.
+  /// A text that does not contain the key.
   package var description: String { "an Identity Resolving Key" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }

@@ -1,32 +1,35 @@
 import Crypto
 import CryptoExtras
 
-/// AES-CCM as the link layer uses it: one octet of additional data, a MIC of 4 octets, a nonce of 13 octets ·
-/// Vol 6, Part E.
+/// AES-CCM with the parameters of the link layer: one octet of additional data, a MIC of 4 octets, a nonce of 13
+/// octets · Vol 6, Part E.
 ///
-/// Short payloads are done by swift-crypto's block operation, in place and without allocating anything; long ones by its modes,
-/// which take memory from the heap, but less than half of the time.
+/// Short payloads use swift-crypto's block operation in place, which allocates nothing. Long payloads use its modes,
+/// which allocate memory on the heap but take less than half of the time.
 package struct LinkLayerCipher: Sendable {
-  /// Octets of the MIC that follow the encrypted payload · Part B, 2.4.
+  /// The length of the MIC that follows the encrypted payload, in octets · Part B, 2.4.
   package static let codeLength = 4
-  /// The longest payload, octets.
+  /// The length of the longest payload in octets, without the MIC.
   package static let maximumLength = 251
-  /// The bits of the header's first octet that are authenticated: without NESN, SN and MD, which a retransmission may
-  /// change · Part E, 2.2.
+  /// The bits of the header's first octet that are authenticated. NESN, SN and MD are excluded because a
+  /// retransmission may change them · Part E, 2.2.
   private static let authenticatedHeaderBits: UInt8 = 0xE3
 
-  /// Who sends a packet: the two directions of a connection count their packets each for itself.
+  /// The sender of a packet. Each direction of a connection has its own packet counter.
   package enum Sender: Sendable {
     case central, peripheral
   }
 
   let key: SymmetricKey
-  /// IVm and IVs as they are on the air: the octet that is first there is the lowest.
+  /// IVm and IVs in the order of the air: the first octet is the lowest.
   private let initializationVector: UInt64
-  /// For `codeByModes`: what is copied for each packet, and what is added to its last block.
+  /// The precomputed state for `codeByModes`, which is copied for each packet, and the mask that is combined with the
+  /// last block.
   let messageCode: AES.CMAC
   let lastBlockMask: UInt128
 
+  /// Creates a cipher with a session key.
+  ///
   /// - Parameters:
   ///   - initializationVector: IVm in the low 32 bits, IVs in the high ones.
   package init(sessionKey: Block, initializationVector: UInt64) {
@@ -36,10 +39,11 @@ package struct LinkLayerCipher: Sendable {
     lastBlockMask = Self.lastBlockMask(key)
   }
 
-  /// The cipher of a session: its key is the session key diversifier, encrypted with the long term key · Part B, 5.1.3.1.
+  /// Creates the cipher of a session. The session key is the session key diversifier encrypted with the long term
+  /// key · Part B, 5.1.3.1.
   ///
   /// - Parameters:
-  ///   - diversifier: SKDs, then SKDm, which has the low 64 bits.
+  ///   - diversifier: SKDs in the high 64 bits, SKDm in the low ones.
   package init(longTermKey: Block, diversifier: Block, initializationVector: UInt64) {
     self.init(
       sessionKey: AES128.encrypt(diversifier, key: longTermKey), initializationVector: initializationVector)
@@ -49,9 +53,9 @@ package struct LinkLayerCipher: Sendable {
   ///
   /// - Parameters:
   ///   - plaintext: at most `maximumLength` octets.
-  ///   - header: the PDU's first octet.
-  ///   - counter: packetCounter, of which 39 bits count.
-  ///   - output: `codeLength` octets more than the plaintext.
+  ///   - header: the first octet of the PDU.
+  ///   - counter: packetCounter, of which 39 bits are used.
+  ///   - output: a buffer `codeLength` octets longer than the plaintext.
   package func seal(
     _ plaintext: UnsafeRawBufferPointer, header: UInt8, counter: UInt64, sender: Sender,
     into output: UnsafeMutableRawBufferPointer
@@ -65,11 +69,11 @@ package struct LinkLayerCipher: Sendable {
     }
   }
 
-  /// Decrypts a payload and checks its MIC; says whether it is right. If not, the output is not to be used.
+  /// Decrypts a payload and checks its MIC. Returns false if the MIC is wrong; the output must not be used then.
   ///
   /// - Parameters:
-  ///   - sealed: payload and MIC.
-  ///   - output: `codeLength` octets less than `sealed`.
+  ///   - sealed: the encrypted payload followed by the MIC.
+  ///   - output: a buffer `codeLength` octets shorter than `sealed`.
   package func open(
     _ sealed: UnsafeRawBufferPointer, header: UInt8, counter: UInt64, sender: Sender,
     into output: UnsafeMutableRawBufferPointer
@@ -82,7 +86,7 @@ package struct LinkLayerCipher: Sendable {
       : openByModes(sealed, header: header, nonce: nonce, into: output)
   }
 
-  // MARK: Blocks, as numbers whose lowest octet is the first
+  // MARK: Block operation (a block is an integer whose lowest octet comes first)
 
   func sealByBlocks(
     _ plaintext: UnsafeRawBufferPointer, header: UInt8, nonce: UInt128, into output: UnsafeMutableRawBufferPointer
@@ -100,25 +104,25 @@ package struct LinkLayerCipher: Sendable {
     return code == UInt32(littleEndian: sealed.loadUnaligned(fromByteOffset: output.count, as: UInt32.self))
   }
 
-  /// The 13 octets of the nonce, in the place that they have in a block · Part E, 2.1.
+  /// Returns the 13 octets of the nonce at their position within a block · Part E, 2.1.
   func nonce(counter: UInt64, sender: Sender) -> UInt128 {
     let direction: UInt64 = sender == .central ? 1 << 39 : 0
     return UInt128(counter & (1 << 39 - 1) | direction) << 8 | UInt128(initializationVector) << 48
   }
 
-  /// What is authenticated before the payload · Part E, 2.2.
+  /// Returns the blocks B0 and B1, which are authenticated before the payload · Part E, 2.2.
   static func firstBlocks(count: Int, header: UInt8, nonce: UInt128) -> (UInt128, UInt128) {
-    // B0: flags for additional data, a MIC of 4 octets and a length of 2, then nonce and length. B1: one octet of additional
-    // data, after its length.
+    // B0: flags (with additional data, a MIC of 4 octets and a length field of 2), then nonce and length. B1: the
+    // length of the additional data, then its one octet.
     (
       nonce | 0x49 | lastOctets(UInt16(count)), UInt128(header & authenticatedHeaderBits) << 16 | 1 << 8
     )
   }
 
-  /// What makes this part of the key stream · Part E, 2.3.
+  /// Returns the counter block that is encrypted to give block `index` of the key stream · Part E, 2.3.
   static func counterBlock(_ index: UInt16, nonce: UInt128) -> UInt128 { nonce | 0x01 | lastOctets(index) }
 
-  /// The MIC before or after its own encryption: the two are one `XOR` apart.
+  /// Returns the encrypted MIC of `plaintext`. Encrypting the MIC is one exclusive or with the key stream.
   private func code(of plaintext: UnsafeRawBufferPointer, header: UInt8, nonce: UInt128) -> UInt32 {
     let blocks = Self.firstBlocks(count: plaintext.count, header: header, nonce: nonce)
     var state = encrypted(blocks.0)
@@ -131,7 +135,7 @@ package struct LinkLayerCipher: Sendable {
     return UInt32(truncatingIfNeeded: state ^ keyStream(0, nonce: nonce))
   }
 
-  /// Counter mode · Part E, 2.3.
+  /// Encrypts or decrypts in counter mode · Part E, 2.3.
   private func crypt(
     _ input: UnsafeRawBufferPointer, nonce: UInt128, into output: UnsafeMutableRawBufferPointer
   ) {
@@ -151,10 +155,10 @@ package struct LinkLayerCipher: Sendable {
     encrypted(Self.counterBlock(index, nonce: nonce))
   }
 
-  /// A number in the last two octets of a block, most significant octet first.
+  /// Returns a block whose last two octets hold `number`, most significant octet first.
   private static func lastOctets(_ number: UInt16) -> UInt128 { UInt128(number.byteSwapped) << 112 }
 
-  /// 16 octets, or as many as there are and zeros.
+  /// Returns the 16 octets at `offset`, padded with zeros if there are fewer.
   private static func block(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt128 {
     var block = UInt128(0)
     withUnsafeMutableBytes(of: &block) {
@@ -167,7 +171,7 @@ package struct LinkLayerCipher: Sendable {
 }
 
 extension LinkLayerCipher: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without the key.
+  /// A text that does not contain the key.
   package var description: String { "a session of AES-CCM" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }

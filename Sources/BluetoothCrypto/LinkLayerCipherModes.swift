@@ -1,19 +1,20 @@
 import Crypto
 import CryptoExtras
 
-/// AES-CCM of long payloads by swift-crypto's modes · Vol 6, Part E, 2: counter mode, and for the MIC AES-CMAC. They take the
-/// key in once for all blocks or all packets, the block operation does it for each block. For that they take memory from the
-/// heap.
+/// AES-CCM of long payloads with swift-crypto's modes · Vol 6, Part E, 2: counter mode, and AES-CMAC for the MIC. The
+/// modes expand the key once for all blocks or packets, whereas the block operation expands it for each block. In
+/// return they allocate memory on the heap.
 extension LinkLayerCipher {
-  /// From so many octets on, more than three blocks, this is the faster way.
+  /// The payload length in octets from which the modes are faster: more than three blocks.
   static let modesLength = 49
 
-  /// B0 and B1, or the block that becomes the MIC's mask; then the payload, and zeros up to the end of its last block.
+  /// The size of the scratch buffer: B0 and B1 (or the block that becomes the MIC's mask), then the payload, padded
+  /// with zeros to a whole block.
   private static let scratchLength = 32 + 256
   private static let payloadStart = 32
   private static let maskStart = 16
 
-  /// AES-CMAC with `key` before the first octet, for a code as long as the MIC.
+  /// Returns an AES-CMAC state for `key` before the first octet, truncated to the length of the MIC.
   static func makeMessageCode(_ key: SymmetricKey) -> AES.CMAC {
     guard let code = try? AES.CMAC(key: key, outputSize: codeLength) else {
       preconditionFailure("AES-CMAC refused a key of 128 bits")
@@ -21,8 +22,8 @@ extension LinkLayerCipher {
     return code
   }
 
-  /// What AES-CMAC adds to a last block that is whole, which is all that it does besides CBC-MAC: zeros, encrypted, and
-  /// doubled in its field · RFC 4493, 2.3.
+  /// Returns the mask that AES-CMAC combines with a complete last block, the only difference from CBC-MAC: a block of
+  /// zeros, encrypted, then doubled in the field · RFC 4493, 2.3.
   static func lastBlockMask(_ key: SymmetricKey) -> UInt128 {
     let number = AES128.encrypt(UInt128(0), key: key).byteSwapped
     return (number << 1 ^ (number >> 127) * 0x87).byteSwapped
@@ -58,11 +59,11 @@ extension LinkLayerCipher {
       .initializeMemory(as: UInt8.self, repeating: 0)
   }
 
-  /// Of the last block of a payload.
+  /// Returns the offset of the end of a payload's last block.
   private static func end(of count: Int) -> Int { payloadStart + (count + 15) / 16 * 16 }
 
-  /// CBC-MAC, before its own encryption: AES-CMAC of blocks to the last of which has been added what it adds. The payload is
-  /// changed for it.
+  /// Returns the CBC-MAC before its encryption. AES-CMAC is made to compute it: the mask is combined with the last
+  /// block in advance, so that AES-CMAC cancels it. Changes the payload in `scratch`.
   private func codeByModes(
     _ scratch: UnsafeMutableRawBufferPointer, count: Int, header: UInt8, nonce: UInt128
   ) -> UInt32 {
@@ -77,7 +78,7 @@ extension LinkLayerCipher {
     return code.finalize().withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
   }
 
-  /// Counter mode; the mask of the MIC is the beginning of the key stream.
+  /// Encrypts or decrypts in counter mode. Returns the mask of the MIC, which is the beginning of the key stream.
   private func cryptByModes(
     _ scratch: UnsafeMutableRawBufferPointer, count: Int, nonce: UInt128, into output: UnsafeMutableRawBufferPointer
   ) -> UInt32 {
@@ -94,15 +95,16 @@ extension LinkLayerCipher {
     }
   }
 
-  /// A counter block as counter mode takes it. Making one of octets by its initializer costs as much as seven blocks do, nearly
-  /// all of it to find the types of a generic function again; one that is there already takes new octets at once.
+  /// Returns the nonce for swift-crypto's counter mode. Its initializer costs as much as seven blocks, nearly all of
+  /// it for the repeated look-up of the types of a generic function. Overwriting the octets of an existing nonce
+  /// avoids that.
   private static func counterModeNonce(_ block: UInt128) -> AES._CTR.Nonce {
     guard var nonce = emptyNonce else { return makeNonce(block) }
     withUnsafeMutableBytes(of: &nonce) { $0.storeBytes(of: block, as: UInt128.self) }
     return nonce
   }
 
-  /// A nonce of zeros; nil: a nonce is not in memory as its octets, and nothing else, are.
+  /// A nonce of zeros; nil if the memory of a nonce is not exactly its octets.
   private static let emptyNonce: AES._CTR.Nonce? = {
     let pattern = UInt128(0x0011_2233_4455_6677_8899_AABB_CCDD_EEFF)
     let octets = withUnsafeBytes(of: pattern) { Array($0) }
@@ -117,7 +119,7 @@ extension LinkLayerCipher {
     return nonce
   }
 
-  /// Hands over all that a mode has returned at once: each access to a part of it costs as much as some blocks do.
+  /// Calls `body` with the whole result of a mode at once: each access to a part of it costs as much as some blocks.
   @inline(__always)
   private static func withOctets(
     of result: some Sequence<UInt8>, _ body: (UnsafeRawBufferPointer) -> UInt32

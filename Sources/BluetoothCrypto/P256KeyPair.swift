@@ -1,8 +1,8 @@
 import Crypto
 
-/// A key pair on the curve P-256 · Vol 3, Part H, 2.3.5.6.1. Numbers are most significant octet first.
+/// A key pair on the curve P-256 · Vol 3, Part H, 2.3.5.6.1. Integers are most significant octet first.
 package struct P256KeyPair {
-  /// X and Y of a point, 32 octets each.
+  /// The coordinates X and Y of a public key, 32 octets each.
   package struct PublicKey: Hashable, Sendable {
     package var x: [UInt8]
     package var y: [UInt8]
@@ -14,13 +14,14 @@ package struct P256KeyPair {
 
   private let key: P256.KeyAgreement.PrivateKey
 
-  /// The pair that belongs to a private key of 32 octets; nil: it is not one, being 0 or not below the curve's order.
+  /// Creates the pair for a private key of 32 octets. Returns nil if the key is invalid: 0, or not below the curve's
+  /// order.
   package init?(privateKey: [UInt8]) {
     guard let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: privateKey) else { return nil }
     self.key = key
   }
 
-  /// A pair drawn from `generator`.
+  /// Creates a pair drawn from `generator`.
   package init(using generator: inout some RandomNumberGenerator) {
     while true {
       let octets = (0..<4).flatMap { _ in (generator.next() as UInt64).bigEndianBytes }
@@ -31,7 +32,7 @@ package struct P256KeyPair {
     }
   }
 
-  /// The pair that everybody knows, so that who listens can read along.
+  /// The specification's debug key pair, with which a sniffer can decrypt the connection.
   package static let debug: P256KeyPair = {
     let octets: [UInt8] = [
       0x3F, 0x49, 0xF6, 0xD4, 0xA3, 0xC5, 0x5F, 0x38, 0x74, 0xC9, 0xB3, 0xE3, 0xD2, 0x10, 0x3F, 0x50,
@@ -46,7 +47,7 @@ package struct P256KeyPair {
     return PublicKey(x: Array(octets.prefix(32)), y: Array(octets.suffix(32)))
   }
 
-  /// The secret that this pair and the owner of `peer` share, DHKey; nil: `peer` is no point of the curve.
+  /// Returns the DHKey shared with the owner of `peer`; nil if `peer` is not a point on the curve.
   package func sharedSecret(with peer: PublicKey) -> [UInt8]? {
     guard peer.x.count == 32, peer.y.count == 32,
       let point = try? P256.KeyAgreement.PublicKey(rawRepresentation: peer.x + peer.y),
@@ -57,7 +58,7 @@ package struct P256KeyPair {
 }
 
 extension P256KeyPair: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without the key.
+  /// A text that does not contain the key.
   package var description: String { "a key pair on P-256" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }

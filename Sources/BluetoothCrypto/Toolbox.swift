@@ -1,10 +1,10 @@
-/// The Security Manager's cryptographic functions · Vol 3, Part H, 2.2. Numbers are most significant octet first, as the
-/// specification writes them.
+/// The cryptographic functions of the Security Manager · Vol 3, Part H, 2.2. Integers are most significant octet
+/// first, as the specification writes them.
 package enum Toolbox {
-  /// An address as f5 and f6 take it: type, then the 48 bits.
+  /// An address in the format of f5 and f6: type, then the 48 bits.
   package struct Address: Hashable, Sendable {
     package var isRandom: Bool
-    /// 48 bits.
+    /// The 48 bits of the address.
     package var value: UInt64
 
     package init(isRandom: Bool, value: UInt64) {
@@ -17,12 +17,13 @@ package enum Toolbox {
 
   // MARK: Addresses
 
-  /// Random address hash function ah · 2.2.2. `prand` and the result have 24 bits.
+  /// Returns the random address hash function ah · 2.2.2. `prand` and the result have 24 bits.
   package static func ah(irk: Block, prand: UInt32) -> UInt32 {
     UInt32(truncatingIfNeeded: AES128.encrypt(Block(high: 0, low: UInt64(prand & 0xFF_FFFF)), key: irk).low & 0xFF_FFFF)
   }
 
-  /// Whether a resolvable private address was made with `irk` · Vol 6, Part B, 1.3.2.3. A key of zeros resolves nothing.
+  /// Returns true if a resolvable private address was generated with `irk` · Vol 6, Part B, 1.3.2.3. A key of zeros
+  /// resolves no address.
   package static func resolves(_ address: UInt64, irk: Block) -> Bool {
     guard irk != .zero, address >> 46 & 0b11 == 0b01 else { return false }
     return ah(irk: irk, prand: UInt32(truncatingIfNeeded: address >> 24)) == UInt32(address & 0xFF_FFFF)
@@ -30,8 +31,8 @@ package enum Toolbox {
 
   // MARK: LE legacy pairing
 
-  /// Confirm value generation function c1 · 2.2.3. `request` and `response` are the commands of 56 bits as numbers: the
-  /// code in the lowest octet.
+  /// Returns the confirm value generation function c1 · 2.2.3. `request` and `response` are the commands of 56 bits
+  /// as integers with the code in the lowest octet.
   package static func c1(
     temporaryKey: Block, random: Block, request: UInt64, response: UInt64, initiator: Address, responder: Address
   ) -> Block {
@@ -42,19 +43,19 @@ package enum Toolbox {
     return AES128.encrypt(AES128.encrypt(random ^ p1, key: temporaryKey) ^ p2, key: temporaryKey)
   }
 
-  /// Key generation function s1 · 2.2.4.
+  /// Returns the key generation function s1 · 2.2.4.
   package static func s1(temporaryKey: Block, responder: Block, initiator: Block) -> Block {
     AES128.encrypt(Block(high: responder.low, low: initiator.low), key: temporaryKey)
   }
 
   // MARK: LE Secure Connections
 
-  /// Confirm value generation function f4 · 2.2.6. `u` and `v` are X coordinates of 32 octets.
+  /// Returns the confirm value generation function f4 · 2.2.6. `u` and `v` are X coordinates of 32 octets.
   package static func f4(u: [UInt8], v: [UInt8], x: Block, z: UInt8) -> Block {
     AES128.cmac(u + v + [z], key: x)
   }
 
-  /// Key generation function f5 · 2.2.7. `w` is the DHKey of 32 octets.
+  /// Returns the key generation function f5 · 2.2.7. `w` is the DHKey of 32 octets.
   package static func f5(
     w: [UInt8], n1: Block, n2: Block, a1: Address, a2: Address
   ) -> (macKey: Block, longTermKey: Block) {
@@ -67,28 +68,30 @@ package enum Toolbox {
     return (part(0), part(1))
   }
 
-  /// Check value generation function f6 · 2.2.8. `ioCapabilities` are the three octets AuthReq, OOB flag, IO capability.
+  /// Returns the check value generation function f6 · 2.2.8. `ioCapabilities` has three octets: AuthReq, OOB data
+  /// flag, IO capability.
   package static func f6(
     w: Block, n1: Block, n2: Block, r: Block, ioCapabilities: [UInt8], a1: Address, a2: Address
   ) -> Block {
     AES128.cmac(n1.bytes + n2.bytes + r.bytes + ioCapabilities + a1.bytes + a2.bytes, key: w)
   }
 
-  /// Numeric comparison value generation function g2 · 2.2.9: the 32 bits, of which six decimal digits are shown.
+  /// Returns the numeric comparison value generation function g2 · 2.2.9: all 32 bits, of which six decimal digits
+  /// are displayed.
   package static func g2(u: [UInt8], v: [UInt8], x: Block, y: Block) -> UInt32 {
     UInt32(truncatingIfNeeded: AES128.cmac(u + v + y.bytes, key: x).low)
   }
 
-  /// Link key conversion function h6 · 2.2.10. `keyID` has four octets.
+  /// Returns the link key conversion function h6 · 2.2.10. `keyID` has four octets.
   package static func h6(w: Block, keyID: [UInt8]) -> Block { AES128.cmac(keyID, key: w) }
 
-  /// Link key conversion function h7 · 2.2.11.
+  /// Returns the link key conversion function h7 · 2.2.11.
   package static func h7(salt: Block, w: Block) -> Block { AES128.cmac(w.bytes, key: salt) }
 
   // MARK: Signing
 
-  /// The signature of a message · Vol 3, Part H, 2.4.5: sign counter and 64 bits of MAC, least significant octet first, as
-  /// they follow the message (opcode first) in the PDU.
+  /// Returns the signature of a message · Vol 3, Part H, 2.4.5: the sign counter and 64 bits of MAC, least
+  /// significant octet first, in the format in which they follow the message (opcode first) in the PDU.
   package static func signature(of message: [UInt8], csrk: Block, counter: UInt32) -> [UInt8] {
     let signCounter = Array(counter.bigEndianBytes.reversed())
     let code = AES128.cmac((message + signCounter).reversed(), key: csrk)

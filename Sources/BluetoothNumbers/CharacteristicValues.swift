@@ -1,15 +1,15 @@
-/// The types of values that are known here, by the UUIDs of their characteristics and descriptors.
+/// The supported value types, by the UUIDs of their characteristics and descriptors.
 public enum CharacteristicValues {
-  /// All of them.
+  /// All supported types.
   public static let types: [any CharacteristicValue.Type] =
     general + time + health + sport + alerts + devices + environment + descriptors
 
   private static let byUUID = Dictionary(uniqueKeysWithValues: types.map { ($0.uuid, $0) })
 
-  /// The type of the values of a characteristic or descriptor; nil when there is none here.
+  /// Returns the value type of a characteristic or descriptor; nil if it is not supported.
   public static func type(of uuid: UInt16) -> (any CharacteristicValue.Type)? { byUUID[uuid] }
 
-  /// The value that `octets` are; nil when there is no type for it here.
+  /// Decodes `octets` as the value of a characteristic or descriptor; nil if its type is not supported.
   public static func value(of uuid: UInt16, _ octets: some Sequence<UInt8>) throws(ValueError)
     -> (any CharacteristicValue)?
   {
@@ -17,7 +17,8 @@ public enum CharacteristicValues {
     return try type.init(octets)
   }
 
-  /// What `octets` say, for somebody to read: by the UUID, else by the presentation format, else as hexadecimal digits.
+  /// Returns a readable text for `octets`: decoded by the UUID, else by the presentation format, else as hexadecimal
+  /// digits.
   public static func text(
     of uuid: UInt16, _ octets: some Sequence<UInt8>, format: PresentationFormat? = nil
   ) -> String {

@@ -2,10 +2,10 @@ import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire
 
-// How calls and callbacks are named in captures: as the API names them, with what tells one from another.
+// Descriptions of calls and callbacks in captures: their names in the API, with the arguments that tell them apart.
 
 extension Mail {
-  /// The app's call that this is; nil: not one that an app makes.
+  /// The description of the app's call; nil: the mail is not the result of an app's call.
   var callDescription: String? {
     switch self {
     case .central(_, let command, _): command.callDescription
@@ -67,12 +67,12 @@ extension PeripheralCommand {
 }
 
 extension Delivery {
-  /// The callback that the app gets; nil: none.
+  /// The description of the app's callback; nil: the event leads to no callback.
   var callbackDescription: String? {
     switch self {
     case .central(_, let event): event.callbackDescription
     case .peripheral(_, let event): event.callbackDescription
-    // What its streams tell is up to them.
+    // The channel's streams decide which callbacks they make.
     case .channel: nil
     }
   }

@@ -4,17 +4,17 @@ import BluetoothHost
 import BluetoothRadio
 import BluetoothWire
 
-/// What all devices of one world have in common. Confined to the world, where nobody is called while something of it is
-/// accessed.
+/// The settings shared by all devices of one world. Confined to the world, which makes no calls while this object is
+/// being accessed.
 package final class DeviceEnvironment: @unchecked Sendable {
-  /// Who has packets between hosts and controllers go astray; nil: nobody.
+  /// The fault injector for packets between hosts and controllers; nil: no faults.
   @exclusivity(unchecked) package var faults: (any HCIFaults)?
-  /// Where packets between hosts and controllers are written to; nil: nowhere.
+  /// The capture that records packets between hosts and controllers; nil: none.
   package private(set) var capture: WorldCapture?
 
   package init() {}
 
-  /// Has everything written to `capture` from now on, or (nil) nothing.
+  /// Writes all following packets to `capture`, or to none if it is nil.
   package func setCapture(_ capture: WorldCapture?, deviceNames: [String], in engine: WorldEngine) {
     self.capture = capture
     engine.observer = capture
@@ -28,29 +28,30 @@ package final class DeviceEnvironment: @unchecked Sendable {
 /// A device of a world that has a controller. Confined to the world.
 package protocol WorldDevice: Participant {
   func setCapture(_ capture: DeviceCapture?)
-  /// By which others know it; nil: it is not known.
+  /// The address by which other devices know this device; nil: unknown.
   var identityAddress: DeviceAddress? { get }
-  /// The controller loses everything that it had and says so: Hardware Error · Vol 4, Part E, 7.7.16.
+  /// Makes the controller lose all its state and send a Hardware Error event · Vol 4, Part E, 7.7.16.
   func failController(at now: Instant)
-  /// The seconds of its sleep clock are longer by this from now on.
+  /// Sets the drift of the device's sleep clock: from now on its seconds are longer by `partsPerBillion`.
   func setClockDrift(partsPerBillion: Int64)
-  /// What its radio was used for until now.
+  /// Returns the use of the device's radio until now.
   func uses(at now: Instant) -> RadioUses
-  /// What has happened on its connections: those that have ended lately, and then those that there are.
+  /// The reports of the device's connections: recently ended ones first, then the current ones.
   var links: [LinkReport] { get }
   /// Switches the device's Bluetooth on or off, as a user does in the settings.
   func setPower(_ on: Bool, at now: Instant)
-  /// Forgets all devices that it has bonded with, as a user does in the settings.
+  /// Forgets all bonds, as a user does in the settings.
   func forgetBonds(at now: Instant)
-  /// Has something done to its host, which is on if the device is; false: it has none that could.
+  /// Calls `body` with the device's host, which is on if the device is. Returns false if the device has no accessible
+  /// host.
   func withHost(at now: Instant, _ body: (inout Host) -> Void) -> Bool
-  /// The bonds that it keeps, by address.
+  /// The stored bonds, by address.
   var bondRecords: [BondRecord] { get }
-  /// Forgets one device; nothing if there is no bond with it.
+  /// Forgets the bond with one device, if there is one.
   func forgetBond(_ identity: DeviceAddress, at now: Instant)
-  /// How many bonds it has room for.
+  /// The maximum number of bonds.
   var bondLimit: Int { get }
-  /// Takes in a bond from elsewhere.
+  /// Imports a bond from another source.
   func importBond(_ record: BondRecord, at now: Instant)
 }
 
@@ -64,7 +65,7 @@ extension WorldDevice {
 }
 
 extension WorldEngine {
-  /// Has something done to a device that has a controller.
+  /// Calls `body` with the device of that radio, if it has a controller.
   package func withDevice(_ radio: RadioID, _ body: (any WorldDevice) -> Void) {
     with(radio) { participant in
       if let device = participant as? any WorldDevice { body(device) }

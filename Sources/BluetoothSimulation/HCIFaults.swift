@@ -1,21 +1,21 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// What becomes of a packet between a host and its controller.
+/// The fate of a packet between a host and its controller.
 package enum HCIFate: Hashable, Sendable {
-  /// It does not arrive.
+  /// The packet is lost.
   case lose
-  /// It arrives so much later, and nothing that is sent behind it arrives before it.
+  /// The packet arrives late by this span, and packets sent after it arrive after it.
   case delay(TimeSpan)
-  /// It arrives twice.
+  /// The packet arrives twice.
   case duplicate
-  /// This one arrives in its place.
+  /// This packet arrives instead.
   case replace(HCI.Packet)
 }
 
-/// Who decides that packets between hosts and controllers go astray. Confined to the world.
+/// A fault injector for packets between hosts and controllers. Confined to the world.
 package protocol HCIFaults: AnyObject {
-  /// What becomes of `packet`, and what a capture is to say of it; nil: it arrives.
+  /// Returns the fate of `packet` and a comment for the capture; nil: the packet arrives unchanged.
   func fate(
     of packet: HCI.Packet, isFromHost: Bool, on device: RadioID, at now: Instant
   ) -> (fate: HCIFate, comment: String)?

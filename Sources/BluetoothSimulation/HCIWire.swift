@@ -2,13 +2,12 @@ import BluetoothRadio
 import BluetoothWire
 import DequeModule
 
-/// Carries the packets between a host and its controller, which stand in one process: tells captures of them, and lets
-/// faults have their way.
+/// The HCI link between a host and its controller in one process. It passes packets to captures and applies faults.
 package struct HCIWire: ~Copyable {
   private let environment: DeviceEnvironment
   private let device: RadioID
   package var capture: DeviceCapture?
-  /// What waits because of a fault. Hardly a device ever has any.
+  /// The packets that a fault delays. Few devices ever have any.
   private var delayed: Delayed?
 
   private final class Delayed {
@@ -26,19 +25,19 @@ package struct HCIWire: ~Copyable {
     capture = environment.capture?.device(named: name)
   }
 
-  /// Whether a packet may arrive changed, late or not at all.
+  /// True if faults may change, delay or drop packets.
   package var isDisturbed: Bool { environment.faults != nil || delayed != nil }
 
-  /// What was delayed never arrives.
+  /// Discards all delayed packets.
   package mutating func reset() { delayed = nil }
 
-  /// When something that was delayed arrives.
+  /// The arrival time of the next delayed packet; nil: no packet is delayed.
   package var deadline: Instant? {
     guard let delayed else { return nil }
     return earliest(delayed.fromHost.first?.due, delayed.fromController.first?.due)
   }
 
-  /// One side sends `packet`; `arrive` takes what the other side gets now.
+  /// Carries `packet` from one side to the other; `arrive` takes the packets that the other side receives now.
   package mutating func carry(
     _ packet: HCI.Packet, isFromHost: Bool, at now: Instant, _ arrive: (HCI.Packet) -> Void
   ) {
@@ -72,7 +71,7 @@ package struct HCIWire: ~Copyable {
     if isFromHost { delayed.fromHost.append(waiting) } else { delayed.fromController.append(waiting) }
   }
 
-  /// What arrives now of what was delayed.
+  /// Delivers the delayed packets that arrive now.
   package mutating func timeReached(
     _ now: Instant, atController: (HCI.Packet) -> Void, atHost: (HCI.Packet) -> Void
   ) {

@@ -2,7 +2,7 @@ import BluetoothController
 import BluetoothRadio
 import BluetoothWire
 
-/// How long a device's radio was used for what.
+/// The time that a device's radio spent on advertising, scanning and connections.
 package struct RadioUses: Sendable {
   package struct Use: Sendable {
     package var receiving = TimeSpan.zero
@@ -23,8 +23,9 @@ package struct RadioUses: Sendable {
 
   package init() {}
 
-  /// The radio was told what to do from now on.
-  /// - Parameter purpose: nil: that of before.
+  /// Records a new command to the radio.
+  ///
+  /// - Parameter purpose: the purpose of the command; nil: the former one.
   package mutating func note(_ command: RadioCommand, for purpose: Controller.RadioPurpose?, at now: Instant) {
     count(until: now)
     if let purpose { self.purpose = purpose }
@@ -35,13 +36,13 @@ package struct RadioUses: Sendable {
     }
   }
 
-  /// The radio has done what it was told to, and does nothing.
+  /// Records that the radio has finished its command and is idle.
   package mutating func noteEnd(at now: Instant) {
     count(until: now)
     activity = .idle
   }
 
-  /// Counts packets that were sent to advertise, one after the other, by a radio that has been idle.
+  /// Counts advertising packets that an idle radio sent one after the other.
   package mutating func skip(_ packets: SkippedPackets) {
     purpose = .advertising
     since = packets.end

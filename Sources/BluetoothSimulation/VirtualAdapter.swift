@@ -2,7 +2,7 @@ import BluetoothDaemon
 import BluetoothRadio
 import BluetoothWire
 
-/// A virtual device of a world, as managers use it.
+/// A virtual device of a world, as an adapter for managers.
 package final class VirtualAdapter: Adapter, Sendable {
   package let directory = PeerDirectory()
   package let deliversInPlace: Bool
@@ -10,10 +10,10 @@ package final class VirtualAdapter: Adapter, Sendable {
   package let radio: RadioID
   private let mailbox = Mailbox()
   private let world: WorldMailbox
-  /// The world's beginning, in seconds since 2001.
+  /// The time of the world's start, in seconds since 2001-01-01.
   private let epoch: Double
 
-  /// Tells the world of a device's mail. The device keeps it.
+  /// Announces a device's mail to the world. The device retains the executor.
   final class Executor: AdapterExecutor {
     let world: WorldMailbox
     let radio: RadioID
@@ -26,7 +26,7 @@ package final class VirtualAdapter: Adapter, Sendable {
     func wake() { world.announce(radio) }
   }
 
-  /// Adds a device to `world` and turns it on.
+  /// Adds a device to `world` and switches it on.
   package init(
     _ configuration: VirtualDeviceConfiguration, in world: WorldMailbox, deliversInPlace: Bool, epoch: Double,
     environment: DeviceEnvironment
@@ -35,7 +35,7 @@ package final class VirtualAdapter: Adapter, Sendable {
     self.deliversInPlace = deliversInPlace
     self.epoch = epoch
     let (mailbox, directory) = (mailbox, directory)
-    // Until the device is awake: what its user has said in a run before.
+    // The user's answer from a former run is valid until the device is awake.
     if configuration.app != nil { directory.access = configuration.daemon.knownAccess }
     radio = world.addDevice(radio: configuration.radio) { engine, radio in
       let recipe = VirtualDevice.Recipe(
@@ -45,7 +45,7 @@ package final class VirtualAdapter: Adapter, Sendable {
         recipe, wire: HCIWire(of: radio, in: environment, named: configuration.name),
         executor: Executor(world: world, radio: radio))
       mailbox.setExecutor(device.executor)
-      // Nobody was told of the mail that has come before.
+      // Mail that was posted before woke no executor.
       world.announce(radio)
       return device
     }

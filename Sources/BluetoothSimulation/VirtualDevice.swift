@@ -5,12 +5,12 @@ import BluetoothRadio
 import BluetoothWire
 import DequeModule
 
-/// A whole device of a world: controller, host and service, joined in memory. Confined to the world.
+/// A complete device of a world: controller, host and daemon, connected in memory. Confined to the world.
 ///
-/// They are made when somebody first has use for them. A shortcut that no app and no other device can tell: a device that
-/// no app uses sends nothing and listens to nothing, and a start takes no time.
+/// The parts are created at first use. Neither apps nor other devices can observe this shortcut: a device that no app
+/// uses neither transmits nor receives, and starting it takes no time.
 final class VirtualDevice: WorldDevice {
-  /// What the parts are made of.
+  /// The arguments for creating the parts.
   struct Recipe {
     let configuration: VirtualDeviceConfiguration
     let generator: SplitGenerator
@@ -21,20 +21,20 @@ final class VirtualDevice: WorldDevice {
 
   private let recipe: Recipe
   let executor: VirtualAdapter.Executor
-  // Confined, and no engine calls out while it works: see `WorldEngine`.
+  // Confined, and no engine makes calls while it works: see `WorldEngine`.
   @exclusivity(unchecked) private var wire: HCIWire
   @exclusivity(unchecked) private var parts: Parts?
   @exclusivity(unchecked) private var isPowered = true
-  /// Parts per billion, given before the parts were made; nil: that of its configuration.
+  /// The sleep clock's drift in parts per billion, set before the parts were created; nil: the configured drift.
   @exclusivity(unchecked) private var drift: Int64?
   @exclusivity(unchecked) private var deliveries: Deque<Delivery> = []
 
-  /// What most devices of a crowd never need.
+  /// The parts that most devices of a crowd never need.
   private final class Parts {
     @exclusivity(unchecked) var controller: Controller
     @exclusivity(unchecked) var daemon: Daemon
     @exclusivity(unchecked) var uses = RadioUses()
-    /// When something has last happened.
+    /// The time of the latest event.
     @exclusivity(unchecked) var latest = Instant.zero
 
     init(_ recipe: Recipe) {
@@ -49,7 +49,7 @@ final class VirtualDevice: WorldDevice {
     self.executor = executor
   }
 
-  /// Makes the parts unless they are there.
+  /// Returns the parts, creating them if necessary.
   private func wake(at now: Instant) -> Parts {
     if let parts { return parts }
     let new = Parts(recipe)
@@ -132,14 +132,14 @@ final class VirtualDevice: WorldDevice {
   }
 
   func forgetBonds(at now: Instant) {
-    // Bonds of another run may be there although no app has used the device yet.
+    // Bonds of another run may exist although no app has used the device yet.
     let parts = wake(at: now)
     for record in parts.daemon.bondRecords { parts.daemon.forget(record.identity, at: now) }
     exchange(parts, at: now)
   }
 
   var bondRecords: [BondRecord] {
-    // Those of another run, if no app has used the device yet.
+    // The stored bonds of another run, if no app has used the device yet.
     parts?.daemon.bondRecords ?? (try? recipe.configuration.bonds?.load().records) ?? []
   }
 
@@ -189,9 +189,9 @@ final class VirtualDevice: WorldDevice {
 
   var links: [LinkReport] { parts?.controller.links ?? [] }
 
-  // MARK: Between host and controller
+  // MARK: HCI
 
-  /// Carries packets both ways until neither side has any: the two answer each other in no time.
+  /// Carries packets in both directions until neither side has any: packets take no time.
   private func exchange(_ parts: Parts, at now: Instant) {
     parts.latest = now
     collectDeliveries(parts)

@@ -4,38 +4,41 @@ import BluetoothHost
 import BluetoothRadio
 import BluetoothWire
 
-/// How a virtual device is made.
+/// The configuration of a virtual device.
 package struct VirtualDeviceConfiguration: Sendable {
-  /// Names the device in the world: its share of the seed, its interface in captures. Unique in its world.
+  /// The device's name, unique in its world. It selects the device's random numbers and names its interface in
+  /// captures.
   package var name: String
   package var radio: RadioProperties
-  /// dBm.
+  /// The transmit power in dBm.
   package var transmitPower = Decibel(0)
-  /// The accuracy that it claims for its sleep clock, parts per million, 0 to 500.
+  /// The declared accuracy of the sleep clock in parts per million, 0 to 500.
   package var sleepClockAccuracy = 50
-  /// How much longer the seconds of its sleep clock really are, parts per billion.
+  /// The actual drift of the sleep clock in parts per billion; positive: its seconds are longer.
   package var sleepClockDrift: Int64 = 0
-  /// nil: one is drawn.
+  /// The public device address; nil: a random one.
   package var publicAddress: UInt64?
-  /// It has what a peripheral of Bluetooth 4.0 had, and no more.
+  /// True if the controller has only the features of a Bluetooth 4.0 peripheral.
   package var isBluetooth40 = false
-  /// The host's configuration. A device whose configuration is the usual one does not store it: a crowd has thousands.
+  /// The host's configuration. It is stored only after it has been set, since a crowd has thousands of devices.
   package var host: HostConfiguration {
     get { changedHost?.value ?? HostConfiguration(deviceName: name) }
     set { changedHost = Shared(newValue) }
   }
   private var changedHost: Shared<HostConfiguration>?
-  /// Which system it is like.
+  /// The operating system whose behavior the device follows.
   package var profile = SystemProfile.apple
-  /// Who asks the user when devices pair.
+  /// The interface that asks the user when devices pair.
   package var prompts: any Prompts = AutomaticPrompts.accepting
-  /// The store of the device's bonds; nil: a store in memory with room for `bondLimit` bonds, made at the device's first use.
+  /// The store of the device's bonds; nil: a store in memory with room for `bondLimit` bonds, created at the device's
+  /// first use.
   package var bonds: (any BondStore)?
-  /// The largest number of bonds of a store in memory.
+  /// The maximum number of bonds of a store in memory.
   package var bondLimit = SystemProfile.apple.bondLimit
-  /// Whom the user is asked about before any app may use the device; nil: nobody is asked.
+  /// The name of the app for which the user must give permission before any app may use the device; nil: the user is
+  /// not asked.
   package var app: String?
-  /// The device is who it was in other runs: its address and its identity key are kept with its bonds.
+  /// True if the device keeps its identity across runs: its address and its identity key are stored with its bonds.
   package var hasLastingIdentity = false
 
   package init(name: String, position: GridPosition) {
@@ -43,7 +46,7 @@ package struct VirtualDeviceConfiguration: Sendable {
     radio = RadioProperties(position: position)
   }
 
-  /// What stands above its controller.
+  /// The configuration of the device above its controller.
   var daemon: DaemonConfiguration {
     var result = DaemonConfiguration(name: name, host: host)
     result.profile = profile
@@ -54,10 +57,12 @@ package struct VirtualDeviceConfiguration: Sendable {
     return result
   }
 
-  /// - Parameter generator: the device's share of the world's chance.
+  /// Returns the configuration of the device's controller.
+  ///
+  /// - Parameter generator: the device's branch of the world's random generator.
   package func controller(random generator: SplitGenerator) -> ControllerConfiguration {
     var addresses = generator.split("address")
-    // The company's part of the public address is a locally administered one, so that no real device has it.
+    // The company ID of a generated address is locally administered, so that no real device has the address.
     let drawn = 0x02_0000_0000_00 | addresses.next() & 0xFF_FFFF_FFFF
     let address = DeviceAddress(publicAddress ?? drawn, .public)
     var result =
@@ -71,7 +76,7 @@ package struct VirtualDeviceConfiguration: Sendable {
   }
 }
 
-/// A value outside of what has it, so that copies of its owner share it.
+/// A value stored by reference, so that copies of its owner share it.
 private final class Shared<Value: Sendable>: Sendable {
   let value: Value
 

@@ -5,28 +5,28 @@ import BluetoothWire
 import Logging
 import NIOConcurrencyHelpers
 
-/// Writes a world's air, and the HCI of each of its devices, to a file.
+/// A capture of a world's air and of the HCI of each of its devices, written to a file.
 package final class WorldCapture: AirObserver, @unchecked Sendable {
-  // The lock guards everything below it: packets come from the world's thread, the end from any other.
+  // The lock guards the properties below: packets come from the world's thread, the end comes from any thread.
   private let lock = NIOLock()
   private var writer: PcapngWriter
   private var directions = ConnectionDirections()
-  /// Not used any more once there is a queue.
+  /// Used only until there is a queue.
   private let file: CaptureFile
-  /// Writes the file in a world that must not wait; nil: the world waits for the file.
+  /// The queue that writes the file for a world that must not wait; nil: the world waits for the file.
   private var queue: CaptureQueue?
-  /// The queue has no room, and packets are dropped.
+  /// True while the queue is full and packets are dropped.
   private var isDropping = false
   private var isFinished = false
   private let secrets: CaptureSecrets
-  /// nil: keys are not asked for.
+  /// The file of session keys; nil: keys are not requested.
   private let keyFile: SessionKeyFile?
-  /// Both ends of a link tell its sessions: those that were told last.
+  /// The latest reported sessions, for the removal of duplicates: both ends of a link report each session.
   private var sessions: [LL.SessionRecord] = []
-  /// What went wrong first; nothing is written after it.
+  /// The first failure; nothing is written after it.
   private var failure: CaptureFile.Failure?
   private var names: [String] = []
-  /// What is to be said of transmissions that have not ended yet.
+  /// The comments on transmissions that have not ended yet.
   private var marks: [Mark] = []
   private var announcements: [String] = []
 
@@ -36,14 +36,15 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     let isReplacement: Bool
   }
 
-  /// Octets that wait before they are written in one piece.
+  /// The number of waiting octets at which they are written in one piece.
   private static let chunk = 1 << 16
-  /// More links than are likely to begin a session while one end of another has told its own and the other has not.
+  /// The maximum number of remembered sessions: more links than are likely to start a session between the reports of a
+  /// session's two ends.
   private static let rememberedSessions = 64
   private static var logger: Logger { Logger(label: "CoreBluetooth.capture") }
 
-  /// Begins a file, or replaces the one that is there; and another one beside it, if keys are to be written. What shows keys
-  /// or what was encrypted is its owner's only.
+  /// Creates the file or replaces the existing one; also creates a second file if keys are requested. Only its owner
+  /// can access a file that shows keys or decrypted data.
   package init(path: String, _ secrets: CaptureSecrets = .none) throws(CaptureFile.Failure) {
     self.secrets = secrets
     writer = PcapngWriter(secrets)
@@ -56,10 +57,10 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
 
   deinit { queue?.abandon() }
 
-  /// Has the file written by a thread of its own from now on, so that the world never waits for it: what a disk or a reader
-  /// does not take in time is dropped, and counted.
+  /// Writes the file on a separate thread from now on, so that the world never waits for it. Data that the disk or the
+  /// reader does not accept in time is dropped and counted.
   ///
-  /// - Parameter limit: the octets that wait at most.
+  /// - Parameter limit: the maximum number of waiting octets.
   package func writeInBackground(limit: Int = CaptureQueue.standardLimit) {
     lock.withLock {
       guard queue == nil else { return }
@@ -70,12 +71,12 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
         Self.tell($0, of: path)
       }
       self.queue = queue
-      // A reader has what the capture begins with also where nobody sends anything.
+      // A reader gets the beginning of the capture even if no device transmits.
       if queue.room == .idle { queue.append(writer.takeBytes()) }
     }
   }
 
-  /// For a reader that has just come.
+  /// Begins a section for a reader that has just opened the file.
   private func begin(_ queue: CaptureQueue) {
     lock.withLock {
       writer.beginSection()
@@ -98,10 +99,11 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     }
   }
 
-  /// Where the keys of a capture go.
+  /// Returns the path of the file of keys that belongs to a capture.
   package static func keyPath(ofCapture path: String) -> String { path + ".keys.json" }
 
-  /// Where the packets between host and controller of one more device go. Devices are told in the order of their numbers.
+  /// Adds an interface for the packets between host and controller of one more device. Devices are added in the order
+  /// of their numbers.
   package func device(named name: String) -> DeviceCapture {
     lock.withLock {
       names.append(name)
@@ -123,7 +125,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
       let marks = takeMarks(of: record.number)
       var packet = record.packet
       var comments = [outcome()]
-      // Something else was sent in place of what was encrypted.
+      // The encrypted packet was replaced, so its plaintext is not what was sent.
       if marks.contains(where: \.isReplacement) { packet.plainPayload = nil }
       if packet.plainPayload != nil, !secrets.decryptsAir { comments.append("encrypted") }
       writer.airPacket(
@@ -134,14 +136,14 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     }
   }
 
-  /// Says something of a transmission that has not ended yet.
+  /// Adds a comment to a transmission that has not ended yet.
   ///
-  /// - Parameter isReplacement: it carries something else than its sender meant.
+  /// - Parameter isReplacement: true if the transmission carries other content than its sender intended.
   package func mark(transmission: UInt64, _ text: String, isReplacement: Bool = false) {
     lock.withLock { marks.append(Mark(transmission: transmission, text: text, isReplacement: isReplacement)) }
   }
 
-  /// Says something of what is no packet: it stands with the next one, wherever that is.
+  /// Adds a comment that belongs to no packet: it is written with the next packet of any interface.
   package func announce(_ text: String) {
     lock.withLock { announcements.append(text) }
   }
@@ -175,14 +177,14 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
 
   // MARK: Writing
 
-  /// Writes everything that is left, and closes the file. A reader that takes nothing for 2 s is given up.
+  /// Writes all remaining data and closes the file. Gives up if a reader accepts nothing for 2 s.
   ///
-  /// - Throws: why something was not written, now or before.
+  /// - Throws: the reason why data was not written, now or before.
   package func finish() throws(CaptureFile.Failure) {
     let (queue, last) = finishWriter()
     guard let queue else { return try writeLast(last) }
     if let failure = queue.endAndWait(with: last), !failure.isReaderGone { throw failure }
-    // Of the file of keys.
+    // A failure of the file of keys
     if let failure { throw failure }
   }
 
@@ -192,7 +194,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     if !bytes.isEmpty { try file.append(bytes) }
   }
 
-  /// Does the same without waiting: `done` is called on any thread.
+  /// Does the same without waiting; calls `done` on any thread.
   package func finish(_ done: @escaping @Sendable (CaptureFile.Failure?) -> Void) {
     let (queue, last) = finishWriter()
     guard let queue else {
@@ -202,7 +204,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     queue.end(with: last) { [self] problem in done(problem?.isReaderGone ?? true ? failure : problem) }
   }
 
-  /// Takes the last octets of the writer. Nothing is captured from now on.
+  /// Takes the last octets from the writer and ends the capture.
   private func finishWriter() -> (CaptureQueue?, [UInt8]) {
     lock.withLock {
       guard !isFinished else { return (queue, []) }
@@ -231,7 +233,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
         Self.logger.warning(
           "\(file.path.printable): the capture goes on; \(writer.newlyDropped) packets were not captured")
       }
-      // A program that reads along has each packet as soon as it has read the ones before.
+      // A program that reads along gets each packet as soon as it has read the earlier ones.
       guard room == .idle && !file.isRegular || writer.pendingCount >= Self.chunk else { return }
       queue.append(writer.takeBytes())
     case .none:
@@ -243,7 +245,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     }
   }
 
-  /// `sensor → phone −47 dBm, hub corrupt −89 dBm`
+  /// Returns a summary such as `sensor → phone −47 dBm, hub corrupt −89 dBm`.
   private func describe(_ record: TransmissionRecord, _ receptions: [Reception]) -> String {
     let fates = receptions.map { reception in
       let fate =
@@ -273,7 +275,7 @@ extension WorldCapture: SessionObserver {
     }
   }
 
-  /// Who is to be told the keys of sessions; nil: nobody.
+  /// The observer of session keys; nil: keys are not requested.
   fileprivate var sessionObserver: (any SessionObserver)? { keyFile == nil ? nil : self }
 }
 
@@ -281,11 +283,11 @@ extension WorldCapture: SessionObserver {
 package final class DeviceCapture {
   private let world: WorldCapture
   private let interface: PcapngWriter.Interface
-  /// Calls of apps whose packets are still to come.
+  /// The calls of apps whose packets are still to come.
   private var calls: [String] = []
   private var lastFromController: PcapngWriter.Record?
 
-  /// Who is to be told the keys of its controller's sessions; nil: nobody.
+  /// The observer of the keys of the controller's sessions; nil: keys are not requested.
   package var sessionObserver: (any SessionObserver)? { world.sessionObserver }
 
   fileprivate init(world: WorldCapture, interface: PcapngWriter.Interface) {
@@ -293,7 +295,9 @@ package final class DeviceCapture {
     self.interface = interface
   }
 
-  /// - Parameter fault: why it does not arrive as it was sent.
+  /// Records a packet between host and controller.
+  ///
+  /// - Parameter fault: the fault that changes, delays or drops the packet; nil: none.
   func packet(_ packet: HCI.Packet, isFromHost: Bool, at now: Instant, fault: String? = nil) {
     var comments = isFromHost ? calls : []
     if let fault { comments.append(fault) }
@@ -301,10 +305,10 @@ package final class DeviceCapture {
     if isFromHost { calls.removeAll(keepingCapacity: true) } else { lastFromController = record }
   }
 
-  /// An app has called this; what follows comes of it.
+  /// Records an app's call, as a comment on the next packet from the host.
   func call(_ text: String) { calls.append(text) }
 
-  /// An app gets this callback, which came of the latest packet from the controller.
+  /// Records an app's callback, as a comment on the latest packet from the controller, which caused it.
   func callback(_ text: String) {
     if let lastFromController { world.add(text, to: lastFromController) }
   }

@@ -1,26 +1,26 @@
-/// Where HCI packets travel, as users write it.
+/// The endpoint over which HCI packets travel, as users write it.
 package enum TransportSpecifier: Hashable, Sendable {
-  /// `tcp:HOST:PORT`; an IPv6 address stands in brackets.
+  /// `tcp:HOST:PORT`; an IPv6 address is in brackets.
   case tcp(host: String, port: Int)
-  /// `unix:PATH`: a socket in the file system.
+  /// `unix:PATH`: a Unix domain socket.
   case unix(path: String)
-  /// `serial:DEVICE[,BAUD]`: a serial line, with hardware flow control.
+  /// `serial:DEVICE[,BAUD]`: a serial line with hardware flow control.
   case serial(device: String, baud: Int)
-  /// `hci:N`: adapter N of Linux, by its HCI user channel.
+  /// `hci:N`: Bluetooth adapter N of Linux, through its HCI user channel.
   case hci(Int)
 
-  /// What a serial line has if nobody says it.
+  /// The default baud rate of a serial line.
   package static let standardBaud = 115_200
 
-  /// Why a text is none.
+  /// The reason why a text is not a transport specifier.
   package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong and what would be right, for the end of a line.
+    /// The error and the expected form, as the end of a line.
     package let description: String
 
     package init(description: String) { self.description = description }
   }
 
-  /// What begins a specifier of each kind.
+  /// The scheme with which each kind of specifier begins.
   package static let schemes = ["tcp", "unix", "serial", "hci"]
 
   package init(_ text: String) throws(Problem) {
@@ -46,7 +46,7 @@ package enum TransportSpecifier: Hashable, Sendable {
     }
   }
 
-  /// What `sockaddr_un` has room for, less the octet that ends it.
+  /// The maximum length of a path in octets: the size of `sun_path` without the terminating zero.
   static let longestPath = 107
 
   private static func tcp(_ rest: String) throws(Problem) -> Self {

@@ -4,7 +4,8 @@
 
 #if defined(__linux__)
 
-// The kernel's own headers: those of the C library know a list of rates only, and can't be seen beside these.
+// The kernel's headers, because those of the C library support only a fixed list of rates. The two sets of headers
+// conflict, so this file does not include the C library's.
 #include <asm/termbits.h>
 #include <sys/ioctl.h>
 
@@ -15,7 +16,8 @@ int bluetooth_serial_line_prepare(int descriptor, uint32_t baud, uint32_t *actua
   line.c_iflag = 0;
   line.c_oflag = 0;
   line.c_lflag = 0;
-  // Both rates, as numbers: the input's stands in the upper half of the flags.
+  // BOTHER selects numeric rates for both directions. The flags of the input rate are in the upper
+  // half (IBSHIFT).
   line.c_cflag &= ~(CSIZE | CSTOPB | PARENB | CBAUD | (CBAUD << IBSHIFT));
   line.c_cflag |= CS8 | CREAD | CLOCAL | CRTSCTS | BOTHER | (BOTHER << IBSHIFT);
   line.c_ispeed = baud;

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// What the headers of BlueZ say, which need not be there.
+// Constants of the BlueZ headers, which may not be installed.
 #ifndef AF_BLUETOOTH
 #define AF_BLUETOOTH 31
 #endif

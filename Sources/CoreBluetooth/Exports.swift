@@ -1,17 +1,17 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, TypeNamesShouldBeCapitalized
 
-// Clients import CoreBluetooth alone and use Foundation and Dispatch, as they do on Apple's systems.
+// Apps import only CoreBluetooth and use Foundation and Dispatch, as on Apple's systems.
 @_exported import Dispatch
 @_exported import Foundation
 
-/// Seconds since 1 January 2001, 00:00 UTC. Foundation on Linux does not show Core Foundation's name.
+/// A time in seconds since 1 January 2001, 00:00 UTC. Foundation on Linux does not export Core Foundation's type.
 public typealias CFAbsoluteTime = Double
 
-/// The wall clock's time now.
+/// Returns the current wall clock time.
 public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime {
   Date().timeIntervalSinceReferenceDate
 }
 
-/// The queue's type under the name that C gives it; Dispatch on Linux does not show it.
+/// The C name of the dispatch queue type, which Dispatch on Linux does not export.
 public typealias dispatch_queue_t = DispatchQueue

@@ -7,7 +7,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// An air of virtual controllers that other programs join.
+/// The commands for an air of virtual controllers, which other programs join.
 struct Air: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Serves an air of virtual controllers, which any Bluetooth host joins by HCI, and asks one that runs.",
@@ -19,7 +19,7 @@ struct Air: ParsableCommand {
       Serve.self, Devices.self, Move.self, Radio.self, Fault.self, Stats.self, CaptureVerb.self, Stop.self,
     ], defaultSubcommand: Serve.self)
 
-  /// Which air is meant.
+  /// The option that selects a running air.
   struct Control: ParsableArguments {
     @Option(
       name: .customLong("control"),
@@ -28,7 +28,7 @@ struct Air: ParsableCommand {
     var path = ControlSocket.defaultPath
   }
 
-  /// Which air is asked, and for how long.
+  /// The options for a request to a running air: the air, and the time limit.
   struct Question: ParsableArguments {
     @OptionGroup var control: Control
 
@@ -55,14 +55,14 @@ struct Air: ParsableCommand {
   }
 
   enum Status {
-    /// As timeout(1) has it.
+    /// The status of timeout(1).
     static let timeout: Int32 = 124
     /// EX_DATAERR of sysexits.h: the input is wrong.
     static let wrongInput: Int32 = 65
   }
 }
 
-/// What a device is called on the command line.
+/// The help of the argument for a device.
 private let deviceHelp = ArgumentHelp("The device, as ble air devices lists it.", valueName: "device")
 
 extension Air {
@@ -168,7 +168,7 @@ extension Air {
       }
       Self.allowManyDescriptors()
       let server = AirServer(options)
-      // Before anybody is told that there is an air.
+      // Watch signals before the output announces the air.
       let signals = Self.watchSignals { server.requestEnd() }
       defer { withExtendedLifetime(signals) {} }
       do {
@@ -188,14 +188,14 @@ extension Air {
       do { try server.stop() } catch { throw Failure("\(error)") }
     }
 
-    /// An air needs nobody who reads its output.
+    /// Prints a line. A closed output is no error: the air does not need a reader of its output.
     private func tell(_ text: String) {
       do throws(OutputFailure) { try say(text) } catch {
         if error.code != EPIPE { complain("warning: \(error.reason)") }
       }
     }
 
-    /// Calls `end` for the first signal. The second one ends the program at once, whatever it waits for.
+    /// Calls `end` for the first signal. A second signal ends the program at once, whatever it waits for.
     private static func watchSignals(_ end: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
       let queue = DispatchQueue(label: "ble air signals")
       let hasEnded = NIOLockedValueBox(false)
@@ -207,7 +207,7 @@ extension Air {
             defer { hasEnded = true }
             return !hasEnded
           }
-          // 128 and the signal's number, as shells have it.
+          // The status that shells use: 128 plus the signal's number.
           guard isFirst else { _exit(128 + number) }
           end()
         }
@@ -216,7 +216,7 @@ extension Air {
       }
     }
 
-    /// Each host has one; the usual limit is 1,024.
+    /// Raises the limit of file descriptors: each host needs one, and the usual limit is 1,024.
     private static func allowManyDescriptors() {
       var limit = rlimit()
       guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -365,7 +365,7 @@ extension Air {
 }
 
 extension TransportSpecifier {
-  /// Whether only programs of this machine reach it.
+  /// True if only programs on this machine can reach it.
   fileprivate var isLocal: Bool {
     switch self {
     case .tcp(let host, let port):

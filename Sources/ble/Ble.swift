@@ -8,9 +8,9 @@ struct Ble: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ble", abstract: "Bluetooth Low Energy from the command line.", subcommands: [Air.self, Bonds.self])
 
-  /// What goes wrong is said in one line.
+  /// Runs the command, and reports a failure in one line.
   static func main() {
-    // A reader that has gone, and a file that must not grow, are errors of the write.
+    // Without these signals, a closed reader and an exceeded file size limit are errors of the write.
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     do {
       var command = try parseAsRoot()
@@ -32,14 +32,14 @@ struct Ble: ParsableCommand {
 }
 
 extension Ble {
-  /// Ends the program after the text that was asked for: help, the version, completions for a shell.
+  /// Prints a requested text (help, version, shell completions), and ends the program.
   private static func printHelp(_ text: String) -> Never {
     do throws(OutputFailure) { try put(text + "\n") } catch { error.exit() }
     Foundation.exit(EXIT_SUCCESS)
   }
 }
 
-/// Why something that was asked for in the right words could not be done: one line.
+/// The reason why a valid command failed, in one line.
 struct Failure: Error, CustomStringConvertible {
   let description: String
   /// The exit status of the program.

@@ -5,7 +5,7 @@ import BluetoothHost
 import BluetoothWire
 import Foundation
 
-/// What is known of bonded devices.
+/// The commands for stored bonds.
 struct Bonds: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Lists bonded devices, forgets them, and takes bonds from one place to another.",
@@ -15,7 +15,7 @@ struct Bonds: ParsableCommand {
       """,
     subcommands: [List.self, Forget.self, Export.self, Import.self], defaultSubcommand: List.self)
 
-  /// Where bonds are.
+  /// The options that select the folder and the adapter.
   struct Place: ParsableArguments {
     @Option(
       help: ArgumentHelp(
@@ -32,7 +32,7 @@ struct Bonds: ParsableCommand {
       return variable.isEmpty ? try FileBondStore.defaultFolder() : variable
     }
 
-    /// The adapters that have bonds there, by name.
+    /// Returns the adapters with bonds in the folder, by name.
     func adapters() throws -> [(name: String, store: FileBondStore)] {
       let path = try path()
       let found = try FileBondStore.adapters(in: path).filter { adapter == nil || adapter == $0.name }
@@ -40,7 +40,7 @@ struct Bonds: ParsableCommand {
       return found
     }
 
-    /// The one adapter that is meant.
+    /// Returns the bond store of the selected adapter, which may be left out if there is only one.
     func store() throws -> FileBondStore {
       let found = try adapters()
       guard let first = found.first else { throw Failure("there are no bonds in \(try path())") }
@@ -51,7 +51,7 @@ struct Bonds: ParsableCommand {
       return first.store
     }
 
-    /// The record of a device that is named by its identifier, its address or its name.
+    /// Returns the record of the device with this identifier, address or name, and its store.
     func find(_ device: String) throws -> (FileBondStore, BondRecord) {
       let store = try store()
       let stored = try store.look()
@@ -136,7 +136,7 @@ struct Bonds: ParsableCommand {
       let (_, record) = try place.find(device)
       let text = format == .json ? record.json.text : record.bluezInfo
       guard let output else { return try put(text) }
-      // Never open to others, not even for a moment.
+      // The file is created with mode 600, so it is never readable by others.
       let file = open(output, O_WRONLY | O_CREAT | O_EXCL, 0o600)
       guard file >= 0 else {
         throw Failure("--output: \(output): \(String(cString: strerror(errno)))")
@@ -182,7 +182,7 @@ struct Bonds: ParsableCommand {
       var kept = record
       let known = (try? store.look().records) ?? []
       if let former = known.first(where: { $0.identity == record.identity }) {
-        // Apps know the device already.
+        // Apps know the device by its former identifier.
         kept.identifier = former.identifier
       } else if known.contains(where: { $0.identifier == record.identifier }) {
         kept.identifier = .random()
@@ -193,7 +193,7 @@ struct Bonds: ParsableCommand {
       try tellReach(of: store)
     }
 
-    /// The adapter that is meant, which need not have any bonds yet.
+    /// Returns the bond store of the selected adapter, which need not have any bonds yet.
     private func target() throws -> FileBondStore {
       guard let adapter = place.adapter else { return try place.store() }
       let path = try place.path()
@@ -203,7 +203,7 @@ struct Bonds: ParsableCommand {
   }
 }
 
-/// Says whether the program that uses the adapter has taken a change in.
+/// Reports to the user if the program that uses the adapter has taken in a change.
 private func tellReach(of store: FileBondStore) throws(OutputFailure) {
   switch store.reach() {
   case .noProgram: break
@@ -214,7 +214,7 @@ private func tellReach(of store: FileBondStore) throws(OutputFailure) {
 }
 
 extension PeerIdentifier {
-  /// A random UUID (version 4).
+  /// Returns a random UUID (version 4).
   fileprivate static func random() -> PeerIdentifier {
     PeerIdentifier(
       high: UInt64.random(in: .min ... .max) & ~0xF000 | 0x4000,

@@ -1,12 +1,12 @@
 import BluetoothWire
 import Foundation
 
-/// Prints one line, or several, on the standard output.
+/// Prints one or more lines on the standard output.
 ///
 /// - Throws: `OutputFailure` if not all of it was written.
 func say(_ text: String) throws(OutputFailure) { try put(text.printableLines + "\n") }
 
-/// Prints a text as it is.
+/// Prints a text without changes on the standard output.
 ///
 /// - Throws: `OutputFailure` if not all of it was written.
 func put(_ text: String) throws(OutputFailure) {
@@ -21,23 +21,24 @@ func put(_ text: String) throws(OutputFailure) {
   }
 }
 
-/// Prints one line on the standard error. Nobody could be told that it failed.
+/// Prints one line on the standard error. A failure is ignored, because there is no other place to report it.
 func complain(_ text: String) {
   try? FileHandle.standardError.write(contentsOf: Data("ble: \(text.printableLines)\n".utf8))
 }
 
-/// Why the standard output was not written.
+/// The reason why the standard output was not written.
 struct OutputFailure: Error {
   /// The C library's error number.
   let code: Int32
 
-  /// Ends the program. A reader that has read enough is told nothing, and gets the status of a program that SIGPIPE ends.
+  /// Ends the program. If the reader has closed the output, there is no message, and the exit status is that of a
+  /// program that SIGPIPE ends.
   func exit() -> Never {
     if code == EPIPE { Foundation.exit(128 + SIGPIPE) }
     complain(reason)
     Foundation.exit(EXIT_FAILURE)
   }
 
-  /// One line.
+  /// The message, in one line.
   var reason: String { "the output can't be written: \(String(cString: strerror(code)))" }
 }

@@ -1,7 +1,7 @@
 import BluetoothWire
 import Foundation
 
-/// Text in columns, as wide as what stands in them.
+/// A text table whose columns are as wide as their longest cell.
 struct TextTable {
   private var rows: [[String]]
 

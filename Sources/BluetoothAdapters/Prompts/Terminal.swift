@@ -6,15 +6,15 @@
   import Darwin
 #endif
 
-/// A terminal that somebody sits at, or, in tests, what stands for one.
+/// A terminal with a user or, in tests, a replacement for one.
 final class Terminal: Sendable {
-  /// Where text goes.
+  /// The output of a terminal.
   struct Output: Sendable {
     let descriptor: Int32
 
     static let standardError = Output(descriptor: STDERR_FILENO)
 
-    /// Writes all of it, unless the other side is gone.
+    /// Writes all of `text`, unless the other side has closed.
     func write(_ text: String) {
       var rest = Array(text.utf8)[...]
       while !rest.isEmpty {
@@ -30,26 +30,29 @@ final class Terminal: Sendable {
 
   enum Input {
     case bytes([UInt8])
-    /// Somebody has called `interrupt`.
+    /// `interrupt` has been called.
     case interrupted
-    /// There is no more.
+    /// The input has ended.
     case end
   }
 
   let output: Output
   private let input: Int32
   private let isReal: Bool
-  /// What `interrupt` writes to, and what `read` waits for beside the input.
+  /// A pipe: `interrupt` writes to it, and `read` waits for it as well as for the input.
   private let wakeInput: Int32
   private let wakeOutput: Int32
 
-  /// The terminal to which both the standard input and the standard error belong; nil: one of them is none.
+  /// Returns the terminal to which both the standard input and the standard error belong; nil if one of them is not a
+  /// terminal.
   static func standard() -> Terminal? {
     guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return nil }
     return Terminal(input: STDIN_FILENO, output: .standardError, isReal: true)
   }
 
-  /// - Parameter isReal: it is a terminal, and not a pipe.
+  /// Creates a terminal; nil if the system provides no pipe.
+  ///
+  /// - Parameter isReal: true for a terminal, false for a pipe.
   init?(input: Int32, output: Output, isReal: Bool = false) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
@@ -69,20 +72,20 @@ final class Terminal: Sendable {
     close(wakeOutput)
   }
 
-  /// Whether this process may use the terminal now: the system would stop one in the background that tries.
+  /// True if this process may use the terminal now: the system would stop a background process that tries.
   var isInForeground: Bool { !isReal || tcgetpgrp(input) == getpgrp() }
 
-  /// What was typed before anybody asked is gone.
+  /// Discards input that was typed before the question.
   func discardInput() {
     if isReal { tcflush(input, TCIFLUSH) }
   }
 
-  /// Has `read` return, now or as soon as it is called.
+  /// Makes `read` return, now or as soon as it is called.
   func interrupt() {
     _ = [UInt8(0)].withUnsafeBytes { systemWrite(wakeOutput, $0) }
   }
 
-  /// Waits for input.
+  /// Waits for input and returns it.
   func read() -> Input {
     var descriptors = [input, wakeInput].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while poll(&descriptors, nfds_t(descriptors.count), -1) < 0 {

@@ -1,28 +1,28 @@
 import BluetoothDaemon
 import BluetoothHost
 
-/// What is said to and understood of a user at a terminal: text in, text and answers out. One question is asked at a time;
-/// the others wait their turn. Nothing is answered with yes unless the user says so.
+/// The dialogue with a user at a terminal: it turns questions into text, and text into answers. It asks one question at
+/// a time; further questions wait. It never answers yes unless the user says so.
 struct TerminalDialogue {
   struct Question {
     let prompt: Prompt
     let reply: PromptReply
   }
 
-  /// The first one is being asked.
+  /// The open questions. The first one is being asked.
   private var questions: [Question] = []
   private var line: [UInt8] = []
   private var isLineTooLong = false
   private var hasEnded = false
-  /// What is to be written.
+  /// The text waiting to be written.
   private var output = ""
-  /// What was answered: whoever holds a lock for this dialogue answers when it does not any more.
+  /// The answers waiting to be sent. A caller that holds a lock for this dialogue sends them after releasing the lock.
   private var answers: [(reply: PromptReply, answer: PairingAnswer)] = []
 
-  /// Lines longer than this are no answer.
+  /// The maximum length of an answer in octets; longer lines are invalid.
   private static let maximumLine = 128
 
-  /// Whether the user is to type something.
+  /// True if a question waits for the user's answer.
   var isWaiting: Bool { !questions.isEmpty }
 
   mutating func takeOutput() -> String {
@@ -35,7 +35,7 @@ struct TerminalDialogue {
     return answers
   }
 
-  // MARK: From the adapter
+  // MARK: Adapter side
 
   mutating func ask(_ prompt: Prompt, reply: PromptReply) {
     if case .pairing(.show(let passkey), let pairing) = prompt.question {
@@ -58,7 +58,7 @@ struct TerminalDialogue {
     begin()
   }
 
-  // MARK: From the terminal
+  // MARK: Terminal side
 
   mutating func receive(_ bytes: some Sequence<UInt8>) {
     for byte in bytes {
@@ -76,7 +76,7 @@ struct TerminalDialogue {
     }
   }
 
-  /// There will be no more answers.
+  /// Handles the end of the input: refuses all open questions.
   mutating func receiveEnd() {
     hasEnded = true
     if isWaiting { output += "\n" }
@@ -88,7 +88,7 @@ struct TerminalDialogue {
     answers.append((question.reply, .no))
   }
 
-  // MARK: Understanding
+  // MARK: Parsing
 
   private mutating func understand(_ text: String) {
     guard let question = questions.first else { return }
@@ -105,7 +105,7 @@ struct TerminalDialogue {
     begin()
   }
 
-  /// nil: it can't be understood. An empty line is no.
+  /// Returns the answer that a line means; nil if the line is invalid. An empty line means no.
   static func answer(_ text: String, to question: Prompt.Question) -> PairingAnswer? {
     let text = text.filter { $0 != " " && $0 != "\r" && $0 != "\t" }.lowercased()
     if ["", "n", "no"].contains(text) { return .no }
@@ -116,11 +116,11 @@ struct TerminalDialogue {
     return ["y", "yes"].contains(text) ? .yes : nil
   }
 
-  // MARK: Asking
+  // MARK: Questions
 
   private mutating func say(_ text: String) { output += "Bluetooth: \(text)\n" }
 
-  /// Asks the first question. What was typed before is no answer to it.
+  /// Asks the first question. Discards text that was typed before it.
   private mutating func begin() {
     line.removeAll()
     isLineTooLong = false
@@ -132,12 +132,12 @@ struct TerminalDialogue {
     output += "Bluetooth: " + Self.text(question)
   }
 
-  /// Something was said in the middle of a question.
+  /// Repeats the open question after other output.
   private mutating func repeatQuestion() {
     if let question = questions.first?.prompt.question { output += "Bluetooth: " + Self.text(question) }
   }
 
-  /// The question, with a blank at its end.
+  /// Returns the text of a question, with a space at its end.
   static func text(_ question: Prompt.Question) -> String {
     switch question {
     case .useBluetooth(let app):

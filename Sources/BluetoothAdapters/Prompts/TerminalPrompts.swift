@@ -5,14 +5,14 @@ import BluetoothWire
 import Dispatch
 import NIOConcurrencyHelpers
 
-/// Asks at a terminal. It reads and writes on a thread of its own while there is something to ask, so that no engine ever
-/// waits for the user; for as long, what is typed is not the app's.
+/// Prompts that ask at a terminal. They read and write on a separate thread while a question is open, so that no engine
+/// ever waits for the user. During that time the app does not get the typed input.
 ///
-/// Without a terminal, and in its background, all is refused, with a line on the standard error that says so.
+/// Without a terminal, or in the background, they refuse everything, with a line on the standard error.
 package final class TerminalPrompts: Prompts {
   private struct State {
     var dialogue = TerminalDialogue()
-    /// The thread is at work.
+    /// True while the thread is working.
     var isWorking = false
   }
 
@@ -22,7 +22,8 @@ package final class TerminalPrompts: Prompts {
   private let state = NIOLockedValueBox(State())
   private let queue = DispatchQueue(label: "CoreBluetooth.prompts")
 
-  /// Asks at the terminal to which this process's standard input and standard error belong, if they do.
+  /// Creates prompts for the terminal to which this process's standard input and standard error belong, if there is
+  /// one.
   package convenience init() {
     self.init(terminal: Terminal.standard(), errors: .standardError)
   }
@@ -67,7 +68,7 @@ package final class TerminalPrompts: Prompts {
       }
       for (reply, answer) in answers { reply(answer) }
       if !output.isEmpty {
-        // Somebody who types ahead answers what was not asked yet.
+        // Text typed ahead would answer a question that the user has not seen.
         terminal.discardInput()
         terminal.output.write(output)
       } else if !isWaiting {
@@ -83,11 +84,11 @@ package final class TerminalPrompts: Prompts {
   }
 }
 
-/// Which prompts real use has: the environment variable `COREBLUETOOTH_PROMPTS`.
+/// The kind of prompts of devices that run in real time, as set by the environment variable `COREBLUETOOTH_PROMPTS`.
 package enum PromptsSetting: String, CaseIterable, Sendable {
-  /// Asks at the terminal, and refuses where there is none. This is what counts if nothing is set.
+  /// Asks at the terminal; refuses if there is none. This is the default.
   case terminal
-  /// Accepts everything that needs no digits, without asking anybody.
+  /// Accepts everything that needs no passkey, without asking the user.
   case accept
   /// Refuses everything.
   case refuse
@@ -96,7 +97,7 @@ package enum PromptsSetting: String, CaseIterable, Sendable {
 
   static let hint = "\(environmentVariable)=accept accepts without asking, =refuse refuses quietly."
 
-  /// What a variable's value says; nil stands for a variable that is not set.
+  /// Parses the variable's value; nil stands for a variable that is not set.
   package init(_ value: String?) throws(AdapterError) {
     guard let value, !value.isEmpty else {
       self = .terminal
@@ -110,7 +111,7 @@ package enum PromptsSetting: String, CaseIterable, Sendable {
     self = setting
   }
 
-  /// What this process's environment says. A value that says nothing counts as none, and is told once to the log.
+  /// The setting of this process's environment. An invalid value counts as not set and is logged once.
   package static var ofProcess: PromptsSetting {
     let value = SystemFiles.environment(environmentVariable)
     do throws(AdapterError) {

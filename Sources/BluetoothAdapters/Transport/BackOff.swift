@@ -1,18 +1,19 @@
 import BluetoothWire
 
-/// How long to wait before it is tried again to reach a controller: each time twice as long, up to a limit, for ever.
+/// The exponential backoff between attempts to reach a controller: each pause is twice as long as the one before, up to
+/// a limit, and the attempts never end.
 struct BackOff {
   static let first = TimeSpan.milliseconds(100)
   static let longest = TimeSpan.seconds(10)
 
   private var pause = first
 
-  /// The next pause.
+  /// Returns the next pause.
   mutating func next() -> TimeSpan {
     defer { pause = min(2 * pause, Self.longest) }
     return pause
   }
 
-  /// The controller was reached, and worked.
+  /// Resets the backoff, after a controller that was reached has worked.
   mutating func reset() { pause = Self.first }
 }

@@ -3,21 +3,22 @@ import BluetoothTransport
 import NIOCore
 import NIOPosix
 
-/// A device whose controller is somewhere else: another process, a serial line, an adapter of the kernel's.
+/// A device whose controller is outside this process: in another process, on a serial line, or an adapter of the
+/// kernel.
 package final class TransportAdapter: Adapter, Sendable {
   package let directory = PeerDirectory()
   package var deliversInPlace: Bool { false }
   private let mailbox = Mailbox()
   private let executor: TransportExecutor
 
-  /// Makes the way to a controller, at whose end `link` is then; on the event loop.
+  /// A function that connects to a controller and puts `link` at the end of the connection. Called on the event loop.
   package typealias Connector = @Sendable (_ link: H4Handler, _ loop: any EventLoop) -> EventLoopFuture<Void>
 
-  /// Looks for the controller from now on, until this adapter is gone.
+  /// Creates the adapter, which looks for its controller until the adapter is deallocated.
   ///
   /// - Parameters:
-  ///   - writing: how packets leave on that way.
-  ///   - loop: what everything runs on.
+  ///   - writing: the way packets are written to that transport.
+  ///   - loop: the event loop that runs everything.
   package init(
     _ configuration: DaemonConfiguration, writing: H4Handler.Writing, on loop: any EventLoop,
     connector: @escaping Connector
@@ -42,7 +43,7 @@ package final class TransportAdapter: Adapter, Sendable {
     }
   }
 
-  /// The adapter that this process's environment describes, on a thread of its own.
+  /// Creates the adapter as this process's environment variables describe it, with a thread for itself.
   convenience init(_ specifier: TransportSpecifier) {
     self.init(
       .ofProcess(adapter: "\(specifier)"), to: specifier, on: MultiThreadedEventLoopGroup(numberOfThreads: 1).next())
@@ -61,22 +62,22 @@ package final class TransportAdapter: Adapter, Sendable {
   }
 }
 
-/// Tells an adapter's event loop of mail.
+/// Announces mail to an adapter's event loop.
 private final class TransportExecutor: AdapterExecutor, @unchecked Sendable {
   private let loop: any EventLoop
-  /// The loop's alone.
+  /// Accessed only on the loop.
   private var runner: TransportRunner?
 
   init(loop: any EventLoop) { self.loop = loop }
 
-  /// On the loop.
+  /// Starts the runner. Called on the loop.
   func begin(_ runner: TransportRunner) {
     self.runner = runner
     runner.begin()
   }
 
   func wake() {
-    // Whoever is called back by the runner, and calls back, is heard without another turn of the loop.
+    // Handles mail that a client posts during a callback of the runner without another turn of the loop.
     if loop.inEventLoop, let runner, runner.isPumping { return runner.wakeWhilePumping() }
     loop.execute { self.runner?.pump() }
   }

@@ -4,8 +4,8 @@ import BluetoothTransport
 import BluetoothWire
 import NIOCore
 
-/// Runs a host and its service on an event loop, with their controller at the other end of an H4 link, which it looks for
-/// again whenever it is gone. Confined to that loop.
+/// Runs a host and its daemon on an event loop, with their controller at the other end of an H4 link. Reconnects
+/// whenever the controller is lost. Confined to that loop.
 final class TransportRunner: @unchecked Sendable {
   private enum Way {
     case connecting(H4Handler)
@@ -19,26 +19,27 @@ final class TransportRunner: @unchecked Sendable {
   private let loop: any EventLoop
   private let connector: TransportAdapter.Connector
   private let pool = PacketPool()
-  /// The event loop's clock when this began, which is where the adapter's time begins.
+  /// The event loop's time at the start of the runner: the zero of the adapter's time.
   private let origin = NIODeadline.now()
 
-  // Confined, and neither host nor service calls out while it works.
+  // Confined, and neither the host nor the daemon makes calls while it works.
   @exclusivity(unchecked) private var daemon: Daemon
   private var way = Way.ended
   private var backOff = BackOff()
-  /// What the log was told of the way that is missing; nil: nothing is.
+  /// The error that the log reports for the current outage of the transport; nil: no outage.
   private var outage: TransportError?
-  /// When those packets have come that are just being told; nil: none are.
+  /// The arrival time of the packets that are being handled; nil: none.
   private var arrival: Instant?
   private var alarm: (time: Instant, task: Scheduled<Void>)?
-  /// Looks for bonds that other programs have changed.
+  /// The timer that checks for bonds changed by other programs.
   private var bondWatch: RepeatedTask?
   private static let bondWatchInterval = TimeAmount.seconds(1)
 
   private(set) var isPumping = false
   private var isWoken = false
 
-  /// So often is looked for what clients on the loop have said meanwhile, before others have their turn.
+  /// The maximum number of rounds in which the pump handles new mail of clients on the loop, before other tasks of the
+  /// loop run.
   private static let maximumRounds = 64
 
   init(
@@ -49,7 +50,7 @@ final class TransportRunner: @unchecked Sendable {
     self.writing = writing
     self.loop = loop
     self.connector = connector
-    // Nothing of it has to repeat.
+    // Runs need not be reproducible.
     let generator = SplitGenerator(seed: UInt64.random(in: .min ... .max))
     daemon = configuration.makeDaemon(generator: generator, pool: pool, mailbox: mailbox, directory: directory)
   }
@@ -65,7 +66,7 @@ final class TransportRunner: @unchecked Sendable {
     pump()
   }
 
-  /// Nobody uses the adapter any more: nothing is told.
+  /// Ends the transport. The adapter is no longer used, so nothing is reported.
   func end() {
     let former = way
     way = .ended
@@ -84,12 +85,12 @@ final class TransportRunner: @unchecked Sendable {
     Instant(nanoseconds: (NIODeadline.now() - origin).nanoseconds)
   }
 
-  // MARK: Doing what there is to do
+  // MARK: Pump
 
-  /// The app has said something while it was told something.
+  /// Records that a client has posted mail while the pump runs.
   func wakeWhilePumping() { isWoken = true }
 
-  /// Takes in what apps have said, hands over what they are told, and sends what is to be sent in one write.
+  /// Handles apps' commands, delivers events, and sends all packets in one write.
   func pump() {
     guard !isPumping else { return wakeWhilePumping() }
     if case .ended = way { return }
@@ -131,8 +132,8 @@ final class TransportRunner: @unchecked Sendable {
 
   // MARK: Time
 
-  /// Has the loop call when the service wants to be told the time. One that calls too early is left as it is: deadlines move
-  /// with each packet, and almost always away.
+  /// Schedules a timer on the loop for the daemon's deadline. A timer that is set too early stays as it is: deadlines
+  /// move with each packet, and almost always to a later time.
   private func setAlarm() {
     if case .ended = way { return }
     guard let deadline = daemon.deadline else { return }
@@ -156,7 +157,7 @@ final class TransportRunner: @unchecked Sendable {
     pump()
   }
 
-  // MARK: The way to the controller
+  // MARK: Transport to the controller
 
   private func connect() {
     let link = H4Handler(for: .host, pool: pool, writing: writing, receiver: self)
@@ -170,7 +171,9 @@ final class TransportRunner: @unchecked Sendable {
     if case .connecting = way { lost(error, "\(error)") }
   }
 
-  /// - Parameter line: what the log says, if it was not told before that there is no way.
+  /// Handles the loss of the transport, or a failed attempt to connect.
+  ///
+  /// - Parameter line: the line for the log, unless the log already reports an outage of the same kind.
   private func lost(_ error: TransportError, _ line: String) {
     if outage?.isLasting != error.isLasting { DaemonLog.note(line + "; it is tried again until it works", of: name) }
     outage = error

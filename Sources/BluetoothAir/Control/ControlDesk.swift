@@ -4,7 +4,7 @@ import BluetoothSimulation
 import BluetoothWire
 import NIOCore
 
-/// Does what is asked of an air by its control socket. On the air's event loop.
+/// Carries out the requests that arrive at an air's control socket. On the air's event loop.
 struct ControlDesk {
   let world: World
   let hosts: HostTable
@@ -13,12 +13,12 @@ struct ControlDesk {
   /// Ends the air.
   let stop: @Sendable () -> Void
 
-  /// The number of control connections of an air. Unchecked, because only the air's event loop uses it.
+  /// The number of control connections of an air. Unchecked: only the air's event loop uses it.
   final class Connections: @unchecked Sendable {
     var count = 0
   }
 
-  /// The answer, when what was asked for is done. Never blocks the loop.
+  /// Carries out a request, and returns its answer when it is done. Never blocks the loop.
   func answer(_ request: ControlRequest) -> EventLoopFuture<ControlAnswer> {
     do throws(AirError) {
       let answer = try request.verb == .capture ? setCapture(request) : loop.makeSucceededFuture(perform(request))
@@ -72,7 +72,8 @@ struct ControlDesk {
     if let plan = request.plan { world.add(plan) } else { world.removeFaults() }
   }
 
-  /// Begins a capture in place of the one that is written, or ends that one. One that can't be made leaves the other as it is.
+  /// Starts a capture in place of the current one, or ends the current one. If the new one can't be created, the
+  /// current one continues.
   private func setCapture(_ request: ControlRequest) throws(AirError) -> EventLoopFuture<ControlAnswer> {
     let capture = try request.path.map { path throws(AirError) in try makeCapture(path, request) }
     let done = loop.makePromise(of: ControlAnswer.self)
@@ -94,7 +95,7 @@ struct ControlDesk {
     }
   }
 
-  // MARK: What there is
+  // MARK: State of the air
 
   private var devices: [ControlAnswer.Device] {
     let places = Dictionary(hosts.places.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })

@@ -3,23 +3,23 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// One connection to the control socket: a request on each line, an answer on each line.
+/// A connection to the control socket: one JSON request per line, one JSON answer per line.
 final class ControlHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// A fault plan is the longest thing that is ever asked; who sends more without an end of line is not understood.
+  /// The longest request, in octets: fault plans are the longest requests. A longer line closes the connection.
   static let longestLine = 1 << 20
 
   private let desk: ControlDesk
   private var received = ByteBuffer()
-  /// A request has no answer yet: the next one waits.
+  /// True while a request is being carried out; the next request waits.
   private var isWorking = false
   private var isAnswering = false
 
   init(desk: ControlDesk) { self.desk = desk }
 
-  /// Connections that stay open must not take all descriptors.
+  /// Counts the connection, and closes it if there are too many: idle connections must not use up all descriptors.
   func channelActive(context: ChannelHandlerContext) {
     desk.connections.count += 1
     guard desk.connections.count > DescriptorReserve.controlConnections else { return }
@@ -40,14 +40,14 @@ final class ControlHandler: ChannelInboundHandler {
     }
   }
 
-  /// Who does not read the answers is not asked for more.
+  /// Reads requests only while the client reads its answers.
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     context.channel.setOption(.autoRead, value: context.channel.isWritable).whenFailure { _ in }
     answerLines(context)
   }
 
   private func answerLines(_ context: ChannelHandlerContext) {
-    // Called by an answer that was there at once: the loop below goes on.
+    // An answer that is available at once calls this function again; the loop below continues then.
     guard !isAnswering else { return }
     isAnswering = true
     defer { isAnswering = false }

@@ -1,19 +1,19 @@
 import BluetoothLab
 
-/// What can be asked of an air that runs, as one JSON object on a line of its own.
+/// A request to a running air, encoded as one JSON object per line.
 package struct ControlRequest: Codable, Sendable {
   package enum Verb: String, Codable, Sendable {
-    /// Who is there.
+    /// Lists the devices.
     case devices
-    /// Takes `device` to `position`.
+    /// Moves `device` to `position`.
     case move
-    /// Has `device` hear and be heard by nobody (`on` false), or by all again.
+    /// Turns the radio of `device` on or off. While it is off, nothing leaves the radio and nothing reaches it.
     case radio
-    /// Has the faults of `plan` strike, or, without one, none any more.
+    /// Adds the faults of `plan`; without a plan, removes all faults.
     case fault
-    /// What the devices have done.
+    /// Returns the statistics of the devices.
     case stats
-    /// Begins a capture at `path`, or, without one, ends it.
+    /// Starts a capture to `path`; without a path, ends the capture.
     case capture
     /// Ends the air.
     case stop
@@ -21,7 +21,7 @@ package struct ControlRequest: Codable, Sendable {
 
   package var verb: Verb
   package var device: String?
-  /// Metres: x, y and z.
+  /// The position: x, y and z in metres.
   package var position: [Double]?
   package var on: Bool?
   package var plan: FaultPlan?
@@ -35,8 +35,8 @@ package struct ControlRequest: Codable, Sendable {
 
   package init(_ verb: Verb) { self.verb = verb }
 
-  /// A field that is null or misspelt, or that belongs to another verb, is an error: it would pass for one that is left out,
-  /// which may mean to end something.
+  /// Decodes a request. A field that is null, misspelt or of another verb is an error: ignored, it would count as left
+  /// out, which may mean to end something.
   package init(from decoder: any Decoder) throws {
     func refuse(_ field: some CodingKey, _ reason: String) -> DecodingError {
       .dataCorrupted(DecodingError.Context(codingPath: [field], debugDescription: reason))
@@ -76,7 +76,7 @@ extension ControlRequest.Verb {
   }
 }
 
-/// Any key of a JSON object.
+/// A coding key with any name.
 private struct FieldName: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }
@@ -86,25 +86,25 @@ private struct FieldName: CodingKey {
   init?(intValue: Int) { nil }
 }
 
-/// What an air answers, as one JSON object on a line of its own.
+/// The answer of an air, encoded as one JSON object per line.
 package struct ControlAnswer: Codable, Sendable {
   /// A device of the air.
   package struct Device: Codable, Sendable, Hashable {
     package var name: String
-    /// Its identity address, followed by ` (random)` unless it is a public one; nil: it has none.
+    /// The identity address, followed by ` (random)` if not public; nil if there is none.
     package var address: String?
-    /// Metres: x, y and z.
+    /// The position: x, y and z in metres.
     package var position: [Double]
-    /// Whether it hears and is heard.
+    /// True if the radio is on; false if it is muted.
     package var radio: Bool
-    /// Whether a host is there; nil: it needs none.
+    /// True if a host uses the device; nil if the device needs none.
     package var host: Bool?
   }
 
-  /// What a device has done.
+  /// The statistics of a device.
   package struct Statistics: Codable, Sendable, Hashable {
     package struct Link: Codable, Sendable, Hashable {
-      /// nil: it is not known.
+      /// The address of the peer; nil if it is not known.
       package var peer: String?
       package var isCentral: Bool
       package var isConnected: Bool
@@ -112,7 +112,7 @@ package struct ControlAnswer: Codable, Sendable {
       package var receivedOctets: Int
       package var retransmissions: Int
       package var crcErrors: Int
-      /// dBm.
+      /// The RSSI in dBm.
       package var rssi: Double?
     }
 
@@ -120,17 +120,17 @@ package struct ControlAnswer: Codable, Sendable {
     package var sentPackets: Int
     package var receivedPackets: Int
     package var crcErrors: Int
-    /// Seconds of radio time.
+    /// The time spent transmitting, in seconds of radio time.
     package var transmitting: Double
     package var receiving: Double
     package var links: [Link]
   }
 
-  /// Why it could not be done, in a line; nil: it was.
+  /// The reason why the request failed, in one line; nil if it succeeded.
   package var error: String?
-  /// A warning for the user about a request that was carried out.
+  /// A note for the user about a request that succeeded.
   package var note: String?
-  /// Seconds of radio time since the air began.
+  /// The seconds of radio time since the air began.
   package var time: Double?
   package var devices: [Device]?
   package var statistics: [Statistics]?

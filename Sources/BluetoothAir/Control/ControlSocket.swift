@@ -3,17 +3,16 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// The socket by which an air that runs is asked for things.
+/// The control socket of a running air.
 package enum ControlSocket {
-  /// Where it is unless something else is said: in the user's folder for what runs, else in a folder of the user's own in
-  /// the system's temporary one.
+  /// The default path: in the user's runtime folder (XDG_RUNTIME_DIR) or, without one, in a folder of the user in /tmp.
   package static var defaultPath: String {
     let runtime = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? ""
     let folder = runtime.isEmpty ? "/tmp/ble-\(getuid())" : runtime + "/ble"
     return folder + "/air.sock"
   }
 
-  /// Makes the folder of the standard path, which nobody but its owner may enter.
+  /// Creates the folder of the default path, which only its owner may enter.
   static func makeFolder(of path: String) throws(AirError) {
     let folder = (path as NSString).deletingLastPathComponent
     if mkdir(folder, 0o700) == 0 { return }
@@ -25,7 +24,7 @@ package enum ControlSocket {
     _ = chmod(folder, 0o700)
   }
 
-  /// The air did not answer in time.
+  /// The error that the air did not answer in time.
   package struct NoAnswer: Error, CustomStringConvertible {
     let path: String
     let limit: TimeAmount
@@ -35,10 +34,10 @@ package enum ControlSocket {
     }
   }
 
-  /// Asks the air at `path` for something.
+  /// Sends a request to the air at `path`, and returns its answer.
   ///
-  /// - Parameter limit: the time for all of it.
-  /// - Throws: `NoAnswer`, or one line that says why it can't be done.
+  /// - Parameter limit: the time for the whole exchange.
+  /// - Throws: `NoAnswer`, or one line with the reason of the failure.
   package static func ask(
     _ request: ControlRequest, at path: String, within limit: TimeAmount = .seconds(10)
   ) throws -> ControlAnswer {
@@ -63,7 +62,7 @@ package enum ControlSocket {
     var line = ByteBuffer(bytes: try JSONEncoder().encode(request))
     line.writeInteger(UInt8(ascii: "\n"))
     channel.writeAndFlush(line, promise: nil)
-    // Closing ends both waits below.
+    // Closing the channel ends both waits below.
     channel.eventLoop.scheduleTask(in: limit) {
       isLate.withLockedValue { $0 = true }
       channel.close(promise: nil)
@@ -76,7 +75,7 @@ package enum ControlSocket {
       try checkTime()
       throw error
     }
-    // An air that is to end closes when everything is written.
+    // An air that stops closes the connection when everything is written.
     if request.verb == .stop, answer.error == nil {
       try? channel.closeFuture.wait()
       try checkTime()
@@ -86,7 +85,7 @@ package enum ControlSocket {
     return answer
   }
 
-  /// Reads the one line that comes.
+  /// The handler that reads the answer, a single line.
   private final class AnswerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let promise: EventLoopPromise<ControlAnswer>

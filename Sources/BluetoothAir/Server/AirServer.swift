@@ -8,33 +8,35 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// An air that hosts elsewhere join: each connection to it is a new controller.
+/// A simulated air that external hosts join: each connection to it is a new controller.
 ///
-/// World, sockets and timers share one thread: a packet that comes is answered before the thread turns to anything else.
+/// World, sockets and timers share one thread, so a packet from a host is answered before the thread does anything
+/// else.
 package final class AirServer: Sendable {
-  /// How fast the air's time passes.
+  /// The speed of the air's time.
   package enum Speed: Hashable, Sendable {
     /// Radio seconds per second, 0.001 to 1,000.
     case times(Double)
-    /// In step with the wall clock; but while a controller holds data of its host's, the air goes on to its next event as
-    /// soon as what has come over the sockets is taken in.
+    /// Real time, except while a controller holds data of its host: the air then proceeds to its next event as soon as
+    /// all data from the sockets have been processed.
     case maximum
   }
 
-  /// How an air is made.
+  /// The options of an air.
   package struct Options: Sendable {
-    /// Decides all chance in the air.
+    /// The seed for all randomness in the air.
     package var seed: UInt64 = 0
     package var speed = Speed.times(1)
-    /// How many ACL packets of its host's a controller holds: 1 to 65,535.
+    /// The number of ACL packets that a controller can hold for its host, 1 to 65,535.
     package var aclBuffers = 64
-    /// What is in the world, and where the hosts that join are, in this order; those that join later are at the origin.
+    /// The world file with the devices of the world and the places of hosts, in the order in which they join. Further
+    /// hosts are placed at the origin.
     package var file: WorldFile?
-    /// The files that this program reads or writes besides: no capture may replace them.
+    /// Other files that this program reads or writes, which no capture may replace.
     package var usedFiles: [String] = []
-    /// How many hosts there may be at once.
+    /// The largest number of hosts at a time.
     package var hostLimit = 10_000
-    /// A host for which more packets wait, and which takes none, loses its connection.
+    /// The number of pending packets above which a host that reads none loses its connection.
     package var waitingLimit = 1_000
 
     package init() {}
@@ -48,7 +50,7 @@ package final class AirServer: Sendable {
   private let ending: EventLoopPromise<Void>
   private let usedFiles: [ClaimedFile]
 
-  /// An air in which nobody is. It runs from now on.
+  /// Creates an air without hosts, and starts it.
   package init(_ options: Options = Options()) {
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     loop = group.next()
@@ -64,10 +66,10 @@ package final class AirServer: Sendable {
     usedFiles = options.usedFiles.map(ClaimedFile.init(path:))
   }
 
-  /// Writes the air and the HCI of every host to `path`, until the end or until something else is asked for. If `path` is a
-  /// FIFO, the capture begins when a program opens it for reading.
+  /// Captures the air and the HCI of every host to `path`, until the air ends or until a request ends or replaces the
+  /// capture. If `path` is a FIFO, the capture begins when a program opens it for reading.
   ///
-  /// - Throws: one line if the file can't be made.
+  /// - Throws: one line if the file can't be created.
   package func capture(to path: String, decryptsAir: Bool = false, writesKeys: Bool = false) throws {
     let world = world
     try onLoop { world.startCapture(try Capture(path: path, decryptsAir: decryptsAir, writesKeys: writesKeys)) }
@@ -75,10 +77,10 @@ package final class AirServer: Sendable {
 
   // MARK: Listening
 
-  /// Hosts may join at `specifier` from now on: TCP or a Unix socket.
+  /// Starts listening for hosts at `specifier`, a TCP port or a Unix socket.
   ///
-  /// - Returns: where that is, with the port that the system has chosen if it was to.
-  /// - Throws: one line if it can't be.
+  /// - Returns: the address, with the port that the system has chosen if `specifier` has port 0.
+  /// - Throws: one line if listening fails.
   package func listen(at specifier: TransportSpecifier) throws -> TransportSpecifier {
     let hosts = hosts
     let pool = try onLoop { hosts.pool }
@@ -93,16 +95,16 @@ package final class AirServer: Sendable {
     }
   }
 
-  /// Answers requests at the control socket `path`, which is this user's only.
+  /// Answers requests at the control socket `path`, which only this user may access.
   ///
-  /// - Throws: one line if it can't be.
+  /// - Throws: one line if the socket can't be opened.
   package func openControl(at path: String) throws {
     if path == ControlSocket.defaultPath { try ControlSocket.makeFolder(of: path) }
     let (world, hosts, ending) = (world, hosts, ending)
     let connections = ControlDesk.Connections()
     do {
       let file = try UnixSocketFile(path: path)
-      // Without a descriptor for another connection, it waits before it tries again.
+      // If no descriptor is free for another connection, accepting pauses before it is tried again.
       let bootstrap = ServerBootstrap(group: loop).serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
@@ -129,15 +131,16 @@ package final class AirServer: Sendable {
 
   // MARK: The end
 
-  /// Has `waitForEnd` return. From any thread; more than once is once.
+  /// Makes `waitForEnd` return. May be called from any thread, and more than once.
   package func requestEnd() { ending.succeed() }
 
-  /// Waits until somebody wants the air to end.
+  /// Waits until the end of the air is requested.
   package func waitForEnd() { try? ending.futureResult.wait() }
 
-  /// Ends everything: hosts lose their controllers, sockets are closed and their files removed, and the capture is written.
+  /// Ends the air: closes the connections of hosts, closes all sockets and removes their files, and finishes the
+  /// capture.
   ///
-  /// - Throws: one line, if the capture can't be written.
+  /// - Throws: one line if the capture can't be written.
   package func stop() throws {
     ending.succeed()
     hosts.stop()
@@ -150,37 +153,38 @@ package final class AirServer: Sendable {
     }
   }
 
-  // MARK: Who is there
+  // MARK: Places and hosts
 
-  /// A place where a host can be.
+  /// A controller that a host can use.
   package struct Place: Sendable {
     package let name: String
     package let address: DeviceAddress
-    /// Whether a host is there.
+    /// True if a host uses it.
     package let isTaken: Bool
   }
 
-  /// All places, in the order in which they came about.
+  /// All places, in the order of their creation.
   package var places: [Place] {
     let hosts = hosts
-    // Nothing there throws: an air that has ended has no places.
+    // `hosts.places` throws nothing. An air that has ended has no places.
     return (try? onLoop { hosts.places }) ?? []
   }
 
-  /// Calls `observer` now, and whenever a host has come or gone, on the air's thread with the number of hosts; nil ends it.
+  /// Calls `observer` now and after each arrival or departure of a host, with the number of hosts, on the air's thread;
+  /// nil ends it.
   package func observeHosts(_ observer: (@Sendable (Int) -> Void)?) throws {
     let hosts = hosts
     try onLoop { hosts.observeHosts(observer) }
   }
 
-  /// Does `body` on the air's thread.
+  /// Runs `body` on the air's thread, and returns its result.
   package func onLoop<R: Sendable>(_ body: @escaping @Sendable () throws -> R) throws -> R {
     if loop.inEventLoop { return try body() }
     return try loop.submit(body).wait()
   }
 }
 
-/// Why something can't be done with an air: one line.
+/// The reason why a request to an air failed, in one line.
 package struct AirError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 

@@ -1,11 +1,12 @@
 import Foundation
 
-/// The file descriptors that hosts leave to everything else: control connections and captures. Confined to one thread.
+/// The file descriptors reserved for control connections and captures, which hosts must not use. Confined to one
+/// thread.
 struct DescriptorReserve {
-  /// Enough for some control connections and captures.
+  /// The size of the reserve: enough for some control connections and captures.
   private static let count = 32
 
-  /// The limit that hosts must not reach.
+  /// The first descriptor number that hosts must not use.
   private let limit: Int
 
   init() {
@@ -15,10 +16,10 @@ struct DescriptorReserve {
     limit = most - min(Self.count, most / 4)
   }
 
-  /// The control connections that may be open at once.
+  /// The largest number of control connections at a time.
   static let controlConnections = 8
 
-  /// True if one more host would take from the reserve. The system always gives the lowest descriptor that is free.
+  /// True if one more host would use the reserve. The system always assigns the lowest free descriptor.
   var areShort: Bool {
     let lowest = open("/dev/null", O_RDONLY | O_CLOEXEC)
     guard lowest >= 0 else { return true }

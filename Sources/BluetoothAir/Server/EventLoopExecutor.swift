@@ -3,17 +3,18 @@ import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// A world on an event loop: sockets and radios take turns on one thread, so that no packet waits for another thread.
+/// An executor that runs a world on an event loop: sockets and radios share one thread, so no packet waits for another
+/// thread.
 final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
-  // `ring` is set once, before anything can ring; the rest is touched on the loop only.
+  // Unchecked: `ring` is set once, before the timer can fire; the other properties are accessed on the loop only.
   let loop: any EventLoop
   private let isOpen = NIOLockedValueBox(true)
   private var ring: (@Sendable () -> Void)?
   private var alarm: (due: NIODeadline, task: Scheduled<Void>)?
 
-  /// The loop does all tasks that are due before it looks at its sockets, also those that have become due meanwhile: a world
-  /// that always has something to do would leave them no turn. This is longer than the loop takes to look for tasks,
-  /// which is more where code is not optimized.
+  /// The shortest delay of the timer. The loop runs all due tasks before it checks its sockets, including tasks that
+  /// have become due meanwhile, so a world that is always busy would starve the sockets. The delay is longer than the
+  /// loop takes to look for tasks, which takes longer in code that is not optimized.
   #if DEBUG
     private static let turn = TimeAmount.microseconds(50)
   #else
@@ -22,13 +23,13 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
 
   init(loop: any EventLoop) { self.loop = loop }
 
-  /// What comes after the end is dropped: the loop may be gone.
+  /// Work after the end is dropped, because the loop may be gone.
   func execute(_ work: @escaping @Sendable () -> Void) {
     if isOpen.withLockedValue({ $0 }) { loop.execute(work) }
   }
 
   func wait<R: Sendable>(for work: () -> R) -> R {
-    // After the end nobody moves the world any more.
+    // After the end, no other thread uses the world.
     guard !loop.inEventLoop, isOpen.withLockedValue({ $0 }) else { return work() }
     return withoutActuallyEscaping(work) { work in
       let errand = Errand(work)
@@ -43,14 +44,14 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
     }
   }
 
-  /// Handed to the loop by a thread that waits until it is done: only one of both touches it at a time.
+  /// Work that a thread hands to the loop and waits for. Unchecked: only one of the two threads accesses it at a time.
   private final class Errand<R>: @unchecked Sendable {
     private var work: (() -> R)?
     private(set) var result: R?
 
     init(_ work: @escaping () -> R) { self.work = work }
 
-    /// When it returns nobody keeps the work any more.
+    /// Runs the work, and releases it before returning.
     func run() {
       let work = work.take()
       result = work?()
@@ -65,7 +66,7 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
   func setTimer(_ wait: Int?) {
     guard let wait else { return }
     let due = NIODeadline.now() + max(.nanoseconds(Int64(wait)), Self.turn)
-    // One that rings too early sets itself anew: cheaper than to set it for each packet.
+    // A timer that fires too early sets itself again; that is cheaper than setting it for each packet.
     if let alarm, alarm.due <= due { return }
     alarm?.task.cancel()
     let task = loop.scheduleTask(deadline: due) { [self] in
@@ -79,7 +80,7 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
     execute { [self] in close() }
   }
 
-  /// The same, at once. On the loop only.
+  /// Stops the executor at once. On the loop only.
   func close() {
     isOpen.withLockedValue { $0 = false }
     ring = nil

@@ -4,10 +4,10 @@ import BluetoothSimulation
 import BluetoothTransport
 import BluetoothWire
 
-/// A place in a world for a controller whose host is somewhere else. Nothing is there until a host comes, and what it had is
-/// gone when it leaves: the next one gets a new controller. Confined to the world.
+/// A device of a world whose controller serves an external host. The device has no controller until a host joins, and
+/// drops the controller when the host leaves; the next host gets a new one. Confined to the world.
 final class HCIParticipant: WorldDevice {
-  /// A controller, and the link to its host.
+  /// A controller and the link to its host.
   private final class Tenant {
     @exclusivity(unchecked) var controller: Controller
     let link: H4Handler
@@ -26,12 +26,12 @@ final class HCIParticipant: WorldDevice {
   @exclusivity(unchecked) private var wire: HCIWire
   @exclusivity(unchecked) private var tenant: Tenant?
   private var tenants = 0
-  /// How many of its host's packets the controller holds, as was last told.
+  /// The last reported number of the host's packets that the controller holds.
   @exclusivity(unchecked) private var heldPackets = 0
   private var drift: Int64?
-  /// What the radio is told when a host has left.
+  /// True if the radio must stop because the host has left.
   @exclusivity(unchecked) private var mustStop = false
-  /// When something has last happened.
+  /// The time of the latest event.
   @exclusivity(unchecked) private var latest = Instant.zero
 
   init(
@@ -47,13 +47,13 @@ final class HCIParticipant: WorldDevice {
 
   var isVacant: Bool { tenant == nil }
 
-  /// The public address of its controllers.
+  /// The public address of the device's controllers.
   var address: DeviceAddress { configuration.address }
   var identityAddress: DeviceAddress? { address }
 
   // MARK: Hosts
 
-  /// A host has come. It gets a controller as it is after power on.
+  /// Connects a host to a new controller in the state after power-on.
   func join(_ link: H4Handler) {
     tenants += 1
     var controller = Controller(
@@ -63,7 +63,7 @@ final class HCIParticipant: WorldDevice {
     tenant = Tenant(controller, link: link)
   }
 
-  /// The host has left, and the controller with it: its peers hear nothing of it any more.
+  /// Removes the controller after its host has left. The peers are not informed: they receive nothing more from it.
   func leave() {
     guard tenant != nil else { return }
     noteHeld(0, at: latest)
@@ -73,10 +73,11 @@ final class HCIParticipant: WorldDevice {
     deadline = nil
   }
 
-  /// A packet of the host's; false: its controller was only asked something, so that nothing else has changed.
+  /// Processes a packet from the host. Returns false if the packet only queried the controller, so that nothing else
+  /// has changed.
   func receive(_ packet: HCI.Packet, at now: Instant) -> Bool {
     guard let tenant else { return false }
-    // What is delayed on its way changes the deadline.
+    // A delayed packet changes the deadline.
     var hasChanged = wire.isDisturbed
     wire.carry(packet, isFromHost: true, at: now) {
       if tenant.controller.receive($0, at: now) { hasChanged = true }
@@ -86,28 +87,29 @@ final class HCIParticipant: WorldDevice {
     return hasChanged
   }
 
-  /// The host's octets have lost their order · Vol 4, Part A, 4.
+  /// Makes the controller fail with Hardware Error, after the host's octet stream has lost synchronization · Vol 4,
+  /// Part A, 4.
   func loseSynchronization(at now: Instant) {
     guard let tenant else { return }
     tenant.controller.fail(at: now)
     exchange(tenant, at: now)
   }
 
-  /// The host may take in more.
+  /// Continues to send packets after the host can accept more.
   func resume(at now: Instant) {
     if let tenant { exchange(tenant, at: now) }
   }
 
-  /// After something has happened to the controller.
+  /// Sends pending packets and updates the deadline. Called after every change to the controller.
   private func exchange(_ tenant: borrowing Tenant, at now: Instant) {
     handOver(tenant, at: now)
     noteDeadline(tenant)
   }
 
-  /// Gives the host what there is for it.
+  /// Sends pending packets to the host.
   private func handOver(_ tenant: borrowing Tenant, at now: Instant) {
     latest = now
-    // What a host does not take stays with its controller, which then takes no more of its peers' data.
+    // Packets that a host does not read stay with its controller, which then accepts no more data from its peers.
     if tenant.controller.waitingPackets > 0 {
       let link = tenant.link
       while link.isWritable, let packet = tenant.controller.takePacket() {
@@ -146,7 +148,7 @@ final class HCIParticipant: WorldDevice {
     } atHost: {
       send($0, to: tenant.link)
     }
-    // It was the time of one of both, or of both.
+    // The deadline was that of the wire, of the controller, or of both.
     if !isWireTime || (tenant.controller.deadline ?? .distantFuture) <= now { tenant.controller.timeReached(now) }
     exchange(tenant, at: now)
   }
@@ -189,9 +191,9 @@ final class HCIParticipant: WorldDevice {
 
   // MARK: WorldDevice
 
-  /// Its host alone says what it does.
+  /// Does nothing: the external host controls its controller.
   func setPower(_ on: Bool, at now: Instant) {}
-  /// Bonds are its host's.
+  /// Does nothing: the external host keeps the bonds.
   func forgetBonds(at now: Instant) {}
 
   func setCapture(_ capture: DeviceCapture?) {
@@ -215,14 +217,14 @@ final class HCIParticipant: WorldDevice {
   var links: [LinkReport] { tenant?.controller.links ?? [] }
 }
 
-/// Where what controllers have to say to their hosts goes. Confined to the world's executor.
+/// The receiver of packets from controllers to their hosts. Confined to the world's executor.
 protocol HCIOutlet: AnyObject {
-  /// The link had no packets, and now has some that are to be written when the world pauses.
+  /// Called when the link gets its first pending packet; pending packets are written when the world pauses.
   func hasPending(_ link: H4Handler)
-  /// How many packets may wait for a host that takes none.
+  /// The largest number of packets that may wait for a host that reads none.
   var waitingLimit: Int { get }
-  /// The link's host takes nothing of what waits for it, and more and more does.
+  /// Called when more packets wait for the link's host than `waitingLimit` allows, and the host reads none.
   func isDeaf(_ link: H4Handler)
-  /// A controller holds more or fewer packets of its host's.
+  /// Called when a controller holds more or fewer packets of its host.
   func heldPacketsChanged(from before: Int, to after: Int, at now: Instant)
 }

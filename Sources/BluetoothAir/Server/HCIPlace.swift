@@ -5,7 +5,7 @@ import BluetoothSimulation
 import BluetoothWire
 
 extension World {
-  /// Adds a place for a host that joins by HCI. Its controllers are the same each time: the same address, the same place.
+  /// Adds a device for a host that joins by HCI. All its controllers have the same address and position.
   func addPlace(
     named name: String, _ options: DeviceOptions, aclBuffers: Int, outlet: any HCIOutlet & Sendable
   ) -> RadioDevice {

@@ -7,12 +7,12 @@ import HeapModule
 import Logging
 import NIOCore
 
-/// The hosts of an air, and the places in its world where they are. Confined to the air's event loop.
+/// The hosts of an air, and the devices of its world that they use. Confined to the air's event loop.
 final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
-  // What is not constant is touched on the loop only.
+  // Unchecked: the variables are accessed on the loop only.
   private let options: AirServer.Options
   private let world: World
-  /// Kept beside the world, which would have to be asked for it with every packet.
+  /// The world's runner, cached because every packet needs it.
   let runner: RealTimeRunner
   private let loop: any EventLoop
   private let descriptors = DescriptorReserve()
@@ -23,46 +23,49 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     var client: HCIClient?
   }
 
-  // No access to these lasts while somebody else is called.
+  // Unchecked: no access to these properties overlaps a call to other objects.
   @exclusivity(unchecked) private var seats: [Seat] = []
-  /// The seats without a host. Hosts get the first one.
+  /// The indices of seats without a host. A new host gets the lowest.
   private var freeSeats = Heap<Int>()
-  /// True after a host was turned away, until one leaves: the log has one line for all of them.
+  /// True from the first refused host until a host leaves, so the log has one line for all refusals.
   private var isRefusing = false
   private var hostCount = 0 {
     didSet { hostObserver?(hostCount) }
   }
   private var hostObserver: (@Sendable (Int) -> Void)?
-  /// Links with packets that are to be written.
+  /// The links with packets to write.
   @exclusivity(unchecked) private var pending: Deque<H4Handler> = []
   @exclusivity(unchecked) private var isFlushing = false
-  /// Links whose hosts take nothing: they end when the world pauses.
+  /// The links whose hosts read nothing; they are closed when the world pauses.
   @exclusivity(unchecked) private var deaf: [H4Handler] = []
-  /// How many packets controllers hold for their hosts, all in all.
+  /// The number of packets that all controllers hold for their hosts.
   @exclusivity(unchecked) private var held = 0
-  /// When one was last taken from a host, or acknowledged by a peer.
+  /// The last time at which a controller accepted a packet from its host, or a peer acknowledged one.
   @exclusivity(unchecked) private var latestMove = Instant.zero
-  /// Data that has not moved for so long waits for somebody outside the air: longer than the longest connection interval.
+  /// The time after which data that do not move are assumed to wait for something outside the air: longer than the
+  /// longest connection interval.
   private static let longestWait = TimeSpan.seconds(5)
-  /// Whether a packet has come or gone since the world paused, and when one was last seen to have.
+  /// True if a packet was sent or received since the world paused; `latestTraffic` is the last time at which that was
+  /// noticed.
   @exclusivity(unchecked) private var hasTraffic = false
   @exclusivity(unchecked) private var latestTraffic = Instant.zero
-  /// After so long without a packet the next one may be late by so many nanoseconds of the wall clock. Many controllers that
-  /// advertise to nobody would else wake the machine for each packet.
+  /// The time without packets (`silence`) after which the next packet may be late, by `lateness` nanoseconds of the
+  /// wall clock. Otherwise, many controllers that advertise without a listener would wake the machine for each packet.
   private static let (silence, lateness) = (TimeSpan.milliseconds(100), 5_000_000)
-  /// Where time passes faster, that would be long for the radios.
+  /// False if radio time passes faster than the wall clock, where `lateness` would be long for the radios. With
+  /// `Speed.maximum`, time passes in step with the wall clock while no controller holds data.
   private var mayBeLate: Bool {
     switch options.speed {
     case .times(let speed): speed <= 1
     case .maximum: true
     }
   }
-  /// What ends listening.
+  /// The functions that close the listening sockets.
   private var closers: [@Sendable () -> Void] = []
   private var isStopped = false
-  /// What the world's file has brought about.
+  /// The devices and places from the world file.
   private var population: WorldPopulation?
-  /// The names that a new place can't have.
+  /// The names in use, which a new place can't have.
   private var takenNames: Set<String>
 
   init(_ options: AirServer.Options, world: World, loop: any EventLoop) {
@@ -77,7 +80,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     loop.execute { [self] in runner.setGuest(self) }
   }
 
-  /// Where the octets of packets are: on the loop only.
+  /// A reference to the pool of packets. Unchecked: used on the loop only.
   struct Pool: @unchecked Sendable {
     let value: PacketPool
   }
@@ -86,13 +89,13 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   var pool: Pool {
     var pool: PacketPool?
     runner.enter { pool = $0.pool }
-    // `enter` has called.
+    // `enter` has called its closure, so `pool` is set.
     return Pool(value: pool ?? PacketPool())
   }
 
   // MARK: Hosts
 
-  /// The other end of `link` is a host: it gets the first place that is free; nil: there is none.
+  /// Assigns the lowest free seat to the host at the other end of `link`, and returns its index; nil if there is none.
   func join(_ client: HCIClient, _ link: H4Handler) -> Int? {
     guard !isStopped else { return nil }
     guard !descriptors.areShort else { return refuse("there is no descriptor for another host") }
@@ -126,7 +129,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
       aclBuffers: min(max(options.aclBuffers, 1), 0xFFFF), outlet: self)
     seats.append(Seat(device: device))
     if clients.indices.contains(number) { population?.place(number, for: device) }
-    // It is not there before the world has taken in its mail.
+    // The device exists only after the world has processed its mail.
     runner.enter { $0.settle() }
     return number
   }
@@ -135,7 +138,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     (number...).lazy.map { "hci-\($0)" }.first { !takenNames.contains($0) } ?? "hci"
   }
 
-  /// The host of this seat has gone.
+  /// Removes the host of this seat.
   func leave(_ seat: Int, _ ending: H4Ending) {
     with(seat) { device, _ in
       device.leave()
@@ -153,7 +156,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     }
   }
 
-  /// Has something done to the device of a seat; what follows from it, if `body` returns true, comes with the next pause.
+  /// Calls `body` with the device of a seat. If `body` returns true, the next `pump` processes the consequences.
   func with(_ seat: Int, _ body: (HCIParticipant, Instant) -> Bool) {
     hasTraffic = true
     runner.with(seats[seat].device.radio) { participant, now in
@@ -163,7 +166,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   }
 
   var places: [AirServer.Place] {
-    // To look at devices that nobody could notice has them run from now on.
+    // Inspecting a culled device resumes it (see `UnheardDevices`), so the timer may have to change.
     defer { if runner.outlook != .awaited { runner.pump(runsAhead: false) } }
     return seats.map { seat in
       var address = DeviceAddress(0, .public)
@@ -174,7 +177,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     }
   }
 
-  /// Calls `observer` now, and whenever a host has come or gone, with the number of hosts.
+  /// Calls `observer` now and after each arrival or departure of a host, with the number of hosts.
   func observeHosts(_ observer: (@Sendable (Int) -> Void)?) {
     hostObserver = observer
     observer?(hostCount)
@@ -182,7 +185,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   // MARK: Listeners
 
-  /// `close` ends what others can connect to.
+  /// Registers `close`, which closes a listening socket.
   func add(_ close: @escaping @Sendable () -> Void) { loop.execute { [self] in closers.append(close) } }
 
   func stop() {
@@ -225,14 +228,14 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     return mayBeLate && held == 0 && now - latestTraffic > Self.silence ? Self.lateness : 0
   }
 
-  /// Everything that had arrived from a host has been taken in.
+  /// Called after all octets that had arrived from a host have been processed.
   func receivedAll() {
     let outlook = runner.outlook
-    // Unless there is more to come at once: the sooner a host has its answer, the sooner it goes on.
+    // Flush now, unless an event is due at once: the sooner a host gets its answer, the sooner it continues.
     if outlook != .due { flush() }
-    // Mostly a host has only asked its controller something.
+    // Most often, a host has only queried its controller.
     if outlook == .awaited, deaf.isEmpty, held == 0 { return }
-    // Other sockets may have something, too: before it is taken in the air does not run ahead.
+    // The air does not run ahead before the other sockets have been read.
     runner.pump(runsAhead: false)
   }
 
@@ -245,22 +248,22 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   }
 
   private func flush() {
-    // Writing may call back, also to say that a link is gone: what it brings is for the loop that goes on already, so that
-    // many lost links don't end inside of each other.
+    // Writing may call back, for example when a link is closed. The running loop processes what such a call adds, so
+    // that the closing of many links does not recurse.
     guard !isFlushing else { return }
     isFlushing = true
     defer { isFlushing = false }
-    // One write for all packets that are ready.
+    // One write per link for all its pending packets.
     while let link = pending.popFirst() { link.flush() }
   }
 }
 
-/// One host. Confined to the air's event loop.
+/// An external host. Confined to the air's event loop.
 final class HCIClient: H4Receiver {
   private let table: HostTable
-  /// Where it is; nil: nowhere.
+  /// The index of its seat; nil: none.
   @exclusivity(unchecked) private var seat: Int?
-  /// Nil when it is gone: both keep each other until then.
+  /// The link to the host; nil after it is closed. The link and this object retain each other until then.
   private(set) var link: H4Handler?
 
   init(table: HostTable) { self.table = table }
@@ -287,7 +290,7 @@ final class HCIClient: H4Receiver {
   func receivedAll(on link: H4Handler) { table.receivedAll() }
 
   func writabilityChanged(on link: H4Handler) {
-    // Who does not take the answers is not asked for more commands.
+    // A host that does not read its events must not send more commands.
     link.setReading(link.isWritable)
     guard link.isWritable, let seat else { return }
     table.with(seat) { device, now in

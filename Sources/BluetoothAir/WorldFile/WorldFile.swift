@@ -1,9 +1,10 @@
 import BluetoothLab
 import Foundation
 
-/// A world as a file describes it: what disturbs it, what is in it and how it moves, and what goes wrong.
+/// A world described by a file: its environment and interference, its devices and their movements, and its faults.
 ///
-/// The file is YAML or JSON; Documentation/World-files.md has its fields, and Documentation/world.schema.json their schema.
+/// The file is YAML or JSON; Documentation/World-files.md lists its fields, and Documentation/world.schema.json is
+/// their schema.
 ///
 /// ```swift
 /// let file = try WorldFile(path: "museum.yaml")
@@ -13,64 +14,64 @@ import Foundation
 /// population.place(0, for: device)
 /// ```
 package struct WorldFile: Sendable {
-  /// Something with a radio that the lab plays.
+  /// A device that the lab simulates.
   package struct Member: Sendable {
-    /// Tells it from all others.
+    /// The unique name of the device.
     package var name: String
-    /// How it is made.
+    /// The options with which the device is created.
     package var options: DeviceOptions
-    /// What it is.
+    /// The accessory that the device plays.
     package var accessory: any Accessory
-    /// How it moves; none: it stays where it is.
+    /// The movement of the device; empty if it does not move.
     package var path: [Waypoint]
-    /// When it is switched, in the order of time.
+    /// The times at which Bluetooth is switched on and off, in order of time.
     package var power: [PowerSwitch]
   }
 
-  /// A place for a controller that a program elsewhere uses.
+  /// A place for a controller that an external host uses.
   package struct Client: Hashable, Sendable {
-    /// Tells it from all others.
+    /// The unique name of the client.
     package var name: String
-    /// How its controller is made.
+    /// The options with which its controller is created.
     package var options: DeviceOptions
-    /// How it moves; none: it stays where it is.
+    /// The movement of the client; empty if it does not move.
     package var path: [Waypoint]
   }
 
-  /// A time at which somebody switches Bluetooth.
+  /// A time at which Bluetooth is switched on or off.
   package struct PowerSwitch: Hashable, Sendable {
-    /// The world's radio time.
+    /// The radio time of the world.
     package var time: Duration
-    /// Whether it is on from then on.
+    /// True if Bluetooth is on from then on.
     package var isOn: Bool
   }
 
-  /// What the way between two members or clients loses.
+  /// The path loss between two members or clients.
   package struct Loss: Hashable, Sendable {
     package var first: String
     package var second: String
-    /// In both directions.
+    /// The path loss in both directions, decibels.
     package var decibels: Double
   }
 
-  /// What decides all chance; nil: the file does not say.
+  /// The seed for all randomness; nil if the file does not give one.
   package var seed: UInt64?
   package var environment = Environment.free
   package var interference: [Interference] = []
   package var losses: [Loss] = []
-  /// In the order in which they join the world.
+  /// The devices, in the order in which they join the world.
   package var members: [Member] = []
-  /// The place of the first controller that connects, and so on.
+  /// The places of clients: the first one for the first host that connects, and so on.
   package var clients: [Client] = []
   package var faults = FaultPlan()
 
-  /// Octets that a file may have.
+  /// The largest size of a file, in octets.
   package static let maximumSize = 4 << 20
 
-  /// Reads a regular file, or the standard input (`-`), or what the shell has opened (`/dev/fd/63`). Another FIFO or device is
-  /// refused, as reading it could wait for ever.
+  /// Reads a regular file, the standard input (`-`), or a file that the shell has opened (`/dev/fd/63`). Other FIFOs
+  /// and devices are rejected, because reading them could block for ever.
   ///
-  /// - Throws: `Failure` with everything that is wrong, or why the file can't be read.
+  /// - Throws: `Failure` with all problems, or with the reason why the file can't be read.
   package init(path: String) throws(Failure) {
     let data: Data
     do {
@@ -85,9 +86,10 @@ package struct WorldFile: Sendable {
     try self.init(data: data, named: path)
   }
 
-  /// Reads what stands in a file.
+  /// Reads the text of a world file.
   ///
-  /// - Parameter name: what the failure calls it.
+  /// - Parameter name: the name of the text in error messages.
+  /// - Throws: `Failure` with all problems.
   package init(text: String, named name: String = "world") throws(Failure) {
     guard text.utf8.count <= Self.maximumSize else { throw Self.tooLong(name) }
     let root: MarkedValue
@@ -108,7 +110,7 @@ package struct WorldFile: Sendable {
     try self.init(text: text, named: name)
   }
 
-  /// A file in which nothing is said.
+  /// Creates a file in which every field is missing.
   init() {}
 
   private static func open(_ path: String) throws -> FileHandle {

@@ -1,27 +1,27 @@
 extension WorldFile {
-  /// One thing that is wrong with a world file.
+  /// A problem in a world file.
   package struct Problem: Hashable, Sendable {
-    /// Where; nil: the file as a whole.
+    /// The place of the problem; nil: the file as a whole.
     package var place: TextPlace?
-    /// Which field, such as `devices[2].position`; empty: the file as a whole.
+    /// The path of the field, such as `devices[2].position`; empty: the file as a whole.
     package var field: String
-    /// What is wrong with it.
+    /// The description of the problem.
     package var reason: String
   }
 
-  /// Why a world file can't be read: everything that is wrong with it, but for what is beyond the first twenty.
+  /// The error that a world file can't be read, with its first 20 problems.
   package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// How many problems are told.
+    /// The largest number of problems reported.
     package static let maximumCount = 20
 
-    /// The file's path, or what stands for it.
+    /// The file's path, or its name in messages.
     package let file: String
-    /// In the order of the text.
+    /// The problems in the order of the text.
     package let problems: [Problem]
-    /// How many there are besides.
+    /// The number of further problems.
     package let omitted: Int
 
-    /// A line for each problem: `world.yaml:12:5: devices[2].position: expected …`.
+    /// One line for each problem: `world.yaml:12:5: devices[2].position: expected …`.
     package var description: String {
       var lines = problems.map { problem in
         let place = problem.place.map { ":\($0.line):\($0.column)" } ?? ""
@@ -33,7 +33,7 @@ extension WorldFile {
   }
 }
 
-/// The way from the file as a whole to a value in it. Its text is made only where something is wrong.
+/// The path from the root of the file to a value. Its text is computed only for a problem.
 indirect enum FieldPath: Sendable {
   case root
   case field(FieldPath, String)
@@ -51,7 +51,7 @@ indirect enum FieldPath: Sendable {
   }
 }
 
-/// What has been found so far. Of a file in which everything is wrong not everything is kept.
+/// The problems found so far. The number of stored problems is limited.
 struct ProblemList {
   private static let maximumCount = 1_000
 
@@ -59,7 +59,7 @@ struct ProblemList {
   private(set) var count = 0
 
   var isEmpty: Bool { count == 0 }
-  /// Whether it is still worth while to look for a better word.
+  /// True while spelling suggestions are worth their cost: only the first problems are reported.
   var wantsSuggestions: Bool { count < WorldFile.Failure.maximumCount * 2 }
 
   mutating func add(_ place: TextPlace?, _ path: FieldPath, _ reason: @autoclosure () -> String) {

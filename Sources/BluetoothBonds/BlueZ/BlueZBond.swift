@@ -3,24 +3,24 @@ import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire
 
-/// Why a text of BlueZ's is no bond with an LE device.
+/// The reason why a text of BlueZ is not a bond with an LE device.
 package enum BlueZError: Error, Hashable, Sendable {
-  /// A line (from 1) is neither a group nor a value.
+  /// A line (counted from 1) is neither a group nor a value.
   case malformed(line: Int)
-  /// A value is not as BlueZ writes it.
+  /// A value does not have BlueZ's format.
   case value(group: String, key: String)
-  /// There is no AddressType: the device speaks BR/EDR alone.
+  /// There is no AddressType: the device supports only BR/EDR.
   case notLowEnergy
-  /// The address is no identity address: there is no bond under it.
+  /// The address is not an identity address, so no bond can belong to it.
   case notAnIdentity
-  /// The key was made with the debug key, which everybody knows.
+  /// The key was generated with the debug key, which is public.
   case debugKey
   /// There is no key.
   case noKey
 }
 
 extension BlueZError: CustomStringConvertible {
-  /// One line.
+  /// A description in one line.
   package var description: String {
     switch self {
     case .malformed(let line): "line \(line) is neither a group nor a value"
@@ -33,17 +33,20 @@ extension BlueZError: CustomStringConvertible {
   }
 }
 
-/// A bond as BlueZ 5 keeps it, in `/var/lib/bluetooth/ADAPTER/DEVICE/info` · BlueZ, doc/settings-storage.txt, src/adapter.c,
-/// src/device.c.
+/// A bond in BlueZ 5's format, in `/var/lib/bluetooth/ADAPTER/DEVICE/info` · BlueZ, doc/settings-storage.txt,
+/// src/adapter.c, src/device.c.
 ///
-/// The octets of its keys stand least significant first, as they come on the air. `LongTermKey` is the key that the device
-/// has given, for links on which this computer is the central; `PeripheralLongTermKey` (before 5.63 `SlaveLongTermKey`) is
-/// the key that the computer has given, or the one key of LE Secure Connections. The address is the folder's name.
+/// The octets of keys are written least significant first, as on the air. `LongTermKey` is the key that the device has
+/// distributed, for links on which this computer is the central; `PeripheralLongTermKey` (before 5.63
+/// `SlaveLongTermKey`) is the key that the computer has distributed, or the one key of LE Secure Connections. The
+/// address is the folder's name.
 extension BondRecord {
+  /// Parses a bond of BlueZ.
+  ///
   /// - Parameters:
-  ///   - text: the file.
-  ///   - address: the name of the folder in which it lies.
-  ///   - identifier: under which apps are to know the device.
+  ///   - text: the content of the file.
+  ///   - address: the name of the file's folder.
+  ///   - identifier: the identifier by which apps will know the device.
   package init(bluezInfo text: String, address: String, identifier: PeerIdentifier) throws(BlueZError) {
     let file = try KeyFile(text)
     guard let value = DeviceAddress.value(digits: address) else { throw .notAnIdentity }
@@ -54,11 +57,11 @@ extension BondRecord {
     var bond = Bond(identity: identity)
     if file.has("LongTermKey") {
       let key = try file.longTermKey("LongTermKey")
-      // Until 5.62 this could say that it is the key of the other role.
+      // Up to 5.62 this entry could mark the key as that of the other role.
       let isPeers = !["false", "0"].contains(file["LongTermKey", "Master"])
       bond.take(key, isPeers: isPeers)
     }
-    // The same key under both names; the newer name counts, as there.
+    // Both groups hold the same key; the newer name takes precedence, as in BlueZ.
     if let group = ["PeripheralLongTermKey", "SlaveLongTermKey"].first(where: file.has) {
       bond.take(try file.longTermKey(group), isPeers: false)
     }
@@ -72,7 +75,7 @@ extension BondRecord {
         key: try file.key("LocalSignatureKey"), nextCounter: try file.counter("LocalSignatureKey"))
     }
     if file.has("RemoteSignatureKey") {
-      // BlueZ keeps the last counter that it has taken, 0 also when there was none.
+      // BlueZ stores the last accepted counter; 0 also means that there was none.
       let last = try file.counter("RemoteSignatureKey")
       bond.signatureVerifier = SignatureVerifier(
         key: try file.key("RemoteSignatureKey"), nextCounter: last == 0 ? 0 : last == .max ? nil : last + 1)
@@ -87,11 +90,11 @@ extension BondRecord {
     }
   }
 
-  /// The name of the folder in which BlueZ looks for `bluezInfo`.
+  /// The name of the folder in which BlueZ expects `bluezInfo`.
   package var bluezFolder: String { identity.digits }
 
-  /// The bond as BlueZ reads it, with all keys. What BlueZ has no place for (the identifier, the date, what either knows of
-  /// the other's server) is left out; the device is neither trusted nor blocked there.
+  /// The bond in BlueZ's format, with all keys. Data without a place in that format (the identifier, the date, the GATT
+  /// databases) is left out; the device is neither trusted nor blocked in BlueZ.
   package var bluezInfo: String {
     var file = KeyFile()
     if let name { file["General", "Name"] = KeyFile.escaped(name) }
@@ -111,7 +114,7 @@ extension BondRecord {
     }
     if let key = bond.peerKey { file.setLongTermKey("LongTermKey", key) }
     if let key = bond.key ?? bond.ownKey {
-      // Both names, as BlueZ does it for its older versions.
+      // Both names, as BlueZ writes them for its older versions.
       file.setLongTermKey("PeripheralLongTermKey", key)
       file.setLongTermKey("SlaveLongTermKey", key)
     }
@@ -124,7 +127,7 @@ extension BondRecord {
     return file.text
   }
 
-  /// The UUIDs of all services that are known, each in the form of 128 bits.
+  /// The UUIDs of all known services, each in its 128-bit form.
   private var bluezServices: String? {
     guard case .services(let services)? = cache?.responses[.primaryServices], !services.isEmpty else { return nil }
     return services.map { BluetoothUUID(high: $0.uuid.high, low: $0.uuid.low).description.lowercased() + ";" }.joined()
@@ -143,7 +146,7 @@ extension Bond {
   }
 }
 
-/// The values of Authenticated · BlueZ, doc/mgmt-protocol.rst, New Long Term Key.
+/// The values of BlueZ's Authenticated entry · BlueZ, doc/mgmt-protocol.rst, New Long Term Key.
 private enum BlueZKeyType: UInt8 {
   case unauthenticated = 0
   case authenticated = 1
@@ -165,7 +168,7 @@ private enum BlueZKeyType: UInt8 {
 }
 
 extension Block {
-  /// 32 digits, the least significant octet first.
+  /// The key as 32 digits, least significant octet first.
   fileprivate var bluezDigits: String { bytes.reversed().map(\.hexadecimal).joined() }
 }
 
@@ -175,7 +178,7 @@ extension KeyFile {
     return number
   }
 
-  /// The key of a group, perhaps with `0x` before it.
+  /// Returns the key of a group, with or without the prefix `0x`.
   fileprivate func key(_ group: String) throws(BlueZError) -> Block {
     guard let text = self[group, "Key"], let octets = hexadecimalOctets(text.withoutPrefix),
       let key = Block(octets.reversed())
@@ -199,7 +202,8 @@ extension KeyFile {
       isAuthenticated: type.isAuthenticated, isSecureConnections: false)
   }
 
-  /// A decimal number; after `0x`, as files of BlueZ 4 were taken over, octets with the least significant first.
+  /// Returns Rand: a decimal number or, after `0x`, as in files converted from BlueZ 4, octets with the least
+  /// significant first.
   private func random(_ group: String) throws(BlueZError) -> UInt64 {
     guard let text = self[group, "Rand"], text.hasPrefix("0x") else { return try number(group, "Rand") }
     guard let octets = hexadecimalOctets(text.withoutPrefix), octets.count == 8 else {
@@ -208,7 +212,7 @@ extension KeyFile {
     return octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Written as a number with a sign; files from before there were counters have none.
+  /// Returns the counter, which is written as a signed number; 0 for older files, which have no counter.
   fileprivate func counter(_ group: String) throws(BlueZError) -> UInt32 {
     guard self[group, "Counter"] != nil else { return 0 }
     let number: Int64 = try number(group, "Counter")

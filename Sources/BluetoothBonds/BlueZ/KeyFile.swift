@@ -1,4 +1,5 @@
-/// A file of groups of keys and values, as BlueZ has GLib read and write it: `[Group]`, `Key=value`, `#` before a comment.
+/// A file of groups of keys and values, which BlueZ reads and writes with GLib: `[Group]`, `Key=value`, `#` before a
+/// comment.
 struct KeyFile: Hashable, Sendable {
   struct Group: Hashable, Sendable {
     var name: String
@@ -7,7 +8,7 @@ struct KeyFile: Hashable, Sendable {
 
   struct Entry: Hashable, Sendable {
     var key: String
-    /// As it stands there, with its escapes.
+    /// The value as written in the file, with its escapes.
     var value: String
   }
 
@@ -15,10 +16,10 @@ struct KeyFile: Hashable, Sendable {
 
   init() {}
 
-  /// Reads a text. Groups of one name are one group, and of two values for one key the later counts, as there.
+  /// Parses a text. Groups with the same name are merged, and the later of two values for one key counts, as in GLib.
   init(_ text: String) throws(BlueZError) {
     var current: Int?
-    // A carriage return and a line feed are one character.
+    // Swift treats a carriage return followed by a line feed as one character.
     let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     for (index, line) in lines.enumerated() {
       let line = line.trimmingBlanks
@@ -46,7 +47,7 @@ struct KeyFile: Hashable, Sendable {
 
   func has(_ group: String) -> Bool { groups.contains { $0.name == group } }
 
-  /// The value as it stands there.
+  /// The value as written in the file.
   subscript(group: String, key: String) -> String? {
     get { groups.first { $0.name == group }?.entries.first { $0.key == key }?.value }
     set {
@@ -61,7 +62,7 @@ struct KeyFile: Hashable, Sendable {
     }
   }
 
-  /// The file, with an empty line between groups.
+  /// The text of the file, with an empty line between groups.
   var text: String {
     groups.map { group in
       "[\(group.name)]\n" + group.entries.map { "\($0.key)=\($0.value)\n" }.joined()
@@ -70,7 +71,7 @@ struct KeyFile: Hashable, Sendable {
 
   // MARK: Escapes
 
-  /// A text as a value: line ends, backslashes and blanks at its beginning are escaped.
+  /// Returns a text as a value: line ends, backslashes and leading blanks are escaped.
   static func escaped(_ text: String) -> String {
     var result = ""
     var isLeading = true
@@ -88,7 +89,7 @@ struct KeyFile: Hashable, Sendable {
     return result
   }
 
-  /// What a value says; an escape that is none stays as it is.
+  /// Returns the text that a value stands for; an invalid escape stays as it is.
   static func unescaped(_ value: String) -> String {
     var result = String.UnicodeScalarView()
     var rest = value.unicodeScalars[...]
@@ -113,7 +114,7 @@ struct KeyFile: Hashable, Sendable {
 }
 
 extension Substring {
-  /// Without blanks, tabulators and carriage returns at either end.
+  /// The text without blanks, tabs and carriage returns at either end.
   fileprivate var trimmingBlanks: Substring {
     let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" }
     var result = drop(while: isBlank)

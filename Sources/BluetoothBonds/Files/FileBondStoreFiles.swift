@@ -1,15 +1,15 @@
 import BluetoothDaemon
 
-/// How `FileBondStore` goes about its files.
+/// The file operations of `FileBondStore`.
 extension FileBondStore {
-  /// What the system refuses is an error of the store.
+  /// Turns a failed system call into an error of the store.
   func system<T>(_ body: () throws(FileError) -> T) throws(BondStoreError) -> T {
     do { return try body() } catch { throw .file(error) }
   }
 
   // MARK: The folder
 
-  /// Closes the folder to others; refuses one of somebody else's.
+  /// Restricts the folder to this user; throws if it belongs to another user.
   func protect(_ status: FileStatus) throws(BondStoreError) {
     guard status.kind == .folder, status.isOwn else { throw .untrustedFolder(path) }
     if status.mode & 0o077 != 0 {
@@ -17,7 +17,7 @@ extension FileBondStore {
     }
   }
 
-  /// The folder, made if need be, with nobody else writing to it until it is closed.
+  /// Opens the folder, creating it if necessary. No other program writes to it until it is closed.
   func open() throws(BondStoreError) -> OpenFile {
     if let status = try system({ () throws(FileError) in try files.status(of: path) }) {
       try protect(status)
@@ -27,7 +27,7 @@ extension FileBondStore {
     return try system { () throws(FileError) in
       let folder = try files.openFolder(path)
       do throws(FileError) {
-        // Where there are no locks, names aside that differ from process to process are what keeps writers apart.
+        // On file systems without locks, temporary names that differ by process keep the writers apart.
         _ = try files.lock(folder, waits: true)
         return folder
       } catch {
@@ -37,7 +37,7 @@ extension FileBondStore {
     }
   }
 
-  /// Makes the folder and those above it that are missing, each written through to the disk.
+  /// Creates the folder and its missing parents, each synchronized to disk.
   private func makeFolders() throws(FileError) {
     var missing = [path]
     while let parent = missing.last.flatMap(Self.parent(of:)), try files.status(of: parent) == nil {
@@ -51,7 +51,7 @@ extension FileBondStore {
     }
   }
 
-  /// nil: the path has none but the current folder or the root.
+  /// Returns the parent folder; nil: the path has no parent other than the current folder or the root.
   static func parent(of path: String) -> String? {
     guard let slash = path.lastIndex(of: "/") else { return nil }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -59,7 +59,7 @@ extension FileBondStore {
 
   // MARK: Writing
 
-  /// Puts a file in place of the one that has this name, so that there is always one of the two, whole.
+  /// Replaces the file with this name atomically: at any time either the old or the new file is there, complete.
   func replace(_ name: String, by contents: [UInt8], in folder: OpenFile) throws(FileError) {
     let temporary = path + "/" + name + "." + String(process) + Self.temporarySuffix
     try files.remove(temporary)
@@ -67,7 +67,7 @@ extension FileBondStore {
       try write(contents, to: temporary)
       try files.rename(temporary, to: path + "/" + name)
     } catch {
-      // It may hold keys, and is of no use. If even that fails the next load tries again.
+      // The file is useless now and may hold keys. If its removal fails, the next load tries again.
       try? files.remove(temporary)
       throw error
     }
@@ -86,9 +86,9 @@ extension FileBondStore {
 
   // MARK: Reading
 
-  /// All bonds that are in the folder.
+  /// Reads all bonds in the folder.
   ///
-  /// - Parameter mends: closes to others what is open to them, and removes what is left over of writing.
+  /// - Parameter mends: true to restrict files that other users can access, and to remove temporary files.
   func read(mends: Bool) throws(BondStoreError) -> StoredBonds {
     var result = StoredBonds()
     var leftOver: [String] = []
@@ -99,9 +99,9 @@ extension FileBondStore {
       } else if name == Self.secretsName {
         _ = contents(of: file, mends: mends, &result.problems)
       } else if name == FolderClaim.fileName {
-        // It says nothing.
+        // The lock file is empty.
       } else if name == Self.appsName {
-        // What it says is worth nothing once others could write it: who asks for it looks.
+        // A list that other users could write is not trusted; `permissions` checks that.
       } else if let identity = Self.identity(fileName: name) {
         guard let contents = contents(of: file, mends: mends, &result.problems) else { continue }
         do throws(BondDecodingError) {
@@ -121,7 +121,8 @@ extension FileBondStore {
     return result
   }
 
-  /// What was being written when power was lost, or a process ended. While somebody writes it is left for later.
+  /// Removes the files that were being written when power was lost or a process ended. Leaves them for later while
+  /// another program is writing.
   private func removeLeftOver(_ paths: [String], _ problems: inout [StoredBonds.Problem]) {
     guard !paths.isEmpty else { return }
     do throws(FileError) {
@@ -135,7 +136,8 @@ extension FileBondStore {
     }
   }
 
-  /// What a file holds, closed to others first; nil: there is none, or it is among the problems why not.
+  /// Returns the content of a file and, if `mends` is true, restricts its mode; nil: the file does not exist, or the
+  /// reason is added to the problems.
   func contents(of file: String, mends: Bool = true, _ problems: inout [StoredBonds.Problem]) -> [UInt8]? {
     do throws(FileError) {
       guard let status = try files.status(of: file) else { return nil }

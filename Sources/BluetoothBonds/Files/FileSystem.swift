@@ -1,36 +1,37 @@
 import BluetoothDaemon
 
-/// What a store on disk wants of the system, each an operation of its own, so that tests can end everything after any of
+/// The system calls of a store on disk. Each is a separate operation, so that tests can stop the store after any of
 /// them.
 protocol FileSystem: Sendable {
-  /// What is at `path`, without following a link there; nil: nothing.
+  /// Returns the status of `path` without following a symbolic link; nil: nothing is there.
   func status(of path: String) throws(FileError) -> FileStatus?
-  /// Makes a folder that only this user may use.
+  /// Creates a folder that only this user can access.
   func makeFolder(_ path: String) throws(FileError)
   func setMode(_ mode: UInt32, of path: String) throws(FileError)
-  /// The names of what is in a folder, in no order.
+  /// Returns the names in a folder, in no particular order.
   func names(in folder: String) throws(FileError) -> [String]
-  /// What a plain file holds, at most one octet more than `limit`.
+  /// Reads a regular file; returns at most `limit` + 1 octets.
   func read(_ path: String, limit: Int) throws(FileError) -> [UInt8]
-  /// Makes a file that only this user may use. There must be none yet.
+  /// Creates a file that only this user can access. It must not exist yet.
   func create(_ path: String) throws(FileError) -> OpenFile
-  /// Writes the first of `bytes`, and says how many.
+  /// Writes a prefix of `bytes` and returns its length.
   func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int
   func openFolder(_ path: String) throws(FileError) -> OpenFile
-  /// Keeps others who ask for the same folder out until it is closed. With `waits` it waits for them for a while; then it
-  /// throws, so that a program that holds the lock and is stopped stops no other one.
+  /// Locks out other programs that lock the same folder, until it is closed. With `waits` the call waits for the lock
+  /// for a while and then throws, so that a stopped program that holds the lock does not block other programs
+  /// indefinitely.
   ///
-  /// - Returns: true if nobody else is in.
+  /// - Returns: true if no other program holds the lock.
   func lock(_ folder: OpenFile, waits: Bool) throws(FileError) -> Bool
-  /// What was written to the file, or has changed in the folder's list, survives a loss of power afterwards.
+  /// Synchronizes a file's data or a folder's list to disk, so that it survives a loss of power.
   func sync(_ handle: OpenFile) throws(FileError)
   func close(_ handle: OpenFile)
-  /// Gives a file a name in place of the file that has it.
+  /// Renames a file, replacing an existing file with the new name.
   func rename(_ path: String, to new: String) throws(FileError)
   func remove(_ path: String) throws(FileError)
 }
 
-/// A file or a folder that is open.
+/// An open file or folder.
 struct OpenFile: Hashable, Sendable {
   let number: Int32
   let path: String
@@ -40,10 +41,10 @@ struct FileStatus: Hashable, Sendable {
   enum Kind: Hashable, Sendable { case file, folder, other }
 
   var kind: Kind
-  /// The nine bits of who may do what, and the three above.
+  /// The nine permission bits and the three bits above them.
   var mode: UInt32
-  /// It belongs to the user who runs this process.
+  /// True if it belongs to the user who runs this process.
   var isOwn: Bool
-  /// When it was changed last, in nanoseconds since 1970-01-01 00:00:00 UTC.
+  /// The modification time, in nanoseconds since 1970-01-01 00:00:00 UTC.
   var modified: Int64 = 0
 }

@@ -9,23 +9,24 @@ import BluetoothDaemon
   import Darwin
 #endif
 
-/// The files of this machine.
+/// The file system of this machine.
 package struct SystemFiles: FileSystem {
-  /// The number of attempts to get a lock that another program holds, 10 ms apart. Writing a bond takes some milliseconds.
+  /// The number of attempts to get a lock that another program holds, 10 ms apart. Writing a bond takes some
+  /// milliseconds.
   var lockAttempts = 100
 
-  /// The folder in which programs keep data of this user: XDG_DATA_HOME, else `.local/share` in the home; nil: neither is
-  /// an absolute path · XDG Base Directory Specification.
+  /// Returns the folder for programs' data of this user: XDG_DATA_HOME, or else `.local/share` in the home folder; nil:
+  /// neither is an absolute path · XDG Base Directory Specification.
   static func dataFolder(environment: (String) -> String?) -> String? {
     if let folder = environment("XDG_DATA_HOME"), folder.hasPrefix("/") { return folder }
     guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
     return home + (home.hasSuffix("/") ? "" : "/") + ".local/share"
   }
 
-  /// The value of an environment variable.
+  /// Returns the value of an environment variable.
   package static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-  /// What this machine is called.
+  /// The host name of this machine.
   package static var machineName: String? {
     var name = [CChar](repeating: 0, count: 256)
     let isKnown = gethostname(&name, name.count - 1) == 0
@@ -38,7 +39,7 @@ package struct SystemFiles: FileSystem {
     return FileError(operation, path, code: code, reason: String(cString: strerror(code)))
   }
 
-  /// Calls again what a signal has interrupted.
+  /// Repeats a call that a signal has interrupted.
   private func retried(_ call: () -> Int) -> Int {
     while true {
       let result = call()
@@ -90,7 +91,7 @@ package struct SystemFiles: FileSystem {
   }
 
   func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
-    // Neither a link nor something that one would wait for.
+    // Refuses symbolic links and does not block on FIFOs and devices.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure(.read, path) }
     defer { _ = systemClose(descriptor) }
@@ -145,14 +146,14 @@ package struct SystemFiles: FileSystem {
     case EWOULDBLOCK where waits:
       throw FileError(.lock, folder.path, code: code, reason: "another program has held the lock for too long")
     case EWOULDBLOCK: return false
-    // A file system without locks: what they are for is tidiness, and no bond is lost without them.
+    // A file system without locks: locks only keep the folder tidy, and no bond is lost without them.
     case ENOLCK, ENOTSUP, EINVAL, EBADF: return false
     default: throw FileError(.lock, folder.path, code: code, reason: String(cString: strerror(code)))
     }
   }
 
-  /// Opens a file that only this user may use, made if need be, and keeps others who ask for it out until it is closed or
-  /// this process has ended; nil: somebody else has it.
+  /// Opens a file that only this user can access, creating it if necessary, and locks it until it is closed or this
+  /// process has ended; nil: another program holds the lock.
   func claim(_ path: String) throws(FileError) -> OpenFile? {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else { throw failure(.open, path) }
@@ -162,13 +163,13 @@ package struct SystemFiles: FileSystem {
       if attempt > 0 { usleep(5_000) }
       isTaken = retried({ Int(flock(descriptor, LOCK_EX | LOCK_NB)) }) != 0 && errno == EWOULDBLOCK
     }
-    // Where there are no locks nobody can tell who else is there.
+    // Without locks other programs can't be detected.
     guard isTaken else { return OpenFile(number: descriptor, path: path) }
     _ = systemClose(descriptor)
     return nil
   }
 
-  /// True if a program has the file by `claim`; nil: there is no such file.
+  /// Returns true if a program has locked the file with `claim`; nil: there is no such file.
   func isClaimed(_ path: String) -> Bool? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -176,10 +177,10 @@ package struct SystemFiles: FileSystem {
     return retried({ Int(flock(descriptor, LOCK_SH | LOCK_NB)) }) != 0 && errno == EWOULDBLOCK
   }
 
-  /// Sets the time at which the file was changed last to now.
+  /// Sets the file's modification time to now.
   func touch(_ file: OpenFile) { futimens(file.number, nil) }
 
-  /// Lets 100 ms pass.
+  /// Sleeps for 100 ms.
   package static func pause() { usleep(100_000) }
 
   func sync(_ handle: OpenFile) throws(FileError) {
@@ -197,7 +198,7 @@ package struct SystemFiles: FileSystem {
   }
 }
 
-// The C library's functions whose names methods of `SystemFiles` have, too.
+// The C library's functions that have the same names as methods of `SystemFiles`
 
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
   read(descriptor, buffer, count)
@@ -211,5 +212,5 @@ private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 private func systemRename(_ path: String, _ new: String) -> Int32 { rename(path, new) }
 
-/// This process's number.
+/// Returns the ID of this process.
 func processNumber() -> Int32 { getpid() }

@@ -3,16 +3,16 @@ import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire
 
-/// Why a text is no record.
+/// The reason why a text is not a bond record.
 package enum BondDecodingError: Error, Hashable, Sendable {
-  /// It can't be understood.
+  /// The text is invalid.
   case malformed(String)
-  /// A later version of this software has written it.
+  /// A later version of this software has written the text.
   case laterFormat(Int)
 }
 
 extension BondDecodingError: CustomStringConvertible {
-  /// One line.
+  /// A description in one line.
   package var description: String {
     switch self {
     case .malformed(let text): "not a bond: \(text)"
@@ -21,12 +21,12 @@ extension BondDecodingError: CustomStringConvertible {
   }
 }
 
-/// A bond as JSON: keys in hexadecimal, most significant octet first, as the Core Specification prints them. Members that are
-/// not known are passed over, and are gone when the record is written again; a later format is not read at all.
+/// A bond as JSON: keys in hexadecimal, most significant octet first, as the Core Specification prints them. Unknown
+/// members are ignored and lost when the record is written again; a later format is not read at all.
 extension BondRecord {
   static let format = 1
 
-  /// The record with all keys.
+  /// The record as JSON, with all keys.
   package var json: JSON {
     .members([
       "format": .integer(Int64(Self.format)),
@@ -45,7 +45,7 @@ extension BondRecord {
     ])
   }
 
-  /// Reads what `json` gives.
+  /// Reads a record from `json`.
   package init(json: JSON) throws(BondDecodingError) {
     let json = JSONObject(json, "the record")
     try json.checkFormat(Self.format)
@@ -66,7 +66,7 @@ extension BondRecord {
     if let object = try json.object("cache") { cache = try GATTCache(object) }
   }
 
-  /// Reads a file.
+  /// Reads the content of a file.
   package init(jsonText bytes: [UInt8]) throws(BondDecodingError) {
     self = try BondRecord(json: JSON(bondText: bytes))
   }
@@ -99,7 +99,7 @@ extension AdapterSecrets {
 }
 
 extension JSON {
-  /// What a file holds.
+  /// Parses the content of a file.
   init(bondText bytes: [UInt8]) throws(BondDecodingError) {
     do throws(JSON.ParsingError) { self = try JSON(parsing: bytes) } catch { throw .malformed("\(error)") }
   }
@@ -127,7 +127,7 @@ extension Bond {
     if let object = try json.object("secureConnections") { key = try LongTermKey(object, isSecureConnections: true) }
     if let object = try json.object("own") { ownKey = try LongTermKey(object, isSecureConnections: false) }
     if let object = try json.object("peer") { peerKey = try LongTermKey(object, isSecureConnections: false) }
-    // A key of zeros would resolve whatever it is tried with.
+    // A key of zeros is ignored: it stands for no key.
     if json.has("peerIdentity"), case let key = try json.block("peerIdentity"), key != .zero { peerIdentityKey = key }
     if let object = try json.object("verifies") {
       signatureVerifier = SignatureVerifier(
@@ -164,14 +164,14 @@ extension LongTermKey {
 }
 
 extension Block {
-  /// Its `size` least significant octets · Vol 3, Part H, 2.3.4.
+  /// Returns the `size` least significant octets · Vol 3, Part H, 2.3.4.
   func cut(to size: UInt8) -> Block {
     let bytes = bytes
     let cut = [UInt8](repeating: 0, count: 16 - Int(min(size, 16))) + bytes.suffix(Int(min(size, 16)))
     return Block(cut) ?? .zero
   }
 
-  /// 32 digits, the most significant first.
+  /// The value as 32 digits, most significant first.
   var digits: String { high.hexadecimal + low.hexadecimal }
 }
 
@@ -193,7 +193,7 @@ extension ConnectionParameters {
 }
 
 extension DeviceAddress {
-  /// `C0:11:22:33:44:55`.
+  /// The address as text, such as `C0:11:22:33:44:55`.
   package var digits: String {
     (0..<6).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)).hexadecimal }.joined(separator: ":")
   }

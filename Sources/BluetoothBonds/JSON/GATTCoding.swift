@@ -1,7 +1,7 @@
 import BluetoothHost
 import BluetoothWire
 
-/// What a peer has configured on this device's server, as JSON.
+/// A peer's configuration of this device's GATT server, as JSON.
 extension GATTClientRecord {
   var json: JSON {
     .members([
@@ -32,7 +32,7 @@ private func handles(_ object: JSONObject) throws(BondDecodingError) -> ClosedRa
   try object.handles()
 }
 
-/// What is known of a peer's server, as JSON.
+/// The cached database of a peer's GATT server, as JSON.
 extension GATTCache {
   var json: JSON {
     .members([
@@ -42,7 +42,7 @@ extension GATTCache {
       "clientSupportedFeatures": attributes.clientSupportedFeatures.map { .integer(Int64($0)) },
       "databaseHashHandle": attributes.databaseHash.map { .integer(Int64($0)) },
       "serverSupportedFeatures": attributes.serverSupportedFeatures.map { .integer(Int64($0)) },
-      // The order of a dictionary is chance: the same cache is to be the same file.
+      // Sorted, because the order of a dictionary is random: the same cache must give the same file.
       "discoveries": .array(
         responses.compactMap { discovery, response in discovery.json(response) }
           .sorted { $0.order < $1.order }.map(\.json)),
@@ -78,7 +78,7 @@ extension GATTDiscovery {
     }
   }
 
-  /// What was found, and where it stands among the others; nil: nothing that is kept.
+  /// Returns the result of a discovery with its sort key; nil: the result is not stored.
   fileprivate func json(_ response: GATTResponse) -> (order: String, json: JSON)? {
     let found: [JSON]
     switch response {

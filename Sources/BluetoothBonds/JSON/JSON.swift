@@ -1,16 +1,16 @@
 import BluetoothWire
 
-/// A JSON value · RFC 8259. This floor has no Foundation, and what it writes is small.
+/// A JSON value · RFC 8259. This module does not use Foundation, and the texts that it writes are small.
 package enum JSON: Hashable, Sendable {
   case null
   case bool(Bool)
-  /// A number without fraction and exponent that fits.
+  /// A number without fraction and exponent that fits into 64 bits.
   case integer(Int64)
   /// Any other number.
   case real(Double)
   case string(String)
   case array([JSON])
-  /// In the order in which the members stand. Of two with one name the last counts.
+  /// The members in the order of the text. The last of several members with one name counts.
   case object([Member])
 
   package struct Member: Hashable, Sendable {
@@ -23,7 +23,7 @@ package enum JSON: Hashable, Sendable {
     }
   }
 
-  /// The member of that name; nil: there is none, it is null, or this is no object.
+  /// The member with that name; nil: there is none, it is null, or the value is not an object.
   package subscript(name: String) -> JSON? {
     guard case .object(let members) = self, let value = members.last(where: { $0.name == name })?.value, value != .null
     else { return nil }
@@ -38,12 +38,12 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Express
 }
 
 extension JSON {
-  /// An object of the members that have a value.
+  /// Returns an object of the members that have a value.
   package static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
     .object(members.compactMap { name, value in value.map { Member(name, $0) } })
   }
 
-  /// The text, with an indentation of two blanks and a line feed at the end: people read these files, too.
+  /// The JSON text, indented by two spaces and ending with a line feed: the files are also for human readers.
   package var text: String {
     var text = ""
     write(into: &text, depth: 0)
@@ -66,7 +66,7 @@ extension JSON {
     case .real(let value): text += value.isFinite ? String(describing: value) : "null"
     case .string(let value): Self.write(value, into: &text)
     case .array(let items):
-      // A list of simple things stands in one line.
+      // A list of simple values is written on one line.
       let isFlat = items.allSatisfy(\.isSimple)
       Self.write(items, in: ("[", "]"), isFlat: isFlat, into: &text, depth: depth) { item, text in
         item.write(into: &text, depth: depth + 1)
@@ -98,7 +98,8 @@ extension JSON {
     text += (isFlat ? "" : "\n" + String(repeating: "  ", count: depth)) + brackets.1
   }
 
-  /// Quotation marks, backslashes and control characters have to be escaped · RFC 8259, 7.
+  /// Writes a string in quotation marks. Quotation marks, backslashes and control characters must be escaped · RFC
+  /// 8259, 7.
   private static func write(_ string: String, into text: inout String) {
     text += "\""
     for scalar in string.unicodeScalars {

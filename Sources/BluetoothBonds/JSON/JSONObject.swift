@@ -3,11 +3,11 @@ import BluetoothDaemon
 import BluetoothHost
 import BluetoothWire
 
-/// An object of which members are read; each that is not as it should be is an error that names it, and never its value,
-/// which may be a key.
+/// A reader of an object's members. The error for an invalid member contains its name, but never its value, which may
+/// be a key.
 struct JSONObject {
   private let json: JSON
-  /// What it is, for errors.
+  /// The description of the object in errors.
   private let what: String
 
   init(_ json: JSON, _ what: String) {
@@ -24,7 +24,7 @@ struct JSONObject {
     return value
   }
 
-  /// Whether it is one of ours, of `format`.
+  /// Checks that the value is an object of this software, in `format` or an earlier one.
   func checkFormat(_ format: Int) throws(BondDecodingError) {
     guard case .object = json else { throw .malformed("\(what) is no object") }
     let found: Int = try number("format")
@@ -71,7 +71,7 @@ struct JSONObject {
     return try require(value, name, "a whole number")
   }
 
-  /// All digits of a number in base 16.
+  /// Returns a number from all of its hexadecimal digits.
   func hexadecimal<T: FixedWidthInteger & UnsignedInteger>(_ name: String) throws(BondDecodingError) -> T {
     let text = try text(name)
     guard text.utf8.count == T.bitWidth / 4, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
@@ -115,7 +115,7 @@ struct JSONObject {
     has(name) ? try handle(name) : nil
   }
 
-  /// Two members, the first and the last handle.
+  /// Returns the range of handles from two members, the first and the last handle.
   func handles(_ first: String = "first", _ last: String = "last") throws(BondDecodingError) -> ClosedRange<
     AttributeHandle
   > {
@@ -124,14 +124,14 @@ struct JSONObject {
     return lower...upper
   }
 
-  /// The members of a list, each an object.
+  /// Returns the members of a list, each of which must be an object.
   func objects(_ name: String) throws(BondDecodingError) -> [JSONObject] {
     guard case .array(let items)? = json[name] else { throw malformed(name, "a list") }
     return items.map { JSONObject($0, "\"\(name)\"") }
   }
 }
 
-/// Pairs of digits; nil if there is anything else.
+/// Returns the octets of a text of hexadecimal digit pairs; nil if the text contains anything else.
 func hexadecimalOctets(_ text: some StringProtocol) -> [UInt8]? {
   let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
   guard digits.count.isMultiple(of: 2) else { return nil }
@@ -145,7 +145,7 @@ func hexadecimalOctets(_ text: some StringProtocol) -> [UInt8]? {
 }
 
 extension Block {
-  /// 32 digits, the most significant first.
+  /// Parses 32 digits, most significant first.
   init?(digits: String) {
     guard let octets = hexadecimalOctets(digits) else { return nil }
     self.init(octets)
@@ -153,7 +153,7 @@ extension Block {
 }
 
 extension DeviceAddress {
-  /// The number that `C0:11:22:33:44:55` stands for.
+  /// Returns the value of an address such as `C0:11:22:33:44:55`; nil: invalid.
   package static func value(digits: String) -> UInt64? {
     let parts = digits.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 6 else { return nil }
@@ -167,7 +167,7 @@ extension DeviceAddress {
 }
 
 extension BluetoothUUID {
-  /// The three forms of its description.
+  /// Parses any of the three forms that `description` can have; nil: invalid.
   init?(digits text: String) {
     switch text.utf8.count {
     case 4:

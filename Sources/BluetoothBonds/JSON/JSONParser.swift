@@ -1,21 +1,21 @@
 extension JSON {
-  /// Why octets are not JSON.
+  /// The reason why octets are not JSON.
   package struct ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where, counted in octets.
+    /// The position of the error in octets.
     package let offset: Int
     package let reason: String
 
     package var description: String { "octet \(offset): \(reason)" }
   }
 
-  /// Reads one value with nothing but blanks around it. Arrays and objects may lie 32 deep in each other.
+  /// Parses one value surrounded by nothing but white space. Arrays and objects may be nested 32 deep.
   package init(parsing bytes: [UInt8]) throws(ParsingError) {
     var parser = JSONParser(bytes: bytes)
     self = try parser.document()
   }
 }
 
-/// Reads JSON octet by octet; any input gives a value or an error.
+/// A JSON parser that reads octet by octet. Every input results in a value or an error.
 private struct JSONParser {
   static let maximumDepth = 32
 
@@ -39,7 +39,7 @@ private struct JSONParser {
     while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
   }
 
-  /// Passes over `text` if it stands here.
+  /// Skips `text` if it is at the current position, and returns true if so.
   mutating func skip(_ text: StaticString) -> Bool {
     let count = text.utf8CodeUnitCount
     guard bytes.count - position >= count,
@@ -98,7 +98,7 @@ private struct JSONParser {
     }
   }
 
-  /// RFC 8259, 6.
+  /// Parses a number · RFC 8259, 6.
   mutating func number() throws(JSON.ParsingError) -> JSON {
     let start = position
     _ = skip("-")
@@ -128,7 +128,7 @@ private struct JSONParser {
     return position - start
   }
 
-  /// RFC 8259, 7.
+  /// Parses a string · RFC 8259, 7.
   mutating func string() throws(JSON.ParsingError) -> String {
     position += 1
     var octets: [UInt8] = []
@@ -150,7 +150,7 @@ private struct JSONParser {
     throw error("the end of a string is missing")
   }
 
-  /// What stands after a backslash, as UTF-8.
+  /// Parses the characters after a backslash and returns them as UTF-8.
   mutating func escaped() throws(JSON.ParsingError) -> [UInt8] {
     guard let byte = next else { throw error("the end of a string is missing") }
     position += 1

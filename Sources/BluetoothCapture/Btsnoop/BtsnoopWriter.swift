@@ -1,13 +1,13 @@
 import BluetoothWire
 
-/// Makes a btsnoop file of one adapter's HCI packets in H4 form: what `hcidump -w`, Android's snoop log and Wireshark read
-/// and write. Everything is big-endian · RFC 1761 with Bluetooth's numbers.
+/// A writer of btsnoop files with the HCI packets of one adapter in H4 form, the format of `hcidump -w`, Android's
+/// snoop log and Wireshark. All numbers are big-endian · RFC 1761 with Bluetooth's numbers.
 package struct BtsnoopWriter {
   private static let version: UInt32 = 1
   /// The datalink type of HCI UART (H4).
   private static let datalinkH4: UInt32 = 1002
 
-  /// Microseconds from the beginning of the year 0, from which the format counts, to that of 1970.
+  /// The microseconds from the beginning of the year 0, the epoch of the format, to the beginning of 1970.
   private static let epoch: Int64 = 62_168_256_000_000_000
 
   private enum Flag {
@@ -16,10 +16,12 @@ package struct BtsnoopWriter {
   }
 
   private var output: [UInt8] = []
-  /// nil: keys are written, too.
+  /// The search for keys, which are replaced by zeros; nil if keys are written as they are.
   private var keyFinder: KeyFinder?
 
-  /// - Parameter showsKeys: the octets of keys are written as they are; else, as zeros.
+  /// Creates a writer, and writes the file header.
+  ///
+  /// - Parameter showsKeys: true to write the octets of keys as they are; false to write zeros.
   package init(showsKeys: Bool = false) {
     keyFinder = showsKeys ? nil : KeyFinder()
     output.append(contentsOf: "btsnoop\0".utf8)
@@ -27,7 +29,7 @@ package struct BtsnoopWriter {
     output.append(bigEndian: Self.datalinkH4)
   }
 
-  /// Adds a packet; time is cut to whole microseconds and told as if the time line had begun with 1970.
+  /// Adds a packet. `time` is truncated to microseconds, and written as if the time line had begun with 1970.
   package mutating func packet(_ packet: HCI.Packet, isFromHost: Bool, at time: Instant) {
     let start = output.count
     output.append(contentsOf: repeatElement(0, count: 24))
@@ -40,13 +42,13 @@ package struct BtsnoopWriter {
     header.append(bigEndian: length)
     header.append(bigEndian: length)
     header.append(bigEndian: flags)
-    // Packets dropped so far.
+    // The number of packets dropped so far.
     header.append(bigEndian: UInt32(0))
     header.append(bigEndian: Self.epoch &+ time.nanoseconds / 1000)
     output.replaceSubrange(start..<start + 24, with: header)
   }
 
-  /// The octets since they were last taken.
+  /// Removes and returns the octets written since the last call.
   package mutating func takeBytes() -> [UInt8] {
     defer { output = [] }
     return output

@@ -6,9 +6,9 @@
   import Darwin
 #endif
 
-/// A file that a capture goes to, written from its beginning. Confined to one thread at a time.
+/// The output file of a capture, written from its beginning. Confined to one thread at a time.
 package final class CaptureFile {
-  /// Why a file could not be made or written.
+  /// An error that prevented the creation or writing of a file.
   package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     package let path: String
     package let reason: String
@@ -19,6 +19,8 @@ package final class CaptureFile {
       (self.path, self.reason, isReaderGone) = (path, reason, false)
     }
 
+    /// Creates a failure with the message of the C library.
+    ///
     /// - Parameter code: the C library's error number.
     init(path: String, code: Int32) {
       (self.path, reason, isReaderGone) = (path, String(cString: strerror(code)), code == EPIPE)
@@ -32,25 +34,26 @@ package final class CaptureFile {
   }
 
   package let path: String
-  /// Negative while a FIFO has no reader, and after the end.
+  /// The file descriptor; negative while a FIFO has no reader, and after the end.
   private var descriptor: Int32 = -1
   private var claim: ClaimedFile?
-  /// A pipe that has a path, and can be opened again.
+  /// True for a pipe with a path, which can be opened again.
   private let isFIFO: Bool
-  /// Of a FIFO, unless the system refuses it.
+  /// The watch on the FIFO's readers; nil if this is no FIFO, or if the system provides no watch.
   private let watch: PipeWatch?
-  /// True if the file has a size, and a beginning to go back to. A pipe or a terminal has not.
+  /// True if the file has a size and can be rewound, unlike a pipe or a terminal.
   package let isRegular: Bool
 
-  /// Creates the file, or empties the one that is there. Never waits: a FIFO without a reader is opened when it is written.
+  /// Creates the file, or empties the existing one. Never blocks: a FIFO without a reader is opened when it is written.
   ///
   /// - Parameters:
-  ///   - isPrivate: only the owner may read the file.
-  ///   - isNew: the file replaces whatever has its name, a link or a FIFO too, instead of being written through that name.
+  ///   - isPrivate: true if only the owner may read the file.
+  ///   - isNew: true to replace whatever has the name, including a link or a FIFO, instead of writing through that
+  ///     name.
   /// - Throws: `Failure`, also if this process reads or writes the file already.
   package init(path: String, isPrivate: Bool = false, isNew: Bool = false) throws(Failure) {
     self.path = path
-    // The C library would take what is before it for the path.
+    // The C library would cut the path at the NUL.
     guard !path.utf8.contains(0) else { throw Failure(path: path, reason: "a path can't contain a NUL") }
     var status = stat()
     if isNew {
@@ -74,20 +77,20 @@ package final class CaptureFile {
     guard claim != nil else { throw Failure.claimed(path) }
     guard isRegular else { return }
     guard ftruncate(descriptor, 0) == 0 else { throw Failure(path: path, code: errno) }
-    // A file that was there has kept its mode.
+    // An existing file keeps its mode when it is opened.
     if isPrivate { fchmod(descriptor, 0o600) }
   }
 
-  /// Takes over an open descriptor, such as one end of a pipe, which must not block.
+  /// Takes over an open descriptor, such as one end of a pipe. The descriptor must be in non-blocking mode.
   package init(descriptor: Int32, path: String) {
     (self.path, self.descriptor, isRegular, isFIFO, watch) = (path, descriptor, false, false, nil)
   }
 
   deinit { close() }
 
-  /// Closes the file; another capture may write it from now on.
+  /// Closes the file, so that another capture may write it.
   package func close() {
-    // The claim goes first: a file that is made right after the close may get the number of this one.
+    // The claim is released first: a file that is created right after the close may get the number of this one.
     claim = nil
     closeDescriptor()
   }
@@ -97,9 +100,9 @@ package final class CaptureFile {
     descriptor = -1
   }
 
-  /// Writes all of `bytes`. Waits for the reader of a pipe.
+  /// Writes all of `bytes`, and waits for the reader of a pipe.
   ///
-  /// - Parameter replaced: the number of octets at the file's end that are overwritten; a pipe has none.
+  /// - Parameter replaced: the number of octets at the file's end to overwrite; 0 for a pipe.
   package func append(_ bytes: [UInt8], over replaced: Int = 0) throws(Failure) {
     if !isOpen { try openWaiting() }
     if replaced > 0, lseek(descriptor, off_t(-replaced), SEEK_CUR) < 0 { throw Failure(path: path, code: errno) }
@@ -112,10 +115,10 @@ package final class CaptureFile {
     if code != 0 { throw Failure(path: path, code: code) }
   }
 
-  /// False for a device such as /dev/null: other files don't belong beside it.
+  /// True if files may be created beside this one; false for a device such as /dev/null.
   package var mayHaveCompanion: Bool { isRegular || isFIFO }
 
-  /// False while a FIFO has no reader.
+  /// True if the file is open; false while a FIFO has no reader.
   package var isOpen: Bool { descriptor >= 0 }
 
   /// Opens a FIFO if it has a reader.
@@ -132,17 +135,17 @@ package final class CaptureFile {
 
   // MARK: The reader of a FIFO
 
-  /// What has become of a FIFO's reader since the last question.
+  /// The change of a FIFO's reader since the last call of `takeReaderChange`.
   enum ReaderChange {
     case none
     /// No program reads the FIFO any more. It is closed, and `openIfRead` opens it again.
     case gone
-    /// A program has closed the FIFO, and a program reads it: another one, or one of several. What was on the way to the
-    /// former reader is gone.
+    /// A program has closed the FIFO, and a program reads it: a new reader, or one of several. The data on the way to
+    /// the former reader are discarded.
     case replaced
   }
 
-  /// Becomes readable when the reader may have changed; nil: that shows only when something is written.
+  /// A descriptor that becomes readable when the reader may have changed; nil if a change shows only on writing.
   var changeDescriptor: Int32? { watch?.descriptor }
 
   func takeReaderChange() -> ReaderChange {
@@ -152,7 +155,7 @@ package final class CaptureFile {
       return .gone
     }
     discardUnread()
-    // The way in which it was discarded.
+    // Ignore the close by `discardUnread` itself.
     _ = watch.takeClosing()
     return .replaced
   }
@@ -173,7 +176,7 @@ package final class CaptureFile {
     return poll(&status, 1, 0) > 0 && status.revents & Int16(POLLERR) != 0
   }
 
-  /// Empties the FIFO: a new reader would begin in the middle of a packet.
+  /// Empties the FIFO, because a new reader would begin in the middle of a packet.
   private func discardUnread() {
     let reader = systemOpen(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)
     guard reader >= 0 else { return }
@@ -182,7 +185,7 @@ package final class CaptureFile {
     _ = systemClose(reader)
   }
 
-  /// Returns the C library's error number; 0: the file is open.
+  /// Opens the file. Returns the C library's error number; 0 on success.
   private func open(_ flags: Int32) -> Int32 {
     guard claim != nil else { return EBADF }
     repeat { descriptor = systemOpen(path, flags, 0) } while descriptor < 0 && errno == EINTR
@@ -214,7 +217,7 @@ package final class CaptureFile {
   }
 }
 
-// Methods of the same names hide these.
+// Inside `CaptureFile`, methods of the same names hide these functions.
 private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 private func systemWrite(_ descriptor: Int32, _ octets: UnsafeRawPointer?, _ count: Int) -> Int {

@@ -2,14 +2,15 @@ import DequeModule
 import Dispatch
 import NIOConcurrencyHelpers
 
-/// Writes a capture on a thread of its own, from a bounded buffer: capturing never waits for a disk or a reader.
+/// Writes a capture on a separate thread, from a bounded buffer: capturing never waits for a disk or a reader.
 ///
-/// Each reader of a FIFO gets a capture from its beginning, with a section header, and then the packets from then on.
+/// Each reader of a FIFO gets a complete capture, which begins with a section header and continues with the packets
+/// from then on.
 ///
-/// Unchecked, because the file and the count of turns are used on the queue's thread alone, and the source of changes is set
-/// once, by `init`; everything else has a lock.
+/// Unchecked, because only the queue's thread uses the file and the count of turns, and because only `init` sets the
+/// dispatch source; a lock protects everything else.
 package final class CaptureQueue: @unchecked Sendable {
-  /// Warnings for the owner of the capture.
+  /// Status reports for the owner of the capture.
   package enum Report: Hashable, Sendable {
     /// The file is a FIFO, and no program has opened it for reading.
     case waitingForReader
@@ -21,7 +22,7 @@ package final class CaptureQueue: @unchecked Sendable {
     case failed(CaptureFile.Failure)
   }
 
-  /// The capacity of the buffer.
+  /// The fill state of the buffer.
   package enum Room: Hashable, Sendable {
     /// The buffer is empty.
     case idle
@@ -36,26 +37,26 @@ package final class CaptureQueue: @unchecked Sendable {
 
   private struct State {
     var chunks: Deque<[UInt8]> = []
-    /// The octets of the chunks, and of the one that is being written.
+    /// The octets of the chunks, including the chunk that is being written.
     var count = 0
     var isFull = false
     var isWorking = false
     var hasReader = false
-    /// A FIFO has had a reader.
+    /// True if a FIFO has had a reader.
     var hasBegun = false
     var isEnding = false
     var isAbandoned = false
     var failure: CaptureFile.Failure?
   }
 
-  /// The octets that wait at most.
+  /// The default size of the buffer, in octets.
   package static let standardLimit = 8 << 20
-  /// The time that the thread waits for a pipe or a reader before it checks whether the capture ends, in milliseconds.
+  /// The time for which the thread waits for a pipe or a reader before it checks if the capture ends, in milliseconds.
   private static let turn: Int32 = 100
 
   private let state = NIOLockedValueBox(State())
   private let queue = DispatchQueue(label: "CoreBluetooth capture")
-  /// On the queue only, like the count below.
+  /// Used on the queue only, like `turnsWithoutProgress`.
   private let file: CaptureFile
   private var turnsWithoutProgress = 0
   private var changes: (any DispatchSourceRead)?
@@ -67,10 +68,10 @@ package final class CaptureQueue: @unchecked Sendable {
   /// Takes over `file`.
   ///
   /// - Parameters:
-  ///   - limit: the octets that wait at most.
+  ///   - limit: the size of the buffer, in octets.
   ///   - patience: after the end, the number of turns of 100 ms without progress after which writing is given up.
-  ///   - begin: calls `restart` with the octets with which a capture begins. Called for each reader that opens a FIFO after
-  ///     this call, on the queue's thread.
+  ///   - begin: calls `restart` with the octets with which a capture begins. Called on the queue's thread, for each
+  ///     reader that opens a FIFO after this call.
   ///   - report: called on the queue's thread.
   package init(
     _ file: CaptureFile, limit: Int = standardLimit, patience: Int = 20,
@@ -98,7 +99,7 @@ package final class CaptureQueue: @unchecked Sendable {
     changes = source
   }
 
-  /// The state of the buffer. Once full, it takes nothing until half of it is written.
+  /// The state of the buffer. Once full, the buffer stays `none` until half of it is written.
   package var room: Room {
     state.withLockedValue { state in
       if state.failure != nil { return .failed }
@@ -107,7 +108,7 @@ package final class CaptureQueue: @unchecked Sendable {
     }
   }
 
-  /// Has `bytes` written. They are dropped after a failure.
+  /// Queues `bytes` for writing. After a failure, they are dropped.
   package func append(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     state.withLockedValue { state in
@@ -119,7 +120,7 @@ package final class CaptureQueue: @unchecked Sendable {
     work()
   }
 
-  /// Has `bytes` written in place of everything that waits, which was meant for a reader that has gone, or for none.
+  /// Replaces all pending octets, which were meant for a former reader or for no reader, by `bytes`.
   package func restart(with bytes: [UInt8]) {
     state.withLockedValue { state in
       state.chunks = [bytes]
@@ -127,14 +128,14 @@ package final class CaptureQueue: @unchecked Sendable {
     }
   }
 
-  /// Waits until everything has been written that a reader has taken.
+  /// Waits until everything is written that a reader accepts.
   package func waitForPause() { queue.sync {} }
 
   // MARK: The end
 
-  /// Has `bytes` written last, and closes the file. A reader that takes nothing any more is given up.
+  /// Writes `bytes` last, and closes the file. Gives up if a reader accepts no more octets.
   ///
-  /// - Parameter done: called on the queue's thread with why something was not written.
+  /// - Parameter done: called on the queue's thread, with the failure if something was not written.
   package func end(with bytes: [UInt8], _ done: @escaping @Sendable (CaptureFile.Failure?) -> Void) {
     state.withLockedValue { $0.isEnding = true }
     append(bytes)
@@ -149,9 +150,9 @@ package final class CaptureQueue: @unchecked Sendable {
     }
   }
 
-  /// Has `bytes` written last, closes the file, and waits for that.
+  /// Writes `bytes` last, closes the file, and waits for that.
   ///
-  /// - Returns: why something was not written.
+  /// - Returns: the failure if something was not written.
   package func endAndWait(with bytes: [UInt8]) -> CaptureFile.Failure? {
     let done = DispatchSemaphore(value: 0)
     let failure = NIOLockedValueBox<CaptureFile.Failure?>(nil)
@@ -163,7 +164,7 @@ package final class CaptureQueue: @unchecked Sendable {
     return failure.withLockedValue { $0 }
   }
 
-  /// Has writing end soon, whatever waits: nobody needs the capture any more.
+  /// Ends writing soon, whatever is pending: the capture is no longer needed.
   package func abandon() { state.withLockedValue { $0.isAbandoned = true } }
 
   // MARK: On the queue
@@ -177,7 +178,7 @@ package final class CaptureQueue: @unchecked Sendable {
     if isFirst { queue.async { self.writeAll() } }
   }
 
-  /// Opens a FIFO if it has a reader, else looks again later.
+  /// Opens a FIFO if it has a reader; otherwise tries again later.
   private func lookForReader() {
     let isWanted = state.withLockedValue { !$0.hasReader && $0.failure == nil && !$0.isEnding && !$0.isAbandoned }
     guard isWanted else { return }
@@ -195,7 +196,8 @@ package final class CaptureQueue: @unchecked Sendable {
     }
   }
 
-  /// At the end: a program that has opened the FIFO just now gets what is left, which has the beginning in it.
+  /// At the end, opens a FIFO that has never had a reader: a program that has just opened it gets the pending octets,
+  /// which contain the beginning.
   private func openForFirstReader() {
     let isWanted = state.withLockedValue { !$0.hasBegun && $0.failure == nil }
     guard isWanted else { return }
@@ -258,7 +260,7 @@ package final class CaptureQueue: @unchecked Sendable {
     }
   }
 
-  /// Writes all of `chunk`, unless the reader changes before that.
+  /// Writes all of `chunk`, unless the reader changes meanwhile.
   private func write(_ chunk: [UInt8]) throws(CaptureFile.Failure) -> CaptureFile.ReaderChange {
     var rest = chunk[...]
     while !rest.isEmpty {

@@ -8,7 +8,8 @@ import NIOConcurrencyHelpers
   import Darwin
 #endif
 
-/// A file that this process reads or writes, so that no capture may replace it, whatever path or link leads to it.
+/// A claim on a file that this process reads or writes. No capture may replace the file, whatever path or link leads to
+/// it.
 ///
 /// The claim ends with this object.
 package final class ClaimedFile: Sendable {
@@ -20,9 +21,9 @@ package final class ClaimedFile: Sendable {
   private static let claimed = NIOLockedValueBox<[Identity: Int]>([:])
   private let identity: Identity?
 
-  /// Claims the file with this status for writing; nil: it is claimed already.
+  /// Claims the file with this status for writing; nil if it is claimed already.
   ///
-  /// Devices such as /dev/null may be written by several captures: they are not claimed.
+  /// Devices such as /dev/null are not claimed: several captures may write them.
   init?(writing status: stat) {
     let kind = UInt32(status.st_mode) & UInt32(S_IFMT)
     guard kind == UInt32(S_IFREG) || kind == UInt32(S_IFIFO) else {
@@ -45,7 +46,8 @@ package final class ClaimedFile: Sendable {
     return claimed.withLockedValue { $0[identity] != nil }
   }
 
-  /// Claims the file at `path`, which this process reads or writes otherwise; it may have several claims. Nothing is claimed if there is no file.
+  /// Claims the file at `path`, which this process reads or writes otherwise. A file may have several such claims. If
+  /// there is no file, nothing is claimed.
   package init(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else {

@@ -6,11 +6,10 @@
   import Darwin
 #endif
 
-/// Keeps a write that fails from ending the program: SIGPIPE (no reader is left) and SIGXFSZ (the file size limit is reached).
+/// Protection of the program from the signals of a failed write: SIGPIPE (no reader is left) and SIGXFSZ (the file size
+/// limit is reached).
 package enum FileSignals {
-  /// Calls `write` with both signals blocked in the calling thread, and discards the one that the call has caused.
-  ///
-  /// - Returns: the result of `write`, and the value of `errno` after it.
+  /// Calls `write` with both signals blocked in the calling thread, and discards the signal that the call has caused.
   package static func blocked(during write: () -> Int) -> (result: Int, code: Int32) {
     var former = sigset_t()
     var signals = set(SIGPIPE, SIGXFSZ)
@@ -30,7 +29,8 @@ package enum FileSignals {
     return set
   }
 
-  /// The system delivers either signal to the thread whose call failed, where it is pending now.
+  /// Discards a pending signal. The system delivers both signals to the thread whose call failed, where the signal is
+  /// pending now.
   private static func discard(_ signal: Int32) {
     var pending = sigset_t()
     sigpending(&pending)

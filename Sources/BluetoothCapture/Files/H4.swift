@@ -1,9 +1,9 @@
 import BluetoothWire
 
 extension [UInt8] {
-  /// Appends `packet` with its packet type in front · Vol 4, Part A, 2.
+  /// Appends `packet` in H4 form, with its packet type in front · Vol 4, Part A, 2.
   ///
-  /// - Parameter keys: the part of its parameters, or of its data, that zeros stand for.
+  /// - Parameter keys: the range of the parameters, or of the data, that is replaced by zeros.
   mutating func append(h4 packet: HCI.Packet, without keys: Range<Int>?) {
     append(h4: packet)
     guard let keys else { return }

@@ -1,5 +1,6 @@
 extension [UInt8] {
-  /// Appends `value`, least significant octet first: the order of this project's captures and of all Low Energy protocols.
+  /// Appends `value`, least significant octet first: the byte order of this project's pcapng captures and of all Low
+  /// Energy protocols.
   mutating func append<T: FixedWidthInteger>(littleEndian value: T) {
     Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
   }

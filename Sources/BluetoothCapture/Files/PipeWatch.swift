@@ -1,14 +1,14 @@
 #if canImport(Glibc)
   import Glibc
 
-  /// Tells when a program has closed a FIFO, also one that another program has opened since then.
+  /// A watch that reports when a program has closed a FIFO, even if another program has opened the FIFO since then.
   ///
-  /// poll(2) tells only whether there is a reader now: a reader that another one has replaced in the meantime is not missed.
+  /// poll(2) reports only if there is a reader now, so it would miss a reader that another one has replaced.
   final class PipeWatch {
-    /// Becomes readable when a program has closed the FIFO.
+    /// A descriptor that becomes readable when a program has closed the FIFO.
     let descriptor: Int32
 
-    /// Returns nil if the system has no watch to spare.
+    /// Starts watching the FIFO at `path`. Returns nil if the system provides no watch.
     init?(path: String) {
       let number = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       guard number >= 0 else { return nil }
@@ -30,7 +30,7 @@
     }
   }
 #else
-  /// Without inotify(7), nobody tells.
+  /// A replacement for systems without inotify(7), which reports nothing.
   final class PipeWatch {
     let descriptor: Int32 = -1
 

@@ -1,9 +1,9 @@
-/// What a capture shows of what links keep secret. By itself it shows nothing.
+/// The options that make a capture show the secrets of encrypted links. By default it shows none.
 package struct CaptureSecrets: Hashable, Sendable {
-  /// Packets of encrypted links are written as they were before encryption: without MIC, with the CRC that they would have
-  /// had, and the flags of a packet that was decrypted and whose MIC was right.
+  /// True to write packets of encrypted links as they were before encryption: without MIC, with the CRC that they would
+  /// have had, and with the flags of a decrypted packet with a valid MIC.
   package var decryptsAir: Bool
-  /// The keys of encrypted sessions are written to a file beside the capture.
+  /// True to write the keys of encrypted sessions to a file beside the capture.
   package var writesKeys: Bool
 
   package init(decryptsAir: Bool = false, writesKeys: Bool = false) {
@@ -11,10 +11,10 @@ package struct CaptureSecrets: Hashable, Sendable {
     self.writesKeys = writesKeys
   }
 
-  /// Whether the keys in packets between hosts and controllers stay: whoever sees one of the two sees keys anyway. Else
-  /// there are zeros.
+  /// True if the keys in packets between hosts and controllers stay; otherwise they are replaced by zeros. They stay
+  /// with either option, because both options reveal secrets anyway.
   package var showsKeys: Bool { decryptsAir || writesKeys }
 
-  /// Shows nothing.
+  /// Shows no secrets.
   package static let none = CaptureSecrets()
 }

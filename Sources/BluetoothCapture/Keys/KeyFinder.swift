@@ -1,26 +1,27 @@
 import BluetoothWire
 
-/// Finds the keys in the packets between one host and its controller, so that a capture can have zeros in their place. Keys
-/// of the Security Manager in ACL data (Vol 3, Part H, 3.6.2, 3.6.4, 3.6.6) are found in all fragments of their frame: so all
-/// packets are to be told, in order.
+/// A search for keys in the packets between a host and its controller, which lets a capture replace them by zeros.
+///
+/// Keys of the Security Manager in ACL data (Vol 3, Part H, 3.6.2, 3.6.4, 3.6.6) are found in all fragments of their
+/// L2CAP frame, so the search needs all packets in order.
 struct KeyFinder {
   private struct FrameID: Hashable {
     let handle: HCI.ConnectionHandle
     let isFromHost: Bool
   }
 
-  /// A frame of which more is to come · Vol 3, Part A, 3.1.
+  /// An incomplete L2CAP frame · Vol 3, Part A, 3.1.
   private struct Frame {
-    /// Octets that have come.
+    /// The number of octets received.
     var position = 0
-    /// Of what follows the channel.
+    /// The length of the information payload, which follows the channel identifier.
     var length: UInt16 = 0
     var channel: UInt16 = 0
     var isKey = false
 
     var isComplete: Bool { position >= 4 && position >= 4 + Int(length) }
 
-    /// Takes the next octets; says which of them belong to a key.
+    /// Processes the next octets of the frame. Returns the range of octets that belong to a key; nil if there are none.
     mutating func take(_ octets: ByteSlice) -> Range<Int>? {
       let start = position
       position += octets.count
@@ -41,7 +42,7 @@ struct KeyFinder {
     }
   }
 
-  /// Length, channel, and the code of the PDU.
+  /// The length, the channel identifier, and the code of the SMP PDU.
   private static let headerLength = 5
   /// The Security Manager's fixed channel · Vol 3, Part A, 2.1.
   private static let securityManagerChannel: UInt16 = 0x0006
@@ -50,7 +51,7 @@ struct KeyFinder {
 
   private var frames: [FrameID: Frame] = [:]
 
-  /// Where the next packet's parameters, or its data, hold keys; nil: they hold none.
+  /// Returns the range of the next packet's parameters or data that holds keys; nil if there are none.
   mutating func keys(in packet: HCI.Packet, isFromHost: Bool) -> Range<Int>? {
     guard case .acl(let data) = packet else {
       guard let keys = packet.keys?.clamped(to: 0..<packet.payload.count), !keys.isEmpty else { return nil }

@@ -1,23 +1,24 @@
 import BluetoothWire
 
-/// A JSON file with the keys of encrypted sessions, for its owner's eyes. It is whole JSON after each session.
+/// A private JSON file with the keys of encrypted sessions. It is valid JSON after each session.
 ///
 /// `{"sessions": […]}`; each session is an object of
-/// - `time`: when a device had its keys, in nanoseconds on the capture's time line: what is encrypted with them comes later;
+/// - `time`: the time at which a device had its keys, in nanoseconds on the capture's time line: all packets encrypted
+///   with the keys come later;
 /// - `accessAddress`: 8 digits;
-/// - `central`, `peripheral`: addresses, with ` (random)` behind those that are not public, as the device knows them that was
-///   the first to tell: its own as on the air, the peer's identity address where it has one;
+/// - `central`, `peripheral`: addresses, followed by ` (random)` if not public, as known by the device that was the
+///   first to report the session: its own address as on the air, and the peer's identity address if there is one;
 /// - `LTK` (32 digits), `SKDm`, `SKDs` (16), `IVm`, `IVs` (8).
 ///
-/// Everything in hexadecimal is a number as the Core Specification prints it, its most significant octet first: on the air
-/// the octets are the other way round.
+/// Hexadecimal values are numbers as the Core Specification prints them, most significant octet first; on the air, the
+/// octets are in reverse order.
 package final class SessionKeyFile {
   private static let end = Array("\n  ]\n}\n".utf8)
 
   private let file: CaptureFile
   private var isEmpty = true
 
-  /// Makes the file. It takes the place of one with that name, or of a link, so that no other name leads to the keys.
+  /// Creates the file. It replaces a file or link with that name, so that no other name leads to the keys.
   package init(path: String) throws(CaptureFile.Failure) {
     file = try CaptureFile(path: path, isPrivate: true, isNew: true)
     try file.append(Array("{\n  \"sessions\": [".utf8) + Self.end)

@@ -1,9 +1,9 @@
 import BluetoothWire
 
-/// What stands before a link layer packet in a capture: LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR, ten octets.
+/// The pseudo-header of a link layer packet in a capture: LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR, ten octets.
 enum LinkLayerPseudoHeader {
-  /// The flags that say which fields are valid and what was done with the packet. A packet is captured as it was sent, so
-  /// its CRC is right; Wireshark marks a data packet whose CRC nobody has checked with a warning.
+  /// The flags for valid fields and for the processing of the packet. A packet is captured as it was sent, so its CRC
+  /// is valid; without the CRC flags, Wireshark marks a data packet with a warning.
   private enum Flag {
     static let dewhitened: UInt16 = 0x0001
     static let signalPowerValid: UInt16 = 0x0002
@@ -19,14 +19,14 @@ enum LinkLayerPseudoHeader {
 
   /// Appends the header and then `packet`, with its access address and CRC.
   ///
-  /// - Parameter isDecrypted: it was sent encrypted, and had a MIC that was right.
+  /// - Parameter isDecrypted: true if the packet was sent encrypted, and is shown decrypted; its MIC was valid.
   static func append(
     _ packet: AirPacket, crc: UInt32, isDecrypted: Bool, channel: RadioChannel, modulation: Modulation, power: Decibel,
     direction: AirDirection, to output: inout [UInt8]
   ) {
     output.append(channel.number)
     output.append(UInt8(bitPattern: Int8(clamping: power.rounded)))
-    // Noise power and access address offences: not valid.
+    // Noise power and access address offenses: not valid.
     output.append(0)
     output.append(0)
     output.append(littleEndian: packet.accessAddress)
@@ -35,7 +35,7 @@ enum LinkLayerPseudoHeader {
         | Flag.crcValid | (isDecrypted ? Flag.decrypted | Flag.micChecked | Flag.micValid : 0)
         | direction.rawValue << Flag.directionShift | phyNumber(modulation.phy) << Flag.phyShift)
     output.append(littleEndian: packet.accessAddress)
-    // The Coding Indicator, which the capture format wants in an octet of its own.
+    // The Coding Indicator, for which the capture format has a separate octet.
     switch modulation {
     case .le1M, .le2M: break
     case .codedS8: output.append(0b00)
@@ -57,11 +57,11 @@ enum LinkLayerPseudoHeader {
   }
 }
 
-/// Who sent a packet, as far as a capture can say it. Raw values are those of the capture format.
+/// The direction of a packet, as far as the capture format can express it. Raw values are those of the format.
 package enum AirDirection: UInt16, Hashable, Sendable {
-  /// On an advertising channel, or not known.
+  /// A packet on an advertising channel, or an unknown direction.
   case unspecified = 0
-  /// Of a periodic advertising train, which has an access address of its own.
+  /// A packet of a periodic advertising train, which has its own access address.
   case auxiliaryAdvertising = 1
   case centralToPeripheral = 2
   case peripheralToCentral = 3

@@ -1,5 +1,5 @@
-/// The blocks of a pcapng file · IETF draft-ietf-opsawg-pcapng, 3 and 4. Everything is little-endian; options and data are
-/// padded to 32 bits, and each block ends with the length that it began with.
+/// The blocks of a pcapng file · IETF draft-ietf-opsawg-pcapng, 3 and 4. All numbers are little-endian; options and
+/// data are padded to 32 bits, and each block repeats its length at the end.
 enum PcapngBlock {
   private static let sectionHeaderType: UInt32 = 0x0A0D_0D0A
   private static let interfaceDescriptionType: UInt32 = 1
@@ -16,10 +16,10 @@ enum PcapngBlock {
     static let timeResolution: UInt16 = 9
   }
 
-  /// Time stamps count units of 10 to the power of minus this in seconds: nanoseconds.
+  /// The resolution of time stamps: units of 10 to the power of −9 seconds, nanoseconds.
   private static let timeResolutionExponent: UInt8 = 9
 
-  /// Section Header Block · 4.1; the section's length is not given.
+  /// Appends a Section Header Block · 4.1. The section's length is not given.
   static func appendSectionHeader(application: String, to output: inout [UInt8]) {
     appendBlock(sectionHeaderType, to: &output) { output in
       output.append(littleEndian: byteOrderMagic)
@@ -31,7 +31,7 @@ enum PcapngBlock {
     }
   }
 
-  /// Interface Description Block · 4.2; packets are never cut short.
+  /// Appends an Interface Description Block · 4.2. Packets are never truncated.
   static func appendInterface(name: String, linkType: LinkType, to output: inout [UInt8]) {
     appendBlock(interfaceDescriptionType, to: &output) { output in
       output.append(littleEndian: linkType.rawValue)
@@ -43,7 +43,7 @@ enum PcapngBlock {
     }
   }
 
-  /// Enhanced Packet Block · 4.3, with one comment option for each of `comments`.
+  /// Appends an Enhanced Packet Block · 4.3, with one comment option for each of `comments`.
   static func appendPacket(
     interface: UInt32, nanoseconds: UInt64, data: [UInt8], comments: [String], to output: inout [UInt8]
   ) {
@@ -61,7 +61,7 @@ enum PcapngBlock {
     }
   }
 
-  /// Interface Statistics Block · 4.6, with the number of packets that were dropped for lack of room.
+  /// Appends an Interface Statistics Block · 4.6, with the number of packets that were dropped for lack of room.
   static func appendStatistics(interface: UInt32, nanoseconds: UInt64, dropped: UInt64, to output: inout [UInt8]) {
     appendBlock(interfaceStatisticsType, to: &output) { output in
       output.append(littleEndian: interface)
@@ -83,7 +83,7 @@ enum PcapngBlock {
     for octet in 0..<4 { output[start + 4 + octet] = UInt8(truncatingIfNeeded: length >> (8 * octet)) }
   }
 
-  /// An option's length has 16 bits: of a longer value the first part is kept.
+  /// Appends an option. Its length field has 16 bits, so a longer value is truncated.
   private static func appendOption(_ code: UInt16, _ value: some Collection<UInt8>, to output: inout [UInt8]) {
     let value = value.prefix(Int(UInt16.max))
     output.append(littleEndian: code)

@@ -1,23 +1,23 @@
 import BluetoothWire
 
-/// Makes a pcapng file: one interface for the air, one per device for HCI. Bytes collect until they are taken; the writer
-/// itself opens no file.
+/// A writer of pcapng files with one interface for the air and one HCI interface per device. It collects octets until
+/// they are taken, and opens no file itself.
 ///
-/// A packet on the air is told when it has ended and bears the time of its preamble, so packets come in slightly out of
-/// order. The writer holds them back for `reorderingTime` and gives them away in the order of time; of equal times, in the
-/// order in which they came.
+/// A packet on the air is added when it has ended, with the time of its preamble, so packets arrive slightly out of
+/// order. The writer holds them back for `reorderingTime`, and outputs them in the order of time; packets with equal
+/// times keep their order of arrival.
 package struct PcapngWriter {
-  /// Where packets were captured.
+  /// An interface on which packets were captured.
   package struct Interface: Hashable, Sendable {
     let number: UInt32
   }
 
-  /// Names a packet, so that comments can follow it.
+  /// The identifier of a packet, by which comments can be added later.
   package struct Record: Hashable, Sendable {
     let number: UInt64
   }
 
-  /// No packet lasts longer: LE Coded with S=8 and 255 octets takes 17.04 ms · Vol 6, Part B, 4.5.10.
+  /// The longest duration of a packet: LE Coded with S=8 and 255 octets takes 17.04 ms · Vol 6, Part B, 4.5.10.
   static let reorderingTime = TimeSpan.microseconds(17_040)
 
   private struct Pending {
@@ -31,32 +31,32 @@ package struct PcapngWriter {
   private static let air = Interface(number: 0)
 
   private var output: [UInt8] = []
-  /// In the order of time.
+  /// The packets held back, in order of time.
   private var pending: [Pending] = []
   private var latest = Instant.zero
-  /// Octets of the packets in `pending`.
+  /// The octets of the packets in `pending`.
   private var heldCount = 0
   private var interfaces: [(name: String, linkType: LinkType)] = []
   private let secrets: CaptureSecrets
-  /// By interface; none if keys are written, too.
+  /// The searches for keys, by interface; empty if keys are written as they are.
   private var keyFinders: [Interface: KeyFinder] = [:]
   private var nextRecord: UInt64 = 0
-  /// The packets that were dropped, by interface.
+  /// The numbers of dropped packets, by interface.
   private var dropped: [Interface: UInt64] = [:]
-  /// The packets that were dropped since the last one that was written.
+  /// The number of packets dropped since the last packet was written.
   package private(set) var newlyDropped = 0
 
-  /// A capture whose first interface, named "air", takes the packets of the radio.
+  /// Creates a capture whose first interface, named "air", takes the packets on the air.
   package init(_ secrets: CaptureSecrets = .none) {
     self.secrets = secrets
     appendSectionHeader()
     _ = addInterface(name: "air", linkType: .lowEnergyLinkLayer)
   }
 
-  /// About how many octets have not been taken, those included that are held back.
+  /// The approximate number of octets that have not been taken, including the packets held back.
   package var pendingCount: Int { output.count + heldCount }
 
-  /// One more place where packets are captured, at any time.
+  /// Adds an interface; allowed at any time.
   package mutating func addInterface(name: String, linkType: LinkType) -> Interface {
     let interface = Interface(number: UInt32(interfaces.count))
     interfaces.append((name, linkType))
@@ -65,8 +65,8 @@ package struct PcapngWriter {
     return interface
   }
 
-  /// Begins a section with all interfaces in place of the octets that have not been taken: what is taken from now on is a
-  /// file by itself. Packets that are held back belong to it.
+  /// Replaces the octets that have not been taken by a new section with all interfaces: the octets taken from now on
+  /// form a complete file, which includes the packets held back.
   package mutating func beginSection() {
     output = []
     appendSectionHeader()
@@ -77,21 +77,21 @@ package struct PcapngWriter {
     PcapngBlock.appendSectionHeader(application: "swift-corebluetooth", to: &output)
   }
 
-  /// A packet that was sent on the air, once, however many received it. If the air is shown decrypted, what it was before
-  /// encryption is written in its place.
+  /// Adds a packet that was sent on the air, once, regardless of the number of receivers. If the capture decrypts the
+  /// air, the packet is written as it was before encryption.
   ///
   /// - Parameters:
   ///   - crc: the CRC as sent, 24 bits; its least significant octet is the first on the air.
   ///   - power: the transmit power, dBm.
-  ///   - start: when the preamble began.
-  ///   - comments: how each receiver fared, and what else is to be said of it.
+  ///   - start: the start of the preamble.
+  ///   - comments: the result at each receiver, and other remarks.
   @discardableResult
   package mutating func airPacket(
     _ packet: AirPacket, crc: UInt32, channel: RadioChannel, modulation: Modulation, power: Decibel, start: Instant,
     direction: AirDirection = .unspecified, comments: [String] = []
   ) -> Record {
     var data: [UInt8] = []
-    // Pseudo header 10, access address 4, coding indicator 1, header 2, CRC 3.
+    // Pseudo-header 10, access address 4, Coding Indicator 1, header 2, CRC 3.
     data.reserveCapacity(20 + packet.payload.count)
     let plain = secrets.decryptsAir ? packet.decrypted : nil
     LinkLayerPseudoHeader.append(
@@ -100,20 +100,21 @@ package struct PcapngWriter {
     return enqueue(data, on: Self.air, at: start, comments: comments)
   }
 
-  /// A packet between a host and its controller: all of them in order, for keys are covered in all fragments. Comments tell
-  /// the calls of an app that caused it.
+  /// Adds a packet between a host and its controller. All packets must be added in order, because keys are searched
+  /// across fragments. `comments` name the app's calls that caused the packet.
   @discardableResult
   package mutating func hciPacket(
     _ packet: HCI.Packet, on interface: Interface, isFromHost: Bool, at time: Instant, comments: [String] = []
   ) -> Record {
     var data: [UInt8] = []
-    // Of LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR: 0 is sent by the host, 1 received by it.
+    // The direction of LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR: 0 is sent by the host, 1 received by it.
     data.append(bigEndian: isFromHost ? UInt32(0) : 1)
     data.append(h4: packet, without: keyFinders[interface]?.keys(in: packet, isFromHost: isFromHost))
     return enqueue(data, on: interface, at: time, comments: comments)
   }
 
-  /// Adds a comment to a packet, for example the callback that came of it. False when the packet has been written already.
+  /// Adds a comment to a packet, for example the callback that it caused. Returns false if the packet has been written
+  /// already.
   @discardableResult
   package mutating func add(comment: String, to record: Record) -> Bool {
     guard let index = pending.lastIndex(where: { $0.record == record }) else { return false }
@@ -121,14 +122,15 @@ package struct PcapngWriter {
     return true
   }
 
-  /// The octets of everything that nothing can precede any more. They continue those taken before.
+  /// Removes and returns the octets of all packets that no later packet can precede. They continue the octets taken
+  /// before.
   package mutating func takeBytes() -> [UInt8] {
     release(until: latest - Self.reorderingTime)
     defer { output = [] }
     return output
   }
 
-  /// The octets of everything that is left, and of the statistics of interfaces that have dropped packets.
+  /// Removes and returns all remaining octets, with statistics of the interfaces that have dropped packets.
   package mutating func finish() -> [UInt8] {
     release(until: .distantFuture)
     for (interface, count) in dropped.sorted(by: { $0.key.number < $1.key.number }) {
@@ -139,10 +141,10 @@ package struct PcapngWriter {
     return output
   }
 
-  /// Drops the packets that `takeBytes` would write, because there is no room for them. Interfaces are kept. A comment of the
-  /// next packet tells how many are missing.
+  /// Drops the packets that `takeBytes` would write, because there is no room for them. Interfaces are kept. A comment
+  /// of the next packet states the number of missing packets.
   ///
-  /// - Parameter all: drops what is held back for reordering, too.
+  /// - Parameter all: true to drop the packets held back for reordering, too.
   package mutating func dropPackets(all: Bool = false) {
     let end = all ? pending.count : dueCount(before: latest - Self.reorderingTime)
     for packet in pending[..<end] {
@@ -185,7 +187,7 @@ package struct PcapngWriter {
 }
 
 extension AirPacket {
-  /// The packet as it would be without encryption; nil: it is.
+  /// The packet as it was before encryption; nil if it was not encrypted.
   fileprivate var decrypted: AirPacket? {
     guard let plainPayload else { return nil }
     var result = self

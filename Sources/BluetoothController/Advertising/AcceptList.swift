@@ -5,12 +5,12 @@ struct AcceptList {
   static let capacity = 16
 
   private var addresses: [DeviceAddress] = []
-  /// Whether devices that advertise anonymously are let through, by scanners: nobody else ever meets one.
+  /// True if scanners accept anonymous advertisers; other roles never receive anonymous advertising.
   private(set) var hasAnonymous = false
 
   func contains(_ address: DeviceAddress) -> Bool { addresses.contains(address) }
 
-  /// False when there is no room. What is there already stays there once.
+  /// Adds an address, at most once. Returns false if the list is full.
   mutating func insert(_ peer: HCI.PeerAddress) -> Bool {
     let address = peer.deviceAddress
     guard !(address.map(contains) ?? hasAnonymous) else { return true }

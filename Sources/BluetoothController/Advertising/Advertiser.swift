@@ -1,30 +1,31 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// The advertising state of one set: its events on the primary channels, and those that they announce · Vol 6, Part B, 4.4.2.
+/// The advertising state of one set: its events on the primary channels, and the auxiliary packets that they announce ·
+/// Vol 6, Part B, 4.4.2.
 struct Advertiser {
-  /// What becomes of a packet that was heard.
+  /// The result of a received packet.
   enum Outcome {
     case goesOn(RadioStep)
-    /// A scanner asks, and is answered.
+    /// A scanner has sent a request and gets a response.
     case scanned(RadioStep, by: DeviceAddress)
-    /// A central asks for a connection; the controller says whether it may be.
+    /// A central requests a connection; the controller decides whether to accept it.
     case asked(ConnectRequest)
-    /// The connection is there.
+    /// The connection is established.
     case connected(ConnectRequest)
   }
 
-  /// What the announced packets want of the radio.
+  /// The claim of the announced auxiliary packets.
   typealias AuxiliaryClaim = (place: RadioAgenda.Place, claim: RadioClaim?)
 
-  /// What is wanted of the radio next.
+  /// The next claims on the radio.
   struct Claims {
     let place: RadioAgenda.Place
-    /// nil: the event's other packets come first.
+    /// The claim of the primary channels; nil: the auxiliary packets of the event come first.
     let claim: RadioClaim?
-    /// nil: there are no other packets.
+    /// The claim of the auxiliary packets; nil: the set has none.
     let auxiliary: AuxiliaryClaim?
-    /// The last event is over.
+    /// True if the last event has ended.
     let hasReachedLimit: Bool
   }
 
@@ -36,18 +37,18 @@ struct Advertiser {
     case responding
   }
 
-  /// How long CONNECT_IND and SCAN_REQ take on LE 1M, which legacy PDUs use.
+  /// The durations of CONNECT_IND and SCAN_REQ on LE 1M, which legacy PDUs use.
   private static let connectTime = Modulation.le1M.airTime(payloadOctets: 34)
   private static let scanTime = Modulation.le1M.airTime(payloadOctets: 12)
 
   private(set) var identity: AdvertiserIdentity
-  /// Where the claims are.
+  /// The place of the set's claims in the agenda.
   let place: RadioAgenda.Place
   private(set) var events: AdvertisingEvents
-  /// ADV_IND or its kin and SCAN_RSP, or ADV_EXT_IND in general: it has the right length.
+  /// The legacy advertising PDU, with SCAN_RSP in `response`; or a generic ADV_EXT_IND, which has the right length.
   private var packet: AirPacket
   private var response: AirPacket?
-  /// What ADV_EXT_IND points to; nil: nothing, as legacy PDUs do.
+  /// The auxiliary packets to which ADV_EXT_IND points; nil: none, as with legacy PDUs.
   var auxiliary: AuxiliaryAdvertiser?
   private var phase = Phase.idle
 
@@ -63,7 +64,7 @@ struct Advertiser {
     setContent(content, in: pool)
   }
 
-  /// The host has given other data; they are in the next packet.
+  /// Sets the data, which the next packet carries.
   mutating func setContent(_ content: AdvertisingContent, in pool: PacketPool) {
     if identity.properties.usesLegacyPDUs {
       packet = identity.legacyPDU(data: content.data).packet(in: pool)
@@ -75,7 +76,7 @@ struct Advertiser {
     }
   }
 
-  /// Addresses are others from the next packet on.
+  /// Changes the addresses from the next packet on.
   mutating func setIdentity(_ identity: AdvertiserIdentity, content: AdvertisingContent, in pool: PacketPool) {
     self.identity = identity
     auxiliary?.identity = identity
@@ -84,9 +85,9 @@ struct Advertiser {
 
   // MARK: Claims
 
-  /// It changes nothing: `mutating` has it read everything where it is.
+  /// Returns the next claims on the radio. Read-only; `mutating` avoids a copy.
   mutating func claims(hasSyncInfo: Bool) -> Claims {
-    // Without looking into what is not there.
+    // Legacy PDUs have no auxiliary packets, so nothing else is read.
     guard !identity.properties.usesLegacyPDUs else {
       let time = packet.airTime(identity.properties.primary)
       return Claims(
@@ -105,7 +106,7 @@ struct Advertiser {
     return (place, auxiliary?.claim(hasSyncInfo: hasSyncInfo))
   }
 
-  /// An event begins: what it points to gets its place.
+  /// Begins an event: schedules its auxiliary packets.
   mutating func announce(at now: Instant, hasSyncInfo: Bool, agenda: RadioAgenda) -> AuxiliaryClaim? {
     guard auxiliary != nil, events.isBetweenEvents else { return nil }
     let earliest = earliestAuxiliary(at: now)
@@ -113,20 +114,20 @@ struct Advertiser {
     return auxiliaryClaim(hasSyncInfo: hasSyncInfo)
   }
 
-  /// Whether the next packet is the first one of an event; `mutating` as `claims` is.
+  /// True if the next packet is the first of an event. Read-only; `mutating` avoids a copy.
   var isBetweenEvents: Bool {
     mutating get { events.isBetweenEvents }
   }
 
-  /// What the next packet on a primary channel needs; `mutating` as `claims` is.
+  /// Returns the claim of the next packet on a primary channel. Read-only; `mutating` avoids a copy.
   private mutating func claim() -> RadioClaim {
     let packetTime = packet.airTime(identity.properties.primary)
-    // An announced packet is announced in time.
+    // ADV_EXT_IND must end early enough before the auxiliary packet that it announces.
     let last = auxiliary?.nextStart.map { $0 - LL.minimumAuxiliaryFrameSpace - packetTime } ?? .distantFuture
     return events.claim(shortest: packetTime, longest: duration(packetTime), last: last)
   }
 
-  /// How long one channel needs the radio at most: the packet, and the longest exchange that may follow.
+  /// Returns the maximum time that one channel needs the radio: the packet and the longest exchange that may follow.
   private mutating func duration(_ packetTime: TimeSpan) -> TimeSpan {
     let advertising = packetTime + LL.interFrameSpace
     guard identity.properties.usesLegacyPDUs, identity.properties.isAnswerable else { return advertising }
@@ -135,14 +136,14 @@ struct Advertiser {
     return advertising + max(Self.connectTime, scan)
   }
 
-  /// When an auxiliary packet can begin at the earliest if the event begins now.
+  /// Returns the earliest start of an auxiliary packet if the event begins now.
   private func earliestAuxiliary(at now: Instant) -> Instant {
     let properties = identity.properties
     let packets = (packet.airTime(properties.primary) + AdvertisingEvents.channelPause) * Int64(properties.channelCount)
     return now + packets + LL.minimumAuxiliaryFrameSpace
   }
 
-  // MARK: A packet on a primary channel
+  // MARK: Packets on the primary channels
 
   mutating func begin(at now: Instant, in pool: PacketPool) -> RadioStep {
     events.begin(at: now)
@@ -163,7 +164,7 @@ struct Advertiser {
         until: RadioTiming.answerTimeout(after: now)))
   }
 
-  /// A packet has come in the time for answers.
+  /// Processes a packet received while the advertiser listens for a request.
   mutating func received(
     _ packet: AirPacket, isIntact: Bool, acceptList: AcceptList, resolvingList: inout ResolvingList, at now: Instant
   ) -> Outcome {
@@ -178,27 +179,27 @@ struct Advertiser {
     }
   }
 
-  /// The interframe space after a SCAN_REQ is over.
+  /// Sends the response when the interframe space after a SCAN_REQ has elapsed.
   mutating func timeReached() -> RadioStep {
     guard case .beforeResponse = phase, let response else { return .done }
     phase = .responding
     return .command(.transmit(response, on: events.channel, modulation: .le1M, power: identity.properties.power))
   }
 
-  /// The radio is not needed any more for this packet.
+  /// Ends a packet, which does not need the radio any more.
   mutating func endPacket(at now: Instant, random: inout SplitGenerator) {
     phase = .idle
     _ = events.endPacket(at: now, random: &random)
   }
 
-  /// The radio was not free in time.
+  /// Handles a packet for which the radio was not free in time.
   mutating func losePacket(at now: Instant, random: inout SplitGenerator) {
-    // What nobody was told of does not take place.
+    // Cancels auxiliary packets that no ADV_EXT_IND has announced.
     if !events.losePacket(at: now, random: &random) { auxiliary?.cancel() }
   }
 
-  /// Its events, if nobody can answer them and nothing ends them, and if the next one is about to begin; nil: something else.
-  /// It changes nothing: `mutating` as `claims` is.
+  /// The set's events as open-loop advertising: no device can answer them, they have no limit, and the next one is
+  /// about to begin; nil otherwise. Read-only; `mutating` avoids a copy.
   var soliloquy: Soliloquy? {
     mutating get {
       let properties = identity.properties
@@ -212,14 +213,14 @@ struct Advertiser {
     }
   }
 
-  /// Passes over the events that end at `limit` or before.
+  /// Skips the events that end at `limit` or before, and returns their packets.
   mutating func skip(until limit: Instant, random: inout SplitGenerator) -> SkippedPackets? {
     let time = packet.airTime(identity.properties.primary)
     guard let (count, end) = events.skip(until: limit, packetTime: time, random: &random) else { return nil }
     return SkippedPackets(count: count, airTime: time * Int64(count), power: identity.properties.power, end: end)
   }
 
-  /// ADV_EXT_IND · 2.3.1.5, as it is when it is sent at `now`.
+  /// Returns ADV_EXT_IND as it is when sent at `now` · 2.3.1.5.
   private func extendedPacket(at now: Instant, in pool: PacketPool) -> AirPacket {
     let properties = identity.properties
     var payload = LL.ExtendedAdvertisingPayload(mode: identity.mode)
@@ -236,7 +237,7 @@ struct Advertiser {
 }
 
 extension AdvertiserIdentity {
-  /// AdvMode.
+  /// The AdvMode of the set's extended PDUs.
   var mode: LL.ExtendedAdvertisingPayload.Mode {
     properties.isConnectable ? .connectable : properties.isScannable ? .scannable : .nonConnectable
   }

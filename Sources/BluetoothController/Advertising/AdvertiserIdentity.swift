@@ -1,27 +1,29 @@
 import BluetoothWire
 
-/// Whom an advertiser is, whom it answers, and how: what holds on the primary channels and on the others.
+/// The addresses and the filter of an advertiser, for the primary and the secondary channels.
 struct AdvertiserIdentity {
-  /// What a device that has heard a packet may want.
+  /// A request of a device that has received a packet of the advertiser.
   enum Request {
     case scan(by: DeviceAddress)
     case connect(ConnectRequest)
   }
 
   let own: DeviceAddress
-  /// The directed advertising's target.
+  /// The target of directed advertising.
   let target: DeviceAddress?
   let properties: AdvertisingProperties
 
-  /// - Parameter target: what a target that has private addresses is called.
+  /// Creates the identity of an advertiser.
+  ///
+  /// - Parameter target: the private address of the target, if it has one.
   init(_ properties: AdvertisingProperties, own: DeviceAddress, target: DeviceAddress? = nil) {
     self.properties = properties
     self.own = own
     self.target = properties.isDirected ? target ?? properties.peer.deviceAddress : nil
   }
 
-  /// The request that `packet` is; nil: none, or one that isn't answered. Only requests to this advertiser count, from
-  /// devices that may ask · Vol 6, Part B, 4.3.2, 4.4.2, 6.2.
+  /// Returns the request in `packet`; nil: none, or one that isn't answered. Only requests to this advertiser count,
+  /// from devices that its filter policy permits · Vol 6, Part B, 4.3.2, 4.4.2, 6.2.
   func request(
     in packet: AirPacket, isIntact: Bool, acceptList: AcceptList, resolvingList: inout ResolvingList, at now: Instant
   ) -> Request? {
@@ -53,11 +55,11 @@ struct AdvertiserIdentity {
   }
 }
 
-/// CONNECT_IND, or AUX_CONNECT_REQ.
+/// The content of CONNECT_IND or AUX_CONNECT_REQ.
 struct ConnectRequest {
   let initiator: DeviceAddress
   let data: LL.ConnectionData
   let usesAlgorithm2: Bool
-  /// When its last bit came: the transmit window counts from here.
+  /// The time of the packet's last bit, from which the transmit window counts.
   let end: Instant
 }

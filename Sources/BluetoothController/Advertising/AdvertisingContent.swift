@@ -1,20 +1,20 @@
 import BluetoothWire
 
-/// What a set says: AdvData and ScanRspData, and which version of them it is.
+/// The data of a set: AdvData, ScanRspData and their version.
 struct AdvertisingContent {
-  /// Maximum_Advertising_Data_Length: what any number of packets may hold together · Vol 4, Part E, 7.8.57.
+  /// Maximum_Advertising_Data_Length: the limit for all packets of an event together · Vol 4, Part E, 7.8.57.
   static let maximumLength = 1_650
 
   var data = ByteSlice()
   var response = ByteSlice()
-  /// Advertising DID, 12 bits: others than before mean other data · Vol 6, Part B, 4.4.2.10.
+  /// Advertising DID, 12 bits: a new value indicates new data · Vol 6, Part B, 4.4.2.10.
   private(set) var dataID: UInt16 = 0
-  /// Whether the last fragment is still to come.
+  /// True until the last fragment arrives.
   var isDataPartial = false
   var isResponsePartial = false
 
-  /// Whether an advertising event can carry the data and the response · Vol 4, Part E, 7.8.54: those of a connectable set
-  /// have one packet, and all packets of an event must be over before the next event.
+  /// True if an advertising event can carry the data and the response · Vol 4, Part E, 7.8.54: a connectable set has
+  /// one packet for them, and all packets of an event must end before the next event.
   func canBeCarried(by properties: AdvertisingProperties, hasTrain: Bool) -> Bool {
     let maximum = LL.ExtendedAdvertisingPayload.maximumLength
     let data = properties.isScannable ? response : data
@@ -40,9 +40,9 @@ struct AdvertisingContent {
     }
   }
 
-  /// The data are new, or are to be taken as new.
+  /// Changes the data ID, for new data or data that receivers treat as new.
   mutating func renewDataID(random: inout SplitGenerator) {
-    // Any number but the present one.
+    // The new ID is any number except the present one.
     dataID = (dataID + 1 + UInt16(random.next() % 0xFFF)) & 0xFFF
   }
 }

@@ -1,10 +1,10 @@
 import BluetoothWire
 
-/// When a set's packets are sent on the primary channels · Vol 6, Part B, 4.4.2.2.
+/// The schedule of a set's packets on the primary channels · Vol 6, Part B, 4.4.2.2.
 ///
-/// Each packet of an event has a claim of its own: between two of them others may have the radio.
+/// Each packet of an event has a separate claim: other activities may use the radio between two packets.
 struct AdvertisingEvents {
-  /// Why a set does not advertise any more, without the host's doing · Vol 4, Part E, 7.8.56.
+  /// The limit at which the controller ends advertising without a command of the host · Vol 4, Part E, 7.8.56.
   enum Limit {
     case duration
     case events
@@ -12,11 +12,11 @@ struct AdvertisingEvents {
 
   /// The largest advDelay · 4.4.2.2.1.
   private static let maximumDelay = TimeSpan.milliseconds(10)
-  /// The pause between the channels: time for the radio to change.
+  /// The pause between the channels, in which the radio changes channel.
   static let channelPause = LL.interFrameSpace
-  /// From the beginning of one packet of an event to that of the next · 4.4.2.3 and following.
+  /// The maximum time from the start of one packet of an event to the start of the next · 4.4.2.3 and following.
   private static let maximumPause = TimeSpan.milliseconds(10)
-  /// How often, and how long, high duty cycle directed advertising sends on a channel · 4.4.2.4.3.
+  /// The interval on a channel, and the duration, of high duty cycle directed advertising · 4.4.2.4.3.
   private static let highDutyInterval = TimeSpan.microseconds(3_750)
   private static let highDutyDuration = TimeSpan.milliseconds(1_280)
   private static let channels: [UInt8] = [37, 38, 39]
@@ -25,28 +25,30 @@ struct AdvertisingEvents {
   private let isHighDutyCycle: Bool
   private let interval: TimeSpan
   private let clock: SleepClock
-  /// When advertising ends by itself.
+  /// The time at which advertising ends by itself.
   let end: Instant?
   private let maximumEvents: UInt8
 
-  /// When the next event begins.
+  /// The start of the next event.
   private var next: Instant
   private var eventStart = Instant.zero
   private var lastPacket = Instant.zero
   private var nextPacket = Instant.zero
-  /// The place in `channels` of the event's present or next packet; nil between events.
+  /// The index in `channels` of the event's present or next packet; nil between events.
   private var index: Int?
-  /// Events in a row that did not take place because the radio was taken.
+  /// The number of consecutive events that did not take place because the radio was in use.
   private var losses = 0
-  /// Advertising events so far.
+  /// The number of advertising events so far.
   private var completed = 0
-  /// Num_Completed_Extended_Advertising_Events of a set that the duration or the maximum has ended: 0 unless the host gave a
-  /// maximum · Vol 4, Part E, 7.7.65.18.
+  /// Num_Completed_Extended_Advertising_Events of a set that its duration or its maximum of events has ended: 0
+  /// unless the host set a maximum · Vol 4, Part E, 7.7.65.18.
   var reported: UInt8 { maximumEvents > 0 ? UInt8(clamping: completed) : 0 }
 
+  /// Creates a schedule whose first event begins now.
+  ///
   /// - Parameters:
-  ///   - duration: how long to advertise; zero: for ever.
-  ///   - maximumEvents: how many events; 0: for ever.
+  ///   - duration: the duration of advertising; zero: unlimited.
+  ///   - maximumEvents: the maximum number of events; 0: unlimited.
   init(
     _ properties: AdvertisingProperties, duration: TimeSpan, maximumEvents: UInt8, clock: SleepClock, at now: Instant
   ) {
@@ -61,26 +63,26 @@ struct AdvertisingEvents {
     next = now
   }
 
-  /// Whether events follow each other until somebody ends it.
+  /// True if advertising has no limit.
   var isEndless: Bool { end == nil && maximumEvents == 0 }
-  /// Whether the next packet is the first one of an event.
+  /// True if the next packet is the first of an event.
   var isBetweenEvents: Bool { index == nil }
   var channel: RadioChannel { ChannelIndex(Self.channels[min(index ?? 0, 2)]).radioChannel }
   var hasReachedLimit: Bool { maximumEvents > 0 && completed >= Int(maximumEvents) }
 
-  /// What the next packet needs of the radio, if it takes `shortest` and with all that may follow `longest`. It can't be
-  /// later than `last`.
+  /// Returns the claim of the next packet, which takes `shortest`, or `longest` with everything that may follow. The
+  /// packet can't begin later than `last`.
   func claim(shortest: TimeSpan, longest: TimeSpan, last: Instant) -> RadioClaim {
     let rest = Int64(((channelMap & 0b111) >> UInt8(index ?? 0)).nonzeroBitCount)
     let start = index == nil ? next : nextPacket
-    // An event may be put off for a while; within one, not for long.
+    // An event may be postponed for a while; a packet within an event only for a short time.
     let latestStart = index == nil ? next + interval / 2 : min(last, lastPacket + Self.maximumPause)
     return RadioClaim(
       purpose: .advertising, start: start, latestStart: latestStart, shortest: shortest, longest: longest,
       whole: (longest + Self.channelPause) * rest, losses: losses)
   }
 
-  /// A packet is sent now.
+  /// Marks the start of a packet.
   mutating func begin(at now: Instant) {
     losses = 0
     lastPacket = now
@@ -93,7 +95,7 @@ struct AdvertisingEvents {
     (index..<Self.channels.count).first { channelMap >> UInt8($0) & 1 == 1 }
   }
 
-  /// The packet is sent and what followed it is over; true: so is the event.
+  /// Ends a packet and the exchange that followed it; returns true if the event has ended as well.
   mutating func endPacket(at now: Instant, random: inout SplitGenerator) -> Bool {
     index = channel(from: (index ?? 0) + 1)
     nextPacket = now + Self.channelPause
@@ -103,8 +105,8 @@ struct AdvertisingEvents {
     return true
   }
 
-  /// Has all events take place that have the radio for themselves, with packets that take `packetTime` each, and are over at
-  /// `limit`; says how many packets that were, and when the last one ended.
+  /// Runs all events that end at `limit` or before, with packets of `packetTime` each and without competition for the
+  /// radio. Returns the number of packets and the end of the last one; nil: none.
   mutating func skip(
     until limit: Instant, packetTime: TimeSpan, random: inout SplitGenerator
   ) -> (count: Int, end: Instant)? {
@@ -124,7 +126,8 @@ struct AdvertisingEvents {
     return count > 0 ? (count, end) : nil
   }
 
-  /// The radio was not free in time: what is left of the event does not take place. True: a part of it did.
+  /// Drops the rest of the event, because the radio was not free in time. Returns true if a part of the event took
+  /// place.
   mutating func losePacket(at now: Instant, random: inout SplitGenerator) -> Bool {
     let hadBegun = index != nil
     if hadBegun { completed += 1 } else { losses += 1 }

@@ -1,36 +1,37 @@
 import BluetoothWire
 
-/// How an advertising set advertises: what the legacy and the extended commands have in common · Vol 4, Part E, 7.8.5, 7.8.53.
+/// The properties of an advertising set that the legacy and the extended commands share · Vol 4, Part E, 7.8.5,
+/// 7.8.53.
 struct AdvertisingProperties {
-  /// Units of Primary_Advertising_Interval.
+  /// The unit of Primary_Advertising_Interval.
   private static let intervalUnit = HCI.AdvertisingParameters.intervalUnit
 
   var isConnectable = true
   var isScannable = true
   var isDirected = false
   var isHighDutyCycle = false
-  /// ADV_IND and its kin instead of ADV_EXT_IND.
+  /// True for legacy PDUs such as ADV_IND, false for ADV_EXT_IND.
   var usesLegacyPDUs = true
-  /// ChSel: the device knows Channel Selection Algorithm #2.
+  /// ChSel: the device supports Channel Selection Algorithm #2.
   var knowsAlgorithm2 = true
-  /// No address in any packet.
+  /// True if no packet carries an address.
   var isAnonymous = false
   var includesTransmitPower = false
-  /// The interval that the set advertises at: the shortest or the longest of `intervals`.
+  /// The interval of the set's events: the shortest or the longest of `intervals`.
   var interval: TimeSpan
-  /// From Primary_Advertising_Interval_Min to Primary_Advertising_Interval_Max, in units of 0.625 ms.
+  /// The range from Primary_Advertising_Interval_Min to Primary_Advertising_Interval_Max, in units of 0.625 ms.
   var intervals: ClosedRange<UInt32>
   /// Bits 0 to 2: channels 37 to 39.
   var channelMap: UInt8 = 0b111
   var ownAddressType: HCI.OwnAddressType
   /// The target of directed advertising.
   var peer = HCI.PeerAddress(type: 0, value: 0)
-  /// Bit 0: scan requests, bit 1: connection requests, only of devices on the accept list.
+  /// Filter policy bits: bit 0 limits scan requests, bit 1 connection requests, to devices on the Filter Accept List.
   var filterPolicy: UInt8 = 0
   var power: Decibel
-  /// Of ADV_EXT_IND.
+  /// The modulation of ADV_EXT_IND.
   var primary = Modulation.le1M
-  /// Of the auxiliary packets.
+  /// The modulation of the auxiliary packets.
   var secondary = Modulation.le1M
   /// Advertising_SID, 0 to 15.
   var sid: UInt8 = 0
@@ -38,18 +39,18 @@ struct AdvertisingProperties {
 
   var usesAcceptList: Bool { filterPolicy != 0 }
   var isAnswerable: Bool { isConnectable || isScannable }
-  /// How many primary channels are used.
+  /// The number of primary channels that the set uses.
   var channelCount: Int { (channelMap & 0b111).nonzeroBitCount }
 
-  /// Whether the type has AdvData of its own · 7.8.54: a directed legacy advertiser has none, nor has an extended one that
-  /// is scanned.
+  /// True if the advertising type has AdvData · 7.8.54: directed legacy advertising has none, and scannable extended
+  /// advertising has none.
   var hasData: Bool { usesLegacyPDUs ? !isDirected : !isScannable }
-  /// Whether periodic advertising goes with the type · 7.8.61.
+  /// True if periodic advertising is possible with the advertising type · 7.8.61.
   var canHaveTrain: Bool { !usesLegacyPDUs && !isAnswerable && !isAnonymous }
 
   mutating func takeInterval(_ units: UInt32) { interval = Self.intervalUnit * Int64(units) }
 
-  /// Those of the extended commands · 7.8.53.
+  /// Creates the properties from the extended commands · 7.8.53.
   ///
   /// - Throws: the error for the host.
   init(_ parameters: HCI.ExtendedAdvertisingParameters, defaultPower: Decibel) throws(HCI.ErrorCode) {
@@ -86,15 +87,15 @@ struct AdvertisingProperties {
       parameters.transmitPower >= -127,
       !usesLegacyPDUs || primary == .le1M
     else { throw .invalidHCICommandParameters }
-    // LE 2M is no PHY of the primary channels.
+    // The primary channels do not use LE 2M.
     guard primary != .le2M else { throw .unsupportedFeatureOrParameterValue }
   }
 
-  /// What a set can be sent with, dBm.
+  /// The range of transmit power, dBm.
   static let minimumPower = Decibel(-20)
   static let maximumPower = Decibel(20)
 
-  /// The power of those that is nearest to `power`.
+  /// Returns the possible power that is nearest to `power`.
   static func possiblePower(_ power: Decibel) -> Decibel { min(maximumPower, max(minimumPower, power)) }
 
   /// ADV_IND, ADV_DIRECT_IND at low and at high duty cycle, ADV_SCAN_IND, ADV_NONCONN_IND.
@@ -107,7 +108,7 @@ struct AdvertisingProperties {
     !(isConnectable && isScannable) && !isHighDutyCycle && !(isAnonymous && isAnswerable)
   }
 
-  /// Those of the legacy commands.
+  /// Creates the properties from the legacy commands.
   init(_ parameters: HCI.AdvertisingParameters, power: Decibel) {
     let type = parameters.type
     isHighDutyCycle = type == .connectableDirectedHighDutyCycle
@@ -131,7 +132,8 @@ extension HCI.ExtendedAdvertisingParameters.Properties {
 }
 
 extension Modulation {
-  /// A PHY, and on LE Coded the coding that the host would like or insists on; S=8 where it leaves the choice.
+  /// Creates the modulation of a PHY, on LE Coded with the coding that the host prefers or requires; S=8 if the host
+  /// leaves the choice.
   init(_ phy: PHY, _ coding: HCI.ExtendedAdvertisingParameters.Coding) {
     switch phy {
     case .le1M: self = .le1M

@@ -1,24 +1,24 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// What ADV_EXT_IND points to: AUX_ADV_IND on a secondary channel, the requests that it gets, and the packets that hold
-/// what does not fit into it · Vol 6, Part B, 4.4.2.
+/// The auxiliary packets of a set: AUX_ADV_IND on a secondary channel, the requests that it receives, and
+/// AUX_CHAIN_IND with the data that do not fit into it · Vol 6, Part B, 4.4.2.
 struct AuxiliaryAdvertiser {
   private enum Phase {
-    /// Before AUX_ADV_IND.
+    /// The time before AUX_ADV_IND.
     case announced
     case advertising
     case listening
     case beforeScanResponse
     case beforeConnectResponse(ConnectRequest)
     case connecting(ConnectRequest)
-    /// AUX_CHAIN_IND, also those of AUX_SCAN_RSP.
+    /// The transmission of AUX_CHAIN_IND, also after AUX_SCAN_RSP.
     case chaining
   }
 
-  /// How long AUX_ADV_IND may be put off when the radio has something else to do.
+  /// The maximum delay of AUX_ADV_IND while the radio is in use.
   private static let patience = TimeSpan.milliseconds(10)
-  /// The primary channels need the more time the busier the radio is.
+  /// The additional time that the primary channels need when the radio is busy.
   private static let crowdedMargin = TimeSpan.microseconds(2_500)
 
   var identity: AdvertiserIdentity
@@ -28,16 +28,18 @@ struct AuxiliaryAdvertiser {
   var channelMap: ChannelMap
 
   private var content: AdvertisingContent
-  /// The event's packets; nil: none is announced.
+  /// The event's packets; nil: no event is announced.
   private var chain: AuxiliaryChain?
   private var phase = Phase.announced
-  /// Where the exchange that follows AUX_ADV_IND is.
+  /// The channel of the present packet, and of the exchange that follows AUX_ADV_IND.
   private var channel = ChannelIndex(0)
   private var counter = 0
-  /// Announced packets in a row that could not be sent.
+  /// The number of consecutive announced packets that could not be sent.
   private var losses = 0
 
-  /// - Parameter identifier: by chance, so that advertisers meet on the same channels no more often than they must.
+  /// Creates the auxiliary packets of a set.
+  ///
+  /// - Parameter identifier: a random number, so that different advertisers rarely choose the same channels.
   init(
     _ identity: AdvertiserIdentity, content: AdvertisingContent, identifier: UInt16, channelMap: ChannelMap,
     isClockAccurate: Bool, place: RadioAgenda.Place
@@ -50,18 +52,18 @@ struct AuxiliaryAdvertiser {
     selection = .algorithm2(identifier: identifier)
   }
 
-  /// The host has given other data; they are in the next event.
+  /// Sets the data, which the next event carries.
   mutating func setContent(_ content: AdvertisingContent) { self.content = content }
 
   private var modulation: Modulation { identity.properties.secondary }
   var dataInfo: LL.AdvertisingDataInfo {
     LL.AdvertisingDataInfo(sid: identity.properties.sid, did: content.dataID)
   }
-  /// Whether packets of an event are still to be sent.
+  /// True if packets of an event have yet to be sent.
   var isPending: Bool { chain?.next != nil }
   var nextStart: Instant? { chain?.next?.start }
 
-  /// AuxPtr of a packet that begins at `now`.
+  /// Returns AuxPtr of a packet that begins at `now`.
   func pointer(from now: Instant) -> LL.AuxiliaryPointer {
     guard let chain, let link = chain.next else {
       return LL.AuxiliaryPointer(
@@ -72,7 +74,7 @@ struct AuxiliaryAdvertiser {
 
   // MARK: Planning
 
-  /// Puts AUX_ADV_IND where the radio is free, not before `earliest`.
+  /// Schedules AUX_ADV_IND at a time when the radio is free, not before `earliest`.
   mutating func announce(from earliest: Instant, hasSyncInfo: Bool, agenda: RadioAgenda) {
     counter += 1
     phase = .announced
@@ -86,7 +88,7 @@ struct AuxiliaryAdvertiser {
 
   mutating func cancel() { chain = nil }
 
-  /// What the next packet needs; nil: there is none.
+  /// Returns the claim of the next packet; nil: there is none.
   func claim(hasSyncInfo: Bool) -> RadioClaim? {
     guard let chain, let link = chain.next else { return nil }
     let packet = chain.length(fields(hasSyncInfo: hasSyncInfo))
@@ -97,7 +99,7 @@ struct AuxiliaryAdvertiser {
       losses: losses)
   }
 
-  /// How long AUX_ADV_IND and all that may follow at once last.
+  /// Returns the duration of AUX_ADV_IND and the longest exchange that may follow it immediately.
   private func duration(hasSyncInfo: Bool) -> TimeSpan {
     var indication = indication(hasSyncInfo: hasSyncInfo)
     indication.data = indicationData
@@ -114,7 +116,7 @@ struct AuxiliaryAdvertiser {
 
   // MARK: PDUs
 
-  /// AUX_ADV_IND without its data · 2.3.1.6.
+  /// Returns AUX_ADV_IND without its data · 2.3.1.6.
   private func indication(hasSyncInfo: Bool) -> LL.ExtendedAdvertisingPayload {
     let properties = identity.properties
     return LL.ExtendedAdvertisingPayload(
@@ -123,15 +125,15 @@ struct AuxiliaryAdvertiser {
       transmitPower: properties.includesTransmitPower ? properties.power.hciLevel : nil)
   }
 
-  /// A scannable set says nothing of itself before it is asked.
+  /// The data of AUX_ADV_IND; a scannable set sends its data in the response only.
   private var indicationData: ByteSlice { identity.properties.isScannable ? ByteSlice() : content.data }
 
-  /// AUX_SCAN_RSP without its data · 2.3.2.3.
+  /// The AUX_SCAN_RSP of the set without its data · 2.3.2.3.
   private var scanResponse: LL.ExtendedAdvertisingPayload {
     LL.ExtendedAdvertisingPayload(advertiser: identity.own, dataInfo: dataInfo)
   }
 
-  /// The next packet without its data.
+  /// Returns the next packet without its data.
   private func fields(hasSyncInfo: Bool) -> LL.ExtendedAdvertisingPayload {
     if case .announced = phase { return indication(hasSyncInfo: hasSyncInfo) }
     return LL.ExtendedAdvertisingPayload(dataInfo: dataInfo)
@@ -139,7 +141,7 @@ struct AuxiliaryAdvertiser {
 
   // MARK: Events
 
-  /// The radio is there for the next packet.
+  /// Sends the next packet, for which the radio is available.
   mutating func begin(syncInfo: LL.SyncInfo?, at now: Instant, agenda: RadioAgenda, in pool: PacketPool) -> RadioStep {
     guard let link = chain?.next else { return .done }
     losses = 0
@@ -152,7 +154,7 @@ struct AuxiliaryAdvertiser {
     return transmit(fields, at: now, agenda: agenda, in: pool)
   }
 
-  /// AUX_ADV_IND, AUX_SCAN_RSP or AUX_CHAIN_IND: what is left of the data goes into packets to come.
+  /// Sends AUX_ADV_IND, AUX_SCAN_RSP or AUX_CHAIN_IND; data that do not fit go into later packets.
   private mutating func transmit(
     _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, agenda: RadioAgenda, in pool: PacketPool
   ) -> RadioStep {
@@ -185,7 +187,7 @@ struct AuxiliaryAdvertiser {
     }
   }
 
-  /// A packet has come in the time for answers.
+  /// Processes a packet received while the advertiser listens for a request.
   mutating func received(
     _ packet: AirPacket, isIntact: Bool, acceptList: AcceptList, resolvingList: inout ResolvingList, at now: Instant
   ) -> Advertiser.Outcome {
@@ -200,13 +202,13 @@ struct AuxiliaryAdvertiser {
     }
   }
 
-  /// The controller has no objection: AUX_CONNECT_RSP follows.
+  /// Accepts a connection request: AUX_CONNECT_RSP follows.
   mutating func accept(_ request: ConnectRequest) -> RadioStep {
     phase = .beforeConnectResponse(request)
     return .wait(until: request.end + LL.interFrameSpace)
   }
 
-  /// The interframe space after a request is over.
+  /// Sends the response when the interframe space after a request has elapsed.
   mutating func timeReached(at now: Instant, agenda: RadioAgenda, in pool: PacketPool) -> RadioStep {
     switch phase {
     case .beforeScanResponse:
@@ -222,7 +224,7 @@ struct AuxiliaryAdvertiser {
     }
   }
 
-  /// The radio was not free at the time that was announced: what is left is not sent.
+  /// Drops the rest of the event, because the radio was not free at the announced time.
   mutating func lose() {
     losses += 1
     cancel()
@@ -230,7 +232,7 @@ struct AuxiliaryAdvertiser {
 }
 
 extension LL.SyncInfo {
-  /// One of the right length.
+  /// A value of the right length, which the transmitted SyncInfo replaces.
   static let placeholder = LL.SyncInfo(
     offset: .none, isAdjusted: false, interval: 0, channelMap: .all, sleepClockAccuracy: .upTo500, accessAddress: 0,
     crcInit: 0, eventCounter: 0)

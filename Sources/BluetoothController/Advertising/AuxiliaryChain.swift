@@ -1,21 +1,21 @@
 import BluetoothWire
 
-/// Data that one packet may not hold: each packet points to the next one, AUX_CHAIN_IND, until all of them are sent ·
+/// Data that may need several packets: each packet points to the next one, AUX_CHAIN_IND, until all data are sent ·
 /// Vol 6, Part B, 2.3.1.6, 2.3.1.8.
 struct AuxiliaryChain {
-  /// Where a packet is, which the one before it says.
+  /// The time and channel of a packet, which the previous packet announces.
   struct Link {
     var start: Instant
     var channel: ChannelIndex
   }
 
-  /// How long after its earliest time the next packet is at most, if the radio has something else to do first.
+  /// The maximum delay of the next packet after its earliest time, while the radio is in use.
   private static let patience = TimeSpan.milliseconds(20)
 
   let modulation: Modulation
   let isClockAccurate: Bool
   let data: ByteSlice
-  /// The octets that are sent.
+  /// The number of octets that have been sent.
   private var sent = 0
   /// The next packet; nil: there is none.
   private(set) var next: Link?
@@ -27,14 +27,14 @@ struct AuxiliaryChain {
     next = first
   }
 
-  /// How long the next packet is, when `fields` are its other fields.
+  /// Returns the air time of the next packet, whose other fields are `fields`.
   func length(_ fields: LL.ExtendedAdvertisingPayload) -> TimeSpan {
     var payload = fields
     payload.data = data.dropFirst(sent)
     return modulation.airTime(payloadOctets: min(payload.length, LL.ExtendedAdvertisingPayload.maximumLength))
   }
 
-  /// The packet that is sent now: `fields`, with as much of the data as there is room for, and where the rest is.
+  /// Returns the packet that is sent now: `fields`, as much of the data as fits, and a pointer to the rest.
   mutating func take(
     _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, agenda: RadioAgenda, channel: (Int) -> ChannelIndex
   ) -> LL.ExtendedAdvertisingPayload {
@@ -47,7 +47,7 @@ struct AuxiliaryChain {
       next = nil
       return payload
     }
-    // The pointer's place is taken before there is one: its values don't change the length.
+    // The pointer takes its room before its values are known: they don't change the length.
     payload.auxiliary = pointer(to: Link(start: now, channel: ChannelIndex(0)), from: now)
     payload.data = rest.prefix(rest.count - (payload.length - maximum))
     sent += payload.data.count
@@ -62,13 +62,13 @@ struct AuxiliaryChain {
     return payload
   }
 
-  /// AuxPtr of a packet that begins at `now`.
+  /// Returns AuxPtr of a packet that begins at `now`.
   func pointer(to link: Link, from now: Instant) -> LL.AuxiliaryPointer {
     LL.AuxiliaryPointer(
       channel: link.channel, isClockAccurate: isClockAccurate, offset: LL.PacketOffset(link.start - now),
       phy: modulation.phy)
   }
 
-  /// The rest is not sent.
+  /// Drops the rest of the data.
   mutating func cancel() { next = nil }
 }

@@ -31,7 +31,7 @@ struct ChannelMapUpdate {
     return nil
   }
 
-  /// The structure with its length and type.
+  /// The AD structure with its length and type.
   var octets: ByteSlice {
     var result = [UInt8(Self.length + 1), Self.type]
     for octet in 0..<5 { result.append(UInt8(truncatingIfNeeded: map.bits >> UInt64(8 * octet))) }
@@ -40,22 +40,23 @@ struct ChannelMapUpdate {
   }
 }
 
-/// The channel map of an own train, and the next one, which is announced before it counts · Vol 6, Part B, 4.4.2.5.1.
+/// The channel map of a local train, and the next map, which is announced before it takes effect · Vol 6, Part B,
+/// 4.4.2.5.1.
 struct AnnouncedChannelMap {
-  /// In how many events a map is announced. Six is the least; the radio may be elsewhere in some, and who skips events is to
-  /// hear of it, too.
+  /// The number of events in which a map is announced. Six is the minimum; the radio may be in use during some
+  /// events, and receivers that skip events must receive the announcement, too.
   private static let announcements = 12
 
   private var current: ChannelMap
   private var next: (map: ChannelMap, instant: Int)?
-  /// What was asked for while `next` was announced.
+  /// The map requested while `next` was being announced.
   private var wanted: ChannelMap?
   /// ACAD of AUX_SYNC_IND; empty unless a map is announced.
   private(set) var announcement = ByteSlice()
 
   init(_ map: ChannelMap) { current = map }
 
-  /// Begins to announce `map` in `event`, or when the present announcement is over.
+  /// Starts to announce `map` in `event`, or when the present announcement has ended.
   mutating func change(to map: ChannelMap, from event: Int) {
     guard next == nil else {
       wanted = map
@@ -72,7 +73,7 @@ struct AnnouncedChannelMap {
     return next.map
   }
 
-  /// `event` is the next one.
+  /// Takes the announced map into use if `event`, the next event, has reached its instant.
   mutating func advance(to event: Int) {
     guard let next, event >= next.instant else { return }
     current = next.map

@@ -1,9 +1,9 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Beginning and ending of advertising.
+/// The start and end of advertising.
 extension Controller {
-  /// Has a set advertise, for `duration` (zero: for ever) or `maximumEvents` (0: for ever).
+  /// Starts advertising of a set, for `duration` (zero: unlimited) and `maximumEvents` events (0: unlimited).
   mutating func startAdvertising(
     _ index: Int, own: DeviceAddress, duration: TimeSpan = .zero, maximumEvents: UInt8 = 0, at now: Instant
   ) {
@@ -29,7 +29,7 @@ extension Controller {
       isClockAccurate: clockAccuracy <= 50, place: agenda.add(.auxiliaryAdvertising(index)))
   }
 
-  /// The set's content has changed; whether it needs AUX_ADV_IND may have, too.
+  /// Applies changed content of a set, which may now need AUX_ADV_IND.
   mutating func contentChanged(_ index: Int) {
     guard let content = sets[index]?.content, let needsAuxiliary = sets[index]?.needsAuxiliary,
       let identity = sets[index]?.advertiser?.identity
@@ -41,7 +41,8 @@ extension Controller {
     sets[index]?.advertiser?.setContent(content, in: pool)
   }
 
-  /// The host stops it, or something has ended it. A packet that is being sent is sent to its end.
+  /// Stops advertising of a set, for the host or because a limit or a connection has ended it. A packet that is being
+  /// sent is completed.
   mutating func stopAdvertising(_ index: Int) {
     guard let place = sets[index]?.advertiser?.place else { return }
     agenda.remove(place)
@@ -51,7 +52,7 @@ extension Controller {
     if radioUse.isActivity(.advertising(index)) || radioUse.isActivity(.auxiliaryAdvertising(index)) { abandonRadio() }
   }
 
-  /// A set has advertised for as long, or as often, as it should.
+  /// Stops a set that has reached its duration or its maximum of events, and reports that.
   mutating func advertisingEnded(_ index: Int, _ limit: AdvertisingEvents.Limit) {
     guard let set = sets[index], let events = set.advertiser?.events.reported else { return }
     stopAdvertising(index)
@@ -70,7 +71,7 @@ extension Controller {
     while let index = sets.ended(at: now) { advertisingEnded(index, .duration) }
   }
 
-  /// A central has connected: the set's advertising is over.
+  /// Creates the connection that a central has requested, which ends advertising of the set.
   private mutating func connect(_ index: Int, _ request: ConnectRequest, at now: Instant) {
     guard let set = sets[index], let advertiser = set.advertiser else { return }
     radioUse = .free
@@ -79,22 +80,22 @@ extension Controller {
     let properties = set.properties
     let handle = addConnection(
       .peripheral, own: advertiser.identity.own, peer: request.initiator, data: request.data,
-      // An extended advertiser knows algorithm #2 only.
+      // Extended advertisers use Channel Selection Algorithm #2 only.
       usesAlgorithm2: request.usesAlgorithm2 && properties.knowsAlgorithm2 || !properties.usesLegacyPDUs,
       auxiliaryPHY: properties.usesLegacyPDUs ? nil : properties.secondary.phy, at: request.end)
     guard let advertisingHandle = set.handle else { return }
-    // Events count only where the duration or the maximum has ended the set · Vol 4, Part E, 7.7.65.18.
+    // Events are reported only if the duration or the maximum has ended the set · Vol 4, Part E, 7.7.65.18.
     output.send(.leAdvertisingSetTerminated(.success, advertisingHandle, handle, completedEvents: 0))
   }
 
-  /// Whether a central may connect: two devices have one connection at most · Vol 6, Part B, 4.5.
+  /// True if a central may connect: two devices have at most one connection · Vol 6, Part B, 4.5.
   private mutating func mayConnect(_ request: ConnectRequest, own: DeviceAddress) -> Bool {
     connections.count < configuration.connectionLimit && !isConnected(own: own, peer: request.initiator)
   }
 
   // MARK: Claims
 
-  /// Says what the set wants of the radio next.
+  /// Updates the set's claims on the radio.
   mutating func claimAdvertising(_ index: Int) {
     if let claims = sets[index]?.claims { take(claims, of: index) }
   }
@@ -105,7 +106,7 @@ extension Controller {
     agenda[auxiliary.place] = auxiliary.claim
   }
 
-  /// A packet of the set is over: the next one, or the end.
+  /// Claims the radio for the next packet of the set, or ends the set at its limit.
   private mutating func advertisingGoesOn(_ index: Int) {
     guard let claims = sets[index]?.claims else { return }
     if claims.hasReachedLimit { advertisingEnded(index, .events) } else { take(claims, of: index) }
@@ -162,7 +163,7 @@ extension Controller {
     }
   }
 
-  /// LE Scan Request Received · Vol 4, Part E, 7.7.65.19, if the host wants to know.
+  /// Reports LE Scan Request Received if the host has enabled it · Vol 4, Part E, 7.7.65.19.
   private mutating func reportScanRequest(_ index: Int, by scanner: DeviceAddress) {
     guard let handle = sets[index]?.handle, sets[index]?.properties.notifiesScanRequests == true, hasRoomForReports
     else { return }
@@ -172,7 +173,7 @@ extension Controller {
   // MARK: Packets on the secondary channels
 
   mutating func beginAuxiliaryAdvertising(_ index: Int, at now: Instant) -> RadioStep {
-    // A scanner has to hear AUX_ADV_IND whole before it can follow the train.
+    // A scanner must receive AUX_ADV_IND completely before it can follow the train.
     let patience = Modulation.codedS8.airTime(payloadOctets: LL.ExtendedAdvertisingPayload.maximumLength)
     let earliest = now + patience + LL.minimumAuxiliaryFrameSpace
     let syncInfo = sets[index]?.periodic?.advertiser.map { train in

@@ -1,16 +1,16 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Periodic advertising trains · Vol 6, Part B, 4.4.2.12.
+/// The periodic advertising trains of the local sets · Vol 6, Part B, 4.4.2.12.
 extension Controller {
-  /// Begins the train of a set, if it is wanted, does not exist yet, and the set advertises.
+  /// Starts the train of a set if it is enabled, does not exist yet, and the set advertises.
   mutating func startTrain(_ index: Int, at now: Instant) {
     guard let set = sets[index], let periodic = set.periodic, periodic.isEnabled, periodic.advertiser == nil,
       let identity = set.advertiser?.identity
     else { return }
     let place = agenda.add(.periodicAdvertising(index))
     let interval = LL.SyncInfo.intervalUnit * Int64(periodic.properties.interval)
-    // Where nobody else has planned anything, as far as that can be told today.
+    // Starts where no other activity has a claim at present.
     let start = agenda.gap(of: .milliseconds(5), from: now + interval, before: now + interval * 2)
     let advertiser = PeriodicAdvertiser(
       periodic.properties, of: identity, data: periodic.data,
@@ -19,7 +19,7 @@ extension Controller {
       channelMap: host.channelMap, clock: clock, place: place, random: &random, start: start)
     sets[index]?.periodic?.advertiser = advertiser
     agenda[place] = advertiser.claim
-    // From now on AUX_ADV_IND tells of it.
+    // AUX_ADV_IND carries the train's SyncInfo from now on.
     contentChanged(index)
   }
 
@@ -32,7 +32,7 @@ extension Controller {
     contentChanged(index)
   }
 
-  /// The host has given other data for the train, or wants them to be taken as such; another DID tells of it.
+  /// Applies new data of the train, or data that receivers treat as new; a new DID indicates them.
   mutating func renewTrainData(_ index: Int) {
     sets[index]?.periodic?.dataID = UInt16(truncatingIfNeeded: random.next()) & 0xFFF
     guard let set = sets[index], let periodic = set.periodic else { return }
@@ -40,7 +40,7 @@ extension Controller {
     if !radioUse.isActivity(.periodicAdvertising(index)) { claimTrain(index) }
   }
 
-  /// The host knows other channels to be bad: those who follow the trains are told, and then all change.
+  /// Applies the host's channel classification to all trains: receivers get an announcement before the map changes.
   mutating func trainChannelsChanged() {
     for index in sets.indices {
       sets[index]?.periodic?.advertiser?.setChannelMap(host.channelMap)

@@ -1,10 +1,11 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Advertising that expects no answer, while the controller does nothing else: see `UnheardDevices`.
+/// Open-loop advertising: a set that expects no answer advertises while the controller does nothing else, so its
+/// events can be computed without running the controller. See `UnheardDevices`.
 extension Controller {
-  /// Whether all that there is to do, from the event on that is due at `now`, is to send the packets of one set, which does
-  /// not end by itself; nil: no.
+  /// Returns the packets of one set if, from its event due at `now` on, the controller does nothing except sending
+  /// them, and the set has no limit; nil otherwise.
   package mutating func soliloquy(at now: Instant) -> Soliloquy? {
     guard agenda.next <= now, case .free = radioUse, timer == nil, windowOpens == nil, !hasRadioCommand,
       scanner == nil, initiator == nil, connections.isEmpty, resolvingList.isEmpty, output.isEmpty,
@@ -15,7 +16,7 @@ extension Controller {
     return soliloquy
   }
 
-  /// Passes over all events of the soliloquy that end at `limit` or before; nil: there are none.
+  /// Skips all events of the set in `soliloquy` that end at `limit` or before, and returns their packets; nil: none.
   package mutating func skip(until limit: Instant) -> SkippedPackets? {
     guard case .advertising(let index)? = agenda.onlyActivity,
       let skipped = sets[index]?.advertiser?.skip(until: limit, random: &random)

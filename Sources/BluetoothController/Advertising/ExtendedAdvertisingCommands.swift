@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The commands for advertising sets · Vol 4, Part E, 7.8.52 to 7.8.60, 7.8.122.
 extension Controller {
-  /// The answer to a command for advertising sets; nil: it is another command.
+  /// Executes a command for advertising sets; nil: another command.
   mutating func advertisingSets(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
     switch command {
     case .leSetAdvertisingSetRandomAddress(let handle, let value):
@@ -30,7 +30,7 @@ extension Controller {
     }
   }
 
-  /// Advertising_Handle is ignored while the host uses the legacy commands.
+  /// Sets the reasons for address changes. Advertising_Handle is ignored while the host uses the legacy commands.
   private mutating func setAddressChanges(
     _ reasons: HCI.AddressChangeReasons, of handle: HCI.AdvertisingHandle
   ) -> HCI.ErrorCode {
@@ -45,7 +45,7 @@ extension Controller {
     return .success
   }
 
-  /// Has `body` do something with the set of this handle, or refuses what is about a set that does not exist.
+  /// Runs `body` with the index of the set with this handle, or returns an error if the set does not exist.
   mutating func withSet(
     _ handle: HCI.AdvertisingHandle, _ body: (inout Controller, Int) -> HCI.ErrorCode
   ) -> HCI.ErrorCode {
@@ -58,7 +58,7 @@ extension Controller {
   private mutating func setRandomAddress(_ value: UInt64, of index: Int) -> HCI.ErrorCode {
     let address = DeviceAddress(value, .random)
     if let advertiser = sets[index]?.advertiser, let set = sets[index] {
-      // A central that has heard the old address may be about to connect to it.
+      // A central that has received the old address may be about to connect to it.
       guard !set.properties.isConnectable else { return .commandDisallowed }
       if advertiser.identity.own.kind == .random, !resolvingList.isOwn(advertiser.identity.own) {
         let identity = AdvertiserIdentity(set.properties, own: address, target: advertiser.identity.target)
@@ -119,12 +119,12 @@ extension Controller {
   private mutating func setResponse(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
     guard let set = sets[index] else { return .unknownAdvertisingIdentifier }
     let properties = set.properties
-    // Who can't be scanned may only throw a response away.
+    // A set that is not scannable can only discard a response.
     guard properties.isScannable || fragment.operation == .complete && fragment.data.isEmpty else {
       return .invalidHCICommandParameters
     }
     guard fragment.operation != .unchanged else { return .invalidHCICommandParameters }
-    // An extended set that can be scanned has something to say.
+    // A scannable extended set must have a response while it advertises.
     if set.advertiser != nil, properties.isScannable, !properties.usesLegacyPDUs, fragment.data.isEmpty {
       return .commandDisallowed
     }
@@ -156,7 +156,7 @@ extension Controller {
   private mutating func enable(_ elements: HCI.AdvertisingSetEnables, at now: Instant) -> HCI.ErrorCode {
     guard !elements.isEmpty else { return .invalidHCICommandParameters }
     if let refusal = refusal(of: elements) { return refusal }
-    // All of them, or none.
+    // The command enables all sets or none.
     for element in elements {
       guard let index = sets.index(of: element.handle) else { continue }
       let status = checkEnabling(index, duration: element.duration, at: now)
@@ -172,7 +172,7 @@ extension Controller {
     return .success
   }
 
-  /// The error for a set that is named twice or does not exist; nil: there is none.
+  /// Returns the error for a set that is named twice or does not exist; nil: no error.
   private mutating func refusal(of elements: HCI.AdvertisingSetEnables) -> HCI.ErrorCode? {
     var known: Set<HCI.AdvertisingHandle> = []
     for element in elements {
@@ -189,7 +189,7 @@ extension Controller {
     if properties.isScannable && !properties.usesLegacyPDUs && set.content.response.isEmpty {
       return .commandDisallowed
     }
-    // 1.28 s at most.
+    // The maximum is 1.28 s.
     if properties.isHighDutyCycle && !(1...128 ~= duration) { return .invalidHCICommandParameters }
     if usableAddress(of: set, at: now) == nil { return .invalidHCICommandParameters }
     if properties.isConnectable && connections.count >= configuration.connectionLimit {
@@ -198,7 +198,7 @@ extension Controller {
     return set.canCarryContent ? .success : .packetTooLong
   }
 
-  /// The address of a set: a random one is its own · 7.8.52.
+  /// Returns the identity address of a set; each set has a separate random address · 7.8.52.
   mutating func ownAddress(of set: AdvertisingSet) -> DeviceAddress? {
     switch set.properties.ownAddressType {
     case .public, .resolvableOrPublic: configuration.address.kind == .public ? configuration.address : nil
@@ -206,8 +206,8 @@ extension Controller {
     }
   }
 
-  /// The address that a set can go by: its own, or the private one for its peer · 7.8.56. An undirected anonymous set sends
-  /// none, so its own address type does not matter · 7.8.53.
+  /// Returns the address that a set can use: its identity address, or the private one for its peer · 7.8.56. An
+  /// undirected anonymous set sends no address, so its own address type does not matter · 7.8.53.
   private mutating func usableAddress(of set: AdvertisingSet, at now: Instant) -> DeviceAddress? {
     if set.properties.isAnonymous && !set.properties.isDirected { return ownAddress(of: set) ?? configuration.address }
     return usableAddress(
@@ -239,7 +239,7 @@ extension Controller {
 }
 
 extension ByteSlice {
-  /// Takes in a fragment of the host's · Vol 4, Part E, 7.8.54. Data that are too long are thrown away.
+  /// Adds a fragment from the host · Vol 4, Part E, 7.8.54. Data that are too long are discarded.
   mutating func take(
     _ fragment: HCI.AdvertisingDataFragment, isPartial: inout Bool, isLegacy: Bool, isInUse: Bool
   ) -> HCI.ErrorCode {
@@ -248,7 +248,7 @@ extension ByteSlice {
       guard !isLegacy || fragment.data.count <= LL.maximumAdvertisingDataLength else {
         return .invalidHCICommandParameters
       }
-      // A copy does not keep the whole command from being used again.
+      // A copy, so that the buffer of the whole command can be reused.
       self = fragment.data.withUnsafeBytes { ByteSlice($0) }
       isPartial = false
       return .success

@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// Advertising by the legacy commands: one set without a handle, which exists while it is enabled · Vol 4, Part E, 7.8.5 to
-/// 7.8.9.
+/// Advertising with the legacy commands: one set without a handle, which exists while it is enabled · Vol 4, Part E,
+/// 7.8.5 to 7.8.9.
 extension Controller {
   mutating func setAdvertisingEnable(_ isEnabled: Bool, at now: Instant) -> HCI.ErrorCode {
     guard isEnabled else {
@@ -30,7 +30,7 @@ extension Controller {
     return .success
   }
 
-  /// The data of the host are in the next packet.
+  /// Applies changed data of the host, which the next packet carries.
   mutating func legacyContentChanged(because reason: HCI.AddressChangeReasons) {
     guard let index = sets.index(of: nil) else { return }
     sets[index]?.content.data = host.advertisingData

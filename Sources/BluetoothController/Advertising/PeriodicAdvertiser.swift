@@ -1,20 +1,20 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// How a periodic advertising train is to be · Vol 4, Part E, 7.8.61.
+/// The parameters of a periodic advertising train · Vol 4, Part E, 7.8.61.
 struct PeriodicAdvertisingProperties {
   /// The interval of the train, in units of 1.25 ms, 6 to 65,535: one of `intervals`.
   var interval: UInt16
-  /// From Periodic_Advertising_Interval_Min to Periodic_Advertising_Interval_Max.
+  /// The range from Periodic_Advertising_Interval_Min to Periodic_Advertising_Interval_Max.
   var intervals: ClosedRange<UInt16>
   var includesTransmitPower: Bool
 }
 
-/// A periodic advertising train: AUX_SYNC_IND at fixed intervals, and the packets that hold what does not fit into it ·
-/// Vol 6, Part B, 4.4.2.12.
+/// A periodic advertising train: AUX_SYNC_IND at fixed intervals, and AUX_CHAIN_IND with the data that do not fit
+/// into it · Vol 6, Part B, 4.4.2.12.
 struct PeriodicAdvertiser {
   let place: RadioAgenda.Place
-  /// Whose train it is: the address and the SID of the set when the train began.
+  /// The identity of the train: the address and the SID of the set when the train began.
   let advertiser: DeviceAddress
   let sid: UInt8
   let properties: PeriodicAdvertisingProperties
@@ -27,13 +27,13 @@ struct PeriodicAdvertiser {
   private let selection: LL.ChannelSelection
   private var channels: AnnouncedChannelMap
 
-  /// AdvData of the train, and the ADI if it is to be sent.
+  /// AdvData of the train, and the ADI if the train includes it.
   private var data: ByteSlice
   private var dataInfo: LL.AdvertisingDataInfo?
 
-  /// When the train begins.
+  /// The start of the train.
   private let reference: Instant
-  /// paEventCounter without its limit of 16 bits: the event to come, or the one whose chain is being sent.
+  /// paEventCounter without its 16-bit limit: the next event, or the event whose chain is being sent.
   private var event = 0
   private var chain: AuxiliaryChain?
   private var losses = 0
@@ -60,31 +60,31 @@ struct PeriodicAdvertiser {
     reference = start
   }
 
-  /// The host has given other data; they are in the next event.
+  /// Sets the data, which the next event carries.
   mutating func setData(_ data: ByteSlice, _ dataInfo: LL.AdvertisingDataInfo?) {
     self.data = data
     self.dataInfo = dataInfo
   }
 
-  /// The channels that are to be used: those who follow the train are told first.
+  /// Changes the channel map; receivers of the train get an announcement first.
   mutating func setChannelMap(_ map: ChannelMap) { channels.change(to: map, from: upcomingEvent) }
 
-  /// The first event none of whose packets has been sent.
+  /// The first event of which no packet has been sent.
   private var upcomingEvent: Int { chain == nil ? event : event + 1 }
 
   var interval: TimeSpan { LL.SyncInfo.intervalUnit * Int64(properties.interval) }
 
   func start(of event: Int) -> Instant { clock.instant(interval * Int64(event), after: reference) }
 
-  /// The first event from `earliest` on.
+  /// Returns the first event from `earliest` on.
   func event(notBefore earliest: Instant) -> Int {
-    // The event that has begun is over for who has to be told of it.
+    // An event that has begun is too late for a device that has yet to receive the SyncInfo.
     var event = max(event, Int((earliest - reference).nanoseconds / interval.nanoseconds))
     while start(of: event) < earliest { event += 1 }
     return event
   }
 
-  /// What somebody needs to know of `event` who counts from `now`.
+  /// Returns the SyncInfo of `event`, with the offset from `now`.
   func syncInfo(of event: Int, from now: Instant) -> LL.SyncInfo {
     var result = LL.SyncInfo(
       offset: .none, isAdjusted: false, interval: properties.interval, channelMap: channels.map(at: event),
@@ -97,7 +97,7 @@ struct PeriodicAdvertiser {
   /// paEventCounter of the last AUX_SYNC_IND.
   var lastEvent: UInt16 { UInt16(truncatingIfNeeded: chain == nil ? event - 1 : event) }
 
-  /// Whether all packets of an event are over before the next event.
+  /// True if all packets of an event end before the next event.
   static func canCarry(_ data: ByteSlice, interval: TimeSpan, modulation: Modulation) -> Bool {
     let maximum = LL.ExtendedAdvertisingPayload.maximumLength
     // The first packet may have ADI, AuxPtr, TxPower and a Channel Map Update Indication.
@@ -130,7 +130,7 @@ struct PeriodicAdvertiser {
       longest: length, losses: losses)
   }
 
-  /// The radio is there for the next packet.
+  /// Sends the next packet, for which the radio is available.
   mutating func begin(at now: Instant, agenda: RadioAgenda, in pool: PacketPool) -> RadioStep {
     losses = 0
     let fields = fields
@@ -152,14 +152,14 @@ struct PeriodicAdvertiser {
     return .command(.transmit(packet, on: channel.radioChannel, modulation: modulation, power: power))
   }
 
-  /// A packet is sent.
+  /// Ends a packet.
   mutating func end() {
-    // The next event waits for nothing.
+    // The next event has priority over the rest of the chain.
     if let link = chain?.next, link.start < start(of: event + 1) - LL.minimumAuxiliaryFrameSpace { return }
     advance()
   }
 
-  /// The radio was not free at the time that was announced.
+  /// Skips the event, because the radio was not free at the announced time.
   mutating func lose() {
     if chain == nil { losses += 1 }
     advance()

@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The commands for periodic advertising · Vol 4, Part E, 7.8.61 to 7.8.63.
 extension Controller {
-  /// The answer to a command for periodic advertising; nil: it is another command.
+  /// Executes a command for periodic advertising; nil: another command.
   mutating func periodicAdvertising(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
     switch command {
     case .leSetPeriodicAdvertisingParameters(let parameters):
@@ -77,7 +77,8 @@ extension Controller {
     return .success
   }
 
-  /// LL_PERIODIC_SYNC_IND tells the peer of a connection where the set's train is · 7.8.90; Vol 6, Part B, 5.1.13.
+  /// Sends LL_PERIODIC_SYNC_IND, which describes the set's train to the peer of a connection · 7.8.90; Vol 6, Part B,
+  /// 5.1.13.
   private mutating func transferTrain(
     of handle: HCI.AdvertisingHandle, to connection: HCI.ConnectionHandle, serviceData: UInt16, at now: Instant
   ) -> HCI.ErrorCode {

@@ -1,13 +1,13 @@
 import BluetoothWire
 
-/// How long an encrypted connection goes without a packet whose MIC shows that the peer is still the one that has the key ·
-/// Vol 6, Part B, 5.1.8, 5.4.
+/// The authenticated payload timer: the time that an encrypted connection may go without a packet whose MIC proves
+/// that the peer still has the key · Vol 6, Part B, 5.1.8, 5.4.
 struct AuthenticatedPayloadTimer {
-  /// What the time that has come means.
+  /// The action that is due.
   enum Expiry {
-    /// The time is nearly over: the peer is asked for a packet.
+    /// The timeout is near: the link layer requests a packet from the peer.
     case isNear
-    /// The host is told.
+    /// The timeout has expired: the link layer reports that to the host.
     case isOver
   }
 
@@ -15,7 +15,7 @@ struct AuthenticatedPayloadTimer {
   private(set) var timeout: UInt16 = 3_000
   private var end: Instant?
   private var hasAsked = false
-  /// How long before the end the peer is asked.
+  /// The time before the end at which the link layer requests a packet.
   private var notice = TimeSpan.zero
 
   var deadline: Instant? {
@@ -25,14 +25,14 @@ struct AuthenticatedPayloadTimer {
 
   private var span: TimeSpan { .milliseconds(10) * Int64(timeout) }
 
-  /// The host sets the timeout, which begins anew · Vol 4, Part E, 7.3.94.
+  /// Sets the timeout of the host and restarts the timer · Vol 4, Part E, 7.3.94.
   mutating func set(_ timeout: UInt16, at now: Instant) {
     self.timeout = timeout
     restart(at: now)
   }
 
-  /// The link is encrypted from now on. The peer is asked four connection events that a peripheral attends, which are
-  /// `interval` apart, before the end, but not before half of the time has passed.
+  /// Starts the timer when the link becomes encrypted. The request to the peer goes out four connection events before
+  /// the end, but not before half of the timeout; the events that a peripheral attends are `interval` apart.
   mutating func start(interval: TimeSpan, at now: Instant) {
     end = now
     notice = interval * 4
@@ -41,14 +41,14 @@ struct AuthenticatedPayloadTimer {
 
   mutating func stop() { end = nil }
 
-  /// A packet with a right MIC has come.
+  /// Restarts the timer after a packet with a valid MIC.
   mutating func restart(at now: Instant) {
     guard end != nil else { return }
     end = now + span
     hasAsked = false
   }
 
-  /// What is due; nil: nothing.
+  /// Returns the action that is due; nil: none.
   mutating func timeReached(_ now: Instant) -> Expiry? {
     guard let end, let deadline, deadline <= now else { return nil }
     if now >= end {

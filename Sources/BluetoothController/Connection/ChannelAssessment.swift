@@ -1,57 +1,60 @@
 import BluetoothWire
 
-/// What a connection has learnt of its channels by using them: on each, how many of the packets that were due came intact ·
-/// Vol 6, Part B, 4.5.8.1: how channels are classified is the implementation's choice.
+/// The channel assessment of a connection: for each channel, the share of expected packets that arrived intact · Vol
+/// 6, Part B, 4.5.8.1: the method of channel classification is up to the implementation.
 ///
-/// A channel is bad when it loses much and more than the good ones do: that is interference. Where all lose alike, the peer
-/// is far away, and other channels would not help.
+/// A channel is bad if it has a high loss, and a higher one than the good channels: the cause is interference. If all
+/// channels have the same loss, the peer is far away, and other channels would not help.
 struct ChannelAssessment {
-  /// Fewer attempts tell nothing of a channel.
+  /// The minimum number of attempts for a judgement of a channel.
   private static let enough: UInt8 = 10
-  /// The same for a channel that has just got another chance: what is bad again is found out before it costs much.
+  /// The minimum for a channel on probation: a channel that is bad again is detected before it costs much.
   private static let enoughOfSuspects: UInt8 = 4
-  /// Where counts are halved: what was long ago counts less and less.
+  /// The number of attempts at which the counts are halved, so that old results count less and less.
   private static let many: UInt8 = 64
-  /// A channel that loses less than a fifth is never bad.
+  /// The loss below which a channel is never bad: a fifth.
   private static let tolerableLoss = (failures: 1, of: 5)
-  /// Nor is one that loses no more than the others do, give or take five standard deviations of chance.
+  /// The number of standard deviations of random losses by which the loss of a bad channel exceeds the usual loss, at
+  /// least.
   private static let deviations = 5
-  /// The loss that is taken for usual at least, of `scale`: 4 %.
+  /// The minimum of the usual loss, of `scale`: 4 %.
   private static let usualLoss = 41
   private static let scale = 1_024
-  /// A quarter of the channels: the best are taken for undisturbed at first.
+  /// The number of channels that initially count as undisturbed: the best quarter.
   private static let quarter = 9
-  /// How often the measure of what is usual is made better.
+  /// The number of rounds that refine the usual loss.
   private static let rounds = 4
   private static let period = TimeSpan.seconds(1)
-  /// A bad channel is not used and so not heard of: after this time it gets another chance. If it is bad again, the next one
-  /// comes after twice the time, up to 16 minutes.
+  /// The exclusion time of a bad channel, which is not used and so not measured; after it, the channel is used again
+  /// on probation for the same 60 s. If the channel is bad again, the next exclusion takes twice the time, up to 16
+  /// minutes.
   private static let probation = TimeSpan.seconds(60)
   private static let mostDoublings = 4
 
-  /// Empty until something fails: a connection that loses nothing costs nothing.
+  /// The packets expected on each channel. Empty until a packet fails, so that a connection without losses costs
+  /// nothing.
   private var attempts: [UInt8] = []
   private var failures: [UInt8] = []
-  /// The channels that lose a fifth or more, known well or not.
+  /// The channels that lose a fifth or more, whatever the number of attempts.
   private var lossy: UInt64 = 0
   private var nextEvaluation = Instant.zero
   private var pardon = Instant.distantFuture
   private(set) var bad = ChannelMap(bits: 0)
-  /// The channels that have got another chance, and until when they are watched more closely.
+  /// The channels on probation, and the end of probation.
   private var suspects: UInt64 = 0
   private var watch = Instant.zero
-  /// How often in a row another chance was given in vain.
+  /// The number of consecutive probations that failed.
   private var relapses = 0
   private var hasRelapsed = false
 
-  /// The channels that are known well and are not bad.
+  /// The channels that have enough attempts and are not bad.
   var good: ChannelMap {
     var bits: UInt64 = 0
     for channel in attempts.indices where attempts[channel] >= Self.enough { bits |= 1 << UInt64(channel) }
     return ChannelMap(bits: bits & ~bad.bits)
   }
 
-  /// A packet was due on this data channel, and came intact or not.
+  /// Records a packet that was expected on this data channel, intact or not.
   mutating func record(_ channel: ChannelIndex, isIntact: Bool) {
     let index = Int(channel.number)
     guard index < 37 else { return }
@@ -70,14 +73,14 @@ struct ChannelAssessment {
     lossy = losesMuch(index) ? lossy | bit : lossy & ~bit
   }
 
-  /// Looks at what was recorded, once in a while; says whether other channels are bad than before.
+  /// Evaluates the records, at most once per period; returns true if the set of bad channels has changed.
   mutating func evaluate(at now: Instant) -> Bool {
     guard !attempts.isEmpty, now >= nextEvaluation else { return false }
     nextEvaluation = now + Self.period
     let before = bad
     if now >= watch { suspects = 0 }
     if now >= pardon { forgive(at: now) }
-    // Mostly there is none that could become bad: what is usual need not be known then.
+    // The usual loss is computed only if a channel could become bad, which is rare.
     guard hasCandidates else { return bad != before }
     var usual = loss(among: bestChannels)
     var bits = bad.bits
@@ -94,7 +97,7 @@ struct ChannelAssessment {
     return bad != before
   }
 
-  /// All bad channels get another chance.
+  /// Puts all bad channels on probation.
   private mutating func forgive(at now: Instant) {
     for channel in UInt8(0)..<37 where bad.contains(channel) {
       (attempts[Int(channel)], failures[Int(channel)]) = (0, 0)
@@ -112,7 +115,7 @@ struct ChannelAssessment {
     Int(failures[channel]) * Self.tolerableLoss.of >= Int(attempts[channel]) * Self.tolerableLoss.failures
   }
 
-  /// Whether a channel that is known well loses much and is not bad yet.
+  /// True if a channel with enough attempts has a high loss and is not bad yet.
   private var hasCandidates: Bool {
     var rest = lossy & ~bad.bits
     while rest != 0 {
@@ -122,13 +125,13 @@ struct ChannelAssessment {
     return false
   }
 
-  /// The channels that lose much, and more than `usual`.
+  /// Returns the channels with a high loss that also exceeds `usual`.
   private func channels(worseThan usual: Int) -> UInt64 {
     var bits: UInt64 = 0
     for channel in attempts.indices where isKnown(channel) {
       let (lost, all) = (Int(failures[channel]), Int(attempts[channel]))
       let excess = lost * Self.scale - all * usual
-      // The square of the deviation against the variance of chance.
+      // The square of the deviation is compared with the variance of random losses.
       guard losesMuch(channel), excess > 0,
         excess * excess > Self.deviations * Self.deviations * all * usual * (Self.scale - usual)
       else { continue }
@@ -137,7 +140,7 @@ struct ChannelAssessment {
     return bits
   }
 
-  /// What these channels lose together, of `scale`.
+  /// Returns the total loss of these channels, of `scale`.
   private func loss(among channels: UInt64) -> Int {
     var (lost, all) = (0, 0)
     for channel in attempts.indices where channels >> UInt64(channel) & 1 == 1 {
@@ -147,7 +150,7 @@ struct ChannelAssessment {
     return min(Self.scale, max(Self.usualLoss, all == 0 ? 0 : lost * Self.scale / all))
   }
 
-  /// The quarter that loses least.
+  /// The quarter of the channels with the lowest loss.
   private var bestChannels: UInt64 {
     var taken: UInt64 = 0
     for _ in 0..<Self.quarter {

@@ -3,21 +3,21 @@ import BluetoothWire
 
 /// One connection of the link layer · Vol 6, Part B, 4.5.
 struct Connection {
-  /// Raw values are those of HCI.
+  /// The role of the local device. Raw values are those of HCI.
   enum Role: UInt8 {
     case central = 0
     case peripheral = 1
   }
 
-  /// How a connection comes to its end.
+  /// The state of a connection that is ending.
   enum Ending {
-    /// The peer's LL_TERMINATE_IND is there and not answered yet.
+    /// The peer's LL_TERMINATE_IND has arrived and is not acknowledged yet.
     case afterAnswer(HCI.ErrorCode)
-    /// It is over, with the reason for the host.
+    /// The connection has ended, with the reason for the host.
     case over(HCI.ErrorCode)
   }
 
-  /// A connection that lives shorter than this many intervals without a packet was never established · 4.5.2.
+  /// The number of intervals without a packet after which a new connection counts as never established · 4.5.2.
   private static let establishmentEvents: Int64 = 6
 
   let handle: HCI.ConnectionHandle
@@ -28,14 +28,14 @@ struct Connection {
   let crcInit: UInt32
   let transmitPower: Decibel
   let selection: LL.ChannelSelection
-  /// The local device's, for LL_VERSION_IND.
+  /// The local device's version, for LL_VERSION_IND.
   let version: LL.VersionInformation
-  /// The local device's, for LL_CLOCK_ACCURACY_REQ and LL_CLOCK_ACCURACY_RSP.
+  /// The local device's accuracy, for LL_CLOCK_ACCURACY_REQ and LL_CLOCK_ACCURACY_RSP.
   private(set) var sleepClockAccuracy: LL.SleepClockAccuracy
-  /// What the local device has.
+  /// The local device's features.
   let features: HCI.LEFeatures
 
-  /// In the units of HCI.
+  /// The connection parameters in the units of HCI.
   var values: HCI.ConnectionValues
   var schedule: EventSchedule
   var channels: ConnectionChannels
@@ -46,12 +46,13 @@ struct Connection {
   var encryption: Encryption
   var statistics = LinkStatistics()
 
-  /// Whether a packet of the peer has ever come · 4.5.
+  /// True if a packet of the peer has ever arrived · 4.5.
   var isEstablished = false
-  /// When the connection is lost unless a packet comes · 4.5.2.
+  /// The time at which the connection is lost unless a packet arrives · 4.5.2.
   var supervisionDeadline: Instant
   var ending: Ending?
-  /// Events missed in a row because the radio was taken: who missed most is first next time.
+  /// The number of consecutive events missed because the radio was in use; the connection that has missed most goes
+  /// first.
   var missed = 0
   var event = EventProgress()
 
@@ -93,7 +94,7 @@ struct Connection {
     }
   }
 
-  /// What a controller gives to all of its connections.
+  /// The values that a controller gives to all its connections.
   struct Context {
     var clock: SleepClock
     var sleepClockAccuracy: LL.SleepClockAccuracy
@@ -101,22 +102,22 @@ struct Connection {
     var transmitPower: Decibel
     var version: LL.VersionInformation
     var features: HCI.LEFeatures
-    /// connInitialMaxTxOctets and …Time.
+    /// connInitialMaxTxOctets and connInitialMaxTxTime.
     var preferredLength: HCI.DataLength
-    /// Of LE Set Default PHY.
+    /// The preference of LE Set Default PHY.
     var preferredPHYs = LL.PHYPreferences(transmit: .all, receive: .all)
-    /// The channels that the host does not know to be bad.
+    /// The channels that the host does not classify as bad.
     var hostChannels = ChannelMap.all
-    /// Whether channels that lose much are left out.
+    /// True if the connection excludes channels with high loss.
     var assessesChannels = true
-    /// What a peripheral asks the central for.
+    /// The minimum number of used channels that a peripheral requests from the central.
     var minimumUsedChannels: LL.MinimumUsedChannels?
-    /// For the connection's own chance.
+    /// The seed of the connection's random numbers.
     var seed: UInt64
   }
 
   var channelMap: ChannelMap { channels.map }
-  /// How strong the last packet was.
+  /// The level of the last packet received.
   var level: Decibel? { statistics.lastLevel }
 
   var interval: TimeSpan { schedule.interval }
@@ -124,25 +125,26 @@ struct Connection {
     ConnectionParameters.supervisionTimeoutUnit * Int64(values.supervisionTimeout)
   }
 
-  /// Why the connection is over; nil: it is not.
+  /// The reason why the connection has ended; nil: it has not.
   var reasonForEnd: HCI.ErrorCode? {
     if case .over(let reason)? = ending { reason } else { nil }
   }
 
-  /// When the connection ends unless something happens.
+  /// The time at which the connection ends unless something happens.
   private var end: Instant {
     min(supervisionDeadline, procedures.deadline ?? .distantFuture, encryption.deadline ?? .distantFuture)
   }
 
-  /// When the connection wants to be looked at, besides its events.
+  /// The time of the next call of `checkDeadline`, apart from the connection's events.
   var deadline: Instant { min(end, encryption.payloadTimer.deadline ?? .distantFuture) }
 
-  /// `deadline` may have come.
+  /// Ends the connection, or handles the authenticated payload timeout, if the time has come.
   mutating func checkDeadline(at now: Instant, into output: inout HostOutput) {
     guard reasonForEnd == nil else { return }
     guard now >= end else { return checkAuthenticatedPayload(at: now, into: &output) }
     if case .termination(let reason, _)? = procedures.active {
-      // T_terminate, or nobody there any more · 5.1.6: the host asked for it, so it is its own doing.
+      // T_terminate has expired, or the peer is gone · 5.1.6. The host requested the disconnection, so its reason
+      // applies.
       ending = .over(reason)
     } else if now >= supervisionDeadline {
       ending = .over(isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
@@ -151,7 +153,7 @@ struct Connection {
     }
   }
 
-  /// The local device has another clock: windows follow, and the peer is told if it can be.
+  /// Changes the local clock's accuracy: adapts window widening, and tells the peer if it supports that.
   mutating func setSleepClock(
     _ accuracy: LL.SleepClockAccuracy, partsPerMillion: Int64, at now: Instant, into output: inout HostOutput
   ) {
@@ -161,7 +163,7 @@ struct Connection {
     begin(.clockAccuracyUpdate(isHosts: false), at: now, into: &output)
   }
 
-  /// Takes an ACL packet of the host's.
+  /// Queues an ACL packet from the host.
   mutating func send(_ packet: HCI.ACLData, at now: Instant) {
     flow.append(packet)
     schedule.hasten(at: now)

@@ -1,21 +1,21 @@
 import BluetoothWire
 
-/// Which channels a connection uses, and what is known of them · Vol 6, Part B, 4.5.8.
+/// The channels that a connection uses, and their classification · Vol 6, Part B, 4.5.8.
 struct ConnectionChannels {
-  /// In use.
+  /// The channel map in use.
   var map: ChannelMap
-  /// Those that the host does not know to be bad · Vol 4, Part E, 7.8.19.
+  /// The channels that the host does not classify as bad · Vol 4, Part E, 7.8.19.
   var host: ChannelMap
-  /// Whether what is measured counts.
+  /// True if the connection uses the assessment.
   let isAssessed: Bool
   var assessment = ChannelAssessment()
-  /// What the peripheral has reported to be bad.
+  /// The channels that the peripheral has reported as bad.
   var reportedBad = ChannelMap(bits: 0)
-  /// How many channels the peripheral needs · 5.1.11.
+  /// The minimum number of channels that the peripheral needs on each PHY · 5.1.11.
   private var minimums = (le1M: UInt8(2), le2M: UInt8(2), leCoded: UInt8(2))
-  /// Whether and how a peripheral reports, or a central has asked it to · 5.1.27.
+  /// The channel reporting that the peripheral performs, or that the central has enabled · 5.1.27.
   var reporting: LL.ChannelReporting?
-  /// In a peripheral that reports: when it may say something again, and whether there is something to say.
+  /// The earliest time of a peripheral's next report; `hasNews` is true if there is something to report.
   var nextReport = Instant.zero
   var hasNews = false
 
@@ -39,8 +39,9 @@ struct ConnectionChannels {
     }
   }
 
-  /// The map that a central would like: without what is bad, as long as enough channels are left. What the peripheral has
-  /// reported comes back first, and what the host has excluded stays out.
+  /// Returns the channel map that a central prefers: without bad channels, as long as enough channels are left. To
+  /// reach the minimum, channels that only the peripheral has reported come back first; channels that the host has
+  /// excluded stay out.
   func wanted(on phys: PHYState) -> ChannelMap {
     let needed = max(minimum(on: phys.transmit), minimum(on: phys.receive))
     let best = host.bits & ~assessment.bad.bits & ~reportedBad.bits
@@ -56,7 +57,7 @@ struct ConnectionChannels {
     return map.isValid ? map : host
   }
 
-  /// What a peripheral reports.
+  /// The channel status that a peripheral reports.
   var status: LL.ChannelStatus {
     let excluded = ChannelMap.all.bits & ~host.bits
     return LL.ChannelStatus(
@@ -65,15 +66,16 @@ struct ConnectionChannels {
   }
 }
 
-/// Classification of channels by what happens on them, and what follows from it.
+/// Channel assessment, and the channel map updates and reports that follow from it.
 extension Connection {
-  /// A packet was due on the channel of this event, and came intact or not.
+  /// Records a packet that was expected on the channel of this event, intact or not.
   mutating func recordReception(isIntact: Bool) {
     guard channels.isAssessed, isEstablished else { return }
     channels.assessment.record(ChannelIndex(event.channel), isIntact: isIntact)
   }
 
-  /// Between two events: a central leaves out channels that have become bad, a peripheral reports them.
+  /// Applies the assessment between two events: a central excludes channels that have become bad, a peripheral
+  /// reports them.
   mutating func assessChannels(at now: Instant, into output: inout HostOutput) {
     guard channels.isAssessed, reasonForEnd == nil else { return }
     if channels.assessment.evaluate(at: now) {
@@ -83,7 +85,7 @@ extension Connection {
     if channels.hasNews { reportChannels(at: now, into: &output) }
   }
 
-  /// The host or the assessment has come to know other channels as bad.
+  /// Reacts to a new classification by the host or the assessment.
   mutating func channelsChanged(at now: Instant, into output: inout HostOutput) {
     switch role {
     case .central: updateChannelMap(at: now, into: &output)
@@ -94,7 +96,7 @@ extension Connection {
     }
   }
 
-  /// Changes to the channels that are wanted, unless that is under way.
+  /// Starts a channel map update to the preferred map, unless one is waiting.
   mutating func updateChannelMap(at now: Instant, into output: inout HostOutput) {
     guard role == .central, channels.wanted(on: phys) != channels.map || procedures.update != nil,
       !procedures.isWaiting(where: { if case .channelMapUpdate = $0 { true } else { false } })
@@ -102,7 +104,7 @@ extension Connection {
     begin(.channelMapUpdate, at: now, into: &output)
   }
 
-  /// A central that sees losses wants to know what the peripheral sees.
+  /// Enables the peripheral's channel reports when a central detects losses.
   private mutating func askForReports(at now: Instant, into output: inout HostOutput) {
     guard channels.isAssessed, channels.reporting == nil, features.contains(.channelClassification),
       procedures.remoteFeatures?.contains(.channelClassification) == true
@@ -112,7 +114,7 @@ extension Connection {
     begin(.channelReporting(reporting), at: now, into: &output)
   }
 
-  /// LL_CHANNEL_STATUS_IND, no sooner after the one before than the central wants · 5.1.28.
+  /// Sends LL_CHANNEL_STATUS_IND, at the earliest after the minimum spacing that the central has set · 5.1.28.
   private mutating func reportChannels(at now: Instant, into output: inout HostOutput) {
     guard let reporting = channels.reporting, reporting.isEnabled, now >= channels.nextReport else { return }
     channels.hasNews = false

@@ -1,14 +1,14 @@
 import BluetoothWire
 
 extension Connection {
-  /// So many intervals before the supervision timeout an event can't be refused any more.
+  /// The number of intervals before the supervision timeout from which events are urgent.
   private static let urgentEvents: Int64 = 3
 
-  /// What the next event needs of the radio.
+  /// The claim of the next event on the radio.
   var claim: RadioClaim {
     mutating get {
       let start = schedule.start
-      // A peripheral listens in a window; a central's packets are where they are.
+      // A peripheral listens in a window; a central transmits at a fixed time.
       let latestStart = role == .central ? start + RadioTiming.anchorJitter : schedule.listeningEnds
       return RadioClaim(
         purpose: .connection, start: start, latestStart: latestStart, shortest: minimumEnd - start,
@@ -17,16 +17,16 @@ extension Connection {
     }
   }
 
-  /// What a table keeps beside a connection.
+  /// The values that the connection table caches for a connection.
   struct Wishes {
     var deadline: Instant
     var heldPackets: Int
-    /// Nil unless it was asked for.
+    /// The claim of the next event; nil unless requested.
     var claim: RadioClaim?
   }
 
-  /// What it wants now; nil: it is over. It changes nothing: from an array of a class, only what may change something is
-  /// called without copying the connection.
+  /// Returns the values for the connection table; nil: the connection has ended. Read-only; `mutating` because a
+  /// non-mutating call on an array element in a class would copy the connection.
   mutating func wishes(withClaim: Bool) -> Wishes? {
     guard reasonForEnd == nil else { return nil }
     return Wishes(deadline: deadline, heldPackets: flow.heldPackets, claim: withClaim ? claim : nil)

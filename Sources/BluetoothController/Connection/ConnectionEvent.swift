@@ -1,32 +1,32 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// What has happened in the connection event that has the radio.
+/// The state of the connection event that has the radio.
 struct EventProgress {
-  /// One event stays on one channel, even when the channel map changes in it.
+  /// The channel of the event, which stays the same even if the channel map changes during the event.
   var channel = RadioChannel(0)
-  /// No packet may last beyond this.
+  /// The time by which all packets of the event must end.
   var limit = Instant.distantFuture
-  /// What is left for the next packet of a peripheral; nil: its first one may be as long as it needs.
+  /// The time left for a peripheral's next packet; nil: its first packet may be as long as necessary.
   var room: TimeSpan?
   var isFirstPacket = true
-  /// The MD bits that were sent and received last. A PDU that was not intact says nothing, so the event goes on.
+  /// The MD bits last sent and received. The MD bit of a corrupt PDU is unknown, so the event continues.
   var sentMoreData = false
   var receivedMoreData = false
-  /// Packets in a row with a wrong CRC · Vol 6, Part B, 4.5.6: two close the event.
+  /// The number of consecutive packets with a wrong CRC · Vol 6, Part B, 4.5.6: two close the event.
   var corruptPackets = 0
   var heardPeer = false
   var hasAnswered = false
 }
 
-/// Connection events · Vol 6, Part B, 4.5.1, 4.5.6, 4.5.7.
+/// The connection events · Vol 6, Part B, 4.5.1, 4.5.6, 4.5.7.
 extension Connection {
-  /// Until when the next event needs the radio at least.
+  /// The earliest time at which the next event can end.
   var minimumEnd: Instant {
     mutating get { schedule.minimumEnd(transmit: nextAirTime, receive: answerTime(octets: 0)) }
   }
 
-  /// Until when it may need it if the peer's packet is as long as it may be.
+  /// The time at which the next event ends if the peer's packet has maximum length.
   var longestEnd: Instant {
     mutating get {
       schedule.minimumEnd(transmit: nextAirTime, receive: answerTime(octets: lengths.maximumReceiveOctets))
@@ -40,20 +40,20 @@ extension Connection {
     }
   }
 
-  /// How long a packet of the peer with `octets` of data may last at most.
+  /// Returns the maximum duration of a packet of the peer with `octets` of data.
   private mutating func answerTime(octets: Int) -> TimeSpan {
     let length = octets > 0 ? octets + encryption.receivedCodeLength : 0
     let time = phys.slowestReceiveModulation.airTime(payloadOctets: length)
-    // On LE Coded the time limits, whichever coding the peer has chosen.
+    // On LE Coded the maximum time is the limit, whichever coding the peer has chosen.
     return octets > 0 && phys.receive == .leCoded ? min(time, .microseconds(Int64(lengths.receive.time))) : time
   }
 
-  /// The connection has the radio until `limit`.
+  /// Begins an event, which has the radio until `limit`.
   mutating func beginEvent(limit: Instant, at now: Instant, into output: inout HostOutput) -> RadioStep {
     event = EventProgress()
     event.channel = selection.channel(event: schedule.next, map: channelMap).radioChannel
     event.limit = min(limit, schedule.anchor(of: schedule.next + 1) - LL.interFrameSpace)
-    // Who begins in the middle of the window has had half a chance.
+    // An event that begins in the middle of the window may have missed the packet, so it counts as missed as well.
     missed = now <= schedule.start + RadioTiming.anchorJitter ? 0 : missed + 1
     statistics.attendedEvents += 1
     switch role {
@@ -66,8 +66,8 @@ extension Connection {
     }
   }
 
-  /// What is sent is decided now: what the host said within the interframe space goes along. A shortcut that no observer
-  /// can tell: the controller answers in no time.
+  /// Sends the next packet, whose content is chosen now, so it includes data that the host sent during the interframe
+  /// space. No observer can detect that the controller needs no processing time.
   mutating func transmit(in pool: PacketPool) -> RadioStep {
     if flow.beginsUpdate { chooseInstant(in: pool) }
     let modulation = phys.modulation
@@ -84,7 +84,7 @@ extension Connection {
     return .command(.transmit(packet, on: event.channel, modulation: modulation, power: transmitPower))
   }
 
-  /// The longest payload that there is room for.
+  /// Returns the longest payload that fits into the time left.
   private mutating func longestNow(_ modulation: Modulation) -> Int {
     guard let room = event.room else { return .max }
     let empty = modulation.airTime(payloadOctets: 0)
@@ -111,10 +111,10 @@ extension Connection {
     }
   }
 
-  /// The peer has not sent when it could.
+  /// Handles the absence of a packet of the peer.
   mutating func nothingReceived() -> RadioStep {
     statistics.silences += 1
-    // A peripheral that uses its latency, and a central that has nothing more to say, are silent for reasons of their own.
+    // Silence is no loss if a peripheral may use its latency, or a central has no more data to send.
     switch role {
     case .central: if !event.isFirstPacket || values.latency == 0 { recordReception(isIntact: false) }
     case .peripheral: if event.isFirstPacket { recordReception(isIntact: false) }
@@ -122,13 +122,14 @@ extension Connection {
     return .done
   }
 
-  /// What was agreed limits data; LL Control PDUs are as long as they are · 2.4.2, 4.5.10.
+  /// True if the length is permitted: the negotiated lengths limit data, while LL Control PDUs may have their full
+  /// length · 2.4.2, 4.5.10.
   private mutating func accepts(_ octets: Int, _ llid: LL.DataHeader.LLID, _ modulation: Modulation) -> Bool {
     lengths.accepts(octets, modulation)
       || llid == .control && octets <= 1 + LL.ControlOpcode.periodicSyncInd.dataLength
   }
 
-  /// A packet has ended. The peer's answer, or one for it, follows after the interframe space.
+  /// Processes a packet that has ended. The reply, in either direction, follows after the interframe space.
   mutating func received(
     _ packet: AirPacket, _ modulation: Modulation, start: Instant, level: Decibel, isIntact: Bool, at now: Instant,
     into output: inout HostOutput
@@ -140,7 +141,7 @@ extension Connection {
     event.isFirstPacket = false
     missed = 0
     let header = LL.DataHeader(rawValue: packet.header)
-    // Too long for what was agreed is as good as a wrong CRC.
+    // A packet longer than negotiated counts as a wrong CRC.
     if isIntact, packet.payload.count == Int(header.length),
       accepts(packet.payload.count - encryption.receivedCodeLength, header.llid, modulation)
     {
@@ -164,8 +165,8 @@ extension Connection {
     let next = now + LL.interFrameSpace
     switch role {
     case .peripheral:
-      // The first packet is answered even if it was so long that others have to wait: the central would send it again and
-      // again, and nobody would ever get on. Later ones are as long as there is room for.
+      // The peripheral answers the first packet even if that packet was so long that other activities must wait:
+      // otherwise the central would repeat it endlessly without progress. Later answers are limited to the time left.
       if event.hasAnswered {
         let shortest = phys.modulation.airTime(payloadOctets: flow.shortestNextLength)
         guard next + shortest <= event.limit else { return .done }
@@ -176,13 +177,13 @@ extension Connection {
     case .central:
       let isUnheard = flow.pending.map { !$0.isEmpty } ?? false
       guard event.sentMoreData || event.receivedMoreData || isUnheard else { return .done }
-      // A peripheral that has said that it has nothing more will hardly have something long.
+      // A peripheral that has sent MD = 0 will hardly send a long packet.
       let answer = answerTime(octets: event.receivedMoreData ? lengths.maximumReceiveOctets : 0)
       return next + nextAirTime + LL.interFrameSpace + answer <= event.limit ? .wait(until: next) : .done
     }
   }
 
-  /// The event does not have the radio any more, or did not get it.
+  /// Ends an event, which has finished or did not get the radio.
   mutating func endEvent(at now: Instant, into output: inout HostOutput) {
     if procedures.isUpdateDue { completeUpdate(at: now, into: &output) }
     if role == .peripheral && isEstablished {
@@ -197,7 +198,7 @@ extension Connection {
     planUpdate()
   }
 
-  /// Another activity has the radio.
+  /// Handles an event that did not get the radio.
   mutating func missEvent(at now: Instant, into output: inout HostOutput) {
     missed += 1
     statistics.missedEvents += 1
@@ -205,7 +206,7 @@ extension Connection {
     endEvent(at: now, into: &output)
   }
 
-  // MARK: An intact packet
+  // MARK: Intact packets
 
   private mutating func take(
     _ header: LL.DataHeader, _ packet: AirPacket, at now: Instant, into output: inout HostOutput

@@ -1,12 +1,13 @@
 import BluetoothWire
 
-/// The connections, in a row. What is asked of all of them again and again lies beside them, so that no connection has to
-/// be looked at that nothing has happened to; which ones were changed, the table notices itself.
+/// The connections of the controller, in an array. Values that are needed often, for all connections, are cached
+/// beside the array, so that unchanged connections need not be accessed; the table tracks which connections were
+/// changed.
 struct ConnectionTable {
   private struct Entry {
     let handle: HCI.ConnectionHandle
     let place: RadioAgenda.Place
-    /// When the connection wants to be looked at, besides its events.
+    /// The time of the connection's next deadline, apart from its events.
     var deadline: Instant
     var heldPackets = 0
     var isTouched = false
@@ -15,14 +16,14 @@ struct ConnectionTable {
   private var connections: [Connection] = []
   private var entries: [Entry] = []
   private var touched: [Int] = []
-  /// The host's packets that are not wholly acknowledged, over all connections.
+  /// The number of the host's packets that are not completely acknowledged, over all connections.
   private(set) var heldPackets = 0
 
   var count: Int { connections.count }
   var isEmpty: Bool { connections.isEmpty }
   var indices: Range<Int> { connections.indices }
 
-  /// Changing a connection notes that it was changed.
+  /// The connection with this index. A mutating access marks it as changed.
   subscript(index: Int) -> Connection {
     _read { yield connections[index] }
     _modify {
@@ -44,7 +45,7 @@ struct ConnectionTable {
     return false
   }
 
-  /// The earliest time at which a connection wants to be looked at, besides events.
+  /// The earliest deadline of all connections, apart from their events.
   var deadline: Instant {
     var result = Instant.distantFuture
     for index in entries.indices { result = min(result, entries[index].deadline) }
@@ -57,7 +58,7 @@ struct ConnectionTable {
     }
   }
 
-  /// Takes a connection in; returns its index.
+  /// Adds a connection and returns its index.
   mutating func append(_ connection: Connection, agenda: inout RadioAgenda) -> Int {
     let index = connections.count
     entries.append(
@@ -68,7 +69,7 @@ struct ConnectionTable {
     return index
   }
 
-  /// Takes a connection out. The last one takes its index, and is told of it in `agenda`.
+  /// Removes a connection. The last connection takes its index; `agenda` is updated.
   mutating func remove(at index: Int, agenda: inout RadioAgenda) {
     agenda.remove(entries[index].place)
     heldPackets -= entries[index].heldPackets
@@ -86,17 +87,17 @@ struct ConnectionTable {
 
   mutating func removeAll() { self = ConnectionTable() }
 
-  /// A connection that was changed since it was last taken; nil: there is none.
+  /// Returns a connection that was changed since the last call for it; nil: none.
   mutating func takeTouched() -> Int? {
     guard let index = touched.popLast() else { return nil }
     entries[index].isTouched = false
     return index
   }
 
-  /// Takes in what a connection wants; false: it has ended.
+  /// Updates the cached values and the claim of a connection; returns false if the connection has ended.
   mutating func refresh(_ index: Int, isRunning: Bool, agenda: inout RadioAgenda) -> Bool {
     guard let wishes = connections[index].wishes(withClaim: !isRunning) else { return false }
-    // Read and written once.
+    // The entry is read and written once.
     var entry = entries[index]
     entry.deadline = wishes.deadline
     heldPackets += wishes.heldPackets - entry.heldPackets

@@ -1,51 +1,54 @@
 import BluetoothWire
 import DequeModule
 
-/// The state of a connection's Link Layer Control procedures · Vol 6, Part B, 5.1 to 5.3. At most one that this device began
-/// is going, and one that the peer began; others of this device's wait.
+/// The state of a connection's Link Layer Control procedures · Vol 6, Part B, 5.1 to 5.3. At most one local procedure
+/// and one procedure of the peer are in progress; other local procedures wait.
 struct ControlProcedures {
-  /// A procedure that this device begins.
+  /// A local procedure, which this device initiates.
   enum Procedure {
-    /// 5.1.3; of a central.
+    /// The encryption start and pause procedures · 5.1.3; central only.
     case encryption(Encryption.Request)
-    /// 5.1.4
+    /// The feature exchange · 5.1.4.
     case featureExchange
-    /// 5.1.5
+    /// The version exchange · 5.1.5.
     case versionExchange
-    /// 5.1.6; `reason` is what the own host is told, `code` what the peer is.
+    /// The termination · 5.1.6; `reason` goes to the local host, `code` to the peer.
     case termination(reason: HCI.ErrorCode, code: HCI.ErrorCode)
-    /// 5.1.8
+    /// The LE ping · 5.1.8.
     case ping
-    /// 5.1.9
+    /// The data length update · 5.1.9.
     case dataLengthUpdate
-    /// 5.1.1; of a central that does not ask the peripheral.
+    /// The connection update · 5.1.1; of a central that does not send LL_CONNECTION_PARAM_REQ first.
     case connectionUpdate(ConnectionParameters, EventPlacement)
-    /// 5.1.2; of a central. The map is the one that is wanted when it begins.
+    /// The channel map update · 5.1.2; central only. The map is the preferred one when the procedure begins.
     case channelMapUpdate
-    /// 5.1.7; a central that can't ask goes on with `connectionUpdate`.
+    /// The connection parameters request · 5.1.7; a central continues with `connectionUpdate` if the peer does not
+    /// support the request.
     case parameterRequest(ConnectionParameters, EventPlacement)
-    /// 5.1.10
+    /// The PHY update · 5.1.10.
     case phyUpdate
-    /// 5.1.11; of a peripheral.
+    /// The minimum number of used channels · 5.1.11; peripheral only.
     case minimumUsedChannels(LL.MinimumUsedChannels)
-    /// 5.1.13
+    /// The periodic advertising sync transfer · 5.1.13.
     indirect case syncTransfer(LL.PeriodicSyncTransfer)
-    /// 5.1.14; `isHosts`: the host wants to know the peer's, else the peer is to know this device's.
+    /// The sleep clock accuracy update · 5.1.14; `isHosts`: the host requests the peer's accuracy; otherwise this
+    /// device reports its accuracy to the peer.
     case clockAccuracyUpdate(isHosts: Bool)
-    /// 5.1.27; of a central.
+    /// The channel classification enable · 5.1.27; central only.
     case channelReporting(LL.ChannelReporting)
-    /// 5.1.28; of a peripheral.
+    /// The channel classification report · 5.1.28; peripheral only.
     case channelStatus(LL.ChannelStatus)
   }
 
-  /// What procedures that have an instant change: of those, only one is going at a time, whoever began it · 5.3.
+  /// The property that a procedure with an instant changes. Only one such procedure is in progress at a time,
+  /// whichever device initiated it · 5.3.
   enum Transaction {
     case parameters, channelMap, phys
   }
 
-  /// What happens at a connection event to come.
+  /// A change at a future connection event.
   enum Update {
-    /// A central sends its first packet `delay` after the transmit window's beginning.
+    /// A central sends its first packet `delay` after the start of the transmit window.
     case parameters(LL.ConnectionTiming, delay: TimeSpan)
     case channelMap(ChannelMap)
     case phys(LL.PHYUpdate)
@@ -53,17 +56,17 @@ struct ControlProcedures {
 
   struct PendingUpdate {
     var change: Update
-    /// The number of the connection event; nil: the peripheral has not been told yet.
+    /// The number of the connection event; nil: the update has not been sent to the peripheral yet.
     var instant: Int?
-    /// Where a central wants an anchor point to be after a change of parameters; nil: anywhere.
+    /// The anchor point that a central prefers after a change of parameters; nil: any.
     var anchor: Instant?
-    /// Whether it is what this device's active procedure is for.
+    /// True if the update belongs to this device's active procedure.
     var isOwn: Bool
     /// True if the change gives the connection values that it does not have yet.
     var hasEffect = true
   }
 
-  /// What is awaited in a procedure with an instant that the peer began.
+  /// The next step of a procedure with an instant that the peer initiated.
   enum RemoteProcedure {
     /// The host's decision on LL_CONNECTION_PARAM_REQ.
     case parameterRequest(LL.ConnectionParameterProposal)
@@ -75,18 +78,19 @@ struct ControlProcedures {
 
   /// procedureTimeout · 5.2
   static let timeout = TimeSpan.seconds(40)
-  /// How many events at least lie before the instant of an update · 5.1.1, 5.1.2.
+  /// The minimum number of events before the instant of an update · 5.1.1, 5.1.2.
   static let eventsBeforeInstant = 6
 
   private(set) var active: Procedure?
   private var activeDeadline: Instant?
   private var waiting: Deque<Procedure> = []
 
-  /// The peer's procedure, until LL_…_IND has told the instant.
+  /// The peer's procedure, until LL_…_IND sets the instant.
   var remote: RemoteProcedure?
-  /// What was agreed on, until it happens.
+  /// The agreed update, until its instant.
   private(set) var update: PendingUpdate?
-  /// True while the next connection event is the one at the instant of `update`: it is planned with the change.
+  /// True while the next connection event is the one at the instant of `update`: that event is scheduled with the
+  /// change.
   private(set) var isUpdateDue = false
 
   var remoteVersion: LL.VersionInformation?
@@ -94,13 +98,13 @@ struct ControlProcedures {
   var remoteFeatures: HCI.LEFeatures?
   /// True if the peer has answered LL_CONNECTION_PARAM_REQ with LL_UNKNOWN_RSP.
   var isParameterRequestUnknown = false
-  /// Trains that the peer has told of and nobody has taken yet.
+  /// The trains that the peer has transferred and that the controller has not processed yet.
   var syncTransfers: [LL.PeriodicSyncTransfer] = []
 
-  /// Nothing to listen for: a peripheral may use its latency.
+  /// True if no procedure is in progress: a peripheral may use its latency.
   var isIdle: Bool { active == nil && update == nil && remote == nil }
 
-  /// When the peer has not answered in time.
+  /// The time at which the peer has not answered in time.
   var deadline: Instant? {
     switch remote {
     case .connectionUpdate(let until)?, .phyUpdate(let until)?: activeDeadline.map { min($0, until) } ?? until
@@ -108,13 +112,13 @@ struct ControlProcedures {
     }
   }
 
-  /// Whether such a procedure is going or waits.
+  /// True if such a procedure is active or waiting.
   func has(_ predicate: (Procedure) -> Bool) -> Bool {
     active.map(predicate) ?? false || isWaiting(where: predicate)
   }
 
   mutating func enqueue(_ procedure: Procedure) {
-    // The end of a connection waits for nothing.
+    // Termination has priority over all other procedures.
     if case .termination = procedure {
       active = nil
       waiting.removeAll(keepingCapacity: true)
@@ -122,8 +126,8 @@ struct ControlProcedures {
     waiting.append(procedure)
   }
 
-  /// The next procedure that may begin now: those with an instant wait for each other and for the peer's, and others may
-  /// overtake them meanwhile.
+  /// Starts the next procedure that may begin now: procedures with an instant wait for each other and for the peer's,
+  /// and other procedures may overtake them.
   mutating func begin(deadline: Instant) -> Procedure? {
     guard active == nil else { return nil }
     let isFree = remote == nil && update == nil
@@ -134,15 +138,15 @@ struct ControlProcedures {
     return procedure
   }
 
-  /// Whether a procedure of this kind waits.
+  /// True if a procedure of this kind is waiting.
   func isWaiting(where condition: (Procedure) -> Bool) -> Bool { waiting.contains(where: condition) }
 
-  /// The active procedure goes on as `procedure`.
+  /// Continues the active procedure as `procedure`.
   mutating func replaceActive(with procedure: Procedure) { active = procedure }
 
   mutating func setDeadline(_ deadline: Instant?) { activeDeadline = deadline }
 
-  /// Both devices know of the change, or the central has decided on it: nothing more is awaited but the instant.
+  /// Sets the update that both devices have agreed on, or that the central has decided on: only the instant is left.
   mutating func agree(on change: Update, at instant: Int?, anchor: Instant? = nil) {
     let isOwn = remote == nil && active?.transaction == change.transaction
     if isOwn { activeDeadline = nil }
@@ -151,7 +155,7 @@ struct ControlProcedures {
     isUpdateDue = false
   }
 
-  /// The peripheral is about to hear of the change that was agreed on, in the form `change`.
+  /// Sets the instant and the final form of the agreed update, just before it is sent to the peripheral.
   mutating func choose(_ instant: Int, for change: Update) {
     update?.instant = instant
     update?.change = change
@@ -164,20 +168,20 @@ struct ControlProcedures {
     return (update.change, instant)
   }
 
-  /// Notes if the planned change gives the connection other values.
+  /// Records whether the scheduled change gives the connection other values.
   mutating func setEffect(_ hasEffect: Bool) { update?.hasEffect = hasEffect }
 
-  /// Returns the planned change at its instant and forgets it; nil if there is none.
+  /// Returns the scheduled change at its instant and removes it; nil if there is none.
   mutating func takeUpdate() -> PendingUpdate? {
     guard isUpdateDue, var update else { return nil }
     self.update = nil
     isUpdateDue = false
-    // The peer may have rejected this device's procedure after all: what it announced was its own then.
+    // If the peer has rejected this device's procedure meanwhile, the update that it announced is its own.
     update.isOwn = update.isOwn && active?.transaction == update.change.transaction
     return update
   }
 
-  /// What the host may ask for is bounded.
+  /// True if the queue is full, which limits the requests of the host.
   var isFull: Bool { waiting.count >= Self.maximumWaiting }
   private static let maximumWaiting = 16
 
@@ -186,8 +190,9 @@ struct ControlProcedures {
     activeDeadline = nil
   }
 
-  /// Why a procedure with an instant that the peer begins can't be let in; nil: it can. A central's own procedure wins over
-  /// the peripheral's; a peripheral gives way, and waits for its own to be rejected · 5.3.
+  /// Returns the error with which a procedure of the peer that has an instant must be rejected; nil: it may start. A
+  /// central's own procedure wins over the peripheral's; a peripheral yields, and waits for the rejection of its own ·
+  /// 5.3.
   func collision(with transaction: Transaction, role: Connection.Role) -> HCI.ErrorCode? {
     let own: Transaction?
     if let update {
@@ -203,7 +208,7 @@ struct ControlProcedures {
 }
 
 extension ControlProcedures.Procedure {
-  /// What it changes at an instant; nil: nothing.
+  /// The property that the procedure changes at an instant; nil: none.
   var transaction: ControlProcedures.Transaction? {
     switch self {
     case .connectionUpdate, .parameterRequest: .parameters
@@ -218,8 +223,8 @@ extension ControlProcedures.Procedure {
   var isPing: Bool { if case .ping = self { true } else { false } }
   var isEncryption: Bool { if case .encryption = self { true } else { false } }
 
-  /// The PDU that begins this procedure and that the peer may refuse; nil: it can't refuse. What refuses encryption depends on
-  /// how far that is.
+  /// Returns the PDU that begins this procedure and that the peer may reject; nil: the peer can't reject it.
+  /// Encryption is handled separately, since the rejected PDU depends on the phase.
   func request(role: Connection.Role) -> LL.ControlOpcode? {
     switch self {
     case .featureExchange: role == .central ? .featureReq : .peripheralFeatureReq

@@ -1,22 +1,22 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// The connections, as the host sees them.
+/// The connections and their data, as seen by the host.
 extension Controller {
-  /// The connection with this handle.
+  /// Returns the index of the connection with this handle.
   mutating func index(of handle: HCI.ConnectionHandle) -> Int? { connections.index(of: handle) }
 
   mutating func isConnected(own: DeviceAddress, peer: DeviceAddress) -> Bool {
     let peer = resolvingList.identify(peer).identity
     return connections.contains { connection in
-      // Private addresses change: they are all this device's.
+      // Private addresses change, so each of them counts as an address of this device.
       connection.peer == peer
         && (connection.own == own || connection.own.randomKind == .resolvablePrivate
           || own.randomKind == .resolvablePrivate)
     }
   }
 
-  /// The identity address that goes with Own_Address_Type; nil: the host has not set one · Vol 4, Part E, 7.8.5.
+  /// Returns the identity address for Own_Address_Type; nil: the host has not set one · Vol 4, Part E, 7.8.5.
   mutating func ownAddress(_ type: HCI.OwnAddressType) -> DeviceAddress? {
     switch type {
     case .public, .resolvableOrPublic: configuration.address.kind == .public ? configuration.address : nil
@@ -24,8 +24,9 @@ extension Controller {
     }
   }
 
-  /// The address that an activity toward `peer` can go by: `identity`, or where the host has set none, the private address
-  /// that the peer's entry of the resolving list gives; nil: neither · Vol 4, Part E, 7.8.9, 7.8.12, 7.8.56.
+  /// Returns the address that an activity toward `peer` can use: `identity` or, if the host has not set one, the
+  /// private address from the peer's entry in the resolving list; nil: neither · Vol 4, Part E, 7.8.9, 7.8.12,
+  /// 7.8.56.
   mutating func usableAddress(
     _ type: HCI.OwnAddressType, to peer: DeviceAddress?, identity: DeviceAddress?, at now: Instant
   ) -> DeviceAddress? {
@@ -33,8 +34,8 @@ extension Controller {
     return resolvingList.localAddress(for: peer, at: now, random: &random)
   }
 
-  /// A connection is made by the CONNECT_IND that ends now, or by the AUX_CONNECT_REQ on `auxiliaryPHY`. A central sends the
-  /// first packet `delay` after the transmit window's beginning.
+  /// Adds the connection created by the CONNECT_IND that ends now, or by the AUX_CONNECT_REQ on `auxiliaryPHY`. A
+  /// central sends the first packet `delay` after the start of the transmit window.
   @discardableResult
   mutating func addConnection(
     _ role: Connection.Role, own: DeviceAddress, peer: DeviceAddress, data: LL.ConnectionData, usesAlgorithm2: Bool,
@@ -70,13 +71,15 @@ extension Controller {
     return handle
   }
 
-  /// What has happened on a connection so far, or until its end if it was the last one to end; nil: neither.
+  /// Returns the statistics of a connection so far, or of the last connection with this handle that has ended; nil:
+  /// neither is known.
   package mutating func linkStatistics(of handle: HCI.ConnectionHandle) -> LinkStatistics? {
     if let index = index(of: handle) { return connections[index].statistics }
     return endedLinks.last { $0.handle == handle }?.statistics
   }
 
-  /// Handles are 0x0001 to 0x0EFF, in turn, so that a new connection never has the handle of one that has just ended.
+  /// Returns the next handle. Handles, 0x0001 to 0x0EFF, are assigned in turn, so that a new connection never gets
+  /// the handle of a connection that has just ended.
   private mutating func newHandle() -> HCI.ConnectionHandle {
     repeat {
       lastHandle = lastHandle >= 0x0EFF ? 1 : lastHandle + 1
@@ -95,7 +98,8 @@ extension Controller {
     output.send(.disconnectionComplete(.success, handle, reason: reason))
   }
 
-  /// An ACL packet of the host's. Those of connections that are gone are dropped: the host has been told, or is about to.
+  /// Queues an ACL packet from the host. Packets of connections that have ended are dropped: the host knows of the
+  /// end or is about to.
   mutating func sendData(_ data: HCI.ACLData, at now: Instant) {
     guard let index = index(of: data.handle) else { return }
     guard !data.payload.isEmpty else {

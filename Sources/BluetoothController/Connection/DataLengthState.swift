@@ -1,37 +1,37 @@
 import BluetoothWire
 
-/// How long data PDUs may be, in octets and in time · Vol 6, Part B, 4.5.10.
+/// The maximum length of data PDUs, in octets and in time · Vol 6, Part B, 4.5.10.
 struct DataLengthState {
-  /// What every device takes.
+  /// The length that every device supports.
   static let minimum = HCI.DataLength(octets: 27, time: 328)
-  /// What this controller takes and sends at most: 251 octets on LE Coded, S=8, last 17,040 µs.
+  /// The maximum length that this controller supports: 251 octets on LE Coded, S=8, take 17,040 µs.
   static let maximum = HCI.DataLength(octets: 251, time: 17_040)
-  /// What a controller with these features takes and sends at most.
+  /// Returns the maximum length that a controller with these features supports.
   static func maximum(with features: HCI.LEFeatures) -> HCI.DataLength {
     HCI.DataLength(
       octets: maximum.octets, time: features.contains(.leCodedPHY) ? maximum.time : maximumUncodedTime)
   }
-  /// The longest time on the uncoded PHYs, and all that a peer without LE Coded may be told.
+  /// The longest time on the uncoded PHYs, which is also the longest that is announced to a peer without LE Coded.
   private static let maximumUncodedTime: UInt16 = 2_120
-  /// 27 octets on LE Coded, S=8: less is never meant there.
+  /// The minimum time on LE Coded: 27 octets at S=8.
   private static let minimumCodedTime: UInt16 = 2_704
 
-  /// connMaxTxOctets and …Time.
+  /// connMaxTxOctets and connMaxTxTime.
   var preferred: HCI.DataLength
-  /// What the peer told last.
+  /// The lengths that the peer announced last.
   private var peer = LL.DataLengths(
     maximumReceiveOctets: 27, maximumReceiveTime: 328, maximumTransmitOctets: 27, maximumTransmitTime: 328)
-  /// What the peer knows that this controller takes.
+  /// The receive length that this controller has announced to the peer.
   private var announced = Self.minimum
   private var hasAsked = false
 
-  /// connEffectiveMaxTxOctets and …Time, as the host was told last.
+  /// connEffectiveMaxTxOctets and connEffectiveMaxTxTime, as last reported to the host.
   private(set) var transmit = Self.minimum
-  /// connEffectiveMaxRxOctets and …Time, as the host was told last.
+  /// connEffectiveMaxRxOctets and connEffectiveMaxRxTime, as last reported to the host.
   private(set) var receive = Self.minimum
-  /// The longest payload without MIC that may be sent now: it fits into the octets and into the time.
+  /// The longest payload without MIC that may be sent now: it fits both the octets and the time.
   private(set) var maximumTransmitOctets = 27
-  /// The longest that the peer may send.
+  /// The longest payload without MIC that the peer may send.
   private(set) var maximumReceiveOctets = 27
 
   init(preferred: HCI.DataLength, phys: PHYState) {
@@ -39,22 +39,22 @@ struct DataLengthState {
     _ = update(phys: phys, interval: .zero)
   }
 
-  /// Whether a payload without MIC of `octets` is no longer than what the peer knows of; it may use that at once.
+  /// True if a payload without MIC of `octets` is within the announced length, which the peer may use at once.
   func accepts(_ octets: Int, _ modulation: Modulation) -> Bool {
     let time = modulation.phy == .leCoded ? max(announced.time, Self.minimumCodedTime) : announced.time
     return octets <= Int(announced.octets)
       && modulation.airTime(payloadOctets: octets) <= .microseconds(Int64(time))
   }
 
-  /// Whether the peer should be asked by the controller's own will: once, if it does not know of `preferred`.
+  /// True, once, if the controller should start the data length update itself: the peer does not know of `preferred`.
   mutating func shouldAsk() -> Bool {
     guard !hasAsked, announced == Self.minimum, preferred != Self.minimum else { return false }
     hasAsked = true
     return true
   }
 
-  /// For LL_LENGTH_REQ and LL_LENGTH_RSP. Times beyond those of the uncoded PHYs are for peers that have, or may have,
-  /// LE Coded.
+  /// Returns the values for LL_LENGTH_REQ and LL_LENGTH_RSP. Times beyond those of the uncoded PHYs are only for
+  /// peers that support, or may support, LE Coded.
   mutating func announce(knowsCoded: Bool) -> LL.DataLengths {
     let longest = knowsCoded ? Self.maximum.time : Self.maximumUncodedTime
     announced = HCI.DataLength(octets: Self.maximum.octets, time: max(announced.time, longest))
@@ -63,13 +63,13 @@ struct DataLengthState {
       maximumTransmitOctets: preferred.octets, maximumTransmitTime: min(preferred.time, longest))
   }
 
-  /// What the peer tells.
+  /// Sets the lengths that the peer announced.
   mutating func learn(_ lengths: LL.DataLengths) { peer = lengths }
 
-  /// Computes what is in force now, on these PHYs; says whether anything changes for the host.
+  /// Computes the effective lengths on these PHYs; returns true if they change for the host.
   ///
-  /// - Parameter candidates: PHYs that packets may have to be sent on before they are acknowledged: the longest payload is
-  ///   one that none of them makes too long · 5.1.10.
+  /// - Parameter candidates: PHYs on which packets may have to be sent before they are acknowledged: the longest
+  ///   payload must not be too long on any of them · 5.1.10.
   mutating func update(phys: PHYState, candidates: HCI.PHYs = [], interval: TimeSpan) -> Bool {
     let receive = HCI.DataLength(
       octets: min(announced.octets, peer.maximumTransmitOctets),
@@ -86,7 +86,7 @@ struct DataLengthState {
     for phy in [PHY.le1M, .le2M, .leCoded] where candidates.contains(HCI.PHYs(phy)) {
       maximumTransmitOctets = min(maximumTransmitOctets, longest(phys.modulation(on: phy)))
     }
-    // The peer may choose S=2 to send more in the time that it has.
+    // The peer may choose S=2 to send more in the same time.
     maximumReceiveOctets = Self.octets(receive, on: phys.receive == .leCoded ? .codedS2 : phys.slowestReceiveModulation)
     guard transmit != self.transmit || receive != self.receive else { return false }
     (self.transmit, self.receive) = (transmit, receive)
@@ -97,15 +97,15 @@ struct DataLengthState {
     phy == .leCoded ? max(minimumCodedTime, time) : time
   }
 
-  /// connIntervalPortionAvailable: what is left of the interval when the longest packet of the peer and two interframe spaces
-  /// are taken away, µs.
+  /// Returns connIntervalPortionAvailable: the interval minus the longest packet of the peer and two interframe
+  /// spaces, µs.
   private static func available(in interval: TimeSpan, receive: HCI.DataLength) -> UInt16 {
     let longest = min(Int64(receive.time), Int64(receive.octets) * 64 + 976)
     let left = interval - LL.interFrameSpace * 2 - .microseconds(longest)
     return UInt16(clamping: left.nanoseconds / 1_000)
   }
 
-  /// How many octets without MIC fit into the time with one; every device takes 27.
+  /// Returns the number of octets without MIC that fit into the time with a MIC; every device supports 27.
   private static func octets(_ length: HCI.DataLength, on modulation: Modulation) -> Int {
     let empty = modulation.airTime(payloadOctets: 4)
     let octet = modulation.airTime(payloadOctets: 5) - empty

@@ -1,19 +1,19 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// Encryption of a connection, and where its procedures are · Vol 6, Part B, 5.1.3.
+/// The encryption of a connection and the state of its procedures · Vol 6, Part B, 5.1.3.
 struct Encryption {
-  /// What the host of a central asks for.
+  /// The request of a central's host.
   struct Request {
-    /// Rand and EDIV, by which the other host finds the key.
+    /// Rand and EDIV, which identify the key for the peer's host.
     var random: UInt64
     var encryptedDiversifier: UInt16
     var longTermKey: Secret<UInt128>
   }
 
-  /// What this device waits for.
+  /// The PDU or event for which this device waits.
   enum Phase {
-    /// Nothing: no procedure is going.
+    /// None: no procedure is in progress.
     case none
 
     /// A central, after its LL_PAUSE_ENC_REQ: LL_PAUSE_ENC_RSP.
@@ -35,20 +35,22 @@ struct Encryption {
     case startConfirmation
   }
 
-  /// What to do with a PDU that is no part of the procedure that is going.
+  /// The treatment of a PDU that does not belong to the procedure in progress.
   enum Treatment {
     case take
-    /// The peer may have sent it before it knew; a request is looked at when the procedure is over.
+    /// The peer may have sent the PDU before it knew of the procedure; a request is processed when the procedure has
+    /// ended.
     case keep
-    /// Nobody who keeps to the specification sends it now · 5.1.3.1, 5.1.3.2: somebody tries to have data pass in clear.
+    /// The PDU violates the specification · 5.1.3.1, 5.1.3.2, and may be an attempt to inject unencrypted data.
     case endConnection
   }
 
   var phase = Phase.none
-  /// Whether the link was encrypted before, so that the host hears of a new key instead of encryption.
+  /// True if the link was encrypted before, so that the host gets Encryption Key Refresh Complete instead of
+  /// Encryption Change.
   var isRefresh = false
   var session: EncryptionSession?
-  /// When a peripheral gives up waiting; a central's procedure has its own deadline · 5.2.
+  /// The time at which a peripheral stops waiting; a central's procedure has a separate deadline · 5.2.
   var deadline: Instant?
   var payloadTimer = AuthenticatedPayloadTimer()
   private var random: SplitGenerator
@@ -56,10 +58,10 @@ struct Encryption {
   init(random: SplitGenerator) { self.random = random }
 
   var isIdle: Bool { if case .none = phase { true } else { false } }
-  /// Whether what the host sends is encrypted, and what it gets was.
+  /// True if data from and to the host are encrypted on the air.
   var isOn: Bool { session != nil && isIdle }
 
-  /// How much longer than its data a PDU of the peer's may be.
+  /// The length of the MIC in the peer's PDUs, octets.
   var receivedCodeLength: Int { session?.decrypts == true ? LinkLayerCipher.codeLength : 0 }
 
   var others: Treatment {
@@ -71,13 +73,13 @@ struct Encryption {
     }
   }
 
-  /// This device's part of a new session.
+  /// Generates this device's part of a new session.
   mutating func newPart() -> LL.SessionPart {
     LL.SessionPart(
       diversifier: random.next(), initializationVector: UInt32(truncatingIfNeeded: random.next()))
   }
 
-  /// The payload of a new PDU in clear; nil: it is not genuine.
+  /// Returns the decrypted payload of a new PDU; nil: its MIC is wrong.
   mutating func plaintext(of packet: AirPacket, at now: Instant) -> ByteSlice? {
     guard session?.decrypts == true, !packet.payload.isEmpty else { return packet.payload }
     guard let payload = session?.open(packet.payload, header: UInt8(truncatingIfNeeded: packet.header)) else {
@@ -89,7 +91,7 @@ struct Encryption {
 }
 
 extension LL.ControlOpcode {
-  /// Whether it may be sent while encryption is being started or paused · 5.1.3.1, 5.1.3.2.
+  /// True if the PDU may be sent while encryption is being started or paused · 5.1.3.1, 5.1.3.2.
   var belongsToEncryption: Bool {
     switch self {
     case .encReq, .encRsp, .startEncReq, .startEncRsp, .pauseEncReq, .pauseEncRsp, .rejectInd, .rejectExtInd,

@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The central's side of the encryption procedures · Vol 6, Part B, 5.1.3.
 extension Connection {
-  /// The host has asked for encryption, or for a new key on a link that is encrypted: that one is paused first.
+  /// Starts encryption for the host, or changes the key of an encrypted link, which is paused first.
   mutating func startEncryption(
     _ request: Encryption.Request, at now: Instant, into output: inout HostOutput
   ) {
@@ -28,7 +28,7 @@ extension Connection {
       .encReq(random: request.random, encryptedDiversifier: request.encryptedDiversifier, part), in: pool)
   }
 
-  /// Takes what the peripheral answers; false: it is no answer to what was sent.
+  /// Processes an answer of the peripheral; returns false if the PDU is not an answer to this procedure.
   mutating func takeAsCentral(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) -> Bool {
     let pool = output.pool
     switch (pdu, encryption.phase) {
@@ -58,8 +58,8 @@ extension Connection {
     return true
   }
 
-  /// Why the peripheral does not do what was asked. Once a link is paused it can't go on without encryption, so nothing is a
-  /// refusal then · 5.1.3.1.
+  /// Returns the error with which the peripheral rejects the request; nil: the PDU is not a rejection. A paused link
+  /// can't continue without encryption, so rejections do not count then · 5.1.3.1.
   private func refusal(in pdu: LL.ControlPDU) -> HCI.ErrorCode? {
     let request: LL.ControlOpcode
     switch encryption.phase {
@@ -76,7 +76,7 @@ extension Connection {
     }
   }
 
-  /// The link stays as it was: in clear, or with the key that it has.
+  /// Ends the procedure; the link stays as it was: unencrypted, or with its present key.
   private mutating func encryptionFailed(
     _ reason: HCI.ErrorCode, at now: Instant, into output: inout HostOutput
   ) {

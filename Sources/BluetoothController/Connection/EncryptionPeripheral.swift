@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The peripheral's side of the encryption procedures · Vol 6, Part B, 5.1.3.
 extension Connection {
-  /// Takes what the central asks for and answers; false: it is nothing that was to come now.
+  /// Processes a request of the central and answers it; returns false if the PDU was not expected now.
   mutating func takeAsPeripheral(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) -> Bool {
     let pool = output.pool
     switch (pdu, encryption.phase) {
@@ -37,7 +37,7 @@ extension Connection {
     return true
   }
 
-  /// The host has the key.
+  /// Continues with the key from the host.
   mutating func takeLongTermKey(_ key: Secret<UInt128>, at now: Instant, into output: inout HostOutput) {
     guard case .longTermKey(let central, let peripheral) = encryption.phase else { return }
     beginSession(
@@ -48,7 +48,7 @@ extension Connection {
     schedule.hasten(at: now)
   }
 
-  /// The host has no key. A link that was encrypted does not go on without · 5.1.3.1.
+  /// Rejects encryption because the host has no key. A link that was encrypted ends · 5.1.3.1.
   mutating func refuseLongTermKey(at now: Instant, into output: inout HostOutput) {
     guard case .longTermKey = encryption.phase else { return }
     if encryption.isRefresh {

@@ -1,8 +1,9 @@
 import BluetoothWire
 
-/// The encryption procedures · Vol 6, Part B, 5.1.3: what both roles have in common.
+/// The encryption procedures · Vol 6, Part B, 5.1.3: the part that both roles share.
 extension Connection {
-  /// Takes a PDU that belongs to an encryption procedure, or that has to wait for the end of one; false: it is neither.
+  /// Processes a PDU that belongs to an encryption procedure, or queues a PDU until the procedure ends; returns false
+  /// for other PDUs.
   mutating func takeEncryption(
     _ pdu: LL.ControlPDU, _ payload: ByteSlice, at now: Instant, into output: inout HostOutput
   ) -> Bool {
@@ -22,14 +23,14 @@ extension Connection {
     }
   }
 
-  /// Whether data may come now; if not, the connection is over.
+  /// True if data may arrive now; otherwise the connection ends.
   mutating func admitsData() -> Bool {
     guard case .endConnection = encryption.others else { return true }
     ending = .over(.connectionTerminatedMICFailure)
     return false
   }
 
-  /// What begins a procedure at the wrong time is refused; what would be an answer is not looked at.
+  /// Rejects a PDU that begins a procedure at the wrong time, and ignores answers.
   private mutating func refuseEncryption(_ pdu: LL.ControlPDU, in pool: PacketPool) -> Bool {
     switch pdu {
     case .encReq where role == .peripheral, .pauseEncReq where role == .peripheral:
@@ -40,7 +41,7 @@ extension Connection {
     return true
   }
 
-  /// The link is encrypted with a new key.
+  /// Reports that the link is encrypted with a new key.
   mutating func encryptionStarted(at now: Instant, into output: inout HostOutput) {
     encryption.payloadTimer.start(interval: interval * Int64(1 + values.latency), at: now)
     if encryption.isRefresh {
@@ -51,7 +52,7 @@ extension Connection {
     encryptionEnded(at: now, into: &output)
   }
 
-  /// The procedure is over: what has waited goes on.
+  /// Ends the procedure and releases waiting data and requests.
   mutating func encryptionEnded(at now: Instant, into output: inout HostOutput) {
     encryption.phase = .none
     encryption.isRefresh = false
@@ -62,7 +63,7 @@ extension Connection {
     while ending == nil, let payload = flow.takeHeldRequest() { receiveControl(payload, at: now, into: &output) }
   }
 
-  /// The timer of an authenticated payload may have ended · 5.4.
+  /// Handles the authenticated payload timer · 5.4.
   mutating func checkAuthenticatedPayload(at now: Instant, into output: inout HostOutput) {
     switch encryption.payloadTimer.timeReached(now) {
     case nil: break

@@ -1,20 +1,20 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// An encrypted session of a connection · Vol 6, Part B, 5.1.3; Part E: each direction is encrypted, or decrypted, from its
-/// own moment on, and counts its packets from 0.
+/// An encrypted session of a connection · Vol 6, Part B, 5.1.3; Part E. Encryption and decryption begin at separate
+/// times, and each direction counts its packets from 0.
 struct EncryptionSession {
   private let cipher: LinkLayerCipher
   private let own: LinkLayerCipher.Sender
   private let peer: LinkLayerCipher.Sender
   private let pool: PacketPool
-  /// packetCounter of what is sent next, and of what comes next.
+  /// packetCounter of the next packet sent, and of the next packet received.
   private var sent: UInt64 = 0
   private var received: UInt64 = 0
 
-  /// Whether what is sent from now on is encrypted. What has been sent already is sent again as it was.
+  /// True if new PDUs are sent encrypted. Retransmissions stay as they were.
   var encrypts = false
-  /// Whether what comes from now on has to be encrypted.
+  /// True if received PDUs must be encrypted.
   var decrypts = false
 
   init(_ keys: LL.SessionKeys, role: Connection.Role, pool: PacketPool) {
@@ -27,10 +27,10 @@ struct EncryptionSession {
     self.pool = pool
   }
 
-  /// The octets by which a PDU with `octets` of payload is longer on the air: an empty PDU has no MIC · 2.4.
+  /// Returns the octets that encryption adds to a PDU with `octets` of payload: an empty PDU has no MIC · 2.4.
   func addedLength(to octets: Int) -> Int { encrypts && octets > 0 ? LinkLayerCipher.codeLength : 0 }
 
-  /// Encrypts a PDU that is sent for the first time.
+  /// Encrypts a PDU before its first transmission.
   mutating func seal(_ pdu: inout OutgoingPDU) {
     guard encrypts, !pdu.isEmpty else { return }
     var writer = ByteWriter(pool)
@@ -44,10 +44,10 @@ struct EncryptionSession {
     pdu.payload = writer.finish()
   }
 
-  /// Decrypts a new PDU that is not empty; nil: its MIC is wrong.
+  /// Decrypts a new PDU that is not empty; returns nil if its MIC is wrong.
   ///
   /// - Parameters:
-  ///   - header: the PDU's first octet as it came: its reserved bits are authenticated, too.
+  ///   - header: the PDU's first octet as received: its reserved bits are authenticated, too.
   mutating func open(_ payload: ByteSlice, header: UInt8) -> ByteSlice? {
     let length = payload.count - LinkLayerCipher.codeLength
     guard length >= 0 else { return nil }

@@ -1,15 +1,16 @@
 import BluetoothWire
 
-/// Where a central would like the events of a connection to be after an update, or a peripheral asks for them to be.
+/// The interval and anchor points that a central prefers for a connection after an update, or that a peripheral
+/// requests.
 struct EventPlacement {
-  /// Units of 1.25 ms.
+  /// The interval, in units of 1.25 ms.
   var interval: UInt16
-  /// One of the new anchor points, some time; nil: wherever they come to be.
+  /// Any one of the new anchor points; nil: no preference.
   var anchor: Instant?
 }
 
 extension EventSchedule {
-  /// How long after the anchor point of `event` the next anchor point of the placement is.
+  /// Returns the time from the anchor point of `event` to the next anchor point of the placement.
   func offset(to placement: EventPlacement, from event: Int) -> TimeSpan {
     guard let wanted = placement.anchor else { return .zero }
     let interval = ConnectionParameters.intervalUnit.nanoseconds * Int64(placement.interval)
@@ -23,7 +24,7 @@ extension LL.ConnectionParameterProposal.Offsets {
 
   init(first: UInt16) { self.init(low: UInt64.max << 16 | UInt64(first), high: .max) }
 
-  /// Offset0 to Offset5 · Vol 6, Part B, 2.4.2.16; nil: not given.
+  /// Returns Offset0 to Offset5 · Vol 6, Part B, 2.4.2.16; nil: not given.
   subscript(index: Int) -> UInt16? {
     let value = UInt16(
       truncatingIfNeeded: index < 4 ? low >> UInt64(16 * index) : UInt64(high) >> UInt64(16 * (index - 4)))
@@ -31,11 +32,11 @@ extension LL.ConnectionParameterProposal.Offsets {
   }
 }
 
-/// Where connections are placed among each other.
+/// The placement of connections relative to each other.
 extension Controller {
-  /// The placement of a connection that is to have these parameters.
+  /// Returns the placement of a connection with these parameters.
   ///
-  /// - Parameter proposal: the peer's request that the update grants: its preferences are heeded.
+  /// - Parameter proposal: the peer's request that the update grants; its preferences are respected.
   mutating func placement(
     of index: Int, for parameters: ConnectionParameters, granting proposal: LL.ConnectionParameterProposal? = nil
   ) -> EventPlacement {
@@ -45,7 +46,7 @@ extension Controller {
     if let offset = proposal?.offsets[0], connections.count == 1 {
       return EventPlacement(interval: interval, anchor: reference + unit * Int64(offset))
     }
-    // Nobody is in the way, or nobody has moved.
+    // No other connection is in the way, or the interval stays the same.
     guard connections.count > 1, interval != connections[index].values.interval else {
       return EventPlacement(interval: interval)
     }
@@ -53,8 +54,9 @@ extension Controller {
     return EventPlacement(interval: interval, anchor: reference + unit * Int64(offset) + delay)
   }
 
-  /// The longest interval in the range at which the connection keeps its distance to all others, because it is a multiple or a
-  /// part of theirs; else the longest of all. Those that are no multiple of `periodicity` come last.
+  /// Returns the longest interval in the range that is a multiple or a divisor of all other connections' intervals,
+  /// so that the connection keeps its distance to them; else the longest of all. Intervals that are no multiple of
+  /// `periodicity` come last.
   private mutating func interval(of index: Int, for parameters: ConnectionParameters, periodicity: UInt8) -> UInt16 {
     let range = (parameters.minimumInterval...parameters.maximumInterval).reversed()
     func isPreferred(_ interval: UInt16) -> Bool { periodicity == 0 || interval % UInt16(periodicity) == 0 }
@@ -71,7 +73,7 @@ extension Controller {
 }
 
 extension Connection {
-  /// The event that the offsets of a proposal count from.
+  /// Returns the event from which the offsets of a proposal count.
   func referenceEvent(of proposal: LL.ConnectionParameterProposal?) -> Int {
     guard let proposal else { return schedule.next }
     let distance = proposal.referenceConnectionEventCount &- UInt16(truncatingIfNeeded: schedule.next)

@@ -1,20 +1,20 @@
 import BluetoothWire
 
-/// When the events of a connection are · Vol 6, Part B, 4.5.1, 4.5.7. Events are counted from 0 and never wrap.
+/// The schedule of a connection's events · Vol 6, Part B, 4.5.1, 4.5.7. Event numbers start at 0 and never wrap.
 struct EventSchedule {
   private let role: Connection.Role
   private let clock: SleepClock
-  /// Parts per million.
+  /// The accuracy of the local sleep clock, parts per million.
   private var ownAccuracy: Int64
-  /// The peer's; a central never has to know it.
+  /// The accuracy of the peer's sleep clock, parts per million; a central does not need it.
   private var peerAccuracy: Int64
 
-  /// The anchor point, or the beginning of the transmit window, of event number `referenceEvent`.
+  /// The anchor point, or the start of the transmit window, of event number `referenceEvent`.
   private var reference: Instant
   private var referenceEvent = 0
   /// The transmit window's size; zero when the anchor point is known.
   private var window: TimeSpan
-  /// When the peer's clock was last known.
+  /// The time of the last synchronization with the peer's clock.
   private var synchronized: Instant
 
   private(set) var interval: TimeSpan
@@ -22,10 +22,10 @@ struct EventSchedule {
   private(set) var next = 0
   /// The event after the last one that was attended or missed.
   private var earliest = 0
-  /// When the radio is needed for `next`.
+  /// The time at which the radio is needed for `next`.
   private(set) var start = Instant.distantFuture
 
-  /// The schedule of a connection whose first packet comes in a window that begins at `windowStart`.
+  /// Creates the schedule of a connection whose first packet is sent in a window that begins at `windowStart`.
   init(
     role: Connection.Role, interval: TimeSpan, windowStart: Instant, windowSize: TimeSpan, ownAccuracy: Int64,
     peerAccuracy: Int64, clock: SleepClock, now: Instant
@@ -41,20 +41,20 @@ struct EventSchedule {
     plan()
   }
 
-  /// Where event number `event` has its anchor point or its window's beginning, as far as this device knows.
+  /// Returns the anchor point of event number `event`, or the start of its window, as far as this device knows.
   func anchor(of event: Int) -> Instant {
     clock.instant(interval * Int64(event - referenceEvent), after: reference)
   }
 
-  /// The event whose anchor point was the last one before `instant`.
+  /// Returns the event whose anchor point was the last one before `instant`.
   func event(at instant: Instant) -> Int {
     let distance = (anchor(of: next) - instant).nanoseconds
     let events = Int(distance / interval.nanoseconds)
     return distance > 0 && distance % interval.nanoseconds > 0 ? next - events - 1 : next - events
   }
 
-  /// The event from whose anchor point SyncInfo leads to a packet at `instant`, which lies after `next`: the next one if the
-  /// offset reaches so far, else the last one before the packet.
+  /// Returns the event whose anchor point is the reference of SyncInfo for a packet at `instant`, which is after
+  /// `next`: `next` if the offset is long enough, else the last event before the packet.
   func reference(for instant: Instant) -> Int {
     guard instant - anchor(of: next) >= LL.SyncInfo.reach else { return next }
     var event = event(at: instant)
@@ -62,16 +62,16 @@ struct EventSchedule {
     return event
   }
 
-  /// When to give up waiting for the first packet of `next`, in the peripheral.
+  /// The time at which a peripheral stops waiting for the first packet of `next`.
   var listeningEnds: Instant { anchor(of: next) + window + widening(of: next) }
 
-  /// The time until which the radio is surely needed for `next`, for packets of these lengths on the air.
+  /// Returns the time until which `next` certainly needs the radio, for packets of these durations.
   func minimumEnd(transmit: TimeSpan, receive: TimeSpan) -> Instant {
     let first = role == .central ? start : listeningEnds
     return first + transmit + LL.interFrameSpace + receive
   }
 
-  /// The packet of event `next` that makes the anchor point began at `instant`.
+  /// Sets the anchor point: the packet of event `next` that defines it began at `instant`.
   mutating func anchored(at instant: Instant) {
     reference = instant
     referenceEvent = next
@@ -79,15 +79,15 @@ struct EventSchedule {
     synchronized = instant
   }
 
-  /// `next` is over: the one after it is next, or one that is `skipping` later.
+  /// Advances to the event after `next`, or to one that is `skipping` later.
   mutating func advance(skipping: Int = 0) {
     earliest = next + 1
     next = earliest + skipping
     plan()
   }
 
-  /// How many events after `next` may be skipped, at most `latency`: so many that the window of the one that is attended then
-  /// has not come to its limit, and the central is surely in it.
+  /// Returns the number of events after `next` that may be skipped, at most `latency`: window widening for the event
+  /// attended then stays below its limit, so the central's packet is certainly in the window.
   func skippable(latency: Int) -> Int {
     guard latency > 0 else { return 0 }
     let drift = maximumWidening - RadioTiming.anchorJitter
@@ -96,27 +96,27 @@ struct EventSchedule {
     return min(latency, max(0, Int(count)))
   }
 
-  /// The peer's sleep clock is as wrong as this at most, parts per million.
+  /// Sets the maximum error of the peer's sleep clock, parts per million.
   mutating func setPeerAccuracy(_ accuracy: Int64) {
     peerAccuracy = accuracy
     plan()
   }
 
-  /// This device's sleep clock is as wrong as this at most from now on, parts per million.
+  /// Sets the maximum error of the local sleep clock from now on, parts per million.
   mutating func setOwnAccuracy(_ accuracy: Int64) {
     ownAccuracy = accuracy
     plan()
   }
 
-  /// There is something to say: attend the first event that is still to come instead of skipping it.
+  /// Attends the first event that is still possible instead of skipping it, because there are data to send.
   mutating func hasten(at now: Instant) {
     guard next > earliest else { return }
     while next > earliest && start(of: next - 1) >= now { next -= 1 }
     plan()
   }
 
-  /// From event `instant` on, events are `interval` apart, and the first begins in a window `offset` after the anchor point
-  /// that it would have had · 5.1.1.
+  /// Changes the interval from event `instant` on; the first packet is sent in a window that begins `offset` after
+  /// the anchor point that the event would have had · 5.1.1.
   mutating func update(at instant: Int, interval: TimeSpan, offset: TimeSpan, windowSize: TimeSpan) {
     reference = clock.instant(offset, after: anchor(of: instant))
     referenceEvent = instant
@@ -131,7 +131,7 @@ struct EventSchedule {
     role == .central ? anchor(of: event) : anchor(of: event) - widening(of: event)
   }
 
-  /// How much earlier and later than planned the central's packet may come · 4.2.2, 4.5.7.
+  /// Returns the window widening: the time by which the central's packet may come early or late · 4.2.2, 4.5.7.
   private func widening(of event: Int) -> TimeSpan { min(uncertainty(of: event), maximumWidening) }
 
   private func uncertainty(of event: Int) -> TimeSpan {

@@ -1,7 +1,7 @@
 import BluetoothWire
 
 extension HCI.LEFeatures {
-  /// Whether a device with these features knows the LL Control PDU · Vol 6, Part B, 2.4.2, 4.6.
+  /// True if a device with these features supports the LL Control PDU · Vol 6, Part B, 2.4.2, 4.6.
   func allow(_ opcode: LL.ControlOpcode) -> Bool {
     let needed: HCI.LEFeatures
     switch opcode {

@@ -1,9 +1,9 @@
 import BluetoothWire
 
-/// What has happened on a connection of this controller, and which one it is.
+/// The identity and the statistics of one connection of this controller.
 package struct LinkReport: Hashable, Sendable {
   package var handle: HCI.ConnectionHandle
-  /// Both ends have the same one, and hardly ever two connections.
+  /// The access address of the connection; both ends share it, and it is almost always unique.
   package var accessAddress: UInt32
   package var isCentral: Bool
   package var isConnected: Bool
@@ -19,10 +19,10 @@ package struct LinkReport: Hashable, Sendable {
 }
 
 extension Controller {
-  /// How many connections that have ended are still told of.
+  /// The maximum number of ended connections in `links`.
   static let reportedLinks = 64
 
-  /// The connections that have ended lately, and then those that there are.
+  /// The reports of the connections that have ended recently, followed by the present connections.
   package var links: [LinkReport] {
     mutating get {
       var result = endedLinks
@@ -31,18 +31,19 @@ extension Controller {
     }
   }
 
-  /// A connection comes to its end; the oldest one that is told of is forgotten when there are too many.
+  /// Records the end of a connection, and removes the oldest record if there are too many.
   mutating func noteEnd(ofConnection index: Int) {
     if endedLinks.count >= Self.reportedLinks { endedLinks.removeFirst() }
     endedLinks.append(LinkReport(connections[index], isConnected: false))
   }
 
-  /// What the radio is used for at the moment; what is still being sent by an activity that has ended belongs to it.
+  /// The present purpose of the radio. A packet that is still being sent when its activity has ended belongs to the
+  /// purpose of that activity.
   package enum RadioPurpose: Hashable, Sendable {
     case advertising, scanning, connections
   }
 
-  /// nil: that of before, or none.
+  /// The present purpose; nil: the same as before, or none.
   package var radioPurpose: RadioPurpose? {
     mutating get {
       switch radioUse {

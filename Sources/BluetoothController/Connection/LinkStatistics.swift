@@ -1,31 +1,31 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// What has happened on one connection since it was made.
+/// The statistics of one connection since it was created.
 package struct LinkStatistics: Hashable, Sendable {
-  /// Packets of one direction.
+  /// The packets of one direction.
   package struct Direction: Hashable, Sendable {
-    /// With what was sent more than once, and with packets without octets.
+    /// The number of packets, including retransmissions and empty packets.
     package var packets = 0
-    /// Octets of data and of LL Control PDUs, without headers and MICs; what was sent again is not counted again.
+    /// The octets of data and of LL Control PDUs, without headers and MICs; retransmissions are not counted.
     package var octets = 0
     package var airTime = TimeSpan.zero
   }
 
   package var sent = Direction()
-  /// Intact packets; of what came more than once, the octets count once.
+  /// The intact packets received; the octets of a repeated packet count once.
   package var received = Direction()
-  /// Packets that were sent again because the peer did not acknowledge them.
+  /// The number of packets sent again because the peer did not acknowledge them.
   package var retransmissions = 0
-  /// Packets that began and came to nothing: a wrong CRC, or a length that was not agreed on.
+  /// The number of corrupt packets: with a wrong CRC, or with a length that was not negotiated.
   package var crcErrors = 0
-  /// Times that this device listened for the peer and heard nothing.
+  /// The number of times that this device listened for the peer and received nothing.
   package var silences = 0
-  /// Connection events in which this device had the radio.
+  /// The number of connection events in which this device had the radio.
   package var attendedEvents = 0
-  /// Connection events that came while the radio was taken.
+  /// The number of connection events that this device missed because the radio was in use.
   package var missedEvents = 0
-  /// How strong the last intact packet was.
+  /// The level of the last intact packet.
   package var lastLevel: Decibel?
   private var levelSum = 0
   private var firstPacket: Instant?
@@ -33,12 +33,12 @@ package struct LinkStatistics: Hashable, Sendable {
 
   package init() {}
 
-  /// How strong the intact packets were on average, in decibels; nil: there was none.
+  /// The average level of the intact packets, in decibels; nil: there was none.
   package var meanLevel: Decibel? {
     received.packets == 0 ? nil : Decibel(steps: Int32(clamping: levelSum / received.packets))
   }
 
-  /// From the end of the first intact packet to that of the last one.
+  /// The time from the end of the first intact packet to the end of the last one.
   package var time: TimeSpan { firstPacket.map { lastPacket - $0 } ?? .zero }
 
   mutating func sent(octets: Int, for time: TimeSpan, isAgain: Bool) {

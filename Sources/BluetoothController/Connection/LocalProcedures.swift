@@ -1,8 +1,8 @@
 import BluetoothWire
 
-/// Procedures that this device begins · Vol 6, Part B, 5.1.
+/// The procedures that this device initiates · Vol 6, Part B, 5.1.
 extension Connection {
-  /// Begins `procedure`, now or when those before it are over.
+  /// Starts `procedure`, now or when earlier procedures have ended.
   mutating func begin(_ procedure: ControlProcedures.Procedure, at now: Instant, into output: inout HostOutput) {
     if case .termination? = procedures.active { return }
     procedures.enqueue(procedure)
@@ -68,14 +68,14 @@ extension Connection {
     }
   }
 
-  /// Asks for longer PDUs if the host would like them, once. A peripheral does it after the first event in which the central
-  /// has not.
+  /// Starts a data length update, once, if the host prefers longer PDUs. A peripheral does so after the first event
+  /// in which the central has not.
   mutating func exchangeLengths(at now: Instant, into output: inout HostOutput) {
     guard features.contains(.dataPacketLengthExtension), lengths.shouldAsk() else { return }
     begin(.dataLengthUpdate, at: now, into: &output)
   }
 
-  /// LL_VERSION_IND is sent once in a connection · 5.1.5.
+  /// Sends LL_VERSION_IND, once in a connection · 5.1.5.
   mutating func sendVersion(in pool: PacketPool) {
     guard !procedures.hasSentVersion else { return }
     procedures.hasSentVersion = true

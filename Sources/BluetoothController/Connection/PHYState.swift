@@ -1,17 +1,18 @@
 import BluetoothWire
 
-/// The PHYs of a connection, and those that this device would like · Vol 6, Part B, 5.1.10.
+/// The PHYs of a connection and this device's preferences · Vol 6, Part B, 5.1.10.
 struct PHYState {
   /// The PHYs of the next packets.
   var transmit: PHY
   var receive: PHY
-  /// The PHYs of the last packets. Between the event before an instant and the one at it, `transmit` and `receive` are
-  /// planned only.
+  /// The PHYs of the last packets. Between the event before an instant and the event at the instant, `transmit` and
+  /// `receive` are not in use yet.
   var current: (transmit: PHY, receive: PHY)
-  /// What the host wants, or said that new connections shall have: LL_PHY_REQ and LL_PHY_RSP say it.
+  /// The PHYs that the host prefers for this connection, or for new connections: the content of LL_PHY_REQ and
+  /// LL_PHY_RSP.
   var preferences: LL.PHYPreferences
-  /// Which coding the host would like while the transmitter's PHY is LE Coded; S=8 reaches farther, and is the choice when
-  /// the host has none · Vol 4, Part E, 7.8.49.
+  /// True if the host prefers S=2 while the transmit PHY is LE Coded. S=8 has a longer range, and is the default
+  /// without a preference · Vol 4, Part E, 7.8.49.
   var prefersS2 = false
 
   init(_ phy: PHY, preferences: LL.PHYPreferences) {
@@ -21,10 +22,10 @@ struct PHYState {
     self.preferences = preferences
   }
 
-  /// How packets are sent.
+  /// The modulation of packets sent.
   var modulation: Modulation { modulation(on: transmit) }
 
-  /// How packets would be sent on `phy`.
+  /// Returns the modulation of packets sent on `phy`.
   func modulation(on phy: PHY) -> Modulation {
     switch phy {
     case .le1M: .le1M
@@ -42,8 +43,8 @@ struct PHYState {
     }
   }
 
-  /// What a central decides when both have told what they would like: of the PHYs that both want for a direction the
-  /// fastest, and nothing for a direction that stays as it is · 5.1.10.
+  /// Returns the PHYs that a central chooses from the preferences of both devices: the fastest PHY that both prefer
+  /// in a direction, and none for a direction that does not change · 5.1.10.
   func update(with peer: LL.PHYPreferences) -> LL.PHYUpdate {
     LL.PHYUpdate(
       centralToPeripheral: Self.choice(preferences.transmit.intersection(peer.receive), current: transmit),
@@ -57,7 +58,7 @@ struct PHYState {
     return []
   }
 
-  /// Takes what LL_PHY_UPDATE_IND says; says whether anything changes.
+  /// Applies LL_PHY_UPDATE_IND; returns true if a PHY changes.
   mutating func apply(_ update: LL.PHYUpdate, role: Connection.Role) -> Bool {
     let (transmit, receive) =
       role == .central
@@ -71,7 +72,7 @@ struct PHYState {
 }
 
 extension HCI.LEFeatures {
-  /// What a controller with these features sends and receives.
+  /// The PHYs that a controller with these features supports.
   var phys: HCI.PHYs {
     var result = HCI.PHYs.le1M
     if contains(.le2MPHY) { result.insert(.le2M) }
@@ -81,7 +82,7 @@ extension HCI.LEFeatures {
 }
 
 extension LL.PHYPreferences {
-  /// The part of a wish that a controller with these features can fulfil; LE 1M where there is none.
+  /// Returns the part of the preferences that a controller with these features supports; LE 1M if there is none.
   func possible(with features: HCI.LEFeatures) -> LL.PHYPreferences {
     func possible(_ phys: HCI.PHYs) -> HCI.PHYs {
       let result = phys.intersection(features.phys)

@@ -1,29 +1,29 @@
 import BluetoothWire
 import DequeModule
 
-/// A data PDU's payload on its way to the peer.
+/// A data channel PDU on its way to the peer.
 struct OutgoingPDU {
-  /// What follows from the peer's acknowledgement.
+  /// The action that follows the peer's acknowledgement.
   enum Meaning {
-    /// Nothing: an empty PDU, or a part of an ACL packet.
+    /// No action: an empty PDU, or a fragment of an ACL packet other than the last.
     case none
-    /// A whole ACL packet of the host's is through.
+    /// The last fragment of an ACL packet of the host: the packet is completely acknowledged.
     case endOfPacket
-    /// A procedure of this device that has no answer is over.
+    /// The end of a local procedure that has no answer.
     case endOfProcedure
-    /// The peer knows that the connection ends.
+    /// The termination of the connection, which the peer now knows.
     case termination
-    /// The peer encrypts what it sends from now on · 5.1.3.1.
+    /// The peer's encryption starts: its packets are encrypted from now on · 5.1.3.1.
     case encryptionStart
-    /// The peer does not encrypt any more · 5.1.3.2.
+    /// The peer's encryption is paused: its packets are not encrypted any more · 5.1.3.2.
     case encryptionPause
-    /// What changes at an instant, which is chosen when the PDU is sent for the first time.
+    /// An update with an instant, which is chosen when the PDU is sent for the first time.
     case update
   }
 
   var llid: LL.DataHeader.LLID
   var payload: ByteSlice
-  /// What the payload was before it was encrypted; nil: it is not encrypted.
+  /// The payload before encryption; nil: it is not encrypted.
   var plaintext: ByteSlice?
   var meaning: Meaning
 
@@ -36,33 +36,33 @@ struct OutgoingPDU {
   }
 }
 
-/// Acknowledgement and flow control of a connection · Vol 6, Part B, 4.5.9: one PDU at a time is on its way; it is sent again
+/// Acknowledgement and flow control of a connection · Vol 6, Part B, 4.5.9: one PDU at a time is sent, and repeated
 /// until the peer has acknowledged it.
 struct PacketFlow {
   private var transmitSequenceNumber = false
   private var nextExpectedSequenceNumber = false
-  /// What was sent and is not acknowledged.
+  /// The PDU that was sent and is not acknowledged.
   private(set) var pending: OutgoingPDU?
 
   private var control: Deque<OutgoingPDU> = []
   private var packets: Deque<HCI.ACLData> = []
-  /// The octets of the first packet that have been handed to `pending`.
+  /// The number of octets of the first packet that have been moved to `pending`.
   private var offset = 0
 
-  /// While encryption is being started or paused, nothing but that is sent, and what the peer has asked for before it knew
-  /// waits · 5.1.3.
+  /// True while encryption is being started or paused: only PDUs of that procedure are sent, and requests that the
+  /// peer sent before it knew of the procedure wait · 5.1.3.
   private(set) var isHeldBack = false
-  /// LL Control PDUs to send then, and those of the peer's to look at.
+  /// The LL Control PDUs to send afterwards; `heldRequests` holds those of the peer to process afterwards.
   private var heldControl: Deque<OutgoingPDU> = []
   private var heldRequests: Deque<ByteSlice> = []
 
-  /// Whether something besides empty PDUs is to be sent or to be acknowledged.
+  /// True if a PDU that is not empty has to be sent or acknowledged.
   var hasWork: Bool { hasQueue || pending.map { !$0.isEmpty } ?? false }
-  /// Whether there is something after `pending`.
+  /// True if another PDU waits behind `pending`.
   var hasQueue: Bool { !control.isEmpty || !packets.isEmpty && !isHeldBack }
-  /// How many LL Control PDUs wait behind `pending`.
+  /// The number of LL Control PDUs that wait behind `pending`.
   var waitingControl: Int { control.count + heldControl.count + heldRequests.count }
-  /// The host's packets that are not wholly acknowledged.
+  /// The number of the host's packets that are not completely acknowledged.
   private(set) var heldPackets = 0
 
   mutating func append(_ packet: HCI.ACLData) {
@@ -70,7 +70,9 @@ struct PacketFlow {
     heldPackets += 1
   }
 
-  /// - Parameter rejected: what the PDU refuses, if it is that: it belongs to the same procedure.
+  /// Queues an LL Control PDU.
+  ///
+  /// - Parameter rejected: the opcode that the PDU rejects, if any; the PDU belongs to the same procedure.
   mutating func append(
     control payload: ByteSlice, meaning: OutgoingPDU.Meaning = .none, rejecting rejected: LL.ControlOpcode? = nil
   ) {
@@ -86,7 +88,7 @@ struct PacketFlow {
 
   mutating func hold(request payload: ByteSlice) { heldRequests.append(payload) }
 
-  /// Everything may be sent again. The peer's requests are to be taken by `takeHeldRequest`.
+  /// Resumes normal operation. The caller then processes the peer's requests with `takeHeldRequest`.
   mutating func release() {
     isHeldBack = false
     while let pdu = heldControl.popFirst() { control.append(pdu) }
@@ -94,7 +96,7 @@ struct PacketFlow {
 
   mutating func takeHeldRequest() -> ByteSlice? { heldRequests.popFirst() }
 
-  /// The payload's length of what would be sent now, with the MIC of `session`.
+  /// Returns the payload length of the next PDU, including the MIC of `session`.
   func nextLength(maximum: Int, session: EncryptionSession?) -> Int {
     if let pending { return pending.payload.count }
     let length = queuedLength(maximum: maximum)
@@ -107,26 +109,26 @@ struct PacketFlow {
     return 0
   }
 
-  /// Whether the next PDU tells of an update, and has not been sent before.
+  /// True if the next PDU announces an update and has not been sent before.
   var beginsUpdate: Bool {
     guard pending == nil, case .update? = control.first?.meaning else { return false }
     return true
   }
 
-  /// Gives the next LL Control PDU another payload of the same length.
+  /// Replaces the payload of the next LL Control PDU with another one of the same length.
   mutating func rewriteNext(_ payload: ByteSlice) {
     guard !control.isEmpty else { return }
     control[0].payload = payload
   }
 
-  /// The shortest payload of what may be sent now: nothing, unless a PDU has to be sent again.
+  /// The shortest payload that may be sent now: zero, unless a PDU has to be sent again.
   var shortestNextLength: Int { pending?.payload.count ?? 0 }
 
-  /// Whether a PDU with octets has to be sent again.
+  /// True if a PDU that is not empty has to be sent again.
   var isRetransmitting: Bool { pending.map { !$0.isEmpty } ?? false }
 
-  /// What to send now, with at most `maximum` octets of data: the unacknowledged PDU again, octet for octet, else the next
-  /// one, encrypted by `session`; an empty one before it when it is longer than `longest`.
+  /// Returns the PDU to send now, with at most `maximum` octets of data: the unacknowledged PDU, octet for octet, or
+  /// else the next one, encrypted by `session`. If the next one is longer than `longest`, an empty PDU goes first.
   mutating func next(
     maximum: Int, longest: Int = .max, session: inout EncryptionSession?
   ) -> (pdu: OutgoingPDU, header: LL.DataHeader) {
@@ -161,12 +163,13 @@ struct PacketFlow {
     return part
   }
 
-  /// How many LL Control PDUs may wait. A peer that makes for more, by asking without acknowledging the answers, is not
-  /// acknowledged itself until there is room again · 4.5.9: that is the link layer's flow control.
+  /// The maximum number of waiting LL Control PDUs. If a peer causes more, with requests whose answers it does not
+  /// acknowledge, its own PDUs are not acknowledged until there is room · 4.5.9: this is the link layer's flow
+  /// control.
   private static let maximumWaitingControl = 8
 
-  /// Takes in the header of an intact PDU: what it acknowledges, and whether its payload is new and is to be looked at. Data
-  /// that there is no room for is not acknowledged either.
+  /// Processes the header of an intact PDU: returns the PDU that it acknowledges, and true if its payload is new and
+  /// must be processed. Data without room in the controller are not acknowledged either.
   mutating func receive(
     _ header: LL.DataHeader, hasRoom: Bool = true
   ) -> (acknowledged: OutgoingPDU?, isNew: Bool) {

@@ -1,6 +1,7 @@
 import BluetoothWire
 
-/// Connection Parameters Request · Vol 6, Part B, 5.1.7: the peer asks, the host decides.
+/// The Connection Parameters Request procedure · Vol 6, Part B, 5.1.7: the peer requests parameters, the host
+/// decides.
 extension Connection {
   mutating func takeParameterRequest(
     _ proposal: LL.ConnectionParameterProposal, at now: Instant, into output: inout HostOutput
@@ -24,7 +25,7 @@ extension Connection {
       output.send(.leRemoteConnectionParameterRequest(handle, proposal.parameters))
       return
     }
-    // New anchor points alone are no matter for the host · 5.1.7.3.
+    // The host does not decide about new anchor points alone · 5.1.7.3.
     let anchor = proposal.offsets[0].map {
       schedule.anchor(of: referenceEvent(of: proposal)) + ConnectionParameters.intervalUnit * Int64($0)
     }
@@ -39,12 +40,12 @@ extension Connection {
         supervisionTimeout: values.supervisionTimeout)
   }
 
-  /// The peer's request that the host decides about.
+  /// The peer's request that waits for the host's decision.
   var parameterRequest: LL.ConnectionParameterProposal? {
     if case .parameterRequest(let proposal)? = procedures.remote { proposal } else { nil }
   }
 
-  /// The host accepts the peer's request with these parameters.
+  /// Accepts the peer's request with the parameters of the host.
   mutating func acceptParameterRequest(
     _ parameters: ConnectionParameters, _ placement: EventPlacement, at now: Instant, into output: inout HostOutput
   ) {
@@ -67,7 +68,8 @@ extension Connection {
     beginNextProcedure(at: now, into: &output)
   }
 
-  /// LL_CONNECTION_PARAM_REQ or LL_CONNECTION_PARAM_RSP for these parameters, with the anchor points that would be good.
+  /// Returns LL_CONNECTION_PARAM_REQ or LL_CONNECTION_PARAM_RSP for these parameters, with the preferred anchor
+  /// points.
   func proposal(
     of parameters: ConnectionParameters, _ placement: EventPlacement
   ) -> LL.ConnectionParameterProposal {
@@ -84,7 +86,7 @@ extension Connection {
 }
 
 extension LL.ConnectionParameterProposal {
-  /// · 2.4.2.16
+  /// True if the parameters are valid · 2.4.2.16.
   fileprivate var isValid: Bool {
     parameters.isValid && UInt16(preferredPeriodicity) <= parameters.maximumInterval
   }

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// LL Control PDUs of the peer · Vol 6, Part B, 2.4.2, 5.1.
+/// The processing of the peer's LL Control PDUs · Vol 6, Part B, 2.4.2, 5.1.
 extension Connection {
   mutating func receiveControl(_ payload: ByteSlice, at now: Instant, into output: inout HostOutput) {
     let pdu: LL.ControlPDU
@@ -19,8 +19,8 @@ extension Connection {
     takeResponse(pdu, at: now, into: &output)
   }
 
-  /// What is unknown, or has not the length that it should have, is not understood; what would be a response to this
-  /// device is not answered.
+  /// Answers LL_UNKNOWN_RSP to a PDU with an unknown opcode or a wrong length; responses to this device get no
+  /// answer.
   private mutating func refuse(_ payload: ByteSlice, in pool: PacketPool) {
     guard !payload.isEmpty else { return }
     switch LL.ControlOpcode(rawValue: payload[0]) {
@@ -31,7 +31,7 @@ extension Connection {
     }
   }
 
-  /// LL_REJECT_EXT_IND, unless the peer is known not to understand it · 5.1.
+  /// Sends LL_REJECT_EXT_IND, or LL_REJECT_IND if the peer is known not to support the former · 5.1.
   mutating func reject(_ opcode: LL.ControlOpcode, _ reason: HCI.ErrorCode, in pool: PacketPool) {
     let understands =
       features.contains(.extendedRejectIndication)
@@ -40,7 +40,7 @@ extension Connection {
       understands ? .rejectExtInd(opcode: opcode.rawValue, reason) : .rejectInd(reason), rejecting: opcode, in: pool)
   }
 
-  /// Takes what the peer begins; false: it is a response.
+  /// Processes a PDU with which the peer begins a procedure; returns false if the PDU is a response.
   private mutating func takeRequest(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) -> Bool {
     let pool = output.pool
     guard pdu.opcode.isSent(by: role.other) else {
@@ -93,7 +93,8 @@ extension Connection {
     return true
   }
 
-  /// FeatureSet of the answer: what both have in octet 0, and what this device has in the others · 2.4.2.10.
+  /// Answers with a FeatureSet: the features of both devices in octet 0, and this device's features in the other
+  /// octets · 2.4.2.10.
   private mutating func takeFeatures(_ features: UInt64, in pool: PacketPool) {
     procedures.remoteFeatures = HCI.LEFeatures(rawValue: features)
     let own = self.features.featureSet
@@ -102,7 +103,7 @@ extension Connection {
 
   // MARK: Data length update · 5.1.9
 
-  /// For LL_LENGTH_REQ and LL_LENGTH_RSP.
+  /// Returns the values for LL_LENGTH_REQ and LL_LENGTH_RSP.
   mutating func announceLengths() -> LL.DataLengths {
     lengths.announce(
       knowsCoded: features.contains(.leCodedPHY) && procedures.remoteFeatures?.contains(.leCodedPHY) ?? true)
@@ -113,7 +114,7 @@ extension Connection {
     updateLengths(into: &output)
   }
 
-  /// What limits the lengths may have changed; the host is told if they have.
+  /// Recomputes the effective lengths and reports changes to the host.
   mutating func updateLengths(into output: inout HostOutput) {
     guard lengths.update(phys: phys, candidates: possiblePHYs, interval: interval) else { return }
     output.send(.leDataLengthChange(handle, transmit: lengths.transmit, receive: lengths.receive))
@@ -121,7 +122,7 @@ extension Connection {
 
   // MARK: PHY update · 5.1.10
 
-  /// The PHYs that this device may come to send on by the procedure that is going.
+  /// The PHYs on which this device may send after the procedure in progress.
   private var possiblePHYs: HCI.PHYs {
     mutating get {
       if case .phyUpdate? = procedures.active { return phys.preferences.transmit }
@@ -147,12 +148,12 @@ extension Connection {
     }
   }
 
-  /// A central tells what becomes of the PHYs; says whether anything does.
+  /// Sends LL_PHY_UPDATE_IND as central; returns true if a PHY changes.
   @discardableResult
   mutating func announcePHYUpdate(with peer: LL.PHYPreferences, into output: inout HostOutput) -> Bool {
     let update = phys.update(with: peer)
     guard !update.isEmpty else {
-      // Nobody looks at the instant of an update that changes nothing.
+      // An update that changes nothing has no instant.
       send(.phyUpdateInd(update, instant: 0), in: output.pool)
       return false
     }
@@ -170,7 +171,7 @@ extension Connection {
       takeUpdate(.phys(update), isValid: isValid, instant: instant, at: now, into: &output)
       return
     }
-    // Nothing changes: that is the end of the procedure.
+    // Nothing changes, so the procedure ends.
     if case .phyUpdate? = procedures.remote {
       procedures.remote = nil
       updateLengths(into: &output)
@@ -198,7 +199,7 @@ extension Connection.Role {
 }
 
 extension LL.ControlOpcode {
-  /// Whether a device in this role ever sends it: of another's PDUs nobody has a use · Vol 6, Part B, 2.4.2, table 2.18.
+  /// True if a device in this role may send the PDU · Vol 6, Part B, 2.4.2, table 2.18.
   fileprivate func isSent(by role: Connection.Role) -> Bool {
     switch self {
     case .connectionUpdateInd, .channelMapInd, .featureReq, .phyUpdateInd, .channelReportingInd, .encReq, .pauseEncReq:

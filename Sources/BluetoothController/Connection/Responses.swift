@@ -1,8 +1,8 @@
 import BluetoothWire
 
-/// Answers of the peer to this device's requests · Vol 6, Part B, 5.1.
+/// The peer's answers to this device's requests · Vol 6, Part B, 5.1.
 extension Connection {
-  /// Takes what answers a request of this device; what answers nothing is not looked at.
+  /// Processes an answer to a request of this device; other PDUs are ignored.
   mutating func takeResponse(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) {
     guard let procedure = procedures.active else { return }
     switch (pdu, procedure) {
@@ -45,21 +45,21 @@ extension Connection {
     finishProcedure(at: now, into: &output)
   }
 
-  /// A central whose peer does not know LL_CONNECTION_PARAM_REQ, or whose host does not want to be asked, decides alone ·
-  /// 5.1.7.
+  /// Continues as a connection update by the central alone, if the peer does not support LL_CONNECTION_PARAM_REQ, or
+  /// its host does not accept it · 5.1.7.
   private mutating func isReplaced(_ procedure: ControlProcedures.Procedure, in pool: PacketPool) -> Bool {
     guard role == .central, case .parameterRequest(let parameters, let placement) = procedure else { return false }
     decide(on: parameters, placement, in: pool)
     return true
   }
 
-  /// A central changes the parameters without asking the peripheral.
+  /// Changes the parameters as central without a request to the peripheral.
   mutating func decide(on parameters: ConnectionParameters, _ placement: EventPlacement, in pool: PacketPool) {
     procedures.replaceActive(with: .connectionUpdate(parameters, placement))
     announceUpdate(parameters, placement, in: pool)
   }
 
-  /// Tells the host that what it asked for does not come.
+  /// Reports to the host that its request has failed.
   private mutating func fail(
     _ procedure: ControlProcedures.Procedure, _ reason: HCI.ErrorCode, into output: inout HostOutput
   ) {

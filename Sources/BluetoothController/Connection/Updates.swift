@@ -1,22 +1,23 @@
 import BluetoothWire
 
-/// What changes at a connection event to come: LL_CONNECTION_UPDATE_IND, LL_CHANNEL_MAP_IND, LL_PHY_UPDATE_IND ·
-/// Vol 6, Part B, 5.1.1, 5.1.2, 5.1.10, 5.5.
+/// Changes at a future connection event: LL_CONNECTION_UPDATE_IND, LL_CHANNEL_MAP_IND, LL_PHY_UPDATE_IND · Vol 6,
+/// Part B, 5.1.1, 5.1.2, 5.1.10, 5.5.
 extension Connection {
-  /// Of a central's news: the peripheral shall have the chance to hear of it in six events at least that it attends · 5.1.1.
-  /// The first of them is after the event in which the news goes out.
+  /// The earliest instant for a central's update: the peripheral must be able to receive it in at least six events
+  /// that it attends · 5.1.1. The first of them follows the event in which the update is sent.
   private var firstInstant: Int {
     schedule.next + (ControlProcedures.eventsBeforeInstant + 1) * (Int(values.latency) + 1)
   }
 
-  /// Queues the news of `change`. The event is chosen when the PDU is sent for the first time: encryption that is being
-  /// started, or a full queue, may hold it back for longer than any instant lies ahead.
+  /// Queues the PDU of `change`. The instant is chosen when the PDU is sent for the first time: encryption that is
+  /// being started, or a full queue, may delay the PDU beyond any instant chosen now.
   mutating func announce(_ change: ControlProcedures.Update, anchor: Instant? = nil, in pool: PacketPool) {
     procedures.agree(on: change, at: nil, anchor: anchor)
     send(change.pdu(instant: 0), meaning: .update, in: pool)
   }
 
-  /// The news of a central's update is the next PDU: now it is known in which events the peripheral may hear of it.
+  /// Chooses the instant of a central's update, which is the next PDU: only now are the events known in which the
+  /// peripheral may receive it.
   mutating func chooseInstant(in pool: PacketPool) {
     guard let update = procedures.update, update.instant == nil else { return }
     let instant = firstInstant
@@ -32,7 +33,7 @@ extension Connection {
     flow.rewriteNext(change.pdu(instant: UInt16(truncatingIfNeeded: instant)).payload(in: pool))
   }
 
-  /// LL_CONNECTION_UPDATE_IND.
+  /// Queues LL_CONNECTION_UPDATE_IND.
   mutating func announceUpdate(_ parameters: ConnectionParameters, _ placement: EventPlacement, in pool: PacketPool) {
     let range = parameters.minimumInterval...parameters.maximumInterval
     // The peer may have narrowed the range.
@@ -43,7 +44,7 @@ extension Connection {
     announce(.parameters(timing, delay: .zero), anchor: placement.anchor, in: pool)
   }
 
-  /// LL_CHANNEL_MAP_IND; false: the channels are those that are wanted.
+  /// Queues LL_CHANNEL_MAP_IND; returns false if the preferred channel map is already in use.
   mutating func announceChannelMap(in pool: PacketPool) -> Bool {
     let map = channels.wanted(on: phys)
     guard map != channels.map else { return false }
@@ -51,7 +52,7 @@ extension Connection {
     return true
   }
 
-  /// A peripheral hears what the central has decided.
+  /// Processes the central's update in a peripheral.
   mutating func takeUpdate(
     _ change: ControlProcedures.Update, isValid: Bool, instant: UInt16, at now: Instant,
     into output: inout HostOutput
@@ -67,14 +68,14 @@ extension Connection {
       return
     }
     procedures.agree(on: change, at: event)
-    // An update at this very event: the packet that brought the news was already sent as it says.
+    // If the instant is this very event, the packet that carried the PDU was already sent accordingly.
     guard event == schedule.next else { return }
     planUpdate(isInEvent: true)
     completeUpdate(at: now, into: &output)
   }
 
-  /// The number of the event that a PDU's Instant means. One that has passed, which is one that lies 32,767 events ahead or
-  /// more, ends the connection at once · 5.5.
+  /// Returns the number of the event that an Instant refers to. An instant that has passed, which is one that lies
+  /// 32,767 events ahead or more, ends the connection at once · 5.5.
   private mutating func futureEvent(_ instant: UInt16) -> Int? {
     let distance = Int(instant &- UInt16(truncatingIfNeeded: schedule.next))
     guard distance < 32_767 else {
@@ -84,16 +85,17 @@ extension Connection {
     return schedule.next + distance
   }
 
-  /// Plans the next event with the change whose instant it is. The host is told when that event takes place.
+  /// Applies the change whose instant is the next event to the schedule. The host gets the report when that event
+  /// takes place.
   ///
-  /// - Parameter isInEvent: true if the event at the instant goes on.
+  /// - Parameter isInEvent: true if the event at the instant is in progress.
   mutating func planUpdate(isInEvent: Bool = false) {
     guard let (change, instant) = procedures.planUpdate(at: schedule.next) else { return }
     var hasEffect = true
     switch change {
     case .channelMap(let map): channels.map = map
     case .parameters(var timing, let delay):
-      // The anchor point of an event that goes on is known.
+      // The anchor point of an event in progress is known.
       if isInEvent { (timing.windowOffset, timing.windowSize) = (0, 0) }
       hasEffect = apply(timing, delay: delay, instant: instant)
     case .phys(let update): hasEffect = phys.apply(update, role: role)
@@ -101,16 +103,16 @@ extension Connection {
     procedures.setEffect(hasEffect)
   }
 
-  /// Ends the procedure whose instant is the event that takes place now, and tells the host what is in force. A central
-  /// does this when it sends the event's first packet. A peripheral does it when it receives that packet, or when the event
-  /// ends without one: only then the instant has surely come · 5.1.1, 5.1.10.
+  /// Ends the procedure whose instant is the present event, and reports the new values to the host. A central does
+  /// this when it sends the event's first packet. A peripheral does it when it receives that packet, or when the
+  /// event ends without one: only then has the instant certainly come · 5.1.1, 5.1.10.
   mutating func completeUpdate(at now: Instant, into output: inout HostOutput) {
     guard let update = procedures.takeUpdate() else { return }
     phys.current = (phys.transmit, phys.receive)
     switch update.change {
     case .channelMap: break
     case .parameters:
-      // A peripheral's host is not told of new anchor points alone · Vol 4, Part E, 7.7.65.3.
+      // A peripheral's host gets no report of new anchor points alone · Vol 4, Part E, 7.7.65.3.
       if update.isOwn || role == .central || update.hasEffect {
         output.send(.leConnectionUpdateComplete(.success, handle, values))
       }
@@ -121,7 +123,7 @@ extension Connection {
     beginNextProcedure(at: now, into: &output)
   }
 
-  /// Takes the new parameters; returns true if they differ from the old ones.
+  /// Applies the new parameters; returns true if they differ from the old ones.
   private mutating func apply(_ timing: LL.ConnectionTiming, delay: TimeSpan, instant: Int) -> Bool {
     let unit = ConnectionParameters.intervalUnit
     schedule.update(
@@ -137,7 +139,7 @@ extension Connection {
 }
 
 extension ControlProcedures.Update {
-  /// What a central tells of it.
+  /// Returns the PDU with which a central announces the update.
   fileprivate func pdu(instant: UInt16) -> LL.ControlPDU {
     switch self {
     case .parameters(let timing, _): .connectionUpdateInd(timing, instant: instant)

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// Commands for advertising and the lists of devices · Vol 4, Part E, 7.8.4 to 7.8.9, 7.8.14 to 7.8.17.
+/// Commands for advertising and the Filter Accept List · Vol 4, Part E, 7.8.4 to 7.8.9, 7.8.14 to 7.8.17.
 extension Controller {
   mutating func advertising(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
     switch command {
@@ -38,7 +38,7 @@ extension Controller {
     }
   }
 
-  /// A copy that does not keep the whole command from being used again.
+  /// Returns a copy, so that the buffer of the whole command can be reused.
   private static func kept(_ data: ByteSlice) -> ByteSlice { data.withUnsafeBytes { ByteSlice($0) } }
 
   private mutating func setRandomAddress(_ value: UInt64) -> HCI.ErrorCode {
@@ -62,7 +62,8 @@ extension Controller {
     return .success
   }
 
-  /// Nobody may change the list while something filters with it · 7.8.15 to 7.8.17.
+  /// Changes the Filter Accept List, unless an advertiser, the scanner or the initiator filters with it · 7.8.15 to
+  /// 7.8.17.
   private mutating func changeAcceptList(_ change: (inout AcceptList) -> HCI.ErrorCode) -> HCI.ErrorCode {
     let isInUse =
       sets.contains { $0.advertiser?.identity.properties.usesAcceptList == true } || scanner?.usesAcceptList == true
@@ -72,6 +73,6 @@ extension Controller {
 }
 
 extension HCI.PeerAddress {
-  /// Public, random, or anonymous advertisers · 7.8.16.
+  /// True for public and random addresses, and for anonymous advertisers · 7.8.16.
   fileprivate var isOnAcceptListPossible: Bool { type <= 1 || type == 0xFF }
 }

@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// The commands that came with Bluetooth 4.0 and those that take their place: a host uses one kind or the other until the
-/// next reset · Vol 4, Part E, 3.1.1.
+/// The legacy commands of Bluetooth 4.0 and the extended commands that replace them: a host uses one kind or the
+/// other until the next reset · Vol 4, Part E, 3.1.1.
 enum CommandGeneration {
   case legacy, extended
 
@@ -21,7 +21,7 @@ enum CommandGeneration {
     .leSetPeriodicAdvertisingSyncTransferParameters, .leSetDefaultPeriodicAdvertisingSyncTransferParameters,
   ]
 
-  /// nil: the command belongs to neither.
+  /// Creates the kind of a command; nil if the command belongs to neither kind.
   init?(_ opcode: HCI.Opcode) {
     if Self.legacyCommands.contains(opcode) {
       self = .legacy
@@ -34,7 +34,7 @@ enum CommandGeneration {
 }
 
 extension Controller {
-  /// Whether the host has not used a command of the other kind before; the first one decides.
+  /// True if the host has not used a command of the other kind; its first command decides.
   mutating func admits(_ command: ServedCommand) -> Bool {
     guard let generation = command.generation else { return true }
     if host.commandGeneration == nil { host.commandGeneration = generation }
@@ -43,8 +43,8 @@ extension Controller {
 }
 
 extension HCI.Opcode {
-  /// The command is answered with Command Status when it begins, and with an event of its own when it is done ·
-  /// Vol 4, Part E, 4.4.
+  /// True if the controller answers the command with Command Status when it begins, and with a specific event when it
+  /// is done · Vol 4, Part E, 4.4.
   var isAnsweredWithStatus: Bool {
     switch self {
     case .disconnect, .readRemoteVersionInformation, .leCreateConnection, .leExtendedCreateConnection,

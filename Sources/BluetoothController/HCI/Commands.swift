@@ -1,9 +1,9 @@
 import BluetoothWire
 
-/// What the host commands · Vol 4, Part E, 7.
+/// The execution of HCI commands · Vol 4, Part E, 7.
 extension Controller {
-  /// Does what the host commands, and answers. The result says whether it may have changed anything: false where it was refused
-  /// before it was understood, or only asks something.
+  /// Executes a command of the host and answers it. Returns true if the command may have changed anything; false if
+  /// it was refused before it was decoded, or only asks for information.
   mutating func command(_ opcode: HCI.Opcode, _ parameters: ByteSlice, at now: Instant) -> Bool {
     guard let served = supported(opcode) else {
       output.send(.commandStatus(.unknownHCICommand, credits: 1, opcode))
@@ -31,7 +31,7 @@ extension Controller {
   private mutating func perform(_ command: HCI.Command, _ opcode: HCI.Opcode, _ parameters: ByteSlice, at now: Instant)
   {
     if case .hostNumberOfCompletedPackets(let packets) = command {
-      // It is not answered unless it is wrong · 7.3.40.
+      // The controller answers this command only if it is wrong · 7.3.40.
       if !output.hostCompleted(packets) { refuse(opcode, parameters, .invalidHCICommandParameters) }
       return
     }
@@ -53,7 +53,7 @@ extension Controller {
     }
   }
 
-  /// What a command returns that is done at once; nil: it is not known here.
+  /// Executes a command that is done at once and returns its parameters; nil: the command is not known here.
   private mutating func complete(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
     if let result = general(command) { return result }
     if let result = advertising(command, at: now) { return result }
@@ -76,7 +76,7 @@ extension Controller {
     }
   }
 
-  /// What is known of the controller, and nothing changes by saying it; nil: the command asks for something else.
+  /// Returns the answer to a command that only reads properties of the controller; nil: another command.
   private mutating func answer(to command: HCI.Command) -> HCI.ReturnParameters? {
     switch command {
     case .readLocalVersionInformation:
@@ -89,7 +89,7 @@ extension Controller {
       return .localSupportedCommands(HCI.SupportedCommands(supportedOpcodes))
     case .readLocalSupportedFeatures: return .localSupportedFeatures(Self.lmpFeatures)
     case .readLocalExtendedFeatures(let page):
-      // There is page 0 only · 7.4.4.
+      // Page 0 is the only page · 7.4.4.
       guard page == 0 else { return .status(.invalidHCICommandParameters) }
       return .localExtendedFeatures(page: 0, maximumPage: 0, Self.lmpFeatures.rawValue)
     case .readBufferSize:
@@ -102,7 +102,7 @@ extension Controller {
         aclLength: UInt16(clamping: configuration.aclBufferLength),
         aclCount: UInt8(clamping: configuration.aclBufferCount))
     case .readBDADDR:
-      // A controller without public address says so with zeros · 7.4.6.
+      // A controller without a public address reports zeros · 7.4.6.
       return .bdADDR(configuration.address.kind == .public ? configuration.address.value : 0)
     case .leReadLocalSupportedFeatures: return .leLocalSupportedFeatures(features)
     case .leReadSupportedStates: return .leSupportedStates(configuration.supportedStates)
@@ -117,7 +117,7 @@ extension Controller {
     }
   }
 
-  /// Commands that set something for all of the controller.
+  /// Executes the commands that set something for the whole controller.
   private mutating func general(_ command: HCI.Command) -> HCI.ReturnParameters? {
     switch command {
     case .reset:
@@ -143,9 +143,9 @@ extension Controller {
 }
 
 extension HCI.DataLength {
-  /// · Vol 4, Part E, 7.8.33, 7.8.35
+  /// True if both values are in range · Vol 4, Part E, 7.8.33, 7.8.35.
   var isValid: Bool { 27...251 ~= octets && 328...17_040 ~= time }
-  /// No more than a controller with these features can send.
+  /// Returns the values limited to what a controller with these features can send.
   func supported(by features: HCI.LEFeatures) -> HCI.DataLength {
     let longest = DataLengthState.maximum(with: features)
     return HCI.DataLength(octets: min(octets, longest.octets), time: min(time, longest.time))
@@ -153,8 +153,8 @@ extension HCI.DataLength {
 }
 
 extension HCI.ErrorCode {
-  /// What a command is answered with that can't be read · Vol 4, Part E, 4.5: values that are reserved may mean something in
-  /// a later version.
+  /// Creates the status of a command that can't be decoded · Vol 4, Part E, 4.5: reserved values may have a meaning
+  /// in a later version.
   fileprivate init(_ error: DecodingError) {
     switch error {
     case .truncated, .excess, .invalid: self = .invalidHCICommandParameters

@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// Commands for connections · Vol 4, Part E, 7.1.6, 7.1.23, 7.5.4, 7.8.12, 7.8.13, 7.8.18 to 7.8.21, 7.8.31 to 7.8.33.
 extension Controller {
-  /// The status of a command that is answered by Command Status; nil: it is not one of those.
+  /// Returns the status of a command that the controller answers with Command Status; nil: another command.
   mutating func answerWithStatus(_ command: HCI.Command, at now: Instant) -> HCI.ErrorCode? {
     switch command {
     case .disconnect(let handle, let reason):
@@ -33,10 +33,10 @@ extension Controller {
     }
   }
 
-  /// Reasons that a host may give · 7.1.6.
+  /// The reasons that a host may give · 7.1.6.
   private static let disconnectReasons: [UInt8] = [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B]
 
-  /// What a command begins, after its Command Status has gone.
+  /// Starts the procedure of a command after its Command Status.
   mutating func followStatus(_ command: HCI.Command, _ status: HCI.ErrorCode, at now: Instant) {
     guard status == .success else { return }
     switch command {
@@ -72,7 +72,7 @@ extension Controller {
     connections[index].begin(procedure, at: now, into: &output)
   }
 
-  /// Commands that are answered by Command Complete.
+  /// Executes the commands that are answered with Command Complete.
   mutating func ofConnection(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
     switch command {
     case .leCreateConnectionCancel:
@@ -123,7 +123,7 @@ extension Controller {
     return body(connections[index])
   }
 
-  /// What a command leads to after its Command Complete has gone.
+  /// Performs the remaining actions of a command after its Command Complete.
   mutating func followCompletion(_ command: HCI.Command, _ result: HCI.ReturnParameters) {
     guard result.status == .success else { return }
     switch command {
@@ -133,10 +133,10 @@ extension Controller {
     }
   }
 
-  /// The channels that a host knows to be bad are left out, by a central at once · 7.8.19.
+  /// Excludes the channels that the host knows to be bad; a central does so at once · 7.8.19.
   private mutating func setChannelClassification(_ map: ChannelMap, at now: Instant) -> HCI.ErrorCode {
     guard map.count >= 1 else { return .invalidHCICommandParameters }
-    // One channel is too few for a connection: then all are used.
+    // One channel is too few for a connection, so all channels are used.
     host.channelMap = map.isValid ? map : .all
     for index in connections.indices {
       connections[index].channels.host = host.channelMap
@@ -154,20 +154,20 @@ extension Connection {
     return ending != nil
   }
 
-  /// Whether the peer is known not to have a feature.
+  /// True if the peer is known not to support a feature.
   func peerLacks(_ feature: HCI.LEFeatures) -> Bool { procedures.remoteFeatures?.contains(feature) == false }
 
-  /// True if LL_CONNECTION_PARAM_REQ is sent for new parameters: this device has the procedure, and the peer is not known to
-  /// lack it. A central that does not ask decides alone · Vol 6, Part B, 5.1.1, 5.1.7.
+  /// True if the controller sends LL_CONNECTION_PARAM_REQ for new parameters: this device supports the procedure, and
+  /// the peer is not known to lack it. A central that does not send it decides alone · Vol 6, Part B, 5.1.1, 5.1.7.
   var asksForParameters: Bool {
     let procedure = HCI.LEFeatures.connectionParametersRequestProcedure
     return features.contains(procedure) && !procedures.isParameterRequestUnknown && !peerLacks(procedure)
   }
 
-  /// True if the host may change parameters: a peripheral can only ask for that.
+  /// True if the host may change the parameters: a peripheral can only request a change.
   var canRequestParameters: Bool { role == .central || asksForParameters }
 
-  /// The status of LE Set PHY · Vol 4, Part E, 7.8.49.
+  /// Returns the status of LE Set PHY · Vol 4, Part E, 7.8.49.
   func check(_ preference: HCI.PHYPreference) -> HCI.ErrorCode {
     let preferences = LL.PHYPreferences(preference, of: features)
     if let refusal = preferences.refusal(with: features) { return refusal }
@@ -182,10 +182,10 @@ extension Connection {
     phys.prefersS2 = options & 0b11 == 1
   }
 
-  /// In Bluetooth 4.0 only a central asks for features · 5.1.4.
+  /// True if this device may request the peer's features: in Bluetooth 4.0 only a central does · 5.1.4.
   var canReadFeatures: Bool { role == .central || features.contains(.peripheralInitiatedFeaturesExchange) }
 
-  /// The features are asked for once in a connection · Vol 4, Part E, 7.8.21.
+  /// Reports the peer's features. The controller requests them once in a connection · Vol 4, Part E, 7.8.21.
   mutating func readFeatures(at now: Instant, into output: inout HostOutput) {
     if let features = procedures.remoteFeatures {
       output.send(.leReadRemoteFeaturesComplete(.success, handle, features))
@@ -197,19 +197,20 @@ extension Connection {
   mutating func setDataLength(_ length: HCI.DataLength, at now: Instant, into output: inout HostOutput) {
     guard length != lengths.preferred || lengths.transmit != length else { return }
     lengths.preferred = length
-    // One that waits will tell of this.
+    // A waiting procedure will carry the new lengths.
     guard !procedures.isWaiting(where: { if case .dataLengthUpdate = $0 { true } else { false } }) else { return }
     begin(.dataLengthUpdate, at: now, into: &output)
   }
 }
 
 extension LL.PHYPreferences {
-  /// What the host prefers; where it has no preference, everything.
+  /// Creates the preferences of the host; without a preference, all PHYs.
   fileprivate init(_ preference: HCI.PHYPreference, of features: HCI.LEFeatures) {
     self.init(transmit: preference.transmit ?? features.phys, receive: preference.receive ?? features.phys)
   }
 
-  /// Why a host of a controller with these features can't prefer this; nil: it can · Vol 4, Part E, 7.8.48, 7.8.49.
+  /// Returns the error if the host of a controller with these features can't have this preference; nil: it can · Vol
+  /// 4, Part E, 7.8.48, 7.8.49.
   fileprivate func refusal(with features: HCI.LEFeatures) -> HCI.ErrorCode? {
     if transmit.isEmpty || receive.isEmpty { return .invalidHCICommandParameters }
     return transmit.union(receive).isSubset(of: features.phys) ? nil : .unsupportedFeatureOrParameterValue

@@ -1,9 +1,9 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// What a host has computed by its controller · Vol 4, Part E, 7.8.22, 7.8.23, 7.8.36, 7.8.37.
+/// Commands for cryptographic functions · Vol 4, Part E, 7.8.22, 7.8.23, 7.8.36, 7.8.37.
 extension Controller {
-  /// Commands that are answered by Command Complete.
+  /// Executes the commands that are answered with Command Complete.
   mutating func cryptography(_ command: HCI.Command) -> HCI.ReturnParameters? {
     switch command {
     case .leRand: .leRand(random.next())
@@ -13,7 +13,7 @@ extension Controller {
     }
   }
 
-  /// The status of a command that is answered by Command Status; nil: it is not one of those.
+  /// Returns the status of a command that the controller answers with Command Status; nil: another command.
   mutating func statusOfCryptography(_ command: HCI.Command) -> HCI.ErrorCode? {
     switch command {
     case .leReadLocalP256PublicKey: .success
@@ -24,7 +24,7 @@ extension Controller {
     }
   }
 
-  /// What such a command leads to after its Command Status has gone.
+  /// Performs the actions of such a command after its Command Status.
   mutating func followCryptography(_ command: HCI.Command) {
     switch command {
     case .leReadLocalP256PublicKey: readLocalPublicKey()
@@ -35,13 +35,14 @@ extension Controller {
     }
   }
 
-  /// Whether a key can be computed: the host's own key pair exists, and the peer's key is a point of the curve.
+  /// Returns the status of LE Generate DHKey: the local key pair must exist, and the peer's key must be a point of
+  /// the curve.
   private mutating func checkGenerateDHKey(_ coordinates: ByteSlice, usesDebugKey: Bool) -> HCI.ErrorCode {
     guard usesDebugKey || host.keyPair != nil else { return .commandDisallowed }
     return sharedSecret(coordinates, usesDebugKey: usesDebugKey) == nil ? .invalidHCICommandParameters : .success
   }
 
-  /// A new key pair each time.
+  /// Generates a new key pair each time.
   private mutating func readLocalPublicKey() {
     let pair = P256KeyPair(using: &random)
     host.keyPair = KeyPairBox(pair)
@@ -62,7 +63,7 @@ extension Controller {
   }
 }
 
-/// Most devices never have one: it is kept apart.
+/// A key pair, stored apart because most devices never have one.
 final class KeyPairBox {
   let pair: P256KeyPair
   init(_ pair: P256KeyPair) { self.pair = pair }

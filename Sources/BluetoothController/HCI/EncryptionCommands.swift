@@ -1,14 +1,15 @@
 import BluetoothWire
 
-/// Commands for encryption and for what shows that it lasts · Vol 4, Part E, 7.3.93, 7.3.94, 7.8.24 to 7.8.26.
+/// Commands for encryption and for the authenticated payload timeout · Vol 4, Part E, 7.3.93, 7.3.94, 7.8.24 to
+/// 7.8.26.
 extension Controller {
-  /// The status of LE Enable Encryption, which only a central has.
+  /// Returns the status of LE Enable Encryption, which is for centrals only.
   mutating func checkEnableEncryption(_ handle: HCI.ConnectionHandle) -> HCI.ErrorCode {
     guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
     return connections[index].canStartEncryption ? .success : .commandDisallowed
   }
 
-  /// Commands that are answered by Command Complete.
+  /// Executes the commands that are answered with Command Complete.
   mutating func ofEncryption(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
     switch command {
     case .leLongTermKeyRequestReply(let handle, let key):
@@ -25,7 +26,7 @@ extension Controller {
       return .authenticatedPayloadTimeout(handle, connections[index].encryption.payloadTimer.timeout)
     case .writeAuthenticatedPayloadTimeout(let handle, let timeout):
       guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
-      // No shorter than the time between two packets, in units of 1.25 ms · 7.3.94.
+      // The timeout is at least the time between two packets, in units of 1.25 ms · 7.3.94.
       let events = Int(connections[index].values.interval) * (1 + Int(connections[index].values.latency))
       guard timeout > 0, Int(timeout) * 8 >= events else { return .handle(.invalidHCICommandParameters, handle) }
       connections[index].encryption.payloadTimer.set(timeout, at: now)
@@ -45,7 +46,7 @@ extension Controller {
 }
 
 extension Connection {
-  /// Whether the host may ask for encryption now: it is a central's, and once at a time.
+  /// True if the host may start encryption now: only a central can, and one start at a time.
   fileprivate var canStartEncryption: Bool {
     role == .central && !isTerminating && !procedures.has { $0.isEncryption }
   }

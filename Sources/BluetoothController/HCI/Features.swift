@@ -1,7 +1,8 @@
 import BluetoothWire
 
 extension HCI.LEFeatures {
-  /// What this link layer has: each is here from the commit on that makes it work. A configuration may leave some out.
+  /// The features that this link layer implements. A feature is added here when its implementation is complete. A
+  /// configuration may exclude some.
   static let claimed: HCI.LEFeatures = [
     .encryption,
     .connectionParametersRequestProcedure,
@@ -35,7 +36,7 @@ extension HCI.LEFeatures {
   /// FeatureSet of LL_FEATURE_REQ and LL_PERIPHERAL_FEATURE_REQ.
   var featureSet: UInt64 { subtracting(.maskedToPeer).rawValue }
 
-  /// Those that a host sets · Vol 4, Part E, 7.8.115.
+  /// The features that the host sets · Vol 4, Part E, 7.8.115.
   static let ofHost: HCI.LEFeatures = [.advertisingCodingSelectionHostSupport]
 }
 
@@ -45,7 +46,7 @@ extension Controller {
     mutating get { HCI.LEFeatures(rawValue: configuration.features.rawValue | host.features.rawValue) }
   }
 
-  /// LE Set Host Feature · Vol 4, Part E, 7.8.115.
+  /// Executes LE Set Host Feature · Vol 4, Part E, 7.8.115.
   mutating func setHostFeature(_ bit: UInt8, _ value: Bool) -> HCI.ErrorCode {
     guard bit < 64, case let feature = HCI.LEFeatures(rawValue: 1 << bit), HCI.LEFeatures.ofHost.contains(feature)
     else { return .unsupportedFeatureOrParameterValue }

@@ -1,20 +1,20 @@
 import BluetoothWire
 import DequeModule
 
-/// Flow control from controller to host · Vol 4, Part E, 4.1.2, 7.3.38 to 7.3.40: how much room the host has for ACL data,
-/// and what waits for it.
+/// Controller-to-host flow control · Vol 4, Part E, 4.1.2, 7.3.38 to 7.3.40: the host's free buffers for ACL data,
+/// and the packets that wait for them.
 struct HostFlowControl {
-  /// How many packets wait here at most. What comes then is not acknowledged, so that the peer keeps it: that is the link
-  /// layer's flow control · Vol 6, Part B, 4.5.9.
+  /// The maximum number of waiting packets. Further data PDUs are not acknowledged, so that the peer keeps them: this
+  /// is the link layer's flow control · Vol 6, Part B, 4.5.9.
   private static let receiveBuffers = 16
 
-  /// Host_ACL_Data_Packet_Length; longer ones are sent in parts.
+  /// Host_ACL_Data_Packet_Length; longer packets are sent in fragments.
   var maximumLength = Int.max
-  /// Host_Total_Num_ACL_Data_Packets; nil: the host has not said it.
+  /// Host_Total_Num_ACL_Data_Packets; nil until the host sets it.
   var bufferCount: Int?
   var isOn = false
 
-  /// The packets of each connection that the host has and has not worked off.
+  /// The packets of each connection that the host has received and not completed.
   private var outstanding: [(handle: HCI.ConnectionHandle, count: Int)] = []
   private var outstandingCount = 0
   private var waiting: Deque<HCI.ACLData> = []
@@ -26,7 +26,7 @@ struct HostFlowControl {
     return outstandingCount < bufferCount
   }
 
-  /// Takes a packet of the link layer's.
+  /// Queues a packet from the link layer.
   mutating func append(_ data: HCI.ACLData) {
     var rest = data
     while rest.payload.count > maximumLength {
@@ -38,7 +38,7 @@ struct HostFlowControl {
     waiting.append(rest)
   }
 
-  /// The next packet that the host has room for.
+  /// Returns the next packet for which the host has a free buffer.
   mutating func next() -> HCI.ACLData? {
     guard hasCredit, let data = waiting.popFirst() else { return nil }
     guard isOn else { return data }
@@ -51,8 +51,8 @@ struct HostFlowControl {
     return data
   }
 
-  /// The host has worked packets off; false: more than it had, or of a connection that it has nothing of. Then nothing
-  /// counts.
+  /// Counts packets that the host has completed. Returns false, and counts none, if the host completes more packets
+  /// than it has, or packets of a connection of which it has none.
   mutating func complete(_ packets: HCI.CompletedPackets) -> Bool {
     let before = (outstanding, outstandingCount)
     for element in packets {
@@ -68,7 +68,7 @@ struct HostFlowControl {
     return true
   }
 
-  /// The connection is over: the host throws away what it has of it · 4.1.2.
+  /// Removes a connection that has ended: the host discards its packets · 4.1.2.
   mutating func forget(_ handle: HCI.ConnectionHandle) {
     waiting.removeAll { $0.handle == handle }
     guard let index = outstanding.firstIndex(where: { $0.handle == handle }) else { return }
@@ -80,7 +80,7 @@ extension Controller {
   mutating func hostFlowControl(_ command: HCI.Command) -> HCI.ReturnParameters? {
     switch command {
     case .setControllerToHostFlowControl(let mode):
-      // There is no synchronous data in Low Energy.
+      // Low Energy has no synchronous data.
       guard mode == .off || mode == .acl else { return .status(.unsupportedFeatureOrParameterValue) }
       guard connections.isEmpty else { return .status(.commandDisallowed) }
       output.setFlowControl { $0.isOn = mode == .acl }

@@ -1,18 +1,19 @@
 import BluetoothWire
 import DequeModule
 
-/// What goes to the host: the queue, and what the host has said that it wants.
+/// The output to the host: the packet queue, the event masks and flow control.
 struct HostOutput {
   private(set) var packets: Deque<HCI.Packet> = []
   var eventMask = HCI.EventMask.initial
   var eventMaskPage2 = HCI.EventMaskPage2()
   var leEventMask = HCI.LEEventMask.initial
   let pool: PacketPool
-  /// Who is told the keys of encrypted sessions; nil: nobody. No part of the host, so a reset leaves it.
+  /// The observer that receives the keys of encrypted sessions; nil: none. It is not part of the host's settings, so
+  /// a reset keeps it.
   var sessions: (any SessionObserver)?
-  /// nil: the host takes all that comes.
+  /// Controller-to-host flow control; nil: the host accepts all packets.
   private var flow: HostFlowControl?
-  /// The form of Connection Complete that came with privacy exists.
+  /// True if the controller has LE Enhanced Connection Complete, which came with privacy.
   private let hasEnhancedConnectionComplete: Bool
 
   init(features: HCI.LEFeatures, pool: PacketPool) {
@@ -20,12 +21,12 @@ struct HostOutput {
     hasEnhancedConnectionComplete = !features.isDisjoint(with: [.llPrivacy, .extendedAdvertising])
   }
 
-  /// Whether the host has taken everything.
+  /// True if the host has taken all packets.
   var isEmpty: Bool { packets.isEmpty }
 
   mutating func takePacket() -> HCI.Packet? { packets.popFirst() }
 
-  /// Back to the state after power on; what the host has not taken is dropped.
+  /// Restores the state after power on and drops the packets that the host has not taken.
   mutating func reset() {
     packets.removeAll(keepingCapacity: true)
     eventMask = .initial
@@ -35,14 +36,15 @@ struct HostOutput {
     heldLinks = []
   }
 
-  /// The shortest ACL packet that a host must be able to take · Vol 4, Part E, 7.3.39.
+  /// The shortest maximum ACL packet length that a host may set · Vol 4, Part E, 7.3.39.
   static let minimumLength = 27
 
-  /// A host that has not taken so many packets gets no more data: the peer keeps it, which is the link layer's flow control ·
-  /// Vol 6, Part B, 4.5.9. Hosts in the same process take every packet at once.
+  /// The number of untaken packets at which the host gets no more data: the peer keeps it, which is the link layer's
+  /// flow control · Vol 6, Part B, 4.5.9. Hosts in the same process take every packet at once.
   private static let mostUntaken = 64
 
-  /// The links whose data the host does not take now. A host in the same process names them; HCI has no command for it.
+  /// The links whose data the host does not accept now. A host in the same process sets them; HCI has no command for
+  /// it.
   var heldLinks: [HCI.ConnectionHandle] = []
 
   /// True if the controller can take another data PDU of the peer on this link.
@@ -57,9 +59,9 @@ struct HostOutput {
     sendWaiting()
   }
 
-  /// Host Number Of Completed Packets; false: it is wrong.
+  /// Executes Host Number Of Completed Packets; returns false if it is wrong.
   mutating func hostCompleted(_ completed: HCI.CompletedPackets) -> Bool {
-    // Without flow control nothing is counted.
+    // Packets are counted only under flow control.
     guard flow?.isOn == true else { return true }
     guard flow?.complete(completed) == true else { return false }
     sendWaiting()
@@ -70,8 +72,8 @@ struct HostOutput {
     while let data = flow?.next() { packets.append(.acl(data)) }
   }
 
-  /// Sends an event if the host has not masked it · Vol 4, Part E, 7.3.1, 7.3.69, 7.8.1. Of two forms of an event that
-  /// both are wanted, the later one is sent.
+  /// Sends an event if the host has not masked it · Vol 4, Part E, 7.3.1, 7.3.69, 7.8.1. If the host has enabled both
+  /// forms of an event, the controller sends the later one.
   mutating func send(_ event: HCI.Event) {
     switch event {
     case .disconnectionComplete(_, let handle, _) where flow != nil:
@@ -84,7 +86,7 @@ struct HostOutput {
     }
   }
 
-  /// Tells of a new connection, or of an attempt that has failed, in the form that the host wants · 7.7.65.1, 7.7.65.10.
+  /// Reports a new connection, or a failed attempt, in the form that the host has enabled · 7.7.65.1, 7.7.65.10.
   mutating func send(_ complete: HCI.ConnectionComplete) {
     if hasEnhancedConnectionComplete && wants(.enhancedConnectionComplete) {
       append(.leEnhancedConnectionComplete(complete))
@@ -102,12 +104,12 @@ struct HostOutput {
     sendWaiting()
   }
 
-  /// Keys of Low Energy have 16 octets for a controller: what a host has shortened it has filled up with zeros.
+  /// The size of LE encryption keys in the controller, octets: the host pads shortened keys with zeros to 16 octets.
   private static let keySize: UInt8 = 16
 
   private mutating func append(_ event: HCI.Event) { packets.append(event.packet(in: pool)) }
 
-  /// Whether the host wants the LE meta event.
+  /// True if the host has enabled the LE meta event.
   func wants(_ event: HCI.LEEventMask) -> Bool { eventMask.contains(.leMeta) && leEventMask.contains(event) }
 
   private func wants(_ event: HCI.Event) -> Bool {
@@ -128,7 +130,7 @@ struct HostOutput {
 }
 
 extension HCI.Event {
-  /// The bit of the LE event mask; nil: it is no LE meta event.
+  /// The event's bit in the LE event mask; nil if the event is not an LE meta event.
   var leMask: HCI.LEEventMask? {
     switch self {
     case .leConnectionComplete: .connectionComplete

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// What the host has set and a reset forgets.
+/// The settings of the host, which a reset clears.
 struct HostSettings {
   var randomAddress: DeviceAddress?
   var advertisingParameters = HCI.AdvertisingParameters(
@@ -12,18 +12,18 @@ struct HostSettings {
   var scanParameters = HCI.ExtendedScanParameters(
     ownAddressType: .public, le1M: HCI.ExtendedScanParameters.Scan(isActive: false, interval: 0x0010, window: 0x0010))
   var acceptList = AcceptList()
-  /// The channels that new connections use, and that a central changes to.
+  /// The channels that new connections use, and that a central's connections change to.
   var channelMap = ChannelMap.all
-  /// Of LE Set Default PHY.
+  /// The preference of LE Set Default PHY.
   var preferredPHYs = LL.PHYPreferences(transmit: .all, receive: .all)
   var suggestedLength = DataLengthState.minimum
-  /// Of the LE features, those that the host has.
+  /// The LE features that the host supports.
   var features: HCI.LEFeatures = []
-  /// The last one that LE Read Local P-256 Public Key has made.
+  /// The last key pair of LE Read Local P-256 Public Key.
   var keyPair: KeyPairBox?
-  /// The clock that LE Modify Sleep Clock Accuracy has chosen; nil: the device's own.
+  /// The clock chosen by LE Modify Sleep Clock Accuracy; nil: the device's real clock.
   var sleepClock: LL.SleepClockAccuracy?
-  /// nil: none of either kind has been used.
+  /// The kind of commands that the host uses; nil: it has used neither kind yet.
   var commandGeneration: CommandGeneration?
 
   init() {}

@@ -2,10 +2,10 @@ import BluetoothWire
 
 /// The accuracy of the sleep clock, which a host may change for tests · Vol 4, Part E, 7.8.94.
 extension Controller {
-  /// As it is told to others.
+  /// The accuracy that this device reports to peers.
   var sleepClockAccuracy: LL.SleepClockAccuracy { mutating get { host.sleepClock ?? ownSleepClock } }
 
-  /// The same as this device reckons with it, parts per million.
+  /// The accuracy that this device assumes for its own clock, parts per million.
   var clockAccuracy: Int64 {
     mutating get { host.sleepClock?.partsPerMillion ?? Int64(configuration.sleepClockAccuracy) }
   }
@@ -14,8 +14,8 @@ extension Controller {
     mutating get { LL.SleepClockAccuracy(partsPerMillion: configuration.sleepClockAccuracy) }
   }
 
-  /// Takes the next less accurate clock, or goes back: the device has one of each accuracy that is less than its own. What
-  /// the clock really is stays as it is.
+  /// Changes to the next less accurate clock, or back. The device simulates one clock of each accuracy below its own;
+  /// the real drift of the clock stays the same.
   mutating func modifySleepClockAccuracy(isLessAccurate: Bool, at now: Instant) -> HCI.ErrorCode {
     let value = Int(sleepClockAccuracy.rawValue) + (isLessAccurate ? -1 : 1)
     guard value <= Int(ownSleepClock.rawValue), let rawValue = UInt8(exactly: value),

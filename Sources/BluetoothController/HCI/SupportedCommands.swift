@@ -1,8 +1,9 @@
 import BluetoothWire
 
 extension Controller {
-  /// The commands that this controller can serve; all others are answered with Unknown HCI Command, and so are those whose
-  /// feature, role or version the configuration leaves out. The bitmap of Read Local Supported Commands is made of it.
+  /// The commands that this controller implements. It answers all other commands with Unknown HCI Command, and also
+  /// those whose feature, role or version the configuration excludes. The bitmap of Read Local Supported Commands
+  /// follows from this list.
   static let servedOpcodes: [HCI.Opcode] = [
     .disconnect, .readRemoteVersionInformation,
     .setEventMask, .reset, .readTransmitPowerLevel, .setControllerToHostFlowControl, .hostBufferSize,
@@ -39,7 +40,7 @@ extension Controller {
     .leSetDefaultPeriodicAdvertisingSyncTransferParameters,
   ]
 
-  /// What is known of the command; nil: it is not served here.
+  /// Returns the properties of a command; nil if the controller does not support it.
   mutating func supported(_ opcode: HCI.Opcode) -> ServedCommand? {
     guard let command = ServedCommands.all[opcode],
       command.requirement.isMet(
@@ -56,23 +57,23 @@ extension Controller {
   static let lmpFeatures: HCI.LMPFeatures = [.bredrNotSupported, .leSupported]
 }
 
-/// What there is to know of a command before its parameters are read.
+/// The properties of a command that are needed before its parameters are decoded.
 struct ServedCommand {
   fileprivate let requirement: Requirement
-  /// nil: it belongs to both.
+  /// The kind of the command; nil: it belongs to both kinds.
   let generation: CommandGeneration?
 }
 
-/// All commands that are served, found by their opcodes. Asked for every command: neither are a hundred cases compared, nor
-/// is an opcode hashed.
+/// The supported commands by opcode. The lookup runs for every command, so it is an array index instead of a hundred
+/// comparisons or the hashing of an opcode.
 private struct ServedCommands {
   static let all = ServedCommands(Controller.servedOpcodes)
 
   private var commands: [ServedCommand] = []
-  /// By opcode: 1 more than an index of `commands`; 0: it is not served.
+  /// The index in `commands` plus 1, by opcode; 0: not supported.
   private var places = [UInt8](repeating: 0, count: capacity)
 
-  /// Groups from 16 on, and commands from 256 on, have none that are served.
+  /// The size of the table. No supported command has a group from 16 on or a command number from 256 on.
   private static let capacity = 16 << 8
 
   private init(_ opcodes: [HCI.Opcode]) {
@@ -94,16 +95,17 @@ private struct ServedCommands {
   }
 }
 
-/// What a controller must have for a command to make sense · Vol 4, Part E, 3, table 3.1.
+/// The properties of a controller that a command requires · Vol 4, Part E, 3, table 3.1.
 private struct Requirement {
-  /// One of these; none: no feature is needed.
+  /// The features of which one is required; empty: none is required.
   var anyFeature: HCI.LEFeatures = []
-  /// All of these.
+  /// The roles that are all required.
   var roles: ControllerRoles = []
   var version = ControllerConfiguration.version40
 
   func isMet(features: HCI.LEFeatures, roles: ControllerRoles, version: UInt8) -> Bool {
-    // By their bits, as this is asked for every command: the operators of sets from another module are not inlined.
+    // The comparison uses the bits because it runs for every command: set operators from another module are not
+    // inlined.
     (anyFeature.rawValue == 0 || anyFeature.rawValue & features.rawValue != 0)
       && self.roles.rawValue & ~roles.rawValue == 0 && self.version <= version
   }

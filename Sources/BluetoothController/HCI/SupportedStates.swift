@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// What a device of a configuration can be at all.
+/// The roles that a device of a configuration supports.
 package struct ControllerRoles: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -12,23 +12,24 @@ package struct ControllerRoles: OptionSet, Hashable, Sendable {
 }
 
 extension ControllerConfiguration {
-  /// Bluetooth 4.0 has the first 29 bits: what a peripheral does besides came later.
+  /// The states of LE Read Supported States. Bluetooth 4.0 has the first 29 bits; the further states of a peripheral
+  /// came later.
   var supportedStates: UInt64 {
     version > Self.version40 ? roles.supportedStates : roles.supportedStates & 0x1FFF_FFFF
   }
 }
 
 extension ControllerRoles {
-  /// The states and combinations of states of LE Read Supported States, all of which this link layer has as far as the
-  /// roles go · Vol 4, Part E, 7.8.27.
+  /// The states and combinations of states of LE Read Supported States. The link layer supports all of them, as far
+  /// as the roles permit · Vol 4, Part E, 7.8.27.
   var supportedStates: UInt64 {
     var bits: UInt64 = 0
     for (bit, needed) in Self.rolesOfStates.enumerated() where needed.isSubset(of: self) { bits |= 1 << bit }
     return bits
   }
 
-  /// The roles that belong to each bit, 0 to 41. An advertiser that can be connected to is a peripheral-to-be; an initiator
-  /// is a central-to-be.
+  /// The roles that each bit, 0 to 41, requires. Connectable advertising requires the peripheral role; initiating
+  /// requires the central role.
   private static let rolesOfStates: [ControllerRoles] = {
     let broadcaster: ControllerRoles = .advertiser
     let connectable: ControllerRoles = [.advertiser, .peripheral]

@@ -3,9 +3,11 @@ import BluetoothWire
 
 /// A Bluetooth LE controller: the device side of HCI and a link layer over one radio · Vol 4, Part E; Vol 6, Part B.
 ///
-/// It is told what happens and when, says when it wants to be told the time, and holds what it has to say until it is taken.
+/// Receives packets from the host, radio events and the time; returns `deadline`, the next time that it needs, and
+/// queues packets for the host until they are taken.
 ///
-/// What only reads is `mutating`, too: of a value that is being changed, the compiler copies all of it, 1.5 kB, for what is not.
+/// Functions that only read are `mutating`, too: for a non-mutating call on a value that is being changed, the
+/// compiler copies the whole value, 1.5 kB.
 package struct Controller: ~Copyable {
   let configuration: ControllerConfiguration
   let pool: PacketPool
@@ -20,28 +22,30 @@ package struct Controller: ~Copyable {
   var connections = ConnectionTable()
   var resolvingList = ResolvingList()
   var lastHandle: UInt16 = 0
-  /// The connections that have ended lately, and what had happened on them.
+  /// Reports of the connections that have ended recently.
   var endedLinks: [LinkReport] = []
 
-  /// What was announced and is followed.
+  /// Auxiliary packets that have been announced and that the controller follows.
   var auxiliaries = AuxiliaryReceptions()
   var listeningPlan = ListeningPlan()
-  /// The trains that are received.
+  /// The periodic advertising trains that the controller receives.
   var syncs = PeriodicSyncs()
 
   var agenda = RadioAgenda()
   var listening = ListeningShare()
   var radioUse = RadioUse.free
-  /// When the activity that has the radio goes on.
+  /// The time at which the activity that has the radio continues.
   var timer: Instant?
   var isTransmitting = false
-  /// When listening begins again.
+  /// The time at which listening resumes.
   var windowOpens: Instant?
   private var radioCommand: RadioCommand?
 
+  /// Creates a controller.
+  ///
   /// - Parameters:
-  ///   - random: all chance of this controller.
-  ///   - pool: where its packets' octets come from; it belongs to the controller's executor.
+  ///   - random: the source of all randomness in this controller.
+  ///   - pool: the source of the packets' octets; it belongs to the controller's executor.
   package init(configuration: ControllerConfiguration, random: SplitGenerator, pool: PacketPool) {
     self.configuration = configuration.possible
     self.pool = pool
@@ -51,8 +55,8 @@ package struct Controller: ~Copyable {
     host = HostSettings(address: configuration.address)
   }
 
-  /// Takes a packet from the host. The result says whether it may have changed anything but what there is for the host: false
-  /// where it was only asked something.
+  /// Processes a packet from the host. Returns true if the packet may have changed anything other than the packets
+  /// queued for the host; false if the host only asked for information.
   @discardableResult
   package mutating func receive(_ packet: HCI.Packet, at now: Instant) -> Bool {
     switch packet {
@@ -65,14 +69,14 @@ package struct Controller: ~Copyable {
     return true
   }
 
-  /// Takes what the radio tells.
+  /// Processes an event of the radio.
   package mutating func radio(_ event: RadioEvent, at now: Instant) {
     if case .transmitted = event { isTransmitting = false }
     continueRadioUse(event, at: now)
     settle(at: now)
   }
 
-  /// To be called when `deadline` has come.
+  /// Runs everything that is due. The owner calls this function when `deadline` has come.
   package mutating func timeReached(_ now: Instant) {
     if let timer, timer <= now {
       self.timer = nil
@@ -85,7 +89,7 @@ package struct Controller: ~Copyable {
     settle(at: now)
   }
 
-  /// When `timeReached` is to be called; nil: not before something else has happened.
+  /// The time of the next call of `timeReached`; nil if none is needed before another event.
   package var deadline: Instant? {
     mutating get {
       var result = min(timer ?? .distantFuture, connections.deadline, sets.deadline)
@@ -96,32 +100,33 @@ package struct Controller: ~Copyable {
     }
   }
 
-  /// The next packet for the host, in order; nil: there is none.
+  /// Returns the next packet for the host, in order; nil if there is none.
   package mutating func takePacket() -> HCI.Packet? { output.takePacket() }
 
-  /// How many packets wait for the host. Data and reports of advertising are few, however long it takes nothing; what peers
-  /// have a link tell of is not.
+  /// The number of packets queued for the host. Data and advertising reports stay few, however long the host does not
+  /// read; the number of events that peers cause on a link is not bounded.
   package var waitingPackets: Int { mutating get { output.packets.count } }
 
-  /// Takes no more data from the peers on these links, and takes it again on all others: the peers keep their data, which is
-  /// the link layer's flow control · Vol 6, Part B, 4.5.9. Connections last, and procedures of the link layer go on.
+  /// Stops accepting data from the peers on these links and accepts data on all other links. The peers keep their
+  /// data, which is the link layer's flow control · Vol 6, Part B, 4.5.9. The connections stay up, and link layer
+  /// procedures continue.
   package mutating func holdLinks(_ links: [HCI.ConnectionHandle]) { output.heldLinks = links }
 
-  /// How many of the host's ACL packets are not wholly acknowledged.
+  /// The number of the host's ACL packets that are not completely acknowledged.
   package var heldPackets: Int { mutating get { connections.heldPackets } }
 
-  /// What the radio is to do from now on; nil: go on.
+  /// Returns the radio's next command; nil: the radio continues with the present one.
   package mutating func takeRadioCommand() -> RadioCommand? { radioCommand.take() }
 
   var hasRadioCommand: Bool { mutating get { radioCommand != nil } }
 
-  /// Tells the radio what to do.
+  /// Sets the radio's next command.
   mutating func order(_ command: RadioCommand) {
     if case .transmit = command { isTransmitting = true } else { isTransmitting = false }
     radioCommand = command
   }
 
-  /// Everything as it was after power on, and nothing on the air · Vol 4, Part E, 7.3.2.
+  /// Restores the state after power on, with nothing on the air · Vol 4, Part E, 7.3.2.
   mutating func reset() {
     output.reset()
     host = HostSettings(address: configuration.address)

@@ -1,41 +1,43 @@
 import BluetoothWire
 
-/// What a controller is made with.
+/// The fixed properties of a controller.
 package struct ControllerConfiguration: Sendable {
-  /// The public device address (Read BD_ADDR). A random kind is taken for what it is: the controller then has no public
-  /// address and starts with this one as its random address.
+  /// The public device address (Read BD_ADDR). If the address is random, the controller has no public address and
+  /// starts with this address as its random address.
   package var address: DeviceAddress
-  /// For logs and tests; nothing on the air or in HCI carries it.
+  /// A name for logs and tests; it appears neither on the air nor in HCI.
   package var name: String
-  /// What every packet is sent with unless the host wants another power for a set: −20 to +20 dBm. A controller takes what is
-  /// nearest.
+  /// The transmit power of every packet unless the host sets another one for an advertising set: −20 to +20 dBm. The
+  /// controller uses the nearest possible value.
   package var transmitPower = Decibel(0)
   /// The accuracy that the controller claims for its sleep clock, parts per million, 0 to 500.
   package var sleepClockAccuracy = 50
-  /// How much longer the seconds of the sleep clock really are, parts per billion: within `sleepClockAccuracy` for an honest
-  /// device.
+  /// The real error of the sleep clock, parts per billion; positive if its seconds are too long. An honest device
+  /// stays within `sleepClockAccuracy`.
   package var sleepClockDrift: Int64 = 0
-  /// How many ACL packets of the host's the controller holds, over all connections.
+  /// The number of ACL packets from the host that the controller buffers, over all connections.
   package var aclBufferCount = 64
   /// The longest payload of an ACL packet, octets, 27 to 65,535.
   package var aclBufferLength = 251
-  /// How many connections can exist at once.
+  /// The maximum number of simultaneous connections.
   package var connectionLimit = 256
-  /// Whether connections measure how much is lost on each channel, and leave out those that lose much.
+  /// True if connections measure the loss on each channel and exclude channels with high loss.
   package var assessesChannels = true
-  /// What a peripheral asks of the central, because rules of its place or its power ask it of the peripheral; nil: nothing.
+  /// The minimum number of used channels that a peripheral requests from the central, because of regional or power
+  /// rules; nil: no request.
   package var minimumUsedChannels: LL.MinimumUsedChannels?
-  /// Company_Identifier of Read Local Version Information; 0xFFFF is for tests and for what no company makes.
+  /// Company_Identifier of Read Local Version Information; 0xFFFF is for tests and for devices without a
+  /// manufacturer.
   package var companyIdentifier: UInt16 = 0xFFFF
   /// HCI_Version and LL Version: Core 5.4.
   package var version: UInt8 = 0x0D
   /// HCI_Subversion and LL Subversion.
   package var subversion: UInt16 = 0x0001
 
-  /// What the controller may have: of these it claims, in its features and in its supported commands, what it serves, and
-  /// refuses the rest. All by default.
+  /// The features that the controller may have. It reports those that it implements, in its features and in its
+  /// supported commands, and rejects the rest. All by default.
   package var features = HCI.LEFeatures(rawValue: .max)
-  /// What the device can be. All by default.
+  /// The roles that the device supports. All by default.
   package var roles = ControllerRoles.all
 
   /// Values of `version` · Assigned Numbers, 2.1.
@@ -49,7 +51,7 @@ package struct ControllerConfiguration: Sendable {
     self.name = name
   }
 
-  /// The same, with what no radio can be taken to what is nearest, and without features that this link layer does not have.
+  /// A copy with values limited to what a radio can do, and without features that this link layer does not implement.
   var possible: ControllerConfiguration {
     var result = self
     result.transmitPower = AdvertisingProperties.possiblePower(transmitPower)
@@ -57,8 +59,8 @@ package struct ControllerConfiguration: Sendable {
     return result
   }
 
-  /// An accessory of 2010, Bluetooth 4.0: packets of 27 octets, one connection, in which it is the peripheral; of the
-  /// features there is encryption only.
+  /// Returns the configuration of an accessory of 2010, Bluetooth 4.0: packets of 27 octets, one connection, as
+  /// peripheral, and encryption as the only feature.
   package static func bluetooth40Peripheral(address: DeviceAddress, name: String = "") -> ControllerConfiguration {
     var configuration = ControllerConfiguration(address: address, name: name)
     configuration.version = version40

@@ -1,17 +1,17 @@
 import BluetoothWire
 
-/// What goes wrong in controllers, for tests of those who depend on them.
+/// Controller failures, for tests of the host and the app.
 extension Controller {
-  /// Hardware_Code is the maker's business · Vol 4, Part E, 7.7.16.
+  /// Hardware_Code, which is vendor-specific · Vol 4, Part E, 7.7.16.
   private static let hardwareCode: UInt8 = 0x01
 
-  /// Loses everything that it had, as after a failure of its power, and tells its host so: Hardware Error.
+  /// Loses all state, as after a power failure, and reports Hardware Error to the host.
   package mutating func fail(at now: Instant) {
     reset()
     output.send(.hardwareError(Self.hardwareCode))
     settle(at: now)
   }
 
-  /// The seconds of the sleep clock are longer by so many parts per billion from now on.
+  /// Sets the error of the sleep clock from now on, parts per billion; positive if its seconds are too long.
   package mutating func setSleepClockDrift(partsPerBillion drift: Int64) { clock.drift = drift }
 }

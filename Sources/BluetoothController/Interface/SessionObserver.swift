@@ -1,18 +1,19 @@
 import BluetoothWire
 
-/// Who is told the keys of each encrypted session: a capture whose reader has asked for them.
+/// An observer that receives the keys of each encrypted session: a capture whose reader has asked for them.
 package protocol SessionObserver: AnyObject {
-  /// A device has all that a session is made of; what is encrypted with it comes afterwards. Both ends of a link tell.
+  /// Called when a device has all session parameters, before it encrypts with them. Both ends of a link report the
+  /// session.
   func sessionBegins(_ session: LL.SessionRecord, at now: Instant)
 }
 
 extension Controller {
-  /// Has the keys of sessions that begin from now on told; nil: nobody is told.
+  /// Reports the keys of sessions that begin from now on to `observer`; nil: no reports.
   package mutating func setSessionObserver(_ observer: (any SessionObserver)?) { output.sessions = observer }
 }
 
 extension Connection {
-  /// Has all that an encrypted session is made of.
+  /// Starts an encrypted session, as all its parameters are known, and reports it to the session observer.
   mutating func beginSession(_ keys: LL.SessionKeys, at now: Instant, into output: inout HostOutput) {
     encryption.session = EncryptionSession(keys, role: role, pool: output.pool)
     guard let observer = output.sessions else { return }

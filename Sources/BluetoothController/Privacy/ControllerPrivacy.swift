@@ -1,9 +1,9 @@
 import BluetoothWire
 
-/// Private addresses in what the controller does · Vol 6, Part B, 6.
+/// The use of private addresses by the controller · Vol 6, Part B, 6.
 extension Controller {
-  /// What this device calls itself to `peer`, an identity address: a private address if it has one there and the host wants
-  /// it, else `identity`.
+  /// Returns the address that this device uses towards `peer`, an identity address: a private address if the
+  /// resolving list has one for the peer and the host requests it, else `identity`.
   mutating func ownAddress(
     to peer: DeviceAddress?, _ type: HCI.OwnAddressType, identity: DeviceAddress, at now: Instant
   ) -> DeviceAddress {
@@ -13,7 +13,7 @@ extension Controller {
 
   // MARK: Advertising · 6.2
 
-  /// Who a set is on the air, and who its target is.
+  /// Returns the address of an advertising set on the air, and the address of its target.
   mutating func advertiserIdentity(
     _ properties: AdvertisingProperties, own: DeviceAddress, at now: Instant
   ) -> AdvertiserIdentity {
@@ -26,7 +26,7 @@ extension Controller {
       target: resolvingList.targetAddress(for: peer, at: now, random: &random))
   }
 
-  /// Before an advertising event: the set's private addresses may have to change.
+  /// Renews the private addresses of a set before an advertising event if they are due.
   mutating func renewAddresses(_ index: Int, at now: Instant) {
     guard !resolvingList.isEmpty, let set = sets[index], set.properties.ownAddressType.isPrivate,
       let present = set.advertiser?.identity
@@ -37,7 +37,8 @@ extension Controller {
     sets[index]?.advertiser?.setIdentity(identity, content: set.content, in: pool)
   }
 
-  /// The set's data have changed, and with them its private address, if the host wants that · Vol 4, Part E, 7.8.122.
+  /// Changes the private address of a set whose data have changed, if the host has requested that · Vol 4, Part E,
+  /// 7.8.122.
   mutating func dataChanged(_ reason: HCI.AddressChangeReasons, of index: Int) {
     guard let set = sets[index], set.addressChanges.contains(reason) else { return }
     resolvingList.changeLocalAddress(for: set.properties.peer.deviceAddress)
@@ -45,7 +46,7 @@ extension Controller {
 
   // MARK: Scanning and initiating · 6.3, 6.4
 
-  /// Takes in the addresses of an advertising event.
+  /// Resolves the addresses in an advertising PDU.
   mutating func learnAddresses(of pdu: LL.AdvertisingPDU) {
     guard resolvingList.isEnabled, !resolvingList.isEmpty else { return }
     switch pdu {
@@ -62,27 +63,27 @@ extension Controller {
     }
   }
 
-  /// Resolves the target of an event whose packets have told the addresses one by one.
+  /// Resolves the target of an event whose packets carry the advertiser and the target separately.
   mutating func learnTarget(of event: ExtendedEvent) {
     guard let advertiser = event.advertiser, let target = event.target else { return }
     resolvingList.learn(target: target, of: advertiser)
   }
 
-  /// Returns what advertising of `advertiser` (nil: anonymous) to `target` (nil: undirected) is to the scanner.
+  /// Returns how the scanner treats advertising of `advertiser` (nil: anonymous) to `target` (nil: undirected).
   mutating func judge(_ target: DeviceAddress?, of advertiser: DeviceAddress?) -> Scanner.Target {
     guard let scanner else { return .foreign }
     if let target, let advertiser, resolvingList.isOwn(target, calledBy: advertiser) { return .acceptable }
     return scanner.judge(target)
   }
 
-  /// Returns false if the event is surely not for the scanner, as far as ADV_EXT_IND tells.
+  /// Returns false if ADV_EXT_IND already shows that the event is not for the scanner.
   mutating func mayBeForScanner(_ event: ExtendedEvent) -> Bool {
-    // AUX_ADV_IND may tell the advertiser, whose entry resolves the target.
+    // AUX_ADV_IND may carry the advertiser's address, whose entry resolves the target.
     if event.advertiser == nil, resolvingList.isEnabled, event.target?.randomKind == .resolvablePrivate { return true }
     return judge(event.target, of: event.advertiser) != .foreign
   }
 
-  /// What the scanner calls itself when it asks `advertiser`.
+  /// Returns the address that the scanner uses in its request to `advertiser`.
   mutating func scannerAddress(to advertiser: DeviceAddress, at now: Instant) -> DeviceAddress? {
     guard let scanner else { return nil }
     return ownAddress(
@@ -92,7 +93,7 @@ extension Controller {
 }
 
 extension HCI.OwnAddressType {
-  /// Whether the controller is to make private addresses.
+  /// True if the controller generates private addresses.
   var isPrivate: Bool {
     switch self {
     case .public, .random: false

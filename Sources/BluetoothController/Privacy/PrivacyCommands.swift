@@ -38,12 +38,12 @@ extension Controller {
     }
   }
 
-  /// Whether something is going that who is who matters to.
+  /// True while an activity depends on the resolution of addresses.
   private var isUsingAddresses: Bool {
     mutating get { sets.isAdvertising || scanner != nil || initiator != nil || syncs.request != nil }
   }
 
-  /// Nobody may change the list while something resolves with it.
+  /// Changes the resolving list, unless address resolution is enabled and in use.
   private mutating func changeResolvingList(_ change: (inout ResolvingList) -> HCI.ErrorCode) -> HCI.ErrorCode {
     resolvingList.isEnabled && isUsingAddresses ? .commandDisallowed : change(&resolvingList)
   }

@@ -1,24 +1,25 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// Who somebody is whose address has come over the air.
+/// The identity behind an address received over the air.
 struct PeerIdentity: Equatable {
-  /// The address on the air: who is answered.
+  /// The address on the air, to which answers are sent.
   let address: DeviceAddress
-  /// The identity address, if the other one was resolved; else the same.
+  /// The identity address if `address` was resolved; else the same as `address`.
   let identity: DeviceAddress
-  /// True for the identity address of a device in network privacy mode, whose packets are ignored · Vol 6, Part B, 4.7.
+  /// True if the address is the identity address of a device in network privacy mode, whose packets are ignored · Vol
+  /// 6, Part B, 4.7.
   let isIgnored: Bool
 
   var isResolved: Bool { address != identity }
-  /// As events carry it.
+  /// The address as HCI events carry it.
   var hciAddress: HCI.PeerAddress { isResolved ? HCI.PeerAddress(identity: identity) : HCI.PeerAddress(address) }
 }
 
-/// The resolving list, and what has been resolved with it · Vol 6, Part B, 6; Vol 4, Part E, 7.8.38 to 7.8.45, 7.8.77.
+/// The resolving list, and the addresses that have been resolved with it · Vol 6, Part B, 6; Vol 4, Part E, 7.8.38 to
+/// 7.8.45, 7.8.77.
 ///
-/// An address is resolved when it is heard (`learn`), whether or not it was heard before; who somebody is (`identify`) is
-/// then only looked up.
+/// Addresses are resolved when they are received (`learn`), known or not; `identify` only looks up the result.
 struct ResolvingList {
   static let capacity = 16
   static let timeouts: ClosedRange<UInt16> = 0x0001...0x0E10
@@ -30,22 +31,22 @@ struct ResolvingList {
     let localKey: IdentityResolvingKey?
     var usesDevicePrivacy = false
 
-    /// What this device is called to that peer.
+    /// The private address of this device towards the peer.
     var local: DeviceAddress?
-    /// What directed advertising calls the peer.
+    /// The private address of the peer in directed advertising of this device.
     var target: DeviceAddress?
-    /// What the peer was called when it was heard last.
+    /// The private address of the peer in its last packet received.
     var heard: DeviceAddress?
-    /// What the peer has called this device.
+    /// The private address of this device in packets of the peer.
     var heardTarget: DeviceAddress?
   }
 
   private var entries: [Entry] = []
-  /// Whether addresses of peers are resolved.
+  /// True while addresses of peers are resolved.
   var isEnabled = false
-  /// How long a private address of this device is used, seconds.
+  /// The lifetime of this device's private addresses, seconds.
   private var timeout: UInt16 = 900
-  /// When all private addresses change; nil: there are none.
+  /// The time at which all private addresses change; nil: there are none.
   private var renewal: Instant?
   private var strangers = StrangerCache()
 
@@ -56,9 +57,10 @@ struct ResolvingList {
     return entries.firstIndex { $0.identity == identity }
   }
 
-  // MARK: The host's commands
+  // MARK: HCI commands
 
-  /// Adds a device, whose random address must be static: neither it nor its key may be there already · 7.8.38.
+  /// Adds a device, whose random address must be static. Neither its identity address nor its IRK may be in the list
+  /// already · 7.8.38.
   mutating func add(_ peer: HCI.PeerAddress, peerIRK: UInt128, localIRK: UInt128) -> HCI.ErrorCode {
     guard peer.type <= 1, let identity = peer.deviceAddress, identity.isIdentity, index(of: identity) == nil,
       peerIRK == 0 || !entries.contains(where: { $0.peerValue.value == peerIRK })
@@ -98,15 +100,15 @@ struct ResolvingList {
     return .success
   }
 
-  /// The private address that the peer uses, or is called; nil: there is none.
+  /// Returns the private address that the peer uses, or that this device uses for it; nil: there is none.
   func peerAddress(of peer: HCI.PeerAddress) -> DeviceAddress? {
     guard let index = index(of: peer.deviceAddress) else { return nil }
     return entries[index].heard ?? entries[index].target
   }
 
-  // MARK: Own addresses
+  // MARK: Local private addresses
 
-  /// All private addresses end when the timeout is over.
+  /// Discards all private addresses when the timeout has expired.
   private mutating func renew(at now: Instant) {
     if let renewal, now < renewal { return }
     renewal = now + .seconds(Int64(timeout))
@@ -116,7 +118,8 @@ struct ResolvingList {
     }
   }
 
-  /// What this device is called to the peer with this identity; nil: it has no private address there.
+  /// Returns this device's private address towards the peer with this identity; nil: the list has no local IRK for
+  /// the peer.
   mutating func localAddress(
     for identity: DeviceAddress?, at now: Instant, random: inout SplitGenerator
   ) -> DeviceAddress? {
@@ -128,12 +131,13 @@ struct ResolvingList {
     return entries[index].local
   }
 
-  /// The private address there is another one from now on.
+  /// Replaces this device's private address towards the peer with this identity.
   mutating func changeLocalAddress(for identity: DeviceAddress?) {
     if let index = index(of: identity) { entries[index].local = nil }
   }
 
-  /// What directed advertising calls the peer with this identity; nil: it has no private address.
+  /// Returns the private address of the peer with this identity for directed advertising; nil: the list has no IRK of
+  /// the peer.
   mutating func targetAddress(
     for identity: DeviceAddress?, at now: Instant, random: inout SplitGenerator
   ) -> DeviceAddress? {
@@ -145,9 +149,9 @@ struct ResolvingList {
     return entries[index].target
   }
 
-  // MARK: Addresses of others
+  // MARK: Addresses of peers
 
-  /// Takes in the address of somebody who was heard.
+  /// Resolves an address received over the air.
   mutating func learn(_ address: DeviceAddress) {
     guard isEnabled, !entries.isEmpty, address.randomKind == .resolvablePrivate,
       !entries.contains(where: { $0.heard == address }), !strangers.contains(address)
@@ -159,8 +163,8 @@ struct ResolvingList {
     }
   }
 
-  /// Takes in what `advertiser` calls a device that may be this one. The local IRK of the advertiser's entry resolves it;
-  /// those of other entries do not count · 6.3, 6.4.
+  /// Resolves the target address in a packet of `advertiser`, which may be this device. Only the local IRK of the
+  /// advertiser's entry resolves it; those of other entries do not count · 6.3, 6.4.
   mutating func learn(target: DeviceAddress, of advertiser: DeviceAddress) {
     guard isEnabled, !entries.isEmpty, target.randomKind == .resolvablePrivate,
       let index = index(of: identify(advertiser).identity), entries[index].heardTarget != target,
@@ -169,8 +173,8 @@ struct ResolvingList {
     entries[index].heardTarget = target
   }
 
-  /// Returns the identity of the device with this address. Private addresses are resolved if the host has enabled that;
-  /// the privacy modes hold in any case · Vol 4, Part E, 7.8.44, 7.8.77.
+  /// Returns the identity of the device with this address. Private addresses are resolved if the host has enabled
+  /// that; the privacy modes apply in any case · Vol 4, Part E, 7.8.44, 7.8.77.
   func identify(_ address: DeviceAddress) -> PeerIdentity {
     for index in entries.indices {
       if isEnabled, entries[index].heard == address {
@@ -184,23 +188,24 @@ struct ResolvingList {
     return PeerIdentity(address: address, identity: address, isIgnored: false)
   }
 
-  /// Whether this device has private addresses to the peer with this identity, and knows its own when it hears them.
+  /// True if this device uses private addresses towards the peer with this identity and resolves its own when it
+  /// receives them.
   func hidesIdentity(from identity: DeviceAddress) -> Bool {
     guard isEnabled, let index = index(of: identity) else { return false }
     return entries[index].localKey != nil
   }
 
-  /// True for the private addresses that this device uses now.
+  /// True if this device uses the private address now.
   func isOwn(_ address: DeviceAddress) -> Bool { entries.contains { $0.local == address } }
 
-  /// True if `target` is a private address by which `advertiser` may call this device.
+  /// True if `target` is a private address that `advertiser` may use for this device.
   func isOwn(_ target: DeviceAddress, calledBy advertiser: DeviceAddress) -> Bool {
     guard !entries.isEmpty, let index = index(of: identify(advertiser).identity) else { return false }
     return entries[index].local == target || isEnabled && entries[index].heardTarget == target
   }
 }
 
-/// Private addresses of others that were tried with all keys in vain, so that it is not done for each of their packets.
+/// Private addresses that no IRK of the list resolves, so that not every packet from them is tried with all keys.
 private struct StrangerCache {
   private static let capacity = 64
   private var slots: [UInt64] = []
@@ -218,6 +223,6 @@ private struct StrangerCache {
 }
 
 extension HCI.PeerAddress {
-  /// An identity address in place of the private one that was resolved.
+  /// Creates the identity address that replaces a resolved private address.
   init(identity: DeviceAddress) { self.init(type: identity.kind.rawValue | 2, value: identity.value) }
 }

@@ -1,25 +1,27 @@
 import BluetoothWire
 
-/// Where a central puts the anchor points of a new connection: as far as possible from the events of the others.
+/// The placement of a central's new connection: its anchor points lie as far as possible from the events of other
+/// connections.
 ///
-/// All of them are on one grid, so that links of equal interval, or of intervals that divide each other, never overlap as
-/// long as there is room. Its step is that of intervals, 1.25 ms: an event with 27 octets both ways fits into it. When all
-/// places are taken those between are used, which an event without data still fits into.
+/// All anchor points are on one grid, so that links of equal interval, or of intervals that divide each other, never
+/// overlap as long as there is room. The grid's step is the unit of connection intervals, 1.25 ms, which holds an
+/// event with 27 octets both ways. When all grid points are taken, points half a step off the grid are used, which
+/// still leave room for events without data.
 struct AnchorPlacement {
   private static let step = ConnectionParameters.intervalUnit
   private static let slot = step / 2
-  /// How far from its place an anchor point may have drifted.
+  /// The drift that an anchor point may have from its grid point.
   private static let tolerance = TimeSpan.microseconds(50)
 
   private let earliest: Instant
-  /// The first place.
+  /// The first grid point.
   private let origin: Instant
   private let interval: Int
-  /// How many events of others begin in each half step of the new connection's interval.
+  /// The number of other connections' events that begin in each half step of the new connection's interval.
   private var load: [UInt8]
 
-  /// Places for a connection of `interval` · 1.25 ms, from `earliest` on; `grid` is the anchor point of another one of this
-  /// central's.
+  /// Creates the candidate points of a connection of `interval` · 1.25 ms, from `earliest` on; `grid` is the anchor
+  /// point of another connection of this central.
   init(interval: UInt16, earliest: Instant, grid: Instant?) {
     self.earliest = earliest
     self.interval = max(1, Int(interval))
@@ -27,7 +29,7 @@ struct AnchorPlacement {
     load = Array(repeating: 0, count: 2 * self.interval)
   }
 
-  /// Another activity has events from `start` on, in intervals of `interval` · 1.25 ms.
+  /// Marks the events of another connection, which occur from `start` on every `interval` · 1.25 ms.
   mutating func occupy(from start: Instant, interval other: UInt16) {
     let period = 2 * greatestCommonDivisor(interval, max(1, Int(other)))
     let offset = (start + Self.tolerance - origin).modulo(Self.slot * Int64(period))
@@ -35,7 +37,8 @@ struct AnchorPlacement {
     where load[index] < .max { load[index] += 1 }
   }
 
-  /// The best place: the transmit window's offset, in units of 1.25 ms, and where in the window the first packet is sent.
+  /// Returns the best point: the transmit window's offset, in units of 1.25 ms, and the delay of the first packet in
+  /// the window.
   func best() -> (windowOffset: UInt16, delay: TimeSpan) {
     let distances = distances()
     var best = (index: 0, cost: Int.max)
@@ -49,13 +52,14 @@ struct AnchorPlacement {
     return (UInt16(clamping: windowOffset), time - Self.step * windowOffset)
   }
 
-  /// What begins at the same time is worst, then what begins half a step from it, then what is beside the grid.
+  /// Returns the cost of a point. Events at the same time cost most, then events half a step away, then a point off
+  /// the grid.
   private func cost(of index: Int) -> Int {
     let (before, after) = (load[index == 0 ? load.count - 1 : index - 1], load[index + 1 == load.count ? 0 : index + 1])
     return 2 * (3 * Int(load[index]) + Int(before) + Int(after)) + index & 1
   }
 
-  /// How far each place is from the nearest that is taken.
+  /// Returns the distance of each point from the nearest occupied one.
   private func distances() -> [Int] {
     var result = Array(repeating: load.count, count: load.count)
     guard let last = load.lastIndex(where: { $0 > 0 }), let first = load.firstIndex(where: { $0 > 0 }) else {
@@ -76,8 +80,8 @@ struct AnchorPlacement {
 }
 
 extension Controller {
-  /// The anchor points of a connection whose transmit window begins at `earliest` at the earliest: of a new one as central, or
-  /// of the one with the index `own`, which gets new ones.
+  /// Returns the anchor points of a connection whose transmit window begins at `earliest` at the earliest: a new
+  /// connection as central, or the existing connection with index `own`, which gets new anchor points.
   mutating func placeAnchors(
     interval: UInt16, earliest: Instant, except own: Int? = nil
   ) -> (windowOffset: UInt16, delay: TimeSpan) {
@@ -100,7 +104,7 @@ private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int {
 }
 
 extension TimeSpan {
-  /// The remainder of the division by `period`, from zero on.
+  /// Returns the remainder of the division by `period`, zero or more.
   fileprivate func modulo(_ period: TimeSpan) -> TimeSpan {
     let rest = nanoseconds % period.nanoseconds
     return TimeSpan(nanoseconds: rest < 0 ? rest + period.nanoseconds : rest)

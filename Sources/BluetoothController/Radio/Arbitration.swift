@@ -1,9 +1,9 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Who gets the radio: what has a claim, by rank, and in the gaps who listens.
+/// Radio arbitration: claims get the radio by rank, and listening fills the gaps.
 extension Controller {
-  /// After everything that has happened: ends what has ended, and gives the radio to who is due.
+  /// Finishes what has ended and grants the radio to the activity that is due. Called after every event.
   mutating func settle(at now: Instant) {
     refreshConnections()
     while radioUse.isInterruptible {
@@ -21,7 +21,7 @@ extension Controller {
     accountListening(at: now)
   }
 
-  /// Takes in what has changed in the connections: what they want of the radio, and whether they have ended.
+  /// Updates the claims of connections that have changed, and removes connections that have ended.
   mutating func refreshConnections() {
     while let index = connections.takeTouched() {
       if connections.refresh(index, isRunning: radioUse.isActivity(.connection(index)), agenda: &agenda) { continue }
@@ -29,7 +29,8 @@ extension Controller {
     }
   }
 
-  /// Until when a connection event that has much to move may go on. Until `end` it surely needs the radio.
+  /// Returns the time until which a connection event with much data may continue. It certainly needs the radio until
+  /// `end`.
   mutating func limit(ofEventOf index: Int, end: Instant, at now: Instant) -> Instant {
     let interval = connections[index].interval
     let next = now + interval
@@ -51,14 +52,14 @@ extension Controller {
     }
   }
 
-  /// Whether what nobody could plan, because it answers a packet that was just heard, may have the radio for `length`.
+  /// True if an unplanned exchange, which answers a packet that was just received, may have the radio for `length`.
   mutating func mayAnswer(for length: TimeSpan, losses: Int, at now: Instant) -> Bool {
     agenda.admits(
       RadioClaim(
         purpose: .listening, start: now, latestStart: now, shortest: length, longest: length, losses: losses))
   }
 
-  // MARK: The activity that has the radio
+  // MARK: Present activity
 
   mutating func perform(_ step: RadioStep, at now: Instant) {
     timer = nil
@@ -75,7 +76,7 @@ extension Controller {
     }
   }
 
-  /// The activity that has the radio does not go on. A packet that is being sent is sent to its end.
+  /// Takes the radio from the present activity. A packet that is being sent is completed.
   mutating func abandonRadio() {
     timer = nil
     if isTransmitting {

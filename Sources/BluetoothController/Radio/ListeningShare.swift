@@ -1,20 +1,21 @@
 import BluetoothWire
 
-/// How much of the radio the scanner and the initiator have had, and how much they should have had.
+/// The radio time that the scanner and the initiator have had, and the time that they should have had.
 ///
-/// They fill the gaps. Where gaps are rare, because a connection has much to move or because there are many connections,
-/// they are owed a quarter of the time in which their windows are open: what moves bulk data leaves them so much, and after
-/// a long time without they have a claim like everybody else. A scanner with a small window takes accordingly little.
+/// Listening fills the gaps between claims. Where gaps are rare, because of bulk data or many connections, listening
+/// is owed a quarter of the time in which its windows are open: bulk transfers leave it this share, and after a long
+/// wait it gets a claim like other activities. A scanner with a small window takes accordingly little.
 struct ListeningShare {
   private static let divisor: Int64 = 4
-  /// Nobody runs up more debt than this, nor more credit.
+  /// The limits of debt and credit.
   private static let largestDebt = TimeSpan.milliseconds(60)
   private static let largestCredit = TimeSpan.milliseconds(30)
-  /// In a stretch shorter than the longest legacy advertising packet hardly anything can be heard.
+  /// The listening time that does not count: hardly any packet fits into a stretch shorter than the longest legacy
+  /// advertising packet.
   private static let deafness = TimeSpan.microseconds(376)
-  /// So much debt is worth a loss.
+  /// The debt that counts as one loss.
   private static let debtPerLoss = TimeSpan.milliseconds(5)
-  /// The least debt that makes a stretch of listening a claim, and how long that is.
+  /// The least debt that turns a stretch of listening into a claim, and the length of that stretch.
   private static let threshold = TimeSpan.milliseconds(20)
   private static let stretch = TimeSpan.microseconds(2_500)
 
@@ -28,12 +29,12 @@ struct ListeningShare {
   private var state = State.closed
   private var since = Instant.zero
   private var deafness = TimeSpan.zero
-  /// More than zero: too little listening so far.
+  /// The listening time that is owed; positive if there was too little listening so far.
   private var owed = TimeSpan.zero
-  /// Until when listening is not given up for what does not outrank it.
+  /// The claim of the present stretch of listening, which only claims of higher rank interrupt before `end`.
   private var held: (claim: RadioClaim, end: Instant)?
 
-  /// Counts the time until now.
+  /// Accounts for the time until now.
   mutating func pass(until now: Instant) {
     let elapsed = now - since
     since = now
@@ -48,7 +49,7 @@ struct ListeningShare {
     owed = min(Self.largestDebt, max(.zero - Self.largestCredit, owed))
   }
 
-  /// What the time from now on counts as.
+  /// Sets how the time from now on is accounted for.
   mutating func enter(_ state: State, at now: Instant) {
     guard state != self.state else { return }
     pass(until: now)
@@ -63,13 +64,13 @@ struct ListeningShare {
     held = (claim, now + Self.stretch)
   }
 
-  /// What others have to outrank in order to interrupt.
+  /// Returns the claim that other activities must outrank to interrupt listening.
   func holder(at now: Instant) -> (claim: RadioClaim, end: Instant)? {
     guard let held, now < held.end else { return nil }
     return held
   }
 
-  /// How long before its end an event that could fill `interval` leaves the radio.
+  /// Returns how long before its end an event that could fill `interval` releases the radio.
   func reserve(in interval: TimeSpan) -> TimeSpan {
     max(.zero, min(owed + interval / Self.divisor, interval / 2))
   }

@@ -1,7 +1,7 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Something that claims the radio for a time that it knows before. The number is that of the activity in its table.
+/// An activity that claims the radio for a time known in advance. The number is the activity's index in its table.
 enum RadioActivity: Hashable {
   /// A connection event of `connections`.
   case connection(Int)
@@ -11,15 +11,15 @@ enum RadioActivity: Hashable {
   case auxiliaryAdvertising(Int)
   /// A packet of the set's periodic advertising train.
   case periodicAdvertising(Int)
-  /// An auxiliary packet that a scanner or an initiator was told of.
+  /// An auxiliary packet that was announced to the scanner or the initiator.
   case auxiliaryReception(Int)
-  /// An event of a periodic advertising train that this device is synchronized to, or is about to be.
+  /// An event of a periodic advertising train that this device is synchronized to, or is synchronizing to.
   case periodicSync(Int)
 }
 
-/// What activities do when they get the radio, while they have it, and when they don't get it.
+/// The actions of activities when they get the radio, while they have it, and when they don't get it.
 extension Controller {
-  /// The activity has the radio.
+  /// Starts the activity, which gets the radio.
   mutating func begin(_ activity: RadioActivity, in place: RadioAgenda.Place, at now: Instant) {
     let claim = agenda[place]
     agenda[place] = nil
@@ -38,7 +38,7 @@ extension Controller {
     perform(step, at: now)
   }
 
-  /// The activity did not get the radio while it was of use; it says what it wants next.
+  /// Tells the activity that it did not get the radio in time; it makes its next claim.
   mutating func lose(_ activity: RadioActivity, in place: RadioAgenda.Place, at now: Instant) {
     switch activity {
     case .connection(let index):
@@ -52,7 +52,7 @@ extension Controller {
     }
   }
 
-  /// The activity does not need the radio any more.
+  /// Ends the activity, which does not need the radio any more.
   mutating func end(_ activity: RadioActivity, at now: Instant) {
     switch activity {
     case .connection(let index): connections[index].endEvent(at: now, into: &output)
@@ -64,20 +64,20 @@ extension Controller {
     }
   }
 
-  /// The time has come that the activity asked for while it has the radio.
+  /// Continues the activity at the time for which it set the timer while it has the radio.
   mutating func timeReached(for activity: RadioActivity, at now: Instant) {
     switch activity {
     case .connection(let index): perform(connections[index].transmit(in: pool), at: now)
     case .advertising(let index): advertisingTimeReached(index, at: now)
     case .auxiliaryAdvertising(let index): auxiliaryAdvertisingTimeReached(index, at: now)
-    // Its packets are at times that are claimed.
+    // Its packets are sent at claimed times, so it sets no timer.
     case .periodicAdvertising: perform(.done, at: now)
     case .auxiliaryReception(let index): auxiliaryReceptionTimeReached(index, at: now)
     case .periodicSync(let index): periodicSyncTimeReached(index, at: now)
     }
   }
 
-  /// The radio tells something to the activity that has it.
+  /// Passes a radio event to the activity that has the radio.
   mutating func continueActivity(_ activity: RadioActivity, _ event: RadioEvent, at now: Instant) {
     switch activity {
     case .connection(let index): continueEvent(of: index, event, at: now)

@@ -1,21 +1,22 @@
 import BluetoothWire
 
-/// What all activities want of the one radio, and who gets it.
+/// The claims of all activities on the one radio, and the arbitration between them.
 ///
-/// The starts lie side by side: finding the next one, or those in one's way, reads eight octets for each activity.
+/// The starts are stored contiguously: a search for the next claim, or for conflicting claims, reads eight octets per
+/// activity.
 struct RadioAgenda {
-  /// An activity's place, as long as it is there.
+  /// The index of an activity, valid until the activity is removed.
   struct Place: Hashable {
     fileprivate let index: Int
   }
 
-  /// What is to be done now.
+  /// The result of an arbitration.
   enum Decision {
-    /// Nobody needs the radio yet.
+    /// No activity needs the radio yet.
     case nothing
-    /// The activity has the radio.
+    /// The activity gets the radio.
     case begin(Place, RadioActivity)
-    /// The activity's chance is gone; it says what it wants next.
+    /// The activity has missed its chance; it makes its next claim.
     case lose(Place, RadioActivity)
   }
 
@@ -24,11 +25,11 @@ struct RadioAgenda {
     var claim: RadioClaim?
   }
 
-  /// `distantFuture` where nothing is wanted.
+  /// The start of each activity's claim; `distantFuture` without a claim.
   private var starts: [Instant] = []
   private var entries: [Entry] = []
   private var vacant: [Int] = []
-  /// When the first claim begins.
+  /// The time at which the first claim begins.
   private(set) var next = Instant.distantFuture
 
   mutating func add(_ activity: RadioActivity) -> Place {
@@ -47,12 +48,12 @@ struct RadioAgenda {
     vacant.append(place.index)
   }
 
-  /// The activity has another number from now on.
+  /// Changes the activity's number.
   mutating func rename(_ place: Place, _ activity: RadioActivity) { entries[place.index].activity = activity }
 
   mutating func removeAll() { self = RadioAgenda() }
 
-  /// What the activity in this place wants; nil: nothing. An activity that has the radio wants nothing.
+  /// The claim of the activity in this place; nil: none. An activity that has the radio has no claim.
   subscript(place: Place) -> RadioClaim? {
     get { entries[place.index].claim }
     set {
@@ -61,7 +62,7 @@ struct RadioAgenda {
     }
   }
 
-  /// The activity that alone wants something; nil: there is none, or there are several.
+  /// The only activity with a claim; nil if there is none or more than one.
   var onlyActivity: RadioActivity? {
     var result: Int?
     for index in starts.indices where starts[index] != .distantFuture {
@@ -82,9 +83,9 @@ struct RadioAgenda {
     }
   }
 
-  // MARK: Who gets the radio
+  // MARK: Arbitration
 
-  /// Decides for a radio that is free, or that somebody uses who gives way to claims that outrank `holder`.
+  /// Decides who gets a radio that is free, or whose present user yields to claims that outrank `holder`.
   mutating func decide(at now: Instant, holder: (claim: RadioClaim, end: Instant)? = nil) -> Decision {
     while next <= now {
       var best: Int?
@@ -106,12 +107,12 @@ struct RadioAgenda {
     return .nothing
   }
 
-  /// Of two claims that are due, the more important one; of equals, the one that can't wait as long.
+  /// True if `claim` is the more important of two due claims or, at equal rank, can wait less.
   private func isBefore(_ claim: RadioClaim, _ other: RadioClaim) -> Bool {
     claim.rank == other.rank ? claim.latestStart < other.latestStart : claim.rank > other.rank
   }
 
-  /// When the radio may be free for a claim that is in the way of a more important one; nil: now.
+  /// Returns when the radio may be free for a claim that conflicts with a more important one; nil: now.
   private func wait(
     for claim: RadioClaim, of index: Int, at now: Instant, holder: (claim: RadioClaim, end: Instant)?
   ) -> Instant? {
@@ -119,7 +120,8 @@ struct RadioAgenda {
     return rival(of: claim, until: now + claim.longest, except: index)?.end
   }
 
-  /// The first claim that outranks `claim` and can't wait until `end`, and when it will have had the radio.
+  /// Returns the first claim that outranks `claim` and can't wait until `end`, and the time at which it will have had
+  /// the radio.
   private func rival(of claim: RadioClaim, until end: Instant, except own: Int?) -> (start: Instant, end: Instant)? {
     let end = end + LL.interFrameSpace
     var result: (start: Instant, end: Instant)?
@@ -131,14 +133,14 @@ struct RadioAgenda {
     return result
   }
 
-  /// Whether an exchange that nobody could plan may have the radio now: nothing more important needs it meanwhile.
+  /// True if an unplanned exchange may have the radio now: no more important claim needs it meanwhile.
   func admits(_ claim: RadioClaim) -> Bool {
     rival(of: claim, until: claim.start + claim.longest, except: nil) == nil
   }
 
-  /// Until when an activity that begins now and surely needs the radio until `end` may go on with what can wait: until
-  /// somebody else needs the radio. Those who can wait themselves get it shortly before `next`, when the activity would
-  /// begin anew.
+  /// Returns the time until which an activity that begins now, and certainly needs the radio until `end`, may
+  /// continue with work that can wait: the time at which another activity needs the radio. Activities that can wait
+  /// themselves get the radio shortly before `next`, the next start of this activity.
   func limit(end: Instant, next: Instant) -> Instant {
     var result = Instant.distantFuture
     for index in starts.indices where starts[index] < min(result, next) {
@@ -152,8 +154,8 @@ struct RadioAgenda {
     return result
   }
 
-  /// The first instant from `start` on at which `length` fits between the claims that can't wait, if there is one before
-  /// `end`; else `start`.
+  /// Returns the first instant from `start` on at which `length` fits between the claims that can't wait, if there is
+  /// one before `end`; else `start`.
   func gap(of length: TimeSpan, from start: Instant, before end: Instant) -> Instant {
     var start = start
     var candidate = start

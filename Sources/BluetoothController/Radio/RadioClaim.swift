@@ -1,47 +1,51 @@
 import BluetoothWire
 
-/// What one activity wants of the radio next. All activities say it in the same words, and one rule decides between them.
+/// The next request of one activity for the radio. All activities use this form, and one rule decides between them.
 struct RadioClaim: Equatable {
-  /// What a claim is for. The raw value says how many losses in a row a claim that has none is ahead of one for listening.
+  /// The purpose of a claim. The raw value is the number of consecutive losses with which a claim for listening ranks
+  /// equal to a claim for this purpose without losses.
   enum Purpose: Int {
     /// Scanning, initiating, and the exchanges that follow from them.
     case listening = 0
     /// A packet on a primary advertising channel.
     case advertising = 1
-    /// A packet that was announced, to be sent or to be heard.
+    /// The transmission or reception of an announced auxiliary packet.
     case auxiliary = 2
-    /// An event of a periodic advertising train, to be sent or to be heard.
+    /// The transmission or reception of an event of a periodic advertising train.
     case periodic = 3
     /// A connection event.
     case connection = 4
   }
 
-  /// What a claim is worth that can't be refused without breaking something, above all others.
+  /// The rank that an urgent claim, whose refusal would break the activity, has above all others.
   private static let urgency = 1_000
 
   var purpose: Purpose
-  /// When the radio is needed.
+  /// The time at which the radio is needed.
   var start: Instant
-  /// After this instant it is too late to begin: the chance is lost. Later than `start` for what can wait, and for what
-  /// listens in a window.
+  /// The latest time at which the activity can begin; after it, the chance is lost. It is later than `start` for
+  /// activities that can wait, and for activities that listen in a window.
   var latestStart: Instant
-  /// For how long it surely needs the radio once it has begun.
+  /// The time for which the activity certainly needs the radio once it has begun.
   var shortest: TimeSpan
-  /// For how long it needs the radio if others have as much to send as they may.
+  /// The time for which the activity needs the radio if its peers send as much as they may.
   var longest: TimeSpan
-  /// For how long it would like to have the radio, with what follows soon; whoever keeps it waiting leaves so much room.
+  /// The time that the activity would like to have, including what follows soon. Activities that delay this one leave
+  /// it this much room.
   var whole: TimeSpan = .zero
-  /// How often in a row the activity did not get the radio.
+  /// The number of consecutive times that the activity did not get the radio.
   var losses = 0
-  /// Whether the activity is about to break: a supervision timeout that comes near.
+  /// True if the activity is about to fail: a supervision timeout is near.
   var isUrgent = false
 
-  /// Until when it can wait without harm. Who begins to listen in the middle of a window may have missed what comes in it.
+  /// The time until which the activity can wait without harm. Listening that begins in the middle of a window may
+  /// have missed the packet in it.
   var waitsUntil: Instant { purpose == .advertising ? latestStart : start }
 
-  /// Age beats purpose: each loss moves a claim one step up, and having the radio once moves it back.
+  /// The rank of the claim. Age outweighs purpose: each loss moves a claim one step up, and one grant moves it back.
   var rank: Int { (isUrgent ? Self.urgency : 0) + purpose.rawValue + min(losses, Self.urgency / 2) }
 
-  /// Of two that exclude each other, the one of higher rank gets the radio; of equals, the one that comes first.
+  /// True if this claim has the higher rank, so that it gets the radio if both exclude each other. At equal rank, the
+  /// claim that comes first gets the radio.
   func outranks(_ other: RadioClaim) -> Bool { rank > other.rank }
 }

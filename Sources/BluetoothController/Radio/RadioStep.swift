@@ -1,23 +1,23 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// What an activity that has the radio does next.
+/// The next action of the activity that has the radio.
 enum RadioStep {
   case command(RadioCommand)
-  /// Nothing before `until`; then the activity goes on.
+  /// A pause until the given time; then the activity continues.
   case wait(until: Instant)
-  /// It does not need the radio any more.
+  /// The end: the activity does not need the radio any more.
   case done
 }
 
-/// Times that all activities have in common.
+/// Times that all activities share.
 enum RadioTiming {
-  /// How long after the interframe space an answer may begin: both clocks may be 2 µs wrong, and both packets travel ·
-  /// Vol 6, Part B, 4.2.1, 4.2.3.
+  /// The time after the interframe space within which an answer may begin: each of the two clocks may be 2 µs wrong,
+  /// and both packets need time to travel · Vol 6, Part B, 4.2.1, 4.2.3.
   static let answerTolerance = TimeSpan.microseconds(6)
-  /// How wrong an anchor point may be besides the clocks' drift · 4.2.2.
+  /// The error of an anchor point apart from the clocks' drift · 4.2.2.
   static let anchorJitter = TimeSpan.microseconds(16)
 
-  /// When somebody who listens for an answer to a packet that has ended at `end` gives up.
+  /// Returns the time at which a receiver stops waiting for the answer to a packet that ended at `end`.
   static func answerTimeout(after end: Instant) -> Instant { end + LL.interFrameSpace + answerTolerance }
 }

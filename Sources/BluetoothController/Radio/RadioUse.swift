@@ -1,20 +1,20 @@
 import BluetoothWire
 
-/// Who has the radio: one at a time.
+/// The present user of the radio: one at a time.
 enum RadioUse {
   case free
-  /// Listening for advertisers, for the scanner and the initiator at once. What is planned may interrupt it.
+  /// Listening for advertisers, for the scanner and the initiator together. Claims may interrupt it.
   case listening(on: RadioChannel)
-  /// A scannable packet has been heard: SCAN_REQ, then the response.
+  /// A scan exchange: a scannable packet was received, and SCAN_REQ and the response follow.
   case scanRequest(ScanExchange)
-  /// A packet of the initiator's peer has been heard: CONNECT_IND.
+  /// A connection request: a packet of the initiator's peer was received, and CONNECT_IND follows.
   case connecting(ConnectExchange)
-  /// What had a claim.
+  /// An activity that had a claim.
   case activity(RadioActivity)
-  /// A packet is being sent whose activity has ended; it is not broken off.
+  /// The transmission of a packet whose activity has ended; it is completed.
   case finishing
 
-  /// Whether another activity may take the radio now.
+  /// True if an activity may take the radio now.
   var isInterruptible: Bool {
     switch self {
     case .free, .listening: true

@@ -1,11 +1,12 @@
 import BluetoothWire
 
-/// One extended advertising event that a scanner or an initiator follows, packet by packet · Vol 6, Part B, 4.4.3, 4.4.4.
+/// One extended advertising event that a scanner or an initiator follows, packet by packet · Vol 6, Part B, 4.4.3,
+/// 4.4.4.
 struct AuxiliaryReception {
   enum Phase {
-    /// AUX_ADV_IND is to come, or is being listened for.
+    /// The device waits or listens for AUX_ADV_IND.
     case advertisement
-    /// AUX_CHAIN_IND is to come, or is being listened for.
+    /// The device waits or listens for AUX_CHAIN_IND.
     case chain
     case beforeScanRequest
     case requesting
@@ -16,13 +17,13 @@ struct AuxiliaryReception {
   }
 
   var phase = Phase.advertisement
-  /// Of the packet that is to come.
+  /// The window of the next packet.
   var window: AuxiliaryWindow
-  /// A packet was announced that has not come yet.
+  /// True if a packet was announced that has not arrived yet.
   var isExpecting = true
   var event: ExtendedEvent
 
-  /// Whether AUX_CONNECT_REQ is on its way, or has come and may be answered.
+  /// True if AUX_CONNECT_REQ is being sent, or was sent and its response is awaited.
   var isConnecting: Bool {
     switch phase {
     case .connecting, .awaitingConnectResponse: true
@@ -36,19 +37,20 @@ struct AuxiliaryReception {
   }
 }
 
-/// The events that are being followed. Their number is bounded: pointers cost an advertiser nothing.
+/// The extended advertising events that are being followed. Their number is limited because an advertiser can send
+/// any number of pointers.
 struct AuxiliaryReceptions {
   static let capacity = 8
 
   private var slots: [(place: RadioAgenda.Place, reception: AuxiliaryReception)?] = []
-  /// How often in a row the radio was not free for a packet.
+  /// The number of consecutive packets for which the radio was not free.
   var losses = 0
 
   var indices: Range<Int> { slots.indices }
 
   func place(_ index: Int) -> RadioAgenda.Place? { slots.indices.contains(index) ? slots[index]?.place : nil }
 
-  /// The reception with this number, which the caller knows to exist.
+  /// The reception with this index; nil: none. Assignments to an index without a reception are ignored.
   subscript(index: Int) -> AuxiliaryReception? {
     get { slots.indices.contains(index) ? slots[index]?.reception : nil }
     set {
@@ -57,7 +59,7 @@ struct AuxiliaryReceptions {
     }
   }
 
-  /// Follows another event, unless it is followed already or there are too many.
+  /// Follows another event, unless the controller follows it already or follows too many.
   mutating func add(_ reception: AuxiliaryReception, agenda: inout RadioAgenda) {
     var vacant: Int?
     for index in slots.indices {

@@ -1,18 +1,19 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// When and where a packet begins that another one has announced · Vol 6, Part B, 2.3.4.5, 4.4.2.2.2.
+/// The time and channel of a packet that another packet has announced · Vol 6, Part B, 2.3.4.5, 4.4.2.2.2.
 struct AuxiliaryWindow {
   let channel: RadioChannel
   let phy: PHY
-  /// When to begin to listen, and after which instant the packet does not begin any more.
+  /// The start of listening, and the last instant at which the packet may begin.
   let opens: Instant
   let closes: Instant
-  /// When the packet begins at the earliest if both clocks are right.
+  /// The earliest start of the packet if both clocks are accurate.
   private let expected: Instant
 
-  /// The packet that `pointer` announces, in a packet that began at `start` and has ended by now; nil: there is none, or it
-  /// would have begun before that one's end. `accuracy`: how wrong this device's clock may be, parts per million.
+  /// Creates the window of the packet that `pointer` announces, in a packet that began at `start` and has ended by
+  /// now. Returns nil if there is no such packet, or if it would have begun before the end of the announcing packet.
+  /// `accuracy` is the maximum error of this device's clock, parts per million.
   init?(_ pointer: LL.AuxiliaryPointer, from start: Instant, clock: SleepClock, accuracy: Int64, at now: Instant) {
     guard pointer.offset.value > 0 else { return nil }
     let span = pointer.offset.span
@@ -26,12 +27,13 @@ struct AuxiliaryWindow {
     phy = pointer.phy
   }
 
-  /// Whether both are the same packet, as far as one can tell: primary packets of one event announce the same.
+  /// True if both windows are probably for the same packet: the primary packets of one event all announce the same
+  /// packet.
   func isSame(as other: AuxiliaryWindow) -> Bool {
     channel == other.channel && phy == other.phy && opens < other.closes && other.opens < closes
   }
 
-  /// What the reception needs of the radio.
+  /// Returns the claim of the reception on the radio.
   func claim(losses: Int) -> RadioClaim {
     let listening = closes - opens
     return RadioClaim(
@@ -47,7 +49,7 @@ struct AuxiliaryWindow {
 }
 
 extension PHY {
-  /// How long a packet of 255 octets lasts, on LE Coded with S=8.
+  /// The duration of a packet of 255 octets, on LE Coded with S=8.
   var longestPacket: TimeSpan {
     switch self {
     case .le1M: .microseconds(2_120)
@@ -56,7 +58,7 @@ extension PHY {
     }
   }
 
-  /// How this device sends what answers a packet on this PHY: on LE Coded so that it is heard farthest.
+  /// The modulation in which this device answers a packet on this PHY: on LE Coded the one with the longest range.
   var modulation: Modulation {
     switch self {
     case .le1M: .le1M

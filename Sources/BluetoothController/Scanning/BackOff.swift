@@ -1,15 +1,16 @@
 import BluetoothWire
 
-/// Keeps scanners that hear the same device from always asking at once · Vol 6, Part B, 4.4.3.2.
+/// The backoff procedure, which prevents scanners that receive the same device from always sending requests
+/// simultaneously · Vol 6, Part B, 4.4.3.2.
 struct BackOff {
   private static let largestLimit = 256
 
   private var upperLimit = 1
   private var backOffCount = 1
-  /// Successes in a row above zero, failures in a row below.
+  /// The number of consecutive successes if positive, of consecutive failures if negative.
   private var run = 0
 
-  /// A scannable packet has come; true: ask.
+  /// Counts a scannable packet; returns true if the scanner may send a request.
   mutating func count() -> Bool {
     backOffCount -= 1
     return backOffCount <= 0

@@ -1,9 +1,9 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Connecting to advertisers · Vol 6, Part B, 4.4.4, 4.5.
+/// The connection to advertisers · Vol 6, Part B, 4.4.4, 4.5.
 extension Controller {
-  /// What CONNECT_IND and AUX_CONNECT_REQ have as payload, octets; AUX_CONNECT_RSP.
+  /// The payload lengths of CONNECT_IND and AUX_CONNECT_REQ, and of AUX_CONNECT_RSP, octets.
   private static let requestOctets = 34
   private static let responseOctets = 14
 
@@ -20,7 +20,8 @@ extension Controller {
     return true
   }
 
-  /// What is said to an advertiser whose packet has just ended; nil: there can't be a connection with it now.
+  /// Returns the connection request for an advertiser whose packet has just ended; nil: no connection is possible
+  /// now.
   mutating func connectExchange(
     with peer: DeviceAddress, on channel: RadioChannel, _ phy: PHY, usesAlgorithm2: Bool, isAuxiliary: Bool,
     at now: Instant
@@ -67,7 +68,7 @@ extension Controller {
     connected(exchange)
   }
 
-  /// The advertiser has been told, and has answered if it had to.
+  /// Creates the connection after the request, and after the advertiser's response if one is required.
   mutating func connected(_ exchange: ConnectExchange) {
     initiator = nil
     listeningChanged()

@@ -1,12 +1,12 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Listening for advertisers on the primary channels: the scanner and the initiator hear the same.
+/// Listening for advertisers on the primary channels, for the scanner and the initiator together.
 extension Controller {
   mutating func listen(at now: Instant) {
     windowOpens = nil
     if case .listening = radioUse { return }
-    // What is about to begin would leave no time to hear anything.
+    // The time before the next claim would be too short to receive anything.
     guard scanner != nil || initiator != nil, agenda.next - now > LL.interFrameSpace else { return }
     guard let slot = listeningPlan.slot(at: now) else {
       let next = listeningPlan.next(after: now)
@@ -17,7 +17,7 @@ extension Controller {
     listen(on: slot.channel, phy: slot.phy, until: slot.end)
   }
 
-  /// Whether a window is open then.
+  /// True if a scan window is open at that time.
   mutating func isListeningWanted(at time: Instant) -> Bool { listeningPlan.isOpen(at: time) }
 
   mutating func listen(on channel: RadioChannel, phy: PHY, until: Instant) {
@@ -27,7 +27,7 @@ extension Controller {
     )
   }
 
-  /// The scanner has begun, ended, paused or gone on, or the initiator has.
+  /// Updates the listening plan after the scanner or the initiator has started, ended, paused or resumed.
   mutating func listeningChanged() {
     listeningPlan.setScanner(scanner?.windows ?? PerPrimaryPHY())
     listeningPlan.setInitiator(initiator?.windows ?? PerPrimaryPHY())
@@ -40,7 +40,7 @@ extension Controller {
     }
   }
 
-  /// Scanning for a time, or now and then · Vol 4, Part E, 7.8.65.
+  /// Ends or pauses a scan with a duration or a period · Vol 4, Part E, 7.8.65.
   mutating func checkScanner(at now: Instant) {
     guard let change = scanner?.checkDeadline(at: now) else { return }
     switch change {
@@ -70,6 +70,6 @@ extension Controller {
 }
 
 extension Decibel {
-  /// For HCI: whole dBm, −127 to 20.
+  /// The level for HCI: whole dBm, −127 to 20.
   var hciLevel: Int8 { Int8(min(20, max(-127, rounded))) }
 }

@@ -1,14 +1,15 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Receiving periodic advertising · Vol 6, Part B, 4.4.5.
+/// The reception of periodic advertising · Vol 6, Part B, 4.4.5.
 extension Controller {
-  /// RSSI and TX_Power where there are none.
+  /// The value of RSSI and TX_Power if they are unknown.
   private static let unknownLevel: Int8 = 127
 
-  // MARK: Beginning
+  // MARK: Synchronization
 
-  /// Whether a train is looked for that this event may lead to. It is while the host scans for extended advertising only.
+  /// True if a requested synchronization may be to the train of this event. Synchronization takes place only while
+  /// the host scans for extended advertising.
   mutating func wantsSync(_ event: ExtendedEvent) -> Bool {
     guard event.mode == .nonConnectable, scanner?.isExtended == true, scanner?.isScanning(event.primaryPHY) == true
     else { return false }
@@ -18,7 +19,7 @@ extension Controller {
     return !peer.isIgnored && syncs.wants(peer.identity, event.dataInfo?.sid)
   }
 
-  /// An AUX_ADV_IND that began at `start` tells of a train.
+  /// Starts synchronization to the train that an AUX_ADV_IND, which began at `start`, describes.
   mutating func synchronize(to info: LL.SyncInfo, of event: ExtendedEvent, from start: Instant, at now: Instant) {
     guard let request = syncs.request?.command, let advertiser = event.advertiser, let sid = event.dataInfo?.sid,
       let phy = event.secondaryPHY, info.isValid, wantsSync(event), syncs.vacantIndex != nil
@@ -35,7 +36,7 @@ extension Controller {
     syncs.request?.handle = handle
   }
 
-  /// The schedule of a train whose event begins at `windowStart` or up to a unit of the offset later.
+  /// Returns the schedule of a train whose event begins at `windowStart` or up to one unit of the offset later.
   mutating func syncSchedule(
     _ info: LL.SyncInfo, windowStart: Instant, peerAccuracy: Int64, knownAt: Instant
   ) -> EventSchedule {
@@ -44,7 +45,8 @@ extension Controller {
       windowSize: info.offset.unit, ownAccuracy: clockAccuracy, peerAccuracy: peerAccuracy, clock: clock, now: knownAt)
   }
 
-  /// Begins to listen for a train; nil: too many are received already.
+  /// Starts listening for a train and returns its handle; nil: the controller already receives the maximum number of
+  /// trains.
   mutating func addSync(
     _ origin: PeriodicSync.Origin, _ advertiser: PeerIdentity, _ sid: UInt8, _ phy: PHY, _ info: LL.SyncInfo,
     _ schedule: EventSchedule, keeping: HCI.SyncKeeping, enable: HCI.PeriodicAdvertisingReceiveEnable, at now: Instant
@@ -59,11 +61,11 @@ extension Controller {
     return sync.handle
   }
 
-  // MARK: Having the radio
+  // MARK: Events
 
   mutating func beginPeriodicSyncEvent(_ index: Int, at now: Instant) -> RadioStep { syncs[index]?.begin() ?? .done }
 
-  /// The radio was not free in time; returns what is wanted next.
+  /// Handles an event for which the radio was not free in time; returns the next claim.
   mutating func losePeriodicSyncEvent(_ index: Int, at now: Instant) -> RadioClaim? {
     syncs[index]?.lose()
     breakOff(index)
@@ -75,7 +77,7 @@ extension Controller {
     agenda[place] = nextClaim(of: index)
   }
 
-  /// Every packet is waited for by itself: nothing is ever asked for in between.
+  /// Ends the use of the radio. Each packet has a separate claim, so no timer is set while a train has the radio.
   mutating func periodicSyncTimeReached(_ index: Int, at now: Instant) { perform(.done, at: now) }
 
   mutating func continuePeriodicSyncEvent(_ index: Int, _ event: RadioEvent, at now: Instant) {
@@ -89,7 +91,7 @@ extension Controller {
     perform(.done, at: now)
   }
 
-  /// What the train needs next; nil: it was never heard, and is given up.
+  /// Returns the next claim of a train; nil: the train was never received, and synchronization has failed.
   private mutating func nextClaim(of index: Int) -> RadioClaim? {
     syncs[index]?.endPacket()
     guard let sync = syncs[index] else { return nil }
@@ -104,7 +106,7 @@ extension Controller {
     syncs.remove(index, agenda: &agenda)
   }
 
-  /// Trains that have not been heard for too long · 7.7.65.16.
+  /// Ends synchronization to trains that were not received for too long · 7.7.65.16.
   mutating func checkSyncs(at now: Instant) {
     guard syncs.deadline <= now else { return }
     for index in syncs.indices {
@@ -114,7 +116,7 @@ extension Controller {
     }
   }
 
-  // MARK: What is received
+  // MARK: Received packets
 
   private mutating func take(
     _ payload: LL.ExtendedAdvertisingPayload, from start: Instant, level: Decibel, in index: Int, at now: Instant
@@ -128,7 +130,7 @@ extension Controller {
     }
     guard let sync = syncs[index], sync.wantsData else { return }
     let window = payload.auxiliary.flatMap { self.window($0, from: start, at: now) }
-    // The next event waits for nothing.
+    // The next event has priority over the rest of the chain.
     let following = window.flatMap { $0.closes < sync.schedule.anchor(of: sync.schedule.next + 1) ? $0 : nil }
     let room = ExtendedEvent.maximumDataLength - sync.reportedLength
     let isTooLong = payload.data.count > room
@@ -143,14 +145,14 @@ extension Controller {
       min(payload.data.count, room), next: status == .moreToCome ? following : nil, isComplete: status == .complete)
   }
 
-  /// A packet has not come: the host gets no more of this event.
+  /// Handles a missing packet: the host gets no more data of this event.
   private mutating func breakOff(_ index: Int) {
     guard let sync = syncs[index] else { return }
     if sync.isReportOpen { report(sync, ByteSlice(), Self.unknownLevel, .truncated) }
     syncs[index]?.breakChain()
   }
 
-  /// LE Periodic Advertising Report · 7.7.65.15: as many as the data need.
+  /// Sends as many LE Periodic Advertising Reports as the data need · 7.7.65.15.
   private mutating func report(
     _ sync: PeriodicSync, _ data: ByteSlice, _ rssi: Int8, _ status: HCI.PeriodicAdvertisingReport.DataStatus
   ) {
@@ -173,7 +175,7 @@ extension Controller {
     announce(sync, .success)
   }
 
-  /// Tells the host what has become of its request, or of a transfer.
+  /// Reports the result of a synchronization request, or of a transfer, to the host.
   private mutating func announce(_ sync: PeriodicSync, _ status: HCI.ErrorCode) {
     let description = HCI.PeriodicSync(
       handle: sync.handle,

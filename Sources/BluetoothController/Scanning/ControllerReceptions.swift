@@ -1,22 +1,22 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Following what ADV_EXT_IND announces, for the scanner, the initiator and periodic advertising · Vol 6, Part B, 4.4.3,
-/// 4.4.4.
+/// The reception of auxiliary packets that ADV_EXT_IND announces, for the scanner, the initiator and periodic
+/// advertising · Vol 6, Part B, 4.4.3, 4.4.4.
 extension Controller {
-  /// What AUX_SCAN_REQ has as payload, octets.
+  /// The payload length of AUX_SCAN_REQ, octets.
   private static let scanRequestOctets = 12
 
-  // MARK: The beginning of an event
+  // MARK: Start of an event
 
-  /// An ADV_EXT_IND that began at `start` has ended.
+  /// Processes an ADV_EXT_IND that began at `start` and has ended.
   mutating func heard(
     _ payload: LL.ExtendedAdvertisingPayload, _ modulation: Modulation, from start: Instant, level: Decibel,
     at now: Instant
   ) {
     var event = ExtendedEvent(payload, modulation)
     guard let pointer = payload.auxiliary else {
-      // Everything is here: who it is.
+      // Without AuxPtr the packet is the whole event, and it must name the advertiser.
       guard event.mode == .nonConnectable, event.advertiser != nil, scannerWants(event) else { return }
       _ = report(&event, payload.data, level, isLast: true, isFollowed: false)
       return
@@ -25,21 +25,21 @@ extension Controller {
     auxiliaries.add(AuxiliaryReception(event, in: window), agenda: &agenda)
   }
 
-  /// Where the packet is that `pointer` announces, in a packet that began at `start` and has ended by now; nil: there is none
-  /// that this device could hear.
+  /// Returns the window of the packet that `pointer` announces, in a packet that began at `start` and has ended by
+  /// now; nil: there is none that this device could receive.
   mutating func window(_ pointer: LL.AuxiliaryPointer, from start: Instant, at now: Instant) -> AuxiliaryWindow? {
     guard features.phys.contains(HCI.PHYs(pointer.phy)) else { return nil }
     return AuxiliaryWindow(pointer, from: start, clock: clock, accuracy: clockAccuracy, at: now)
   }
 
-  /// Whether anything may come of the event, as far as ADV_EXT_IND tells.
+  /// True if the scanner, the initiator or a synchronization may need the event, as far as ADV_EXT_IND shows.
   private mutating func isOfInterest(_ event: ExtendedEvent) -> Bool {
     if initiator?.wants(event, acceptList: host.acceptList, resolvingList: resolvingList) == true { return true }
     if wantsSync(event) { return true }
     guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
       mayBeForScanner(event)
     else { return false }
-    // Who it is may be told later only.
+    // AUX_ADV_IND may carry the advertiser's address.
     guard event.advertiser != nil else { return true }
     return scannerAccepts(event.advertiser) && (!scanner.isDuplicate(key(of: event)) || asksForResponse(event))
   }
@@ -49,7 +49,7 @@ extension Controller {
     return scanner.isActive(on: event.primaryPHY) && !scanner.isDuplicate(responseKey(of: event))
   }
 
-  /// The scanner or the initiator has ended: what only they wanted is not followed any more.
+  /// Stops following events that only the scanner or the initiator needed, after it has ended.
   mutating func dropReceptions() {
     let isScanning = scanner?.isExtended == true && scanner?.isPausing == false
     for index in auxiliaries.indices {
@@ -66,7 +66,7 @@ extension Controller {
     }
   }
 
-  // MARK: Having the radio
+  // MARK: Events
 
   mutating func beginAuxiliaryReception(_ index: Int, at now: Instant) -> RadioStep {
     guard let window = auxiliaries[index]?.window else { return .done }
@@ -74,7 +74,7 @@ extension Controller {
     return .command(window.command())
   }
 
-  /// The radio was not free in time; returns what is wanted next.
+  /// Handles a packet for which the radio was not free in time; returns the next claim.
   mutating func loseAuxiliaryReception(_ index: Int, at now: Instant) -> RadioClaim? {
     auxiliaries.losses += 1
     giveUpReception(index)
@@ -128,7 +128,7 @@ extension Controller {
       } else {
         giveUpReception(index)
       }
-      // What is to be answered, or a connection that has been made, goes on by itself.
+      // The timer is set if a request follows; otherwise the radio is not needed any more.
       if timer == nil { perform(.done, at: now) }
     default:
       giveUpReception(index)
@@ -142,7 +142,7 @@ extension Controller {
       crcInit: LL.advertisingCRCInit, until: RadioTiming.answerTimeout(after: now))
   }
 
-  /// What was to come has not come.
+  /// Handles the absence of an announced packet or response.
   private mutating func giveUpReception(_ index: Int) {
     guard var reception = auxiliaries[index] else { return }
     if case .awaitingScanResponse = reception.phase { scanner?.requestEnded(isSuccess: false, random: &random) }
@@ -151,9 +151,9 @@ extension Controller {
     if initiator?.isCancelled == true, reception.isConnecting { endInitiating() }
   }
 
-  // MARK: What is received
+  // MARK: Received packets
 
-  /// How a packet has come.
+  /// The properties of a received packet.
   private struct Arrival {
     let modulation: Modulation
     var phy: PHY { modulation.phy }
@@ -184,7 +184,7 @@ extension Controller {
     }
   }
 
-  /// AUX_ADV_IND
+  /// Processes AUX_ADV_IND.
   private mutating func takeAdvertisement(
     _ payload: LL.ExtendedAdvertisingPayload, _ arrival: Arrival, in reception: inout AuxiliaryReception
   ) {
@@ -227,7 +227,7 @@ extension Controller {
     return self.scanner?.shouldRequest(key, on: event.primaryPHY) == true
   }
 
-  /// Data that may go on in AUX_CHAIN_IND.
+  /// Processes data that may continue in AUX_CHAIN_IND.
   private mutating func takeData(
     _ payload: LL.ExtendedAdvertisingPayload, _ arrival: Arrival, in reception: inout AuxiliaryReception
   ) {

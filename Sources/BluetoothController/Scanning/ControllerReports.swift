@@ -1,22 +1,23 @@
 import BluetoothWire
 
-/// What scanning tells the host · Vol 4, Part E, 7.7.65.2, 7.7.65.11, 7.7.65.13.
+/// The reports of scanning to the host · Vol 4, Part E, 7.7.65.2, 7.7.65.11, 7.7.65.13.
 extension Controller {
-  /// While so many packets wait for the host, it is told of no more advertising: whoever advertises can't fill the memory.
+  /// The number of packets waiting for the host at which advertising is not reported any more, so that advertisers
+  /// can't fill the memory.
   private static let waitingPackets = 256
-  /// TX_Power and RSSI where there are none.
+  /// The value of TX_Power and RSSI if they are unknown.
   private static let unknownLevel: Int8 = 127
-  /// Advertising_SID where there is no ADI.
+  /// The value of Advertising_SID without ADI.
   private static let noSID: UInt8 = 0xFF
-  /// Direct_Address_Type of a resolvable private address that was not resolved.
+  /// The Direct_Address_Type of a resolvable private address that was not resolved.
   private static let unresolvedType: UInt8 = 0xFE
   private static let nobody = HCI.PeerAddress(type: 0, value: 0)
-  /// Address_Type of an anonymous advertiser.
+  /// The Address_Type of an anonymous advertiser.
   private static let anonymous = HCI.PeerAddress(type: 0xFF, value: 0)
 
   var hasRoomForReports: Bool { mutating get { output.packets.count < Self.waitingPackets } }
 
-  /// Whether the scanner's filter policy lets the advertiser through; nil: it is anonymous.
+  /// True if the scanner's filter policy accepts the advertiser; nil stands for an anonymous advertiser.
   mutating func scannerAccepts(_ advertiser: DeviceAddress?) -> Bool {
     guard let scanner else { return false }
     guard let advertiser else { return !scanner.usesAcceptList || host.acceptList.hasAnonymous }
@@ -34,12 +35,13 @@ extension Controller {
     case .advScanInd(let address, let data): report(.scannable, of: address, data, level)
     case .advDirectInd(let address, let target, _):
       report(.connectableDirected, of: address, to: target, ByteSlice(), level)
-    // What others ask for and are told · 4.4.3: only answers to own requests count.
+    // Requests and responses between other devices are ignored · 4.4.3: only responses to this device's requests
+    // count.
     case .scanReq, .scanRsp, .connectInd, .extended, .auxConnectRsp: break
     }
   }
 
-  /// `answered`: what a SCAN_RSP belongs to is connectable.
+  /// Reports a legacy PDU to the host. `isConnectable`: true if a SCAN_RSP belongs to a connectable advertiser.
   mutating func report(
     _ type: HCI.AdvertisingReport.EventType, of address: DeviceAddress, to target: DeviceAddress? = nil,
     isConnectable: Bool = false, _ data: ByteSlice, _ level: Decibel
@@ -69,14 +71,14 @@ extension Controller {
   private mutating func directAddress(_ target: DeviceAddress?, _ judgement: Scanner.Target) -> HCI.PeerAddress {
     guard let target else { return Self.nobody }
     if judgement == .unresolved { return HCI.PeerAddress(type: Self.unresolvedType, value: target.value) }
-    // Another address than the scanner's own was resolved.
+    // The resolved target is a private address of this device.
     if judgement == .acceptable, let own = scanner?.own, target != own { return HCI.PeerAddress(identity: own) }
     return HCI.PeerAddress(target)
   }
 
   // MARK: Extended advertising
 
-  /// Whether the scanner wants to report what comes of this event.
+  /// True if the scanner reports the data of this event.
   mutating func scannerWants(_ event: ExtendedEvent) -> Bool {
     guard let scanner, scanner.isExtended, scanner.isScanning(event.primaryPHY),
       judge(event.target, of: event.advertiser) != .foreign
@@ -84,18 +86,18 @@ extension Controller {
     return scannerAccepts(event.advertiser) && !scanner.isDuplicate(key(of: event))
   }
 
-  /// What a report of the event is known by: whoever changes private addresses stays who it is.
+  /// Returns the key of a report of the event; it contains the identity, so a new private address does not change it.
   mutating func key(of event: ExtendedEvent) -> DuplicateFilter.Key {
     event.key(event.advertiser.map { resolvingList.identify($0).identity }, isScanResponse: event.isScanResponse)
   }
 
-  /// The same for the answer to AUX_SCAN_REQ.
+  /// Returns the key of a report of the response to AUX_SCAN_REQ.
   mutating func responseKey(of event: ExtendedEvent) -> DuplicateFilter.Key {
     event.key(event.advertiser.map { resolvingList.identify($0).identity }, isScanResponse: true)
   }
 
-  /// Tells the host of the data of one packet; `isLast`: no more are announced, `isFollowed`: they will be listened for.
-  /// False: the host has been told all that it ever will be.
+  /// Reports the data of one packet to the host. `isLast`: the packet announces no further packet; `isFollowed`: the
+  /// device listens for the announced packet. Returns false if no report of this event follows.
   mutating func report(
     _ event: inout ExtendedEvent, _ data: ByteSlice, _ level: Decibel, isLast: Bool, isFollowed: Bool
   ) -> Bool {
@@ -116,7 +118,7 @@ extension Controller {
     return status == .moreToCome
   }
 
-  /// What was announced has not come.
+  /// Reports that announced data have not arrived.
   mutating func reportTruncation(of event: inout ExtendedEvent) {
     guard event.isReporting, scanner != nil else { return }
     send(event, ByteSlice(), Self.unknownLevel, .truncated)
@@ -147,17 +149,18 @@ extension Controller {
 }
 
 extension Modulation {
-  /// LE Coded with S=2, for hosts that tell it from LE Coded with S=8 · Vol 4, Part E, 7.7.65.13.
+  /// The value for LE Coded with S=2, for hosts that distinguish it from S=8 · Vol 4, Part E, 7.7.65.13.
   private static let reportedS2: UInt8 = 4
 
-  /// Primary_PHY or Secondary_PHY.
+  /// Returns the value of Primary_PHY or Secondary_PHY.
   fileprivate func phyOfReport(tellsCodings: Bool) -> UInt8 {
     self == .codedS2 && tellsCodings ? Self.reportedS2 : phy.rawValue
   }
 }
 
 extension HCI.AdvertisingReport.EventType {
-  /// The same in extended reports; `isConnectable`: what a scan response belongs to.
+  /// Returns the type in extended reports; `isConnectable`: true if a scan response belongs to a connectable
+  /// advertiser.
   fileprivate func extended(isConnectable: Bool) -> HCI.ExtendedAdvertisingReport.EventType {
     switch self {
     case .connectableScannable: [.legacy, .connectable, .scannable]

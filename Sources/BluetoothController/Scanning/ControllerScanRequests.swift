@@ -3,7 +3,7 @@ import BluetoothWire
 
 /// Active scanning on the primary channels · Vol 6, Part B, 4.4.3.2.
 extension Controller {
-  /// SCAN_REQ takes 176 µs and the longest response 376.
+  /// The longest duration of an exchange: SCAN_REQ takes 176 µs and the longest response 376 µs.
   private static let exchangeLength = LL.interFrameSpace * 2 + .microseconds(176 + 376)
 
   mutating func beginScanRequest(for pdu: LL.AdvertisingPDU, on channel: RadioChannel, at now: Instant) {

@@ -1,23 +1,24 @@
 import BluetoothWire
 
-/// Which reports the host has had · Vol 6, Part B, 4.4.3.5. A report is a duplicate if one of the same advertiser and kind
-/// was sent; with ADI, if it was one of the same set and the same data. Other data alone do not make a report new.
+/// The duplicate filter, which contains the reports that the host has received · Vol 6, Part B, 4.4.3.5. A report is
+/// a duplicate if a report of the same advertiser and kind was sent; with ADI, if a report of the same set and the
+/// same data was sent. Changed data alone do not make a report new.
 ///
-/// A table with open addressing: looking something up costs a multiplication and, nearly always, one access.
+/// The filter is a hash table with open addressing: a lookup costs a multiplication and, nearly always, one access.
 struct DuplicateFilter {
-  /// What a report is known by.
+  /// The identity of a report.
   struct Key {
     fileprivate let bits: UInt64
-    /// DID; 0 where there is none.
+    /// The DID; 0 without ADI.
     fileprivate let version: UInt16
 
-    /// A report of a legacy PDU.
+    /// Creates the key of a report of a legacy PDU.
     init(_ type: HCI.AdvertisingReport.EventType, _ address: DeviceAddress) {
       bits = address.value | UInt64(address.kind.rawValue) << 48 | UInt64(type.rawValue) << 52
       version = 0
     }
 
-    /// A report of extended advertising; `address` is nil where it is anonymous.
+    /// Creates the key of a report of extended advertising; `address` is nil for an anonymous advertiser.
     init(_ address: DeviceAddress?, _ dataInfo: LL.AdvertisingDataInfo?, isScanResponse: Bool) {
       var bits: UInt64 = 1 << 49 | (isScanResponse ? 1 << 50 : 0)
       if let address {
@@ -32,20 +33,20 @@ struct DuplicateFilter {
   }
 
   private struct Entry {
-    /// No key is all ones.
+    /// An unused entry; no key is all ones.
     static let vacant = Entry(bits: .max, version: 0)
     var bits: UInt64
     var version: UInt16
   }
 
-  /// When so many are remembered, all are forgotten.
+  /// The maximum number of remembered reports; at this number, the filter forgets all of them.
   static let capacity = 4_096
   private static let smallest = 16
 
   private var entries: [Entry] = []
   private(set) var count = 0
 
-  /// False when it was known.
+  /// Remembers a report; returns false if the filter contains it already.
   mutating func insert(_ key: Key) -> Bool {
     if count > 0 {
       let index = place(of: key.bits)
@@ -66,17 +67,18 @@ struct DuplicateFilter {
     return entry.bits == key.bits && entry.version == key.version
   }
 
-  /// Everything is new again.
+  /// Forgets all reports.
   mutating func removeAll() {
     guard count > 0 else { return }
     for index in entries.indices { entries[index] = .vacant }
     count = 0
   }
 
-  /// Where the entry with these bits is or would be. Half of the table is vacant, so that every search ends.
+  /// Returns the index of the entry with these bits, or of the vacant entry for them. Half of the table is vacant, so
+  /// that every search ends.
   private func place(of bits: UInt64) -> Int {
     let mask = entries.count - 1
-    // The golden ratio's multiple spreads addresses that differ in a few bits over the high ones.
+    // Multiplication by the golden ratio spreads addresses that differ in a few bits over the high bits.
     var index = Int(truncatingIfNeeded: (bits &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask
     while entries[index].bits != bits && entries[index].bits != Entry.vacant.bits { index = (index + 1) & mask }
     return index

@@ -1,27 +1,27 @@
 import BluetoothWire
 
-/// SCAN_REQ and SCAN_RSP on a primary channel.
+/// A scan exchange: SCAN_REQ and SCAN_RSP on a primary channel.
 struct ScanExchange {
   enum Phase { case beforeRequest, requesting, listening }
   var phase = Phase.beforeRequest
   let channel: RadioChannel
   let advertiser: DeviceAddress
-  /// What was heard was ADV_IND, not ADV_SCAN_IND.
+  /// True if the scanner received ADV_IND, false for ADV_SCAN_IND.
   let isConnectable: Bool
 }
 
-/// What a CONNECT_IND or AUX_CONNECT_REQ says, and what comes of it.
+/// The content of CONNECT_IND or AUX_CONNECT_REQ, and the details of the resulting connection.
 struct ConnectExchange {
   let channel: RadioChannel
   let phy: PHY
-  /// On a secondary channel.
+  /// True on a secondary channel.
   let isAuxiliary: Bool
   let own: DeviceAddress
   let peer: DeviceAddress
   let data: LL.ConnectionData
   let usesAlgorithm2: Bool
-  /// When it ends.
+  /// The end of the request.
   let requestEnd: Instant
-  /// Where in the transmit window the first packet is sent.
+  /// The time of the first packet after the start of the transmit window.
   let delay: TimeSpan
 }

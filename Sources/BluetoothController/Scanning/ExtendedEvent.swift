@@ -1,34 +1,34 @@
 import BluetoothWire
 
-/// What is known of an extended advertising event while its packets come in · Vol 6, Part B, 4.4.2.2.2.
+/// The state of an extended advertising event that is being received · Vol 6, Part B, 4.4.2.2.2.
 struct ExtendedEvent {
-  /// The longest data of a set, octets; what a chain has beyond it is not looked at.
+  /// The longest data of a set, octets; further data in a chain are ignored.
   static let maximumDataLength = 1_650
-  /// A chain of more packets is broken off: nothing else would ever end one of empty packets.
+  /// The maximum number of packets in a chain; without this limit, a chain of empty packets would never end.
   private static let maximumPackets = 64
 
-  /// How the packet was sent that began the event.
+  /// The modulation of the packet that began the event.
   let primary: Modulation
   var primaryPHY: PHY { primary.phy }
   let mode: LL.ExtendedAdvertisingPayload.Mode
-  /// How AUX_ADV_IND was sent; nil: there was none.
+  /// The modulation of AUX_ADV_IND; nil: none was received.
   private(set) var secondary: Modulation?
   var secondaryPHY: PHY? { secondary?.phy }
-  /// nil: not known, or anonymous.
+  /// The advertiser's address; nil: unknown, or anonymous.
   private(set) var advertiser: DeviceAddress?
   private(set) var target: DeviceAddress?
   private(set) var dataInfo: LL.AdvertisingDataInfo?
   private(set) var transmitPower: Int8?
-  /// Units of 1.25 ms; 0: no periodic advertising.
+  /// The interval of periodic advertising, in units of 1.25 ms; 0: none.
   private(set) var periodicInterval: UInt16 = 0
-  /// What comes now is the answer to AUX_SCAN_REQ.
+  /// True if the packets received now are the response to AUX_SCAN_REQ.
   private(set) var isScanResponse = false
-  /// How many octets of the data the host has, and whether it waits for more.
+  /// The number of octets reported to the host; `isReporting` is true if the host waits for more.
   private(set) var reportedLength = 0
   private(set) var isReporting = false
   private var packets = 0
 
-  /// The event that an ADV_EXT_IND begins.
+  /// Creates the event that begins with an ADV_EXT_IND.
   init(_ payload: LL.ExtendedAdvertisingPayload, _ modulation: Modulation) {
     primary = modulation
     mode = payload.mode
@@ -38,7 +38,7 @@ struct ExtendedEvent {
     transmitPower = payload.transmitPower
   }
 
-  /// Takes in what AUX_ADV_IND says; false: it belongs to another event.
+  /// Processes AUX_ADV_IND; returns false if it belongs to another event.
   mutating func take(_ payload: LL.ExtendedAdvertisingPayload, _ modulation: Modulation) -> Bool {
     guard payload.mode == mode, take(dataInfo: payload.dataInfo), Self.take(&advertiser, payload.advertiser),
       Self.take(&target, payload.target)
@@ -49,14 +49,14 @@ struct ExtendedEvent {
     return true
   }
 
-  /// Takes in what AUX_CHAIN_IND says; false: it belongs to another event.
+  /// Processes AUX_CHAIN_IND; returns false if it belongs to another event.
   mutating func takeChained(_ payload: LL.ExtendedAdvertisingPayload) -> Bool {
     guard payload.mode == .nonConnectable, take(dataInfo: payload.dataInfo) else { return false }
     transmitPower = payload.transmitPower ?? transmitPower
     return true
   }
 
-  /// Takes in what AUX_SCAN_RSP says, the answer to this device's request; false: it is none.
+  /// Processes AUX_SCAN_RSP, the response to this device's request; returns false if the packet is another one.
   mutating func takeResponse(_ payload: LL.ExtendedAdvertisingPayload) -> Bool {
     guard payload.mode == .nonConnectable, let responder = payload.advertiser, responder == advertiser,
       take(dataInfo: payload.dataInfo)
@@ -81,24 +81,24 @@ struct ExtendedEvent {
     return true
   }
 
-  /// The host has `count` octets more, and is told whether there are more to come.
+  /// Records that `count` octets were reported to the host, and whether the report was the last one.
   mutating func reported(_ count: Int, isComplete: Bool) {
     reportedLength += count
     packets += 1
     isReporting = !isComplete
   }
 
-  /// How many octets more the host can be told.
+  /// The number of octets that may still be reported to the host.
   var room: Int { Self.maximumDataLength - reportedLength }
-  /// Whether another packet may follow.
+  /// True if another packet may follow.
   var mayGoOn: Bool { packets < Self.maximumPackets }
 
-  /// What a report of it, or of the response to it, is known by: `identity` is that of the advertiser.
+  /// Returns the key of a report of the event, or of its scan response; `identity` is the advertiser's identity.
   func key(_ identity: DeviceAddress?, isScanResponse: Bool) -> DuplicateFilter.Key {
     DuplicateFilter.Key(identity, dataInfo, isScanResponse: isScanResponse)
   }
 
-  /// Without the data status.
+  /// The event type without the data status.
   var type: HCI.ExtendedAdvertisingReport.EventType {
     var type: HCI.ExtendedAdvertisingReport.EventType = []
     switch mode {

@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// Commands for initiating · Vol 4, Part E, 7.8.12, 7.8.13, 7.8.66.
 extension Controller {
-  /// The status of a command that begins a connection; nil: it is not one of those.
+  /// Returns the status of a command that begins a connection; nil: another command.
   mutating func statusOfInitiating(_ command: HCI.Command, at now: Instant) -> HCI.ErrorCode? {
     switch command {
     case .leCreateConnection(let request):
@@ -14,12 +14,14 @@ extension Controller {
     }
   }
 
-  /// - Parameter limit: the error when there are as many connections as there can be · 7.8.66.
+  /// Returns the status of a connection request.
+  ///
+  /// - Parameter limit: the error when the maximum number of connections exists · 7.8.66.
   private mutating func check(
     _ request: HCI.ExtendedCreateConnection, limit: HCI.ErrorCode, at now: Instant
   ) -> HCI.ErrorCode {
     guard initiator == nil else { return .commandDisallowed }
-    // What is never scanned alone can't be connected to.
+    // Primary advertising uses LE 1M or LE Coded, so one of them is required.
     guard request.le1M != nil || request.leCoded != nil, request.le1M?.isValid ?? true,
       request.le2M?.parameters.isValid ?? true, request.leCoded?.isValid ?? true,
       let own = address(for: request, at: now), request.usesAcceptList || request.peer.type <= 3
@@ -32,19 +34,20 @@ extension Controller {
     return .success
   }
 
-  /// The address that an attempt goes by; nil: there is none. The accept list names no peer whose entry could give one.
+  /// Returns the address that an attempt uses; nil: none. With the Filter Accept List there is no single peer whose
+  /// entry in the resolving list could give an address.
   private mutating func address(for request: HCI.ExtendedCreateConnection, at now: Instant) -> DeviceAddress? {
     let type = request.ownAddressType
     return usableAddress(
       type, to: request.usesAcceptList ? nil : request.peer.deviceAddress, identity: ownAddress(type), at: now)
   }
 
-  /// Whether this device has the PHYs of the request.
+  /// True if this device supports the PHYs of the request.
   private mutating func isPossible(_ request: HCI.ExtendedCreateConnection) -> Bool {
     (request.le2M == nil || features.contains(.le2MPHY)) && (request.leCoded == nil || features.contains(.leCodedPHY))
   }
 
-  /// What such a command begins, after its Command Status has gone.
+  /// Starts the initiator after the command's Command Status.
   mutating func followInitiating(_ command: HCI.Command, at now: Instant) {
     switch command {
     case .leCreateConnection(let request):
@@ -60,10 +63,10 @@ extension Controller {
     listeningChanged()
   }
 
-  /// What a cancelled attempt leads to after the Command Complete has gone.
+  /// Cancels the attempt after the Command Complete.
   mutating func cancelInitiating() {
-    // CONNECT_IND may be on its way: then the connection is already made · 7.8.13. With AUX_CONNECT_REQ that depends on the
-    // answer.
+    // If CONNECT_IND is being sent, the connection is already created · 7.8.13. With AUX_CONNECT_REQ the connection
+    // depends on the response.
     if isConnecting, isTransmitting { return }
     if auxiliaries.indices.contains(where: { auxiliaries[$0]?.isConnecting == true }) {
       initiator?.isCancelled = true
@@ -72,7 +75,7 @@ extension Controller {
     endInitiating()
   }
 
-  /// The attempt is over, as the host wanted it.
+  /// Ends the attempt as the host requested, and reports that.
   mutating func endInitiating() {
     initiator = nil
     listeningChanged()

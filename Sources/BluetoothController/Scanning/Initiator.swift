@@ -3,17 +3,18 @@ import BluetoothWire
 /// The initiating state · Vol 6, Part B, 4.4.4.
 struct Initiator {
   let request: HCI.ExtendedCreateConnection
-  /// Begun by LE Extended Create Connection: extended advertising is answered, too.
+  /// True if LE Extended Create Connection started the initiator: it answers extended advertising, too.
   let isExtended: Bool
   var own: DeviceAddress
   let windows: PerPrimaryPHY<ScanWindows>
-  /// How often the peer was heard when the radio had something else to do.
+  /// The number of the peer's packets that the initiator could not answer because the radio was in use.
   var lostChances = 0
-  /// The host does not want the connection any more, but AUX_CONNECT_REQ is on its way.
+  /// True if the host has cancelled the connection while AUX_CONNECT_REQ was in progress.
   var isCancelled = false
 
-  /// Begins on a channel by chance: two that begin at one instant and heard the same advertisement each time would each
-  /// time destroy each other's CONNECT_IND, which real clocks and ears never do for long.
+  /// Creates an initiator that starts on a random channel. Two initiators that start at the same instant and always
+  /// receive the same advertisements would destroy each other's CONNECT_IND every time, which does not happen for
+  /// long with real clocks and receivers.
   init(
     _ request: HCI.ExtendedCreateConnection, isExtended: Bool, own: DeviceAddress, at now: Instant,
     random: inout SplitGenerator
@@ -29,8 +30,8 @@ struct Initiator {
     self.windows = PerPrimaryPHY(le1M: request.le1M.map(windows), leCoded: request.leCoded.map(windows))
   }
 
-  /// What a connection on this PHY is made with: what the host gave for it, else what it gave for another one · Vol 4,
-  /// Part E, 7.8.66.
+  /// Returns the parameters of a connection on this PHY: those that the host gave for the PHY, else those for another
+  /// PHY · Vol 4, Part E, 7.8.66.
   func parameters(for phy: PHY) -> ConnectionParameters? {
     let own: HCI.ExtendedCreateConnection.Initiating?
     switch phy {
@@ -41,7 +42,8 @@ struct Initiator {
     return (own ?? request.le1M ?? request.leCoded)?.parameters
   }
 
-  /// The device that sent `pdu` and how it chooses channels, if this initiator may connect to it now.
+  /// Returns the device that sent `pdu` and whether it supports Channel Selection Algorithm #2, if this initiator may
+  /// connect to it now.
   func peer(
     of pdu: LL.AdvertisingPDU, acceptList: AcceptList, resolvingList: ResolvingList
   ) -> (address: DeviceAddress, usesAlgorithm2: Bool)? {
@@ -56,7 +58,7 @@ struct Initiator {
     }
   }
 
-  /// Whether this initiator may connect to the advertiser of this event, as far as it is known yet.
+  /// True if this initiator may connect to the advertiser of this event, as far as the event is known yet.
   func wants(_ event: ExtendedEvent, acceptList: AcceptList, resolvingList: ResolvingList) -> Bool {
     guard isExtended, event.mode == .connectable, windows[event.primaryPHY] != nil,
       event.target.map({ isMeant($0, by: event.advertiser, resolvingList) }) ?? true
@@ -64,12 +66,13 @@ struct Initiator {
     return event.advertiser.map { accepts($0, acceptList, resolvingList) } ?? true
   }
 
-  /// Whether directed advertising of `advertiser`, nil where that is not known yet, to `target` is for this initiator. One
-  /// that has a private address to a peer is to be called by a private one; its identity is not worth an answer · 6.4.
+  /// True if directed advertising of `advertiser`, nil if that is not known yet, to `target` is for this initiator.
+  /// An initiator that uses a private address towards a peer answers only to a private address, not to its identity
+  /// address · 6.4.
   private func isMeant(
     _ target: DeviceAddress, by advertiser: DeviceAddress?, _ resolvingList: ResolvingList
   ) -> Bool {
-    // AUX_ADV_IND tells the advertiser, whose entry resolves the target.
+    // AUX_ADV_IND carries the advertiser's address, whose entry resolves the target.
     guard let advertiser else { return target == own || target.randomKind == .resolvablePrivate }
     if resolvingList.isOwn(target, calledBy: advertiser) { return true }
     guard target == own, request.ownAddressType.isPrivate else { return target == own }
@@ -86,7 +89,7 @@ struct Initiator {
 }
 
 extension HCI.ExtendedCreateConnection {
-  /// The same request in the form that knows of all PHYs.
+  /// Creates the same request in the form of LE Extended Create Connection.
   init(_ request: HCI.CreateConnection) {
     self.init(
       usesAcceptList: request.usesAcceptList, ownAddressType: request.ownAddressType, peer: request.peer,

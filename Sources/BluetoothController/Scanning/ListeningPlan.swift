@@ -1,11 +1,11 @@
 import BluetoothWire
 
-/// When and where to listen for advertisers, for the scanner and the initiator and on both primary PHYs · Vol 6, Part B,
-/// 4.4.3, 4.4.4.
+/// The schedule of listening for advertisers, for the scanner and the initiator and on both primary PHYs · Vol 6,
+/// Part B, 4.4.3, 4.4.4.
 ///
-/// On one PHY the scanner and the initiator share one pair of ears: of their windows, those that are open longer choose the
-/// channel. Where windows of both PHYs are open at once, one of them is heard to its end, and then it is the turn of the one
-/// that has lost the greater part of what it asked for.
+/// On one PHY the scanner and the initiator listen together: the windows that are open for the greater part of the
+/// time choose the channel. If windows of both PHYs are open at once, one of them is used to its end, and then the
+/// PHY that has lost the greater part of its requested time is next.
 struct ListeningPlan {
   struct Slot {
     let phy: PHY
@@ -16,13 +16,13 @@ struct ListeningPlan {
   private struct Ears {
     var scanner: ScanWindows?
     var initiator: ScanWindows?
-    /// For how long, in microseconds, the other PHY was listened to while windows were open here, divided by the part of
-    /// the time that they are open.
+    /// The time, in microseconds, that the other PHY was used while windows were open on this PHY, divided by the
+    /// part of the time that they are open.
     var lost: Int64 = 0
 
     var isWanted: Bool { scanner != nil || initiator != nil }
 
-    /// The windows that say where to listen, and which one of them is open.
+    /// Returns the windows that choose the channel, with the channel and the end of the open window.
     func open(at now: Instant) -> (windows: ScanWindows, channel: RadioChannel, end: Instant)? {
       let scanning = scanner?.open(at: now)
       guard let initiator, let initiating = initiator.open(at: now) else {
@@ -35,7 +35,7 @@ struct ListeningPlan {
       return (scanner, scanning.channel, scanning.end)
     }
 
-    /// When one that is closed opens.
+    /// Returns the time at which the next window opens.
     func next(after now: Instant) -> Instant {
       min(scanner?.next(after: now) ?? .distantFuture, initiator?.next(after: now) ?? .distantFuture)
     }
@@ -43,12 +43,13 @@ struct ListeningPlan {
 
   private var le1M = Ears()
   private var leCoded = Ears()
-  /// Whether there are any windows.
+  /// True if there are any windows.
   private var isWanted = false
-  /// What is being listened to, since when it was looked at last, and how the PHY that waits for its end is charged for it.
+  /// The present slot, the time up to which it is accounted for, and the windows on the other PHY that wait for its
+  /// end, by which that PHY's loss is computed.
   private var current: (slot: Slot, counted: Instant, rival: ScanWindows?)?
 
-  /// The scanner's windows are these from now on.
+  /// Sets the scanner's windows.
   mutating func setScanner(_ windows: PerPrimaryPHY<ScanWindows>) {
     (le1M.scanner, leCoded.scanner) = (windows.le1M, windows.leCoded)
     current = nil
@@ -61,15 +62,15 @@ struct ListeningPlan {
     isWanted = le1M.isWanted || leCoded.isWanted
   }
 
-  /// Whether a window is open.
+  /// True if a window is open.
   func isOpen(at now: Instant) -> Bool {
     isWanted && (le1M.open(at: now) != nil || leCoded.open(at: now) != nil)
   }
 
-  /// When a window opens again, where none is.
+  /// Returns the time at which the next window opens, if none is open.
   func next(after now: Instant) -> Instant { min(le1M.next(after: now), leCoded.next(after: now)) }
 
-  /// What to listen to now; nil: no window is open.
+  /// Returns the slot to listen to now; nil: no window is open.
   mutating func slot(at now: Instant) -> Slot? {
     count(until: now)
     if let slot = current?.slot, now < slot.end { return slot }

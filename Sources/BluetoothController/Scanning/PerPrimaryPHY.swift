@@ -1,11 +1,11 @@
 import BluetoothWire
 
-/// Something for each of the PHYs that advertising begins on · Vol 6, Part B, 4.4.3: LE 1M and LE Coded.
+/// A value for each of the primary PHYs · Vol 6, Part B, 4.4.3: LE 1M and LE Coded.
 struct PerPrimaryPHY<Value> {
   var le1M: Value?
   var leCoded: Value?
 
-  /// Nothing is ever kept for LE 2M, which exists on the secondary channels only.
+  /// The value for this PHY. LE 2M, which is for secondary channels only, has none.
   subscript(phy: PHY) -> Value? {
     get {
       switch phy {

@@ -3,15 +3,15 @@ import BluetoothWire
 
 /// The reception of one periodic advertising train · Vol 6, Part B, 4.4.5.
 struct PeriodicSync {
-  /// Why the train is received.
+  /// The reason why the train is received.
   enum Origin {
-    /// LE Periodic Advertising Create Sync.
+    /// The host's command LE Periodic Advertising Create Sync.
     case created
-    /// The peer of a connection has told of it.
+    /// A transfer from the peer of a connection.
     case transferred(HCI.ConnectionHandle, serviceData: UInt16)
   }
 
-  /// A train that is not heard in so many events is never heard · Vol 4, Part E, 7.7.65.14.
+  /// The number of events without reception after which synchronization fails · Vol 4, Part E, 7.7.65.14.
   private static let establishmentEvents = 6
 
   let handle: HCI.SyncHandle
@@ -20,39 +20,41 @@ struct PeriodicSync {
   let advertiser: PeerIdentity
   let advertisingSID: UInt8
   let phy: PHY
-  /// As it was told; what changes in it is the train's matter.
+  /// The SyncInfo as received; later changes of the train are not in it.
   let info: LL.SyncInfo
   private let keeping: HCI.SyncKeeping
   private let selection: LL.ChannelSelection
 
   private var channelMap: ChannelMap
-  /// The map from the event with this counter on.
+  /// The next channel map, and the counter of the first event that uses it.
   private var nextMap: (map: ChannelMap, instant: UInt16)?
   private(set) var schedule: EventSchedule
   private(set) var isEstablished = false
   private var failures = 0
   private var hasHeard = false
-  /// When the train is lost unless it is heard before; `distantFuture` until it has been heard.
+  /// The time at which the train is lost unless a packet arrives before; `distantFuture` until the first packet.
   private(set) var deadline = Instant.distantFuture
-  /// The last AUX_SYNC_IND that has come.
+  /// The last AUX_SYNC_IND received.
   private(set) var lastHeard: (counter: UInt16, start: Instant)?
-  /// How often in a row the radio was not free.
+  /// The number of consecutive events for which the radio was not free.
   private var losses = 0
 
-  /// Of AUX_CHAIN_IND, while one is to come.
+  /// The window of AUX_CHAIN_IND; nil if none is expected.
   private(set) var chain: AuxiliaryWindow?
 
   var isReporting: Bool
   var filtersDuplicates: Bool
-  /// ADI of what is being received, and of what the host has wholly.
+  /// The ADI of the data being received; `reportedInfo` is the ADI of the last data completely reported.
   private(set) var dataInfo: LL.AdvertisingDataInfo?
   private var reportedInfo: LL.AdvertisingDataInfo?
   private(set) var reportedLength = 0
-  /// The host waits for more of an event's data.
+  /// True if the host waits for more data of an event.
   private(set) var isReportOpen = false
   private(set) var transmitPower: Int8?
 
-  /// - Parameter window: when the event begins whose counter `info` tells.
+  /// Creates the reception of a train.
+  ///
+  /// - Parameter schedule: the schedule of the train; its event 0 is the one with the counter in `info`.
   init(
     handle: HCI.SyncHandle, place: RadioAgenda.Place, origin: Origin, advertiser: PeerIdentity, advertisingSID: UInt8,
     phy: PHY, info: LL.SyncInfo, schedule: EventSchedule, keeping: HCI.SyncKeeping,
@@ -79,12 +81,12 @@ struct PeriodicSync {
 
   private var timeout: TimeSpan { HCI.SyncKeeping.timeoutUnit * Int64(keeping.timeout) }
 
-  /// The train was never heard in as many events as there were to hear it.
+  /// True if synchronization has failed: no packet arrived in the events for its establishment.
   var hasFailed: Bool { !isEstablished && failures >= Self.establishmentEvents }
 
   // MARK: Events
 
-  /// What the next packet needs of the radio.
+  /// The claim of the next packet on the radio.
   var claim: RadioClaim {
     if let chain { return chain.claim(losses: losses) }
     let listening = schedule.listeningEnds - schedule.start
@@ -94,7 +96,7 @@ struct PeriodicSync {
       isUrgent: isEstablished && deadline - schedule.start < schedule.interval * 2)
   }
 
-  /// The radio is there for the next packet.
+  /// Listens for the next packet, for which the radio is available.
   mutating func begin() -> RadioStep {
     losses = 0
     if let chain { return .command(chain.command(accessAddress: info.accessAddress, crcInit: info.crcInit)) }
@@ -114,14 +116,14 @@ struct PeriodicSync {
 
   mutating func lose() { losses += 1 }
 
-  /// This device's sleep clock is as wrong as this at most from now on, parts per million.
+  /// Sets the maximum error of the local sleep clock from now on, parts per million.
   mutating func setOwnAccuracy(_ accuracy: Int64) { schedule.setOwnAccuracy(accuracy) }
 
-  /// AUX_SYNC_IND that began at `start` has come.
+  /// Processes an AUX_SYNC_IND that began at `start`.
   mutating func heard(_ payload: LL.ExtendedAdvertisingPayload, from start: Instant) {
     schedule.anchored(at: start)
     lastHeard = (counter, start)
-    // Whoever told of the train does not matter any more.
+    // After a transfer, the sender's clock does not matter any more.
     if !isEstablished { schedule.setPeerAccuracy(info.sleepClockAccuracy.partsPerMillion) }
     isEstablished = true
     hasHeard = true
@@ -133,7 +135,7 @@ struct PeriodicSync {
     nextMap = (update.map, update.instant)
   }
 
-  /// The first event that begins surely after `instant`.
+  /// Returns the first event that certainly begins after `instant`.
   func event(after instant: Instant) -> Int {
     var event = schedule.next
     let ahead = (schedule.anchor(of: event) - instant).nanoseconds / schedule.interval.nanoseconds
@@ -142,7 +144,7 @@ struct PeriodicSync {
     return event
   }
 
-  /// What somebody needs to know of `event` who counts from `anchor`.
+  /// Returns the SyncInfo of `event`, with the offset from `anchor`.
   func syncInfo(of event: Int, from anchor: Instant) -> LL.SyncInfo {
     var result = info
     result.eventCounter = counter(of: event)
@@ -152,15 +154,16 @@ struct PeriodicSync {
     return result
   }
 
-  /// Whether the host is told of what has begun to come.
+  /// True if the host gets reports of the data being received.
   var wantsData: Bool { isReporting && !(filtersDuplicates && dataInfo != nil && dataInfo == reportedInfo) }
 
-  /// Whether AUX_CHAIN_IND belongs to what came before it.
+  /// True if AUX_CHAIN_IND belongs to the packet before it.
   func continues(_ payload: LL.ExtendedAdvertisingPayload) -> Bool {
     payload.dataInfo == nil || payload.dataInfo == dataInfo
   }
 
-  /// The host has `count` octets more, and waits for what `next` has, or for nothing more; `isComplete`: it has all.
+  /// Records that `count` octets were reported to the host. `next` is the window of the next packet, if any;
+  /// `isComplete`: the data are complete.
   mutating func reported(_ count: Int, next: AuxiliaryWindow?, isComplete: Bool) {
     reportedLength += count
     chain = next
@@ -168,7 +171,7 @@ struct PeriodicSync {
     if isComplete { reportedInfo = dataInfo }
   }
 
-  /// A packet of the event has come, or has not; the event is over unless there is a chain.
+  /// Ends a packet, received or not; the event has ended unless a chain follows.
   mutating func endPacket() {
     guard chain == nil else { return }
     if !hasHeard { failures += 1 }
@@ -176,20 +179,20 @@ struct PeriodicSync {
     hasHeard = false
   }
 
-  /// What was announced has not come.
+  /// Ends a chain of which a packet is missing.
   mutating func breakChain() {
     chain = nil
     isReportOpen = false
   }
 
-  /// How many events are left out: no more than leave two chances before the train would be lost.
+  /// The number of events to skip, such that at least two more chances remain before the train would be lost.
   private var skip: Int {
     var count = schedule.skippable(latency: Int(keeping.skip))
     while count > 0, schedule.anchor(of: schedule.next + count + 2) >= deadline { count -= 1 }
     return count
   }
 
-  /// Events whose time has passed are left out.
+  /// Skips events whose time has passed.
   mutating func catchUp(to now: Instant) {
     guard schedule.listeningEnds <= now else { return }
     let missed = (now - schedule.listeningEnds).nanoseconds / schedule.interval.nanoseconds

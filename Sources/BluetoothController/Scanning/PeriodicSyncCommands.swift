@@ -2,16 +2,16 @@ import BluetoothWire
 
 /// Commands for receiving periodic advertising · Vol 4, Part E, 7.8.67 to 7.8.73, 7.8.88.
 extension Controller {
-  /// The status of LE Periodic Advertising Create Sync; nil: it is another command.
+  /// Returns the status of LE Periodic Advertising Create Sync; nil: another command.
   mutating func statusOfSynchronizing(_ command: HCI.Command) -> HCI.ErrorCode? {
     guard case .lePeriodicAdvertisingCreateSync(let request) = command else { return nil }
     guard syncs.request == nil else { return .commandDisallowed }
     guard request.keeping.isValid,
       request.options.contains(.usesAdvertiserList) || request.advertiser.address.type <= 1
     else { return .invalidHCICommandParameters }
-    // No train would be left.
+    // The options exclude every train.
     guard !request.keeping.excludesAll else { return .commandDisallowed }
-    // Constant Tone Extensions are not known: a train can't be asked to have one.
+    // Constant Tone Extensions are not supported, so the host can't require one.
     guard !request.keeping.requiresCTE else { return .unsupportedFeatureOrParameterValue }
     if let refusal = refusal(of: request.options) { return refusal }
     guard syncs.vacantIndex != nil else { return .memoryCapacityExceeded }
@@ -23,7 +23,7 @@ extension Controller {
     return .success
   }
 
-  /// The error for options that need a feature that this controller lacks; nil: it has the features.
+  /// Returns the error for options that need a feature that this controller lacks; nil: it has the features.
   private mutating func refusal(of options: HCI.PeriodicAdvertisingCreateSync.Options) -> HCI.ErrorCode? {
     if options.contains(.reportingDisabled) {
       return supports(.leSetPeriodicAdvertisingReceiveEnable) ? nil : .connectionFailedToBeEstablished
@@ -32,7 +32,7 @@ extension Controller {
     return .unsupportedFeatureOrParameterValue
   }
 
-  /// What that command begins, after its Command Status has gone.
+  /// Stores the request after the command's Command Status.
   mutating func followSynchronizing(_ command: HCI.Command) {
     guard case .lePeriodicAdvertisingCreateSync(let request) = command else { return }
     syncs.request = PeriodicSyncs.Request(command: request)
@@ -65,7 +65,7 @@ extension Controller {
     }
   }
 
-  /// What a cancelled request leads to after the Command Complete has gone · 7.8.68.
+  /// Cancels the request after the Command Complete · 7.8.68.
   mutating func cancelSynchronizing() {
     guard let request = syncs.request else { return }
     if let handle = request.handle, let index = syncs.index(of: handle) { removeSync(index) }
@@ -75,10 +75,10 @@ extension Controller {
 }
 
 extension HCI.SyncKeeping {
-  /// · 7.8.67
+  /// True if the values are in range · 7.8.67.
   var isValid: Bool { skip <= 0x01F3 && 0x000A...0x4000 ~= timeout }
-  /// All bits of Sync_CTE_Type that are not reserved: no train is accepted.
+  /// True if all bits of Sync_CTE_Type that are not reserved are set: no train is accepted.
   var excludesAll: Bool { cteType & 0x1F == 0x1F }
-  /// Bit 4 of Sync_CTE_Type: not without a Constant Tone Extension.
+  /// Bit 4 of Sync_CTE_Type: true if a Constant Tone Extension is required.
   var requiresCTE: Bool { cteType & 1 << 4 != 0 }
 }

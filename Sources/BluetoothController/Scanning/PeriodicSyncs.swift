@@ -1,17 +1,17 @@
 import BluetoothWire
 
-/// The trains that are received or are about to be, and who they are to be · Vol 6, Part B, 4.4.5; Vol 4, Part E, 7.8.67 to
-/// 7.8.73.
+/// The trains that are received, the synchronization request, the Periodic Advertiser List and the transfer
+/// parameters · Vol 6, Part B, 4.4.5; Vol 4, Part E, 7.8.67 to 7.8.73.
 struct PeriodicSyncs {
-  /// How many trains can be received at once.
+  /// The maximum number of trains received at once.
   static let capacity = 16
   /// The size of the Periodic Advertiser List.
   static let listCapacity = 16
 
-  /// LE Periodic Advertising Create Sync, until it has come to an end.
+  /// LE Periodic Advertising Create Sync, until it is completed.
   struct Request {
     let command: HCI.PeriodicAdvertisingCreateSync
-    /// The train that was found and is not heard yet.
+    /// The train that was found and of which no packet has arrived yet.
     var handle: HCI.SyncHandle?
   }
 
@@ -19,10 +19,10 @@ struct PeriodicSyncs {
   private var lastHandle = HCI.SyncHandle.maximum.rawValue
   var request: Request?
   private(set) var list: [HCI.PeriodicAdvertiser] = []
-  /// What becomes of transfers: for one connection each, and for those to come.
+  /// The transfer parameters of each connection; `defaultTransfer` is for connections without specific parameters.
   private(set) var transfers: [(connection: HCI.ConnectionHandle, parameters: HCI.SyncTransferParameters)] = []
   var defaultTransfer: HCI.SyncTransferParameters?
-  /// When the first train is lost.
+  /// The time at which the first train is lost.
   private(set) var deadline = Instant.distantFuture
 
   var indices: Range<Int> { slots.indices }
@@ -39,12 +39,12 @@ struct PeriodicSyncs {
 
   func index(of handle: HCI.SyncHandle) -> Int? { slots.firstIndex { $0?.handle == handle } }
 
-  /// Whether the train of the advertiser with this identity is received already.
+  /// True if the train of the advertiser with this identity is received already.
   func contains(_ advertiser: DeviceAddress, _ sid: UInt8) -> Bool {
     slots.contains { $0?.advertiser.identity == advertiser && $0?.advertisingSID == sid }
   }
 
-  /// Where another train has room.
+  /// The index for another train; nil: no room.
   var vacantIndex: Int? { slots.firstIndex { $0 == nil } ?? (slots.count < Self.capacity ? slots.count : nil) }
 
   mutating func insert(_ sync: PeriodicSync, at index: Int) {
@@ -65,7 +65,8 @@ struct PeriodicSyncs {
     for index in slots.indices { deadline = min(deadline, slots[index]?.deadline ?? .distantFuture) }
   }
 
-  /// Handles are 0x0000 to 0x0EFF, in turn, so that a new train never has the handle of one that was lost just now.
+  /// Returns the next handle. Handles, 0x0000 to 0x0EFF, are assigned in turn, so that a new train never gets the
+  /// handle of a train that was just lost.
   mutating func newHandle() -> HCI.SyncHandle {
     repeat {
       lastHandle = lastHandle >= HCI.SyncHandle.maximum.rawValue ? 0 : lastHandle + 1
@@ -73,7 +74,8 @@ struct PeriodicSyncs {
     return HCI.SyncHandle(rawValue: lastHandle)
   }
 
-  /// Whether the request is for this set of the advertiser with this identity; what is not known yet may be the right one.
+  /// True if the request may be for this set of the advertiser with this identity; nil stands for an unknown value,
+  /// which may match.
   func wants(_ advertiser: DeviceAddress?, _ sid: UInt8?) -> Bool {
     guard let request, request.handle == nil else { return false }
     if let advertiser, let sid, contains(advertiser, sid) { return false }
@@ -109,7 +111,8 @@ struct PeriodicSyncs {
     return .success
   }
 
-  /// Nobody may change the list while a request is pending, whether that looks at it or not · 7.8.70 to 7.8.72.
+  /// True while a request is pending, whether it uses the list or not: the list can't be changed then · 7.8.70 to
+  /// 7.8.72.
   private var isListInUse: Bool { request != nil }
 
   // MARK: Transfers · 7.8.91, 7.8.92

@@ -53,7 +53,7 @@ extension Controller {
       return .success
     }
     guard let own = ownAddress(host.scanParameters.ownAddressType) else { return .invalidHCICommandParameters }
-    // Enabling again begins anew: what was a duplicate is not any more · 7.8.11, 7.8.65.
+    // Repeated enabling resets the duplicate filter · 7.8.11, 7.8.65.
     scanner = Scanner(host.scanParameters, own: own, isExtended: isExtended, enable: enable, at: now)
     listeningChanged()
     return .success
@@ -61,7 +61,7 @@ extension Controller {
 }
 
 extension HCI.ExtendedScanParameters {
-  /// The same in the form that knows of all PHYs.
+  /// Creates the same parameters in the form of LE Set Extended Scan Parameters.
   init(_ parameters: HCI.ScanParameters) {
     self.init(
       ownAddressType: parameters.ownAddressType, filterPolicy: parameters.filterPolicy,
@@ -74,6 +74,6 @@ extension HCI.ExtendedScanParameters.Scan {
 }
 
 extension HCI.ExtendedScanEnable {
-  /// Units of 10 ms and of 1.28 s.
+  /// True if the duration, in units of 10 ms, is shorter than the period, in units of 1.28 s.
   fileprivate var durationIsShorterThanPeriod: Bool { Int(duration) < Int(period) * 128 }
 }

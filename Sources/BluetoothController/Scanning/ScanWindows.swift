@@ -1,14 +1,15 @@
 import BluetoothWire
 
-/// When a scanner or an initiator listens on one PHY, and where: a window at the beginning of each interval, on the three
-/// channels in turn · Vol 6, Part B, 4.4.3. It needs no state: the time says it all.
+/// The scan windows of a scanner or an initiator on one PHY: a window at the start of each interval, on the three
+/// channels in turn · Vol 6, Part B, 4.4.3. The windows have no state: they follow from the time.
 struct ScanWindows {
   private let start: Instant
   private let interval: TimeSpan
   private let window: TimeSpan
   private let firstChannel: UInt8
 
-  /// Interval and window in units of 0.625 ms, from `start` on; `firstChannel` is 0 to 2 for 37 to 39.
+  /// Creates windows from `start` on, with interval and window in units of 0.625 ms; `firstChannel` is 0 to 2 for 37
+  /// to 39.
   init(interval: UInt16, window: UInt16, start: Instant, firstChannel: UInt8 = 0) {
     self.start = start
     self.firstChannel = firstChannel
@@ -20,7 +21,7 @@ struct ScanWindows {
     max(0, (now - start).nanoseconds) / interval.nanoseconds
   }
 
-  /// The window that is open, and its end; nil: none is.
+  /// Returns the channel and the end of the open window; nil: none is open.
   func open(at now: Instant) -> (channel: RadioChannel, end: Instant)? {
     let number = number(at: now)
     let end = start + interval * number + window
@@ -28,15 +29,15 @@ struct ScanWindows {
     return (ChannelIndex(37 + (firstChannel + UInt8(number % 3)) % 3).radioChannel, end)
   }
 
-  /// When the next window opens after `now`.
+  /// Returns the start of the next window after `now`.
   func next(after now: Instant) -> Instant { now < start ? start : start + interval * (number(at: now) + 1) }
 
-  /// Whether this one listens a greater part of the time than `other`.
+  /// True if these windows are open for a greater part of the time than `other`.
   func isDenser(than other: ScanWindows) -> Bool {
     window.nanoseconds * other.interval.nanoseconds > other.window.nanoseconds * interval.nanoseconds
   }
 
-  /// How long it takes, in microseconds, until so much time passes in windows.
+  /// Returns the time, in microseconds, in which the windows are open for `span` altogether.
   func share(of span: TimeSpan) -> Int64 {
     span.nanoseconds / 1_000 * interval.nanoseconds / window.nanoseconds
   }

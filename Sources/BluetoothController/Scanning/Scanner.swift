@@ -2,29 +2,30 @@ import BluetoothWire
 
 /// The scanning state · Vol 6, Part B, 4.4.3.
 struct Scanner {
-  /// What directed advertising is to a scanner · 4.3.3.
+  /// The classification of an advertising event's target by the scanner · 4.3.3.
   enum Target: Equatable {
-    /// It is undirected, or directed to this device.
+    /// No target, or this device.
     case acceptable
-    /// A resolvable private address that is not known to be this device's: of interest to policies 2 and 3.
+    /// A resolvable private address that is not known to be this device's; filter policies 2 and 3 accept it.
     case unresolved
-    /// Somebody else's.
+    /// Another device.
     case foreign
   }
 
-  /// What has become of the scan when its deadline has come.
+  /// The change of the scan at its deadline.
   enum Change {
     case none
-    /// Scanning pauses, or goes on after a pause.
+    /// Scanning pauses or resumes.
     case windows
-    /// The duration is over.
+    /// The duration has elapsed.
     case ended
   }
 
   private static let durationUnit = TimeSpan.milliseconds(10)
   private static let periodUnit = TimeSpan.milliseconds(1_280)
 
-  /// Begun by the commands for extended advertising: all reports are extended ones, and extended advertising is heard.
+  /// True if the commands for extended advertising started the scanner: it reports in the extended form, and receives
+  /// extended advertising.
   let isExtended: Bool
   let parameters: HCI.ExtendedScanParameters
   var own: DeviceAddress
@@ -33,7 +34,7 @@ struct Scanner {
   private var resetsFilterEachPeriod = false
   private var backOff = BackOff()
 
-  /// When scanning pauses, goes on or ends; `distantFuture`: never.
+  /// The time at which scanning pauses, resumes or ends; `distantFuture`: never.
   private(set) var deadline = Instant.distantFuture
   private var periodStart: Instant
   private var duration: TimeSpan?
@@ -56,7 +57,7 @@ struct Scanner {
     deadline = now + Self.durationUnit * Int64(enable.duration)
   }
 
-  /// When this scanner listens; nothing while it pauses.
+  /// The windows in which this scanner listens; none while it pauses.
   var windows: PerPrimaryPHY<ScanWindows> {
     var result = PerPrimaryPHY<ScanWindows>()
     guard !isPausing else { return result }
@@ -71,7 +72,7 @@ struct Scanner {
     (phy == .leCoded ? parameters.leCoded?.isActive : parameters.le1M?.isActive) ?? false
   }
 
-  /// Whether what begins on this PHY is to be reported.
+  /// True if the scanner reports advertising that begins on this PHY.
   func isScanning(_ phy: PHY) -> Bool {
     guard !isPausing else { return false }
     return phy == .leCoded ? parameters.leCoded != nil : parameters.le1M != nil
@@ -80,13 +81,13 @@ struct Scanner {
   var usesAcceptList: Bool { parameters.filterPolicy & 1 == 1 }
   private var takesUnresolvedTargets: Bool { parameters.filterPolicy & 2 == 2 }
 
-  /// What directed advertising to `target` is, nil standing for undirected advertising.
+  /// Classifies the target of advertising; nil stands for undirected advertising.
   func judge(_ target: DeviceAddress?) -> Target {
     guard let target, target != own else { return .acceptable }
     return takesUnresolvedTargets && target.randomKind == .resolvablePrivate ? .unresolved : .foreign
   }
 
-  /// Pauses, goes on or ends if the time has come.
+  /// Pauses, resumes or ends scanning if the time has come.
   mutating func checkDeadline(at now: Instant) -> Change {
     guard deadline <= now, let duration else { return .none }
     guard let period else { return .ended }
@@ -103,10 +104,10 @@ struct Scanner {
 
   // MARK: Duplicates · 4.4.3.5
 
-  /// Whether the host has had this report, and does not want it again.
+  /// True if the host has received this report and filters duplicates.
   func isDuplicate(_ key: DuplicateFilter.Key) -> Bool { filter?.contains(key) ?? false }
 
-  /// Remembers that the host has this report; false: it was known, and is not wanted again.
+  /// Remembers that the host has this report; returns false if the report is a duplicate.
   mutating func remember(_ key: DuplicateFilter.Key) -> Bool {
     guard filter != nil else { return true }
     return filter?.insert(key) ?? true
@@ -114,14 +115,14 @@ struct Scanner {
 
   // MARK: Scan requests · 4.4.3.2
 
-  /// Whether a scannable packet is answered by SCAN_REQ now. A device whose response the host has had and does not want
-  /// again is not asked.
+  /// True if the scanner answers a scannable packet with SCAN_REQ now. It sends none if the response would be a
+  /// duplicate.
   mutating func shouldRequest(_ response: DuplicateFilter.Key, on phy: PHY) -> Bool {
     guard isActive(on: phy), !isDuplicate(response) else { return false }
     return backOff.count()
   }
 
-  /// The answer to a SCAN_REQ has come, or not.
+  /// Updates the backoff after a SCAN_REQ with or without response.
   mutating func requestEnded(isSuccess: Bool, random: inout SplitGenerator) {
     backOff.requestEnded(isSuccess: isSuccess, random: &random)
   }

@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// Telling the peer of a connection where a periodic advertising train is, and being told · Vol 6, Part B, 5.1.13; Vol 4,
-/// Part E, 7.8.89, 7.8.91, 7.8.92.
+/// Periodic advertising sync transfer, as sender and as recipient · Vol 6, Part B, 5.1.13; Vol 4, Part E, 7.8.89,
+/// 7.8.91, 7.8.92.
 extension Controller {
   mutating func transferringSyncs(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
     switch command {
@@ -28,9 +28,9 @@ extension Controller {
     return parameters.keeping.requiresCTE ? .unsupportedFeatureOrParameterValue : .success
   }
 
-  // MARK: The sender
+  // MARK: Sender
 
-  /// A train that this device receives.
+  /// Transfers a train that this device receives.
   private mutating func transfer(
     _ handle: HCI.SyncHandle, serviceData: UInt16, to connection: HCI.ConnectionHandle, at now: Instant
   ) -> HCI.ErrorCode {
@@ -55,9 +55,9 @@ extension Controller {
     return .success
   }
 
-  // MARK: The recipient
+  // MARK: Recipient
 
-  /// Follows the trains that the peer has told of, if the host wants it.
+  /// Starts to receive the trains that the peer has transferred, if the host has enabled that.
   mutating func takeSyncTransfers(from index: Int, at now: Instant) {
     guard !connections[index].procedures.syncTransfers.isEmpty else { return }
     let transfers = connections[index].procedures.syncTransfers
@@ -75,12 +75,12 @@ extension Controller {
       !syncs.contains(advertiser.identity, transfer.advertisingSID)
     else { return }
     let schedule = connections[index].schedule
-    // The count of the event that is nearest to the current one.
+    // The event with this count that is nearest to the current event.
     let distance = Int16(bitPattern: transfer.connectionEventCount &- UInt16(truncatingIfNeeded: schedule.next))
     let anchor = schedule.anchor(of: schedule.next + Int(distance))
     let windowStart = clock.instant(info.span, after: anchor)
     let interval = LL.SyncInfo.intervalUnit * Int64(info.interval)
-    // Since then the advertiser's clock and the sender's were alone.
+    // The last synchronization with the train; since then the clocks of the advertiser and the sender have drifted.
     let knownAt = windowStart - interval * Int64(info.eventCounter &- transfer.lastPeriodicEventCounter)
     let accuracy = info.sleepClockAccuracy.partsPerMillion + transfer.sleepClockAccuracy.partsPerMillion
     let origin = PeriodicSync.Origin.transferred(handle, serviceData: transfer.serviceData)
@@ -89,7 +89,8 @@ extension Controller {
       syncSchedule(info, windowStart: windowStart, peerAccuracy: accuracy, knownAt: knownAt),
       keeping: parameters.keeping, enable: parameters.mode.enable, at: now)
     guard sync == nil else { return }
-    // As many trains are received as there can be: the host hears that this one is not · Vol 4, Part E, 7.7.65.24.
+    // The controller already receives the maximum number of trains, which the host learns from the status · Vol 4,
+    // Part E, 7.7.65.24.
     output.send(
       .lePeriodicAdvertisingSyncTransferReceived(
         .memoryCapacityExceeded, handle, serviceData: transfer.serviceData, .none))

@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// What apps want to advertise. A device has one advertiser, which carries what all of them ask for: the services of
-/// all, in the order of asking, and the name that was given last.
+/// The advertising requests of apps. A device has one advertiser, which combines all requests: the services of all of
+/// them, in the order of the requests, and the latest name.
 struct AdvertisingState {
   struct Request {
     let session: PeripheralSlot
@@ -10,12 +10,12 @@ struct AdvertisingState {
   }
 
   private(set) var requests: [Request] = []
-  /// The sessions that have not been told yet how it went, in order.
+  /// The sessions that have not been informed of the outcome yet, in order.
   private var waiting: [PeripheralSlot] = []
 
   var isWanted: Bool { !requests.isEmpty }
 
-  /// False: this session advertises already.
+  /// Adds a request. Returns false if the session is advertising already.
   mutating func start(_ request: Request) -> Bool {
     guard !requests.contains(where: { $0.session == request.session }) else { return false }
     requests.append(request)
@@ -24,9 +24,9 @@ struct AdvertisingState {
   }
 
   enum Stop {
-    /// This session does not advertise.
+    /// The session is not advertising.
     case notAdvertising
-    /// `wasWaiting`: it has not been told yet how its start went.
+    /// The session's request is removed; `wasWaiting`: the session has not been informed of its start's outcome yet.
     case stopped(wasWaiting: Bool)
   }
 
@@ -38,7 +38,7 @@ struct AdvertisingState {
     return .stopped(wasWaiting: wasWaiting)
   }
 
-  /// Takes those who wait to be told.
+  /// Removes and returns the sessions that have not been informed of the outcome.
   mutating func takeWaiting() -> [PeripheralSlot] {
     defer { waiting.removeAll() }
     return waiting

@@ -14,7 +14,7 @@ extension Daemon {
 
   mutating func stopAdvertising(by session: PeripheralSlot, at now: Instant) {
     guard case .stopped(let wasWaiting) = advertising.stop(session) else { return }
-    // Every start is answered, also one that was overtaken by its stop.
+    // Every start is answered, even one followed by a stop before its outcome is known.
     if wasWaiting { deliver(.advertisingStarted(nil), to: session) }
     if advertising.isWanted { applyAdvertising(at: now) } else { host.stopAdvertising(at: now) }
   }
@@ -25,7 +25,7 @@ extension Daemon {
       data: advertisement.advertisingData, scanResponse: advertisement.scanResponse, at: now)
   }
 
-  /// The host's answer. Those who have been told already hear no more of it.
+  /// Reports the host's answer to the sessions that have not been informed yet.
   mutating func advertisingStarted(_ error: HostError?) {
     for session in advertising.takeWaiting() {
       if error != nil { _ = advertising.stop(session) }
@@ -40,8 +40,8 @@ extension Daemon {
 }
 
 extension ConnectionLatency {
-  /// What to ask a central for. Apple says of the three only that they trade delay for energy; these are the
-  /// intervals that its guidelines for accessories allow: 15 ms, 30 to 60 ms, 200 to 300 ms.
+  /// The connection parameters to request from a central. Apple documents only that the three levels trade delay for
+  /// energy; these are the intervals that its guidelines for accessories allow: 15 ms, 30 to 60 ms, 200 to 300 ms.
   fileprivate var parameters: ConnectionParameters {
     switch self {
     case .low: .init(minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)

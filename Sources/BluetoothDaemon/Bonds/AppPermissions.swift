@@ -1,6 +1,6 @@
-/// Which apps may use an adapter, as its user has said.
+/// The user's decisions on which apps may use an adapter.
 package struct AppPermissions: Hashable {
-  /// More than these are not kept: those that come first go first.
+  /// The maximum number of apps; beyond it the oldest decisions are dropped.
   static let maximumCount = 1_000
 
   private var apps: [String: Bool] = [:]

@@ -2,33 +2,35 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 
-/// All that is kept of a bonded peer from one run to the next. No key of it is ever in a description.
+/// The data about a bonded peer that is kept across runs. Descriptions of it never contain keys.
 package struct BondRecord: Hashable, Sendable {
-  /// When the peer's identity address is taken in place of its private ones · Vol 6, Part B, 4.7.
+  /// The privacy mode: the conditions for accepting the peer's identity address · Vol 6, Part B, 4.7.
   package enum PrivacyMode: String, Hashable, Sendable, CaseIterable {
-    /// Only its private addresses, where it has given an Identity Resolving Key.
+    /// Network privacy mode: only the peer's private addresses are accepted, if it has distributed an Identity
+    /// Resolving Key.
     case network
-    /// Both.
+    /// Device privacy mode: private addresses and the identity address are accepted.
     case device
   }
 
   package var bond: Bond
-  /// Under which apps know the peer, in every run.
+  /// The identifier by which apps know the peer, in every run.
   package var identifier: PeerIdentifier
   package var name: String?
-  /// Counts the bonds of an adapter in the order in which they were made, from 1 on; 0: not counted yet. Of two keys that
-  /// resolve one address the older bond's is the one.
+  /// The sequence number of the bond among the adapter's bonds, counted from 1; 0: not assigned yet. If the keys of two
+  /// bonds resolve the same address, the older bond is used.
   package var number: Int64 = 0
-  /// Seconds since 1970-01-01 00:00:00 UTC; nil: nobody has said when they paired.
+  /// The time of pairing in seconds since 1970-01-01 00:00:00 UTC; nil: unknown.
   package var pairedAt: Int64?
-  /// False if the peer wanted to pair and a fixed rule has let it: neither a user nor an app of this device chose it.
+  /// False if the peer wanted to pair and a fixed rule accepted: neither a user nor an app of this device chose the
+  /// peer.
   package var isConfirmed = true
   package var privacyMode = PrivacyMode.network
-  /// What the peripheral has asked for last.
+  /// The connection parameters that the peripheral requested last.
   package var connectionParameters: ConnectionParameters?
-  /// What the peer has configured on this device's server; nil: nothing.
+  /// The peer's configuration of this device's GATT server; nil: none.
   package var clientRecord: GATTClientRecord?
-  /// What is known of the peer's server; nil: nothing.
+  /// The cached database of the peer's GATT server; nil: none.
   package var cache: GATTCache?
 
   package init(_ bond: Bond, identifier: PeerIdentifier, name: String? = nil) {
@@ -37,15 +39,15 @@ package struct BondRecord: Hashable, Sendable {
     self.name = name
   }
 
-  /// The peer's identity address, which names the record in its store.
+  /// The peer's identity address, which identifies the record in its store.
   package var identity: DeviceAddress { bond.identity }
 }
 
-/// What an adapter keeps for itself: peers know it by that, so it is made once.
+/// The adapter's own identity. Peers recognize the adapter by it, so it is created only once.
 package struct AdapterSecrets: Hashable, Sendable {
-  /// Its identity address; nil: the public address of its controller is.
+  /// The identity address; nil: the public address of the controller.
   package var identity: DeviceAddress?
-  /// Its Identity Resolving Key, with which peers resolve its private addresses.
+  /// The Identity Resolving Key, with which peers resolve the adapter's private addresses.
   package var identityKey: Block
 
   package init(identity: DeviceAddress?, identityKey: Block) {
@@ -53,11 +55,12 @@ package struct AdapterSecrets: Hashable, Sendable {
     self.identityKey = identityKey
   }
 
-  /// Drawn from `generator`.
+  /// Creates secrets with random numbers from `generator`.
   ///
-  /// - Parameter needsAddress: the controller has no public address, so that a static one is drawn, too.
+  /// - Parameter needsAddress: true if the controller has no public address: a static random address is then created,
+  ///   too.
   package static func make(needsAddress: Bool, using generator: inout some RandomNumberGenerator) -> AdapterSecrets {
-    // A key of zeros is no key.
+    // A key of zeros would count as no key.
     let key = Block(high: generator.next() | 1, low: generator.next())
     return AdapterSecrets(
       identity: needsAddress ? .randomStatic(using: &generator) : nil, identityKey: key)
@@ -65,14 +68,14 @@ package struct AdapterSecrets: Hashable, Sendable {
 }
 
 extension BondRecord: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without the keys.
+  /// A description without the keys.
   package var description: String { "BondRecord(\(identity)\(name.map { ", " + $0.debugDescription } ?? ""))" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension AdapterSecrets: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without the key.
+  /// A description without the key.
   package var description: String { "AdapterSecrets(\(identity.map { "\($0)" } ?? "public address"))" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }

@@ -1,52 +1,52 @@
 import BluetoothWire
 
-/// Where the bonds of one adapter are kept, and what the adapter keeps for itself.
+/// A store of the bonds of one adapter and of the adapter's own secrets.
 ///
-/// Calls wait until what they do is done, for a store on disk until it would survive a loss of power: some milliseconds
-/// each. They may come from any thread.
+/// Calls block until they are complete. For a store on disk that means until the data would survive a loss of power:
+/// some milliseconds for each call. Calls may come from any thread.
 package protocol BondStore: Sendable {
-  /// How many bonds there is room for.
+  /// The maximum number of bonds.
   var limit: Int { get }
 
-  /// All bonds, by address. What can't be read hides nothing else: it is among the problems.
+  /// Returns all bonds, sorted by address. An unreadable bond hides no other: it is listed among the problems.
   func load() throws(BondStoreError) -> StoredBonds
 
-  /// Keeps a record in place of the one with the same identity address.
+  /// Stores a record in place of the one with the same identity address.
   ///
-  /// - Throws: `BondStoreError.full` if it would be one more than `limit`; what was there stays.
+  /// - Throws: `BondStoreError.full` if the number of bonds would exceed `limit`; the store is then unchanged.
   func save(_ record: BondRecord) throws(BondStoreError)
 
-  /// Whether there is a bond with that device.
+  /// Returns true if there is a bond with that device.
   func contains(_ identity: DeviceAddress) throws(BondStoreError) -> Bool
 
-  /// Keeps what has changed of a bond that there is.
+  /// Stores the changes of an existing bond.
   ///
-  /// - Returns: false if there is none any more, or another one: another program has forgotten the device, or paired with it.
-  ///   Then nothing is kept.
+  /// - Returns: false if the bond no longer exists or has other keys: another program has forgotten the device, or
+  ///   paired with it. The store is then unchanged.
   func update(_ record: BondRecord) throws(BondStoreError) -> Bool
 
-  /// Forgets a device.
+  /// Removes the bond with a device.
   ///
-  /// - Returns: whether there was a record.
+  /// - Returns: true if there was a record.
   @discardableResult
   func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool
 
-  /// When a bond was kept or forgotten last, by whichever program, in nanoseconds since 1970-01-01 00:00:00 UTC; nil: other
-  /// programs can't change this store.
+  /// Returns the time of the last change of any bond, by any program, in nanoseconds since 1970-01-01 00:00:00 UTC;
+  /// nil: other programs can't change this store.
   func lastChange() -> Int64?
 
-  /// Tells programs that wait for it in `FileBondStore.reach` that this one has taken in what they have changed.
+  /// Informs programs that wait in `FileBondStore.reach` that this program has applied their changes.
   func acknowledgeChanges()
 
-  /// What the adapter keeps for itself; the first time `make` says what it is to be.
+  /// Returns the adapter's own secrets; creates them with `make` the first time.
   ///
-  /// If it can't be read that is an error: with new secrets no peer would know the adapter again.
+  /// Unreadable secrets are an error: with new secrets no peer would recognize the adapter.
   func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets
 
-  /// Whether the user lets this app use the adapter; nil: nobody has said.
+  /// Returns whether the user lets this app use the adapter; nil: the user has not decided.
   func access(of app: String) throws(BondStoreError) -> Bool?
 
-  /// Keeps what the user has said of this app.
+  /// Stores the user's decision on this app.
   func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError)
 }
 
@@ -55,10 +55,10 @@ extension BondStore {
   package func acknowledgeChanges() {}
 }
 
-/// What a store holds.
+/// The content of a store.
 package struct StoredBonds: Hashable, Sendable {
   package var records: [BondRecord] = []
-  /// What was found that is no bond, or not as it should be, for the log.
+  /// The files that are not bonds or have defects, for the log.
   package var problems: [Problem] = []
 
   package init(records: [BondRecord] = [], problems: [Problem] = []) {
@@ -66,22 +66,24 @@ package struct StoredBonds: Hashable, Sendable {
     self.problems = problems
   }
 
-  /// A file that is not as it should be.
+  /// A file with a defect.
   package struct Problem: Hashable, Sendable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
-      /// It is not one of this store's files.
+      /// The file does not belong to this store.
       case foreign
-      /// It can't be understood: broken, half, or of another device than its name says.
+      /// The content is invalid: corrupt, incomplete, or of a device that the file name does not match.
       case malformed(String)
-      /// A later version of this software has written it.
+      /// A later version of this software has written the file.
       case laterFormat(Int)
-      /// Others could read or write it. It is closed to them now, and was taken in; whoever has read it has the keys.
+      /// Other users could read or write the file. It has been read, and its mode is now restricted; a user who has
+      /// read it has the keys.
       case wasOpen(mode: UInt32)
-      /// Others can read or write it. It was taken in, and left open; whoever has read it has the keys.
+      /// Other users can read or write the file. It has been read, and its mode is unchanged; a user who has read it
+      /// has the keys.
       case isOpen(mode: UInt32)
-      /// It belongs to another user, or is no plain file; it was not read.
+      /// The file belongs to another user, or is not a regular file; it was not read.
       case untrusted
-      /// The system refused to give it.
+      /// The system refused to read the file.
       case unreadable(FileError)
     }
 
@@ -93,7 +95,7 @@ package struct StoredBonds: Hashable, Sendable {
       self.reason = reason
     }
 
-    /// One line.
+    /// A description in one line.
     package var description: String {
       switch reason {
       case .foreign: "\(path): not a file of this store; it is left alone"
@@ -112,28 +114,28 @@ package struct StoredBonds: Hashable, Sendable {
   }
 }
 
-/// Why a store did not do what it was asked for.
+/// The reason why a store failed to perform a request.
 package enum BondStoreError: Error, Hashable, Sendable {
-  /// There are as many bonds as there may be.
+  /// The maximum number of bonds is reached.
   case full(limit: Int)
-  /// The record would be a file that is not read again.
+  /// The record's file would be too large to be read again.
   case tooLarge(octets: Int, limit: Int)
-  /// The system refused something.
+  /// A system call failed.
   case file(FileError)
-  /// The folder is none, or belongs to another user.
+  /// The path is not a folder, or belongs to another user.
   case untrustedFolder(String)
-  /// So many programs use the adapter already.
+  /// The maximum number of programs use the adapter already.
   case crowded(limit: Int)
-  /// The adapter's own file is not as it should be.
+  /// The file with the adapter's secrets has a defect.
   case secrets(StoredBonds.Problem)
-  /// The list of apps is not as it should be.
+  /// The file with the decisions on apps has a defect.
   case apps(StoredBonds.Problem)
-  /// There is neither a folder for data nor a home.
+  /// The environment names neither a data folder nor a home folder.
   case noFolder
 }
 
 extension BondStoreError: CustomStringConvertible {
-  /// One line.
+  /// A description in one line.
   package var description: String {
     switch self {
     case .full(let limit): "there are \(limit) bonds already: forget a device first"

@@ -1,4 +1,4 @@
-/// What the system refused.
+/// A failed system call.
 package struct FileError: Error, Hashable, Sendable {
   package enum Operation: String, Hashable, Sendable {
     case look = "looking at it"
@@ -19,7 +19,7 @@ package struct FileError: Error, Hashable, Sendable {
   package let path: String
   /// The C library's error number.
   package let code: Int32
-  /// What the C library says of it.
+  /// The C library's description of the error.
   package let reason: String
 
   package init(_ operation: Operation, _ path: String, code: Int32, reason: String) {
@@ -31,6 +31,6 @@ package struct FileError: Error, Hashable, Sendable {
 }
 
 extension FileError: CustomStringConvertible {
-  /// One line.
+  /// A description in one line.
   package var description: String { "\(path): \(operation.rawValue) failed: \(reason)" }
 }

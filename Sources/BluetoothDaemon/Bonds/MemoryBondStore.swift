@@ -1,7 +1,7 @@
 import BluetoothWire
 import NIOConcurrencyHelpers
 
-/// Bonds that last as long as the process: those of virtual devices, unless they are given a folder.
+/// A store of bonds that last as long as the process: those of virtual devices without a folder.
 package final class MemoryBondStore: BondStore {
   private struct State {
     var records: [DeviceAddress: BondRecord] = [:]
@@ -59,7 +59,7 @@ package final class MemoryBondStore: BondStore {
 }
 
 extension [BondRecord] {
-  /// An order that does not depend on chance.
+  /// The records in a deterministic order.
   package var sortedByIdentity: [BondRecord] {
     sorted { ($0.identity.value, $0.identity.kind.rawValue) < ($1.identity.value, $1.identity.kind.rawValue) }
   }

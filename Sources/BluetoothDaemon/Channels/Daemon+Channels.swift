@@ -1,13 +1,14 @@
 import BluetoothHost
 import BluetoothWire
 
-/// LE credit based channels of apps · Vol 3, Part A, 4.22.
+/// LE credit-based channels of apps · Vol 3, Part A, 4.22.
 extension Daemon {
-  /// What this side takes: a peer that is not read may be 32 SDUs ahead, which is all the memory that it can have.
+  /// The parameters of this side of a channel. While the app does not read, the peer may be 32 SDUs ahead: this limits
+  /// the memory that a channel takes.
   private static let settings = ChannelSettings(mtu: 2_048, mps: 247, credits: 32)
-  /// The SPSMs that an LE channel can have, those of the SIG and those that devices choose · 4.22.
+  /// The SPSMs that an LE channel can have: those assigned by the SIG and the dynamic ones · 4.22.
   private static let possiblePSMs: ClosedRange<UInt16> = 0x0001...0x00FF
-  /// How long a channel that its app has closed may take to send what was written before.
+  /// The time that a channel closed by its app has for sending the data written before.
   private static let patience = TimeSpan.seconds(30)
 
   // MARK: Opening
@@ -43,12 +44,12 @@ extension Daemon {
     return OpenChannel(psm: channel.spsm, pipe: pipe)
   }
 
-  /// Nobody wants it any more.
+  /// Closes a channel that no session wants any more.
   private mutating func abandon(_ channel: Channel, on link: Int, at now: Instant) {
     host.closeChannel(channel.id, on: links[link].link.handle, at: now)
   }
 
-  // MARK: Offering
+  // MARK: Publishing
 
   mutating func publishChannel(isEncrypted: Bool, by session: PeripheralSlot, at now: Instant) {
     let security = ChannelSecurity(level: isEncrypted ? .encrypted : .none)
@@ -60,14 +61,14 @@ extension Daemon {
     deliver(.channelPublished(psm: psm, nil), to: session)
   }
 
-  /// The channels that centrals have opened to it are closed.
+  /// Unpublishes a PSM. Closes the channels that centrals have opened to it.
   mutating func unpublishChannel(_ psm: UInt16, by session: PeripheralSlot, at now: Instant) {
     guard publishedChannels.remove(psm, session) else {
       deliver(.channelUnpublished(psm: psm, .invalidParameters), to: session)
       return
     }
     host.unpublishChannel(spsm: psm, at: now)
-    // Its apps learn of that first.
+    // Apps learn of the end of the channels first.
     takeHostEvents(at: now)
     deliver(.channelUnpublished(psm: psm, nil), to: session)
   }
@@ -81,7 +82,7 @@ extension Daemon {
 
   // MARK: Data
 
-  /// The app has read, written or closed.
+  /// Handles an app's reads, its writes or its closing of the channel.
   mutating func channelUsed(_ pipe: ChannelPipe, at now: Instant) {
     let work = pipe.takeWork()
     if work.wantsAnnouncement { announce(pipe) }
@@ -97,13 +98,13 @@ extension Daemon {
     }
   }
 
-  /// Gives the host what it takes of what was written.
+  /// Passes written data to the host, as much as the host accepts.
   private mutating func send(_ index: Int, on link: Int, at now: Instant) {
     let (channel, connection) = (links[link].channels.entries[index].channel, links[link].link.handle)
     let pipe = links[link].channels.entries[index].pipe
     var hasRoom = false
     while let sdu = pipe.nextSDU(channel.sendMTU, in: host.pool) {
-      // The host says when there is room.
+      // The host reports when there is room again.
       guard host.sendOnChannel(sdu, channel.id, on: connection, at: now) else { break }
       if pipe.removeSent(sdu.count) { hasRoom = true }
     }
@@ -119,7 +120,7 @@ extension Daemon {
     if pipe.beginAnnouncement() { deliver(pipe) }
   }
 
-  // MARK: From the host
+  // MARK: Host events
 
   mutating func handle(_ event: ChannelEvent, on link: Int, at now: Instant) {
     switch event {
@@ -143,12 +144,12 @@ extension Daemon {
       }
     case .closed(let id):
       if let index = links[link].channels.index(of: id) { finish(index, on: link, .closed) }
-    // Nobody asks for it.
+    // The daemon requests no reconfiguration.
     case .reconfigurationFailed: break
     }
   }
 
-  // MARK: Ends
+  // MARK: End of channels
 
   private mutating func finish(_ index: Int, on link: Int, _ end: ChannelEnd) {
     let pipe = links[link].channels.entries.remove(at: index).pipe
@@ -156,13 +157,13 @@ extension Daemon {
     announce(pipe)
   }
 
-  /// All channels of a link that is gone.
+  /// Ends all channels of a link that has ended.
   mutating func endChannels(of link: Int, _ end: ChannelEnd) {
     links[link].channels.opening.removeAll()
     while !links[link].channels.entries.isEmpty { finish(0, on: link, end) }
   }
 
-  /// A central manager has left a link that stays: what it has opened there is closed.
+  /// Closes the channels that a central manager has opened on a link that it no longer uses.
   mutating func closeChannels(of session: CentralSlot, on link: Int, at now: Instant) {
     let connection = links[link].link.handle
     while let index = links[link].channels.entries.firstIndex(where: { $0.owner == .central(session) }) {
@@ -172,7 +173,7 @@ extension Daemon {
     }
   }
 
-  /// When the next channel that was closed has had time enough.
+  /// The earliest deadline of a channel that its app has closed; nil: none.
   var channelDeadline: Instant? {
     // Read in place: see `deadline`.
     mutating get {
@@ -182,7 +183,7 @@ extension Daemon {
     }
   }
 
-  /// A peer that does not take what was written gets no more of it.
+  /// Closes the channels whose peer has not accepted the data written before the deadline.
   mutating func closeLateChannels(at now: Instant) {
     for link in links.indices {
       guard let deadline = links[link].channels.deadline, deadline <= now else { continue }

@@ -3,7 +3,7 @@ import BluetoothWire
 
 /// The channels of apps on one link.
 struct LinkChannels {
-  /// A request of a central manager that the peer has not answered.
+  /// A request of a central manager that the peer has not answered yet.
   struct Opening {
     let token: ChannelToken
     let session: CentralSlot
@@ -18,16 +18,16 @@ struct LinkChannels {
     var channel: Channel
     let pipe: ChannelPipe
     let owner: Owner
-    /// The app has closed it: until then the peer may still take what was written before.
+    /// The deadline for sending data that the app wrote before it closed the channel; nil: the app has not closed it.
     var closesBy: Instant?
-    /// The host was told to close it.
+    /// True if the daemon has asked the host to close the channel.
     var isClosing = false
   }
 
   var opening: [Opening] = []
   var entries: [Entry] = []
 
-  /// When the first of those that were closed has had time enough.
+  /// The earliest deadline of the channels that apps have closed; nil: none.
   var deadline: Instant? {
     if entries.isEmpty { return nil }
     return entries.reduce(nil) { earliest($0, $1.closesBy) }
@@ -36,27 +36,27 @@ struct LinkChannels {
   func index(of id: L2CAP.ChannelID) -> Int? { entries.firstIndex { $0.channel.id == id } }
   func index(of pipe: ChannelPipe) -> Int? { entries.firstIndex { $0.pipe === pipe } }
 
-  /// The request with that token, which has ended.
+  /// Removes and returns the request with that token, which has ended.
   mutating func takeOpening(_ token: ChannelToken) -> Opening? {
     opening.firstIndex { $0.token == token }.map { opening.remove(at: $0) }
   }
 }
 
-/// The PSMs that apps offer, and whose they are.
+/// The PSMs that apps publish, and the sessions that own them.
 struct PublishedChannels {
   private(set) var owners: [UInt16: PeripheralSlot] = [:]
 
   func owner(of psm: UInt16) -> PeripheralSlot? { owners[psm] }
   mutating func add(_ psm: UInt16, _ session: PeripheralSlot) { owners[psm] = session }
 
-  /// False: it is not this session's.
+  /// Removes a PSM. Returns false if the session does not own it.
   mutating func remove(_ psm: UInt16, _ session: PeripheralSlot) -> Bool {
     guard owners[psm] == session else { return false }
     owners[psm] = nil
     return true
   }
 
-  /// In order, so that all that follows from it is the same in each run.
+  /// Returns the PSMs of a session, sorted so that all consequences are the same in each run.
   func all(of session: PeripheralSlot) -> [UInt16] { owners.filter { $0.value == session }.keys.sorted() }
 
   mutating func removeAll() -> [UInt16] {

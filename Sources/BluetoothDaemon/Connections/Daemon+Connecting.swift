@@ -2,10 +2,11 @@ import BluetoothHost
 import BluetoothWire
 
 extension Daemon {
-  /// The pause before a failed attempt of the service's own, one that makes a dropped link again, is repeated.
+  /// The pause before the daemon repeats a failed attempt to re-establish a dropped link.
   private static let pause = TimeSpan.seconds(1)
 
-  /// A session wants `peer`, from `delay` on, for as long as it does not cancel.
+  /// Requests a connection to `peer` for a session. The attempt begins after `delay` and lasts until the session
+  /// cancels.
   mutating func connect(
     _ peer: PeerHandle, delay: TimeSpan, reconnects: Bool, for session: CentralSlot, at now: Instant
   ) {
@@ -28,7 +29,7 @@ extension Daemon {
     }
   }
 
-  /// Takes up a link that is there, or asks the host for one.
+  /// Uses the existing link, or asks the host to establish one.
   mutating func attempt(_ peer: PeerHandle, at now: Instant) {
     guard let link = linkIndex(of: peer) else {
       if peers[peer].isReplaced { return giveUp(peer) }
@@ -36,12 +37,12 @@ extension Daemon {
       if isFirst { host.connect(to: peers[peer].address, at: now) }
       return
     }
-    // A link that is being ended is made again when it is gone.
+    // A link that is being ended is re-established after its end.
     guard !links[link].isClosing else { return }
     adoptLink(link, at: now)
   }
 
-  /// Nobody will be found under this name any more: who waits is told so.
+  /// Fails the waiting connection attempts to a replaced peer: no device will be found under its identifier.
   mutating func giveUp(_ peer: PeerHandle) {
     for user in peers[peer].users where user.phase == .connecting {
       deliver(.connectionFailed(peer, .unknownPeer), to: user.session)
@@ -49,7 +50,7 @@ extension Daemon {
     peers[peer].users.removeAll { $0.phase == .connecting }
   }
 
-  /// Everybody who waits for this link's peer has it now.
+  /// Connects all sessions that wait for this link's peer.
   private mutating func adoptLink(_ link: Int, at now: Instant) {
     let peer = links[link].peer
     var isUsed = false
@@ -63,20 +64,22 @@ extension Daemon {
     links[link].preparation.linkWasUsed(at: now)
   }
 
-  /// At once, with what the MTU is then; the exchange is still under way, and `maximumWriteLengthChanged` follows it.
+  /// Delivers `connected` at once, with the current MTU. The MTU exchange is still running, and
+  /// `maximumWriteLengthChanged` follows it.
   private mutating func deliverConnected(_ peer: PeerHandle, to session: CentralSlot) {
     guard let link = linkIndex(of: peer) else { return }
     deliver(.connected(peer, maximumWriteLength: links[link].maximumValueLength), to: session)
   }
 
-  /// Tells the directory what `retrieveConnectedPeripherals` may answer with: what was discovered, else advertised.
+  /// Updates the services in the directory for `retrieveConnectedPeripherals`: the discovered ones, or else the
+  /// advertised ones.
   mutating func publishConnected(_ link: Int) {
     let peer = links[link].peer
     let known = links[link].database.primaryServices?.map(\.uuid) ?? peers[peer].advertisedServices
     directory.setConnected(peer, services: known)
   }
 
-  // MARK: From the host
+  // MARK: Host events
 
   mutating func connected(_ link: Link, at now: Instant) {
     guard let peer = peers.enter(link.peer, isLinked: true) else {
@@ -93,7 +96,7 @@ extension Daemon {
 
   mutating func connectionFailed(_ address: DeviceAddress, _ reason: HCI.ErrorCode, at now: Instant) {
     guard let peer = peers.handle(of: address) else { return }
-    // LE Extended Create Connection says 0x0D where LE Create Connection says 0x09 · Vol 4, Part E, 7.8.66.
+    // LE Extended Create Connection reports 0x0D where LE Create Connection reports 0x09 · Vol 4, Part E, 7.8.66.
     let hasNoRoom = reason == .connectionLimitExceeded || reason == .connectionRejectedLimitedResources
     let error: SessionError = hasNoRoom ? .connectionLimitReached : .link(reason)
     var index = 0
@@ -138,7 +141,7 @@ extension Daemon {
     if peers[peer].isReplaced { giveUp(peer) } else { host.connect(to: peers[peer].address, at: now) }
   }
 
-  /// What the apps at this end of a link's channels are told.
+  /// Returns the reason of the end for the apps at this end of a link's channels.
   private func channelEnd(of link: Int, _ reason: HCI.ErrorCode) -> ChannelEnd {
     if let end = links[link].end { return .lost(end) }
     switch reason {
@@ -149,9 +152,9 @@ extension Daemon {
     }
   }
 
-  /// Tells a user that its link is gone. False: it is a user no more.
+  /// Reports the end of a link to a user of it. Returns false if the session no longer wants the peer.
   ///
-  /// - Parameter end: why the service has ended it itself; then it is not made again.
+  /// - Parameter end: the reason if the daemon itself ended the link; it is then not re-established.
   private mutating func usesAgain(
     _ index: Int, of peer: PeerHandle, after reason: HCI.ErrorCode, _ end: SessionError?
   ) -> Bool {
@@ -160,7 +163,7 @@ extension Daemon {
     case .delayed, .connecting:
       return true
     case .connected:
-      // Nobody here wanted the end, so the host did: a peer that does not answer · Vol 3, Part F, 3.3.3.
+      // No session ended the link, so the host did: the peer does not answer · Vol 3, Part F, 3.3.3.
       let error = end ?? (reason == .connectionTerminatedByLocalHost ? .timeout : .link(reason))
       let reconnects = user.reconnects && end == nil
       deliver(.disconnected(peer, error, isReconnecting: reconnects), to: user.session)
@@ -192,7 +195,7 @@ extension Daemon {
     delayedUsers.append(DelayedUser(peer: peer, session: peers[peer].users[index].session, until: until))
   }
 
-  /// When the next delayed attempt begins.
+  /// The start of the next delayed attempt; nil: none.
   var delayDeadline: Instant? { delayedUsers.reduce(nil) { earliest($0, $1.until) } }
 
   mutating func beginDelayedAttempts(at now: Instant) {
@@ -209,7 +212,7 @@ extension Daemon {
   }
 }
 
-/// A session's attempt that has not begun.
+/// A session's connection attempt that has not begun.
 struct DelayedUser {
   let peer: PeerHandle
   let session: CentralSlot

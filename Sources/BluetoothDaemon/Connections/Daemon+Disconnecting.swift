@@ -2,8 +2,8 @@ import BluetoothHost
 import BluetoothWire
 
 extension Daemon {
-  /// A session wants `peer` no more. The link ends when nobody else uses it; the session is told in any case, once the
-  /// link is gone if it was the last one.
+  /// Ends a session's connection to `peer`. The link ends if no other session uses it. The session gets `disconnected`
+  /// in every case: after the link's end if the session was the last user, otherwise at once.
   mutating func cancelConnection(to peer: PeerHandle, by session: CentralSlot, at now: Instant) {
     guard peers.contains(peer), let index = peers[peer].userIndex(of: session) else { return }
     switch peers[peer].users[index].phase {
@@ -21,7 +21,7 @@ extension Daemon {
     }
   }
 
-  /// Takes a session out of everything that it does with `peer`, and tells it nothing.
+  /// Ends all of a session's activities with `peer`, without an event for the session.
   mutating func leave(_ peer: PeerHandle, session: CentralSlot, at now: Instant) {
     guard let index = peers[peer].userIndex(of: session) else { return }
     abandonOperations(of: session, on: peer)
@@ -44,13 +44,14 @@ extension Daemon {
     }
   }
 
-  /// Ends every part that a session has in connections.
+  /// Ends the session's part in all connections.
   mutating func leaveAll(_ session: CentralSlot, at now: Instant) {
     for peer in peers.handles where !peers[peer].users.isEmpty { leave(peer, session: session, at: now) }
     delayedUsers.removeAll { $0.session == session }
   }
 
-  /// Ends a link that this device made and that nobody uses. A link that the peer made is the peer's to end.
+  /// Ends a link that this device initiated and that no session uses. A link that the peer initiated is the peer's to
+  /// end.
   mutating func endUnusedLink(_ link: Int, at now: Instant) {
     guard links[link].link.role == .central, peers[links[link].peer].users.allSatisfy({ !$0.usesLink }) else { return }
     end(link, at: now)
@@ -62,7 +63,7 @@ extension Daemon {
     host.disconnect(links[link].link.handle, at: now)
   }
 
-  /// Whether the link to `peer` has no use without this user.
+  /// Returns true if no other user needs the link to `peer`.
   private func isLastUser(_ index: Int, of peer: PeerHandle) -> Bool {
     guard let link = linkIndex(of: peer), links[link].link.role == .central else { return false }
     return !peers[peer].users.indices.contains { $0 != index && peers[peer].users[$0].usesLink }
@@ -73,7 +74,7 @@ extension PeerUser {
   fileprivate var usesLink: Bool {
     switch phase {
     case .connected: true
-    // Its share has ended already; the link may end as well.
+    // These users do not use the link: their part in it has ended or not begun.
     case .disconnecting, .delayed, .connecting: false
     }
   }

@@ -1,20 +1,20 @@
 import BluetoothHost
 import BluetoothWire
 
-// Flow control towards a link whose apps do not keep up: the controller stops acknowledging the peer's data, so the peer
-// keeps it · Vol 6, Part B, 4.5.9. Controllers that are not in this process cannot be told: of them, values that need no
+// Flow control on links whose apps do not keep up: the controller stops acknowledging the peer's data, so the peer
+// keeps it · Vol 6, Part B, 4.5.9. A controller outside this process cannot be made to do so: its values that need no
 // answer are discarded once a backlog is overfull, as ATT allows · Vol 3, Part F, 3.3.2.
 extension Daemon {
-  /// True if `takeHeldLinks` has another answer than before.
+  /// True if the result of `takeHeldLinks` has changed.
   package var heldLinksChanged: Bool { backlogs.heldLinksChanged }
 
-  /// The links from which the controller is to take no data now.
+  /// Returns the links from which the controller must accept no data now.
   package mutating func takeHeldLinks() -> [HCI.ConnectionHandle] {
     backlogs.heldLinksChanged = false
     return links.indices.filter { !links[$0].heldFor.isEmpty }.map { links[$0].link.handle }
   }
 
-  /// Holds the link if what has come over it went to an app that does not keep up.
+  /// Holds the link if data received on it went to an app that does not keep up.
   mutating func holdIfFull(_ connection: HCI.ConnectionHandle) {
     guard let backlog = backlogs.full else { return }
     backlogs.full = nil
@@ -26,12 +26,12 @@ extension Daemon {
     backlogs.heldLinksChanged = true
   }
 
-  /// Lets the links go on whose apps have caught up.
+  /// Releases the links whose apps have caught up.
   mutating func releaseLinks() {
     if backlogs.holdsLinks { releaseLinks { $0.isLow } }
   }
 
-  /// The session has closed: nobody handles its events any more.
+  /// Releases the links held for a closed session, whose events no app handles any more.
   mutating func releaseLinks(heldFor backlog: EventBacklog) { releaseLinks { $0 === backlog } }
 
   private mutating func releaseLinks(where isReady: (EventBacklog) -> Bool) {
@@ -42,7 +42,7 @@ extension Daemon {
     }
   }
 
-  /// True if a value for the session is to be discarded; the first one is logged.
+  /// Returns true if a value for the session must be discarded. Logs the first one.
   mutating func discards(_ backlog: EventBacklog) -> Bool {
     guard backlog.isOverfull else { return false }
     backlogs.discardedValues += 1
@@ -55,9 +55,9 @@ extension Daemon {
   }
 }
 
-/// The sessions whose apps do not keep up with their events.
+/// The state of flow control for apps that do not keep up with their events.
 struct BacklogState {
-  /// The backlog that the latest event has found full.
+  /// The backlog that the latest event found full.
   var full: EventBacklog?
   /// True while a link is held.
   var holdsLinks = false

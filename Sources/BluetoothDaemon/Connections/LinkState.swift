@@ -2,21 +2,22 @@ import BluetoothHost
 import BluetoothWire
 import DequeModule
 
-/// A link and all that ends with it.
+/// A link, with all state that ends with it.
 struct LinkState {
   let link: Link
   let peer: PeerHandle
   var mtu: Int
-  /// The host was told to end it.
+  /// True if the daemon has asked the host to end the link.
   var isClosing = false
-  /// Why the service ends it, for those who use it.
+  /// The reason for the link's end, reported to the sessions that use it; nil: the daemon has not ended it with an
+  /// error.
   var end: SessionError?
-  /// What the user is asked about the pairing.
+  /// The open question to the user about pairing.
   var prompt: PromptID?
-  /// True if a user, or an app of this device, has wanted the pairing that is under way.
+  /// True if a user, or an app of this device, wants the pairing in progress.
   var isConfirmed = false
 
-  /// The backlogs that have to be low before the controller takes data of the link again; see `holdIfFull`.
+  /// The backlogs that must be low before the controller accepts data of the link again; see `holdIfFull`.
   var heldFor: [EventBacklog] = []
 
   // GATT client
@@ -24,15 +25,15 @@ struct LinkState {
   var discovery = DiscoveryQueue()
   var notifications = NotificationTable()
   var preparation = LinkPreparation()
-  /// Requests of apps that wait for the peer.
+  /// The number of apps' requests that wait for the peer.
   var openRequests = 0
-  /// The sessions that wait for the signal level.
+  /// The sessions that wait for the RSSI.
   var rssiReaders: [CentralSlot] = []
 
   var channels = LinkChannels()
 
   // GATT server
-  /// Updates that wait for the controller or for a confirmation, in order.
+  /// The updates that wait for the controller or for a confirmation, in order.
   var updates = Deque<OutstandingUpdate>()
 
   init(link: Link, peer: PeerHandle, mtu: Int) {
@@ -41,7 +42,7 @@ struct LinkState {
     self.mtu = mtu
   }
 
-  /// The longest write without response, and the longest update · Vol 3, Part F, 3.4.5.3, 3.4.7.1.
-  /// Not more than an attribute can hold, which the longest MTU exceeds: a server ignores longer commands.
+  /// The maximum length of a write without response, and of an update · Vol 3, Part F, 3.4.5.3, 3.4.7.1. It never
+  /// exceeds the maximum length of an attribute, as the longest MTU does: a server ignores longer commands.
   var maximumValueLength: Int { min(ATT.maximumValueLength, max(ATT.defaultMTU, mtu) - 3) }
 }

@@ -1,9 +1,9 @@
 import BluetoothHost
 import BluetoothWire
 
-// While the adapter is not on, or may not be used, every command but `echo` and `askForPower` is dropped, as the apps' side
-// drops it: only what was under way when the state changed gets here. The same goes for a command that was under way when
-// the adapter went and came back (`isCurrent` is false).
+// While the adapter is not on or its use is not permitted, the daemon drops every command but `echo` and `askForPower`,
+// as the session's client does: only commands that were in transit when the state changed arrive here. The daemon also
+// drops commands that were in transit when the adapter went off and on again (`isCurrent` is false).
 extension Daemon {
   mutating func perform(_ command: CentralCommand, for session: CentralSlot, isCurrent: Bool, at now: Instant) {
     if case .echo(let number) = command { return deliver(.echoed(number), to: session) }

@@ -3,17 +3,17 @@ import BluetoothHost
 import BluetoothWire
 import DequeModule
 
-/// What the system's Bluetooth service does for apps, on one adapter: it shares the host among sessions, hides addresses
-/// behind identifiers, joins advertisements with scan responses, keeps what is known of peers' attributes, and routes
-/// every answer to the session that asked.
+/// The Bluetooth daemon of one adapter: what the operating system's Bluetooth service does for apps. It shares the host
+/// among sessions, hides addresses behind identifiers, merges advertisements with scan responses, caches the attributes
+/// of peers, and routes every answer to the session that requested it.
 ///
-/// It is an engine: its runner feeds it with packets, time and mail, then takes packets, events (`takeDelivery`) and the
-/// next deadline from it. After each event that was handed over the runner drains the mailbox again, so that what an app
-/// calls in a callback is taken in before time moves on.
+/// The daemon is an engine: its runner passes packets, time and mail to it, then takes packets, events (`takeDelivery`)
+/// and the next deadline from it. After each delivered event the runner drains the mailbox again, so that the daemon
+/// handles the calls that an app makes in a callback before time moves on.
 ///
-/// It can't be copied: a copy made by accident, to read one property, costs more than all that it does for a packet.
+/// The type is noncopyable: an accidental copy, made to read one property, costs more than all other work for a packet.
 package struct Daemon: ~Copyable {
-  /// What the service knows of a central manager's session.
+  /// The daemon's state of one central manager's session.
   struct Central {
     let session: CentralSession
     var scan: ActiveScan?
@@ -24,11 +24,11 @@ package struct Daemon: ~Copyable {
   let mailbox: Mailbox
   private var mail = Deque<Mail>()
   private var outbox = Outbox()
-  /// What is to be logged.
+  /// The problems waiting to be logged; the oldest is dropped when there are more than `maximumTroubles`.
   private var troubles: Deque<HostTrouble> = []
   private static let maximumTroubles = 32
 
-  /// As apps see it. It is unknown until the host has told its own for the first time.
+  /// The adapter's state as apps see it. It is unknown until the host first reports its own state.
   package private(set) var state = AdapterState.unknown
 
   var centrals = SessionTable<Central>()
@@ -45,7 +45,7 @@ package struct Daemon: ~Copyable {
   var sightings = SightingTable()
   var delayedUsers: [DelayedUser] = []
   var operations = OperationTable()
-  /// How many channels were asked for.
+  /// The number of channels that apps have requested so far.
   var channelRequests: UInt64 = 0
 
   // Peripheral role
@@ -54,18 +54,22 @@ package struct Daemon: ~Copyable {
   var centralRequests = CentralRequestTable()
   var updates = UpdateTable()
   var publishedChannels = PublishedChannels()
-  /// Services that nobody has any more and that are still in the host's database.
+  /// The services that no session owns any more and that the host's database still contains.
   private var droppedServices: [AttributeHandle] = []
-  /// The same for channels.
+  /// The PSMs of channels that no session owns any more and that the host still publishes.
   private var droppedChannels: [UInt16] = []
 
+  /// Creates the daemon of one adapter.
+  ///
   /// - Parameters:
-  ///   - directory: where the service writes what apps may read at once; nobody else writes it.
-  ///   - random: where peers' identifiers come from.
-  ///   - prompts: who asks the user.
-  ///   - identityKey: what is the adapter's in every run: peers' identifiers come from it instead, and are the same in all.
-  ///   - bonds: where bonds are kept.
-  ///   - app: whom the user is asked about before any app may use the adapter; nil: all may.
+  ///   - directory: the storage of what apps may read synchronously; only the daemon writes it.
+  ///   - random: the random generator of peers' identifiers if there is no `identityKey`.
+  ///   - prompts: the interface that asks the user.
+  ///   - identityKey: a key that is the same in every run of the adapter. Peers' identifiers are derived from it
+  ///     instead of `random`, so they are the same in all runs.
+  ///   - bonds: the bond store.
+  ///   - app: the name of the app for which the user must give permission before any app may use the adapter; nil: all
+  ///     apps may use it.
   package init(
     host: Host, mailbox: Mailbox, directory: PeerDirectory, random: SplitGenerator,
     identityKey: Block? = nil, prompts: any Prompts = AutomaticPrompts(), bonds: any BondStore = MemoryBondStore(),
@@ -86,12 +90,12 @@ package struct Daemon: ~Copyable {
 
   // MARK: Inputs and outputs
 
-  /// Calls `body` with the host. What comes of it is taken in with the next input.
+  /// Calls `body` with the host. The daemon handles the host's events at its next input.
   package mutating func withHost(_ body: (inout Host) -> Void) { body(&host) }
 
-  /// When `timeReached` wants to be called; nil: nothing waits for time.
+  /// The time of the next call of `timeReached`; nil: no timer is running.
   ///
-  /// It changes nothing: `mutating` has it read the links where they are instead of in copies.
+  /// Read-only; `mutating` avoids copying the links.
   package var deadline: Instant? {
     mutating get {
       earliest(
@@ -100,7 +104,7 @@ package struct Daemon: ~Copyable {
     }
   }
 
-  /// A packet of the controller.
+  /// Handles a packet from the controller.
   package mutating func receive(_ packet: HCI.Packet, at now: Instant) {
     host.receive(packet, at: now)
     takeHostEvents(at: now)
@@ -116,28 +120,29 @@ package struct Daemon: ~Copyable {
     takeHostEvents(at: now)
   }
 
-  /// Switches the adapter on or off, as its user does. All that apps do with it ends at once when it goes off.
+  /// Switches the adapter on or off, as its user does. Switching it off ends everything that apps do with it at once.
   package mutating func setPower(_ on: Bool, at now: Instant) {
-    // Before the host says anything of its links: apps are told of the state alone.
+    // Before the host reports anything about its links, so that apps get only the state change.
     if !on { become(.poweredOff, at: now) }
     host.setPower(on, at: now)
     removeDroppedServices(at: now)
     takeHostEvents(at: now)
   }
 
-  /// The way to the controller is there, or not: all that apps do ends when it goes, and begins anew when it is back.
+  /// Reports that the transport to the controller is available or lost. Everything that apps do ends when the transport
+  /// is lost, and starts again when the transport is back.
   package mutating func setTransport(_ standing: TransportStanding, at now: Instant) {
     host.setTransport(standing, at: now)
     takeHostEvents(at: now)
   }
 
-  /// It is not known any more where the controller's packets begin.
+  /// Reports that packet boundaries in the controller's byte stream have been lost.
   package mutating func synchronizationLost(at now: Instant) {
     host.synchronizationLost(at: now)
     takeHostEvents(at: now)
   }
 
-  /// Takes in what sessions have sent since the last call; `note` is told each item before it is obeyed.
+  /// Handles the commands that sessions have sent since the last call; calls `note` for each item before handling it.
   package mutating func drainMailbox(at now: Instant, _ note: (Mail) -> Void = { _ in }) {
     if desk.hasOpenQuestions {
       desk.collect(at: now)
@@ -155,21 +160,21 @@ package struct Daemon: ~Copyable {
     }
   }
 
-  /// The next packet for the controller.
+  /// Removes and returns the next packet for the controller.
   package mutating func takePacket() -> HCI.Packet? { host.takePacket() }
 
-  /// Whether `takeDelivery` may have something.
+  /// True if `takeDelivery` may return an event.
   package var hasDelivery: Bool { !outbox.isEmpty }
 
-  /// The next event for a client, which is to be handed over before the next one is taken.
+  /// Removes and returns the next event for a client. The caller delivers it before it takes the next one.
   package mutating func takeDelivery() -> Delivery? { outbox.take() }
 
-  /// The next line for the log.
+  /// Removes and returns the next problem for the log.
   package mutating func takeTrouble() -> HostTrouble? { troubles.popFirst() }
 
   // MARK: Sessions
 
-  // By index: `firstIndex` would hand its closure copies of all that a link has.
+  // By index: the closure of `firstIndex` would get copies of whole links.
   func linkIndex(of connection: HCI.ConnectionHandle) -> Int? {
     for index in links.indices where links[index].link.handle == connection { return index }
     return nil
@@ -239,7 +244,7 @@ package struct Daemon: ~Copyable {
 
   private mutating func powerChanged(_ power: PowerState, at now: Instant) {
     switch power {
-    // From off it is a state between two; from on it is news.
+    // Report `.resetting` only when Bluetooth was on; leaving `.poweredOff` passes through it silently.
     case .starting: if state == .poweredOn { become(.resetting, at: now) }
     case .on:
       directory.features = AdapterFeatures(of: host)
@@ -262,7 +267,8 @@ package struct Daemon: ~Copyable {
     askForApps(at: now)
   }
 
-  /// Scans, links, attempts, services and advertising are gone, and nobody is told so: the state says it.
+  /// Drops scans, links, connection attempts, services and advertising without an event for each: the change of state
+  /// tells apps that they are gone.
   private mutating func dropEverything() {
     for slot in centrals.slots { centrals[slot]?.scan = nil }
     isScanning = false
@@ -285,7 +291,8 @@ package struct Daemon: ~Copyable {
     droppedChannels += publishedChannels.removeAll()
   }
 
-  /// When the host's links are gone, too, so that no peer is told of it.
+  /// Removes dropped services and channels from the host. Called when the host's links are gone, too, so that no peer
+  /// is notified of the removal.
   private mutating func removeDroppedServices(at now: Instant) {
     for declaration in droppedServices { host.removeService(declaration: declaration, at: now) }
     droppedServices.removeAll()
@@ -293,7 +300,7 @@ package struct Daemon: ~Copyable {
     droppedChannels.removeAll()
   }
 
-  // MARK: From the host
+  // MARK: Host events
 
   mutating func takeHostEvents(at now: Instant) {
     repeat {
@@ -307,9 +314,9 @@ package struct Daemon: ~Copyable {
     case .trouble(let trouble):
       if troubles.count == Self.maximumTroubles { troubles.removeFirst() }
       troubles.append(trouble)
-    // Also when it is over for apps: what was counted is counted.
+    // In every state: counters are saved even after the adapter has gone off for apps.
     case .bondChanged(let bond): keepCounters(of: bond, at: now)
-    // What the host still has to say of a time that is over for apps.
+    // Late events of a powered-on period that has already ended for apps.
     case _ where state != .poweredOn: break
     case .advertisingStarted(let error): advertisingStarted(error)
     case .advertisingReport(let report): handle(report, at: now)
@@ -324,7 +331,7 @@ package struct Daemon: ~Copyable {
       backlogs.full = nil
       if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
       holdIfFull(connection)
-    // Nobody asks for either.
+    // No request of the daemon leads to these events.
     case .advertisingEnded, .nameDiscovered: break
     case .gatt(let connection, let event):
       backlogs.full = nil
@@ -344,7 +351,7 @@ package struct Daemon: ~Copyable {
     case .writeRequested(let request, let parts): writeRequested(request, parts, on: link, at: now)
     case .subscriptionChanged(let handle, let subscription): subscriptionChanged(handle, subscription, on: link)
     case .updateSent(let handle): updateSent(handle, on: link)
-    // Apps can't publish characteristics that are broadcast, and the host takes care of security.
+    // Apps can't publish broadcast characteristics, and the host handles security.
     case .broadcastChanged, .securityWanted, .signatureMade: break
     }
   }

@@ -2,20 +2,21 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 
-/// What stands above a controller, virtual or real: host and service, and who the device is.
+/// The configuration of a device above its controller, virtual or real: its host, its daemon and its identity.
 package struct DaemonConfiguration: Sendable {
-  /// What the log calls the device.
+  /// The device's name in the log.
   package var name: String
   package var host: HostConfiguration
-  /// Which system it is like.
+  /// The operating system whose behavior the device follows.
   package var profile = SystemProfile.apple
-  /// Who asks the user.
+  /// The interface that asks the user.
   package var prompts: any Prompts = AutomaticPrompts.accepting
-  /// Where bonds are kept.
+  /// The bond store.
   package var bonds: any BondStore = MemoryBondStore()
-  /// Whom the user is asked about before any app may use the device; nil: nobody is asked.
+  /// The name of the app for which the user must give permission before any app may use the device; nil: the user is
+  /// not asked.
   package var app: String?
-  /// The device is who it was in other runs: its address and its identity key are kept with its bonds.
+  /// True if the device keeps its identity across runs: its address and its identity key are stored with its bonds.
   package var hasLastingIdentity = false
 
   package init(name: String, host: HostConfiguration) {
@@ -23,14 +24,16 @@ package struct DaemonConfiguration: Sendable {
     self.host = host
   }
 
-  /// What its user has said of the app in a run before, for answers before the service is there.
+  /// The user's answer about the app in a former run, for use before the daemon exists.
   package var knownAccess: AppAccess {
     guard let app else { return .allowed }
     let isAllowed = try? bonds.access(of: app)
     return isAllowed.map { $0 ? .allowed : .denied } ?? .undetermined
   }
 
-  /// - Parameter generator: the device's own chance.
+  /// Creates the daemon.
+  ///
+  /// - Parameter generator: the device's own random generator.
   package func makeDaemon(
     generator: SplitGenerator, pool: PacketPool, mailbox: Mailbox, directory: PeerDirectory
   ) -> Daemon {
@@ -45,7 +48,8 @@ package struct DaemonConfiguration: Sendable {
       identityKey: hasLastingIdentity ? hostConfiguration.identityKey : nil, prompts: prompts, bonds: bonds, app: app)
   }
 
-  /// The device is who it was. If that can't be read, no peer will know it again, and the log says so.
+  /// Restores the device's identity. If the identity can't be read, no peer will recognize the device, and the log says
+  /// so.
   private func recallIdentity(_ host: inout HostConfiguration, _ generator: SplitGenerator) {
     var chance = host.keyGenerator(else: generator.split("identity"))
     do throws(BondStoreError) {

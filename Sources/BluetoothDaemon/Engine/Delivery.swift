@@ -1,12 +1,12 @@
 import DequeModule
 
-/// An event that is to be handed to its client now.
+/// An event for one client, ready for delivery.
 package enum Delivery {
   case central(any CentralClient, CentralEvent)
   case peripheral(any PeripheralClient, PeripheralEvent)
   case channel(ChannelPipe)
 
-  /// Hands it over.
+  /// Delivers the event to its client.
   package func handOver() {
     switch self {
     case .central(let client, let event): client.receive(event)
@@ -16,7 +16,7 @@ package enum Delivery {
   }
 }
 
-/// Events on their way to the sessions, in order.
+/// The queue of events from the daemon to the sessions, in order.
 struct Outbox {
   private enum Item {
     case central(CentralSession, CentralEvent)
@@ -38,7 +38,8 @@ struct Outbox {
 
   var isEmpty: Bool { items.isEmpty }
 
-  /// The next event that still has a client. A session whose client is gone is closed.
+  /// Removes and returns the next event that still has a client. Closes every session whose client has been
+  /// deallocated.
   mutating func take() -> Delivery? {
     while let item = items.popFirst() {
       switch item {

@@ -1,16 +1,18 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// The peers of one adapter: addresses, the identifiers that apps see instead, and who uses which.
+/// The peers of one adapter: their addresses, the identifiers by which apps know them, and the sessions that use them.
 struct PeerTable {
-  /// Further addresses are not taken in: an air full of made-up ones must not fill the memory.
+  /// The maximum number of peers without a link. Further addresses are ignored, so that forged advertising addresses
+  /// cannot exhaust memory.
   static let limit = 65_536
-  /// So many of those that have a link are: it takes far longer to make up one of them.
+  /// The maximum number of peers when the new one has a link. It is higher because forging a linked peer takes far
+  /// longer than forging an advertising address.
   static let linkLimit = 2 * limit
 
   private(set) var peers: [Peer] = []
   private var byAddress: [DeviceAddress: PeerHandle] = [:]
-  /// Those of bonded peers, whichever run they are from.
+  /// The identifiers from bond records, by identity address. A bonded peer keeps its identifier across runs.
   private var recalled: [DeviceAddress: PeerIdentifier] = [:]
   private let identifiers: SplitGenerator
   private let directory: PeerDirectory
@@ -22,7 +24,7 @@ struct PeerTable {
 
   func handle(of address: DeviceAddress) -> PeerHandle? { byAddress[address] }
 
-  /// The peer with `address`, new if need be; nil when there is no room for another.
+  /// Returns the peer with `address`, adding it if it is new; nil if the table is full.
   mutating func enter(_ address: DeviceAddress, isLinked: Bool = false) -> PeerHandle? {
     if let handle = byAddress[address] { return handle }
     guard peers.count < (isLinked ? Self.linkLimit : Self.limit) else { return nil }
@@ -32,14 +34,15 @@ struct PeerTable {
     return info.handle
   }
 
-  /// A peer that a run before has bonded with.
+  /// Restores a peer from the bond that a former run stored.
   mutating func recall(_ record: BondRecord) {
     recalled[record.identity] = record.identifier
     if let handle = enter(record.identity, isLinked: true) { _ = setName(record.name, of: handle) }
   }
 
-  /// The peer, met under a private address, has said who it is: it keeps its identifier, and is known by its identity. The
-  /// result is who was known by that before, and is not any more: nobody will be found under that identifier again.
+  /// Records the identity address of a peer that was met under a private address. The peer keeps its identifier.
+  /// Returns the peer that was formerly known by that identity address, if any: it is now replaced, and no device will
+  /// be found under its identifier again.
   mutating func identify(_ handle: PeerHandle, as identity: DeviceAddress) -> PeerHandle? {
     peers[Int(handle.index)].address = identity
     peers[Int(handle.index)].isReplaced = false
@@ -48,7 +51,7 @@ struct PeerTable {
     return former
   }
 
-  /// Whether `handle` is one of this adapter's.
+  /// True if `handle` names a peer of this adapter.
   func contains(_ handle: PeerHandle) -> Bool { Int(handle.index) < peers.count }
 
   subscript(handle: PeerHandle) -> Peer {
@@ -58,7 +61,7 @@ struct PeerTable {
 
   var handles: [PeerHandle] { peers.indices.map { PeerHandle(index: UInt32($0)) } }
 
-  /// Changes the name; false: it had this one already.
+  /// Changes the peer's name. Returns false if the peer already has this name.
   mutating func setName(_ name: String?, of handle: PeerHandle) -> Bool {
     guard peers[Int(handle.index)].info.name != name else { return false }
     peers[Int(handle.index)].info.name = name
@@ -66,8 +69,8 @@ struct PeerTable {
     return true
   }
 
-  /// A random UUID (version 4) that depends on the address and the adapter's seed alone, so that it is the same in every
-  /// run with that seed, whichever peer comes first.
+  /// Returns a random UUID (version 4) that depends only on the address and the adapter's seed, so that it is the same
+  /// in every run with that seed, in whatever order peers appear.
   private func identifier(of address: DeviceAddress) -> PeerIdentifier {
     var generator = identifiers.split("\(address)")
     let high = generator.next() & ~0xF000 | 0x4000
@@ -77,24 +80,24 @@ struct PeerTable {
 }
 
 extension SplitGenerator {
-  /// Where the identifiers of an adapter's peers come from, which is the adapter's own secret: who knows an identifier learns
-  /// nothing of the address behind it.
+  /// Creates the generator of peer identifiers from the adapter's secret key. An identifier therefore reveals nothing
+  /// of the address behind it.
   init(identifiersOf identityKey: Block) {
     self.init(seed: AES128.cmac(Array("identifiers".utf8), key: identityKey).high)
   }
 }
 
-/// Another device, as the service knows it.
+/// A remote device, as the daemon knows it.
 struct Peer {
   fileprivate(set) var address: DeviceAddress
-  /// Another peer has turned out to be this one.
+  /// True if another entry turned out to be the same device and has taken over its identity address.
   fileprivate(set) var isReplaced = false
   var info: PeerInfo
-  /// The name was read from the peer's GAP service; what it advertises does not replace it.
+  /// True if the name was read from the peer's GAP service; a name in its advertising data does not replace it.
   var hasDeviceName = false
-  /// What it has advertised last.
+  /// The service UUIDs in the peer's latest advertisement.
   var advertisedServices: [BluetoothUUID] = []
-  /// The sessions that are connected to it or want to be, in the order in which they asked.
+  /// The sessions that are connected to the peer or want to be, in the order of their requests.
   var users: [PeerUser] = []
 
   init(address: DeviceAddress, info: PeerInfo) {
@@ -105,25 +108,26 @@ struct Peer {
   func userIndex(of session: CentralSlot) -> Int? { users.firstIndex { $0.session == session } }
 }
 
-/// A session's part in a connection.
+/// The use of one connection by one session.
 struct PeerUser {
   enum Phase: Equatable {
-    /// The attempt begins later: StartDelay, or a pause after a failure.
+    /// The attempt begins later: because of the StartDelay option, or as a pause after a failure.
     case delayed(until: Instant)
     case connecting
     case connected
-    /// The session has cancelled and the link is being ended for it; `again`: it has asked anew since.
+    /// The session has cancelled and the daemon is ending the link for it; `again`: the session has since requested a
+    /// new connection.
     case disconnecting(again: Bool)
   }
 
   let session: CentralSlot
-  /// For writes without response on this connection.
+  /// The session's credits for writes without response on this connection.
   let credits: TransmitCredits
   var phase: Phase
-  /// A dropped link is made again.
+  /// True if the daemon re-establishes a dropped link.
   var reconnects: Bool
-  /// The session has had this link before and waits for it to be made again.
+  /// True if the session has had this link before and waits for its re-establishment.
   var hasBeenConnected = false
-  /// The services that the session was told of over this link; nil: it has not asked yet.
+  /// The services reported to the session over this link; nil: the session has not discovered services yet.
   var discoveredServices: Set<RemoteAttributeID>?
 }

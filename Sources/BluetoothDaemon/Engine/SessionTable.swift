@@ -1,13 +1,13 @@
-/// The open sessions of one kind and what the service knows of each.
+/// The open sessions of one kind, with the daemon's state of each.
 struct SessionTable<Entry> {
-  /// The place of a session, given again to another one once it has closed.
+  /// The index of a session in the table. It is reused once the session has closed.
   struct Slot: Hashable {
     let index: Int
   }
 
   private(set) var entries: [Entry?] = []
 
-  /// Puts `entry` in a free place.
+  /// Stores `entry` in a free slot and returns the slot.
   mutating func insert(_ entry: Entry) -> Slot {
     if let index = entries.firstIndex(where: { $0 == nil }) {
       entries[index] = entry
@@ -19,17 +19,17 @@ struct SessionTable<Entry> {
 
   mutating func remove(_ slot: Slot) { entries[slot.index] = nil }
 
-  /// The places, in order, whether they are in use or not.
+  /// All slots in order, occupied or free.
   var slots: some Sequence<Slot> { entries.indices.lazy.map { Slot(index: $0) } }
 
-  /// For reading on hot paths, `entries[slot.index]` is better: it copies nothing.
+  /// The entry in `slot`. On hot paths read `entries[slot.index]` instead, which copies nothing.
   subscript(slot: Slot) -> Entry? {
     get { entries[slot.index] }
     _modify { yield &entries[slot.index] }
   }
 }
 
-/// The place of a central manager's session.
+/// The slot of a central manager's session.
 typealias CentralSlot = SessionTable<Daemon.Central>.Slot
-/// The place of a peripheral manager's session.
+/// The slot of a peripheral manager's session.
 typealias PeripheralSlot = SessionTable<PeripheralSession>.Slot

@@ -1,9 +1,9 @@
 import BluetoothHost
 import BluetoothWire
 
-// Discovery always asks for all attributes of a kind, once for each link: every session is answered from what is known,
-// with its filter applied here. That is one set of requests where each app's filter would need its own, and the system
-// needs the whole list in any case, for names, Service Changed and `retrieveConnectedPeripherals`.
+// Discovery always requests all attributes of a kind, once for each link. The daemon answers every session from this
+// cache and applies the session's filter. That is one set of requests where each app's filter would need a separate
+// one, and the system needs the whole list in any case, for names, Service Changed and `retrieveConnectedPeripherals`.
 extension Daemon {
   mutating func discover(
     _ procedure: DiscoveryProcedure, filter: [BluetoothUUID]?, at peer: PeerHandle, for session: CentralSlot,
@@ -19,7 +19,7 @@ extension Daemon {
     }
   }
 
-  /// Begins a procedure unless it is under way.
+  /// Starts a procedure unless it is running.
   mutating func find(_ procedure: DiscoveryProcedure, on link: Int, at now: Instant) {
     guard !links[link].discovery.isRunning(procedure) else { return }
     links[link].discovery.began(procedure)
@@ -30,7 +30,7 @@ extension Daemon {
     send(request, for: .discovery(procedure), on: link, at: now)
   }
 
-  /// A discovery procedure of the host has completed.
+  /// Handles the completion of a discovery procedure of the host.
   mutating func discovered(
     _ procedure: DiscoveryProcedure, _ result: Result<GATTResponse, GATTError>, on link: Int, at now: Instant
   ) {
@@ -91,7 +91,7 @@ extension Daemon {
     }
   }
 
-  /// Keeps which services a session was told of, for `servicesModified`.
+  /// Records the services reported to a session, for `servicesModified`.
   private mutating func remember(
     _ result: Result<[RemoteService], SessionError>, for session: CentralSlot, _ peer: PeerHandle
   ) {
@@ -103,8 +103,8 @@ extension Daemon {
 
   // MARK: Service Changed
 
-  /// The peer has added, removed or changed attributes in `range` · Vol 3, Part G, 7.1. Tells each app of the services that
-  /// it had discovered and that overlap the range, also those of which only a part has changed.
+  /// Handles a change of the peer's attributes in `range` · Vol 3, Part G, 7.1. Reports to each app the services that
+  /// the app has discovered and that overlap the range, even if only a part of them has changed.
   mutating func servicesChanged(_ range: ClosedRange<AttributeHandle>, on link: Int) {
     let peer = links[link].peer
     let forgotten = links[link].database.forget(range)
@@ -122,7 +122,7 @@ extension Daemon {
 }
 
 extension RemoteDatabase {
-  /// Whether the result of `procedure` is here already.
+  /// Returns true if the result of `procedure` is known.
   func knows(_ procedure: DiscoveryProcedure) -> Bool {
     switch procedure {
     case .services: primaryServices != nil
@@ -136,7 +136,7 @@ extension RemoteDatabase {
     characteristic(withValue: value) != nil && descriptorRange(ofValue: value) == nil
   }
 
-  /// nil: there is no such service or characteristic.
+  /// Returns the request for a procedure; nil: there is no such service or characteristic.
   func request(for procedure: DiscoveryProcedure) -> GATTRequest? {
     switch procedure {
     case .services: .discoverPrimaryServices
@@ -146,7 +146,7 @@ extension RemoteDatabase {
     }
   }
 
-  /// False: the response is not one to `procedure`.
+  /// Stores the result of `procedure`. Returns false if the response is not one to `procedure`.
   mutating func learn(_ response: GATTResponse, from procedure: DiscoveryProcedure) -> Bool {
     switch (procedure, response) {
     case (.services, .services(let found)): setPrimaryServices(found)

@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 
 extension Daemon {
-  /// A session wants a characteristic's notifications or indications, or does not want them any more.
+  /// Subscribes a session to a characteristic's notifications or indications, or unsubscribes it.
   mutating func setNotify(
     _ isOn: Bool, _ attribute: RemoteAttributeID, at peer: PeerHandle, for session: CentralSlot, now: Instant
   ) {
@@ -19,7 +19,7 @@ extension Daemon {
     advanceNotifications(of: link, at: now)
   }
 
-  /// Takes up every change that can be taken up now.
+  /// Advances the changes of all characteristics as far as possible now.
   mutating func advanceNotifications(of link: Int, at now: Instant) {
     for index in links[link].notifications.entries.indices { advanceNotification(index, of: link, at: now) }
   }
@@ -60,7 +60,7 @@ extension Daemon {
     send(.write(descriptor.handle, value.octets), for: .configuration(characteristic), on: link, at: now)
   }
 
-  /// The descriptors of a characteristic are known now, or can't be.
+  /// Continues a subscription after the discovery of the characteristic's descriptors.
   mutating func descriptorsFound(
     of characteristic: AttributeHandle, _ outcome: Result<Void, SessionError>, on link: Int, at now: Instant
   ) {
@@ -75,7 +75,7 @@ extension Daemon {
     }
   }
 
-  /// The peer has answered to a write of the configuration, or there was none to write.
+  /// Handles the peer's answer to a write of the Client Characteristic Configuration, or the failure to find it.
   mutating func configured(
     _ characteristic: AttributeHandle, _ error: SessionError?, on link: Int, at now: Instant
   ) {
@@ -96,7 +96,7 @@ extension Daemon {
       .notifyStateChanged(links[link].peer, RemoteAttributeID(characteristic), isNotifying: isOn, error), to: session)
   }
 
-  /// A notification or an indication: to everybody who asked for it.
+  /// Delivers a notification or an indication to all subscribed sessions.
   mutating func valueReceived(_ characteristic: AttributeHandle, _ value: ByteSlice, on link: Int) {
     guard let index = links[link].notifications.index(of: characteristic) else { return }
     let peer = links[link].peer

@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 
 extension Daemon {
-  /// Does the next of the system's own steps on a link that an app uses, if it is its turn.
+  /// Starts the next step of background discovery on a link that an app uses, if the step is due.
   mutating func advancePreparation(of link: Int, at now: Instant) {
     let openRequests = links[link].openRequests
     guard links[link].preparation.isDue(openRequests: openRequests, at: now), isInUse(link) else { return }
@@ -14,7 +14,7 @@ extension Daemon {
     }
   }
 
-  /// When a link will have been quiet for long enough.
+  /// The time when the next step of background discovery is due on any link; nil: none.
   var preparationDeadline: Instant? {
     // Read in place: see `deadline`.
     mutating get {

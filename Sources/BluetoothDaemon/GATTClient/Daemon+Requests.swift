@@ -2,8 +2,8 @@ import BluetoothHost
 import BluetoothWire
 
 extension Daemon {
-  /// The link over which a session may use `peer`; nil: the session is not connected (any more), and what it asks is
-  /// dropped as its app's side drops it.
+  /// Returns the link over which a session may use `peer`; nil: the session is not connected, or no longer. Its
+  /// commands are then dropped, as its client drops them.
   func usedLink(of peer: PeerHandle, by session: CentralSlot) -> Int? {
     guard peers.contains(peer), let user = peers[peer].userIndex(of: session),
       peers[peer].users[user].phase == .connected
@@ -11,7 +11,7 @@ extension Daemon {
     return linkIndex(of: peer)
   }
 
-  /// Hands a request to the host.
+  /// Sends a request to the host.
   mutating func send(_ request: GATTRequest, for operation: Operation, on link: Int, at now: Instant) {
     let connection = links[link].link.handle
     guard let token = operations.add(operation, on: connection) else {
@@ -41,7 +41,7 @@ extension Daemon {
     send(.write(attribute.handle, value), for: .write(session, attribute), on: link, at: now)
   }
 
-  /// The session's side took a credit for it, which comes back in any case.
+  /// Sends a write without response. The session's client has taken a credit for it, which comes back in every case.
   mutating func writeWithoutResponse(
     _ value: ByteSlice, to attribute: RemoteAttributeID, at peer: PeerHandle, isSigned: Bool, for session: CentralSlot,
     now: Instant
@@ -60,11 +60,11 @@ extension Daemon {
   mutating func readRSSI(of peer: PeerHandle, for session: CentralSlot, at now: Instant) {
     guard let link = usedLink(of: peer, by: session) else { return }
     links[link].rssiReaders.append(session)
-    // Whoever asks while the controller is asked gets the same answer.
+    // Requests made while the controller is reading get the same answer.
     if links[link].rssiReaders.count == 1 { host.readRSSI(links[link].link.handle, at: now) }
   }
 
-  // MARK: From the host
+  // MARK: Host events
 
   mutating func completed(
     _ token: GATTToken, _ result: Result<GATTResponse, GATTError>, on link: Int, at now: Instant
@@ -95,7 +95,7 @@ extension Daemon {
     advancePreparation(of: link, at: now)
   }
 
-  /// A request that the host never got.
+  /// Fails a request that was not sent to the host.
   private mutating func fail(_ operation: Operation, _ error: SessionError, on link: Int, at now: Instant) {
     let peer = links[link].peer
     switch operation {
@@ -116,14 +116,14 @@ extension Daemon {
     for session in readers { deliver(.rssiRead(links[link].peer, answer), to: session) }
   }
 
-  // MARK: Ends
+  // MARK: End of requests
 
-  /// All requests on a link that is gone: nobody is answered, but credits come back.
+  /// Removes all requests on a link that has ended. No session gets an answer, but credits come back.
   mutating func endOperations(on connection: HCI.ConnectionHandle) {
     operations.removeAll(on: connection) { $0.returnCredit() }
   }
 
-  /// A session's requests to `peer` complete for nobody from now on.
+  /// Abandons a session's requests to `peer`: no session gets their results.
   mutating func abandonOperations(of session: CentralSlot, on peer: PeerHandle) {
     guard let link = linkIndex(of: peer) else { return }
     links[link].discovery.remove(session)
@@ -150,7 +150,7 @@ extension LinkState {
 }
 
 extension Operation {
-  /// Made for an app's request that waits for it, so that the system's own requests step back.
+  /// True if an app waits for the operation, so that background discovery steps back.
   var isApps: Bool {
     switch self {
     case .read, .write, .writeWithoutResponse: true

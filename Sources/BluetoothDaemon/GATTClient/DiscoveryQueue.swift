@@ -1,22 +1,22 @@
 import BluetoothHost
 import BluetoothWire
 
-/// A procedure that finds attributes; its result is good for everybody who uses the link.
+/// A procedure that discovers attributes. Its result serves all sessions that use the link.
 enum DiscoveryProcedure: Hashable {
   case services
-  /// By the service's declaration.
+  /// The included services of a service, given by its declaration.
   case includes(of: AttributeHandle)
   case characteristics(of: AttributeHandle)
-  /// By the characteristic's value.
+  /// The descriptors of a characteristic, given by the handle of its value.
   case descriptors(of: AttributeHandle)
 }
 
-/// Who waits for which procedure on one link.
+/// The discovery procedures of one link, and the sessions that wait for them.
 struct DiscoveryQueue {
   struct Waiter {
     let session: CentralSlot
     let procedure: DiscoveryProcedure
-    /// Empty: everything.
+    /// The UUIDs to report; empty: all.
     let filter: [BluetoothUUID]
   }
 
@@ -29,7 +29,7 @@ struct DiscoveryQueue {
 
   mutating func wait(_ waiter: Waiter) { waiters.append(waiter) }
 
-  /// The procedure has ended; the result are those who waited for it.
+  /// Ends the procedure and returns the requests that waited for it.
   mutating func ended(_ procedure: DiscoveryProcedure) -> [Waiter] {
     running.removeAll { $0 == procedure }
     let done = waiters.filter { $0.procedure == procedure }
@@ -37,6 +37,6 @@ struct DiscoveryQueue {
     return done
   }
 
-  /// A session does not wait for anything any more.
+  /// Removes the requests of a session.
   mutating func remove(_ session: CentralSlot) { waiters.removeAll { $0.session == session } }
 }

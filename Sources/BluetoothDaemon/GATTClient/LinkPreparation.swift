@@ -1,23 +1,23 @@
 import BluetoothHost
 import BluetoothWire
 
-/// What the service does by itself on every link that an app uses: learn the peer's services and its name. Apps' requests
-/// go first: a step waits until the link has been quiet for a while, because an answer is mostly followed by the app's next
-/// request. (The host asks to be told of changes of the services.)
+/// Background discovery: the daemon itself discovers the services and the name of the peer on every link that an app
+/// uses. Apps' requests go first: a step waits until the link has been quiet for a while, because an app usually
+/// follows up an answer with its next request. (The host subscribes to Service Changed.)
 struct LinkPreparation {
   enum Step: UInt8 {
     case findServices, findNameCharacteristic, readName
   }
 
-  /// What a step asks the peer for.
+  /// A request that a step makes to the peer.
   enum Task {
     case discovery(DiscoveryProcedure)
     case request(GATTRequest)
   }
 
-  /// How long a link has to be quiet.
+  /// The time for which a link must be quiet before a step begins.
   static let pause = TimeSpan.milliseconds(100)
-  /// A step that waits this many completions of apps' requests is done between them.
+  /// The number of completed requests of apps after which a waiting step runs between them.
   static let patience = 8
 
   private var next: Step? = .findServices
@@ -25,7 +25,8 @@ struct LinkPreparation {
   private var completions = 0
   private var notBefore = Instant.zero
 
-  /// When the next step is due if the link stays quiet; nil: none is left, or one is under way, or apps wait for the peer.
+  /// Returns the time of the next step if the link stays quiet; nil: no step is left, one is running, or apps wait for
+  /// the peer.
   func deadline(openRequests: Int) -> Instant? {
     running == nil && next != nil && openRequests == 0 ? notBefore : nil
   }
@@ -35,10 +36,10 @@ struct LinkPreparation {
     return openRequests == 0 && notBefore <= now || completions >= Self.patience
   }
 
-  /// An app has asked for something, or got its answer.
+  /// Restarts the quiet time, after an app's request or an answer to it.
   mutating func linkWasUsed(at now: Instant) { notBefore = now + Self.pause }
 
-  /// Takes the next step that there is something to do for. nil: none is left.
+  /// Starts and returns the next step that has something to do; nil: none is left.
   mutating func begin(_ database: RemoteDatabase) -> (step: Step, task: Task)? {
     while let step = next {
       next = Step(rawValue: step.rawValue + 1)
@@ -55,7 +56,7 @@ struct LinkPreparation {
 
   mutating func ended() { running = nil }
 
-  /// Whether the step that is under way is this procedure.
+  /// Returns true if the running step is this procedure.
   func awaits(_ procedure: DiscoveryProcedure) -> Bool {
     if case .discovery(let running)? = running { running == procedure } else { false }
   }
@@ -73,6 +74,6 @@ struct LinkPreparation {
 }
 
 extension GATTSubscription {
-  /// The value of a Client Characteristic Configuration descriptor.
+  /// The value as the octets of a Client Characteristic Configuration descriptor.
   var octets: ByteSlice { [UInt8(truncatingIfNeeded: rawValue), UInt8(truncatingIfNeeded: rawValue >> 8)] }
 }

@@ -1,25 +1,26 @@
 import BluetoothHost
 import BluetoothWire
 
-/// Who gets which notifications and indications of one peer. Its Client Characteristic Configuration is one for the
-/// whole device: it is on while any session wants it.
+/// The sessions that get notifications and indications of one peer. The peer has one Client Characteristic
+/// Configuration for the whole device: it is on while any session is subscribed.
 struct NotificationTable {
-  /// A session's wish, one after the other for each characteristic.
+  /// A session's request to subscribe or unsubscribe. The requests for one characteristic are handled one after the
+  /// other.
   struct Change {
-    /// nil: the session has gone, and nobody is told.
+    /// The session; nil: it has ended, and gets no event.
     var session: CentralSlot?
     let isOn: Bool
   }
 
   enum State: Equatable {
     case idle
-    /// The configuration descriptor has to be found first.
+    /// Waiting for the discovery of the Client Characteristic Configuration descriptor.
     case findingDescriptor
     case writing
   }
 
   struct Entry {
-    /// The characteristic's value.
+    /// The handle of the characteristic's value.
     let characteristic: AttributeHandle
     var subscribers: [CentralSlot] = []
     var changes: [Change] = []
@@ -43,20 +44,20 @@ struct NotificationTable {
     entries[index].changes.append(change)
   }
 
-  /// What the first waiting change of an entry comes to.
+  /// The next step for the first waiting change of an entry.
   enum Decision: Equatable {
-    /// Nothing to do for it at the peer: the session is, or is not, a subscriber now.
+    /// No request to the peer is necessary: the session is, or is not, a subscriber now.
     case settled(CentralSlot?, isOn: Bool)
-    /// The peer's configuration has to change.
+    /// The peer's Client Characteristic Configuration must change.
     case configure(isOn: Bool)
   }
 
-  /// Takes the first change of an entry that is idle as far as it goes without the peer. nil: there is none, or the
-  /// entry is busy.
+  /// Handles the first change of an idle entry as far as possible without the peer. Returns nil if there is no change
+  /// or the entry is busy.
   mutating func decide(_ index: Int) -> Decision? {
     guard entries[index].state == .idle, let change = entries[index].changes.first else { return nil }
     if change.isOn {
-      // Nobody is left who wants it on.
+      // The session that wanted to subscribe has ended.
       guard let session = change.session else { return settle(index) }
       if entries[index].subscribers.isEmpty { return .configure(isOn: true) }
       if !entries[index].subscribers.contains(session) { entries[index].subscribers.append(session) }
@@ -74,7 +75,7 @@ struct NotificationTable {
     return .configure(isOn: false)
   }
 
-  /// The peer has answered to the first change.
+  /// Completes the first change after the peer's answer and returns it; nil: there is none.
   mutating func configured(_ index: Int, succeeded: Bool) -> Change? {
     guard !entries[index].changes.isEmpty else { return nil }
     let change = entries[index].changes.removeFirst()
@@ -85,7 +86,7 @@ struct NotificationTable {
     } else if let session = change.session {
       entries[index].subscribers.append(session)
     } else if !entries[index].changes.contains(where: { $0.isOn && $0.session != nil }) {
-      // Switched on for a session that has gone meanwhile.
+      // Undoes the subscription for a session that has ended meanwhile.
       entries[index].changes.append(Change(session: nil, isOn: false))
     }
     return change
@@ -96,14 +97,14 @@ struct NotificationTable {
     return .settled(change.session, isOn: change.isOn)
   }
 
-  /// A session has gone: what it wanted is undone, and it is told nothing.
+  /// Undoes the subscriptions of a session that has ended, without events for it.
   mutating func leave(_ session: CentralSlot) {
     for index in entries.indices {
       let isBusy = entries[index].state != .idle
       for change in entries[index].changes.indices where entries[index].changes[change].session == session {
         entries[index].changes[change].session = nil
       }
-      // A change that has not begun needs nothing undone.
+      // A change that has not begun leaves nothing to undo.
       let waiting = entries[index].changes.dropFirst(isBusy ? 1 : 0).filter { $0.session != nil || !$0.isOn }
       entries[index].changes = Array(entries[index].changes.prefix(isBusy ? 1 : 0)) + waiting
       guard entries[index].subscribers.contains(session) else { continue }
@@ -112,7 +113,7 @@ struct NotificationTable {
     }
   }
 
-  /// The characteristics in `range` are gone.
+  /// Removes the characteristics in `range`, which no longer exist.
   mutating func forget(_ range: ClosedRange<AttributeHandle>) {
     entries.removeAll { range.contains($0.characteristic) }
   }

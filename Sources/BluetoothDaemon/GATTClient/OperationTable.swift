@@ -1,16 +1,16 @@
 import BluetoothHost
 import BluetoothWire
 
-/// What a request of the GATT client was made for.
+/// The purpose of a request of the GATT client.
 enum Operation {
   case read(CentralSlot, RemoteAttributeID)
   case write(CentralSlot, RemoteAttributeID)
   case writeWithoutResponse(CentralSlot, TransmitCredits)
   case discovery(DiscoveryProcedure)
-  /// A Client Characteristic Configuration, by the characteristic's value.
+  /// A write of a Client Characteristic Configuration, given by the handle of the characteristic's value.
   case configuration(AttributeHandle)
   case preparation(LinkPreparation.Step)
-  /// Nobody waits for it any more.
+  /// A request whose session no longer waits for it.
   case abandoned
 
   var session: CentralSlot? {
@@ -21,19 +21,19 @@ enum Operation {
   }
 }
 
-/// The requests of the GATT client that have not completed, by their tokens.
+/// The pending requests of the GATT client, by token.
 struct OperationTable {
   private struct Entry {
     var operation: Operation?
     var connection: HCI.ConnectionHandle
-    /// Told apart from earlier uses of the same place by the upper half of its token.
+    /// The upper half of the token, which distinguishes this use of the slot from earlier ones.
     var generation: UInt16
   }
 
   private var entries: [Entry] = []
   private var free: [Int] = []
 
-  /// nil: 65,536 requests wait already.
+  /// Adds a request and returns its token; nil: 65,536 requests are pending already.
   mutating func add(_ operation: Operation, on connection: HCI.ConnectionHandle) -> GATTToken? {
     if let index = free.popLast() {
       entries[index].operation = operation
@@ -45,28 +45,29 @@ struct OperationTable {
     return token(entries.count - 1)
   }
 
-  /// What `token` stands for, once; nil: nothing (any more).
+  /// Removes and returns the operation of `token`; nil: there is none, or it was removed before.
   mutating func remove(_ token: GATTToken) -> Operation? {
     let index = Int(token & 0xFFFF)
     guard index < entries.count, entries[index].generation == UInt16(token >> 16) else { return nil }
     return clear(index)
   }
 
-  /// Takes out all that were made on `connection`.
+  /// Removes all operations on `connection` and passes each to `body`.
   mutating func removeAll(on connection: HCI.ConnectionHandle, _ body: (Operation) -> Void) {
     for index in entries.indices where entries[index].connection == connection {
       if let operation = clear(index) { body(operation) }
     }
   }
 
-  /// Takes out all.
+  /// Removes all operations and passes each to `body`.
   mutating func removeAll(_ body: (Operation) -> Void) {
     for index in entries.indices {
       if let operation = clear(index) { body(operation) }
     }
   }
 
-  /// Marks the requests of a session on `connection` as abandoned: they complete for nobody.
+  /// Marks the requests of a session on `connection` as abandoned, so that no session gets their results. Passes each
+  /// operation to `body`.
   mutating func abandon(
     of session: CentralSlot, on connection: HCI.ConnectionHandle, _ body: (Operation) -> Void
   ) {

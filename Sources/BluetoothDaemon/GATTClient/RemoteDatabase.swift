@@ -1,7 +1,8 @@
 import BluetoothHost
 import BluetoothWire
 
-/// What is known of a peer's attributes, for the time of one link. All sessions share it, so that nothing is asked twice.
+/// The cache of a peer's attributes during one link. All sessions share it, so that each attribute is discovered only
+/// once.
 struct RemoteDatabase {
   private struct Service {
     var service: GATTService
@@ -15,20 +16,20 @@ struct RemoteDatabase {
     var descriptors: [GATTDescriptor]?
   }
 
-  /// By declaration; secondary services come here when an include names them.
+  /// The known services, sorted by declaration. A secondary service is added when an include names it.
   private var services: [Service] = []
   private var hasAllPrimaryServices = false
 
-  // MARK: What is known
+  // MARK: Reading
 
-  /// nil: not asked yet.
+  /// The primary services; nil: not discovered yet.
   var primaryServices: [GATTService]? {
     hasAllPrimaryServices ? services.filter(\.isPrimary).map(\.service) : nil
   }
 
   func service(at declaration: AttributeHandle) -> GATTService? { index(of: declaration).map { services[$0].service } }
 
-  /// nil: not known to be a service.
+  /// Returns true for a primary service; nil: no known service has this declaration.
   func isPrimary(_ declaration: AttributeHandle) -> Bool? {
     index(of: declaration).map { services[$0].isPrimary }
   }
@@ -51,8 +52,8 @@ struct RemoteDatabase {
     return services[place.service].characteristics?[place.characteristic].descriptors
   }
 
-  /// Where the descriptors of a characteristic can be: behind its value, before the next declaration. nil: there is
-  /// no room for any, or there is no such characteristic.
+  /// Returns the handles at which a characteristic can have descriptors: after its value and before the next
+  /// declaration; nil: there is no room for a descriptor, or there is no such characteristic.
   func descriptorRange(ofValue value: AttributeHandle) -> ClosedRange<AttributeHandle>? {
     guard let place = place(of: value), let all = services[place.service].characteristics else { return nil }
     let serviceEnd = services[place.service].service.range.upperBound
@@ -61,9 +62,9 @@ struct RemoteDatabase {
     return value < end ? value + 1...end : nil
   }
 
-  // MARK: What is learnt
+  // MARK: Writing
 
-  /// All primary services. What was known of those that are still the same is kept.
+  /// Sets all primary services. Keeps the known content of services that have not changed.
   mutating func setPrimaryServices(_ found: [GATTService]) {
     let current = Set(found)
     services.removeAll { old in old.isPrimary && !current.contains(old.service) }
@@ -87,8 +88,8 @@ struct RemoteDatabase {
     services[place.service].characteristics?[place.characteristic].descriptors = descriptors
   }
 
-  /// Forgets every service that overlaps `range`, all includes, and that all primary services are known. Returns the ranges
-  /// of the forgotten services, in order.
+  /// Forgets every service that overlaps `range` and all includes; the primary services become incomplete. Returns the
+  /// ranges of the forgotten services, in order.
   mutating func forget(_ range: ClosedRange<AttributeHandle>) -> [ClosedRange<AttributeHandle>] {
     let forgotten = services.map(\.service.range).filter { $0.overlaps(range) }
     services.removeAll { $0.service.range.overlaps(range) }
@@ -97,7 +98,7 @@ struct RemoteDatabase {
     return forgotten
   }
 
-  /// Adds the services that are not known.
+  /// Adds the services that are not known yet.
   private mutating func add(_ found: [GATTService], isPrimary: Bool) {
     var added: Set<AttributeHandle> = []
     let new = found.filter { service in
@@ -108,7 +109,7 @@ struct RemoteDatabase {
     services.sort { $0.service.range.lowerBound < $1.service.range.lowerBound }
   }
 
-  // A peer may have tens of thousands of services: each one is found in O(log n).
+  // A peer may have tens of thousands of services, so the search takes O(log n).
 
   private func index(of declaration: AttributeHandle) -> Int? {
     let index = services.sortedIndex { $0.service.range.lowerBound >= declaration }
@@ -116,7 +117,8 @@ struct RemoteDatabase {
   }
 
   private func place(of value: AttributeHandle) -> (service: Int, characteristic: Int)? {
-    // The last service that begins before the value, unless the peer's services overlap, which they must not.
+    // The last service that begins before the value, except when the peer's services overlap, which the specification
+    // forbids.
     let end = services.sortedIndex { $0.service.range.lowerBound > value }
     for index in services[..<end].indices.reversed() where services[index].service.range.contains(value) {
       if let place = services[index].characteristics?.firstIndex(where: { $0.characteristic.value == value }) {
@@ -128,8 +130,8 @@ struct RemoteDatabase {
 }
 
 extension Array {
-  /// The index of the first element that fulfils `isBehind`, or `endIndex`. All elements after the first one must fulfil it,
-  /// too. Complexity: O(log n).
+  /// Returns the index of the first element that satisfies `isBehind`, or `endIndex`. All elements after the first one
+  /// must satisfy it, too. Complexity: O(log n).
   func sortedIndex(where isBehind: (Element) -> Bool) -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {
@@ -140,13 +142,13 @@ extension Array {
   }
 }
 
-/// UUIDs that the service itself looks for at a peer · Assigned Numbers, 3.4.1, 3.7, 3.8.1.
+/// The UUIDs that the daemon itself looks for in a peer's database · Assigned Numbers, 3.4.1, 3.7, 3.8.1.
 enum SystemAttribute {
   static let genericAccess: BluetoothUUID = 0x1800
   static let genericAttribute: BluetoothUUID = 0x1801
   static let deviceName: BluetoothUUID = 0x2A00
   static let clientCharacteristicConfiguration: BluetoothUUID = 0x2902
 
-  /// Services that the system uses itself and does not show to apps.
+  /// Returns true for a service that the system uses itself and does not show to apps.
   static func isHidden(_ service: BluetoothUUID) -> Bool { service == genericAccess || service == genericAttribute }
 }

@@ -1,20 +1,20 @@
 import BluetoothHost
 import BluetoothWire
 
-/// A client's request that an app has to answer.
+/// A client's request that an app must answer.
 struct PendingCentralRequest {
   let session: PeripheralSlot
   let connection: HCI.ConnectionHandle
   let request: GATTServerRequest
-  /// The request was put to several sessions: the answer is given when all have answered.
+  /// True if the request was passed to several sessions: the client gets the answer when all of them have answered.
   let isShared: Bool
 }
 
-/// Requests of clients that wait for apps, by the identifiers that the apps know.
+/// The clients' requests that wait for apps, by the identifiers that the apps know.
 struct CentralRequestTable {
   private struct Entry {
     var request: PendingCentralRequest?
-    /// Told apart from earlier uses of the same place by the upper half of its identifier.
+    /// The upper half of the identifier, which distinguishes this use of the slot from earlier ones.
     var generation: UInt32
   }
 
@@ -36,12 +36,13 @@ struct CentralRequestTable {
     return CentralRequestID(number: UInt64(entries[place].generation) << 32 | UInt64(place))
   }
 
-  /// The parts of `request` go to `count` sessions; each is added with `isShared`.
+  /// Registers that the parts of `request` go to `count` sessions; each part is added with `isShared`.
   mutating func share(_ request: GATTServerRequest, on connection: HCI.ConnectionHandle, among count: Int) {
     shared.append(SharedRequest(connection: connection, request: request, missing: count))
   }
 
-  /// The request that a session answers, once; nil: there is none of this name that waits for this session.
+  /// Removes and returns the request that a session answers; nil: no request with this identifier waits for this
+  /// session.
   mutating func remove(_ id: CentralRequestID, of session: PeripheralSlot) -> PendingCentralRequest? {
     let place = Int(id.number & 0xFFFF_FFFF)
     guard place < entries.count, UInt64(entries[place].generation) == id.number >> 32,
@@ -51,7 +52,7 @@ struct CentralRequestTable {
     return request
   }
 
-  /// One of the sessions that share `request` has answered. The result is the answer of all, once it is known.
+  /// Counts the answer of one of the sessions that share `request`. Returns the combined answer once all have answered.
   mutating func answerShared(_ request: PendingCentralRequest, _ error: ATT.ErrorCode?) -> Result<Void, ATT.ErrorCode>?
   {
     guard
@@ -64,13 +65,13 @@ struct CentralRequestTable {
     return answer.error.map { .failure($0) } ?? .success(())
   }
 
-  /// The link is gone: its requests are void.
+  /// Removes the requests of a link that has ended.
   mutating func removeAll(on connection: HCI.ConnectionHandle) {
     for place in entries.indices where entries[place].request?.connection == connection { clear(place) }
     shared.removeAll { $0.connection == connection }
   }
 
-  /// Takes out what waits for a session that has gone.
+  /// Removes and returns the requests that wait for a session that has ended.
   mutating func removeAll(of session: PeripheralSlot) -> [PendingCentralRequest] {
     var removed: [PendingCentralRequest] = []
     for place in entries.indices {

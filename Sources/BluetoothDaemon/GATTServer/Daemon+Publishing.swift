@@ -6,7 +6,7 @@ extension Daemon {
     deliver(.serviceAdded(service.id, place(service, of: session, at: now)), to: session)
   }
 
-  /// nil: it is in the database now.
+  /// Adds a service to the host's database. Returns nil if successful, otherwise the error.
   private mutating func place(_ service: LocalService, of session: PeripheralSlot, at now: Instant) -> SessionError? {
     guard !ReservedService.contains(service.uuid) else { return .uuidNotAllowed }
     guard localDatabase.service(service.id, of: session) == nil else { return .invalidParameters }
@@ -33,7 +33,8 @@ extension Daemon {
     remove(service, at: now)
   }
 
-  /// In the order opposite to that of adding, so that a service goes before those that it includes.
+  /// Removes all services of a session in the reverse order of their addition, so that a service is removed before the
+  /// services that it includes.
   mutating func removeAllServices(of session: PeripheralSlot, at now: Instant) {
     for service in localDatabase.services.reversed() where service.session == session { remove(service, at: now) }
   }

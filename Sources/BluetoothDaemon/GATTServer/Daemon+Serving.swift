@@ -2,9 +2,10 @@ import BluetoothHost
 import BluetoothWire
 import DequeModule
 
-// Requests of clients, on any link: who is client and who is server has nothing to do with who made the link.
+// Requests of GATT clients, on any link: the roles of client and server are independent of which device initiated the
+// link.
 extension Daemon {
-  /// What apps know of the client on a link.
+  /// Returns the description of the client on a link, as apps see it.
   func centralInfo(of link: Int) -> CentralInfo {
     let peer = links[link].peer
     return CentralInfo(
@@ -29,8 +30,9 @@ extension Daemon {
       .readRequested(id, centralInfo(of: link), characteristic.id, offset: offset), to: characteristic.session)
   }
 
-  /// A write goes to the app whose characteristic it is; the parts of an Execute Write to all whose characteristics
-  /// they are, and it fails if one of these refuses. (The others have written then: apps do not undo.)
+  /// Passes a write to the app that owns the characteristic. The parts of an Execute Write go to all apps whose
+  /// characteristics they concern, and it fails if one of the apps refuses. (The other apps have written then: apps do
+  /// not undo.)
   mutating func writeRequested(
     _ request: GATTServerRequest?, _ parts: GATTWriteParts, on link: Int, at now: Instant
   ) {
@@ -120,7 +122,8 @@ extension Daemon {
     }
   }
 
-  /// The session's side took a credit for it; it comes back when the value has left to all.
+  /// Sends an updated value. The session's client has taken a credit for it, which comes back when the value has been
+  /// sent to all clients.
   mutating func update(
     _ id: LocalAttributeID, _ value: ByteSlice, _ centrals: [PeerHandle]?, by slot: PeripheralSlot, at now: Instant
   ) {
@@ -141,7 +144,7 @@ extension Daemon {
     if copies == 0 { finishUpdate(call, copies: 0) }
   }
 
-  /// The oldest update of `handle` on a link has left.
+  /// Handles the transmission of the oldest update of `handle` on a link.
   mutating func updateSent(_ handle: AttributeHandle, on link: Int) {
     guard let index = links[link].updates.firstIndex(where: { $0.handle == handle }) else { return }
     let call = links[link].updates.remove(at: index).call
@@ -153,9 +156,9 @@ extension Daemon {
     deliver(.readyToUpdate, to: slot)
   }
 
-  // MARK: Ends
+  // MARK: End of a link
 
-  /// The client on a link is gone.
+  /// Ends the subscriptions, requests and updates of the client on a link.
   mutating func endServing(_ link: Int) {
     let connection = links[link].link.handle
     let central = centralInfo(of: link)

@@ -1,7 +1,7 @@
 import BluetoothHost
 import BluetoothWire
 
-/// The services of all apps, as they stand in the host's database.
+/// The services of all apps, with their positions in the host's database.
 struct LocalDatabase {
   struct Service {
     let session: PeripheralSlot
@@ -13,9 +13,9 @@ struct LocalDatabase {
   struct Characteristic {
     let session: PeripheralSlot
     let id: LocalAttributeID
-    /// Its value.
+    /// The handle of the characteristic's value.
     let handle: AttributeHandle
-    /// The links over which a client has subscribed, in the order in which they did.
+    /// The links whose clients have subscribed, in the order of their subscriptions.
     var subscribers: [HCI.ConnectionHandle] = []
   }
 
@@ -24,7 +24,7 @@ struct LocalDatabase {
     let id: LocalAttributeID
   }
 
-  /// In the order in which they were added.
+  /// All services, in the order in which they were added.
   private(set) var services: [Service] = []
   /// All characteristics, service by service.
   private(set) var characteristics: [Characteristic] = []
@@ -54,9 +54,10 @@ struct LocalDatabase {
     }
   }
 
-  /// Removes the service whose declaration this is; the result are its characteristics.
+  /// Removes the service with this declaration and returns its characteristics.
   ///
-  /// Complexity: O(n) in what was added after it. All services of a session are removed in the order that makes it O(1).
+  /// Complexity: O(n) in the number of services and characteristics added after this one. All services of a session are
+  /// removed in the order that makes it O(1).
   mutating func remove(_ declaration: AttributeHandle) -> [Characteristic] {
     guard let index = services.lastIndex(where: { $0.range.lowerBound == declaration }) else { return [] }
     let service = services.remove(at: index)
@@ -81,14 +82,14 @@ struct LocalDatabase {
 
   mutating func removeAll() { self = LocalDatabase() }
 
-  /// True: the client was no subscriber before.
+  /// Adds a subscription. Returns true if the client was not subscribed before.
   mutating func subscribe(_ connection: HCI.ConnectionHandle, to index: Int) -> Bool {
     guard !characteristics[index].subscribers.contains(connection) else { return false }
     characteristics[index].subscribers.append(connection)
     return true
   }
 
-  /// True: the client was a subscriber.
+  /// Removes a subscription. Returns true if the client was subscribed.
   mutating func unsubscribe(_ connection: HCI.ConnectionHandle, from index: Int) -> Bool {
     guard let place = characteristics[index].subscribers.firstIndex(of: connection) else { return false }
     characteristics[index].subscribers.remove(at: place)
@@ -96,9 +97,9 @@ struct LocalDatabase {
   }
 }
 
-/// UUIDs of services that the system provides itself, and that apps may not publish.
+/// The UUIDs of services that the system itself provides and that apps may not publish.
 ///
-/// Apple refuses them in their 16-bit spelling only; the 128-bit spelling of the same UUID passes.
+/// Apple refuses them only in their 16-bit form; the 128-bit form of the same UUID passes.
 enum ReservedService {
   private static let values: [UInt16] = [
     0x1800,  // Generic Access

@@ -1,18 +1,18 @@
 import BluetoothHost
 import BluetoothWire
 
-/// One value on its way over one link.
+/// One updated value waiting for transmission on one link.
 struct OutstandingUpdate {
-  /// The characteristic's value.
+  /// The handle of the characteristic's value.
   let handle: AttributeHandle
-  /// Where `UpdateTable` keeps the call that it belongs to.
+  /// The index in `UpdateTable` of the call that the value belongs to.
   let call: Int
 }
 
-/// Calls that update a value, each until the last client's copy has left: then its credit comes back.
+/// The calls that update a value. A call's credit comes back when the value has been sent to the last client.
 struct UpdateTable {
   private struct Call {
-    /// nil: not in use.
+    /// The session that made the call; nil: the entry is free.
     var session: PeripheralSession?
     var copies = 0
   }
@@ -20,7 +20,7 @@ struct UpdateTable {
   private var calls: [Call] = []
   private var free: [Int] = []
 
-  /// A call of `session`, with no copies yet.
+  /// Adds a call of `session` without copies and returns its index.
   mutating func add(_ session: PeripheralSession) -> Int {
     if let index = free.popLast() {
       calls[index].session = session
@@ -32,7 +32,8 @@ struct UpdateTable {
 
   mutating func addCopy(to call: Int) { calls[call].copies += 1 }
 
-  /// Nothing was sent for it, or a copy has left. True: the credit came back and its session waits for that.
+  /// Subtracts sent copies from a call. When none is left the call's credit comes back; returns the call's session if
+  /// it waits for that credit.
   mutating func finish(_ call: Int, copies: Int) -> PeripheralSession? {
     calls[call].copies -= copies
     guard calls[call].copies <= 0, let session = calls[call].session else { return nil }

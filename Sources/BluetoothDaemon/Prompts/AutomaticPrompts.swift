@@ -1,35 +1,35 @@
 import BluetoothHost
 import BluetoothWire
 
-/// Answers by itself, at once: for tests, and for programs that nobody sits at.
+/// Prompts that a fixed rule answers at once: for tests, and for programs without a user.
 ///
-/// What a phone would ask about is refused unless it was said what is to be accepted: `AutomaticPrompts()` lets nobody pair,
-/// lets no app use Bluetooth and turns nothing on.
+/// They refuse what a phone would ask about, except what the policy accepts: `AutomaticPrompts()` lets no peer pair,
+/// lets no app use Bluetooth and does not switch Bluetooth on.
 package final class AutomaticPrompts: Prompts {
-  /// What is accepted. Nothing is unless it is set.
+  /// The requests that are accepted. By default none is.
   package struct Policy: Hashable, Sendable {
-    /// May a peer pair that this device's app has given reason to?
+    /// True if pairing is allowed that an app of this device has caused.
     package var allowsOwnPairing = false
-    /// May a peer pair that wants to?
+    /// True if pairing is allowed that the peer wants.
     package var allowsPeersPairing = false
-    /// May a new bond replace one, where pairing is allowed at all and the key of the old one has encrypted the link? Without
-    /// that key anybody could be there, and no rule replaces the bond.
+    /// True if a new bond may replace an existing one, where pairing is allowed at all and the key of the existing bond
+    /// has encrypted the link. Without that key the peer could be any device, and no rule replaces the bond.
     package var allowsReplacingBonds = false
-    /// Are two numbers that nobody compares taken as equal, where pairing is allowed at all?
+    /// True if two numbers are confirmed as equal without a comparison, where pairing is allowed at all.
     package var confirmsNumbers = false
-    /// The digits that are typed, where pairing is allowed at all; nil: none, and the pairing fails.
+    /// The passkey that is entered, where pairing is allowed at all; nil: none, and the pairing fails.
     package var passkey: UInt32?
-    /// May apps use Bluetooth?
+    /// True if apps may use Bluetooth.
     package var allowsApps = false
-    /// Is Bluetooth turned on?
+    /// True if Bluetooth is switched on at an app's request.
     package var turnsOn = false
 
     package init() {}
 
-    /// Nothing is accepted.
+    /// Accepts nothing.
     package static let refuse = Policy()
 
-    /// Everything that needs no passkey is accepted, whoever asks. A bond is replaced only by the device it was made with.
+    /// Accepts every request that needs no passkey. Only the bonded device itself can replace a bond.
     package static let accept: Policy = {
       var policy = Policy()
       policy.allowsOwnPairing = true
@@ -48,13 +48,15 @@ package final class AutomaticPrompts: Prompts {
   private let policy: Policy
   private let note: @Sendable (String) -> Void
 
-  /// Prompts of a virtual device by default. One object serves all of them: it has no state.
+  /// The default prompts of virtual devices. The object has no state, so all devices share it.
   package static let accepting = AutomaticPrompts(.accept)
 
+  /// Creates prompts that answer by `policy`.
+  ///
   /// - Parameters:
-  ///   - ioCapability: what the peer is told; without any, nothing but `allow` is asked.
-  ///   - isUser: it stands for somebody who has said it: what it says of an app is kept.
-  ///   - note: is told a line about each thing that is refused.
+  ///   - ioCapability: the IO capability sent to the peer; with the default, `allow` is the only question of a pairing.
+  ///   - isUser: true if the rule stands for a user's own answers, so that its answers about apps are stored.
+  ///   - note: called with one line about each refusal.
   package init(
     _ policy: Policy = .refuse, ioCapability: SMP.IOCapability = .noInputNoOutput, isUser: Bool = true,
     note: @escaping @Sendable (String) -> Void = { _ in }
@@ -79,7 +81,7 @@ package final class AutomaticPrompts: Prompts {
 }
 
 extension AutomaticPrompts.Policy {
-  /// nil: none is wanted.
+  /// Returns the answer to a question; nil: the question needs no answer.
   func answer(to question: Prompt.Question) -> PairingAnswer? {
     switch question {
     case .useBluetooth: return allowsApps ? .yes : .no
@@ -90,7 +92,7 @@ extension AutomaticPrompts.Policy {
       else { return .no }
       switch prompt {
       case .allow: return .yes
-      // The digits are typed elsewhere: that is the consent.
+      // The passkey is entered on the peer; entering it is the consent.
       case .show: return nil
       case .enterPasskey: return passkey.map { .passkey($0) } ?? .no
       case .compare: return confirmsNumbers ? .yes : .no

@@ -1,32 +1,33 @@
 import BluetoothHost
 import BluetoothWire
 
-/// Names a question of one adapter, until it is answered or withdrawn and for ever after.
+/// The ID of a question of one adapter. It is never reused, not even after the question was answered or withdrawn.
 package struct PromptID: Hashable, Sendable {
   package let number: UInt64
   package init(number: UInt64) { self.number = number }
 }
 
-/// What the user is asked.
+/// A question to the user.
 package struct Prompt: Hashable, Sendable {
   package enum Question: Hashable, Sendable {
-    /// Two devices pair: `PairingPrompt`.
+    /// Asks for the user's part in pairing two devices: see `PairingPrompt`.
     case pairing(PairingPrompt, Pairing)
-    /// May this app use Bluetooth? Asked before its first manager learns the adapter's state.
+    /// Asks whether this app may use Bluetooth, before the app's first manager learns the adapter's state.
     case useBluetooth(app: String)
-    /// Bluetooth is off: turn it on? Asked at an app's first use, and for a manager that wants to show the alert.
+    /// Asks whether to switch Bluetooth on: at an app's first use, and for a manager that requests the alert.
     case turnOn
   }
 
   /// The pairing that a question belongs to.
   package struct Pairing: Hashable, Sendable {
-    /// Under which the app knows the peer.
+    /// The identifier by which apps know the peer.
     package var identifier: PeerIdentifier
-    /// What the peer calls itself: anybody can choose any text. nil: it has not said.
+    /// The peer's own name, which can be any text chosen by anyone; nil: unknown.
     package var name: String?
-    /// This device's app has accessed what is protected; false: the peer wants to pair.
+    /// True if an app of this device has accessed a protected attribute, false if the peer wants to pair.
     package var isOwnWish: Bool
-    /// There is a bond with this peer, which the new one would replace: it may be somebody else who uses its address.
+    /// True if the new bond would replace an existing one with this peer: another device may be using the peer's
+    /// address.
     package var replacesBond: Bool
     /// True if the key of that bond has encrypted the link: the peer is the bonded device.
     package var isProven: Bool
@@ -51,30 +52,31 @@ package struct Prompt: Hashable, Sendable {
   }
 }
 
-/// Who asks the user of one adapter. It belongs to the adapter, and not to an app: an app can't answer for the user.
+/// The interface that asks the user of one adapter. It belongs to the adapter and not to an app: an app can't answer
+/// for the user.
 ///
-/// All methods are called by whoever runs the adapter, one after the other, and must not wait.
+/// The adapter's runner calls the methods one after the other. They must not block.
 package protocol Prompts: AnyObject, Sendable {
-  /// What the user can see and type, as pairing tells it to the peer · Vol 3, Part H, 2.3.2. It never changes.
+  /// The user's input and output capability, as pairing sends it to the peer · Vol 3, Part H, 2.3.2. It never changes.
   var ioCapability: SMP.IOCapability { get }
 
-  /// Somebody answers, and not a rule or nobody at all: what is said of an app counts from one run to the next.
+  /// True if a user answers, rather than a rule or no one: answers about apps are then kept across runs.
   var isUser: Bool { get }
 
-  /// True if a fixed rule answers and nobody looks at the single question.
+  /// True if a fixed rule answers, without a decision on the single question.
   var isAutomatic: Bool { get }
 
-  /// Asks. Several questions may be open at a time, those of one pairing never.
+  /// Asks the user. Several questions may be open at a time, but only one for each pairing.
   ///
-  /// `show` wants no answer and stays until it is withdrawn; `no` to it ends the pairing. All others end with the first
-  /// answer that is no keypress.
+  /// `show` needs no answer and stays until it is withdrawn; answering it with `no` ends the pairing. Every other
+  /// question ends with the first answer that is not a keypress.
   func ask(_ prompt: Prompt, reply: PromptReply)
 
-  /// The question is void: the pairing has ended, the peer is gone, the app is gone, or it was answered otherwise. Answers
-  /// that still come are lost.
+  /// Withdraws a question: the pairing has ended, the peer or the app is gone, or the question has been answered by
+  /// other means. Later answers are ignored.
   func withdraw(_ id: PromptID)
 
-  /// The peer's user types what `show` has shown · Vol 3, Part H, 3.5.8.
+  /// Reports that the peer's user is entering the passkey that `show` displays · Vol 3, Part H, 3.5.8.
   func keypress(_ notification: SMP.KeypressNotification, for id: PromptID)
 }
 
@@ -85,7 +87,7 @@ extension Prompts {
   package func keypress(_ notification: SMP.KeypressNotification, for id: PromptID) {}
 }
 
-/// The way of answers back to the adapter: from any thread, also from within `ask`, and without waiting.
+/// The function that sends answers to the adapter: from any thread, also from within `ask`, and without blocking.
 package struct PromptReply: Sendable {
   private let inbox: PromptInbox
   private let id: PromptID
@@ -95,9 +97,9 @@ package struct PromptReply: Sendable {
     self.id = id
   }
 
-  /// Answers.
+  /// Sends an answer.
   ///
-  /// - Parameter delay: how much later, in the adapter's own time, the user is to have said it.
+  /// - Parameter delay: the delay of the answer, in the adapter's own time.
   package func callAsFunction(_ answer: PairingAnswer, after delay: TimeSpan = .zero) {
     inbox.post(PromptInbox.Reply(id: id, answer: answer, delay: delay))
   }

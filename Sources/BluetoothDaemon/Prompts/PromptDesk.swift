@@ -1,10 +1,10 @@
 import BluetoothHost
 import BluetoothWire
 
-/// The questions of one adapter that are open: an engine between whoever wants to know and `Prompts`.
+/// The open questions of one adapter: an engine between the code that asks and `Prompts`.
 ///
-/// What is answered from within `ask` is there when `ask` returns; what is answered later wakes the adapter, which then calls
-/// `collect`. So nothing depends on threads as long as those who are asked use none.
+/// An answer given from within `ask` is available when `ask` returns. A later answer wakes the adapter, which then
+/// calls `collect`. The engine therefore depends on threads only if `Prompts` uses any.
 package struct PromptDesk {
   /// An answer to a question that is still open.
   package struct Answer: Hashable, Sendable {
@@ -17,35 +17,38 @@ package struct PromptDesk {
     let answer: Answer
   }
 
-  /// Nobody thinks longer: a day.
+  /// The maximum delay of an answer: a day.
   private static let longestDelay = TimeSpan.seconds(86_400)
 
   private let prompts: any Prompts
   private let inbox: PromptInbox
   private var nextNumber: UInt64 = 1
   private var open: [PromptID: Prompt.Question] = [:]
-  /// By time, and those of one instant as they came.
+  /// The received answers by time; answers of the same time in order of arrival.
   private var waiting: [Waiting] = []
 
-  /// - Parameter wake: there is something to collect; called on any thread, once for all that comes before it is collected.
+  /// Creates the questions of one adapter, with none open.
+  ///
+  /// - Parameter wake: signals that there are answers to collect; called on any thread, once for all answers until they
+  ///   are collected.
   package init(prompts: any Prompts, wake: @escaping @Sendable () -> Void) {
     self.prompts = prompts
     inbox = PromptInbox(wake: wake)
   }
 
-  /// What the user can see and type.
+  /// The user's input and output capability.
   package var ioCapability: SMP.IOCapability { prompts.ioCapability }
 
-  /// Whether what is said of an app is kept.
+  /// True if answers about apps are stored.
   package var isUser: Bool { prompts.isUser }
 
   /// True if a fixed rule answers.
   var isAutomatic: Bool { prompts.isAutomatic }
 
-  /// Whether anything is asked: without that, nothing can be answered.
+  /// True if a question is open; otherwise no answer can come.
   package var hasOpenQuestions: Bool { !open.isEmpty }
 
-  /// When `takeAnswer` will have something; nil: nobody knows.
+  /// The time of the next answer that `takeAnswer` will return; nil: none is known.
   package var deadline: Instant? { waiting.first?.time }
 
   /// Asks the user.
@@ -59,24 +62,24 @@ package struct PromptDesk {
     return id
   }
 
-  /// The question is void. Withdrawing one that is answered changes nothing.
+  /// Withdraws a question. Has no effect on an answered question.
   package mutating func withdraw(_ id: PromptID) {
     guard open.removeValue(forKey: id) != nil else { return }
     waiting.removeAll { $0.answer.id == id }
     prompts.withdraw(id)
   }
 
-  /// All questions are void: Bluetooth goes off, or the adapter is gone.
+  /// Withdraws all questions: Bluetooth goes off, or the adapter is gone.
   package mutating func withdrawAll() {
     for id in open.keys.sorted(by: { $0.number < $1.number }) { withdraw(id) }
   }
 
-  /// The peer's user types what this question shows.
+  /// Reports that the peer's user is entering the passkey that this question displays.
   package func keypress(_ notification: SMP.KeypressNotification, for id: PromptID) {
     if open[id] != nil { prompts.keypress(notification, for: id) }
   }
 
-  /// Takes in what has come from other threads.
+  /// Collects the answers that have come from other threads.
   package mutating func collect(at now: Instant) {
     for reply in inbox.takeAll() where open[reply.id] != nil {
       let time = now + min(max(reply.delay, .zero), Self.longestDelay)
@@ -85,7 +88,7 @@ package struct PromptDesk {
     }
   }
 
-  /// The next answer whose time has come. After one that ends its question nothing more comes for it.
+  /// Removes and returns the next answer that is due. Further answers to a question that it ends are dropped.
   package mutating func takeAnswer(at now: Instant) -> Answer? {
     while let first = waiting.first, first.time <= now {
       waiting.removeFirst()
@@ -107,7 +110,7 @@ package struct PromptDesk {
 extension Prompt.Question {
   enum Effect { case none, goesOn, ends }
 
-  /// What an answer does: one that does not fit the question does nothing.
+  /// Returns the effect of an answer: an answer that does not fit the question has none.
   func effect(of answer: PairingAnswer) -> Effect {
     switch (self, answer) {
     case (_, .no): .ends

@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import NIOConcurrencyHelpers
 
-/// Where answers wait for the adapter.
+/// The queue of answers for the adapter.
 final class PromptInbox: Sendable {
   struct Reply: Sendable {
     let id: PromptID
@@ -20,7 +20,8 @@ final class PromptInbox: Sendable {
 
   init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
-  /// Wakes the adapter unless it knows of mail already, or waits for just this.
+  /// Adds a reply. Wakes the adapter unless earlier replies are waiting or the adapter is asking a question at this
+  /// moment.
   func post(_ reply: Reply) {
     let isNews = state.withLockedValue { state in
       state.replies.append(reply)
@@ -29,7 +30,8 @@ final class PromptInbox: Sendable {
     if isNews { wake() }
   }
 
-  /// What comes while `body` runs is taken afterwards without anybody's being woken. It comes from this thread, mostly.
+  /// Runs `body` without waking the adapter for answers that arrive meanwhile, mostly from this thread. The caller
+  /// collects them afterwards.
   func whileAsking(_ body: () -> Void) {
     state.withLockedValue { $0.isAsking = true }
     body()

@@ -1,7 +1,7 @@
 import BluetoothHost
 
 extension Prompt.Question {
-  /// A few words, without any number that is a secret.
+  /// A summary in a few words, without secret numbers.
   package var summary: String {
     switch self {
     case .useBluetooth(let app): "use of Bluetooth by \(app)"
@@ -18,13 +18,14 @@ extension Prompt.Question {
 }
 
 extension Prompt.Pairing {
-  /// How the peer is called in a text: its name, made harmless, else the beginning of its identifier.
+  /// The peer's name in texts: its own name, sanitized, or else the beginning of its identifier.
   package var who: String {
     if let name, let text = Self.harmless(name) { return "\u{201C}\(text)\u{201D}" }
     return "an unnamed device (\(identifier.digits.prefix(8))\u{2026})"
   }
 
-  /// A name as one line of at most 40 characters: a peer could otherwise write what it likes on the user's terminal.
+  /// Returns the name as one line of at most 40 characters: a peer could otherwise write any text on the user's
+  /// terminal.
   package static func harmless(_ name: String) -> String? {
     var text = String.UnicodeScalarView()
     for scalar in name.unicodeScalars {
@@ -32,10 +33,10 @@ extension Prompt.Pairing {
       case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
         text.append("?")
       case .spaceSeparator: text.append(" ")
-      // Marks without end could pile up over other lines.
+      // An unlimited number of combining marks could cover other lines.
       case .nonspacingMark, .enclosingMark, .spacingMark:
         if let last = text.last, last.properties.generalCategory.isLetterLike { text.append(scalar) }
-      // The quotation marks that stand around it.
+      // Quotation marks like the ones around the name
       default: text.append(scalar == "\u{201C}" || scalar == "\u{201D}" ? "\"" : scalar)
       }
     }
@@ -54,7 +55,7 @@ extension Unicode.GeneralCategory {
   }
 }
 
-/// Six digits, with a blank in the middle if they are to be read.
+/// Returns the passkey as six digits, with a space in the middle if `isSplit` is true.
 package func passkeyDigits(_ passkey: UInt32, isSplit: Bool) -> String {
   let digits = String(passkey)
   let six = String(repeating: "0", count: max(0, 6 - digits.count)) + digits

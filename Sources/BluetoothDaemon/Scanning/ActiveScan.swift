@@ -3,12 +3,12 @@ import BluetoothWire
 /// A session's scan, from one scan command to the next.
 struct ActiveScan {
   let request: ScanRequest
-  /// What the session was told of each peer since the scan began.
+  /// The content last reported to the session for each peer since the scan began.
   private var reported: [PeerHandle: Told] = [:]
 
   private struct Told: Equatable {
     var content: AdvertisingFields
-    /// The area itself is never told, only what of it was asked for.
+    /// The services of the overflow area that the session requested. The area itself is never reported.
     var overflow: [BluetoothUUID]
 
     init(_ content: AdvertisingFields, overflow: [BluetoothUUID]) {
@@ -20,8 +20,7 @@ struct ActiveScan {
 
   init(_ request: ScanRequest) { self.request = request }
 
-  /// nil: the session does not want this advertiser. Otherwise the services of its overflow area that the session asks
-  /// for.
+  /// Returns the requested services in the advertiser's overflow area; nil if the advertiser does not match the scan.
   func match(_ content: AdvertisingFields) -> [BluetoothUUID]? {
     var overflow: [BluetoothUUID] = []
     if let area = content.overflowArea, let wanted = request.services {
@@ -34,7 +33,8 @@ struct ActiveScan {
     return isWanted ? overflow : nil
   }
 
-  /// Whether the session is to be told of `peer` now: for each packet, or the first time and when what it is told changed.
+  /// Returns true if the session gets an event for `peer` now: for each packet if duplicates are allowed, otherwise the
+  /// first time and whenever the reported content has changed.
   mutating func reports(_ peer: PeerHandle, _ content: AdvertisingFields, overflow: [BluetoothUUID] = []) -> Bool {
     if request.allowsDuplicates { return true }
     let told = Told(content, overflow: overflow)

@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 
 extension Daemon {
-  /// Begins a session's scan, or begins it afresh with another request.
+  /// Starts a session's scan, or restarts it with another request.
   mutating func scan(_ request: ScanRequest, by session: CentralSlot, at now: Instant) {
     centrals[session]?.scan = ActiveScan(request)
     updateScanning(at: now)
@@ -13,8 +13,8 @@ extension Daemon {
     updateScanning(at: now)
   }
 
-  /// The controller scans as long as any session does, and reports every packet: filters and the merging with scan
-  /// responses differ from session to session, so they are done here.
+  /// Starts or stops the controller's scan, which runs as long as any session scans. The controller reports every
+  /// packet: filters and the merging with scan responses differ from session to session, so the daemon applies them.
   private mutating func updateScanning(at now: Instant) {
     let isWanted = centrals.entries.contains { $0?.scan != nil }
     guard isWanted != isScanning else { return }
@@ -26,7 +26,7 @@ extension Daemon {
   mutating func handle(_ report: AdvertisingReport, at now: Instant) {
     guard isScanning else { return }
     let outcome = sightings.take(report, at: now)
-    // Whether it can be connected to is known from the advertisement only.
+    // Only the advertisement says whether the device is connectable.
     guard outcome.sighting.hasAdvertisement else { return }
     if outcome.hasChanged, let peer = peers.handle(of: report.address) { learn(outcome.sighting.content, of: peer) }
     if let released = outcome.released { tell(outcome.sighting, of: report.address, rssi: released.rssi) }
@@ -38,10 +38,10 @@ extension Daemon {
     while let (held, sighting) = sightings.releaseHeld(at: now) { tell(sighting, of: held.address, rssi: held.rssi) }
   }
 
-  /// Tells each session whose scan wants the device.
+  /// Reports the device to each session whose scan it matches.
   private mutating func tell(_ sighting: Sighting, of address: DeviceAddress, rssi: Int8) {
     for slot in centrals.slots {
-      // An app that does not keep up is told by a later packet.
+      // An app that does not keep up will get a later packet.
       if centrals.entries[slot.index]?.session.backlog.isFull == true { continue }
       guard let overflow = centrals.entries[slot.index]?.scan?.match(sighting.content),
         let peer = enter(address, sighting.content),
@@ -61,7 +61,7 @@ extension Daemon {
     return peer
   }
 
-  /// The advertised name counts until the name in the GAP service is known.
+  /// Records the content of an advertisement. The advertised name is used until the name in the GAP service is known.
   private mutating func learn(_ content: AdvertisingFields, of peer: PeerHandle) {
     peers[peer].advertisedServices = content.services
     if let name = content.localName, !peers[peer].hasDeviceName { _ = peers.setName(name, of: peer) }

@@ -2,11 +2,11 @@ import BluetoothHost
 import BluetoothWire
 import DequeModule
 
-/// What was last received from one advertiser.
+/// The latest data received from one advertiser.
 struct Sighting {
   fileprivate(set) var content = AdvertisingFields()
   fileprivate(set) var isConnectable = false
-  /// False as long as only scan responses came.
+  /// False as long as only scan responses have been received.
   fileprivate(set) var hasAdvertisement = false
   private var hasScanResponse = false
   /// True while the first advertisement is held back for its scan response.
@@ -17,9 +17,9 @@ struct Sighting {
 
   fileprivate init() {}
 
-  /// True: the content is another than before.
+  /// Records `report`. Returns true if the content has changed.
   fileprivate mutating func take(_ report: AdvertisingReport) -> Bool {
-    // Copies: the report's octets are in the pool's storages, which come and go with the packets.
+    // Copies the data: the report's octets are in storage of the pool, which is reused for later packets.
     if report.isScanResponse {
       hasScanResponse = true
       guard scanResponse != report.data else { return false }
@@ -36,53 +36,54 @@ struct Sighting {
     return content != updated
   }
 
-  /// True if `report` is the first advertisement of a device that answers scan requests, and that has not answered one yet.
+  /// Returns true if `report` is the first advertisement of a scannable device that has not sent a scan response yet.
   fileprivate func shouldHold(_ report: AdvertisingReport) -> Bool {
     report.isScannable && !report.isScanResponse && !hasAdvertisement && !hasScanResponse
   }
 }
 
-/// The advertisers heard while anybody scans: joins each one's advertisement with its scan response.
+/// The advertisers received during scanning. It merges each advertisement with its scan response.
 struct SightingTable {
-  /// When there are more, those that came first are forgotten.
+  /// The maximum number of advertisers; beyond it the table forgets the ones that it met first.
   static let limit = 4_096
 
-  /// The time for which the first advertisement of a scannable device is held back for its scan response. The response follows within
-  /// 1 ms, unless the controller has sent no scan request. No device advertises again within 20 ms · Vol 6, Part B, 4.4.2.2.
+  /// The time for which the first advertisement of a scannable device is held back for its scan response. The response
+  /// follows within 1 ms, unless the controller has sent no scan request. No device advertises again within 20 ms · Vol
+  /// 6, Part B, 4.4.2.2.
   static let scanResponseWait = TimeSpan.milliseconds(20)
 
   /// The first advertisement of a scannable device, which waits for its scan response.
   struct Held {
     let address: DeviceAddress
-    /// Of the advertisement, in dBm.
+    /// The signal strength of the advertisement in dBm.
     let rssi: Int8
-    /// When the wait ends.
+    /// The end of the wait.
     let deadline: Instant
   }
 
   /// The outcome of one report.
   struct Outcome {
-    /// All that is known of the advertiser.
+    /// The merged content of the advertiser.
     var sighting: Sighting
-    /// The content differs from what was known before.
+    /// True if the content has changed.
     var hasChanged: Bool
-    /// The report is held back: it is reported later.
+    /// True if the report is held back: it is reported later.
     var isHeld = false
-    /// The advertisement that was held back until this report.
+    /// The advertisement that was held back until this report; nil: none.
     var released: Held?
   }
 
   private var sightings: [DeviceAddress: Sighting] = [:]
   private var order = Deque<DeviceAddress>()
-  /// In the order of their deadlines.
+  /// The advertisements held back, in the order of their deadlines.
   private var held = Deque<Held>()
 
   var count: Int { sightings.count }
 
-  /// When `releaseHeld` has something to release; nil if nothing is held back.
+  /// The time when `releaseHeld` has an advertisement to release; nil: none is held back.
   var deadline: Instant? { held.first?.deadline }
 
-  /// Takes in `report`.
+  /// Records `report` and returns its outcome.
   mutating func take(_ report: AdvertisingReport, at now: Instant) -> Outcome {
     guard let index = sightings.index(forKey: report.address) else { return insert(report, at: now) }
     let holds = sightings.values[index].shouldHold(report)
@@ -94,7 +95,7 @@ struct SightingTable {
       sighting: sightings.values[index], hasChanged: hasChanged, isHeld: holds, released: released)
   }
 
-  /// Releases an advertisement whose scan response has not come in time; nil if there is none.
+  /// Removes and returns an advertisement whose scan response has not come in time; nil if there is none.
   mutating func releaseHeld(at now: Instant) -> (held: Held, sighting: Sighting)? {
     while let first = held.first, first.deadline <= now {
       held.removeFirst()
@@ -121,7 +122,7 @@ struct SightingTable {
   }
 
   private mutating func remove(_ address: DeviceAddress) -> Held? {
-    // The scan response mostly belongs to the latest advertisement.
+    // The scan response usually belongs to the latest advertisement.
     held.lastIndex { $0.address == address }.map { held.remove(at: $0) }
   }
 

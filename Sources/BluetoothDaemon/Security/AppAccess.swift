@@ -1,4 +1,4 @@
-/// Whether this process's apps may use an adapter.
+/// The permission of this process's apps to use an adapter.
 package enum AppAccess: Hashable, Sendable {
   /// The user has not been asked, or has not answered.
   case undetermined
@@ -6,23 +6,25 @@ package enum AppAccess: Hashable, Sendable {
   case allowed
 }
 
-/// What the user of an adapter is asked for apps: whether they may use it, and to turn it on.
+/// The questions to an adapter's user on behalf of apps: for permission to use Bluetooth, and to switch it on.
 struct AppQuestions {
   enum Access: Hashable {
     case allowed, denied
-    /// This app's user is to be asked.
+    /// The user must be asked about this app.
     case unasked(app: String)
     case asking(app: String, PromptID)
   }
 
   var access: Access
-  /// Somebody wants Bluetooth to be on; the user is asked when it turns out to be off.
+  /// True if an app wants Bluetooth on. The user is asked once Bluetooth turns out to be off.
   var wantsPower = false
-  /// The user is asked to turn it on.
+  /// The open question to switch Bluetooth on; nil: none.
   var power: PromptID?
-  /// The user has said yes, and it is not on yet.
+  /// True if the user has agreed and Bluetooth is not on yet.
   var isTurningOn = false
 
-  /// - Parameter app: whom the user is asked about; nil: nobody is asked.
+  /// Creates the questions of one adapter.
+  ///
+  /// - Parameter app: the app for which the user must give permission; nil: the user is not asked.
   init(app: String?) { access = app.map { .unasked(app: $0) } ?? .allowed }
 }

@@ -1,19 +1,20 @@
 import BluetoothHost
 import BluetoothWire
 
-/// The bonds of one adapter as they are kept: what the store holds, and what is to be logged of it.
+/// The stored bonds of one adapter, and the log lines about them.
 struct BondKeeper {
   private let store: any BondStore
   private(set) var records: [DeviceAddress: BondRecord] = [:]
-  /// Those that could not be written: that they are not in the store says nothing.
+  /// The bonds that could not be written. Their absence from the store does not mean that another program removed them.
   private var unwritten: Set<DeviceAddress> = []
-  /// The time of the store's last change that was looked at.
+  /// The time of the latest change of the store that was checked.
   private var seenChange: Int64?
-  /// True if the store was read after that change once more: file systems count time in steps.
+  /// True if the store was read once more after that change: file systems record times in coarse steps.
   private var isSettled = true
-  /// Lines for the log that nobody has taken yet.
+  /// The lines that wait to be logged.
   private var notes: [String] = []
-  /// Older lines are worth more than the last of a long row.
+  /// The maximum number of waiting lines; later ones are dropped, because the first lines of a long series say the
+  /// most.
   private static let maximumNotes = 32
 
   init(_ store: any BondStore) {
@@ -28,13 +29,13 @@ struct BondKeeper {
     }
   }
 
-  /// In the order in which they were made, as far as that is known.
+  /// All bonds, oldest first as far as their age is known.
   var all: [BondRecord] {
     Array(records.values).sortedByIdentity.enumerated()
       .sorted { ($0.element.number, $0.offset) < ($1.element.number, $1.offset) }.map(\.element)
   }
 
-  /// Keeps a record, new or in place of the one before. False: there is no room for another device.
+  /// Stores a record, new or in place of the former one. Returns false if there is no room for another device.
   mutating func keep(_ record: BondRecord) -> Bool {
     var record = record
     if record.number == 0 { record.number = records[record.identity]?.number ?? 0 }
@@ -47,16 +48,16 @@ struct BondKeeper {
       if case .full = error { return false }
       unwritten.insert(record.identity)
     }
-    // What could not be written is good for this run, at least.
+    // A bond that could not be written is valid for this run.
     records[record.identity] = record
     return true
   }
 
-  /// Keeps what has changed of a bond. False: the user has forgotten the device with another program, or paired with it
-  /// there, and here, too, nothing is left of it.
+  /// Stores the changes of a bond. Returns false, and removes the bond here, too, if the user has forgotten the device
+  /// in another program or paired with it there.
   mutating func update(_ record: BondRecord) -> Bool {
     if unwritten.contains(record.identity) {
-      // That it is not in the store says nothing.
+      // Its absence from the store does not mean that another program removed it.
       records[record.identity] = record
       do throws(BondStoreError) {
         try store.save(record)
@@ -77,10 +78,10 @@ struct BondKeeper {
     return isThere
   }
 
-  /// The bonds to forget so that `record` has room: the oldest of those that nobody has confirmed.
+  /// Returns the bonds to forget so that `record` has room: the oldest of those that no user has confirmed.
   ///
-  /// Unconfirmed bonds have at most half of the room, so that strangers whom a rule lets pair never keep out a device that the user, or an
-  /// app of this device, has chosen.
+  /// Unconfirmed bonds have at most half of the room, so that strangers whom a rule lets pair never keep out a device
+  /// that the user, or an app of this device, has chosen.
   ///
   /// - Parameter linked: identities that are never forgotten, because a link to them exists.
   func dispensable(for record: BondRecord, sparing linked: Set<DeviceAddress>) -> [DeviceAddress] {
@@ -106,14 +107,14 @@ struct BondKeeper {
   /// The changes that other programs have made in the store.
   struct Changes: Equatable {
     var forgotten: [DeviceAddress] = []
-    /// New, or with other keys.
+    /// New bonds, and bonds with other keys.
     var new: [BondRecord] = []
   }
 
   /// True if other programs can change the store.
   var isShared: Bool { seenChange != nil }
 
-  /// Reads the store again if it was changed; nil: it was not.
+  /// Reads the store again if it has changed and returns the changes; nil: no change.
   mutating func takeChanges() -> Changes? {
     guard let change = store.lastChange(), change != seenChange || !isSettled else { return nil }
     isSettled = change == seenChange
@@ -132,19 +133,19 @@ struct BondKeeper {
   private func changes(in stored: [BondRecord]) throws(BondStoreError) -> Changes {
     var changes = Changes()
     for record in all where !unwritten.contains(record.identity) {
-      // A file that can't be read is there, too.
+      // An unreadable file still counts as a bond.
       if try !store.contains(record.identity) { changes.forgotten.append(record.identity) }
     }
     changes.new = stored.filter { records[$0.identity]?.bond.hasSameKeys(as: $0.bond) != true }
     return changes
   }
 
-  /// Tells other programs that their changes have been taken in.
+  /// Informs other programs that their changes have been applied.
   func acknowledgeChanges() { store.acknowledgeChanges() }
 
   // MARK: Apps
 
-  /// What the user has said of an app; nil: nothing, or it can't be read, so that the user is asked anew.
+  /// Returns the user's answer about an app; nil: none, or it can't be read, so that the user is asked again.
   mutating func access(of app: String) -> Bool? {
     do throws(BondStoreError) { return try store.access(of: app) } catch { note("\(error)") }
     return nil

@@ -1,19 +1,19 @@
 import BluetoothHost
 import BluetoothWire
 
-/// May this app use Bluetooth? Shall it be turned on?
+/// The questions for permission to use Bluetooth, and to switch it on.
 extension Daemon {
-  /// The adapter's state as apps are told of it.
+  /// The adapter's state as apps see it.
   var stateForApps: AdapterState {
     switch questions.access {
     case .allowed: state
-    // There is nothing to be allowed.
+    // Without usable Bluetooth there is nothing to permit.
     case .denied: state == .unsupported || state == .unknown ? state : .unauthorized
     case .unasked, .asking: state == .unsupported ? state : .unknown
     }
   }
 
-  /// What the user has said in a run before.
+  /// Restores the user's answer of a former run.
   mutating func recallAccess() {
     guard case .unasked(let app) = questions.access else { return }
     if let isAllowed = bonds.access(of: app) { questions.access = isAllowed ? .allowed : .denied }
@@ -28,7 +28,8 @@ extension Daemon {
     }
   }
 
-  /// Asks what is to be asked now: nothing as long as it is not known whether there is any Bluetooth.
+  /// Asks the pending questions; none while the adapter's state is unknown, or if the adapter does not support
+  /// Bluetooth.
   mutating func askForApps(at now: Instant) {
     guard state != .unknown, state != .unsupported else { return }
     if case .unasked(let app) = questions.access, hasSessions {
@@ -39,25 +40,26 @@ extension Daemon {
       withdrawPowerQuestion()
     }
     switch stateForApps {
-    // Who asks while the user is being asked gets the same answer.
+    // Requests made while the user is being asked get the same answer.
     case .poweredOff:
       if questions.wantsPower, questions.power == nil, !questions.isTurningOn {
         questions.power = desk.ask(.turnOn, at: now)
       }
       questions.wantsPower = false
     case .poweredOn, .unauthorized: questions.wantsPower = false
-    // It is not known yet.
+    // The state is not final: the request remains.
     case .unknown, .resetting, .unsupported: break
     }
   }
 
-  /// An app wants Bluetooth to be on. If the user has said no to another one's wish, this one asks again.
+  /// Handles an app's request for Bluetooth to be on. It asks the user again even if the user has refused another app's
+  /// request.
   mutating func askForPower(at now: Instant) {
     questions.wantsPower = true
     askForApps(at: now)
   }
 
-  /// A session has ended: nobody wants to know any more, if it was the last.
+  /// Withdraws the questions if the last session has ended.
   mutating func stopAskingIfUnused() {
     guard !hasSessions else { return }
     if case .asking(let app, let id) = questions.access {
@@ -68,7 +70,7 @@ extension Daemon {
     withdrawPowerQuestion()
   }
 
-  /// Takes an answer to one of these questions; false: it is for another.
+  /// Handles an answer to one of these questions; returns false if the answer is to another question.
   mutating func take(_ answer: PromptDesk.Answer, at now: Instant) -> Bool {
     if answer.id == questions.power {
       questions.power = nil
@@ -89,7 +91,7 @@ extension Daemon {
     return true
   }
 
-  /// Tells all apps of the adapter's state, if they see another one than before.
+  /// Sends the adapter's state to all apps, if it differs from the state that they saw before.
   mutating func tellState(after before: AdapterState) {
     let new = stateForApps
     guard new != before else { return }

@@ -1,11 +1,11 @@
 import BluetoothHost
 import BluetoothWire
 
-/// Pairing, as the service sees it: the user is asked, bonds are kept, and apps learn of it only what failed.
+/// Pairing: asks the user, stores bonds, and reports only failures to apps.
 extension Daemon {
   // MARK: Bonds
 
-  /// What was kept from runs before: keys for the host, and for apps the identifiers that they know.
+  /// Restores the bonds of former runs: keys for the host, and the identifiers that apps know.
   mutating func recallBonds() {
     let records = bonds.all
     guard !records.isEmpty else { return }
@@ -13,10 +13,10 @@ extension Daemon {
     for record in records { adopt(record) }
   }
 
-  /// What is to be logged of the bonds.
+  /// Removes and returns the lines about bonds for the log.
   package mutating func takeNotes() -> [String] { bonds.takeNotes() }
 
-  /// The counters of a bond's signatures have changed.
+  /// Stores the changed signature counters of a bond.
   mutating func keepCounters(of bond: Bond, at now: Instant) {
     guard var record = bonds.records[bond.identity] else { return }
     record.bond = bond
@@ -27,26 +27,26 @@ extension Daemon {
     if !bonds.update(record) { drop(record.identity, at: now) }
   }
 
-  /// Forgets a device: its keys, and what else is kept of it. Its link ends.
+  /// Forgets a device: its keys and all other stored data about it. Its link ends.
   package mutating func forget(_ identity: DeviceAddress, at now: Instant) {
     bonds.remove(identity)
     drop(identity, at: now)
     takeHostEvents(at: now)
   }
 
-  /// There is no bond any more.
+  /// Ends the links of a peer whose bond no longer exists, and removes the bond from the host.
   private mutating func drop(_ identity: DeviceAddress, at now: Instant) {
     for index in links.indices where peers[links[index].peer].address == identity {
       links[index].end = .link(.connectionTerminatedByLocalHost)
       links[index].isClosing = true
-      // Also one that was there before its bond was.
+      // Also a link that is older than its bond.
       host.disconnect(links[index].link.handle, at: now)
     }
     host.removeBond(identity, at: now)
   }
 
-  /// Takes in a bond from elsewhere, in place of one with the same device; apps that know the device know it as before. What
-  /// can't be kept is told to the log.
+  /// Imports a bond from another source, in place of an existing bond with the same device. Apps that know the device
+  /// still know it by the same identifier. A failure to store the bond is logged.
   package mutating func take(_ record: BondRecord, at now: Instant) {
     var record = record
     if let known = bonds.records[record.identity] {
@@ -64,11 +64,11 @@ extension Daemon {
     takeHostEvents(at: now)
   }
 
-  /// True if other programs can change the bonds, so that `takeStoreChanges` is to be called at times.
+  /// True if other programs can change the bonds: `takeStoreChanges` must then be called from time to time.
   package var hasSharedBonds: Bool { bonds.isShared }
 
-  /// Takes in what other programs have changed: links to devices that were forgotten end, new bonds are used from the next
-  /// link on.
+  /// Applies the changes that other programs have made: ends the links to forgotten devices; uses new bonds from the
+  /// next link on.
   package mutating func takeStoreChanges(at now: Instant) {
     guard let changes = bonds.takeChanges() else { return }
     for identity in changes.forgotten { drop(identity, at: now) }
@@ -78,17 +78,17 @@ extension Daemon {
     bonds.acknowledgeChanges()
   }
 
-  /// Hands what is kept with a bond to those who use it.
+  /// Passes the data stored with a bond to the peer table and the host.
   private mutating func adopt(_ record: BondRecord) {
     peers.recall(record)
     if let clientRecord = record.clientRecord { host.clientRecords[record.identity] = clientRecord }
     if let cache = record.cache { host.setServerCache(cache, of: record.identity) }
   }
 
-  /// The bonds, in the order in which they were made.
+  /// All bonds, oldest first.
   package var bondRecords: [BondRecord] { bonds.all }
 
-  /// A link is over: what each side knows of the other's database is kept with the bond.
+  /// Stores with the bond, at the end of a link, what each side knows of the other's database.
   mutating func keepDatabases(of address: DeviceAddress, at now: Instant) {
     guard var record = bonds.records[address] else { return }
     record.clientRecord = host.clientRecords[address] ?? record.clientRecord
@@ -96,7 +96,7 @@ extension Daemon {
     keep(record, at: now)
   }
 
-  // MARK: From the host
+  // MARK: Host events
 
   mutating func handle(_ event: SecurityEvent, on link: Int, at now: Instant) {
     switch event {
@@ -107,7 +107,7 @@ extension Daemon {
     case .paired(let outcome):
       if let bond = outcome.bond { paired(bond, replacesUnproven: outcome.replacesUnproven, on: link, at: now) }
     case .failed(let failure): failed(failure, on: link, at: now)
-    // What waits for it goes on in the host.
+    // Requests that wait for security continue in the host.
     case .changed: break
     }
   }
@@ -129,7 +129,7 @@ extension Daemon {
     desk.withdraw(id)
   }
 
-  /// Hands the next answer of the user to the host; false: there is none yet.
+  /// Handles the next answer of the user; returns false if there is none.
   mutating func takeAnswer(at now: Instant) -> Bool {
     guard let answer = desk.takeAnswer(at: now) else { return false }
     if take(answer, at: now) { return true }
@@ -140,7 +140,8 @@ extension Daemon {
     return true
   }
 
-  /// Logs that a peer without the key of its bond has begun to pair: the bonded device, or somebody with its address.
+  /// Logs that a peer without the key of its bond has started pairing: the bonded device, or another device with its
+  /// address.
   private mutating func replacementAttempted(_ reason: SMP.FailureReason?, on link: Int) {
     let peer = "\(peers[links[link].peer].info.identifier.digits): a peer without the key of its bond wants to pair"
     let advice = "if it is the same device, forget the bond"
@@ -171,7 +172,7 @@ extension Daemon {
     end(link, because: .tooManyPairedDevices, at: now)
   }
 
-  /// Forgets the oldest bonds that nobody has confirmed, if they leave no room for this one.
+  /// Forgets the oldest bonds that no user has confirmed, if there is no room for this one.
   private mutating func makeRoom(for record: BondRecord, at now: Instant) {
     let linked = Set(links.map { peers[$0.peer].address })
     for identity in bonds.dispensable(for: record, sparing: linked) {
@@ -184,7 +185,7 @@ extension Daemon {
   private mutating func failed(_ failure: SecurityFailure, on link: Int, at now: Instant) {
     guard links[link].link.role == .central else { return }
     switch failure {
-    // Whoever is there does not have the key, and is not to be taken for who has.
+    // The peer lacks the key, so it must not be treated as the bonded device.
     case .keyMissing: end(link, because: .link(.pinOrKeyMissing), at: now)
     case .timeout, .encryption: end(link, because: .encryptionTimedOut, at: now)
     // The app's request ends with the server's error.
@@ -193,7 +194,7 @@ extension Daemon {
   }
 
   private mutating func end(_ link: Int, because error: SessionError, at now: Instant) {
-    // The first reason is the reason.
+    // Only the first reason is reported.
     guard links[link].end == nil else { return }
     links[link].end = error
     links[link].isClosing = true

@@ -1,10 +1,10 @@
-/// What a system does by its own choice, where the specification leaves one.
+/// The behavior of an operating system where the specification leaves a choice.
 package struct SystemProfile: Hashable, Sendable {
-  /// It asks for a bond whenever it pairs. (A peer that wants none gets none.)
+  /// True if the system requests bonding whenever it pairs. (There is no bond if the peer does not request bonding.)
   package var alwaysBonds: Bool
-  /// With how many devices it bonds unless something else is said.
+  /// The default maximum number of bonds.
   package var bondLimit: Int
 
-  /// As Apple's systems do it; how many bonds they keep is not known, so the number is this project's choice.
+  /// The behavior of Apple's systems. Their limit of bonds is not known, so the number is this project's choice.
   package static let apple = SystemProfile(alwaysBonds: true, bondLimit: 64)
 }

@@ -2,13 +2,13 @@ import BluetoothHost
 import BluetoothWire
 import NIOConcurrencyHelpers
 
-/// A peer as one adapter numbers it in one run.
+/// The number of a peer, valid for one adapter and one run.
 package struct PeerHandle: Hashable, Sendable {
   package let index: UInt32
   package init(index: UInt32) { self.index = index }
 }
 
-/// The identifier under which apps know a peer: random, stable, never the address.
+/// The identifier by which apps know a peer: random, stable, never the address.
 package struct PeerIdentifier: Hashable, Sendable {
   package let high: UInt64
   package let low: UInt64
@@ -19,14 +19,14 @@ package struct PeerIdentifier: Hashable, Sendable {
 }
 
 extension PeerIdentifier {
-  /// Nobody has given one yet.
+  /// The placeholder for a peer without an identifier.
   package static let unknown = PeerIdentifier(high: 0, low: 0)
 
-  /// As UUIDs are printed.
+  /// The identifier in the text form of a UUID.
   package var digits: String { BluetoothUUID(high: high, low: low).description }
 }
 
-/// What an app may know of a peer.
+/// The properties of a peer that are visible to apps.
 package struct PeerInfo: Hashable, Sendable {
   package var handle: PeerHandle
   package var identifier: PeerIdentifier
@@ -43,7 +43,7 @@ package enum AdapterState: Hashable, Sendable {
   case unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn
 }
 
-/// An attribute of a peer, named for the time of one connection.
+/// The identity of a remote attribute, valid during one connection.
 package struct RemoteAttributeID: Hashable, Sendable {
   let handle: AttributeHandle
   package init(_ handle: AttributeHandle) { self.handle = handle }
@@ -80,45 +80,45 @@ package struct RemoteDescriptor: Hashable, Sendable {
   }
 }
 
-/// Why something that an app asked for did not happen.
+/// The reason why a request of an app failed.
 package enum SessionError: Error, Hashable, Sendable {
-  /// The peer answered with this ATT code.
+  /// The peer answered with this ATT error code.
   case att(ATT.ErrorCode)
-  /// The link ended, or could not be made, for this reason.
+  /// The link ended, or could not be established, for this reason.
   case link(HCI.ErrorCode)
   /// The peer did not answer in time.
   case timeout
-  /// The peer broke the protocol.
+  /// The peer violated the protocol.
   case invalidResponse
-  /// This version, or this adapter, does not have it.
+  /// This version or this adapter does not support the request.
   case notSupported
-  /// The arguments were refused.
+  /// The arguments are invalid.
   case invalidParameters
-  /// A UUID that the system keeps for itself.
+  /// The UUID is reserved for the system.
   case uuidNotAllowed
   /// Advertising has started already.
   case alreadyAdvertising
-  /// There is no room for it.
+  /// There is no room for the object.
   case outOfSpace
-  /// There are too many links.
+  /// The limit of simultaneous links is reached.
   case connectionLimitReached
   /// The link could not be encrypted in time.
   case encryptionTimedOut
   /// There is no room for another bond.
   case tooManyPairedDevices
-  /// The peer refuses, without a reason that apps have a code for.
+  /// The peer refuses, for a reason without an error code in the apps' API.
   case refused
-  /// The peer goes by another identifier since it has said who it is.
+  /// The peer has another identifier since its identity became known.
   case unknownPeer
 }
 
-/// What an app's scan asks for.
+/// The parameters of an app's scan.
 package struct ScanRequest: Sendable {
-  /// A peer must advertise one of these; nil: every peer is wanted.
+  /// The service UUIDs of which a peer must advertise at least one; nil: every peer matches.
   package var services: [BluetoothUUID]?
-  /// Or solicit one of these.
+  /// The service UUIDs that a peer may solicit instead.
   package var solicitedServices: [BluetoothUUID]
-  /// Every packet is reported, not one for each peer.
+  /// True if every packet is reported, false if each peer is reported once.
   package var allowsDuplicates: Bool
   package init(services: [BluetoothUUID]?, solicitedServices: [BluetoothUUID], allowsDuplicates: Bool) {
     self.services = services
@@ -127,36 +127,37 @@ package struct ScanRequest: Sendable {
   }
 }
 
-/// What an app's central manager asks of the service.
+/// A command from an app's central manager to the daemon.
 package enum CentralCommand: Sendable {
   case scan(ScanRequest)
   case stopScan
-  /// Keep trying, from `delay` on; a dropped link is made again when `reconnects`.
+  /// Connects after `delay` and keeps trying until it succeeds. Re-establishes a dropped link if `reconnects` is true.
   case connect(PeerHandle, delay: TimeSpan, reconnects: Bool)
   case cancelConnection(PeerHandle)
   case readRSSI(PeerHandle)
-  /// nil or empty: all.
+  /// Discovers the services with these UUIDs; nil or empty: all.
   case discoverServices(PeerHandle, [BluetoothUUID]?)
   case discoverIncludedServices(PeerHandle, RemoteAttributeID, [BluetoothUUID]?)
   case discoverCharacteristics(PeerHandle, RemoteAttributeID, [BluetoothUUID]?)
   case discoverDescriptors(PeerHandle, RemoteAttributeID)
-  /// A characteristic's or a descriptor's value.
+  /// Reads the value of a characteristic or a descriptor.
   case read(PeerHandle, RemoteAttributeID)
   case write(PeerHandle, RemoteAttributeID, ByteSlice)
-  /// One credit of `CentralSession.writeCredits` was taken for it.
+  /// Writes a value without response. The sender has taken one credit of `CentralSession.writeCredits` for it.
   case writeWithoutResponse(PeerHandle, RemoteAttributeID, ByteSlice)
-  /// The same for a characteristic that wants signatures: signed where the link is not encrypted.
+  /// The same for a characteristic that requires signed writes: the value is signed if the link is not encrypted.
   case signedWriteWithoutResponse(PeerHandle, RemoteAttributeID, ByteSlice)
   case setNotify(PeerHandle, RemoteAttributeID, Bool)
-  /// Answered by `channelOpened`.
+  /// Opens an L2CAP channel. Answered by `channelOpened`.
   case openChannel(PeerHandle, psm: UInt16)
-  /// Answered by `echoed`: what the app's side can answer by itself takes its turn among the other answers this way.
+  /// Answered by `echoed`. The client uses it to keep answers that it can give by itself in order with the other
+  /// answers.
   case echo(UInt32)
-  /// The user is asked to turn Bluetooth on, if it is off.
+  /// Asks the user to switch Bluetooth on if it is off.
   case askForPower
 }
 
-/// What was received from an advertiser: the advertisement merged with its scan response.
+/// The data received from an advertiser: the advertisement merged with its scan response.
 package struct Discovery: Sendable {
   package var peer: PeerInfo
   package var isConnectable: Bool
@@ -166,9 +167,9 @@ package struct Discovery: Sendable {
   package var overflowServices: [BluetoothUUID]
   package var solicitedServices: [BluetoothUUID]
   package var serviceData: [(BluetoothUUID, ByteSlice)]
-  /// Company identifier first, as on the air.
+  /// The manufacturer-specific data, company identifier first, as on the air.
   package var manufacturerData: ByteSlice?
-  /// dBm; 127: not available.
+  /// The signal strength in dBm; 127: not available.
   package var rssi: Int8
   package init(peer: PeerInfo, isConnectable: Bool, rssi: Int8) {
     self.peer = peer
@@ -181,16 +182,17 @@ package struct Discovery: Sendable {
   }
 }
 
-/// What the service tells an app's central manager. `ByteSlice`s are only lent: whoever keeps one copies it.
+/// An event from the daemon to an app's central manager. A `ByteSlice` is valid only during the call: a client that
+/// keeps it must copy it.
 package enum CentralEvent: Sendable {
   case stateChanged(AdapterState)
   indirect case discovered(Discovery)
-  /// The link is there; commands without response of at most `maximumWriteLength` octets fit.
+  /// The link is established. Writes without response may carry at most `maximumWriteLength` octets.
   case connected(PeerHandle, maximumWriteLength: Int)
   case connectionFailed(PeerHandle, SessionError)
-  /// nil: because this app cancelled. `isReconnecting`: the service makes the link again by itself.
+  /// The link has ended. nil: because this app cancelled it. `isReconnecting`: the daemon re-establishes the link.
   case disconnected(PeerHandle, SessionError?, isReconnecting: Bool)
-  /// No callback: the longest write without response is now this.
+  /// The maximum length of a write without response has changed. No callback.
   case maximumWriteLengthChanged(PeerHandle, Int)
   case nameChanged(PeerHandle, String?)
   case rssiRead(PeerHandle, Result<Int8, SessionError>)
@@ -203,20 +205,21 @@ package enum CentralEvent: Sendable {
   case valueChanged(PeerHandle, RemoteAttributeID, ByteSlice)
   case written(PeerHandle, RemoteAttributeID, SessionError?)
   case notifyStateChanged(PeerHandle, RemoteAttributeID, isNotifying: Bool, SessionError?)
-  /// After the credits had run out there is one again.
+  /// A credit is available again after the credits had run out.
   case readyToWriteWithoutResponse(PeerHandle)
   case channelOpened(PeerHandle, Result<OpenChannel, SessionError>)
-  /// These services are not valid any more.
+  /// The services with these IDs are no longer valid.
   case servicesModified(PeerHandle, [RemoteAttributeID])
   /// The answer to `echo`.
   case echoed(UInt32)
 }
 
-/// Where a session's events go. `receive` runs on the adapter's executor, with no lock held and nothing half changed:
-/// it may send commands.
+/// The receiver of a session's events. `receive` runs on the adapter's executor with no lock held and in a consistent
+/// state: it may send commands.
 package protocol CentralClient: AnyObject, Sendable {
   func receive(_ event: CentralEvent)
-  /// True if `receive` only queues events: the client then calls `StateCounter.noteSeen` before it handles `stateChanged`.
+  /// True if `receive` only queues events: the client then calls `StateCounter.noteSeen` before it handles
+  /// `stateChanged`.
   var queuesEvents: Bool { get }
 }
 
@@ -224,7 +227,7 @@ extension CentralClient {
   package var queuesEvents: Bool { false }
 }
 
-/// An app's central manager's way into the service. Every method may be called on any thread, at any time.
+/// The interface of an app's central manager to the daemon. Every method may be called on any thread, at any time.
 package final class CentralSession: Sendable {
   private struct State {
     weak var client: (any CentralClient)?
@@ -234,35 +237,35 @@ package final class CentralSession: Sendable {
 
   package let states = StateCounter()
 
-  /// The events that wait on the app's queue.
+  /// The number of events that wait on the app's queue.
   package let backlog = EventBacklog()
 
-  /// Where the service keeps what belongs to this session; nil: not opened yet, or closed. The executor's alone.
+  /// The daemon's slot for this session; nil: not opened yet, or closed. Only the executor uses it.
   nonisolated(unsafe) var slot: CentralSlot?
 
   private let mailbox: Mailbox
   private let state: NIOLockedValueBox<State>
 
-  /// Opens a session; for adapters, which answer `openCentralSession` with it.
+  /// Opens a session. Adapters call it to implement `openCentralSession`.
   package init(client: any CentralClient, mailbox: Mailbox) {
     self.mailbox = mailbox
     state = NIOLockedValueBox(State(client: client))
     mailbox.post(.centralOpened(self))
   }
 
-  /// Asks for something. Commands are taken in order, after the ones that were sent before on any session.
+  /// Sends a command. The daemon handles commands in order, after the commands sent before on any session.
   package func send(_ command: CentralCommand) { mailbox.post(.central(self, command, seenStates: states.seen)) }
 
-  /// Counts an event that waits on the app's queue from now on. In virtual time none does.
+  /// Counts an event that is now waiting on the app's queue. In virtual time no event waits.
   package func eventQueued() { backlog.append() }
 
-  /// Counts an event that was queued and that the app has handled.
+  /// Counts a queued event that the app has handled.
   package func eventHandled() {
     if backlog.removeFirst() { mailbox.wake() }
   }
 
-  /// Ends the session: its scan, its attempts and its share of links. No event comes any more, except one that is being
-  /// delivered now.
+  /// Ends the session: its scan, its connection attempts and its share of links. No event follows, except one that is
+  /// being delivered now.
   package func close() {
     let wasOpen = state.withLockedValue { state in
       defer { state.isClosed = true }
@@ -271,8 +274,8 @@ package final class CentralSession: Sendable {
     if wasOpen { mailbox.post(.centralClosed(self)) }
   }
 
-  /// The credits for writes without response to `peer`. They are the same object for as long as the session lives; all
-  /// that a link's end leaves unsent comes back.
+  /// Returns the credits for writes without response to `peer`. The object is the same throughout the session; when a
+  /// link ends, the credits of all unsent writes come back.
   package func writeCredits(for peer: PeerHandle) -> TransmitCredits {
     state.withLockedValue { state in
       if let credits = state.writeCredits[peer] { return credits }
@@ -282,7 +285,7 @@ package final class CentralSession: Sendable {
     }
   }
 
-  /// Who gets the events; nil: nobody any more.
+  /// The receiver of the events; nil: the session is closed or the client has been deallocated.
   var client: (any CentralClient)? {
     state.withLockedValue { state in state.isClosed ? nil : state.client }
   }

@@ -2,54 +2,55 @@ import BluetoothWire
 import DequeModule
 import NIOConcurrencyHelpers
 
-/// How a channel has ended, as the app at this end of it sees it.
+/// The reason why a channel has ended, as the app at this end sees it.
 package enum ChannelEnd: Hashable, Sendable {
-  /// Somebody wanted that: either app, or who has ended the link.
+  /// An app at either end closed the channel, or one side ended the link on purpose.
   case closed
-  /// The link is gone, for this reason.
+  /// The link was lost for this reason.
   case lost(SessionError)
 }
 
-/// Who is told that something has happened to a channel: it is to look. On the adapter's executor, as `CentralClient`.
+/// A client that is notified of changes of a channel and then checks the channel. The adapter's executor calls it, as
+/// it calls `CentralClient`.
 package protocol ChannelClient: AnyObject, Sendable {
   func channelChanged()
 }
 
-/// What stands between an app and a channel: octets that have come and were not read, octets that were written and have
-/// not left. Both sides reach it without waiting for each other, and it has an end in both directions: the peer may send
-/// more only when what it has sent was read, and an app may write as much as there is room for.
+/// The two buffers between an app and a channel: octets received but not yet read, and octets written but not yet sent.
+/// Both sides access it without waiting for each other. It applies flow control in both directions: the peer may send
+/// more only when the app has read what it has sent, and an app may write as much as there is room for.
 package final class ChannelPipe: Sendable {
-  /// How many octets may wait to be taken by the host.
+  /// The capacity of the send buffer, in octets.
   package static let capacity = 16_384
 
   fileprivate struct State {
     weak var client: (any ChannelClient)?
-    // What the peer has sent.
+    // Receive buffer
     var received = OctetQueue()
-    /// What is left of each SDU, which has a credit of the peer until all of it was read.
+    /// The number of unread octets of each SDU. The SDU holds a credit of the peer until all its octets have been read.
     var unread: Deque<Int> = []
-    /// SDUs that were read, and whose credits the peer has not got back.
+    /// The number of SDUs that have been read and whose credits have not been returned to the peer.
     var read = 0
-    // What is to be sent.
+    // Send buffer
     var outgoing = OctetQueue()
-    /// The app has found no room, and wants to know when there is some.
+    /// True if the app found no room and wants to be notified when there is room.
     var isRoomAwaited = false
-    // Ends.
+    // End of the channel
     var end: ChannelEnd?
     var isReleased = false
-    /// The app reads nothing any more.
+    /// True if the app reads no more.
     var isInputDiscarded = false
-    // Between the two sides.
-    /// There is work for the service, of which it has not been told.
+    // Notifications between the two sides
+    /// True if there is work of which the daemon has not been notified.
     var hasWork = false
-    /// The service was told, and has not looked yet.
+    /// True if the daemon has been notified and has not looked yet.
     var isPosted = false
     var wantsAnnouncement = false
-    /// The client is about to be told.
+    /// True while a notification of the client is queued.
     var isAnnounced = false
   }
 
-  /// What an app has done since the service has looked last.
+  /// The app's actions since the daemon last looked.
   struct Work {
     var readSDUs: Int
     var wantsAnnouncement: Bool
@@ -60,15 +61,15 @@ package final class ChannelPipe: Sendable {
 
   init(mailbox: Mailbox) { self.mailbox = mailbox }
 
-  // MARK: The app's side, on any thread
+  // MARK: App side, on any thread
 
-  /// Who is told from now on; held weakly.
+  /// Sets the client, which is held weakly.
   package func setClient(_ client: any ChannelClient) { state.withLockedValue { $0.client = client } }
 
-  /// How many octets can be read.
+  /// The number of octets that can be read.
   package var available: Int { state.withLockedValue { $0.received.count } }
 
-  /// How many octets can be written. Whoever finds none is told when there is room again.
+  /// The number of octets that can be written. If it is 0, the client is notified when there is room again.
   package var room: Int {
     state.withLockedValue { state in
       let room = state.room
@@ -77,10 +78,11 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// How it has ended; nil: it has not. What had come before can still be read.
+  /// The reason for the channel's end; nil: the channel is open. Octets received before the end can still be read.
   package var end: ChannelEnd? { state.withLockedValue { $0.end } }
 
-  /// Takes what there is, as far as it fits, and says how much. To be followed by `tellService`.
+  /// Moves received octets into `buffer`, as many as fit, and returns their number. The caller then calls
+  /// `tellService`.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     state.withLockedValue { state in
       let count = state.received.withFirst(buffer.count) { octets in
@@ -93,7 +95,7 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// Takes as many octets as there is room for, and says how many. To be followed by `tellService`.
+  /// Takes as many octets as there is room for and returns their number. The caller then calls `tellService`.
   package func write(_ octets: UnsafeRawBufferPointer) -> Int {
     state.withLockedValue { state in
       let count = min(octets.count, state.room)
@@ -105,7 +107,7 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// The app has no use for it any more: what was written is still sent, what has come is thrown away.
+  /// Closes the channel for the app: octets written before are still sent, unread octets are discarded.
   package func close() {
     state.withLockedValue { state in
       guard !state.isReleased else { return }
@@ -117,8 +119,8 @@ package final class ChannelPipe: Sendable {
     tellService()
   }
 
-  /// The app reads nothing any more: what has come, and what comes, is thrown away, so that the peer may go on. To be followed
-  /// by `tellService`.
+  /// Stops reading: octets received now or later are discarded, and the peer gets its credits back. The caller then
+  /// calls `tellService`.
   package func discardInput() {
     state.withLockedValue { state in
       state.isInputDiscarded = true
@@ -127,7 +129,8 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// Has the client told, in the order of all that the adapter tells apps. To be followed by `tellService`.
+  /// Requests a notification of the client, in order with the adapter's other events for apps. The caller then calls
+  /// `tellService`.
   package func requestAnnouncement() {
     state.withLockedValue { state in
       state.wantsAnnouncement = true
@@ -135,7 +138,7 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// Posts mail, if there is anything that the service does not know. With no lock held.
+  /// Posts mail if there is work of which the daemon has not been notified. The caller must hold no lock.
   package func tellService() {
     let isNews = state.withLockedValue { state in
       guard state.hasWork, !state.isPosted else { return false }
@@ -145,9 +148,9 @@ package final class ChannelPipe: Sendable {
     if isNews { mailbox.post(.channel(self)) }
   }
 
-  // MARK: The service's side
+  // MARK: Daemon side
 
-  /// What the app has done.
+  /// Returns the app's actions since the last call and resets them.
   func takeWork() -> Work {
     state.withLockedValue { state in
       defer {
@@ -160,7 +163,7 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// An SDU has come. False: nobody will read it.
+  /// Appends a received SDU. Returns false if no app will read it.
   func receive(_ sdu: ByteSlice) -> Bool {
     state.withLockedValue { state in
       guard !state.isReleased, !state.isInputDiscarded, state.end == nil else { return false }
@@ -170,13 +173,14 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// The app has closed it.
+  /// True if the app has closed the channel.
   var isReleased: Bool { state.withLockedValue { $0.isReleased } }
 
-  /// Nothing that was written waits here any more.
+  /// True if the send buffer is empty.
   var isDrained: Bool { state.withLockedValue { $0.outgoing.isEmpty } }
 
-  /// The next SDU to send, of at most `maximum` octets, which stays here until `removeSent`; nil: there is none.
+  /// Returns the next SDU to send, of at most `maximum` octets; nil: there is none. The octets stay in the buffer until
+  /// `removeSent`.
   func nextSDU(_ maximum: Int, in pool: PacketPool) -> ByteSlice? {
     state.withLockedValue { state in
       guard !state.outgoing.isEmpty else { return nil }
@@ -184,7 +188,7 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// So many octets have been taken. True: the app waits for the room.
+  /// Removes `count` sent octets. Returns true if the app waits for the room.
   func removeSent(_ count: Int) -> Bool {
     state.withLockedValue { state in
       state.outgoing.removeFirst(count)
@@ -193,7 +197,7 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// It is over. What has come can still be read, unless the app has closed it itself.
+  /// Ends the channel. Received octets can still be read, unless the app has closed the channel itself.
   func finish(_ end: ChannelEnd) {
     state.withLockedValue { state in
       state.end = state.end ?? end
@@ -201,7 +205,7 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// Whether the client is to be told, and was not about to be.
+  /// Returns true if there is a client and no notification of it was queued; the caller then queues one.
   func beginAnnouncement() -> Bool {
     state.withLockedValue { state in
       guard state.client != nil, !state.isAnnounced else { return false }
@@ -210,7 +214,7 @@ package final class ChannelPipe: Sendable {
     }
   }
 
-  /// Tells the client.
+  /// Notifies the client.
   func announce() {
     let client = state.withLockedValue { state in
       state.isAnnounced = false
@@ -223,7 +227,7 @@ package final class ChannelPipe: Sendable {
 extension ChannelPipe.State {
   fileprivate var room: Int { end == nil ? max(0, ChannelPipe.capacity - outgoing.count) : 0 }
 
-  /// The credit of an SDU is the peer's again when all of it was read.
+  /// Counts `count` octets as read. An SDU's credit goes back to the peer when all of the SDU has been read.
   fileprivate mutating func noteRead(_ count: Int) {
     var rest = count
     while rest > 0, let first = unread.first {
@@ -238,7 +242,7 @@ extension ChannelPipe.State {
     }
   }
 
-  /// Throws away what has come.
+  /// Discards received octets.
   fileprivate mutating func drop() {
     read += unread.count
     unread.removeAll()
@@ -246,9 +250,9 @@ extension ChannelPipe.State {
   }
 }
 
-/// A channel that is open, as it is handed to an app: with the last reference to it, it closes.
+/// An open channel, as an app gets it. The channel closes with the last reference to this object.
 package final class OpenChannel: Sendable {
-  /// The channel's number, as the app that offers it was told.
+  /// The channel's PSM, as reported to the app that publishes it.
   package let psm: UInt16
   package let pipe: ChannelPipe
 

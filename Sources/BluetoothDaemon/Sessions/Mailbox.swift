@@ -1,27 +1,27 @@
 import DequeModule
 import NIOConcurrencyHelpers
 
-/// What runs an adapter, seen from those who have work for it.
+/// The runner of an adapter, as seen by code that has work for it.
 package protocol AdapterExecutor: AnyObject, Sendable {
-  /// There is mail. Called on any thread, with no lock held, once for all mail that comes before it is taken; never
-  /// waits.
+  /// Signals that there is mail. Called on any thread with no lock held, once for all mail posted until the executor
+  /// takes it; never blocks.
   func wake()
 }
 
-/// What apps' sessions hand to the adapter's executor.
+/// A message from an app's session to the adapter's executor.
 package enum Mail: Sendable {
   case centralOpened(CentralSession)
-  /// `seenStates`: see `StateCounter`.
+  /// A command of a central manager; `seenStates`: see `StateCounter`.
   case central(CentralSession, CentralCommand, seenStates: UInt32)
   case centralClosed(CentralSession)
   case peripheralOpened(PeripheralSession)
   case peripheral(PeripheralSession, PeripheralCommand, seenStates: UInt32)
   case peripheralClosed(PeripheralSession)
-  /// An app has used a channel.
+  /// A read from, a write to or another use of a channel by an app.
   case channel(ChannelPipe)
 }
 
-/// The one way from apps' threads to an adapter's executor: in order, and without ever waiting for it.
+/// The only path from apps' threads to an adapter's executor. It keeps the order and never blocks the sender.
 package final class Mailbox: Sendable {
   private struct State {
     var mail: Deque<Mail> = []
@@ -32,14 +32,14 @@ package final class Mailbox: Sendable {
 
   package init() {}
 
-  /// Whom to wake from now on. It is held weakly.
+  /// Sets the executor to wake. The mailbox holds it weakly.
   package func setExecutor(_ executor: any AdapterExecutor) {
     state.withLockedValue { $0.executor = executor }
   }
 
   package var isEmpty: Bool { state.withLockedValue { $0.mail.isEmpty } }
 
-  /// Appends; allocates only when more mail waits than ever before.
+  /// Appends `mail`. Allocates only when more mail is waiting than ever before.
   package func post(_ mail: Mail) {
     let executor: (any AdapterExecutor)? = state.withLockedValue { state in
       let wasEmpty = state.mail.isEmpty
@@ -49,13 +49,13 @@ package final class Mailbox: Sendable {
     executor?.wake()
   }
 
-  /// Wakes the executor for something else than mail.
+  /// Wakes the executor for work other than mail.
   package func wake() {
     let executor = state.withLockedValue { $0.executor }
     executor?.wake()
   }
 
-  /// Exchanges all waiting mail for `emptied`, whose memory the next mail will use. The executor only.
+  /// Swaps all waiting mail with `emptied`, whose memory is reused for later mail. Only the executor calls it.
   package func takeAll(_ emptied: inout Deque<Mail>) {
     state.withLockedValue { swap(&$0.mail, &emptied) }
   }

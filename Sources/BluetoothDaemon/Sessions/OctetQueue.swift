@@ -1,14 +1,14 @@
-/// Octets in the order in which they came. Its memory is used again: in the steady state nothing is allocated.
+/// A queue of octets. It reuses its memory: in the steady state it does not allocate.
 struct OctetQueue {
   private var storage: [UInt8] = []
-  /// The first octet that was not taken.
+  /// The index of the first octet in the queue.
   private var start = 0
 
   var count: Int { storage.count - start }
   var isEmpty: Bool { count == 0 }
 
   mutating func append(_ octets: UnsafeRawBufferPointer) {
-    // What was taken makes room before the memory grows.
+    // Frees the space of removed octets before the memory grows.
     if start > 0, storage.count + octets.count > storage.capacity || start * 2 > storage.count {
       storage.removeFirst(start)
       start = 0
@@ -16,7 +16,7 @@ struct OctetQueue {
     storage.append(contentsOf: octets)
   }
 
-  /// Lends the first `maximum` octets, or all.
+  /// Calls `body` with the first `maximum` octets, or with all if there are fewer, without removing them.
   func withFirst<R>(_ maximum: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
     storage.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + min(maximum, count)])) }
   }

@@ -1,19 +1,19 @@
 import BluetoothWire
 import NIOConcurrencyHelpers
 
-/// Features of an adapter's controller that this host uses.
+/// The features of an adapter's controller that this host uses.
 package struct AdapterFeatures: OptionSet, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Scanning for extended advertising, and connecting to it.
+  /// Extended scanning, and connecting to extended advertising.
   package static let extendedScanAndConnect = AdapterFeatures(rawValue: 1 << 0)
-  /// Private addresses.
+  /// Resolvable private addresses.
   package static let privacy = AdapterFeatures(rawValue: 1 << 1)
 }
 
-/// What an adapter knows of its peers, and whether apps may use it, readable from every thread without waiting for the executor. The executor alone
-/// writes it.
+/// The adapter's knowledge of its peers and of apps' permission to use the adapter. Every thread can read it without
+/// waiting for the executor, which alone writes it.
 package final class PeerDirectory: Sendable {
   private struct Connected {
     var handle: PeerHandle
@@ -21,10 +21,10 @@ package final class PeerDirectory: Sendable {
   }
 
   private struct State {
-    /// By handle: `PeerHandle.index` counts from 0.
+    /// The peers by handle: `PeerHandle.index` counts from 0.
     var peers: [PeerInfo] = []
     var byIdentifier: [PeerIdentifier: PeerHandle] = [:]
-    /// In the order in which the links came.
+    /// The connected peers, in the order in which their links were established.
     var connected: [Connected] = []
     var access = AppAccess.allowed
     var features: AdapterFeatures = []
@@ -34,7 +34,7 @@ package final class PeerDirectory: Sendable {
 
   package init() {}
 
-  /// Whether apps may use the adapter.
+  /// The permission of apps to use the adapter.
   package var access: AppAccess {
     get { state.withLockedValue { $0.access } }
     set { state.withLockedValue { $0.access = newValue } }
@@ -46,28 +46,29 @@ package final class PeerDirectory: Sendable {
     set { state.withLockedValue { $0.features = newValue } }
   }
 
-  /// The peer of that identifier; nil: unknown to this adapter.
+  /// Returns the peer with that identifier; nil if this adapter does not know it.
   package func peer(_ identifier: PeerIdentifier) -> PeerInfo? {
     state.withLockedValue { state in
       state.byIdentifier[identifier].map { state.peers[Int($0.index)] }
     }
   }
 
-  /// The peer that `handle` names; nil: not one of this adapter's handles.
+  /// Returns the peer that `handle` names; nil if the handle is not one of this adapter's.
   package func peer(_ handle: PeerHandle) -> PeerInfo? {
     state.withLockedValue { state in
       Int(handle.index) < state.peers.count ? state.peers[Int(handle.index)] : nil
     }
   }
 
-  /// Those of `identifiers` that are known, in that order.
+  /// Returns the known peers among `identifiers`, in the order of `identifiers`.
   package func peers(_ identifiers: [PeerIdentifier]) -> [PeerInfo] {
     state.withLockedValue { state in
       identifiers.compactMap { state.byIdentifier[$0] }.map { state.peers[Int($0.index)] }
     }
   }
 
-  /// The peers that have a link to this device, whoever asked for it, and that are known to offer one of `services`.
+  /// Returns the peers that have a link to this device, requested by any app, and that are known to offer one of
+  /// `services`.
   package func connectedPeers(offering services: [BluetoothUUID]) -> [PeerInfo] {
     state.withLockedValue { state in
       state.connected
@@ -76,7 +77,7 @@ package final class PeerDirectory: Sendable {
     }
   }
 
-  /// Adds a peer under the next handle.
+  /// Adds a peer under the next handle and returns it.
   func add(_ identifier: PeerIdentifier, name: String?) -> PeerInfo {
     state.withLockedValue { state in
       let handle = PeerHandle(index: UInt32(state.peers.count))
@@ -94,7 +95,8 @@ package final class PeerDirectory: Sendable {
     }
   }
 
-  /// A link to `handle` exists, over which `services` are known to be offered. Replaces what was known before.
+  /// Records that a link to `handle` exists over which `services` are known to be offered. Replaces earlier services of
+  /// the peer.
   func setConnected(_ handle: PeerHandle, services: [BluetoothUUID]) {
     state.withLockedValue { state in
       if let index = state.connected.firstIndex(where: { $0.handle == handle }) {

@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import NIOConcurrencyHelpers
 
-/// A local service or characteristic, numbered by the app's side of the session.
+/// The ID of a local service or characteristic, assigned by the app's side of the session.
 package struct LocalAttributeID: Hashable, Sendable {
   package let number: UInt32
   package init(number: UInt32) { self.number = number }
@@ -12,7 +12,7 @@ package struct LocalService: Sendable {
   package var id: LocalAttributeID
   package var uuid: BluetoothUUID
   package var isPrimary: Bool
-  /// Services that were added before.
+  /// The included services, all of which were added before.
   package var includes: [LocalAttributeID]
   package var characteristics: [LocalCharacteristic]
   package init(
@@ -36,11 +36,11 @@ package struct LocalCharacteristic: Sendable {
   }
 }
 
-/// A central that uses the local database, for the time of one connection.
+/// A central that uses the local database, during one connection.
 package struct CentralInfo: Hashable, Sendable {
   package var handle: PeerHandle
   package var identifier: PeerIdentifier
-  /// ATT_MTU − 3.
+  /// The maximum length of an update in octets: ATT_MTU − 3.
   package var maximumUpdateLength: Int
   package init(handle: PeerHandle, identifier: PeerIdentifier, maximumUpdateLength: Int) {
     self.handle = handle
@@ -49,7 +49,7 @@ package struct CentralInfo: Hashable, Sendable {
   }
 }
 
-/// Names a request of a central that waits for `PeripheralCommand.respond`.
+/// The ID of a central's request that waits for `PeripheralCommand.respond`.
 package struct CentralRequestID: Hashable, Sendable {
   package let number: UInt64
   package init(number: UInt64) { self.number = number }
@@ -66,57 +66,60 @@ package struct CentralWrite: Sendable {
   }
 }
 
-/// How soon the link to a central should react.
+/// The desired latency of the link to a central.
 package enum ConnectionLatency: Hashable, Sendable { case low, medium, high }
 
-/// What an app's peripheral manager asks of the service.
+/// A command from an app's peripheral manager to the daemon.
 package enum PeripheralCommand: Sendable {
   case startAdvertising(localName: String?, services: [BluetoothUUID])
   case stopAdvertising
   case addService(LocalService)
   case removeService(LocalAttributeID)
   case removeAllServices
-  /// `value` answers a read: what the attribute holds from the request's offset on.
+  /// Answers a request. In the answer to a read, `value` is the attribute's value from the request's offset on.
   case respond(CentralRequestID, ATT.ErrorCode?, value: ByteSlice)
-  /// One credit of `PeripheralSession.updateCredits` was taken for it. nil: all subscribed centrals.
+  /// Sends an updated value to these centrals; nil: to all subscribed centrals. The sender has taken one credit of
+  /// `PeripheralSession.updateCredits` for it.
   case update(LocalAttributeID, ByteSlice, [PeerHandle]?)
   case setConnectionLatency(ConnectionLatency, PeerHandle)
   case publishChannel(isEncrypted: Bool)
   case unpublishChannel(psm: UInt16)
-  /// See `CentralCommand.echo`.
+  /// Answered by `echoed`; see `CentralCommand.echo`.
   case echo(UInt32)
-  /// See `CentralCommand.askForPower`.
+  /// Asks the user to switch Bluetooth on if it is off; see `CentralCommand.askForPower`.
   case askForPower
 }
 
-/// What the service tells an app's peripheral manager. `ByteSlice`s are only lent: whoever keeps one copies it.
+/// An event from the daemon to an app's peripheral manager. A `ByteSlice` is valid only during the call: a client that
+/// keeps it must copy it.
 package enum PeripheralEvent: Sendable {
   case stateChanged(AdapterState)
   case advertisingStarted(SessionError?)
   case serviceAdded(LocalAttributeID, SessionError?)
   case subscribed(CentralInfo, LocalAttributeID)
   case unsubscribed(CentralInfo, LocalAttributeID)
-  /// No callback: the longest update that this central gets whole is now another.
+  /// The maximum length of an untruncated update to this central has changed. No callback.
   case maximumUpdateLengthChanged(CentralInfo)
   case readRequested(CentralRequestID, CentralInfo, LocalAttributeID, offset: Int)
-  /// All or nothing. The request is nil for a write without response.
+  /// A write of all parts or none. The request is nil for a write without response.
   case writeRequested(CentralRequestID?, CentralInfo, [CentralWrite])
-  /// The central is gone: its requests are void. No callback.
+  /// The central has disconnected: its requests are void. No callback.
   case centralDisconnected(CentralInfo)
   case channelPublished(psm: UInt16, SessionError?)
   case channelUnpublished(psm: UInt16, SessionError?)
-  /// A central has opened a channel that this session offers.
+  /// A central has opened a channel that this session publishes.
   case channelOpened(CentralInfo, OpenChannel)
-  /// After the credits had run out there is one again.
+  /// A credit is available again after the credits had run out.
   case readyToUpdate
   /// The answer to `echo`.
   case echoed(UInt32)
 }
 
-/// Where a session's events go; see `CentralClient`.
+/// The receiver of a session's events; see `CentralClient`.
 package protocol PeripheralClient: AnyObject, Sendable {
   func receive(_ event: PeripheralEvent)
-  /// True if `receive` only queues events: the client then calls `StateCounter.noteSeen` before it handles `stateChanged`.
+  /// True if `receive` only queues events: the client then calls `StateCounter.noteSeen` before it handles
+  /// `stateChanged`.
   var queuesEvents: Bool { get }
 }
 
@@ -124,47 +127,46 @@ extension PeripheralClient {
   package var queuesEvents: Bool { false }
 }
 
-/// An app's peripheral manager's way into the service. Every method may be called on any thread, at any time.
+/// The interface of an app's peripheral manager to the daemon. Every method may be called on any thread, at any time.
 package final class PeripheralSession: Sendable {
   private struct State {
     weak var client: (any PeripheralClient)?
     var isClosed = false
   }
 
-  /// For `PeripheralCommand.update`: one for each call, however many centrals it goes to.
+  /// The credits for `PeripheralCommand.update`: one for each call, regardless of the number of centrals.
   package let updateCredits = TransmitCredits(capacity: SessionLimits.updates)
 
   package let states = StateCounter()
 
-  /// The events that wait on the app's queue.
+  /// The number of events that wait on the app's queue.
   package let backlog = EventBacklog()
 
-  /// Where the service keeps what belongs to this session; nil: not opened yet, or closed. The executor's alone.
+  /// The daemon's slot for this session; nil: not opened yet, or closed. Only the executor uses it.
   nonisolated(unsafe) var slot: PeripheralSlot?
 
   private let mailbox: Mailbox
   private let state: NIOLockedValueBox<State>
 
-  /// Opens a session; for adapters, which answer `openPeripheralSession` with it.
+  /// Opens a session. Adapters call it to implement `openPeripheralSession`.
   package init(client: any PeripheralClient, mailbox: Mailbox) {
     self.mailbox = mailbox
     state = NIOLockedValueBox(State(client: client))
     mailbox.post(.peripheralOpened(self))
   }
 
-  /// Asks for something. Commands are taken in order, after the ones that were sent before on any session.
+  /// Sends a command. The daemon handles commands in order, after the commands sent before on any session.
   package func send(_ command: PeripheralCommand) { mailbox.post(.peripheral(self, command, seenStates: states.seen)) }
 
-  /// Counts an event that waits on the app's queue from now on. In virtual time none does.
+  /// Counts an event that is now waiting on the app's queue. In virtual time no event waits.
   package func eventQueued() { backlog.append() }
 
-  /// Counts an event that was queued and that the app has handled.
+  /// Counts a queued event that the app has handled.
   package func eventHandled() {
     if backlog.removeFirst() { mailbox.wake() }
   }
 
-  /// Ends the session: its advertising and its services. No event comes any more, except one that is being delivered
-  /// now.
+  /// Ends the session: its advertising and its services. No event follows, except one that is being delivered now.
   package func close() {
     let wasOpen = state.withLockedValue { state in
       defer { state.isClosed = true }
@@ -173,7 +175,7 @@ package final class PeripheralSession: Sendable {
     if wasOpen { mailbox.post(.peripheralClosed(self)) }
   }
 
-  /// Who gets the events; nil: nobody any more.
+  /// The receiver of the events; nil: the session is closed or the client has been deallocated.
   var client: (any PeripheralClient)? {
     state.withLockedValue { state in state.isClosed ? nil : state.client }
   }

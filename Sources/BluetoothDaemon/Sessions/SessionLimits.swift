@@ -1,16 +1,18 @@
-/// How much one session may have on its way.
+/// The limits of what one session may have pending.
 package enum SessionLimits {
-  /// Writes without response that wait for the controller, for each session and peer.
+  /// The maximum number of writes without response that wait for the controller, for each session and peer.
   package static let writesWithoutResponse = 20
-  /// Updates of subscribed values that wait for the controller, for each session.
+  /// The maximum number of updates of subscribed values that wait for the controller, for each session.
   package static let updates = 20
 
-  // Events that wait on the queue of an app that does not serve it, for each session.
+  // Limits of the events that wait on the queue of an unresponsive app, for each session
 
-  /// With so many the links that bring more are held. Discoveries are dropped: the next packet brings them again.
+  /// At this number of events the daemon holds the links that bring more. It drops discoveries: the next packet repeats
+  /// them.
   package static let waitingEvents = 256
-  /// With so few the links go on.
+  /// At this number of events held links continue.
   package static let fewWaitingEvents = 128
-  /// With so many values that need no answer are discarded: the controller could not be told to hold the link.
+  /// At this number of events the daemon discards values that need no answer: the controller could not be made to hold
+  /// the link.
   package static let mostWaitingEvents = 1_024
 }

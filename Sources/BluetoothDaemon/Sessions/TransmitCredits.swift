@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// How many values an app may still hand over before the ones it gave have left: a counter that both sides reach
+/// The credits for values that an app may submit before earlier ones have been sent: a counter that both sides access
 /// without waiting for each other.
 package final class TransmitCredits: Sendable {
   private struct State {
@@ -8,7 +8,7 @@ package final class TransmitCredits: Sendable {
     var isAwaited = false
   }
 
-  /// How many there are when nothing is on its way.
+  /// The number of credits when no value is pending.
   package let capacity: Int
   private let state: NIOLockedValueBox<State>
 
@@ -17,7 +17,7 @@ package final class TransmitCredits: Sendable {
     state = NIOLockedValueBox(State(available: capacity))
   }
 
-  /// Takes one. False: there is none, and it is remembered that somebody waits for one.
+  /// Takes one credit. Returns false if there is none, and remembers that the caller waits for one.
   package func take() -> Bool {
     state.withLockedValue { state in
       guard state.available > 0 else {
@@ -29,7 +29,7 @@ package final class TransmitCredits: Sendable {
     }
   }
 
-  /// Whether `take` would succeed. If not, it is remembered that somebody waits for one.
+  /// True if `take` would succeed. If not, remembers that the caller waits for a credit.
   package var isAvailable: Bool {
     state.withLockedValue { state in
       if state.available == 0 { state.isAwaited = true }
@@ -37,7 +37,7 @@ package final class TransmitCredits: Sendable {
     }
   }
 
-  /// Gives `count` back. True: somebody waited and has to be told, once.
+  /// Returns `count` credits to the pool. Returns true, once, if the app waits for a credit and must be notified.
   package func put(_ count: Int = 1) -> Bool {
     state.withLockedValue { state in
       state.available = min(capacity, state.available + max(0, count))

@@ -1,21 +1,22 @@
 import BluetoothWire
 
-/// What the client of a bearer has on its way: one request at a time, with 30 s to answer it · Vol 3, Part F, 3.3.2, 3.3.3.
+/// The ATT transaction of a bearer's client: one request at a time, with 30 s for the response
+/// · Vol 3, Part F, 3.3.2, 3.3.3.
 struct ATTTransaction {
   private enum State {
     case idle
-    /// Waits for room on the link.
+    /// A PDU waits for room on the link.
     case ready(ATT.PDU)
     case waiting(ATT.Opcode, until: Instant)
   }
 
-  /// What a received response is to the request on its way.
+  /// The meaning of a received PDU for the request in progress.
   enum Answer {
     case response(ATT.PDU)
     case refused(ATT.ErrorCode)
-    /// It has the right opcode, but does not follow the specification.
+    /// The PDU has the right opcode but violates the specification.
     case malformed
-    /// It answers nothing and is to be ignored.
+    /// The PDU answers no request; the client ignores it.
     case unsolicited
   }
 
@@ -26,18 +27,18 @@ struct ATTTransaction {
     return until
   }
 
-  /// Whether a PDU waits for `take`.
+  /// True if a PDU is ready for `take`.
   var isReady: Bool {
     guard case .ready = state else { return false }
     return true
   }
 
-  /// Makes `pdu` the next one to leave. Nothing may be on its way.
+  /// Queues `pdu` as the next one to send. No transaction may be in progress.
   mutating func begin(_ pdu: consuming ATT.PDU) { state = .ready(pdu) }
 
   mutating func cancel() { state = .idle }
 
-  /// The PDU that waits for room. After a command the transaction is over.
+  /// Returns the PDU to send, if there is one. A request then waits for its response; a command ends the transaction.
   mutating func take(at now: Instant) -> ATT.PDU? {
     guard isReady, case .ready(let pdu) = exchange(&state, with: .idle) else { return nil }
     let opcode = pdu.opcode
@@ -45,7 +46,7 @@ struct ATTTransaction {
     return pdu
   }
 
-  /// Matches what was received with the request on its way, which is over unless the answer is `unsolicited`.
+  /// Matches a received PDU with the request in progress. The transaction ends unless the result is `unsolicited`.
   mutating func receive(_ opcode: ATT.Opcode, _ octets: ByteSlice) -> Answer {
     guard case .waiting(let request, _) = state else { return .unsolicited }
     if case .errorResponse = opcode {

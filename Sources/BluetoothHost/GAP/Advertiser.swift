@@ -1,11 +1,11 @@
 import BluetoothWire
 
-/// Brings the controller's advertising to what is wanted, one command at a time · Vol 4, Part E, 7.8.5 to 7.8.9, and 7.8.52
-/// to 7.8.56 for extended commands.
+/// The host's advertising state machine. It compares the requested advertising with the controller's state and issues
+/// one command at a time · Vol 4, Part E, 7.8.5 to 7.8.9, and 7.8.52 to 7.8.56 for extended commands.
 struct Advertiser {
   private enum Step { case disable, remove, parameters, address, data, scanResponse, enable }
 
-  /// What a set can't go over from while it holds data · Vol 4, Part E, 7.8.53.
+  /// The properties of an advertising set that cannot change while the set holds data · Vol 4, Part E, 7.8.53.
   private struct Kind: Equatable {
     let type: HCI.AdvertisingType
     let isExtended: Bool
@@ -20,34 +20,36 @@ struct Advertiser {
   }
 
   private var wanted: HostAdvertising?
-  /// What the controller has.
+  /// The advertising data that the controller holds. `scanResponse`, `shape` and `owner` below are also the
+  /// controller's state.
   private var data: ByteSlice?
   private var scanResponse: ByteSlice?
   private var shape: HostAdvertising.Shape?
   private var owner: AdvertisingCommands.Owner?
-  /// Of the set that there is.
+  /// The kind of the advertising set that exists in the controller; nil: no set exists.
   private var kind: Kind?
   private var hasAddress = false
-  /// What goes to the controller in parts.
+  /// The data that is being sent to the controller in fragments.
   private var partial: Partial?
   private(set) var isEnabled = false
   private var inFlight: Step?
   private var owesAnswer = false
-  /// Off for a while, whatever is wanted.
+  /// True while advertising is suspended, whatever has been requested.
   private var isPaused = false
-  /// The controller has refused to go on beside the links that there are. It is tried again at times: a link may have ended
-  /// without the host's knowledge.
+  /// The time of the next attempt after the controller has refused to go on advertising beside existing links. The
+  /// host retries because a link may have ended without its knowledge.
   private var retry: Instant? { didSet { deadline = earliest(limit, retry) } }
-  /// Switches advertising off and on, because the controller may have stopped it.
+  /// True if the host must disable and enable advertising again, because the controller may have stopped it.
   private var restarts = false
-  /// Something has changed since there was nothing to do.
+  /// True if something has changed since the last time that no command was due.
   private(set) var isDirty = false
-  /// When limited discoverable mode is over.
+  /// The end of limited discoverable mode.
   private var limit: Instant? { didSet { deadline = earliest(limit, retry) } }
-  /// When `timeReached` wants to be called. Stored: it is asked for much more often than it changes.
+  /// The next instant at which `timeReached` must be called. It is stored because it is read much more often than it
+  /// changes.
   private(set) var deadline: Instant?
 
-  /// The pause after the controller has refused to advertise beside links.
+  /// The wait before the next attempt after the controller has refused to advertise beside links.
   private static let retryTime = TimeSpan.seconds(30)
 
   mutating func start(_ advertising: HostAdvertising) {
@@ -66,7 +68,7 @@ struct Advertiser {
     isDirty = true
   }
 
-  /// True: advertising ends now.
+  /// Handles an expired timer. Returns true if advertising ends now.
   mutating func timeReached(_ now: Instant) -> Bool {
     if let retry, retry <= now {
       self.retry = nil
@@ -80,7 +82,7 @@ struct Advertiser {
       return true
     case .becomesGeneral:
       wanted?.limit = nil
-      // There are Flags, so there is room for them.
+      // The data already contain Flags, so the new Flags fit.
       if let data = wanted.flatMap({ AdvertisingData($0.data).discoverable(.generalDiscoverable) }) {
         wanted?.data = data
       }
@@ -89,17 +91,18 @@ struct Advertiser {
     }
   }
 
-  /// Off, or about to go on again.
+  /// Suspends or resumes advertising.
   mutating func pause(_ isPaused: Bool) {
     guard self.isPaused != isPaused else { return }
     self.isPaused = isPaused
     isDirty = true
   }
 
-  /// The controller does nothing for it.
+  /// True if the controller neither advertises nor executes an advertising command.
   var isQuiet: Bool { !isEnabled && inFlight == nil }
 
-  /// The controller has forgotten all, or never taken anything; what is wanted stays.
+  /// Forgets the controller's state after a reset, or because the controller has not accepted any command; the
+  /// requested advertising stays.
   mutating func forgetController() {
     let (wanted, owesAnswer, limit, isPaused) = (wanted, owesAnswer, limit, isPaused)
     self = Advertiser()
@@ -107,8 +110,8 @@ struct Advertiser {
     isDirty = true
   }
 
-  /// The controller has legacy commands only, and has taken none so far: what is wanted on extended PDUs is given up. The
-  /// result is what `advertisingStarted` is to tell; nil: nothing.
+  /// Switches to a controller that has legacy commands only and has accepted no command so far. Requested advertising
+  /// on extended PDUs is cancelled. Returns the result for `advertisingStarted`; nil: nothing to report.
   mutating func fallBack() -> Result<Void, HostError>? {
     forgetController()
     guard wanted?.shape.extended != nil else { return nil }
@@ -117,12 +120,12 @@ struct Advertiser {
     return isAwaited ? .failure(.controller(.unsupportedFeatureOrParameterValue)) : nil
   }
 
-  /// The controller has ended the set itself. True: it is not begun again.
+  /// Handles the controller's own end of the advertising set. Returns true if advertising does not start again.
   mutating func setTerminated(_ status: HCI.ErrorCode) -> Bool {
-    // With a connection, whose own event has told it.
+    // Success means that a connection was created, which its own event reports.
     guard status != .success, isEnabled else { return false }
     isEnabled = false
-    // What is to begin now is something else than what has ended.
+    // The host has requested different advertising, which starts now.
     guard status == .advertisingTimeout, !owesAnswer else {
       isDirty = true
       return false
@@ -131,10 +134,10 @@ struct Advertiser {
     return true
   }
 
-  /// Somebody waits to hear that it began.
+  /// True while the start of advertising has not been reported yet.
   var isAwaited: Bool { owesAnswer }
 
-  /// A link in the peripheral role ends advertising · Vol 4, Part E, 7.8.9.
+  /// Handles a new link in the peripheral role, which ends advertising · Vol 4, Part E, 7.8.9.
   mutating func linkCameAbout() {
     isEnabled = false
     isDirty = true
@@ -145,14 +148,15 @@ struct Advertiser {
     isDirty = true
   }
 
-  /// A link has come about or has ended without the host's knowledge, and may have ended advertising.
+  /// Restarts advertising after a link has been created or has ended without the host's knowledge, which may have
+  /// ended advertising.
   mutating func restart() {
     retry = nil
     restarts = isEnabled
     isDirty = true
   }
 
-  /// The next command; nil: there is nothing to do now.
+  /// Returns the next command; nil: no command is due now.
   mutating func next(_ commands: AdvertisingCommands) -> HCI.Command? {
     guard isDirty, inFlight == nil else { return nil }
     let command = nextCommand(commands)
@@ -164,7 +168,7 @@ struct Advertiser {
     guard let wanted, retry == nil, !isPaused else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
     if restarts, isEnabled { return send(.disable, commands.enable(false)) }
     if shape != wanted.shape || owner != commands.owner {
-      // An advertiser that is on takes no other parameters · Vol 4, Part E, 7.8.5.
+      // The controller rejects new parameters while advertising is enabled · Vol 4, Part E, 7.8.5.
       if isEnabled { return send(.disable, commands.enable(false)) }
       if let kind, kind != Kind(wanted.shape), let command = commands.remove { return send(.remove, command) }
       shape = wanted.shape
@@ -187,7 +191,8 @@ struct Advertiser {
     return isEnabled ? nil : send(.enable, commands.enable(true, wanted.shape))
   }
 
-  /// The next part of data, which is mostly all of them. An advertiser that is on takes no parts · Vol 4, Part E, 7.8.54.
+  /// Returns the command with the next fragment of the data; most data fit into one. The controller rejects fragments
+  /// while advertising is enabled · Vol 4, Part E, 7.8.54.
   private mutating func send(
     _ content: ByteSlice, isScanResponse: Bool, _ commands: AdvertisingCommands
   ) -> HCI.Command {
@@ -197,7 +202,7 @@ struct Advertiser {
     }
     let sent = partial?.sent ?? 0
     partial?.sent = min(content.count, sent + AdvertisingCommands.maximumFragment)
-    // The first part takes the place of what there was.
+    // The first fragment replaces the data that the controller holds.
     if content.count > AdvertisingCommands.maximumFragment {
       if isScanResponse { scanResponse = nil } else { data = nil }
     }
@@ -206,14 +211,14 @@ struct Advertiser {
       : send(.data, commands.data(content, from: sent))
   }
 
-  /// The controller has a part of data.
+  /// Records that the controller has accepted a fragment.
   private mutating func partTaken() {
     guard let partial, partial.sent == partial.content.count else { return }
     if partial.isScanResponse { scanResponse = partial.content } else { data = partial.content }
     self.partial = nil
   }
 
-  /// The set is gone, or of no other use where the controller does not remove it.
+  /// Records that the set has been removed, or that it is unusable because the controller does not remove it.
   private mutating func setRemoved() {
     (kind, shape, data, scanResponse, partial) = (nil, nil, nil, nil, nil)
     hasAddress = false
@@ -224,7 +229,7 @@ struct Advertiser {
     return command
   }
 
-  /// The command has ended. The result is what `advertisingStarted` is to tell; nil: nothing.
+  /// Handles the end of a command. Returns the result for `advertisingStarted`; nil: nothing to report.
   mutating func ended(_ status: HCI.ErrorCode, at now: Instant) -> Result<Void, HostError>? {
     defer { inFlight = nil }
     guard status == .success else {
@@ -234,7 +239,7 @@ struct Advertiser {
       case .data, .scanResponse:
         if inFlight == .data { data = nil } else { scanResponse = nil }
         partial = nil
-      // It was off already.
+      // Advertising was already disabled.
       case .disable:
         (isEnabled, restarts) = (false, false)
         return nil
@@ -261,7 +266,8 @@ struct Advertiser {
     return answer(at: now)
   }
 
-  /// New data of an advertiser that is on are in force as soon as the controller has both.
+  /// True if the controller advertises with the requested parameters and data. New data apply as soon as the
+  /// controller has both the data and the scan response.
   private var isInForce: Bool {
     guard let wanted else { return false }
     return isEnabled && shape == wanted.shape && data == wanted.data && scanResponse == wanted.scanResponse
@@ -274,7 +280,7 @@ struct Advertiser {
     return .success(())
   }
 
-  /// Answers a start that needs no command, because the same is in force already.
+  /// Answers a start that needs no command because the same advertising is already in force.
   mutating func answerWithoutCommand(at now: Instant) -> Result<Void, HostError>? {
     inFlight == nil ? answer(at: now) : nil
   }

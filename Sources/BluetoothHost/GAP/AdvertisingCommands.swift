@@ -1,25 +1,25 @@
 import BluetoothWire
 
-/// The commands that have a controller advertise on the legacy PDUs, as the older or the newer ones have them.
+/// The builder of the commands for advertising, in their legacy or their extended form.
 ///
-/// A controller takes one kind or the other, until it is reset · Vol 4, Part E, 3.1.1.
+/// A controller accepts one form or the other until it is reset · Vol 4, Part E, 3.1.1.
 struct AdvertisingCommands {
-  /// The extended ones.
+  /// True for the extended commands.
   let isExtended: Bool
   let ownAddressType: HCI.OwnAddressType
   /// The device's random address, static or private.
   let randomAddress: DeviceAddress
-  /// Units of 0.625 ms, where nobody asks for another.
+  /// The default advertising interval in units of 0.625 ms, for shapes without an interval.
   let interval: UInt16
   let pool: PacketPool
-  /// Whose local key is used where own addresses are private.
+  /// The peer identity whose local key generates the device's private addresses; nil: the device uses none.
   var identity: DeviceAddress?
 
-  /// In whose name it advertises.
+  /// The identity and the addresses that advertising uses.
   struct Owner: Equatable {
     let type: HCI.OwnAddressType
     let identity: DeviceAddress?
-    /// The set's own.
+    /// The random address of the advertising set; nil: the set needs none.
     let address: DeviceAddress?
   }
 
@@ -27,7 +27,7 @@ struct AdvertisingCommands {
     Owner(type: ownAddressType, identity: identity, address: hasOwnAddress ? randomAddress : nil)
   }
 
-  /// The one set that extended commands are about.
+  /// The handle of the only advertising set that the host uses.
   private static let set = HCI.AdvertisingHandle(rawValue: 0)
 
   func parameters(_ shape: HostAdvertising.Shape) -> HCI.Command {
@@ -48,12 +48,12 @@ struct AdvertisingCommands {
         secondaryPHY: extended.secondaryPHY, advertisingSID: extended.advertisingSID))
   }
 
-  /// Whom directed PDUs are for; else whose key private addresses are made with.
+  /// Returns the target of directed PDUs; without a target, the identity whose key generates private addresses.
   private func peer(_ shape: HostAdvertising.Shape) -> HCI.PeerAddress {
     (shape.target ?? identity).map { HCI.PeerAddress($0) } ?? HCI.PeerAddress(type: 0, value: 0)
   }
 
-  /// Vol 4, Part E, 7.8.53.
+  /// Returns the event properties of the extended command · Vol 4, Part E, 7.8.53.
   private static func properties(
     of shape: HostAdvertising.Shape
   ) -> HCI.ExtendedAdvertisingParameters.Properties {
@@ -82,7 +82,7 @@ struct AdvertisingCommands {
     }
   }
 
-  /// A set has a random address of its own; nil: none is needed.
+  /// The command that sets the random address of the advertising set; nil: the set needs none.
   var address: HCI.Command? {
     hasOwnAddress ? .leSetAdvertisingSetRandomAddress(Self.set, randomAddress.value) : nil
   }
@@ -91,20 +91,22 @@ struct AdvertisingCommands {
     isExtended && (ownAddressType == .random || ownAddressType == .resolvableOrRandom)
   }
 
-  /// Units of 10 ms: 1.28 s · 7.8.56; Vol 6, Part B, 4.4.2.4.3.
+  /// The maximum duration of high duty cycle advertising in units of 10 ms: 1.28 s · 7.8.56;
+  /// Vol 6, Part B, 4.4.2.4.3.
   private static let maximumHighDutyCycleDuration: UInt16 = 128
 
-  /// The octets of data that fit into one command · 7.8.54.
+  /// The maximum number of octets of data in one command · 7.8.54.
   static let maximumFragment = 251
 
-  /// Whether such PDUs carry data.
+  /// Returns true if the commands set advertising data for PDUs of this shape.
   func hasData(_ shape: HostAdvertising.Shape) -> Bool {
     let properties = Self.properties(of: shape)
     if properties.contains(.legacy) { return !isExtended || !properties.contains(.directed) }
     return !properties.contains(.scannable)
   }
 
-  /// Whether anybody can ask for a scan response.
+  /// Returns true if the commands set a scan response for PDUs of this shape: extended commands do so for scannable
+  /// PDUs only.
   func hasScanResponse(_ shape: HostAdvertising.Shape) -> Bool {
     !isExtended || Self.properties(of: shape).contains(.scannable)
   }
@@ -128,10 +130,12 @@ struct AdvertisingCommands {
     return HCI.AdvertisingDataFragment(operation, rest.prefix(maximumFragment))
   }
 
-  /// Takes the set away with all that it holds; nil: there are no sets.
+  /// The command that removes the advertising set with all that it holds; nil: legacy commands have no sets.
   var remove: HCI.Command? { isExtended ? .leRemoveAdvertisingSet(Self.set) : nil }
 
-  /// - Parameter shape: of what is switched on.
+  /// Returns the command that enables or disables advertising.
+  ///
+  /// - Parameter shape: The shape of the advertising that is being enabled.
   func enable(_ on: Bool, _ shape: HostAdvertising.Shape? = nil) -> HCI.Command {
     guard isExtended else { return .leSetAdvertisingEnable(on) }
     let isHighDutyCycle = shape.map { Self.properties(of: $0).contains(.highDutyCycle) } ?? false

@@ -1,9 +1,9 @@
 import BluetoothWire
 
-/// Which of the two generations of commands for advertising, scanning and connecting a host uses. A controller takes one
+/// The choice between legacy and extended commands for advertising, scanning and connecting. A controller takes one
 /// or the other until it is reset · Vol 4, Part E, 3.1.1.
 extension Host {
-  /// The extended ones.
+  /// True if the host uses the extended commands.
   var usesExtendedCommands: Bool {
     configuration.usesExtendedCommands && !refusesExtendedCommands && controller.hasExtendedCommands
   }
@@ -32,7 +32,8 @@ extension Host {
       ownAddressType: ownAddressType, configuration: configuration, identities: resolvingList.resolved)
   }
 
-  /// True: the controller claims extended commands but does not know this one, and the host goes over to the legacy ones.
+  /// Handles the result of a command with respect to the choice of commands. Returns true if the controller claims
+  /// extended commands but does not know this one, so that the host falls back to the legacy commands.
   mutating func fallsBack(_ command: HCI.Command, _ status: HCI.ErrorCode, at now: Instant) -> Bool {
     guard command.opcode.isExtended else { return false }
     if status != .unknownHCICommand {
@@ -42,7 +43,7 @@ extension Host {
     guard !refusesExtendedCommands else { return false }
     refusesExtendedCommands = true
     if controller.hasTakenExtendedCommands {
-      // It will not take legacy ones before it is reset.
+      // The controller rejects legacy commands until it is reset.
       fail(.unknownCommand(command.opcode), at: now)
     } else {
       commands.removeUnsent(for: [.advertising, .scanning, .initiating])
@@ -55,7 +56,8 @@ extension Host {
 }
 
 extension ControllerFacts {
-  /// For each thing that it can do with legacy commands it has the extended ones as well.
+  /// True if the controller has the feature Extended Advertising, and the extended form of each legacy command for
+  /// advertising, scanning and connecting that it supports.
   var hasExtendedCommands: Bool {
     let pairs: [(legacy: HCI.Opcode, extended: HCI.Opcode)] = [
       (.leSetAdvertisingParameters, .leSetExtendedAdvertisingParameters),
@@ -69,7 +71,7 @@ extension ControllerFacts {
 }
 
 extension HCI.Opcode {
-  /// Of the newer generation · Vol 4, Part E, 3.1.1.
+  /// True for extended commands · Vol 4, Part E, 3.1.1.
   fileprivate var isExtended: Bool {
     switch self {
     case .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,

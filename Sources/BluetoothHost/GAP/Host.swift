@@ -4,23 +4,23 @@ import DequeModule
 
 /// The host of one adapter · Vol 1, Part A, 2: GAP, GATT, ATT and L2CAP above one controller.
 ///
-/// Whoever owns it moves packets between it and the controller, tells it the time, and takes its events.
+/// The owner moves packets between the host and the controller, calls it with the current time, and takes its events.
 package struct Host {
   let configuration: HostConfiguration
-  /// Where all packets of this adapter get their memory.
+  /// The memory pool for all packets of this adapter.
   package let pool: PacketPool
-  /// The device's own random static address, which it is known by whatever it is called on the air · Vol 6, Part B,
-  /// 1.3.2.1.
+  /// The device's random static address. It identifies the device whatever address the device uses on the air
+  /// · Vol 6, Part B, 1.3.2.1.
   package let address: DeviceAddress
 
-  /// The controller's BD_ADDR; nil: it has none, or has not told it yet.
+  /// The controller's BD_ADDR; nil: the controller has none, or the host has not read it yet.
   package var publicAddress: DeviceAddress? { controller.publicAddress }
 
   var power = Power.off
   var wantsPower = false
   var transport = TransportStanding.ready
   var recovery = Recovery()
-  /// How many commands in a row got no answer.
+  /// The number of consecutive commands without an answer.
   var unansweredCommands = 0
   var controller = ControllerFacts()
   var commands = CommandQueue()
@@ -32,29 +32,29 @@ package struct Host {
   var linkCheck = LinkCheck()
   var resolvingList = ResolvingListKeeper()
   var ownAddress: OwnAddress
-  /// The controller claims the extended commands, and does not know them.
+  /// True if the controller claims the extended commands but does not know them.
   var refusesExtendedCommands = false
   var nameDiscoveries: [NameDiscovery] = []
   var database: GATTDatabase
-  /// See `clientRecords`.
+  /// The GATT client records of bonded peers without a link; see `clientRecords`.
   var awayClients: [DeviceAddress: GATTClientRecord] = [:]
-  /// The database has changed since the records of `awayClients` got its hash.
+  /// True if the database has changed since its hash was stored in the records of `awayClients`.
   var awayHashesAreOutdated = false
-  /// What peers may open channels to.
+  /// The SPSMs that peers may open channels to.
   var listeners: CreditChannels.Listeners = [:]
   var allLinks: [HostLink] = []
-  /// What the links' Security Managers share.
+  /// The state that the Security Managers of all links share.
   var securityContext: SecurityContext
   var bondTable = BondTable()
-  /// What is known of servers that are not connected.
+  /// The cached databases of servers that are not connected.
   var caches = GATTCacheStore()
-  /// ACL packets that the controller has.
+  /// The number of ACL packets in the controller.
   var outstanding = 0
-  /// Whether any link may have something to send; false only when none has.
+  /// True if any link may have data to send; false only if no link has any.
   var isReady = false
-  /// Which link is served first when the controller has room again.
+  /// The index of the link that is served first when the controller has free buffers again.
   var turn = 0
-  /// Hostile or broken input that was thrown away.
+  /// Counters of invalid, unexpected and discarded input.
   package internal(set) var metrics = HostMetrics()
   var packets: Deque<HCI.Packet> = []
   var events: Deque<HostEvent> = []
@@ -76,9 +76,9 @@ package struct Host {
     database = GATTDatabase(deviceName: configuration.deviceName, appearance: configuration.appearance)
   }
 
-  /// The next instant at which `timeReached` is to be called; nil: none.
+  /// The next instant at which `timeReached` must be called; nil: none.
   ///
-  /// It changes nothing: `mutating` has it read the links where they are instead of in copies.
+  /// Read-only; `mutating` avoids copying the links.
   package var deadline: Instant? {
     mutating get {
       var result = earliest(earliest(commands.deadline, initiator.deadline), advertiser.deadline)
@@ -95,17 +95,17 @@ package struct Host {
     }
   }
 
-  /// The links that `connected` has told of, in the order in which they came about.
+  /// The links that `connected` has reported, in the order of their creation.
   package var links: [Link] { allLinks.filter { $0.standing == .announced }.map(\.link) }
 
-  /// The ATT_MTU of a link; that of a link which does not exist is the default.
+  /// Returns the ATT_MTU of a link; the default ATT_MTU if the link does not exist.
   package func mtu(of handle: HCI.ConnectionHandle) -> Int {
     index(of: handle).map { allLinks[$0].bearer.mtu } ?? ATT.defaultMTU
   }
 
-  // MARK: The controller's side
+  // MARK: Controller
 
-  /// Takes in a packet of the controller, of any content.
+  /// Processes a packet of the controller. The content may be arbitrary.
   package mutating func receive(_ packet: HCI.Packet, at now: Instant) {
     switch packet {
     case .acl(let data): receive(data, at: now)
@@ -143,20 +143,21 @@ package struct Host {
     settle(at: now)
   }
 
-  /// The next packet for the controller.
+  /// Removes and returns the next packet for the controller.
   package mutating func takePacket() -> HCI.Packet? { packets.popFirst() }
-  /// The next event for the service.
+  /// Removes and returns the next event for the upper layer.
   package mutating func takeEvent() -> HostEvent? { events.popFirst() }
 
   // MARK: GAP
 
-  /// Advertises as connectable and scannable; answered by `advertisingStarted`. Goes on while links exist, as far as the
-  /// controller allows. New data take the place of the old. Each at most 31 octets, else `outOfSpace`.
+  /// Starts connectable and scannable advertising; answered by `advertisingStarted`. Advertising goes on while links
+  /// exist, as far as the controller allows. New data replace the old. `data` and `scanResponse` have at most
+  /// 31 octets each; if one is longer, the answer is `outOfSpace`.
   package mutating func startAdvertising(data: ByteSlice, scanResponse: ByteSlice, at now: Instant) {
     startAdvertising(HostAdvertising(data: data, scanResponse: scanResponse), at: now)
   }
 
-  /// The same in another way than as connectable and scannable at the host's own interval, on legacy PDUs.
+  /// Starts advertising with the given shape, interval and PDUs; answered by `advertisingStarted`.
   package mutating func startAdvertising(_ advertising: HostAdvertising, at now: Instant) {
     guard isOn else {
       events.append(.advertisingStarted(.controller(.commandDisallowed)))
@@ -182,29 +183,30 @@ package struct Host {
     settle(at: now)
   }
 
-  /// Scans in this way from now on, and reports every device anew; nil: not any more.
+  /// Starts scanning with these parameters and reports every device again; nil: stops scanning.
   package mutating func setScanning(_ parameters: ScanParameters?, at now: Instant) {
     guard isOn else { return }
     scanner.set(parameters)
     settle(at: now)
   }
 
-  /// Connects as soon as the device is heard, until then for ever. Several devices may be waited for.
+  /// Connects to the device as soon as the controller hears it, without a timeout. Several connection attempts may be
+  /// pending.
   package mutating func connect(to address: DeviceAddress, at now: Instant) {
     guard isOn else {
       events.append(.connectionFailed(address, .commandDisallowed))
       return
     }
-    // The link is not for the name alone any more.
+    // The link is no longer used for the name discovery alone.
     for index in nameDiscoveries.indices where nameDiscoveries[index].address == address {
       nameDiscoveries[index].endsLink = false
     }
-    // One that is just coming about may be it.
+    // A link to the device may already be in establishment.
     if unprovenLink(to: address) == nil { initiator.connect(to: address) }
     settle(at: now)
   }
 
-  /// Does not wait for the device any more. A link that just then came about is ended without an event.
+  /// Cancels the connection attempt. A link that was created at the same moment is disconnected without an event.
   package mutating func cancelConnecting(to address: DeviceAddress, at now: Instant) {
     initiator.cancel(address)
     if let index = unprovenLink(to: address) {
@@ -218,14 +220,14 @@ package struct Host {
     allLinks.indices.first { allLinks[$0].standing == .unproven && allLinks[$0].link.peer == address }
   }
 
-  /// Ends a link; answered by `disconnected`.
+  /// Disconnects a link; answered by `disconnected`.
   package mutating func disconnect(_ handle: HCI.ConnectionHandle, at now: Instant) {
     guard let index = index(of: handle) else { return }
     disconnect(index, reason: .remoteUserTerminatedConnection)
     settle(at: now)
   }
 
-  /// Answered by `rssiRead`.
+  /// Reads the RSSI of a link; answered by `rssiRead`.
   package mutating func readRSSI(_ handle: HCI.ConnectionHandle, at now: Instant) {
     guard index(of: handle) != nil else {
       events.append(.rssiRead(handle, .failure(.notConnected)))
@@ -235,8 +237,9 @@ package struct Host {
     settle(at: now)
   }
 
-  /// A central changes the parameters of a link. A peripheral asks for them when the link is 5 s old and the central was quiet
-  /// for 1 s; of several wishes the last one counts. Either may be refused without an event.
+  /// Updates the connection parameters of a link. A central changes them directly. A peripheral requests them when
+  /// the link is 5 s old and the central has been quiet for 1 s; a later request replaces an earlier one. The peer or
+  /// the controller may refuse either without an event.
   package mutating func updateConnection(
     _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, at now: Instant
   ) {
@@ -250,7 +253,7 @@ package struct Host {
 
   // MARK: GATT client
 
-  /// Begins a procedure as soon as those before it on this link have ended.
+  /// Queues a procedure, which begins when the earlier ones on this link have ended.
   package mutating func request(
     _ request: GATTRequest, token: GATTToken, on handle: HCI.ConnectionHandle, at now: Instant
   ) {
@@ -275,13 +278,13 @@ package struct Host {
     }
   }
 
-  /// Removes the service whose declaration stands at this handle.
+  /// Removes the service whose declaration has this handle.
   package mutating func removeService(declaration: AttributeHandle, at now: Instant) {
     guard let range = database.remove(declaration: declaration) else { return }
     databaseChanged(range, at: now)
   }
 
-  /// Answers a request of a client; a second answer is ignored.
+  /// Answers a client's request; a second answer is ignored.
   package mutating func respond(
     to request: GATTServerRequest, on handle: HCI.ConnectionHandle, with result: Result<ByteSlice, ATT.ErrorCode>,
     at now: Instant
@@ -292,7 +295,7 @@ package struct Host {
     settle(at: now)
   }
 
-  /// Notifies or indicates, as the client has subscribed; followed by `GATTEvent.updateSent`.
+  /// Sends a notification or an indication, as the client has subscribed; followed by `GATTEvent.updateSent`.
   package mutating func update(
     _ value: AttributeHandle, with bytes: ByteSlice, on handle: HCI.ConnectionHandle, at now: Instant
   ) {
@@ -303,16 +306,16 @@ package struct Host {
   }
 }
 
-/// What a host has thrown away.
+/// Counters of input and answers that a host has discarded.
 package struct HostMetrics: Hashable, Sendable {
-  /// Events that could not be read.
+  /// Events that could not be parsed.
   package var malformedEvents = 0
-  /// Packets and events that a controller does not send, or not now.
+  /// Packets and events that a controller never sends, or not in this state.
   package var unexpectedPackets = 0
   /// Packets and events for links that do not exist.
   package var unknownLinks = 0
-  /// Frames, and parts of frames, that did not fit together.
+  /// Frames and fragments that could not be reassembled.
   package var droppedFrames = 0
-  /// Answers that were not sent because too many of them waited.
+  /// Answers that were dropped because too many were queued.
   package var droppedAnswers = 0
 }

@@ -1,29 +1,30 @@
 import BluetoothWire
 
-/// How a host advertises: on the legacy PDUs, or on the extended ones · Vol 4, Part E, 7.8.5, 7.8.53.
+/// The parameters and data of a host's advertising, on legacy or on extended PDUs · Vol 4, Part E, 7.8.5, 7.8.53.
 package struct HostAdvertising: Hashable, Sendable {
-  /// At most 31 octets, on extended PDUs 1,650; those that can be scanned carry none.
+  /// The advertising data: at most 31 octets, on extended PDUs 1,650. Scannable extended PDUs carry none.
   package var data: ByteSlice
-  /// As many; only PDUs that can be scanned have one.
+  /// The scan response data, with the same limits; only scannable PDUs have a scan response.
   package var scanResponse: ByteSlice
   package var shape = Shape()
-  /// Advertises in limited discoverable mode; nil: as the Flags in the data say, and without an end.
+  /// The settings of limited discoverable mode; nil: the mode follows the Flags in the data, and advertising has no
+  /// time limit.
   package var limit: LimitedDiscovery?
 
-  /// Limited discoverable mode · Vol 3, Part C, 9.2.3: for a device that its user has just made discoverable. The Flags of
-  /// the data are set accordingly.
+  /// The settings of limited discoverable mode · Vol 3, Part C, 9.2.3: for a device that its user has just made
+  /// discoverable. The host sets the Flags in the data accordingly.
   package struct LimitedDiscovery: Hashable, Sendable {
     package enum End: Hashable, Sendable {
-      /// Advertising ends, which `HostEvent.advertisingEnded` tells.
+      /// Advertising ends, and the host reports `HostEvent.advertisingEnded`.
       case stops
-      /// It goes on in general discoverable mode.
+      /// Advertising goes on in general discoverable mode.
       case becomesGeneral
     }
 
     /// T_GAP(lim_adv_timeout) · Vol 3, Part C, Appendix A.
     package static let maximumTime = TimeSpan.seconds(180)
 
-    /// From the start on, at most `maximumTime`.
+    /// The duration from the start of advertising, at most `maximumTime`.
     package let time: TimeSpan
     package let end: End
     package init(for time: TimeSpan = maximumTime, then end: End = .stops) {
@@ -32,40 +33,41 @@ package struct HostAdvertising: Hashable, Sendable {
     }
   }
 
-  /// All but what it says.
+  /// All parameters except the data.
   package struct Shape: Hashable, Sendable {
     package var type = HCI.AdvertisingType.connectableScannableUndirected
-    /// Whom directed kinds are for.
+    /// The target of directed advertising.
     package var target: DeviceAddress?
-    /// Units of 0.625 ms, 0x0020 to 0x4000; nil: that of the host's configuration.
+    /// The advertising interval in units of 0.625 ms, 0x0020 to 0x4000; nil: the interval of the host's
+    /// configuration.
     package var interval: UInt16?
-    /// Bits 0 to 2: channels 37 to 39.
+    /// The advertising channels: bits 0 to 2 are channels 37 to 39.
     package var channelMap: UInt8 = 0b111
-    /// dBm, −127 to 20; nil: that of the controller. Only extended commands can ask for one.
+    /// The transmit power in dBm, −127 to 20; nil: the controller chooses. Only extended commands can set it.
     package var transmitPower: Int8?
-    /// Advertises on extended PDUs, which only a controller with the extended commands has; nil: on the legacy ones. No
+    /// The parameters of extended PDUs, which need a controller with the extended commands; nil: legacy PDUs. No
     /// extended PDU is both connectable and scannable: `connectableScannableUndirected` is connectable only.
     package var extended: ExtendedPDUs?
   }
 
-  /// What only extended PDUs have · Vol 4, Part E, 7.8.53.
+  /// The parameters that only extended PDUs have · Vol 4, Part E, 7.8.53.
   package struct ExtendedPDUs: Hashable, Sendable {
-    /// LE 1M or LE Coded.
+    /// The primary PHY: LE 1M or LE Coded.
     package var primaryPHY = PHY.le1M
     package var secondaryPHY = PHY.le1M
-    /// 0x00 to 0x0F.
+    /// The advertising SID, 0x00 to 0x0F.
     package var advertisingSID: UInt8 = 0
     package var includesTransmitPower = false
     package var isAnonymous = false
-    /// Events that the secondary packets may be left out.
+    /// The maximum number of advertising events without the secondary packets.
     package var maximumSkip: UInt8 = 0
     package init() {}
   }
 
-  /// The longest data of extended advertising · Vol 4, Part E, 7.8.54.
+  /// The maximum length of extended advertising data in octets · Vol 4, Part E, 7.8.54.
   package static let maximumExtendedLength = 1650
 
-  /// Octets that either of the data may have.
+  /// The maximum length of `data` and of `scanResponse`, in octets each.
   var capacity: Int {
     shape.extended == nil ? AdvertisingData.maximumLegacyLength : Self.maximumExtendedLength
   }
@@ -75,8 +77,8 @@ package struct HostAdvertising: Hashable, Sendable {
     self.scanResponse = scanResponse
   }
 
-  /// Advertises a characteristic's value as the data of its service, where there is room: in the data, else in the scan
-  /// response · Vol 3, Part G, 2.7. False: there is none.
+  /// Adds a characteristic's value as service data (broadcast) to the data or, without room there, to the scan
+  /// response · Vol 3, Part G, 2.7. Returns false if neither has room.
   @discardableResult
   package mutating func append(_ value: ByteSlice, broadcastOf service: BluetoothUUID) -> Bool {
     let isScannable = shape.type == .connectableScannableUndirected || shape.type == .scannableUndirected
@@ -89,7 +91,7 @@ package struct HostAdvertising: Hashable, Sendable {
     return false
   }
 
-  /// The same with the Flags that its mode demands; nil: there is no room for them.
+  /// The same advertising with the Flags of its discoverable mode; nil: the Flags do not fit.
   var inMode: HostAdvertising? {
     guard limit != nil else { return self }
     var result = self

@@ -1,8 +1,8 @@
 import BluetoothWire
 
-/// Commands on their way out, and how they end.
+/// The sending of commands and the handling of their results.
 extension Host {
-  /// Does what has become possible: to be called at the end of every input.
+  /// Starts the work that has become possible. Called at the end of every input.
   mutating func settle(at now: Instant) {
     if !nameDiscoveries.isEmpty { continueNameDiscoveries(at: now) }
     if hasAddressChanges || advertiser.isDirty || scanner.hasWork || initiator.hasWork {
@@ -34,7 +34,8 @@ extension Host {
     while let command = commands.takeCommand(at: now) { packets.append(command.packet(in: pool)) }
   }
 
-  /// A command has ended, or it was taken and its end comes as an event of its own.
+  /// Handles the end of a command. Commands whose completion comes as a separate event end when the controller
+  /// accepts them.
   mutating func commandEnded(
     _ entry: CommandQueue.Entry, _ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?, at now: Instant
   ) {
@@ -45,7 +46,7 @@ extension Host {
     case .advertising: tellAdvertisingStarted(advertiser.ended(status, at: now))
     case .scanning:
       scanner.ended(status)
-      // What was begun has no end any more.
+      // No more fragments of reports will come.
       if !scanner.isEnabled { reports.removeAll() }
     case .resolvingList: resolvingList.ended(status, parameters)
     case .ownAddress: ownAddressChanged(status)
@@ -56,7 +57,7 @@ extension Host {
     case .updateConnection(let handle): updateAnswered(handle, status, at: now)
     case .readRemoteFeatures(let handle): if status != .success { remoteFeaturesRead(handle, nil, at: now) }
     case .enableEncryption(let handle):
-      // That it has begun says nothing; the end comes as an event.
+      // Success only means that the procedure has begun; a separate event reports its end.
       if status != .success { encryptionChanged(handle, status, isEncrypted: false, at: now) }
     case .disconnect(let handle): disconnectEnded(handle, status, at: now)
     case .other: break
@@ -82,7 +83,7 @@ extension Host {
     }
   }
 
-  /// Ends a link; once is enough.
+  /// Disconnects a link, at most once.
   mutating func disconnect(_ index: Int, reason: HCI.ErrorCode) {
     guard !allLinks[index].isDisconnecting else { return }
     allLinks[index].isDisconnecting = true
@@ -90,10 +91,11 @@ extension Host {
     commands.append(.disconnect(handle, reason: reason), for: .disconnect(handle))
   }
 
-  /// The controller has taken Disconnect, or refused it. The link ends when its supervision timeout is over, if not before ·
-  /// Vol 6, Part B, 5.1.6; some controllers never say so.
+  /// Handles the status of Disconnect. Once the controller has accepted it, the link ends no later than its
+  /// supervision timeout · Vol 6, Part B, 5.1.6. Some controllers never report that, so the host sets a time limit of
+  /// its own.
   private mutating func disconnectEnded(_ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, at now: Instant) {
-    // With the same handle there may be another link by now.
+    // Another link may have the same handle by now.
     guard let index = anyIndex(of: handle), allLinks[index].isDisconnecting else { return }
     if status == .unknownConnectionIdentifier {
       disconnected(handle, .connectionTimeout, at: now)
@@ -102,7 +104,7 @@ extension Host {
     }
   }
 
-  /// Forgets links whose end is overdue.
+  /// Removes links whose end is overdue.
   mutating func endOverdueLinks(_ now: Instant) {
     var index = 0
     while index < allLinks.count {
@@ -116,7 +118,7 @@ extension Host {
     }
   }
 
-  /// As central: changes the parameters of a link.
+  /// Updates the parameters of a link as central.
   mutating func update(_ index: Int, _ parameters: ConnectionParameters) {
     allLinks[index].isUpdating = true
     let handle = allLinks[index].link.handle

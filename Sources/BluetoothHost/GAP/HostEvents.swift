@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// What the controller tells.
+/// The processing of the controller's events.
 extension Host {
   mutating func receive(_ event: HCI.Event, at now: Instant) {
     switch event {
@@ -87,8 +87,8 @@ extension Host {
           isScanResponse: report.type == .scanResponse, data: report.data, rssi: report.rssi)))
   }
 
-  /// Some controllers answer legacy scanning with the extended form, and Bumble's does not even say that the PDUs were legacy
-  /// ones. Nothing else can be heard then.
+  /// Handles an extended advertising report. Some controllers report legacy scanning with this event, and Bumble's
+  /// does not mark the PDUs as legacy. While the host uses legacy commands, every report is of legacy PDUs.
   private mutating func receive(_ report: HCI.ExtendedAdvertisingReport, at now: Instant) {
     guard isOn, let heard = report.address.deviceAddress else { return }
     let isLegacy = report.type.contains(.legacy) || !usesExtendedCommands
@@ -113,7 +113,7 @@ extension Host {
     events.append(.advertisingReport(result))
   }
 
-  /// The controller has ended advertising itself.
+  /// Handles the controller's own end of advertising.
   private mutating func advertisingSetTerminated(_ status: HCI.ErrorCode) {
     if isOn, advertiser.setTerminated(status) { events.append(.advertisingEnded) }
   }
@@ -125,7 +125,8 @@ extension Host {
     noteResolution(of: complete.peer)
     let peer = heard.map { whose($0) }
     guard complete.status == .success else {
-      // With legacy commands the end of directed advertising at the high duty cycle is told so · Vol 4, Part E, 7.8.9.
+      // With legacy commands, this event reports the end of high duty cycle directed advertising
+      // · Vol 4, Part E, 7.8.9.
       if complete.status == .advertisingTimeout { return advertisingSetTerminated(complete.status) }
       for address in initiator.attemptFailed(complete.status, peer) {
         events.append(.connectionFailed(address, complete.status))
@@ -139,14 +140,14 @@ extension Host {
       return
     }
     strays.remove(complete.handle)
-    // The controller has given the handle to another link: the end of the one before was lost.
+    // The controller has reused the handle: the host missed the disconnection of the previous link.
     if anyIndex(of: complete.handle) != nil { disconnected(complete.handle, .connectionTimeout, at: now) }
     var isWanted = true
     switch role {
     case .central: isWanted = initiator.attemptSucceeded(peer, at: heard)
     case .peripheral: advertiser.linkCameAbout()
     }
-    // Nobody else has this device's address, so whoever uses it means no good.
+    // Only an impostor uses this device's own address.
     isWanted = isWanted && peer != address && peer != controller.publicAddress && heard != ownAddress.current
     initiator.linkCameAbout(peer)
     let link = Link(handle: complete.handle, role: role, peer: peer)
@@ -163,19 +164,21 @@ extension Host {
       disconnect(index, reason: .remoteUserTerminatedConnection)
       return
     }
-    // A peripheral has the other's CONNECT_IND; a central waits for what its first packets bring.
+    // A peripheral has received the peer's CONNECT_IND; a central waits for the peer's first packets.
     if role == .peripheral { heardFromPeer(on: index) }
     beginLinkProcedures(index, at: now)
     allLinks[index].bearer.start(at: now)
     serve(index, at: now)
   }
 
-  /// True for the second of two events with one handle: in so short a time no link ends and another one comes about.
+  /// Returns true for the second of two Connection Complete events with one handle within 100 ms, too short a time
+  /// for a link to end and for another to be created.
   private func isRepeated(_ complete: HCI.ConnectionComplete, at now: Instant) -> Bool {
     anyIndex(of: complete.handle).map { now - allLinks[$0].beginning < .milliseconds(100) } ?? false
   }
 
-  /// The peer has heard this device: the link counts. Before that a central can't know · Vol 6, Part B, 4.5.2.
+  /// Reports the link after the first sign that the peer has it; later calls have no effect. A central cannot know
+  /// earlier that the link exists · Vol 6, Part B, 4.5.2.
   mutating func heardFromPeer(on index: Int) {
     guard allLinks[index].standing == .unproven else { return }
     allLinks[index].standing = .announced
@@ -198,7 +201,7 @@ extension Host {
     for entry in commands.removeAll(for: handle) {
       if case .readRSSI = entry.purpose { events.append(.rssiRead(handle, .failure(.notConnected))) }
     }
-    // What the controller had for this link is gone; it does not complete it · Vol 4, Part E, 4.3.
+    // The controller discards its packets for this link without completing them · Vol 4, Part E, 4.3.
     outstanding -= link.outstanding
     initiator.linkEnded(link.link.peer)
     advertiser.linkEnded()
@@ -206,7 +209,8 @@ extension Host {
     case .hidden: break
     case .announced: events.append(.disconnected(handle, reason))
     case .unproven:
-      // The peer never heard of it, so it is still being waited for; else it was there, and ended before it said anything.
+      // The peer has not received CONNECT_IND, so the host goes on connecting. With any other reason, the link
+      // existed and ended before the peer sent anything.
       if reason == .connectionFailedToBeEstablished {
         initiator.connect(to: link.link.peer)
       } else {
@@ -217,7 +221,7 @@ extension Host {
     resetIfQuiet()
   }
 
-  /// The peer's link layer asks for other parameters · Vol 4, Part E, 7.7.65.6.
+  /// Answers the peer's link layer request for connection parameters · Vol 4, Part E, 7.7.65.6.
   private mutating func answerParameterRequest(
     _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, at now: Instant
   ) {

@@ -1,20 +1,21 @@
 import BluetoothWire
 
-/// What the link layers of both sides are asked to agree on · Vol 6, Part B, 5.1.
+/// The link layer control procedures that the host starts · Vol 6, Part B, 5.1.
 ///
-/// None of it holds data back: the link layer has a procedure under way beside what it sends.
+/// These procedures do not delay data: the link layer runs them beside its data traffic.
 extension Host {
-  /// What a link is like; nil: it does not exist.
+  /// Returns the properties of a link; nil: the link does not exist.
   package func properties(of handle: HCI.ConnectionHandle) -> LinkProperties? {
     index(of: handle).map { allLinks[$0].properties }
   }
 
-  /// As central, on a new link: longer packets, then faster ones. What the peer has is asked for only where something
-  /// depends on it.
+  /// Starts the procedures of a central on a new link: first data length update, then PHY update. The host reads the
+  /// remote features only if something depends on them.
   mutating func beginLinkProcedures(_ index: Int, at now: Instant) {
     let handle = allLinks[index].link.handle
     guard allLinks[index].link.role == .central else { return }
-    // With the bond's own key, however good that is: anybody could be there before.
+    // The link is encrypted with the bond's key whatever its security level: without encryption the peer could be an
+    // impostor.
     if configuration.encryptsBondedLinks, allLinks[index].security.security.hasKey {
       allLinks[index].bearer.willBeEncrypted()
       secure(index, .encrypted, at: now)
@@ -27,7 +28,7 @@ extension Host {
     }
   }
 
-  /// false: it can't be asked.
+  /// Sends LE Read Remote Features. Returns false if the controller does not support it.
   @discardableResult
   private mutating func readRemoteFeatures(_ index: Int) -> Bool {
     guard controller.supports(.leReadRemoteFeatures) else { return false }
@@ -36,7 +37,7 @@ extension Host {
     return true
   }
 
-  /// LE Read Remote Features has ended; without features where that failed.
+  /// Handles the end of LE Read Remote Features; `features` is nil if it failed.
   mutating func remoteFeaturesRead(_ handle: HCI.ConnectionHandle, _ features: HCI.LEFeatures?, at now: Instant) {
     guard let index = anyIndex(of: handle) else {
       metrics.unknownLinks += 1
@@ -51,7 +52,7 @@ extension Host {
     guard allLinks[index].link.role == .central, !allLinks[index].isHidden, let features,
       controller.supports(.leSetPHY),
       let wishes = controller.wishes(for: configuration.preferredPHYs),
-      // Without anything but LE 1M in common there is nothing to agree on.
+      // If LE 1M is the only PHY in common, there is nothing to request.
       !wishes.intersection(features.phys).subtracting(.le1M).isEmpty
     else { return }
     let preference = HCI.PHYPreference(transmit: wishes, receive: wishes)
@@ -70,13 +71,13 @@ extension Host {
 
   // MARK: Connection parameters
 
-  /// As peripheral: asks for other parameters as soon as GAP lets it · Vol 3, Part C, 9.3.12.
+  /// Requests connection parameters as peripheral, as soon as GAP permits it · Vol 3, Part C, 9.3.12.
   mutating func wishUpdate(_ index: Int, _ parameters: ConnectionParameters, at now: Instant) {
     allLinks[index].wish = ParameterWish(parameters, on: allLinks[index], at: now)
     wishDue(index, at: now)
   }
 
-  /// A wish may be due: it is not if the central has had something to do meanwhile.
+  /// Sends the pending parameter request if it is due. Recent traffic of the central postpones it.
   mutating func wishDue(_ index: Int, at now: Instant) {
     guard var wish = allLinks[index].wish, !allLinks[index].isDisconnecting else { return }
     wish.update(lastData: allLinks[index].lastData)
@@ -84,9 +85,9 @@ extension Host {
     if wish.due <= now { requestUpdate(index, wish.parameters, at: now) }
   }
 
-  /// As peripheral: asks for other parameters, by the link layer where both sides have its procedure, else by L2CAP ·
-  /// Vol 3, Part A, 4.20.
-  /// One request is open at a time; of those that are made meanwhile the last one follows.
+  /// Requests connection parameters as peripheral, with the link layer procedure if both sides have it, and with
+  /// L2CAP if not · Vol 3, Part A, 4.20. One request is open at a time; of the requests made meanwhile only the last
+  /// one is kept.
   mutating func requestUpdate(_ index: Int, _ parameters: ConnectionParameters, at now: Instant) {
     guard configuration.requestsParametersByLinkLayer,
       controller.leFeatures.contains(.connectionParametersRequestProcedure),
@@ -113,8 +114,9 @@ extension Host {
     }
   }
 
-  /// LE Connection Update Complete has come: of this side's update, unless its command was not sent yet. Some controllers
-  /// say it before Command Status, and then it counts when that comes.
+  /// Handles LE Connection Update Complete. The event belongs to this side's update unless the command has not been
+  /// sent yet. Some controllers send the event before Command Status; the host then processes it together with
+  /// Command Status.
   mutating func updateCompleted(_ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, at now: Instant) {
     switch commands.progress(of: .updateConnection(handle)) {
     case .waitsToBeSent: break
@@ -123,7 +125,7 @@ extension Host {
     }
   }
 
-  /// LE Connection Update was taken, or refused.
+  /// Handles the status of LE Connection Update.
   mutating func updateAnswered(_ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, at now: Instant) {
     if status != .success {
       updateEnded(handle, status, at: now)
@@ -153,19 +155,21 @@ extension Host {
   }
 }
 
-/// Connection parameters that a peripheral is going to ask for.
+/// The connection parameters that a peripheral will request.
 struct ParameterWish {
-  /// TGAP(conn_pause_peripheral): how long a link exists before its peripheral asks · Vol 3, Part C, Appendix A.
+  /// TGAP(conn_pause_peripheral): the minimum age of a link at which its peripheral requests parameters
+  /// · Vol 3, Part C, Appendix A.
   private static let pause = TimeSpan.seconds(5)
-  /// TGAP(conn_pause_central): how long the central initiates nothing before its peripheral asks · Vol 3, Part C, Appendix A.
+  /// TGAP(conn_pause_central): the time without initiatives of the central before its peripheral requests parameters
+  /// · Vol 3, Part C, Appendix A.
   private static let quietTime = TimeSpan.seconds(1)
-  /// A central that is never quiet is asked so long after the wish.
+  /// The time after which a peripheral sends its request even though the central is never quiet.
   private static let patience = TimeSpan.seconds(5)
 
   let parameters: ConnectionParameters
-  /// When the peripheral asks at the earliest and at the latest.
+  /// The earliest and the latest time of the request.
   private let bounds: ClosedRange<Instant>
-  /// When the peripheral asks, unless the central sends data until then.
+  /// The time of the request, unless the central sends data before.
   private(set) var due: Instant
 
   init(_ parameters: ConnectionParameters, on link: HostLink, at now: Instant) {
@@ -176,21 +180,24 @@ struct ParameterWish {
     update(lastData: link.lastData)
   }
 
-  /// - Parameter lastData: when the central has last sent data.
+  /// Postpones the request after traffic of the central.
+  ///
+  /// - Parameter lastData: The time at which the central last sent data.
   mutating func update(lastData: Instant) {
     due = min(bounds.upperBound, max(bounds.lowerBound, lastData + Self.quietTime))
   }
 }
 
 extension HCI.ErrorCode {
-  /// True if a refusal of the link layer procedure says nothing of the central's host: the peer lacks the procedure, or its
-  /// controller or driver has refused before a host could decide. (Linux answers Unknown Connection Identifier to a request
-  /// that comes before it has read the remote features.)
+  /// True if a refusal of the link layer procedure does not express a decision of the central's host: the peer lacks
+  /// the procedure, or its controller or driver has refused before a host could decide. (Linux answers Unknown
+  /// Connection Identifier to a request that comes before it has read the remote features.)
   fileprivate var letsL2CAPAsk: Bool { self != .success && self != .unacceptableConnectionParameters }
 }
 
 extension ControllerFacts {
-  /// What of `preferred` this controller has, if that is more than what everybody has; nil: there is nothing to ask for.
+  /// Returns the PHYs of `preferred` that this controller supports; nil: the controller supports only LE 1M, or none
+  /// of them.
   func wishes(for preferred: HCI.PHYs?) -> HCI.PHYs? {
     guard let preferred, leFeatures.phys != .le1M else { return nil }
     let wishes = preferred.intersection(leFeatures.phys)

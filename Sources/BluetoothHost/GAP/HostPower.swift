@@ -1,24 +1,25 @@
 import BluetoothWire
 
-/// Switching on and off, and what happens when the controller breaks.
+/// The power states of the host and its recovery from controller failures.
 extension Host {
   enum Power {
     case off
-    /// The links are being ended, at most until then; nil: the controller is being reset.
+    /// The host is disconnecting the links, until the given time at the latest; nil: it is resetting the controller.
     case stopping(until: Instant?)
     case starting(Startup)
-    /// The controller does not work; then it is reset once more.
+    /// The controller has failed; the host resets it again at the given time.
     case pausing(until: Instant)
     case on
-    /// The controller is of no use.
+    /// The controller is unusable.
     case failed
-    /// There is no way to the controller now.
+    /// The transport to the controller is down.
     case unreachable
   }
 
-  /// How long peers may take to confirm that their links end when the host is switched off.
+  /// The maximum time that the host waits for peers to confirm disconnection when it is switched off.
   static let shutdownTime = TimeSpan.seconds(1)
-  /// A controller that leaves so many commands in a row without an answer is broken, whichever they are.
+  /// The number of consecutive commands without an answer after which the controller counts as failed, whichever the
+  /// commands are.
   static let maximumUnansweredCommands = 3
 
   var isOn: Bool {
@@ -26,7 +27,7 @@ extension Host {
     return false
   }
 
-  /// Starts up or shuts down the controller. A host begins switched off.
+  /// Switches the host on or off, which starts up or shuts down the controller. A new host is off.
   package mutating func setPower(_ on: Bool, at now: Instant) {
     wantsPower = on
     switch power {
@@ -38,7 +39,7 @@ extension Host {
     settle(at: now)
   }
 
-  /// Starts up a controller of which nothing is known.
+  /// Starts up the controller without any knowledge of its state.
   mutating func start() {
     recovery = Recovery()
     controller = ControllerFacts()
@@ -65,7 +66,7 @@ extension Host {
     events.append(.powerChanged(.off))
   }
 
-  /// A command of the start-up has ended.
+  /// Handles the end of a start-up command.
   mutating func startupEnded(_ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?, at now: Instant) {
     guard case .starting(var startup) = power else { return }
     switch startup.ended(status, parameters) {
@@ -84,7 +85,7 @@ extension Host {
     }
   }
 
-  /// Resets a controller that does not work, now or later, unless that was done often enough.
+  /// Resets a failed controller, at once or after a pause, unless the maximum number of attempts is reached.
   private mutating func tryAgain(at now: Instant) {
     commands.removeAll()
     guard let attempt = recovery.failed(at: now) else {
@@ -97,10 +98,10 @@ extension Host {
     if attempt.pause == .zero { resetController() } else { power = .pausing(until: now + attempt.pause) }
   }
 
-  // MARK: Off
+  // MARK: Shutdown
 
-  /// Ends the links with the reason that is meant for it, and then resets the controller. For those above it is off at
-  /// once.
+  /// Disconnects the links with the reason for power-off, and then resets the controller. The host reports `off`
+  /// immediately.
   private mutating func shutDown(at now: Instant) {
     commands.disown()
     if advertiser.isEnabled { commands.append(advertisingCommands.enable(false), for: .other) }
@@ -119,7 +120,7 @@ extension Host {
     resetIfQuiet()
   }
 
-  /// Resets the controller when the last link has ended.
+  /// Resets the controller when the last link has ended during shutdown.
   mutating func resetIfQuiet() {
     if case .stopping(.some) = power, allLinks.isEmpty { reset() }
   }
@@ -129,7 +130,7 @@ extension Host {
     commands.append(.reset, for: .shutdown)
   }
 
-  /// Resets the controller without waiting for anything else: there was time enough, or it does not answer.
+  /// Resets the controller immediately: the time for disconnection is over, or the controller does not answer.
   private mutating func resetAtOnce() {
     commands.removeUnsent()
     reset()
@@ -141,7 +142,7 @@ extension Host {
     if wantsPower { start() }
   }
 
-  // MARK: Failure
+  // MARK: Failures
 
   mutating func timeReachedForPower(_ now: Instant) {
     switch power {
@@ -167,7 +168,7 @@ extension Host {
       events.append(.trouble(trouble))
       if case .shutdown = entry.purpose { return shutdownEnded() }
       if case .stopping = power { return resetAtOnce() }
-      // It says that it has the command, and does not know it: it is not asked again.
+      // The controller advertises the command but does not answer it, so the host does not retry.
       switch entry.purpose {
       case .startup, .checkLink: break
       default: controller.silent.insert(entry.command.opcode)
@@ -176,12 +177,12 @@ extension Host {
     }
   }
 
-  /// The controller does not work any more: everything that it had is gone. It gets another chance.
+  /// Handles a failure of the controller: all of its state is lost. The host tries to recover it.
   mutating func fail(_ trouble: HostTrouble, at now: Instant, unanswered: CommandQueue.Entry? = nil) {
     switch power {
     case .on: break
     case .starting(let startup):
-      // What was on its way when the reset began.
+      // These packets were in transit when the reset began.
       if startup.isResetting, trouble.isOfTheMoment { return }
       events.append(.trouble(trouble))
       return tryAgain(at: now)
@@ -196,7 +197,7 @@ extension Host {
     tryAgain(at: now)
   }
 
-  /// Those above are told that all they have is gone.
+  /// Reports the end of all links, connection attempts and other operations.
   mutating func endEverything(unanswered: CommandQueue.Entry? = nil, at now: Instant) {
     var next = unanswered ?? commands.popFirst()
     while let entry = next {

@@ -1,13 +1,13 @@
 import BluetoothWire
 
-/// Who is who: this device's own addresses, and those of bonded peers · Vol 3, Part C, 10.7.
+/// Privacy: the device's own addresses and the address resolution of bonded peers · Vol 3, Part C, 10.7.
 extension Host {
-  /// The devices whose private addresses are to be resolved by the controller; they take the place of those before. Reports
-  /// and links go by their identity addresses. Where the controller has no resolving list nothing comes of it, where it is
-  /// short those at the end stay out.
+  /// Sets the devices whose private addresses the controller resolves; they replace the previous ones. Reports and
+  /// links then use their identity addresses. Without a resolving list in the controller the call has no effect; if
+  /// the list is too short, the last devices are left out.
   ///
-  /// - Parameter usesPrivateAddresses: this device's own addresses are private, too, made with the local key of the first
-  ///   identity that has one.
+  /// - Parameter usesPrivateAddresses: True if the controller also generates private addresses for this device, with
+  ///   the local key of the first identity that has one.
   package mutating func setIdentities(
     _ identities: [HostIdentity], usesPrivateAddresses: Bool = false, at now: Instant
   ) {
@@ -15,25 +15,26 @@ extension Host {
     settle(at: now)
   }
 
-  /// The identities that the controller resolves addresses to.
+  /// The identities to which the controller resolves private addresses.
   package var resolvedIdentities: [DeviceAddress] { resolvingList.resolved }
 
-  /// What this device is called on the air where the controller has made no address of its own.
+  /// The address that this device uses on the air unless the controller generates private addresses.
   var ownAddressOnAir: DeviceAddress {
     controller.ownAddressType == .public ? controller.publicAddress ?? address : ownAddress.current
   }
 
   // MARK: Peers
 
-  /// Who it is that has this address: the identity of a bonded peer, where it is a private one that was made with its key and
-  /// that the controller did not resolve; else the address itself · Vol 3, Part C, 10.8.2.3.
+  /// Returns the device behind an address: the identity of the bonded peer whose key resolves a private address that
+  /// the controller did not resolve; for all other addresses, the address itself · Vol 3, Part C, 10.8.2.3.
   mutating func whose(_ address: DeviceAddress) -> DeviceAddress {
     guard let identity = bondTable.owner(of: address) else { return address }
     if resolvingList.missed(identity, isCertain: initiator.isInDoubt) { initiator.reconsider() }
     return identity
   }
 
-  /// Somebody advertises. The result is who it is; nil: nobody that has an address.
+  /// Processes an advertiser's address. Returns the advertiser's identity or address; nil: the advertiser is
+  /// anonymous.
   mutating func advertiserHeard(_ advertiser: HCI.PeerAddress, isConnectable: Bool, at now: Instant) -> DeviceAddress? {
     guard let address = advertiser.deviceAddress else { return nil }
     noteResolution(of: advertiser)
@@ -42,19 +43,20 @@ extension Host {
     return identity
   }
 
-  /// A controller that reports an identity in the place of a private address has a resolving list indeed.
+  /// Notes that the controller's resolving list works, if the controller reports an identity in place of a private
+  /// address.
   mutating func noteResolution(of peer: HCI.PeerAddress) {
     if peer.isResolvedIdentity, resolvingList.proved() { initiator.reconsider() }
   }
 
-  /// Whether among those who are waited for is one whom the controller would not know: it is to be found by listening, and
-  /// connected to at the address that was heard. All others are then, too.
+  /// True if the controller cannot resolve the address of a pending peer. The host then finds the peer by scanning
+  /// and connects to the address that it has heard; it treats all other pending peers in the same way.
   var connectsByEar: Bool {
     bondTable.hasKeys && initiator.wanted.contains { bondTable.hasKey(of: $0) && !resolvingList.resolves($0) }
   }
 
-  /// How those who are waited for are connected to: by ear also for a while where the controller has not shown that it
-  /// knows them.
+  /// Chooses whether to connect with the controller's filter accept list or by scanning. The host also scans for a
+  /// while if the controller has not yet proved that it resolves the addresses of pending peers.
   mutating func chooseEar(at now: Instant) {
     let needsEar = connectsByEar
     let relies = bondTable.hasKeys && !needsEar && !resolvingList.isProven
@@ -63,14 +65,15 @@ extension Host {
     initiator.isByEar = needsEar || initiator.isInDoubt
   }
 
-  // MARK: Changes
+  // MARK: Address changes
 
-  /// There is something that the controller takes only while nothing uses addresses.
+  /// True if the own address or the resolving list must change, which the controller permits only while it uses no
+  /// addresses.
   @inline(__always)
   var hasAddressChanges: Bool { resolvingList.isDirty || ownAddress.isDirty }
 
-  /// Changes this device's address and the resolving list as soon as everything that uses them rests; what rested goes on
-  /// afterwards · Vol 4, Part E, 7.8.4, 7.8.38.
+  /// Changes this device's address and the resolving list. The host pauses advertising, scanning and connecting for
+  /// that, and resumes them afterwards · Vol 4, Part E, 7.8.4, 7.8.38.
   mutating func changeAddresses() {
     if !controller.leFeatures.contains(.llPrivacy) || !controller.supports(.leAddDeviceToResolvingList) {
       resolvingList.leave()

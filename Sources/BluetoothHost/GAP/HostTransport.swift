@@ -1,27 +1,28 @@
 import BluetoothWire
 
-/// The way between a host and its controller, where they do not stand in one process.
+/// The state of the transport between a host and its controller in another process.
 package enum TransportStanding: Hashable, Sendable {
-  /// Packets pass.
+  /// The transport is up.
   case ready
-  /// It is being looked for, for the first time.
+  /// The first connection attempt is in progress.
   case connecting
-  /// It was there, or may be soon.
+  /// The transport was up before, or may be up soon.
   case lost
-  /// Somebody has to do something before it can be there.
+  /// The transport cannot come up without action by the user.
   case refused
 }
 
 extension Host {
-  /// Tells the host whether packets pass between it and its controller, which is what it begins with. When they do not any
-  /// more, all that it had is gone, as if the controller had failed; when they do again, it begins with a Reset.
+  /// Tells the host the state of its transport; a new host assumes `ready`. When the transport goes down, the host
+  /// loses all links and operations, as after a failure of the controller; when it comes up, the host begins with a
+  /// Reset.
   package mutating func setTransport(_ standing: TransportStanding, at now: Instant) {
     transport = standing
     if standing == .ready {
       if case .unreachable = power { start() }
     } else {
       if isOn { endEverything(at: now) }
-      // Links that were just being ended.
+      // These links were already being disconnected.
       forgetLinks()
       commands.removeAll()
       packets.removeAll()
@@ -30,7 +31,8 @@ extension Host {
     settle(at: now)
   }
 
-  /// Octets from the controller make no packets any more. A host then resets it · Vol 4, Part A, 4.
+  /// Reports that the octets from the controller no longer form packets. The host then resets the controller
+  /// · Vol 4, Part A, 4.
   package mutating func synchronizationLost(at now: Instant) {
     fail(.synchronizationLost, at: now)
     settle(at: now)

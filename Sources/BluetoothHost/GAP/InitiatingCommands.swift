@@ -1,14 +1,15 @@
 import BluetoothWire
 
-/// The commands that have a controller connect, as the older or the newer ones have them · Vol 4, Part E, 7.8.12, 7.8.66.
+/// The builder of the commands for connecting, in their legacy or their extended form · Vol 4, Part E, 7.8.12,
+/// 7.8.66.
 struct InitiatingCommands {
   let isExtended: Bool
-  /// The controller has LE 2M: who is found on LE 1M may want to be connected to there.
+  /// True if the controller has LE 2M. A device found on LE 1M may then be connected to on LE 2M.
   let has2M: Bool
   let usesLECoded: Bool
   let ownAddressType: HCI.OwnAddressType
   let configuration: HostConfiguration
-  /// Addresses that stand for a device with private ones.
+  /// The identity addresses of devices with private addresses.
   let identities: [DeviceAddress]
 
   func create(_ target: DeviceAddress, usesAcceptList: Bool) -> HCI.Command {
@@ -28,7 +29,7 @@ struct InitiatingCommands {
         le2M: has2M ? initiating : nil, leCoded: usesLECoded ? initiating : nil))
   }
 
-  /// The older command alone has types of its own for identities.
+  /// Returns the peer of the legacy command, the only command with separate address types for identities.
   private func legacyPeer(_ target: DeviceAddress) -> HCI.PeerAddress {
     let identityTypes: UInt8 = 2
     return HCI.PeerAddress(

@@ -1,7 +1,9 @@
 import BluetoothWire
 
-/// Keeps the controller connecting to the devices that are waited for: to one by its address, to several through the
-/// Filter Accept List · Vol 4, Part E, 7.8.12 to 7.8.17. By ear, to one who was heard, at the address that it has then.
+/// The host's connection establishment state machine. It makes the controller connect to the wanted devices: to a
+/// single device by its address, to several through the Filter Accept List · Vol 4, Part E, 7.8.12 to 7.8.17. When
+/// connecting by scanning (`isByEar`), it connects to one device that was heard, at the address that the device has
+/// at that time.
 struct Initiator {
   private enum Step {
     case add(DeviceAddress)
@@ -12,59 +14,59 @@ struct Initiator {
 
   private struct Attempt: Equatable {
     var targets: [DeviceAddress]
-    /// The first one's address on the air.
+    /// The address of the first target on the air.
     var address: DeviceAddress?
   }
 
-  /// Somebody who is waited for was heard.
+  /// A wanted device that was heard while connecting by scanning.
   private struct Sighting {
     let identity: DeviceAddress
     var address: DeviceAddress
-    /// If nothing comes of it by then, it has gone, or changed its address.
+    /// The time limit of the attempt. A device that is not connected by then has gone, or has changed its address.
     var until: Instant
   }
 
   private enum Phase {
     case idle
     case initiating(Attempt)
-    /// Until LE Connection Complete has come.
+    /// The attempt is being cancelled, until LE Connection Complete arrives.
     case cancelling(until: Instant?)
   }
 
-  /// How long LE Connection Complete may take after a cancellation.
+  /// The maximum wait for LE Connection Complete after a cancellation.
   private static let cancellationTimeout = TimeSpan.seconds(2)
-  /// How long some devices are waited for where the accept list has no room for all.
+  /// The duration of an attempt when the accept list is too short for all wanted devices, which then take turns.
   private static let rotationTime = TimeSpan.seconds(5)
-  /// How long one who was heard is tried: the longest advertising interval of connectable legacy PDUs is 10.24 s · Vol 4,
-  /// Part E, 7.8.5.
+  /// The duration of an attempt to connect to a device that was heard. The longest advertising interval of
+  /// connectable legacy PDUs is 10.24 s · Vol 4, Part E, 7.8.5.
   static let sightingTime = TimeSpan.seconds(12)
 
-  /// In the order in which they were asked for.
+  /// The devices to connect to, in the order of the requests.
   private(set) var wanted: [DeviceAddress] = []
-  /// Those that a link exists to: the controller refuses a second one.
+  /// The devices with a link: the controller rejects a second one.
   private var linked: [DeviceAddress] = []
-  /// What the accept list holds, and how much it can.
+  /// The devices in the controller's accept list; `capacity` is the size of that list.
   private var list: [DeviceAddress] = []
   private var capacity = 1
   private var phase = Phase.idle
   private var inFlight: Step?
-  /// The attempt ended before the controller has answered the command that began it.
+  /// True if the attempt ended before the controller answered the command that began it.
   private var endedEarly = false
-  /// Something has changed since nothing was to be done.
+  /// True if something has changed since the last time that no command was due.
   private var isDirty = false
   private var isPaused = false
-  /// Cancels the attempt and begins it again, because the controller may have stopped it.
+  /// True if the host must cancel the attempt and start it again, because the controller may have stopped it.
   private var restarts = false
-  /// The controller would not know all who are waited for: this host listens for them itself, and has them connected to when
-  /// it hears them.
+  /// True if the host connects by scanning, because the controller cannot resolve the addresses of all wanted
+  /// devices: the host scans by itself and connects to devices when it hears them.
   var isByEar = false {
     didSet { if !isByEar, oldValue { sightings.removeAll() } }
   }
   private var sightings: [Sighting] = []
-  /// When those that the accept list has no room for take their turn.
+  /// The time at which wanted devices outside the accept list take their turn.
   private var rotation: Instant? { didSet { alarm = earliest(rotation, doubt.deadline) } }
   private var doubt = ListDoubt() { didSet { alarm = earliest(rotation, doubt.deadline) } }
-  /// Stored: it is asked for much more often than it changes.
+  /// The earlier deadline of `rotation` and `doubt`. It is stored because it is read much more often than it changes.
   private var alarm: Instant?
 
   init(acceptListSize: Int = 0) { capacity = max(1, acceptListSize) }
@@ -86,16 +88,16 @@ struct Initiator {
     isDirty = true
   }
 
-  /// Who is known by which address may be otherwise now.
+  /// Chooses the targets again after address resolution may have changed.
   mutating func reconsider() { isDirty = true }
 
-  /// Whether the controller is relied upon to know somebody who is waited for, and has never shown that it does.
+  /// Tells the initiator whether an attempt relies on a resolving list that the controller has not proved to work.
   mutating func rely(onUnprovenList relies: Bool, at now: Instant) { doubt.update(relies: relies, at: now) }
 
-  /// Whether those who are waited for are to be connected to by ear for a while, to find out about the controller.
+  /// True while the host connects by scanning in order to test the controller's resolving list.
   var isInDoubt: Bool { doubt.listens }
 
-  /// By ear: somebody advertises whom one can connect to.
+  /// Handles an advertisement of a connectable device while connecting by scanning.
   mutating func heard(_ identity: DeviceAddress, at address: DeviceAddress, _ now: Instant) {
     guard wanted.contains(identity), !linked.contains(identity) else { return }
     let until = now + Self.sightingTime
@@ -109,7 +111,7 @@ struct Initiator {
     isDirty = true
   }
 
-  /// Nobody can be connected to before somebody is heard.
+  /// True if the host must scan, because it connects by scanning and has not heard any wanted device yet.
   var listens: Bool {
     guard isByEar, !isPaused, case .idle = phase, sightings.isEmpty else { return false }
     return wanted.contains { !linked.contains($0) }
@@ -126,26 +128,28 @@ struct Initiator {
     isDirty = true
   }
 
-  /// A link has come about without the host's knowledge, and may have ended the attempt.
+  /// Starts the attempt again after a link was created without the host's knowledge, which may have ended the
+  /// attempt.
   mutating func restart() {
     guard case .initiating = phase else { return }
     restarts = true
     isDirty = true
   }
 
-  /// Nobody is connected to, or those that are wanted are again.
+  /// Suspends or resumes connecting.
   mutating func pause(_ isPaused: Bool) {
     guard self.isPaused != isPaused else { return }
     self.isPaused = isPaused
     isDirty = true
   }
 
-  /// The controller does nothing for it.
+  /// True if the controller neither connects nor executes a connection command.
   var isQuiet: Bool {
     if case .idle = phase { inFlight == nil } else { false }
   }
 
-  /// The controller has forgotten all, or never taken anything; what is wanted stays.
+  /// Forgets the controller's state after a reset, or because the controller has not accepted any command; the wanted
+  /// devices stay.
   mutating func forgetController() {
     phase = .idle
     restarts = false
@@ -156,10 +160,10 @@ struct Initiator {
     isDirty = true
   }
 
-  /// There may be a next command.
+  /// True if a next command may be due.
   var hasWork: Bool { isDirty && inFlight == nil }
 
-  /// The next command; nil: there is nothing to do now.
+  /// Returns the next command; nil: no command is due now.
   mutating func next(_ commands: InitiatingCommands, at now: Instant) -> HCI.Command? {
     guard hasWork else { return nil }
     let eligible = self.eligible
@@ -190,19 +194,20 @@ struct Initiator {
     }
   }
 
-  /// Those that can be connected to.
+  /// The wanted devices that an attempt may target now.
   private var eligible: [DeviceAddress] {
     if isPaused { return [] }
     let free = wanted.filter { !linked.contains($0) }
     return isByEar ? free.filter { identity in sightings.contains { $0.identity == identity } } : free
   }
 
-  /// What a device is called on the air, as far as this host has to know.
+  /// Returns the address at which the host connects to a device: the address that was heard or, without one, the
+  /// identity.
   private func address(of identity: DeviceAddress) -> DeviceAddress {
     sightings.first { $0.identity == identity }?.address ?? identity
   }
 
-  /// The next change that makes the accept list hold `targets` and nothing else.
+  /// Returns the next command that brings the accept list closer to exactly `targets`; nil: the list matches.
   private mutating func nextForList(_ targets: [DeviceAddress]) -> HCI.Command? {
     if let stale = list.first(where: { !targets.contains($0) }) {
       inFlight = .remove(stale)
@@ -215,14 +220,14 @@ struct Initiator {
     return nil
   }
 
-  /// The command has ended. The result is the devices that could not be connected to because of it.
+  /// Handles the end of a command. Returns the devices whose connection attempts it has failed.
   mutating func ended(_ status: HCI.ErrorCode, at now: Instant) -> [DeviceAddress] {
     let step = inFlight
     inFlight = nil
     isDirty = true
     switch step {
     case .add(let address):
-      // The list is shorter than it was said to be.
+      // The list is shorter than the controller claims.
       if status == .success { list.append(address) } else { capacity = max(1, list.count) }
     case .remove(let address): list.removeAll { $0 == address }
     case .create(let attempt):
@@ -233,14 +238,15 @@ struct Initiator {
       phase = endedEarly ? .idle : .initiating(attempt)
     case .cancel:
       guard case .cancelling = phase else { break }
-      // Refused: there is nothing to cancel, so LE Connection Complete has come or will not come.
+      // A refusal means that nothing can be cancelled: LE Connection Complete has arrived already, or will not
+      // arrive.
       phase = status == .success ? .cancelling(until: now + Self.cancellationTimeout) : .idle
     case nil: break
     }
     return []
   }
 
-  /// LE Connection Complete without a link. The result is the devices that could not be connected to because of it.
+  /// Handles LE Connection Complete without a link. Returns the devices whose connection attempts have failed.
   mutating func attemptFailed(_ status: HCI.ErrorCode, _ address: DeviceAddress?) -> [DeviceAddress] {
     let targets: [DeviceAddress]
     switch (phase, inFlight) {
@@ -249,7 +255,7 @@ struct Initiator {
     default: targets = []
     }
     attemptEnded()
-    // That is what a cancelled attempt ends with.
+    // This is the regular end of a cancelled attempt.
     guard status != .unknownConnectionIdentifier else { return [] }
     let failed = targets.filter { $0 == address }
     let lost = failed.isEmpty ? targets : failed
@@ -262,8 +268,8 @@ struct Initiator {
     sightings.removeAll { lost.contains($0.identity) }
   }
 
-  /// LE Connection Complete with a link in the central role. The result says whether the device is still wanted, by the name
-  /// that it has now or by its address on the air.
+  /// Handles LE Connection Complete with a link in the central role. Returns true if the device is still wanted, by
+  /// its current identity or by its address on the air.
   mutating func attemptSucceeded(_ identity: DeviceAddress, at address: DeviceAddress) -> Bool {
     attemptEnded()
     let isWanted = wanted.contains { $0 == identity || $0 == address }

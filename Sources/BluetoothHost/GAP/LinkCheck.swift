@@ -1,19 +1,20 @@
 import BluetoothWire
 
-/// When the links are looked at that nothing was heard of: the controller may have ended one, and its Disconnection Complete
-/// was lost. Such a link would stand for ever, and a peripheral with one link would not be found again.
+/// The timer of the liveness check for links without traffic. The controller may have ended such a link and its
+/// Disconnection Complete may have been lost; without the check the link would exist for ever, and a peripheral with
+/// a single link would not advertise again.
 struct LinkCheck {
-  /// A link is asked about when nothing was heard of it for this long.
+  /// The time without any sign of life after which the host checks a link.
   static let period = TimeSpan.seconds(60)
 
-  /// nil: there is no link.
+  /// The time of the next check; nil: no link exists.
   private(set) var deadline: Instant?
 
   mutating func begin(at now: Instant) {
     if deadline == nil { deadline = now + Self.period }
   }
 
-  /// True if it is time to look at the links.
+  /// Returns true if the links must be checked now, and schedules the next check.
   mutating func isDue(at now: Instant, hasLinks: Bool) -> Bool {
     guard let due = deadline, due <= now else { return false }
     deadline = hasLinks ? now + Self.period : nil
@@ -24,8 +25,8 @@ struct LinkCheck {
 }
 
 extension Host {
-  /// Asks the controller about each link that has shown no life since the last check. Read RSSI fails for a link that does
-  /// not exist · Vol 4, Part E, 7.5.4.
+  /// Checks each link that has shown no sign of life since the last check. Read RSSI fails for a link that does not
+  /// exist · Vol 4, Part E, 7.5.4.
   mutating func checkLinks(_ now: Instant) {
     guard linkCheck.isDue(at: now, hasLinks: isOn && !allLinks.isEmpty) else { return }
     for index in allLinks.indices {
@@ -38,7 +39,7 @@ extension Host {
     }
   }
 
-  /// The controller has said whether it has the link.
+  /// Handles the result of a link's check.
   mutating func linkChecked(_ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, at now: Instant) {
     guard status == .unknownConnectionIdentifier, anyIndex(of: handle) != nil else { return }
     events.append(.trouble(.lostLink(handle)))

@@ -1,8 +1,8 @@
 import BluetoothWire
 
-/// Whether a controller that is to connect by its resolving list knows anybody on it: some only claim a list. As long as it
-/// has shown nothing, and an attempt that relies on it stays without result, the host finds out for itself: it connects by
-/// ear for a while, and again after a pause.
+/// The probe that tests whether a controller's resolving list works; some controllers only claim to have one. While
+/// the list is unproven and an attempt that relies on it has no result, the host connects by scanning for a while,
+/// and again after a pause.
 struct ListDoubt {
   private enum State {
     case none
@@ -10,11 +10,12 @@ struct ListDoubt {
     case listening(until: Instant)
   }
 
-  /// How long an attempt may take before anybody doubts.
+  /// The time that an attempt may take before the first probe.
   static let patience = TimeSpan.seconds(12)
-  /// The longest advertising interval of connectable legacy PDUs is 10.24 s · Vol 4, Part E, 7.8.5.
+  /// The duration of a probe. The longest advertising interval of connectable legacy PDUs is 10.24 s
+  /// · Vol 4, Part E, 7.8.5.
   static let listeningTime = TimeSpan.seconds(12)
-  /// The peer may come later.
+  /// The pause between probes. The peer may come into range later.
   static let pause = TimeSpan.seconds(48)
 
   private var state = State.none
@@ -26,10 +27,12 @@ struct ListDoubt {
     }
   }
 
-  /// Devices are connected to by ear.
+  /// True during a probe, when the host connects by scanning.
   var listens: Bool { if case .listening = state { true } else { false } }
 
-  /// Whether an attempt relies on the list of a controller that has not shown anything.
+  /// Starts or ends probing.
+  ///
+  /// - Parameter relies: True if an attempt relies on a resolving list that is unproven.
   mutating func update(relies: Bool, at now: Instant) {
     switch state {
     case .none: if relies { state = .waiting(until: now + Self.patience) }
@@ -37,7 +40,7 @@ struct ListDoubt {
     }
   }
 
-  /// The result says whether anything is otherwise now.
+  /// Handles the timer. Returns true if a probe has begun or ended.
   mutating func timeReached(_ now: Instant) -> Bool {
     guard let deadline, deadline <= now else { return false }
     state = listens ? .waiting(until: now + Self.pause) : .listening(until: now + Self.listeningTime)

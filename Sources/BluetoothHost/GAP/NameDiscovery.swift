@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// One Name Discovery procedure · Vol 3, Part C, 9.2.7: connects to a device, unless there is a link, and reads its Device
-/// Name.
+/// One Name Discovery procedure · Vol 3, Part C, 9.2.7: connects to a device, unless a link exists, and reads its
+/// Device Name.
 struct NameDiscovery {
   enum Phase: Equatable {
     case connecting(until: Instant)
@@ -10,13 +10,13 @@ struct NameDiscovery {
     case reading(HCI.ConnectionHandle)
   }
 
-  /// What its requests are named; nobody counts so far.
+  /// The token of the procedure's GATT requests; the tokens of other requests never reach it.
   static let token = GATTToken.max
   static let service: BluetoothUUID = 0x1800
   static let characteristic: BluetoothUUID = 0x2A00
 
   let address: DeviceAddress
-  /// The link is there for this alone.
+  /// True if the link was created for this procedure alone.
   var endsLink: Bool
   var phase: Phase
 
@@ -34,10 +34,10 @@ struct NameDiscovery {
 }
 
 extension Host {
-  /// Finds out what the device calls itself; answered by `nameDiscovered`. Without a link one is made, told of like any
-  /// other, and ended when the name is there.
+  /// Reads the Device Name of a device; answered by `nameDiscovered`. Without a link the host creates one, reports it
+  /// like any other link, and disconnects it when the procedure ends.
   ///
-  /// - Parameter timeout: how long the device is waited for.
+  /// - Parameter timeout: The maximum time to connect to the device.
   package mutating func discoverName(
     of address: DeviceAddress, timeout: TimeSpan = .seconds(10), at now: Instant
   ) {
@@ -55,7 +55,7 @@ extension Host {
     settle(at: now)
   }
 
-  /// Goes on with what links, and their ends, make possible.
+  /// Continues the procedures after links have been created or have ended.
   mutating func continueNameDiscoveries(at now: Instant) {
     for index in nameDiscoveries.indices.reversed() {
       let discovery = nameDiscoveries[index]
@@ -93,7 +93,7 @@ extension Host {
     serve(link, at: now)
   }
 
-  /// Takes the answer to a request of these procedures.
+  /// Processes the response to a request of a name discovery.
   mutating func nameDiscoveryCompleted(
     _ result: Result<GATTResponse, GATTError>, on handle: HCI.ConnectionHandle, at now: Instant
   ) {

@@ -1,29 +1,32 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// The random address that this device gives its controller: its static one for ever, or private ones, which bonded peers
-/// can resolve, each for a while · Vol 3, Part C, 10.7; Vol 6, Part B, 1.3.2, 6.1.
+/// The random address that this device sets in its controller: the permanent static address, or resolvable private
+/// addresses, which change regularly and which bonded peers can resolve · Vol 3, Part C, 10.7; Vol 6, Part B, 1.3.2,
+/// 6.1.
 ///
-/// A controller with a resolving list makes private addresses by itself, for the peers on it. For everybody else, and where
-/// it has no list, or only claims one, it uses this one.
+/// A controller with a resolving list generates private addresses for the peers on the list by itself. It uses this
+/// address for all other peers, or for all peers if it has no list or only claims to have one.
 struct OwnAddress {
-  /// nil: the address stays what it is.
+  /// The key of the private addresses; nil: the address never changes.
   private let key: IdentityResolvingKey?
   private let lifetime: TimeSpan
   private var generator: KeyGenerator
-  /// The one that the controller has.
+  /// The address that the controller has.
   private(set) var current: DeviceAddress
-  /// The one that it is to have.
+  /// The next address to set in the controller.
   private var wanted: DeviceAddress? { didSet { noteChanges() } }
   private var inFlight: DeviceAddress? { didSet { noteChanges() } }
-  /// The controller is to get another address. Stored: to look at it must not copy the generator.
+  /// True if the controller's address must change. It is stored because reading it must not copy the generator.
   private(set) var isDirty = false
-  /// When the next one is due.
+  /// The time of the next change of address.
   private(set) var deadline: Instant?
 
+  /// Creates the value with the static address as the current one.
+  ///
   /// - Parameters:
-  ///   - identity: the static address.
-  ///   - key: what private addresses are made with; nil: there are none.
+  ///   - identity: The static address.
+  ///   - key: The key that generates private addresses; nil: the device uses none.
   init(identity: DeviceAddress, key: IdentityResolvingKey?, lifetime: TimeSpan, generator: KeyGenerator) {
     self.key = key
     self.lifetime = lifetime
@@ -31,19 +34,19 @@ struct OwnAddress {
     current = identity
   }
 
-  /// The controller is being reset: a new address for it.
+  /// Returns the address for a controller that is being reset: a new private address, or the static address.
   mutating func reset() -> DeviceAddress {
     stop()
     current = newAddress() ?? current
     return current
   }
 
-  /// The controller has taken the address of `reset` at its start.
+  /// Starts the timer after the controller has accepted the address of `reset` during start-up.
   mutating func started(at now: Instant) {
     if key != nil { deadline = now + lifetime }
   }
 
-  /// The controller is not used any more.
+  /// Stops the changes, because the controller is no longer in use.
   mutating func stop() { (wanted, inFlight, deadline) = (nil, nil, nil) }
 
   private mutating func newAddress() -> DeviceAddress? {
@@ -58,14 +61,15 @@ struct OwnAddress {
 
   private mutating func noteChanges() { isDirty = wanted != nil || inFlight != nil }
 
-  /// The next command, while nothing uses the address; nil: it is under way, or there is nothing to do.
+  /// Returns the command that sets the next address, to be sent while the controller uses no addresses; nil: the
+  /// command is in progress, or the address need not change.
   mutating func next() -> HCI.Command? {
     guard inFlight == nil, let address = wanted else { return nil }
     (inFlight, wanted) = (address, nil)
     return .leSetRandomAddress(address.value)
   }
 
-  /// The command has ended. Who refuses it goes on with the old address, until the next one is due.
+  /// Handles the end of the command. A controller that rejects it keeps the old address until the next change.
   mutating func ended(_ status: HCI.ErrorCode) {
     if status == .success, let address = inFlight { current = address }
     inFlight = nil

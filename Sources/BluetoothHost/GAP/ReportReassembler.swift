@@ -1,13 +1,15 @@
 import BluetoothWire
 
-/// Puts the reports of long advertising data together · Vol 4, Part E, 7.7.65.13: those of one advertiser and one set, and
-/// those of scan responses by themselves.
+/// The reassembly of fragmented extended advertising reports · Vol 4, Part E, 7.7.65.13. Fragments belong together if
+/// they have the same advertiser and the same set; advertising data and scan responses are separate.
 struct ReportReassembler {
-  /// When there are more, what is new is told as truncated after its first part.
+  /// The maximum number of reassemblies at a time. Data beyond it are reported as truncated after the first fragment.
   static let limit = 16
-  /// Of how many such the rest is known, so that nobody takes it for whole data.
+  /// The maximum number of abandoned reassemblies that are remembered, so that their later fragments are not mistaken
+  /// for complete data.
   static let givenUpLimit = 128
-  /// Parts of one event come one behind the other: what is older than this has lost its end.
+  /// The maximum age of a reassembly. The fragments of one event follow each other closely, so an older reassembly
+  /// has lost its end.
   static let maximumAge = TimeSpan.seconds(2)
 
   private struct Key: Equatable {
@@ -28,9 +30,9 @@ struct ReportReassembler {
     let since: Instant
   }
 
-  /// The oldest first.
+  /// The reassemblies in progress, the oldest first.
   private var entries: [Entry] = []
-  /// The oldest first.
+  /// The abandoned reassemblies, the oldest first.
   private var givenUp: [GivenUp] = []
 
   var count: Int { entries.count }
@@ -41,8 +43,8 @@ struct ReportReassembler {
     givenUp.removeAll()
   }
 
-  /// The whole data, once they are there, or their beginning and that something is missing; nil: more is to come, or the
-  /// beginning was told.
+  /// Processes a fragment. Returns the complete data, or an incomplete beginning with `isTruncated`; nil: more
+  /// fragments follow, or the beginning has already been reported.
   mutating func take(
     _ report: HCI.ExtendedAdvertisingReport, from address: DeviceAddress, at now: Instant
   ) -> (data: ByteSlice, isTruncated: Bool)? {
@@ -77,7 +79,7 @@ struct ReportReassembler {
     return (ByteSlice(entry.octets), isTruncated || entry.isOverlong)
   }
 
-  /// True: it belongs to something that was given up.
+  /// Returns true if a fragment belongs to an abandoned reassembly.
   private mutating func isRest(_ key: Key, endsNow: Bool, at now: Instant) -> Bool {
     guard let index = givenUp.firstIndex(where: { $0.key == key }) else { return false }
     let isOverdue = now - givenUp[index].since > Self.maximumAge

@@ -1,12 +1,13 @@
 import BluetoothWire
 
-/// A device that is known by more than its address: what a bond brings · Vol 3, Part H, 2.4.2.
+/// The identity of a bonded device: its identity address and its keys · Vol 3, Part H, 2.4.2.
 package struct HostIdentity: Hashable, Sendable {
-  /// What the device is called, whatever addresses it uses.
+  /// The identity address, which stays the same whatever addresses the device uses on the air.
   package var address: DeviceAddress
   private var peerSecret: Secret<UInt128>
   private var localSecret: Secret<UInt128>
-  /// The device may use its identity address although it has private ones: device privacy mode · Vol 6, Part B, 4.7.
+  /// True for device privacy mode: the device may use its identity address although it has private addresses
+  /// · Vol 6, Part B, 4.7.
   package var isDevicePrivacy: Bool
 
   package init(address: DeviceAddress, peerKey: UInt128, localKey: UInt128, isDevicePrivacy: Bool = false) {
@@ -16,20 +17,20 @@ package struct HostIdentity: Hashable, Sendable {
     self.isDevicePrivacy = isDevicePrivacy
   }
 
-  /// What its private addresses are made with; 0: it has none.
+  /// The peer's Identity Resolving Key, which generates its private addresses; 0: the peer has none.
   package var peerKey: UInt128 {
     get { peerSecret.value }
     set { peerSecret.value = newValue }
   }
-  /// What this device's private addresses are made with for it; 0: none.
+  /// The local Identity Resolving Key, which generates this device's private addresses for this peer; 0: none.
   package var localKey: UInt128 {
     get { localSecret.value }
     set { localSecret.value = newValue }
   }
 }
 
-/// Brings the controller's resolving list to what is wanted, one command at a time, while it neither advertises nor scans
-/// nor connects · Vol 4, Part E, 7.8.38 to 7.8.45, 7.8.77.
+/// The state machine that synchronizes the controller's resolving list with the wanted identities, one command at a
+/// time, while the controller neither advertises nor scans nor connects · Vol 4, Part E, 7.8.38 to 7.8.45, 7.8.77.
 struct ResolvingListKeeper {
   private enum Step {
     case size
@@ -42,27 +43,27 @@ struct ResolvingListKeeper {
 
   private var wanted: [HostIdentity] = []
   private var usesPrivateAddresses = false
-  /// What the controller has.
+  /// The identities in the controller's list.
   private var present: [HostIdentity] = []
-  /// Those of `present` whose mode is set.
+  /// The identities of `present` whose privacy mode is set.
   private var inMode: Set<HostIdentity> = []
   private var isEnabled = false
   private var hasTimeout = false
-  /// nil: not asked yet.
+  /// The size of the controller's list; nil: not read yet.
   private var capacity: Int?
   private var isUnusable = false
   private var inFlight: Step?
-  /// How often the controller did not know somebody who is on its list. It may lose one who changes the address just then;
-  /// some claim a list and have none.
+  /// The number of times that the controller did not resolve an address of a device on its list. A controller may
+  /// miss a device that is just changing its address; some controllers claim a list and have none.
   private var misses = 0
   private static let maximumMisses = 3
-  /// The controller has known somebody by a private address.
+  /// True if the controller has resolved a private address.
   private(set) var isProven = false
-  /// Something has changed since nothing was to be done.
+  /// True if something has changed since the last time that no command was due.
   private(set) var isDirty = false
 
   mutating func set(_ identities: [HostIdentity], usesPrivateAddresses: Bool) {
-    // A key of zeros resolves nothing, and an address stands in the list once.
+    // A key of zeros resolves nothing, and the list holds each address only once.
     let former = (wanted, self.usesPrivateAddresses)
     wanted = identities.reduce(into: []) { list, identity in
       let isUseful = identity.peerKey != 0 || identity.localKey != 0
@@ -72,7 +73,7 @@ struct ResolvingListKeeper {
     if former != (wanted, usesPrivateAddresses) { isDirty = true }
   }
 
-  /// The controller was reset.
+  /// Forgets the controller's state after a reset; the wanted identities stay.
   mutating func forgetController() {
     let (wanted, usesPrivateAddresses) = (wanted, usesPrivateAddresses)
     self = ResolvingListKeeper()
@@ -80,40 +81,41 @@ struct ResolvingListKeeper {
     isDirty = !wanted.isEmpty
   }
 
-  /// The controller has no such list.
+  /// Gives up the changes, because the controller has no resolving list.
   mutating func leave() { isDirty = false }
 
-  /// The identities that the controller resolves addresses to.
+  /// The identities to which the controller resolves private addresses.
   var resolved: [DeviceAddress] { isEnabled ? present.map(\.address) : [] }
 
-  /// Whether the controller knows a device by whatever private address it has.
+  /// Returns true if the host relies on the controller to resolve the private addresses of this device.
   func resolves(_ identity: DeviceAddress) -> Bool {
     isEnabled && misses < Self.maximumMisses && present.contains { $0.address == identity }
   }
 
-  /// The controller has reported an address as it was on the air that it should have resolved to this identity. True: it is
-  /// not relied upon any more.
+  /// Notes that the controller has reported an unresolved address that belongs to this identity. Returns true if the
+  /// host stops relying on the controller for it.
   ///
-  /// - Parameter isCertain: it has been connecting to that one in vain, so once is enough.
+  /// - Parameter isCertain: True if the controller has been connecting to this device without success, so that a
+  ///   single miss is sufficient.
   mutating func missed(_ identity: DeviceAddress, isCertain: Bool) -> Bool {
     guard resolves(identity) else { return false }
     misses = isCertain ? Self.maximumMisses : misses + 1
     return misses == Self.maximumMisses
   }
 
-  /// The controller has resolved an address. True: nobody knew that it can.
+  /// Notes that the controller has resolved an address. Returns true if the resolving list was unproven until now.
   mutating func proved() -> Bool {
     defer { isProven = true }
     return !isProven
   }
 
-  /// Whose key own private addresses are made with; nil: they are not private.
+  /// The identity whose local key generates this device's private addresses; nil: the controller generates none.
   var privateIdentity: DeviceAddress? {
     guard isEnabled, usesPrivateAddresses else { return nil }
     return present.first { $0.localKey != 0 }?.address
   }
 
-  /// The next command; nil: there is nothing to do now.
+  /// Returns the next command; nil: no command is due now.
   mutating func next(_ controller: ControllerFacts, timeout: UInt16) -> HCI.Command? {
     guard isDirty, inFlight == nil else { return nil }
     guard !isUnusable else {
@@ -164,12 +166,12 @@ struct ResolvingListKeeper {
       } else if status == .memoryCapacityExceeded {
         capacity = present.count
       } else {
-        // One that the controller does not like is done without.
+        // Leave out an identity that the controller rejects.
         wanted.removeAll { $0 == identity }
       }
     case .mode(let identity): inMode.insert(identity)
     case .enable(let on):
-      // Without it, the list is of no use.
+      // The list has no effect while address resolution is disabled.
       if isSuccess { isEnabled = on } else { isUnusable = true }
     case nil: break
     }

@@ -1,6 +1,7 @@
 import BluetoothWire
 
-/// Brings the controller's scanning to what is wanted, one command at a time · Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64, 7.8.65.
+/// The host's scanning state machine. It compares the requested scanning with the controller's state and issues one
+/// command at a time · Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64, 7.8.65.
 struct Scanner {
   private enum Step {
     case disable
@@ -8,27 +9,27 @@ struct Scanner {
     case enable(ScanParameters)
   }
 
-  /// What the controller takes only while it does not scan.
+  /// The parameters that the controller accepts only while it does not scan.
   struct Shape: Equatable {
     var isActive: Bool
     var includesLECoded: Bool
     var ownAddressType: HCI.OwnAddressType
   }
 
-  /// What those above want.
+  /// The scanning that the upper layer has requested.
   private var wanted: ScanParameters?
-  /// What this host wants to hear by itself; nil: nothing.
+  /// The scanning that the host needs for itself; nil: none.
   private var listening: ScanParameters?
   private var shape: Shape?
   private var enabled: ScanParameters?
   private var inFlight: Step?
-  /// The controller refused what is wanted; it is not asked again before something else is.
+  /// True if the controller has refused the requested scanning; the host does not retry until the request changes.
   private var isRefused = false
   private var isPaused = false
 
   var isEnabled: Bool { enabled != nil }
 
-  /// Begins anew even if the same is wanted: devices that were reported before are to be reported again.
+  /// True if scanning is to restart even with unchanged parameters, so that devices are reported again.
   private var restarts = false
 
   mutating func set(_ parameters: ScanParameters?) {
@@ -37,7 +38,8 @@ struct Scanner {
     isRefused = false
   }
 
-  /// This host wants to hear who advertises, every packet of it, whether those above scan or not.
+  /// Starts or stops scanning for the host itself. The host then receives every advertising packet, whether or not
+  /// the upper layer scans.
   mutating func listen(_ isOn: Bool, includesLECoded: Bool) {
     let new =
       isOn ? ScanParameters(isActive: false, filterDuplicates: false, includesLECoded: includesLECoded) : nil
@@ -46,10 +48,10 @@ struct Scanner {
     isRefused = false
   }
 
-  /// What is heard is nothing to those above.
+  /// True if only the host itself scans, so that reports are not passed to the upper layer.
   var listensForHostAlone: Bool { listening != nil && wanted == nil }
 
-  /// What the controller is to do for all.
+  /// The combined parameters for the upper layer and the host.
   private var effective: ScanParameters? {
     guard let listening, var wanted else { return wanted ?? listening }
     wanted.filterDuplicates = false
@@ -57,13 +59,14 @@ struct Scanner {
     return wanted
   }
 
-  /// Off, or about to go on again.
+  /// Suspends or resumes scanning.
   mutating func pause(_ isPaused: Bool) { self.isPaused = isPaused }
 
-  /// The controller does nothing for it.
+  /// True if the controller neither scans nor executes a scanning command.
   var isQuiet: Bool { enabled == nil && inFlight == nil }
 
-  /// The controller has forgotten all, or never taken anything; what is wanted stays.
+  /// Forgets the controller's state after a reset, or because the controller has not accepted any command; the
+  /// requested scanning stays.
   mutating func forgetController() {
     let (wanted, listening, isPaused) = (wanted, listening, isPaused)
     self = Scanner()
@@ -71,7 +74,7 @@ struct Scanner {
     set(wanted)
   }
 
-  /// There may be a next command.
+  /// True if a next command may be due.
   var hasWork: Bool {
     guard inFlight == nil, !isRefused else { return false }
     let effective = effective
@@ -98,7 +101,7 @@ struct Scanner {
   mutating func ended(_ status: HCI.ErrorCode) {
     let isSuccess = status == .success
     switch inFlight {
-    // A refusal means that it was off already.
+    // A refusal means that scanning was already disabled.
     case .disable: enabled = nil
     case .parameters(let shape):
       self.shape = isSuccess ? shape : nil
@@ -111,13 +114,13 @@ struct Scanner {
   }
 }
 
-/// The commands that have a controller scan, as the older or the newer ones have them.
+/// The builder of the commands for scanning, in their legacy or their extended form.
 struct ScanCommands {
   let isExtended: Bool
-  /// The controller has LE Coded.
+  /// True if the controller has LE Coded.
   let hasLECoded: Bool
   let ownAddressType: HCI.OwnAddressType
-  /// Of interval and window, in units of 0.625 ms.
+  /// The scan interval and the scan window, in units of 0.625 ms.
   let interval: UInt16
 
   func shape(_ wanted: ScanParameters) -> Scanner.Shape {

@@ -1,30 +1,32 @@
 import BluetoothWire
 
-/// Links that the controller has and of which the host knows nothing: their LE Connection Complete was lost.
+/// The links that the controller has and the host does not know, because their LE Connection Complete was lost.
 ///
-/// Such a link can be neither used nor ended, and the host's view of advertising and initiating is wrong from its start on.
+/// The host can only disconnect such a link. From the start of the link, the host's view of advertising and
+/// initiating is wrong.
 struct StrayLinks {
   private struct Entry {
     let handle: HCI.ConnectionHandle
     let due: Instant
   }
 
-  /// The time that a handle may be unknown: some transports deliver data before the events that were sent first.
+  /// The time for which a handle may be unknown: some transports deliver data before events that were sent earlier.
   static let grace = TimeSpan.seconds(1)
-  /// More are ignored until some of them are ended.
+  /// The maximum number of stray links. The host ignores more until some of them have ended.
   private static let maximumCount = 8
 
   private var entries: [Entry] = [] { didSet { deadline = entries.first?.due } }
-  /// When the next one is to be ended. Stored: it is asked for much more often than it changes.
+  /// The time at which the next link is disconnected. It is stored because it is read much more often than it
+  /// changes.
   private(set) var deadline: Instant?
 
-  /// The controller has told something of a link with this handle.
+  /// Notes that the controller has mentioned a link with this handle.
   mutating func heard(_ handle: HCI.ConnectionHandle, at now: Instant) {
     guard entries.count < Self.maximumCount, !entries.contains(where: { $0.handle == handle }) else { return }
     entries.append(Entry(handle: handle, due: now + Self.grace))
   }
 
-  /// The link with this handle is known, or has ended.
+  /// Removes the link with this handle, because it is known or has ended.
   mutating func remove(_ handle: HCI.ConnectionHandle) {
     if !entries.isEmpty { entries.removeAll { $0.handle == handle } }
   }
@@ -33,7 +35,7 @@ struct StrayLinks {
     if !entries.isEmpty { entries.removeAll() }
   }
 
-  /// The next link that is to be ended now.
+  /// Removes and returns the next link that must be disconnected now.
   mutating func takeDue(_ now: Instant) -> HCI.ConnectionHandle? {
     guard let first = entries.first, first.due <= now else { return nil }
     return entries.removeFirst().handle
@@ -41,13 +43,14 @@ struct StrayLinks {
 }
 
 extension Host {
-  /// The controller tells of a link that the host does not know. If it is still unknown after a while it is ended.
+  /// Notes an event of the controller about a link that the host does not know. The host disconnects the link if it
+  /// is still unknown after `StrayLinks.grace`.
   mutating func unknownLink(_ handle: HCI.ConnectionHandle, at now: Instant) {
     metrics.unknownLinks += 1
     if isOn, handle.rawValue <= HCI.ConnectionHandle.maximum.rawValue { strays.heard(handle, at: now) }
   }
 
-  /// Ends stray links.
+  /// Disconnects the stray links that are due.
   mutating func endStrayLinks(_ now: Instant) {
     while let handle = strays.takeDue(now) {
       guard isOn, anyIndex(of: handle) == nil else { continue }
@@ -57,8 +60,8 @@ extension Host {
     }
   }
 
-  /// A link has come about, or has ended, without the host's knowledge: the controller may have stopped advertising or
-  /// initiating for it.
+  /// Restarts advertising and initiating, which the controller may have stopped when a link was created, or ended,
+  /// without the host's knowledge.
   mutating func strayLinkFound() {
     advertiser.restart()
     initiator.restart()

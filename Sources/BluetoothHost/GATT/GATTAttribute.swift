@@ -24,18 +24,19 @@ enum GATTType {
   static let databaseHash: BluetoothUUID = 0x2B2A
   static let serverSupportedFeatures: BluetoothUUID = 0x2B3A
 
-  /// Whether Read By Group Type may ask for it · Vol 3, Part G, 2.5.3.
+  /// Returns true if Read By Group Type accepts this type · Vol 3, Part G, 2.5.3.
   static func isGrouping(_ type: BluetoothUUID) -> Bool { type == primaryService || type == secondaryService }
 }
 
-/// What a link must have for one direction of access to an attribute · Vol 3, Part F, 3.2.5.
+/// The security that a link needs to read an attribute, or to write it · Vol 3, Part F, 3.2.5.
 struct GATTRequirement: Hashable {
   var level = LinkSecurity.Level.none
-  /// The shortest key, in octets; 0: no matter.
+  /// The minimum length of the encryption key in octets; 0: any.
   var keySize: UInt8 = 0
   var authorization = false
 
-  /// Why access is refused to a link with this security; nil: it is not · Vol 3, Part C, 10.3.1.
+  /// Returns the reason why a link with this security is denied access; nil: access is permitted
+  /// · Vol 3, Part C, 10.3.1.
   @inline(__always)
   func refusal(for security: LinkSecurity) -> ATT.ErrorCode? {
     if level == .none, keySize == 0, !authorization { return nil }
@@ -57,23 +58,25 @@ struct GATTRequirement: Hashable {
 /// One attribute of the local server · Vol 3, Part F, 3.2.
 struct GATTAttribute {
   enum Content {
-    /// The database has the value.
+    /// A value that the database stores.
     case stored(ByteSlice)
-    /// Device Name: the database has it beside its attributes · Vol 3, Part C, 12.1.
+    /// The Device Name, which the database stores beside its attributes · Vol 3, Part C, 12.1.
     case deviceName
-    /// Whoever stands above the host has it.
+    /// A value that the upper layer has.
     case dynamic
-    /// Each client has its own, of the characteristic with this value handle · Vol 3, Part G, 3.3.3.3.
+    /// The Client Characteristic Configuration of the characteristic with this value handle; each client has its own
+    /// · Vol 3, Part G, 3.3.3.3.
     case clientConfiguration(of: AttributeHandle, allowed: GATTSubscription)
-    /// All clients have one, of the characteristic with this value handle · Vol 3, Part G, 3.3.3.4.
+    /// The Server Characteristic Configuration of the characteristic with this value handle, common to all clients
+    /// · Vol 3, Part G, 3.3.3.4.
     case serverConfiguration(of: AttributeHandle, isBroadcast: Bool)
-    /// Client Supported Features: each client has its own · Vol 3, Part G, 7.2.
+    /// Client Supported Features; each client has its own · Vol 3, Part G, 7.2.
     case clientFeatures
     /// Database Hash · Vol 3, Part G, 7.3.
     case databaseHash
   }
 
-  /// What may be done, by property and permission together.
+  /// The accesses that both the properties and the permissions allow.
   struct Access: OptionSet {
     let rawValue: UInt8
     static let read = Access(rawValue: 0x01)
@@ -83,17 +86,17 @@ struct GATTAttribute {
   }
 
   let handle: AttributeHandle
-  /// The last handle of the group that this attribute opens; its own handle if it opens none.
+  /// The last handle of the group that this attribute begins; its own handle if it begins none.
   var groupEnd: AttributeHandle
   let type: BluetoothUUID
   let access: Access
   let reading: GATTRequirement
   let writing: GATTRequirement
-  /// How many octets the value may have, at least and at most.
+  /// The minimum and the maximum length of the value in octets.
   let lengths: (minimum: UInt16, maximum: UInt16)
   var content: Content
 
-  /// An attribute with a fixed value that anybody may read.
+  /// Creates an attribute with a fixed value that every client may read.
   init(readable type: BluetoothUUID, at handle: AttributeHandle, value: [UInt8], groupEnd: AttributeHandle? = nil) {
     self.init(type, at: handle, access: .read, content: .stored(ByteSlice(value)))
     self.groupEnd = groupEnd ?? handle
@@ -114,20 +117,21 @@ struct GATTAttribute {
     self.content = content
   }
 
-  /// Why this link may not read it; nil if it may.
-  // Inlined: a call would be handed a copy of the attribute.
+  /// Returns the reason why this link may not read the attribute; nil: it may.
+  // Inlined: a call would copy the attribute.
   @inline(__always)
   func readError(_ security: LinkSecurity) -> ATT.ErrorCode? {
     access.contains(.read) ? reading.refusal(for: security) : .readNotPermitted
   }
 
-  /// Why this link may not write it in this way; nil if it may.
+  /// Returns the reason why this link may not write the attribute in this way; nil: it may.
   @inline(__always)
   func writeError(_ way: Access, _ security: LinkSecurity) -> ATT.ErrorCode? {
     access.contains(way) || takesUnsigned(way, security) ? writing.refusal(for: security) : .writeNotPermitted
   }
 
-  /// On an encrypted link a Write Command takes the place of a signed one · Vol 3, Part G, 4.9.2.
+  /// Returns true if a Write Command is accepted in place of a signed one, as on an encrypted link
+  /// · Vol 3, Part G, 4.9.2.
   private func takesUnsigned(_ way: Access, _ security: LinkSecurity) -> Bool {
     way == .writeCommand && security.level > .none && access.contains(.signedWrite)
   }
@@ -137,7 +141,7 @@ struct GATTAttribute {
 }
 
 extension GATTAttribute.Access {
-  /// A characteristic's value may be read when both a property and a permission say so; the same for each way to write.
+  /// Creates the accesses of a characteristic's value: each needs both a property and a permission.
   init(_ properties: GATTProperties, _ permissions: GATTPermissions) {
     self = []
     if properties.contains(.read), permissions.allowReading { insert(.read) }
@@ -147,7 +151,7 @@ extension GATTAttribute.Access {
     if properties.contains(.authenticatedSignedWrites) { insert(.signedWrite) }
   }
 
-  /// A descriptor has no properties.
+  /// Creates the accesses of a descriptor, which has no properties.
   init(_ permissions: GATTPermissions) { self.init([.read, .write], permissions) }
 }
 
@@ -162,7 +166,7 @@ extension GATTPermissions {
   var allowReading: Bool { !isDisjoint(with: Self.reading) }
   var allowWriting: Bool { !isDisjoint(with: Self.writing) }
 
-  /// What reading needs.
+  /// Returns the security that reading requires.
   func reading(keySize: UInt8) -> GATTRequirement {
     GATTRequirement(
       level: contains(.readAuthenticationRequired)
@@ -170,7 +174,7 @@ extension GATTPermissions {
       keySize: keySize, authorization: contains(.readAuthorizationRequired))
   }
 
-  /// What writing needs.
+  /// Returns the security that writing requires.
   func writing(keySize: UInt8) -> GATTRequirement {
     GATTRequirement(
       level: contains(.writeAuthenticationRequired)
@@ -180,13 +184,13 @@ extension GATTPermissions {
 }
 
 extension BluetoothUUID {
-  /// The octets of a UUID in an attribute's value: 2 or 16 · Vol 3, Part F, 3.2.1.
+  /// The octets of the UUID in an attribute's value: 2 or 16 · Vol 3, Part F, 3.2.1.
   var attributeValue: [UInt8] {
     if let short = shortValue { return short.octets }
     return low.octets + high.octets
   }
 
-  /// The UUID in a value of 2 or 16 octets; nil for another length.
+  /// Creates the UUID from a value of 2 or 16 octets; nil for any other length.
   init?(attributeValue: ByteSlice) {
     var reader = ByteReader(attributeValue)
     guard let width = Width(rawValue: attributeValue.count), width != .bits32, let uuid = try? reader.uuid(width) else {
@@ -197,7 +201,7 @@ extension BluetoothUUID {
 }
 
 extension FixedWidthInteger {
-  /// This number's octets, least significant first.
+  /// The octets of the number, least significant first.
   var octets: [UInt8] {
     (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
   }

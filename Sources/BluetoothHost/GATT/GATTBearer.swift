@@ -1,61 +1,66 @@
 import BluetoothWire
 import DequeModule
 
-/// The ATT bearer of one link, client and server · Vol 3, Part F, 3.2.11; Vol 3, Part G.
+/// The ATT bearer of one link with its GATT client and GATT server · Vol 3, Part F, 3.2.11; Vol 3, Part G.
 ///
-/// After each call the owner takes the events, and the PDUs as far as the link has room.
+/// After each call, the owner takes the events, and the PDUs as far as the link has room.
 package struct GATTBearer {
   private let role: Link.Role
   private var client = GATTClient()
   private var server = GATTServer()
   private var context: GATTContext
-  /// Client and server take turns, so that commands or notifications without end never hold back a response.
+  /// True if the server sends next. Client and server take turns, so that endless commands or notifications cannot
+  /// delay a response.
   private var isServersTurn = false
 
-  /// - Parameter maximumMTU: the largest ATT_MTU of this side; held at 23 to `ATT.maximumMTU`.
+  /// Creates the bearer of a new link.
+  ///
+  /// - Parameter maximumMTU: The largest ATT_MTU of this side, limited to the range 23 to `ATT.maximumMTU`.
   package init(role: Link.Role, maximumMTU: Int, pool: PacketPool) {
     self.role = role
     context = GATTContext(maximumMTU: maximumMTU, pool: pool)
   }
 
-  /// When `timeReached` wants to be called.
+  /// The next instant at which `timeReached` must be called; nil: none.
   package var deadline: Instant? { isClosed ? nil : earliest(client.deadline, server.deadline) }
   /// The ATT_MTU, 23 to `maximumMTU`.
   package var mtu: Int { context.mtu }
-  /// A transaction timed out, or the peer broke the rules of sequence: nothing is sent or taken in any more, and the
-  /// link is to be ended · Vol 3, Part F, 3.3.3.
+  /// True after a transaction has timed out or the peer has violated the sequence of requests and responses: the
+  /// bearer neither sends nor receives, and the link must be disconnected · Vol 3, Part F, 3.3.3.
   package var isClosed: Bool { context.closed != nil }
-  /// How well the link is protected; the permissions of the database depend on it.
+  /// The security of the link, which determines the access to the database.
   package var security: LinkSecurity { context.security }
-  /// What checks the peer's Signed Write Commands; nil: there is no key, and they are ignored.
+  /// The verifier of the peer's Signed Write Commands; nil: there is no key, and the server ignores these commands.
   package var signatureVerifier: SignatureVerifier? {
     get { server.signatureVerifier }
     set { server.signatureVerifier = newValue }
   }
 
-  /// What signs the client's Signed Write Commands; nil: nobody does.
+  /// The signer of the client's Signed Write Commands; nil: the client cannot sign.
   package var signatureMaker: SignatureMaker? {
     get { client.signatureMaker }
     set { client.signatureMaker = newValue }
   }
-  /// Nothing is asked of a bonded server and nothing of it believed before the link is encrypted. To be said before the link
-  /// has a key.
+  /// True if the client neither sends requests to a bonded server nor trusts its values before the link is encrypted.
+  /// Set before the link has a key.
   var guardsBondedLink = true
-  /// What the client has found out about the server, for the next link to it.
+  /// The client's cache of the server's database, for the next link to the server.
   package var cache: GATTCache? { client.watch.cache }
 
-  /// What the last link to the same server has left: discoveries are answered from it if the server's hash says so.
+  /// Offers the cache of the last link to the same server. The client answers discoveries from it if the server's
+  /// Database Hash is unchanged.
   package mutating func offer(_ cache: GATTCache) { client.watch.offer(cache) }
 
-  /// The link is encrypted with the key of a bond from now on: the client does not keep what it has found before. `cache`
-  /// is what another such link to the server has left.
+  /// Notes that the link is now encrypted with the key of a bond. The client does not cache what it found before.
+  ///
+  /// - Parameter cache: The cache of an earlier bonded link to the server.
   mutating func becameBonded(_ cache: GATTCache?, at now: Instant) {
     if !isClosed { client.becameBonded(cache, at: now, &context) }
   }
 
-  /// The link is protected so from now on; what the client holds back for that is asked for again.
+  /// Notes the new security of the link. The client repeats the requests that it has held back for it.
   ///
-  /// - Parameter resumes: false: more is to come, and then what is held back goes on.
+  /// - Parameter resumes: False if another change follows, after which the client continues.
   package mutating func securityChanged(_ security: LinkSecurity, resumes: Bool = true, at now: Instant) {
     context.security = security
     client.isGuarded = guardsBondedLink && security.hasKey && security.level == .none
@@ -63,21 +68,21 @@ package struct GATTBearer {
     if resumes, !isClosed { client.securityChanged(at: now, &context) }
   }
 
-  /// The link is going to be encrypted, without having been asked for by the client.
+  /// Notes that the link will be encrypted without a request of the client.
   mutating func willBeEncrypted() { client.isBeingEncrypted = true }
 
-  /// The link does not become better protected: what waits for that fails.
+  /// Notes that the security of the link could not be raised: the requests that wait for it fail.
   package mutating func securityFailed(at now: Instant) {
     client.isBeingEncrypted = false
     if !isClosed { client.securityFailed(at: now, &context) }
   }
 
-  /// The link is there. A central begins with the MTU exchange.
+  /// Starts the bearer of a new link. A central begins with the MTU exchange.
   package mutating func start(at now: Instant) {
     if role == .central, !isClosed { client.exchangeMTU(&context) }
   }
 
-  /// Takes in one ATT PDU of the peer, of any content.
+  /// Processes an ATT PDU of the peer with arbitrary content.
   package mutating func receive(_ octets: ByteSlice, database: inout GATTDatabase, at now: Instant) {
     guard !isClosed, !octets.isEmpty else { return }
     let opcode = ATT.Opcode(rawValue: octets[0])
@@ -107,13 +112,14 @@ package struct GATTBearer {
     }
   }
 
-  /// Begins a procedure of the client as soon as those before it have ended; it ends with `GATTEvent.completed`.
+  /// Queues a procedure of the client, which begins when the earlier ones have ended. It ends with
+  /// `GATTEvent.completed`.
   package mutating func request(_ request: GATTRequest, token: GATTToken, at now: Instant) {
     client.request(request, token: token, at: now, context: &context)
   }
 
-  /// Answers a request of the peer; `value` is what a read gives, from the offset that was asked for, and empty for a
-  /// write. A request that was answered before is ignored.
+  /// Answers a request of the peer; a second answer is ignored. For a read, `value` is the attribute's value from the
+  /// requested offset on; for a write, it is empty.
   package mutating func respond(
     to request: GATTServerRequest, with result: Result<ByteSlice, ATT.ErrorCode>, database: inout GATTDatabase,
     at now: Instant
@@ -122,44 +128,46 @@ package struct GATTBearer {
     server.respond(to: request, with: result, database: &database, context: &context)
   }
 
-  /// Sends a value to the client in the way in which it has subscribed, cut to MTU − 3 octets. Each call is followed
-  /// by one `GATTEvent.updateSent`, at once if the client has not subscribed; by none when the bearer is closed.
+  /// Sends a value to the client in the way to which the client has subscribed, truncated to MTU − 3 octets. One
+  /// `GATTEvent.updateSent` follows each call, immediately if the client has not subscribed; none follows if the
+  /// bearer is closed.
   package mutating func update(_ value: AttributeHandle, with bytes: ByteSlice, at now: Instant) {
     guard !isClosed else { return }
     server.update(value, with: bytes, context: &context)
   }
 
-  /// The database has changed: ends the subscriptions to what is not there any more, and sends Service Changed to a
-  /// client that has asked for it · Vol 3, Part G, 7.1. A bearer that is closed sends nothing, but the record of its client
-  /// has to tell of the change.
+  /// Handles a change of the database: ends the subscriptions to removed attributes and sends Service Changed to a
+  /// client that has subscribed to it · Vol 3, Part G, 7.1. A closed bearer sends nothing, but records the change for
+  /// the client.
   package mutating func databaseChanged(
     _ range: ClosedRange<AttributeHandle>, in database: GATTDatabase, at now: Instant
   ) {
     server.databaseChanged(range, in: database, context: &context)
   }
 
-  /// What the server knows of the client, for the client's next link.
+  /// Returns the server's record of the client, for the client's next link.
   package func clientRecord(_ database: inout GATTDatabase) -> GATTClientRecord {
     server.clientRecord(&database)
   }
 
-  /// Takes up where the client's last link ended: its configurations, each told by `GATTEvent.subscriptionChanged`, and
-  /// Service Changed if the database has changed since. What the client has said on this link already stands.
+  /// Restores the state of the client's last link: its configurations, each reported with
+  /// `GATTEvent.subscriptionChanged`, and Service Changed if the database has changed since. Configurations that the
+  /// client has already written on this link take precedence.
   package mutating func restore(_ record: GATTClientRecord, database: inout GATTDatabase) {
     guard !isClosed else { return }
     server.restore(record, &database, &context)
   }
 
-  /// Ends what `restore` has brought and the client has not said itself on this link.
+  /// Removes the restored configurations that the client has not written itself on this link.
   mutating func forgetInherited() {
     if !isClosed { server.forgetInherited(&context) }
   }
 
-  /// Whether a PDU waits, perhaps for something that the peer has to do first.
+  /// True if a PDU is queued, including PDUs that must wait for the peer.
   @inline(__always)
   var hasOutput: Bool { !isClosed && (client.hasOutput || server.hasOutput) }
 
-  /// The next PDU for the link; to be called only when the link has room for it.
+  /// Removes and returns the next PDU. Call it only when the link has room for a PDU.
   package mutating func takePDU(at now: Instant) -> ATT.PDU? {
     guard !isClosed else { return nil }
     let first = isServersTurn ? takeFromServer(at: now) : takeFromClient(at: now)
@@ -167,7 +175,7 @@ package struct GATTBearer {
     return isServersTurn ? takeFromClient(at: now) : takeFromServer(at: now)
   }
 
-  /// Whether `takeEvent` has one.
+  /// True if `takeEvent` has an event.
   @inline(__always)
   var hasEvents: Bool { !context.events.isEmpty }
 

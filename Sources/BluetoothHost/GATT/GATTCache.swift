@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// What a discovery finds, whichever UUIDs it is narrowed to.
+/// The target of a discovery, regardless of the UUIDs that it is limited to.
 package enum GATTDiscovery: Hashable, Sendable {
   case primaryServices
   case includedServices(in: ClosedRange<AttributeHandle>)
@@ -8,25 +8,25 @@ package enum GATTDiscovery: Hashable, Sendable {
   case descriptors(in: ClosedRange<AttributeHandle>)
 }
 
-/// What was found out about a server's database, for the next link to it: as long as its Database Hash is the same, so is
-/// all of it · Vol 3, Part G, 2.5.2, 7.3.
+/// The cache of a server's database, for the next link to the server. It is valid as long as the server's Database
+/// Hash is the same · Vol 3, Part G, 2.5.2, 7.3.
 package struct GATTCache: Hashable, Sendable {
-  /// How much of one server is kept: discoveries, and the attributes that they have found.
+  /// The maximum size of one server's cache: the number of discoveries plus the attributes that they have found.
   package static let maximumCount = 1024
 
-  /// Database Hash, in a storage of its own.
+  /// The Database Hash, in its own storage.
   package let hash: ByteSlice
   package let attributes: GATTServiceAttributes
   package private(set) var responses: [GATTDiscovery: GATTResponse] = [:]
   package private(set) var count = 0
 
-  /// Knows of nothing but the GATT service yet. Who writes a cache down makes it anew with this and `add`.
+  /// Creates a cache with the GATT service only. A stored cache is restored with this initializer and `add`.
   package init(hash: ByteSlice, attributes: GATTServiceAttributes) {
     self.hash = hash
     self.attributes = attributes
   }
 
-  /// Adds what a discovery has found, if there is room for it.
+  /// Adds the result of a discovery if there is room for it.
   package mutating func add(_ response: GATTResponse, to discovery: GATTDiscovery) {
     let size = 1 + response.attributeCount
     let old = responses[discovery].map { 1 + $0.attributeCount } ?? 0
@@ -35,7 +35,7 @@ package struct GATTCache: Hashable, Sendable {
     responses[discovery] = response
   }
 
-  /// The result of a discovery; nil: it is not known.
+  /// Returns the cached result of a discovery; nil: it is not cached.
   func response(to discovery: GATTDiscovery, only uuid: BluetoothUUID?) -> GATTResponse? {
     let response = responses[discovery]
     guard let uuid else { return response }
@@ -47,7 +47,7 @@ package struct GATTCache: Hashable, Sendable {
   }
 }
 
-/// Where the attributes stand that tell of changes: those of the GATT service · Vol 3, Part G, 7.
+/// The handles of those attributes of the GATT service that indicate changes · Vol 3, Part G, 7.
 package struct GATTServiceAttributes: Hashable, Sendable {
   package var serviceChanged: AttributeHandle?
   /// The Client Characteristic Configuration of Service Changed.
@@ -58,7 +58,8 @@ package struct GATTServiceAttributes: Hashable, Sendable {
 
   package init() {}
 
-  /// Found in all attributes of the service: the type of a characteristic's value is the characteristic's UUID.
+  /// Finds the handles in all attributes of the service: the attribute type of a characteristic's value is the
+  /// characteristic's UUID.
   init(_ attributes: [GATTDescriptor]) {
     var isServiceChanged = false
     for attribute in attributes {
@@ -95,33 +96,34 @@ extension GATTResponse {
   }
 }
 
-/// The caches of servers that are not connected, by their identity.
+/// The caches of servers without a link, by their identity.
 struct GATTCacheStore {
-  /// How many servers are remembered: those seen last.
+  /// The maximum number of servers; those connected least recently are removed first.
   static let maximumCount = 64
 
   private struct Entry {
     let peer: DeviceAddress
     let cache: GATTCache
-    /// It is from a link that was encrypted with a bond's key. Others prove nothing: anybody can use an address, and
-    /// repeat a hash.
+    /// True if the cache is from a link that was encrypted with a bond's key. Other caches are unauthenticated: any
+    /// device can use an address and repeat a hash.
     let isBonded: Bool
   }
 
-  /// The one seen last stands last.
+  /// The caches in the order of their last connection, the most recent one last.
   private var entries: [Entry] = []
 
   subscript(peer: DeviceAddress) -> GATTCache? { entries.first { $0.peer == peer }?.cache }
 
-  /// What a link that was encrypted with the bond's key has left.
+  /// Returns the cache of a link that was encrypted with the bond's key.
   func bonded(_ peer: DeviceAddress) -> GATTCache? { entries.first { $0.peer == peer && $0.isBonded }?.cache }
 
-  /// Nothing is known of a server any more.
+  /// Removes the cache of a server.
   mutating func forget(_ peer: DeviceAddress) { entries.removeAll { $0.peer == peer } }
 
-  /// Remembers a server, or forgets it. Who has a private address is nobody that could be known again.
+  /// Stores the cache of a server, or removes it (nil). Servers with private addresses are not stored, because they
+  /// cannot be recognized later.
   ///
-  /// What is from a bonded link is overwritten, forgotten and pushed out only by what is from another.
+  /// The cache of a bonded link is replaced or removed only on behalf of another bonded link.
   mutating func keep(_ cache: GATTCache?, of peer: DeviceAddress, isBonded: Bool) {
     if let index = entries.firstIndex(where: { $0.peer == peer }) {
       let old = entries.remove(at: index)
@@ -136,27 +138,28 @@ struct GATTCacheStore {
   }
 }
 
-/// What the host's GATT clients know of servers from one link to the next.
+/// The caches of the host's GATT clients between links.
 extension Host {
-  /// What a link that was encrypted with the key of a bond has left of the peer's server; nil: nothing.
+  /// Returns the cache of the peer's server from the last link that was encrypted with the key of a bond; nil: none.
   package func serverCache(of identity: DeviceAddress) -> GATTCache? { caches.bonded(identity) }
 
-  /// Takes back what was kept of a bonded peer's server.
+  /// Restores a stored cache of a bonded peer's server.
   package mutating func setServerCache(_ cache: GATTCache, of identity: DeviceAddress) {
     caches.keep(cache, of: identity, isBonded: true)
   }
 
-  /// A link has come about, also one that is not wanted: what it does not change is kept when it ends.
+  /// Offers the cached database to the client of a new link, even of a hidden one: the cache is stored again,
+  /// unchanged, when the link ends.
   mutating func offerCache(on index: Int) {
     if let cache = caches[allLinks[index].identity] { allLinks[index].bearer.offer(cache) }
   }
 
-  /// The link is encrypted with the bond's key from now on.
+  /// Replaces the offered cache after the link has been encrypted with the bond's key.
   mutating func offerBondedCache(on index: Int, at now: Instant) {
     allLinks[index].bearer.becameBonded(caches.bonded(allLinks[index].identity), at: now)
   }
 
-  /// A link is over.
+  /// Stores the cache of a link that has ended.
   mutating func keepCache(of link: HostLink) {
     caches.keep(link.bearer.cache, of: link.identity, isBonded: link.bearer.security.isBonded)
   }

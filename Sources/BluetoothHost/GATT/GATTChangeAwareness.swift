@@ -1,11 +1,11 @@
 import BluetoothWire
 
-/// Whether one client knows the database as it is now: Robust Caching · Vol 3, Part G, 2.5.2.1.
+/// The change awareness of one client, for Robust Caching · Vol 3, Part G, 2.5.2.1.
 struct GATTChangeAwareness {
   private enum State {
     case aware
     case unaware
-    /// It has been told by Error 0x12, or has read the hash: its next request makes it aware.
+    /// The client has received Error 0x12 or has read the hash: its next request makes it change-aware.
     case told
   }
 
@@ -17,14 +17,15 @@ struct GATTChangeAwareness {
 
   mutating func databaseChanged() { state = .unaware }
 
-  /// The client has confirmed Service Changed, and nothing has changed since.
+  /// Notes that the client has confirmed Service Changed and that nothing has changed since.
   mutating func changeConfirmed() { state = .aware }
 
   mutating func hashRead() {
     if state == .unaware { state = .told }
   }
 
-  /// A request has come. False: it is to be answered with Error 0x12.
+  /// Processes a request with respect to change awareness. Returns false if the request must be answered with Error
+  /// 0x12.
   mutating func admits(_ request: ATT.PDU, isRobust: Bool) -> Bool {
     switch state {
     case .aware: return true
@@ -38,7 +39,7 @@ struct GATTChangeAwareness {
     }
   }
 
-  /// Whether a client sends this that believes it knows handles.
+  /// Returns true if the request relies on handles that the client knows from an earlier discovery.
   private static func reliesOnHandles(_ request: ATT.PDU) -> Bool {
     switch request {
     case .readRequest, .readBlobRequest, .readMultipleRequest, .writeRequest, .prepareWriteRequest: return true
@@ -49,7 +50,7 @@ struct GATTChangeAwareness {
   }
 }
 
-/// What a client has told of itself · Vol 3, Part G, 7.2.
+/// The features in Client Supported Features · Vol 3, Part G, 7.2.
 struct GATTClientFeatures: OptionSet, Hashable {
   let rawValue: UInt8
   static let robustCaching = GATTClientFeatures(rawValue: 0x01)

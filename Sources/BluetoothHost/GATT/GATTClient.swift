@@ -1,24 +1,24 @@
 import BluetoothWire
 import DequeModule
 
-/// The client side of one ATT bearer: runs the procedures of GATT one after the other · Vol 3, Part G, 4.
+/// The client of one ATT bearer, which runs the GATT procedures one after the other · Vol 3, Part G, 4.
 struct GATTClient {
-  /// For whom a procedure runs.
+  /// The originator of a procedure.
   enum Owner {
     case above(GATTToken)
     /// The MTU exchange.
     case link
-    /// The client's own watch over the database.
+    /// The client's cache validation.
     case watch
   }
 
-  /// Where the current procedure stands: what the request on its way is for.
+  /// The state of the current procedure: the purpose of the request in progress.
   enum Procedure {
     case exchangeMTU
     case discoverPrimaryServices
     case discoverPrimaryService(BluetoothUUID)
     case findIncludedServices(in: ClosedRange<AttributeHandle>)
-    /// Reads the declaration of an included service whose UUID the include declaration does not hold.
+    /// Reads the declaration of an included service whose UUID is missing from the include declaration.
     case readIncludedService(Int)
     case discoverCharacteristics(in: ClosedRange<AttributeHandle>)
     case discoverDescriptors(in: ClosedRange<AttributeHandle>)
@@ -27,80 +27,81 @@ struct GATTClient {
     case readByType(in: ClosedRange<AttributeHandle>)
     case readMultiple
     case write(AttributeHandle)
-    /// These octets of the value with this place in `writes`.
+    /// Prepares these octets of the value at this index of `writes`.
     case prepareWrite(Int, Range<Int>)
     case executeWrite
-    /// The prepared parts are given up because of this.
+    /// Cancels the prepared writes because of this error.
     case cancelWrite(GATTError)
     case writeWithoutResponse(AttributeHandle)
   }
 
-  /// How a procedure goes on.
+  /// The continuation of a procedure.
   enum Step {
     case request(ATT.PDU, Procedure)
     case done(GATTResponse)
     case failed(GATTError)
   }
 
-  /// What a discovery has found so far.
+  /// The results of a discovery so far.
   struct Findings {
     var services: [GATTService] = []
     var includes: [GATTInclude] = []
-    /// Those of `includes` whose UUID is to be read.
+    /// The indices of `includes` whose UUIDs must still be read.
     var unresolved: [Int] = []
     var characteristics: [GATTCharacteristic] = []
     var descriptors: [GATTDescriptor] = []
   }
 
-  /// What the discovery that is under way looks for.
+  /// The discovery in progress.
   struct Discovery {
     let target: GATTDiscovery
-    /// nil: all that there is.
+    /// The UUID that the discovery is limited to; nil: all UUIDs.
     let uuid: BluetoothUUID?
-    /// The database has changed meanwhile where it looks.
+    /// True if the database has changed in the range of the discovery since it began.
     var isStale = false
     var restarts = 0
   }
 
   private var transaction = ATTTransaction()
   private var current: (owner: Owner, procedure: Procedure)?
-  /// What those above have asked for last; of use while it is under way.
+  /// The last request of the upper layer, valid while the request is in progress.
   private(set) var request: GATTRequest?
-  /// What waits for a better protected link, and holds back all that follows.
+  /// The request that waits for a higher security level; it blocks all later requests.
   var held: HeldRequest?
   private(set) var queue: Deque<(token: GATTToken, request: GATTRequest)> = []
-  /// There is a key for the server, and the link does not use it: anybody could be there. Nothing is asked and nothing
-  /// believed before it is encrypted.
+  /// True if there is a key for the server but the link is not encrypted, so that the peer could be an impostor. The
+  /// client sends no requests and trusts no values until the link is encrypted.
   var isGuarded = false
-  /// The host encrypts it by itself.
+  /// True if the host is already encrypting the link.
   var isBeingEncrypted = false
-  /// Encryption was asked for, for what waits in `queue`.
+  /// True if the client has requested encryption for the requests in `queue`.
   var hasAskedForEncryption = false
   private var confirmations = 0
   private(set) var discovery: Discovery?
   var found = Findings()
-  /// A long value as far as it has been read.
+  /// The beginning of a long value that is being read.
   var longValue: [UInt8] = []
-  /// What is prepared part by part.
+  /// The values that are written with prepared writes.
   var writes: [GATTWritePart] = []
-  /// What the Read Multiple Request that was made last names.
+  /// The handles of the last Read Multiple Request.
   var handles: [AttributeHandle] = []
-  /// The ATT_MTU when the request on its way left.
+  /// The ATT_MTU at the time when the request in progress was sent.
   private(set) var requestMTU = ATT.defaultMTU
-  /// What the current procedure names may have become other attributes meanwhile.
+  /// True if the handles of the current procedure may refer to other attributes after a change of the database.
   private var isStale = false
   var watch = GATTDatabaseWatch()
   var signatureMaker: SignatureMaker?
 
-  /// How often a discovery of the whole database is begun again because that has changed.
+  /// The maximum number of times that a discovery of the whole database restarts because the database has changed.
   private static let maximumRestarts = 3
-  /// Confirmations that may wait for room on the link; a server that does not wait for them gets no more.
+  /// The maximum number of queued confirmations. A server that sends indications without waiting for confirmations
+  /// gets no more than these.
   private static let maximumConfirmations = 16
 
-  /// When the request on its way has to be answered.
+  /// The time limit for the response to the request in progress.
   ///
-  /// It changes nothing: `mutating` has it looked at where it is. Of the copy of the whole client that would be made else, the
-  /// optimizer of Swift 6.3.1 stops with an error.
+  /// Read-only. Declared `mutating` so that it is read in place: copying the whole client crashes the optimizer of
+  /// Swift 6.3.1.
   var transactionDeadline: Instant? { mutating get { transaction.deadline } }
 
   var deadline: Instant? {
@@ -110,7 +111,7 @@ struct GATTClient {
 
   // MARK: Requests
 
-  /// Exchange MTU · Vol 3, Part G, 4.3.1.
+  /// Starts Exchange MTU · Vol 3, Part G, 4.3.1.
   mutating func exchangeMTU(_ context: inout GATTContext) {
     guard current == nil else { return }
     current = (.link, .exchangeMTU)
@@ -131,13 +132,14 @@ struct GATTClient {
     startNext(at: now, &context)
   }
 
-  /// Whether the hash of the database may spare this request.
+  /// Returns true if the request is a discovery and the Database Hash must be read first, because the cache may
+  /// answer it.
   private func mustWait(_ request: GATTRequest) -> Bool { watch.comesFirst && request.discovery != nil }
 
   mutating func timeReached(_ now: Instant, context: inout GATTContext) { startNext(at: now, &context) }
 
-  /// Begins what waits, until something is on its way. The client's own affairs come last; only the hash of the database
-  /// comes before a discovery that it may spare.
+  /// Starts queued requests until one is in progress. The client's own tasks come last, except that the Database Hash
+  /// is read before a discovery that the cache may answer.
   mutating func startNext(at now: Instant, _ context: inout GATTContext) {
     while current == nil, held == nil {
       if isGuarded, !mayPass {
@@ -165,11 +167,11 @@ struct GATTClient {
     }
   }
 
-  /// Begins a procedure for those above.
+  /// Starts a procedure for the upper layer.
   mutating func start(
     _ request: GATTRequest, token: GATTToken, at now: Instant, _ context: inout GATTContext
   ) {
-    // A server refuses no Write Command.
+    // A server never rejects a Write Command, so the request need not be kept.
     if case .writeWithoutResponse = request {
     } else {
       self.request = request
@@ -178,7 +180,7 @@ struct GATTClient {
     follow(begin(request, owner: .above(token), context), owner: .above(token), at: now, &context)
   }
 
-  /// Sends what comes next, or tells the result.
+  /// Sends the next request or reports the result.
   private mutating func follow(
     _ step: consuming Step, owner: Owner, at now: Instant, _ context: inout GATTContext
   ) {
@@ -215,7 +217,7 @@ struct GATTClient {
     }
   }
 
-  /// What those above are told is watched over from now on.
+  /// Adds the result of a request of the upper layer to the cache, which is validated from now on.
   private mutating func learn(_ response: GATTResponse, from discovery: Discovery?) {
     if let discovery, discovery.uuid == nil { watch.learned(response, from: discovery.target) }
     if case .services(let services) = response {
@@ -223,18 +225,18 @@ struct GATTClient {
     }
   }
 
-  /// Nothing of what waits is asked for.
+  /// Fails all queued requests.
   mutating func failAll(with error: GATTError, _ context: inout GATTContext) {
     while let next = queue.popFirst() { context.events.append(.completed(next.token, .failure(error))) }
   }
 
-  /// The bearer is closed: nothing that waits will be answered.
+  /// Fails all requests after the bearer has been closed.
   mutating func close(_ reason: GATTError, at now: Instant, _ context: inout GATTContext) {
     transaction.cancel()
     confirmations = 0
     if let current {
       var owner = current.owner
-      // What was not answered says nothing about the database.
+      // A request without a response says nothing about the database.
       if case .watch = owner { owner = .link }
       finish(owner, .failure(reason), at: now, &context)
     }
@@ -244,11 +246,11 @@ struct GATTClient {
 
   // MARK: PDUs
 
-  /// Whether `takePDU` has one.
+  /// True if `takePDU` has a PDU.
   @inline(__always)
   var hasOutput: Bool { transaction.isReady || confirmations > 0 }
 
-  /// The next PDU: what was indicated is confirmed first.
+  /// Removes and returns the next PDU; confirmations of indications come first.
   mutating func takePDU(at now: Instant, context: inout GATTContext) -> ATT.PDU? {
     if confirmations > 0 {
       confirmations -= 1
@@ -290,13 +292,13 @@ struct GATTClient {
     startNext(at: now, &context)
   }
 
-  /// Notifications and indications; an indication is confirmed in any case · Vol 3, Part F, 3.4.7.
+  /// Handles notifications and indications; every indication is confirmed · Vol 3, Part F, 3.4.7.
   ///
-  /// Several values in one notification are taken in, although this client does not claim that it can: a server that sends
-  /// them unasked has nothing else to say with them.
+  /// The client also accepts Multiple Handle Value Notifications, although it does not claim to support them: a
+  /// server that sends them unasked can mean nothing else.
   mutating func receiveValue(_ octets: ByteSlice, at now: Instant, context: inout GATTContext) {
     if isGuarded {
-      // Nothing shows that it is the server that it was. An indication is confirmed all the same.
+      // The server is not authenticated, so its values are ignored. An indication is confirmed all the same.
       if octets[0] == ATT.Opcode.handleValueIndication.rawValue { confirm() }
       return
     }
@@ -320,15 +322,15 @@ struct GATTClient {
 
   private mutating func confirm() { confirmations = min(confirmations + 1, Self.maximumConfirmations) }
 
-  // MARK: Changes of the database
+  // MARK: Database changes
 
-  /// What an error says about the database.
+  /// Evaluates an error for what it says about the database.
   private mutating func noteRefusal(
     _ code: ATT.ErrorCode, of procedure: Procedure, _ owner: Owner, at now: Instant, _ context: inout GATTContext
   ) {
     switch code {
     case .databaseOutOfSync:
-      // A server answers a read of the hash in any case · Vol 3, Part G, 2.5.2.1.
+      // A server answers a read of the hash in any state · Vol 3, Part G, 2.5.2.1.
       if case .watch = owner, case .readByType = procedure { break }
       databaseChanged(1...AttributeHandle.max, at: now, &context)
     case .invalidHandle: watch.handleWasUnknown()
@@ -336,7 +338,7 @@ struct GATTClient {
     }
   }
 
-  /// The server has said that its attributes in `range` are not what they were · Vol 3, Part G, 2.5.2, 7.1.
+  /// Handles the server's message that its attributes in `range` have changed · Vol 3, Part G, 2.5.2, 7.1.
   private mutating func databaseChanged(
     _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
   ) {
@@ -345,7 +347,7 @@ struct GATTClient {
     tellChange(range, at: now, &context)
   }
 
-  /// Tells of a change; what waits and was asked for by handles that may be others' now is not sent any more.
+  /// Reports a change of the database, and fails the queued requests whose handles may refer to other attributes now.
   private mutating func tellChange(
     _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
   ) {
@@ -364,7 +366,7 @@ struct GATTClient {
     queue = rest
   }
 
-  /// What has begun and names handles that may be others' now goes no further than the request on its way.
+  /// Ends the current procedure after the request in progress if its handles may refer to other attributes now.
   private mutating func stopCurrent(
     _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
   ) {
@@ -383,8 +385,8 @@ struct GATTClient {
     }
   }
 
-  /// Instead of the step after the response to a stale request: nothing more is sent that names the same handles, and
-  /// parts of two attributes are not one value.
+  /// Returns the step that replaces the one after the response to a stale request: the procedure sends no more
+  /// requests with the same handles, and a value is not assembled from parts of two attributes.
   private func stopped(_ step: Step, after procedure: Procedure) -> Step {
     switch (procedure, step) {
     case (.prepareWrite, .request): return cancelWrite(.att(.databaseOutOfSync))
@@ -393,14 +395,14 @@ struct GATTClient {
     }
   }
 
-  /// The link is encrypted with the key of a bond from now on; `cache` is from such a link too.
+  /// Notes that the link is now encrypted with the key of a bond. The cache offered is also from a bonded link.
   mutating func becameBonded(_ cache: GATTCache?, at now: Instant, _ context: inout GATTContext) {
     watch.becameBonded(cache)
     startNext(at: now, &context)
   }
 
-  /// A discovery during which the database has changed: of the whole database it is begun again; else what it looked at
-  /// may be something else now.
+  /// Continues a discovery during which the database has changed: a discovery of the whole database restarts; any
+  /// other fails, because its range may contain other attributes now.
   private mutating func beginAgain(_ context: GATTContext) -> Step {
     guard let discovery, case .primaryServices = discovery.target, discovery.restarts < Self.maximumRestarts else {
       return .failed(.att(.databaseOutOfSync))
@@ -411,7 +413,7 @@ struct GATTClient {
     return discovery.uuid.map { discoverPrimaryService($0, from: 1, context) } ?? discoverPrimaryServices(from: 1)
   }
 
-  /// Begins a discovery, unless its result is known for certain.
+  /// Begins a discovery. Returns the result if the cache is known to be valid; nil: the discovery needs requests.
   mutating func discover(_ target: GATTDiscovery, only uuid: BluetoothUUID?, for owner: Owner) -> GATTResponse? {
     if case .above = owner, let response = watch.response(to: target, only: uuid) { return response }
     discovery = Discovery(target: target, uuid: uuid)

@@ -1,7 +1,7 @@
 import BluetoothWire
 
-/// The procedures that discover · Vol 3, Part G, 4.4 to 4.7. Handles that do not increase, or lie outside what was asked
-/// for, end a procedure: a server must not be able to keep a client busy for ever.
+/// The discovery procedures · Vol 3, Part G, 4.4 to 4.7. A procedure fails if handles do not increase or lie outside
+/// the requested range, so that a server cannot keep the client busy for ever.
 extension GATTClient {
   // MARK: Primary services
 
@@ -44,7 +44,7 @@ extension GATTClient {
     return discoverPrimaryService(uuid, from: last + 1, context)
   }
 
-  /// Whether the service lies behind those found before; then it is one of them.
+  /// Adds a service that was found. Returns false if it does not follow the previous services.
   private mutating func add(_ start: AttributeHandle, _ end: AttributeHandle, _ uuid: BluetoothUUID) -> Bool {
     let previous = found.services.last?.range.upperBound ?? 0
     guard start > previous, end >= start else { return false }
@@ -77,7 +77,7 @@ extension GATTClient {
     return findIncludedServices(in: last + 1...range.upperBound)
   }
 
-  /// Reads the next UUID of 128 bits, which an include declaration does not hold · 4.5.1.
+  /// Reads the next 128-bit UUID, which an include declaration does not contain · 4.5.1.
   mutating func resolveIncludes() -> Step {
     guard let index = found.unresolved.popLast() else { return .done(.includedServices(found.includes)) }
     return .request(
@@ -118,7 +118,7 @@ extension GATTClient {
     return discoverCharacteristics(in: last + 1...range.upperBound)
   }
 
-  /// All of them, or those that were asked for · 4.6.2.
+  /// Returns all characteristics found, or those with the requested UUID · 4.6.2.
   func characteristicsFound() -> Step {
     guard let uuid = discovery?.uuid else { return .done(.characteristics(found.characteristics)) }
     return .done(.characteristics(found.characteristics.filter { $0.uuid == uuid }))

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// What each procedure begins with, and how it goes on after each answer · Vol 3, Part G, 4.
+/// The first step of each procedure and the steps after each response · Vol 3, Part G, 4.
 extension GATTClient {
   mutating func begin(_ request: GATTRequest, owner: Owner, _ context: GATTContext) -> Step {
     switch request {
@@ -31,12 +31,12 @@ extension GATTClient {
     }
   }
 
-  /// A task that is no request of those above.
+  /// Begins a task of cache validation that is not a `GATTRequest`: reads the Database Hash.
   func begin(_ task: GATTDatabaseWatch.Task) -> Step {
     readByType(GATTType.databaseHash, in: 1...AttributeHandle.max)
   }
 
-  /// The step after the response to the request on its way, which is of the right kind.
+  /// Returns the step after the response to the request in progress. The response has the right opcode.
   mutating func advance(
     _ procedure: Procedure, with pdu: ATT.PDU, _ context: inout GATTContext
   ) -> Step {
@@ -64,7 +64,7 @@ extension GATTClient {
     }
   }
 
-  /// The step after the server has refused the request on its way.
+  /// Returns the step after an error response to the request in progress.
   mutating func refused(_ procedure: Procedure, _ code: ATT.ErrorCode, _ context: GATTContext) -> Step {
     switch procedure {
     case .discoverPrimaryServices where code == .attributeNotFound,
@@ -82,8 +82,8 @@ extension GATTClient {
 }
 
 extension GATTClient {
-  /// Whether the procedure that is under way names handles in `range`, other than by all that there are. Discoveries do
-  /// not count: see `Discovery.isStale`.
+  /// Returns true if the procedure in progress uses handles in `range`, unless it covers the whole database.
+  /// Discoveries do not count; see `Discovery.isStale`.
   func names(_ range: ClosedRange<AttributeHandle>, _ procedure: Procedure) -> Bool {
     switch procedure {
     case .read(let handle), .readRest(let handle), .write(let handle), .writeWithoutResponse(let handle):
@@ -99,7 +99,7 @@ extension GATTClient {
 }
 
 extension GATTRequest {
-  /// What it looks for, and which UUID only; nil: it is no discovery.
+  /// The target and the UUID of a discovery; nil: the request is not a discovery.
   var discovery: (target: GATTDiscovery, uuid: BluetoothUUID?)? {
     switch self {
     case .discoverPrimaryServices: return (.primaryServices, nil)
@@ -114,7 +114,7 @@ extension GATTRequest {
     }
   }
 
-  /// Whether it names handles in `range`, other than by all that there are.
+  /// Returns true if the request uses handles in `range`, unless it covers the whole database.
   func names(_ range: ClosedRange<AttributeHandle>) -> Bool {
     switch self {
     case .discoverPrimaryServices, .discoverPrimaryService: return false
@@ -131,7 +131,7 @@ extension GATTRequest {
 }
 
 extension GATTDiscovery {
-  /// Whether it looks at attributes in `range`.
+  /// Returns true if the discovery covers attributes in `range`.
   func looks(in range: ClosedRange<AttributeHandle>) -> Bool {
     switch self {
     case .primaryServices: return true

@@ -1,18 +1,18 @@
 import BluetoothWire
 
-/// What the client does when the server refuses something because the link is not protected well enough: it asks for a
-/// better link, and then for the same again · Vol 3, Part C, 10.3.2.
+/// The client's reaction to errors because of insufficient security: it requests a higher security level and repeats
+/// the request · Vol 3, Part C, 10.3.2.
 extension GATTClient {
-  /// A request that waits for a better protected link.
+  /// A request that waits for a higher security level.
   struct HeldRequest {
     let token: GATTToken
     let request: GATTRequest
-    /// What it was refused with; it fails so if the link does not become better.
+    /// The server's error, with which the request fails if the security level is not raised.
     let code: ATT.ErrorCode
     let demand: SecurityDemand
   }
 
-  /// Keeps what was just refused, if a better protected link may help; if not, says so.
+  /// Holds the request that the server has just refused. Returns false if a higher security level would not help.
   mutating func hold(_ token: GATTToken, after code: ATT.ErrorCode, _ context: inout GATTContext) -> Bool {
     guard let request, context.closed == nil, let demand = SecurityDemand(after: code, on: context.security) else {
       return false
@@ -22,7 +22,7 @@ extension GATTClient {
     return true
   }
 
-  /// The link is protected in another way: what waits for that is asked for, or asked for again.
+  /// Handles a change of the link's security: sends, or repeats, the requests that have waited for it.
   mutating func securityChanged(at now: Instant, _ context: inout GATTContext) {
     hasAskedForEncryption = false
     if let held {
@@ -33,7 +33,8 @@ extension GATTClient {
     startNext(at: now, &context)
   }
 
-  /// The link does not become better: what waits for that ends with the server's error, or as if it had refused it.
+  /// Handles a failure to raise the security level: the requests that have waited for it fail with the server's
+  /// error, or with the one that a server would send.
   mutating func securityFailed(at now: Instant, _ context: inout GATTContext) {
     hasAskedForEncryption = false
     if let held { release(with: .att(held.code), &context) }
@@ -43,8 +44,8 @@ extension GATTClient {
 
   // MARK: Links with bonded servers
 
-  /// Whether the next request is one that needs no encryption even so: what is signed says itself who has written it. While
-  /// the link is being encrypted it waits, since an encrypted link takes no signatures.
+  /// True if the next request needs no encryption even on a link to a bonded server: a signed write authenticates
+  /// itself. The request waits while the link is being encrypted, because an encrypted link carries no signed writes.
   var mayPass: Bool {
     guard signatureMaker != nil, !isBeingEncrypted, !hasAskedForEncryption,
       case .signedWriteWithoutResponse? = queue.first?.request
@@ -52,14 +53,14 @@ extension GATTClient {
     return true
   }
 
-  /// Has the link encrypted, once for all that waits.
+  /// Requests encryption, once for all queued requests.
   mutating func wantEncryption(_ context: inout GATTContext) {
     guard !queue.isEmpty, !hasAskedForEncryption, context.closed == nil else { return }
     hasAskedForEncryption = true
     context.events.append(.securityWanted(.encrypted))
   }
 
-  /// What waits for a better link ends in this way.
+  /// Completes the held request with an error.
   mutating func release(with error: GATTError, _ context: inout GATTContext) {
     guard let held else { return }
     self.held = nil
@@ -68,10 +69,11 @@ extension GATTClient {
 }
 
 extension SecurityDemand {
-  /// What may help after a server has refused with `code` on a link with `security`; nil: nothing that this link hasn't.
+  /// Creates the demand that may satisfy a server that has refused a request with `code` on a link with `security`;
+  /// nil: no security beyond that of the link would help.
   ///
-  /// A server says Insufficient Authentication for want of any key, and for want of an authenticated one; the first is
-  /// tried first. So each demand is more than what the link has, and they come to an end.
+  /// A server sends Insufficient Authentication if there is no key, or if the key is unauthenticated; encryption with
+  /// any key is tried first. Each demand exceeds the security of the link, so the sequence of demands ends.
   init?(after code: ATT.ErrorCode, on security: LinkSecurity) {
     switch code {
     case .insufficientAuthentication where security.level < .authenticated:

@@ -4,7 +4,7 @@ import BluetoothWire
 extension GATTClient {
   // MARK: Reading
 
-  /// After the first part: a value that fills it may be longer.
+  /// Handles the first part of a value; a value that fills the response may be longer.
   mutating func read(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
     guard value.count >= partLength(context), value.count < ATT.maximumValueLength else {
       return .done(.value(value.prefix(ATT.maximumValueLength)))
@@ -22,7 +22,8 @@ extension GATTClient {
     return readBlob(handle)
   }
 
-  /// What fills a response, whether the server made it before or after a change of the MTU.
+  /// Returns the number of octets that fill a response, whether the server has sent it before or after a change of
+  /// the MTU.
   private func partLength(_ context: GATTContext) -> Int { min(requestMTU, context.mtu) - 1 }
 
   private func readBlob(_ handle: AttributeHandle) -> Step {
@@ -30,7 +31,7 @@ extension GATTClient {
       .readBlobRequest(handle: handle, offset: UInt16(truncatingIfNeeded: longValue.count)), .readRest(handle))
   }
 
-  /// Whether the server says with this code that the value has no more octets. One that has no Read Blob has no long
+  /// Returns true if this error means that the value has no more octets. A server without Read Blob has no long
   /// values.
   static func endsLongRead(_ code: ATT.ErrorCode) -> Bool {
     code == .invalidOffset || code == .attributeNotLong || code == .requestNotSupported
@@ -79,8 +80,9 @@ extension GATTClient {
     return .request(.writeCommand(handle: handle, value: value), .writeWithoutResponse(handle))
   }
 
-  /// Signed now, when nothing else can leave before it: signatures are counted. What is too long with one, or can't be signed,
-  /// wants the link encrypted, which takes it as it is.
+  /// Signs and sends a value. The signature is made immediately before sending, because signatures are counted and no
+  /// other request may be sent in between. A value that is too long for a signature or cannot be signed needs an
+  /// encrypted link, which carries it without a signature.
   mutating func signedWrite(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
     if context.security.level > .none { return writeWithoutResponse(handle, value, context) }
     guard value.count <= context.mtu - 3 else { return .failed(.att(.invalidAttributeValueLength)) }
@@ -109,7 +111,7 @@ extension GATTClient {
     return prepare(0, from: 0, context)
   }
 
-  /// Prepares what fits of a part's value, from here on.
+  /// Prepares as much of a part's value as fits, from `start` on.
   private func prepare(_ part: Int, from start: Int, _ context: GATTContext) -> Step {
     let write = writes[part]
     let octets = start..<min(write.value.count, start + context.mtu - 5)
@@ -119,7 +121,7 @@ extension GATTClient {
       .prepareWrite(part, octets))
   }
 
-  /// After the echo of a prepared piece: prepares the next one; when there is none, writes all of them.
+  /// Handles the echo of a prepared write: prepares the next piece, or executes all writes after the last one.
   func prepared(
     _ part: Int, _ octets: Range<Int>, _ echo: (handle: AttributeHandle, offset: UInt16, value: ByteSlice),
     _ context: GATTContext
@@ -133,7 +135,7 @@ extension GATTClient {
     return .request(.executeWriteRequest(.write), .executeWrite)
   }
 
-  /// Has the server forget the parts, then fails with `error`.
+  /// Cancels the prepared writes on the server and then fails with `error`.
   func cancelWrite(_ error: GATTError) -> Step {
     .request(.executeWriteRequest(.cancel), .cancelWrite(error))
   }

@@ -1,15 +1,15 @@
 import BluetoothWire
 import DequeModule
 
-/// What the client and the server of one bearer share.
+/// The state that the client and the server of one bearer share.
 struct GATTContext {
   let pool: PacketPool
-  /// The largest ATT_MTU that this side takes.
+  /// The largest ATT_MTU that this side accepts.
   let maximumMTU: Int
   private(set) var mtu = ATT.defaultMTU
-  /// The link's; the permissions of the database depend on it.
+  /// The security of the link, which determines the access to the database.
   var security = LinkSecurity.none
-  /// Why the bearer is closed; nil: it is open.
+  /// The reason why the bearer is closed; nil: it is open.
   var closed: GATTError?
   var events: Deque<GATTEvent> = []
 
@@ -18,7 +18,8 @@ struct GATTContext {
     self.pool = pool
   }
 
-  /// The result of an exchange: the smaller of the two sides, but never below the default · Vol 3, Part F, 3.4.2.
+  /// Applies the result of an MTU exchange: the smaller of both sides' values, but at least the default
+  /// · Vol 3, Part F, 3.4.2.
   mutating func agreeMTU(with peer: UInt16) {
     let agreed = max(ATT.defaultMTU, min(maximumMTU, Int(peer)))
     guard agreed != mtu else { return }
@@ -28,8 +29,8 @@ struct GATTContext {
 }
 
 extension ATT {
-  /// The largest ATT_MTU of this host: a value of the longest kind, its handle and offset, and the opcode fit.
+  /// The largest ATT_MTU of this host: room for a value of maximum length with its opcode, handle and offset.
   package static let maximumMTU = 517
-  /// How long an answer to a request or an indication may take · Vol 3, Part F, 3.3.3.
+  /// The maximum time for the response to a request or the confirmation of an indication · Vol 3, Part F, 3.3.3.
   package static let transactionTimeout = TimeSpan.seconds(30)
 }

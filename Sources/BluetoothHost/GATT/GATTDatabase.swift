@@ -1,42 +1,47 @@
 import BluetoothWire
 
-/// The attributes of the local server · Vol 3, Part G, 2.6. One database serves all links.
+/// The attributes of the local server · Vol 3, Part G, 2.6. All links share one database.
 ///
-/// It begins with the GAP service (Device Name, Appearance, Peripheral Preferred Connection Parameters, Central Address
-/// Resolution) and the GATT service (Service Changed, Client Supported Features, Database Hash, Server Supported Features).
+/// It begins with the GAP service (Device Name, Appearance, Peripheral Preferred Connection Parameters, Central
+/// Address Resolution) and the GATT service (Service Changed, Client Supported Features, Database Hash, Server
+/// Supported Features).
 package struct GATTDatabase: Sendable {
-  /// The handles of the values that the host keeps itself, in the order in which they stand.
+  /// The handles of the values that the host maintains itself, in the order of the handles.
   struct SystemHandles {
     var appearance: AttributeHandle = 0
     var preferredConnectionParameters: AttributeHandle = 0
     var centralAddressResolution: AttributeHandle = 0
     var serviceChanged: AttributeHandle = 0
-    /// The last one of the services that can't be removed.
+    /// The last handle of the services that cannot be removed.
     var end: AttributeHandle = 0
   }
 
-  /// By handle, ascending. `GATTDatabase` alone changes them.
+  /// The attributes in ascending order of their handles. Only `GATTDatabase` changes them.
   var attributes: [GATTAttribute] = []
-  /// The first handle behind all that was ever used, so that a client that has not yet heard of a change does not find
-  /// another attribute under a handle that it knows. It passes 0xFFFF when the handles are used up.
+  /// The first handle after all handles that were ever used. New services begin here, so that a client that has not
+  /// yet heard of a change does not find another attribute at a known handle. The value exceeds 0xFFFF when the
+  /// handles are used up.
   var next = 1
-  /// The number of include declarations: without any, a service is removed without a look at all the others.
+  /// The number of include declarations. If it is 0, a service can be removed without a search of all other services.
   var includeCount = 0
   private(set) var system = SystemHandles()
   /// The value of Device Name.
   private(set) var deviceName = ByteSlice()
-  /// Database Hash, once somebody has wanted to know it.
+  /// The Database Hash, if it has been computed since the last change.
   private var knownHash: ByteSlice?
 
-  /// The longest Device Name · Vol 3, Part C, 12.1.
+  /// The maximum length of the Device Name in octets · Vol 3, Part C, 12.1.
   static let maximumDeviceNameLength = 248
 
-  /// The two services as most devices have them: their attributes take memory once.
+  /// The two standard services with the default values, created once so that databases share the memory of their
+  /// attributes.
   private static let standard = GATTDatabase()
 
+  /// Creates a database with the GAP and the GATT service.
+  ///
   /// - Parameters:
-  ///   - deviceName: at most 248 octets of it are served · Vol 3, Part C, 12.1.
-  ///   - preferredParameters: nil: none in particular.
+  ///   - deviceName: The Device Name; the server returns at most 248 octets of it · Vol 3, Part C, 12.1.
+  ///   - preferredParameters: The Peripheral Preferred Connection Parameters; nil: no specific values.
   package init(deviceName: String, appearance: UInt16, preferredParameters: ConnectionParameters? = nil) {
     self = Self.standard
     setDeviceName(deviceName)
@@ -64,7 +69,7 @@ package struct GATTDatabase: Sendable {
           value: nil, lengths: 1...1),
         GATTCharacteristicDefinition(
           uuid: GATTType.databaseHash, properties: .read, permissions: .readable, value: nil),
-        // No Enhanced ATT bearers.
+        // No Enhanced ATT bearers
         readable(GATTType.serverSupportedFeatures, [0]),
       ], GATTType.gattService)
     if let index = index(of: gap.values[0]) { attributes[index].content = .deviceName }
@@ -86,17 +91,18 @@ package struct GATTDatabase: Sendable {
 
   // MARK: Values of the GAP service
 
-  /// Serves another Device Name.
+  /// Sets the Device Name.
   package mutating func setDeviceName(_ name: String) {
     deviceName = name.utf8Prefix(Self.maximumDeviceNameLength)
   }
 
-  /// Serves other Peripheral Preferred Connection Parameters; nil: none in particular · Vol 3, Part C, 12.3.
+  /// Sets the Peripheral Preferred Connection Parameters; nil: no specific values · Vol 3, Part C, 12.3.
   package mutating func setPreferredParameters(_ parameters: ConnectionParameters?) {
     store(Self.value(of: parameters), at: system.preferredConnectionParameters)
   }
 
-  /// Says whether a peripheral may address this device, as a central, by a private address · Vol 3, Part C, 12.4.
+  /// Sets Central Address Resolution: true if a peripheral may address this device, as a central, with a private
+  /// address · Vol 3, Part C, 12.4.
   package mutating func setCentralAddressResolution(_ isSupported: Bool) {
     store([isSupported ? 1 : 0], at: system.centralAddressResolution)
   }
@@ -111,7 +117,8 @@ package struct GATTDatabase: Sendable {
 
   // MARK: Values
 
-  /// The value that the database has, whoever asks for it; nil: it has none for this attribute.
+  /// Returns the value that the database stores, regardless of access permissions; nil: it stores none for this
+  /// attribute.
   @inline(__always)
   func value(at index: Int) -> ByteSlice? {
     switch attributes[index].content {
@@ -121,13 +128,13 @@ package struct GATTDatabase: Sendable {
     }
   }
 
-  /// Gives a stored attribute another value.
+  /// Sets the value of a stored attribute.
   mutating func store(_ value: ByteSlice, at handle: AttributeHandle) {
     guard let index = index(of: handle) else { return }
     attributes[index].content = .stored(value)
   }
 
-  /// Database Hash · Vol 3, Part G, 7.3.1. It is reckoned when it is first wanted after a change.
+  /// Returns the Database Hash · Vol 3, Part G, 7.3.1. It is computed on the first request after a change.
   mutating func hash() -> ByteSlice {
     if let knownHash { return knownHash }
     let hash = ByteSlice(DatabaseHash.value(of: attributes))
@@ -137,7 +144,8 @@ package struct GATTDatabase: Sendable {
 
   mutating func forgetHash() { knownHash = nil }
 
-  /// What clients have configured to be broadcast, in the order of the handles · Vol 3, Part G, 2.7.
+  /// The characteristics that clients have configured to be broadcast, in the order of their handles
+  /// · Vol 3, Part G, 2.7.
   package var broadcasts: [GATTBroadcast] {
     var service: BluetoothUUID?
     var result: [GATTBroadcast] = []
@@ -155,7 +163,7 @@ package struct GATTDatabase: Sendable {
     return result
   }
 
-  /// The Client Characteristic Configuration of the characteristic with this value handle, by its index.
+  /// Returns the index of the Client Characteristic Configuration of the characteristic with this value handle.
   func configuration(of value: AttributeHandle) -> Int? {
     guard var index = index(of: value) else { return nil }
     repeat {
@@ -167,9 +175,10 @@ package struct GATTDatabase: Sendable {
 
   // MARK: Search
 
-  /// Where the first attribute with a handle of at least `handle` stands in `attributes`.
+  /// Returns the index in `attributes` of the first attribute with a handle of at least `handle`.
   func firstIndex(from handle: AttributeHandle) -> Int {
-    // As long as nothing was removed there is no gap, and later most attributes stand behind all gaps.
+    // Try two likely positions first: without removals there is no gap, and after removals most attributes follow all
+    // gaps.
     guard let last = attributes.last?.handle, handle <= last else { return attributes.count }
     let likely = Int(handle) - 1
     if likely >= 0, likely < attributes.count, attributes[likely].handle == handle { return likely }
@@ -184,13 +193,13 @@ package struct GATTDatabase: Sendable {
     return low
   }
 
-  /// Where the attribute with this handle stands in `attributes`.
+  /// Returns the index in `attributes` of the attribute with this handle.
   func index(of handle: AttributeHandle) -> Int? {
     let index = firstIndex(from: handle)
     return index < attributes.count && attributes[index].handle == handle ? index : nil
   }
 
-  /// Where the attribute behind the group that begins at `index` stands in `attributes`.
+  /// Returns the index in `attributes` of the attribute after the group that begins at `index`.
   func indexBehindGroup(at index: Int) -> Int {
     let end = attributes[index].groupEnd
     return end == .max ? attributes.count : firstIndex(from: end + 1)

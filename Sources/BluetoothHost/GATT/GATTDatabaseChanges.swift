@@ -1,20 +1,21 @@
 import BluetoothWire
 
-/// Why a service can't be added.
+/// The reason why a service cannot be added.
 package enum GATTDatabaseError: Error, Hashable, Sendable {
-  /// There are not enough handles left.
+  /// There are not enough free handles.
   case full
-  /// No service stands at this handle.
+  /// There is no service declaration at this handle.
   case unknownService(AttributeHandle)
   /// A value is longer than `ATT.maximumValueLength`, or has a length that its own definition forbids.
   case invalidValueLength
-  /// A descriptor that the database adds itself, or one whose value or permissions the specification does not allow.
+  /// A descriptor that the database adds by itself, or a descriptor whose value or permissions the specification
+  /// forbids.
   case invalidDescriptor(BluetoothUUID)
 }
 
-/// How services come and go.
+/// The addition and removal of services.
 extension GATTDatabase {
-  /// Adds a service behind all that are there; in a gap only when no handles are left behind them.
+  /// Adds a service after all existing ones; it uses a gap only if no handles are left after them.
   package mutating func add(_ service: GATTServiceDefinition) throws(GATTDatabaseError) -> GATTServicePlacement {
     var includes: [GATTAttribute] = []
     for declaration in service.includes {
@@ -37,8 +38,8 @@ extension GATTDatabase {
     return place(service, at: start, includes: includes)
   }
 
-  /// Removes the service whose declaration this is, and what includes it elsewhere. The result is the range for
-  /// `GATTBearer.databaseChanged`; nil if there is no such service or it is one of the host's own.
+  /// Removes the service with this declaration and the include declarations that refer to it. Returns the range for
+  /// `GATTBearer.databaseChanged`; nil if there is no such service, or if it belongs to the host.
   package mutating func remove(declaration: AttributeHandle) -> ClosedRange<AttributeHandle>? {
     guard declaration > system.end, let index = index(of: declaration), GATTType.isGrouping(attributes[index].type)
     else { return nil }
@@ -62,7 +63,7 @@ extension GATTDatabase {
     return changed
   }
 
-  /// The first free range of `size` handles.
+  /// Returns the start of the first free range of `size` handles.
   private func gap(of size: Int) -> Int? {
     var free = Int(system.end) + 1
     var index = firstIndex(from: AttributeHandle(free))
@@ -77,7 +78,8 @@ extension GATTDatabase {
 
   // MARK: Placement
 
-  /// Puts the attributes of `service`, which was checked, at the handles from `start` on, which are free.
+  /// Inserts the attributes of `service` at the handles from `start` on. The definition must have been checked, and
+  /// the handles must be free.
   mutating func place(
     _ service: GATTServiceDefinition, at start: Int, includes: [GATTAttribute]
   ) -> GATTServicePlacement {
@@ -100,9 +102,9 @@ extension GATTDatabase {
   }
 }
 
-/// The attributes of one service, one after the other.
+/// The builder of the attributes of one service.
 private struct ServiceBuilder {
-  /// It passes the last handle after the last attribute of a full database.
+  /// The handle of the next attribute. It overflows after the last attribute of a full database.
   var next: AttributeHandle
   var attributes: [GATTAttribute] = []
   var values: [AttributeHandle] = []
@@ -132,7 +134,7 @@ private struct ServiceBuilder {
         writing: permissions.writing(keySize: characteristic.minimumKeySize), lengths: characteristic.lengths,
         content: characteristic.value.map { .stored($0) } ?? .dynamic)
     }
-    // Who may not read the value must not get it by notification or by broadcast either.
+    // A client that may not read the value must not get it by notification or broadcast either.
     var publishing = permissions.reading(keySize: characteristic.minimumKeySize)
     if let allowed = characteristic.allowedSubscription {
       if characteristic.subscriptionNeedsEncryption { publishing.level = max(publishing.level, .encrypted) }
@@ -163,7 +165,7 @@ private struct ServiceBuilder {
     switch descriptor.content {
     case .stored(let value): content = .stored(value)
     case .dynamic: content = .dynamic
-    // The handles are known when all stand.
+    // The handles are known only when all attributes have been placed.
     case .formats: content = .stored(ByteSlice())
     }
     let permissions = descriptor.permissions
@@ -176,7 +178,7 @@ private struct ServiceBuilder {
     return handle
   }
 
-  /// Gives each Characteristic Aggregate Format the handles of what it refers to.
+  /// Sets the value of each Characteristic Aggregate Format to the handles that it refers to.
   mutating func resolveFormats(of service: GATTServiceDefinition) {
     guard let first = attributes.first?.handle else { return }
     for (characteristic, handles) in zip(service.characteristics, descriptors) {
@@ -190,7 +192,7 @@ private struct ServiceBuilder {
 }
 
 extension GATTServiceDefinition {
-  /// How many handles it takes.
+  /// The number of handles that the service needs.
   fileprivate var attributeCount: Int {
     characteristics.reduce(1 + includes.count) { count, characteristic in
       let properties = characteristic.declaredProperties
@@ -220,7 +222,7 @@ extension GATTServiceDefinition {
     switch (descriptor.uuid, descriptor.content) {
     case (GATTType.extendedProperties, _), (GATTType.clientCharacteristicConfiguration, _),
       (GATTType.serverCharacteristicConfiguration, _),
-      // Clients would take it for the beginning of something else.
+      // Clients would take this descriptor for the beginning of a service, an include or a characteristic.
       (GATTType.primaryService, _), (GATTType.secondaryService, _), (GATTType.include, _), (GATTType.characteristic, _):
       return false
     case (GATTType.userDescription, .stored), (GATTType.userDescription, .dynamic):
@@ -237,7 +239,7 @@ extension GATTServiceDefinition {
     }
   }
 
-  /// Format, Exponent, Unit, Name Space, Description · Vol 3, Part G, 3.3.3.5.
+  /// The length of Format, Exponent, Unit, Name Space and Description in octets · Vol 3, Part G, 3.3.3.5.
   private static let formatLength = 7
 
   private func isFormat(_ path: GATTDescriptorPath) -> Bool {
@@ -249,12 +251,12 @@ extension GATTServiceDefinition {
 }
 
 extension GATTCharacteristicDefinition {
-  /// The properties with the bit that says that there are more.
+  /// The properties, including the Extended Properties bit if there are extended properties.
   fileprivate var declaredProperties: GATTProperties {
     extendedProperties.isEmpty ? properties : properties.union(.extendedProperties)
   }
 
-  /// What a client may put into the Client Characteristic Configuration; nil when the characteristic has none.
+  /// The permitted values of the Client Characteristic Configuration; nil: the characteristic has none.
   fileprivate var allowedSubscription: GATTSubscription? {
     var allowed: GATTSubscription = []
     if properties.contains(.notify) { allowed.insert(.notification) }
@@ -264,7 +266,7 @@ extension GATTCharacteristicDefinition {
 }
 
 extension GATTAttribute {
-  /// The value of a declaration that includes this service: the UUID only if it is of 16 bits · Vol 3, Part G, 3.2.
+  /// The value of an include declaration for this service; it contains only 16-bit UUIDs · Vol 3, Part G, 3.2.
   fileprivate var includeValue: [UInt8] {
     var value = handle.octets + groupEnd.octets
     if case .stored(let uuid) = content, uuid.count == 2 { value += uuid.bytes }

@@ -1,15 +1,17 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// Database Hash · Vol 3, Part G, 7.3.1: AES-CMAC with a key of zeros over the declarations in the order of their handles.
+/// The Database Hash · Vol 3, Part G, 7.3.1: AES-CMAC with a key of zeros over the declarations in the order of their
+/// handles.
 enum DatabaseHash {
-  /// The hash as it is sent, least significant octet first.
+  /// Returns the hash in transmission order, least significant octet first.
   static func value(of attributes: [GATTAttribute]) -> [UInt8] {
     AES128.cmac(message(of: attributes), key: .zero).bytes.reversed()
   }
 
-  /// Declarations and Extended Properties with handle, type and value, other descriptors of the specification with handle
-  /// and type. The rest does not count, so that no write of a client changes the hash.
+  /// Returns the input of the hash: declarations and Extended Properties with handle, type and value, and other
+  /// descriptors of the specification with handle and type. Other attributes are excluded, so that no write of a
+  /// client changes the hash.
   static func message(of attributes: [GATTAttribute]) -> [UInt8] {
     var message: [UInt8] = []
     for attribute in attributes {
@@ -20,7 +22,7 @@ enum DatabaseHash {
     return message
   }
 
-  /// How much of an attribute counts.
+  /// The part of an attribute that the hash includes.
   private enum Part {
     case whole, handleAndType
 

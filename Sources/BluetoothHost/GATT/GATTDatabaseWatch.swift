@@ -1,23 +1,26 @@
 import BluetoothWire
 
-/// How the client knows that what it has found out about the server's database is still so · Vol 3, Part G, 2.5.2, 7.
+/// The client's cache validation: it makes sure that the client's view of the server's database is up to date
+/// · Vol 3, Part G, 2.5.2, 7.
 ///
-/// As soon as services have been asked for it finds the GATT service's attributes, reads Database Hash, and subscribes to
-/// Service Changed. What costs an app nothing comes when the link has been quiet for a while: Robust Caching is enabled;
-/// services that were told before anything watched over them are looked for again; and Database Hash is read once more,
-/// which proves what was found since it was first read. What is proven goes into a `GATTCache`.
+/// After the first discovery of services, it finds the attributes of the GATT service, reads the Database Hash, and
+/// subscribes to Service Changed. When the link has been quiet for a while, the steps without a benefit for the
+/// current app follow: it enables Robust Caching, repeats a discovery of services that was reported before the
+/// subscription, and reads the Database Hash again, which confirms what was found since the first read. Confirmed
+/// results go into a `GATTCache`.
 struct GATTDatabaseWatch {
-  /// A request of the client's own.
+  /// A request that the client makes by itself.
   enum Task {
     case request(GATTRequest)
-    /// Read By Type, over all handles: a server answers that even if the client has not heard of a change · 2.5.2.1.
+    /// Reads the Database Hash with Read By Type over all handles, which a server answers even if the client is not
+    /// change-aware · 2.5.2.1.
     case readHash
   }
 
-  /// What the result of a task says about the database.
+  /// The conclusion from the result of a task about the database.
   enum Finding {
     case nothing
-    /// It is not what the client knew in this range.
+    /// The database differs from the client's view in this range.
     case changed(ClosedRange<AttributeHandle>)
   }
 
@@ -32,7 +35,7 @@ struct GATTDatabaseWatch {
     case findServicesAgain
     case confirm
 
-    /// Whether an app's next request goes first.
+    /// True if an app's next request goes before this step.
     var canWait: Bool {
       switch self {
       case .findService, .findAttributes, .readHash, .subscribe: return false
@@ -41,7 +44,7 @@ struct GATTDatabaseWatch {
     }
   }
 
-  /// What is over, whatever has come of it.
+  /// The steps that have ended, successfully or not.
   private struct Deeds: OptionSet {
     let rawValue: UInt8
     static let hash = Deeds(rawValue: 0x01)
@@ -50,73 +53,74 @@ struct GATTDatabaseWatch {
     static let clientFeatures = Deeds(rawValue: 0x08)
   }
 
-  /// Where the GATT service is looked for.
+  /// The client's knowledge of the GATT service.
   private enum Place {
-    /// Nobody has asked for services yet.
+    /// No app has discovered services yet.
     case unknown
     case anywhere
     case inRange(ClosedRange<AttributeHandle>)
     case known(GATTServiceAttributes)
-    /// The server has none: its database does not change.
+    /// The server has no GATT service, so its database does not change.
     case none
   }
 
-  /// How long a link is quiet before the steps that can wait. Longer than the pause after which the service above does
-  /// the same.
+  /// The time that a link must be quiet before the steps that can wait. It exceeds the pause after which the upper
+  /// layer does the same.
   static let pause = TimeSpan.milliseconds(150)
-  /// A step that can wait is done between the requests of those above when so many of them have completed.
+  /// The number of completed app requests after which a step that can wait runs although the link is busy.
   static let patience = 16
-  /// Of how many handles the GATT service is looked through: it has 10, and apps' requests wait meanwhile.
+  /// The number of handles searched for the attributes of the GATT service (it uses 10). App requests wait during the
+  /// search.
   private static let maximumHandles = 64
-  /// A server whose hash differs so often without a change being told has a hash that is of no use.
+  /// The number of unannounced changes of the Database Hash after which the client stops using the hash.
   private static let maximumMismatches = 4
 
   private var place = Place.unknown
   private var done: Deeds = []
   private var running: Step?
-  /// Client Supported Features, as it was read.
+  /// The value read from Client Supported Features.
   private var clientFeatures: ByteSlice?
-  /// Server Supported Features · 7.4: of what it can tell, this client uses nothing yet.
+  /// The value read from Server Supported Features · 7.4. The client does not use any of these features yet.
   private(set) var serverFeatures: UInt8?
-  /// The value handle of Service Changed; also while its service is looked for anew.
+  /// The value handle of Service Changed; it stays valid while the GATT service is searched for again.
   private(set) var serviceChanged: AttributeHandle?
 
-  /// What was known when the link came about, as long as the hash has not been compared.
+  /// The cache from the last link, until the hash has been compared.
   private var offered: GATTCache?
   private var isFromCache = false
-  /// What is proven to belong to `hash`.
+  /// The results that are confirmed for `hash`.
   private var confirmed: GATTCache?
-  /// What was found after `hash` was read.
+  /// The results found since `hash` was read.
   private var fresh: [(discovery: GATTDiscovery, response: GATTResponse)] = []
   private var hash: ByteSlice?
-  /// The database may have changed between `hash` and the subscription.
+  /// True if the database may have changed between the read of `hash` and the subscription.
   private var needsProof = false
-  /// All primary services, told before anything watched over them.
+  /// The primary services that were reported to the app before the subscription.
   private var told: [GATTService]?
-  /// A change was told: the hash is another one.
+  /// True if a change was reported, so that the hash must be read again.
   private var isHashOutdated = false
   private var mismatches = 0
 
-  /// Whether there is nothing to do; looked at with every request of those above.
+  /// True if no step is pending. It is stored because every app request checks it.
   private var isAtRest = true
   private var lastUse = Instant.zero
   private var completions = 0
 
-  // MARK: What is known from before
+  // MARK: Cache
 
-  /// What the last link to this server has left.
+  /// Takes the cache that the last link to this server has left.
   mutating func offer(_ cache: GATTCache) { offered = cache }
 
-  /// What the next link may begin with.
+  /// The cache for the next link.
   var cache: GATTCache? { offered ?? confirmed }
 
-  /// The result of a discovery, if it is certain.
+  /// Returns the confirmed result of a discovery; nil: there is none.
   func response(to discovery: GATTDiscovery, only uuid: BluetoothUUID?) -> GATTResponse? {
     confirmed?.response(to: discovery, only: uuid)
   }
 
-  /// The server knows no such handle: if it was from the cache, the hash has not told the truth, and nothing more is
-  /// taken from it.
+  /// Handles an Invalid Handle error. If the client has used the cache, the handle may be from it and the hash
+  /// misleading, so the client discards the cache.
   mutating func handleWasUnknown() {
     guard isFromCache else { return }
     done.insert(.hash)
@@ -124,8 +128,10 @@ struct GATTDatabaseWatch {
     settle()
   }
 
-  /// What was found until now may be from somebody who only claims to be the server: it counts for this link alone.
-  /// `cache` is from a link that was encrypted with the same bond's key.
+  /// Keeps the results from before the encryption out of the cache, because they may come from an impostor. They
+  /// count for this link alone.
+  ///
+  /// - Parameter cache: The cache of a link that was encrypted with the key of the same bond.
   mutating func becameBonded(_ cache: GATTCache?) {
     let services = told
     dropFindings()
@@ -143,14 +149,14 @@ struct GATTDatabaseWatch {
     (needsProof, isFromCache) = (false, false)
   }
 
-  // MARK: What those above do
+  // MARK: App activity
 
-  /// Those above have asked for something, or have got it.
+  /// Notes the time of an app's request or its completion.
   mutating func linkWasUsed(at now: Instant) { lastUse = now }
 
   mutating func requestCompleted() { completions &+= 1 }
 
-  /// Those above were told of services, found by this client or known.
+  /// Notes services that were reported to the app, discovered or from the cache.
   mutating func discovered(_ services: [GATTService], isComplete: Bool) {
     defer { settle() }
     if isComplete, hash == nil, !done.contains(.subscription) { told = services }
@@ -162,7 +168,7 @@ struct GATTDatabaseWatch {
     }
   }
 
-  /// What a discovery has found on the air.
+  /// Adds the result of a discovery that needed requests.
   mutating func learned(_ response: GATTResponse, from discovery: GATTDiscovery) {
     guard hash != nil, fresh.count < GATTCache.maximumCount else { return }
     if case .primaryServices = discovery { told = nil }
@@ -170,7 +176,7 @@ struct GATTDatabaseWatch {
     settle()
   }
 
-  /// The server's attributes in `range` are not what they were.
+  /// Handles a change of the server's attributes in `range`.
   mutating func changed(_ range: ClosedRange<AttributeHandle>) {
     isHashOutdated = hash != nil || offered != nil || isHashOutdated
     dropFindings()
@@ -179,7 +185,7 @@ struct GATTDatabaseWatch {
     settle()
   }
 
-  /// The GATT service is looked for anew if it may have moved.
+  /// Searches for the GATT service again, unless its known attributes lie outside `range`.
   private mutating func lookAgain(in range: ClosedRange<AttributeHandle>) {
     if case .known(let attributes) = place, !attributes.overlap(range) { return }
     place = .unknown
@@ -187,12 +193,12 @@ struct GATTDatabaseWatch {
     clientFeatures = nil
   }
 
-  // MARK: What has to be done
+  // MARK: Tasks
 
-  /// Whether a discovery has to wait for the hash.
+  /// True if the hash must be read before a discovery.
   var comesFirst: Bool { running == nil && !done.contains(.hash) && (offered != nil || isHashOutdated) }
 
-  /// What has to be done now; nil: nothing.
+  /// Returns the task to run now; nil: none.
   mutating func nextTask(at now: Instant) -> Task? {
     guard !isAtRest, running == nil, let step = nextStep else { return nil }
     if step.canWait {
@@ -203,13 +209,13 @@ struct GATTDatabaseWatch {
     return task(of: step)
   }
 
-  /// The hash, which those above wait for.
+  /// Returns the task that reads the hash, which a discovery is waiting for.
   mutating func firstTask() -> Task {
     running = .readHash
     return .readHash
   }
 
-  /// When a step that can wait is due.
+  /// The time at which a step that can wait is due.
   var deadline: Instant? {
     guard !isAtRest, running == nil, let step = nextStep, step.canWait else { return nil }
     return lastUse + Self.pause
@@ -258,9 +264,9 @@ struct GATTDatabaseWatch {
 
   private static let indications: ByteSlice = [0x02, 0x00]
 
-  // MARK: What comes of it
+  // MARK: Results
 
-  /// Goes on after the result of a task.
+  /// Processes the result of a task.
   mutating func advance(_ result: Result<GATTResponse, GATTError>) -> Finding {
     guard let step = running else { return .nothing }
     defer { settle() }
@@ -306,7 +312,8 @@ struct GATTDatabaseWatch {
     return .nothing
   }
 
-  /// Client Supported Features with bit 0, Robust Caching; no bit that is set may be cleared · 7.2. nil: it is set.
+  /// Returns the value of Client Supported Features with bit 0, Robust Caching, added, because a client must not
+  /// clear bits · 7.2; nil: the bit is already set.
   private static func robustCaching(_ value: ByteSlice) -> ByteSlice? {
     var octets = value.isEmpty ? [0] : value.bytes
     guard octets[0] & 0x01 == 0 else { return nil }
@@ -314,7 +321,7 @@ struct GATTDatabaseWatch {
     return ByteSlice(octets)
   }
 
-  /// The range in which two lists of services differ.
+  /// Returns the range in which two lists of services differ.
   private static func difference(_ before: [GATTService], _ now: [GATTService]) -> ClosedRange<AttributeHandle>? {
     let changed = Set(before).symmetricDifference(now)
     guard let first = changed.map(\.range.lowerBound).min(), let last = changed.map(\.range.upperBound).max() else {
@@ -362,7 +369,7 @@ struct GATTDatabaseWatch {
     return .nothing
   }
 
-  /// The range of an indication of Service Changed; nil if it is malformed.
+  /// Returns the range in an indication of Service Changed; nil if it is malformed.
   static func range(_ octets: ByteSlice) -> ClosedRange<AttributeHandle>? {
     var reader = ByteReader(octets)
     guard let start = try? reader.uint16(), let end = try? reader.uint16(), reader.remaining == 0, start > 0,
@@ -373,10 +380,10 @@ struct GATTDatabaseWatch {
 }
 
 extension GATTResponse {
-  /// Database Hash · Vol 3, Part G, 7.3: 128 bits.
+  /// The Database Hash in a response, 128 bits · Vol 3, Part G, 7.3.
   fileprivate var hash: ByteSlice? {
     guard case .values(let values) = self, let value = values.first?.value, value.count == 16 else { return nil }
-    // Of its own: the storage of a packet belongs to a pool.
+    // Copy it, because the packet's storage belongs to a pool.
     return ByteSlice(value.bytes)
   }
 }

@@ -1,10 +1,10 @@
 import BluetoothWire
 import DequeModule
 
-/// The server side of one ATT bearer: answers the requests of one client from the database that all links share, and
-/// sends it what it has subscribed to · Vol 3, Part F, 3.3.1; Vol 3, Part G, 4.
+/// The server of one ATT bearer. It answers the requests of one client from the database that all links share, and
+/// sends the client the values to which it has subscribed · Vol 3, Part F, 3.3.1; Vol 3, Part G, 4.
 struct GATTServer {
-  /// Why a request is answered with an error · Vol 3, Part F, 3.4.1.1.
+  /// The reason for an error response to a request · Vol 3, Part F, 3.4.1.1.
   struct Refusal: Error {
     var handle: AttributeHandle = 0
     var code: ATT.ErrorCode
@@ -12,12 +12,12 @@ struct GATTServer {
 
   /// The state restored from a client's record.
   struct Inheritance {
-    /// By value handle.
+    /// The value handles of the restored subscriptions.
     var subscriptions: [AttributeHandle] = []
     var features: GATTClientFeatures = []
   }
 
-  /// A request that waits for whoever stands above the host.
+  /// A request that waits for an answer of the upper layer.
   struct Pending {
     enum Kind {
       case read, readBlob, readByType
@@ -32,18 +32,18 @@ struct GATTServer {
     var kind: Kind
   }
 
-  /// A response and its place among the updates.
+  /// A response with its position in the sequence of responses and updates.
   struct Response {
     let order: UInt64
     let pdu: ATT.PDU
   }
 
   var pending: Pending?
-  /// A request that came while another one is pending.
+  /// The request that arrived while another one is pending.
   private var waiting: ByteSlice?
   private var responses: Deque<Response> = []
   private var exchangedMTU: UInt16?
-  /// Parts that wait for Execute Write · Vol 3, Part F, 3.4.6.
+  /// The prepared writes that wait for Execute Write · Vol 3, Part F, 3.4.6.
   var prepared: [GATTWritePart] = []
   var subscriptions = GATTSubscriptions()
   var features: GATTClientFeatures = []
@@ -51,20 +51,20 @@ struct GATTServer {
   var inherited: Inheritance?
   var awareness = GATTChangeAwareness()
   var updates = GATTUpdateQueue()
-  /// nil: the client has given no key, and its Signed Write Commands are ignored.
+  /// The verifier of the client's Signed Write Commands; nil: there is no key, and the server ignores these commands.
   var signatureVerifier: SignatureVerifier?
   private var lastRequest: UInt32 = 0
   private var lastOrder: UInt64 = 0
 
-  /// How many requests may be unanswered at once: the rule is one · Vol 3, Part F, 3.3.2. A second one is answered in its
-  /// turn, because some clients break the rule; a third one ends the bearer.
+  /// The maximum number of unanswered requests. The specification permits one · Vol 3, Part F, 3.3.2. A second one is
+  /// answered after the first, because some clients violate the rule; a third one closes the bearer.
   private static let maximumOutstanding = 2
 
   var deadline: Instant? { updates.deadline }
 
   // MARK: Requests
 
-  /// Takes in a request or a command, or what has an unknown opcode.
+  /// Processes a request, a command, or a PDU with an unknown opcode.
   mutating func receive(_ octets: ByteSlice, database: inout GATTDatabase, context: inout GATTContext) {
     let opcode = octets[0]
     if ATT.Opcode.isCommand(opcode) {
@@ -102,7 +102,7 @@ struct GATTServer {
     }
   }
 
-  /// The response; nil when it has to wait for whoever stands above.
+  /// Returns the response to a request; nil: the response waits for the upper layer.
   private mutating func answer(
     _ request: ATT.PDU, database: inout GATTDatabase, context: inout GATTContext
   ) throws(Refusal) -> ATT.PDU? {
@@ -128,16 +128,17 @@ struct GATTServer {
     }
   }
 
-  /// Exchange MTU: once on a bearer · Vol 3, Part F, 3.4.2. The new size counts from the response on.
+  /// Processes Exchange MTU, which is permitted once on a bearer · Vol 3, Part F, 3.4.2. The new size applies once
+  /// the response has been sent.
   private mutating func exchangeMTU(_ mtu: UInt16, _ context: GATTContext) throws(Refusal) -> ATT.PDU {
     guard exchangedMTU == nil else { throw Refusal(code: .requestNotSupported) }
     exchangedMTU = mtu
     return .exchangeMTUResponse(serverReceiveMTU: UInt16(context.maximumMTU))
   }
 
-  // MARK: Answers from above
+  // MARK: Answers of the service above
 
-  /// Asks whoever stands above for an attribute's value from `offset` on.
+  /// Requests an attribute's value from `offset` on of the upper layer.
   mutating func ask(
     _ kind: Pending.Kind, _ opcode: ATT.Opcode, _ handle: AttributeHandle, offset: Int, _ context: inout GATTContext
   ) {
@@ -198,7 +199,7 @@ struct GATTServer {
 
   // MARK: Output
 
-  /// The next number in the order in which responses and updates leave.
+  /// Returns the next number in the sequence of responses and updates.
   mutating func nextOrder() -> UInt64 {
     lastOrder += 1
     return lastOrder
@@ -208,12 +209,12 @@ struct GATTServer {
     responses.append(Response(order: nextOrder(), pdu: response))
   }
 
-  /// Whether a response or an update waits, perhaps for a confirmation.
+  /// True if a response or an update is queued, including updates that must wait for a confirmation.
   @inline(__always)
   var hasOutput: Bool { !responses.isEmpty || !updates.isEmpty }
 
-  /// The next PDU, in the order in which they came about; an indication that has to wait holds back the updates behind
-  /// it, but no response.
+  /// Removes and returns the next PDU in the order of creation. An indication that must wait delays the later updates
+  /// but no response.
   mutating func takePDU(at now: Instant, context: inout GATTContext) -> ATT.PDU? {
     if let response = responses.first {
       if let update = updates.nextOrder, update < response.order,
@@ -235,7 +236,7 @@ struct GATTServer {
 }
 
 extension ATT.PDU {
-  /// The attribute that a request is about, or the first one of its range; 0: there is none.
+  /// The handle of a request, or the first handle of its range; 0: it has none.
   fileprivate var firstHandle: ATT.Handle {
     switch self {
     case .readRequest(let handle), .readBlobRequest(let handle, _), .writeRequest(let handle, _),

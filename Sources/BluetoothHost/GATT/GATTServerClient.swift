@@ -1,8 +1,8 @@
 import BluetoothWire
 
-/// What the server sends by itself, and what it remembers of its client · Vol 3, Part G, 2.5.2, 3.3.3.3, 7.
+/// The server's notifications and indications, and its record of the client · Vol 3, Part G, 2.5.2, 3.3.3.3, 7.
 extension GATTServer {
-  /// Sends `bytes` in the way in which the client has subscribed to `value`.
+  /// Sends `bytes` as a notification or an indication, as the client has subscribed to `value`.
   mutating func update(_ value: AttributeHandle, with bytes: ByteSlice, context: inout GATTContext) {
     guard !subscriptions.permitted(value, context.security).isEmpty else {
       context.events.append(.updateSent(value))
@@ -11,12 +11,13 @@ extension GATTServer {
     updates.append(value, bytes, order: nextOrder())
   }
 
-  /// Handle Value Confirmation · Vol 3, Part F, 3.4.7.3.
+  /// Handles a Handle Value Confirmation · Vol 3, Part F, 3.4.7.3.
   mutating func confirm(_ context: inout GATTContext) {
     if updates.confirm(&context) { awareness.changeConfirmed() }
   }
 
-  /// Ends the subscriptions to what has gone, and tells a client that asked for it · Vol 3, Part G, 7.1.
+  /// Ends the subscriptions to removed attributes, and sends Service Changed to a client that has subscribed to it
+  /// · Vol 3, Part G, 7.1.
   mutating func databaseChanged(
     _ range: ClosedRange<AttributeHandle>, in database: GATTDatabase, context: inout GATTContext
   ) {
@@ -33,7 +34,7 @@ extension GATTServer {
     updates.appendServiceChanged(range, at: handle, order: nextOrder())
   }
 
-  // MARK: From link to link
+  // MARK: Client record
 
   func clientRecord(_ database: inout GATTDatabase) -> GATTClientRecord {
     var record = GATTClientRecord()
@@ -55,7 +56,8 @@ extension GATTServer {
     features.formUnion(inherited.features)
     let isSameDatabase = record.databaseHash == database.hash().bytes
     for entry in record.subscriptions where subscriptions[entry.handle].isEmpty {
-      // In another database something else may stand at the same handle; Service Changed is the host's own, and stays.
+      // In a different database, the handle may belong to another attribute. Service Changed is the host's own
+      // attribute, and its handle does not change.
       guard isSameDatabase || entry.handle == database.system.serviceChanged,
         let index = database.configuration(of: entry.handle),
         case .clientConfiguration(_, let allowed) = database.attributes[index].content
@@ -69,7 +71,7 @@ extension GATTServer {
     self.inherited = inherited
   }
 
-  /// The client is not the one that the record was about.
+  /// Removes the restored state, because the client is another device than the one of the record.
   mutating func forgetInherited(_ context: inout GATTContext) {
     guard let inherited else { return }
     self.inherited = nil

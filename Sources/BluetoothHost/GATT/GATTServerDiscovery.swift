@@ -1,13 +1,13 @@
 import BluetoothWire
 
-/// The requests that look for attributes · Vol 3, Part F, 3.4.3, 3.4.4.1, 3.4.4.9.
+/// The requests that search for attributes · Vol 3, Part F, 3.4.3, 3.4.4.1, 3.4.4.9.
 extension GATTServer {
-  /// A range that does not begin at 0 and does not end before it begins.
+  /// Throws a refusal if the range begins at 0 or ends before its start.
   static func check(_ start: AttributeHandle, _ end: AttributeHandle) throws(Refusal) {
     guard start > 0, start <= end else { throw Refusal(handle: start, code: .invalidHandle) }
   }
 
-  /// Find Information · 3.4.3.1: as many handles with types of one width as fit.
+  /// Answers Find Information · 3.4.3.1 with as many handles as fit, all with types of the same width.
   func findInformation(
     _ start: AttributeHandle, _ end: AttributeHandle, _ database: GATTDatabase, _ context: GATTContext
   ) throws(Refusal) -> ATT.PDU {
@@ -30,7 +30,8 @@ extension GATTServer {
       ATT.InformationList(format: width == .bits16 ? .uuid16 : .uuid128, data: writer.finish()))
   }
 
-  /// Find By Type Value · 3.4.3.3. Values that are not in the database, or not for everybody, are not compared.
+  /// Answers Find By Type Value · 3.4.3.3. Values outside the database, and values that this client may not read, are
+  /// not compared.
   func findByTypeValue(
     _ start: AttributeHandle, _ end: AttributeHandle, _ type: BluetoothUUID, _ value: ByteSlice,
     _ database: GATTDatabase, _ context: GATTContext
@@ -51,7 +52,7 @@ extension GATTServer {
     return .findByTypeValueResponse(ATT.HandlesInformationList(data: writer.finish()))
   }
 
-  /// Read By Group Type · 3.4.4.9: as many services with UUIDs of one width as fit.
+  /// Answers Read By Group Type · 3.4.4.9 with as many services as fit, all with UUIDs of the same width.
   func readByGroupType(
     _ start: AttributeHandle, _ end: AttributeHandle, _ type: BluetoothUUID, _ database: GATTDatabase,
     _ context: GATTContext
@@ -78,8 +79,9 @@ extension GATTServer {
     return .readByGroupTypeResponse(ATT.GroupDataList(elementSize: size, data: writer.finish()))
   }
 
-  /// Read By Type · 3.4.4.1: as many values of one length as fit. The first one may have to be asked for, or may refuse
-  /// to be read; a later one of that kind ends the list.
+  /// Answers Read By Type · 3.4.4.1 with as many values of the same length as fit. If the first value is dynamic, the
+  /// upper layer is asked for it; if it is unreadable, the response is an error. A later value of either kind ends
+  /// the list.
   mutating func readByType(
     _ start: AttributeHandle, _ end: AttributeHandle, _ type: BluetoothUUID, _ database: inout GATTDatabase,
     _ context: inout GATTContext
@@ -112,7 +114,7 @@ extension GATTServer {
     return .readByTypeResponse(ATT.AttributeDataList(elementSize: size, data: writer.finish()))
   }
 
-  /// The response for one value that was asked for.
+  /// Returns the response with one value from the upper layer.
   func readByTypeResponse(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> ATT.PDU {
     let part = value.prefix(Self.maximumListedValue(context))
     var writer = ByteWriter(context.pool, capacity: context.mtu)
@@ -121,6 +123,6 @@ extension GATTServer {
     return .readByTypeResponse(ATT.AttributeDataList(elementSize: 2 + part.count, data: writer.finish()))
   }
 
-  /// As much of a value as a Read By Type Response holds · 3.4.4.2.
+  /// Returns the maximum length of a value in a Read By Type Response · 3.4.4.2.
   private static func maximumListedValue(_ context: GATTContext) -> Int { min(context.mtu - 4, 253) }
 }

@@ -1,13 +1,13 @@
 import BluetoothWire
 
-/// The queue of writes that are done together · Vol 3, Part F, 3.4.6.
+/// The queue of prepared writes · Vol 3, Part F, 3.4.6.
 extension GATTServer {
-  /// How many prepared writes a client may have waiting, and how many octets in all: two of the longest values in the
-  /// smallest parts.
+  /// The maximum number of a client's prepared writes; `maximumPreparedOctets` is the limit for all their octets. Two
+  /// values of maximum length fit in the smallest parts.
   static let maximumPreparedParts = 64
   static let maximumPreparedOctets = 2 * ATT.maximumValueLength
 
-  /// Prepare Write · 3.4.6.1
+  /// Processes Prepare Write · 3.4.6.1.
   mutating func prepareWrite(
     _ part: GATTWritePart, _ database: GATTDatabase, _ context: GATTContext
   ) throws(Refusal) -> ATT.PDU {
@@ -20,7 +20,7 @@ extension GATTServer {
     return .prepareWriteResponse(handle: part.handle, offset: UInt16(part.offset), value: part.value)
   }
 
-  /// Execute Write · 3.4.6.3: all parts or none.
+  /// Processes Execute Write · 3.4.6.3: all prepared writes or none.
   mutating func executeWrite(
     _ flags: ATT.ExecuteWriteFlags, _ database: inout GATTDatabase, _ context: inout GATTContext
   ) throws(Refusal) -> ATT.PDU? {
@@ -46,7 +46,7 @@ extension GATTServer {
     return nil
   }
 
-  /// Whether the prepared part at `place` is for whoever stands above; throws when it can't be written.
+  /// Returns true if the upper layer handles the prepared write at `place`; throws a refusal if it cannot be written.
   private func isDynamic(
     _ place: Int, _ database: GATTDatabase, _ context: GATTContext
   ) throws(Refusal) -> Bool {
@@ -62,7 +62,7 @@ extension GATTServer {
     switch database.attributes[index].content {
     case .dynamic: return true
     case .stored(let value):
-      // What the parts before this one will have made of the value.
+      // The length of the value after the previous prepared writes
       let length = prepared[..<place].reduce(value.count) { length, earlier in
         earlier.handle == part.handle ? max(length, earlier.offset + earlier.value.count) : length
       }
@@ -75,7 +75,7 @@ extension GATTServer {
     }
   }
 
-  /// Whether the prepared parts, where they write the value from its beginning, reach this length.
+  /// Returns false if the prepared writes begin at offset 0 of the value and do not reach the minimum length.
   private func makesEnough(_ handle: AttributeHandle, _ minimum: Int) -> Bool {
     guard minimum > 0 else { return true }
     var (hasBeginning, end) = (false, 0)
@@ -86,8 +86,8 @@ extension GATTServer {
     return !hasBeginning || end >= minimum
   }
 
-  /// How long the value is that the prepared parts of an attribute make, one behind the other from its beginning; nil: they
-  /// change what is there.
+  /// Returns the length of the value if the prepared writes of an attribute form it contiguously from offset 0; nil:
+  /// they change the existing value.
   private func wholeLength(_ handle: AttributeHandle) -> Int? {
     var length = 0
     for part in prepared where part.handle == handle {
@@ -106,8 +106,9 @@ extension GATTServer {
     }
   }
 
-  /// Writes the prepared parts that the database and this bearer keep themselves; all have been checked. A whole value takes
-  /// the place of a longer one, as with Write Request: how long the parts are, which the client's MTU decides, is no matter.
+  /// Executes the prepared writes of values in the database or in this bearer; all have been checked. A complete
+  /// value replaces a longer one, as with Write Request, regardless of the length of the parts, which depends on the
+  /// client's MTU.
   mutating func applyPrepared(_ database: inout GATTDatabase, _ context: inout GATTContext) {
     for part in prepared {
       guard let index = database.index(of: part.handle) else { continue }

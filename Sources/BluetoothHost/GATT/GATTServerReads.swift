@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The requests that read by handle · Vol 3, Part F, 3.4.4.3 to 3.4.4.8.
 extension GATTServer {
-  /// The value that the database or this bearer has; nil: it has to be asked for.
+  /// Returns the value in the database or in this bearer; nil: the upper layer has it.
   mutating func storedValue(at index: Int, _ database: inout GATTDatabase, _ context: GATTContext) -> ByteSlice? {
     switch database.attributes[index].content {
     case .stored(let value): return value
@@ -26,7 +26,7 @@ extension GATTServer {
     return writer.finish()
   }
 
-  /// Where the attribute stands, if there is one and this link may read it.
+  /// Returns the index of an attribute that this link may read; throws a refusal if there is none.
   private func readable(
     _ handle: AttributeHandle, _ database: GATTDatabase, _ context: GATTContext
   ) throws(Refusal) -> Int {
@@ -35,12 +35,12 @@ extension GATTServer {
     return index
   }
 
-  /// Read · 3.4.4.3
+  /// Processes Read · 3.4.4.3.
   mutating func read(
     _ handle: AttributeHandle, _ database: inout GATTDatabase, _ context: inout GATTContext
   ) throws(Refusal) -> ATT.PDU? {
     guard let index = database.index(of: handle) else { throw Refusal(handle: handle, code: .invalidHandle) }
-    // One copy for all that is looked at.
+    // One copy for all accesses
     let attribute = database.attributes[index]
     if let code = attribute.readError(context.security) { throw Refusal(handle: handle, code: code) }
     if case .stored(let value) = attribute.content { return .readResponse(value: value.prefix(context.mtu - 1)) }
@@ -51,8 +51,8 @@ extension GATTServer {
     return .readResponse(value: value.prefix(context.mtu - 1))
   }
 
-  /// Read Blob · 3.4.4.5. A value that is not long is read all the same, as the specification allows. Nothing is kept
-  /// between two of them: what a request gets depends on its own offset alone.
+  /// Processes Read Blob · 3.4.4.5. Short values are permitted, as in the specification. No state is kept between two
+  /// requests: the response depends on the offset alone.
   mutating func readBlob(
     _ handle: AttributeHandle, _ offset: Int, _ database: inout GATTDatabase, _ context: inout GATTContext
   ) throws(Refusal) -> ATT.PDU? {
@@ -66,7 +66,7 @@ extension GATTServer {
     return .readBlobResponse(value: value.dropFirst(offset).prefix(context.mtu - 1))
   }
 
-  /// How far a Read Multiple request has come.
+  /// The progress of a Read Multiple request.
   struct ReadMultiple {
     let handles: ATT.HandleList
     var next = 0
@@ -80,7 +80,7 @@ extension GATTServer {
     }
   }
 
-  /// Read Multiple · 3.4.4.7: goes on until a value has to be asked for.
+  /// Continues Read Multiple · 3.4.4.7 until the upper layer must be asked for a value.
   mutating func readMultiple(
     _ state: ReadMultiple, _ database: inout GATTDatabase, _ context: inout GATTContext
   ) throws(Refusal) -> ATT.PDU? {

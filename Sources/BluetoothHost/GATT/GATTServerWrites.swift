@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The requests and commands that write · Vol 3, Part F, 3.4.5.
 extension GATTServer {
-  /// Where the attribute stands, if there is one and this link may write it in this way.
+  /// Returns the index of an attribute that this link may write in this way; throws a refusal if there is none.
   func writable(
     _ handle: AttributeHandle, _ way: GATTAttribute.Access, _ database: GATTDatabase, _ context: GATTContext
   ) throws(Refusal) -> Int {
@@ -13,7 +13,7 @@ extension GATTServer {
     return index
   }
 
-  /// Write · 3.4.5.1
+  /// Processes Write · 3.4.5.1.
   mutating func write(
     _ handle: AttributeHandle, _ value: ByteSlice, _ database: inout GATTDatabase, _ context: inout GATTContext
   ) throws(Refusal) -> ATT.PDU? {
@@ -31,14 +31,14 @@ extension GATTServer {
     return nil
   }
 
-  /// Write Command and Signed Write Command · 3.4.5.3, 3.4.5.4: whatever can't be done is ignored.
+  /// Processes Write Command and Signed Write Command · 3.4.5.3, 3.4.5.4. Invalid commands are ignored.
   mutating func receiveCommand(_ octets: ByteSlice, database: inout GATTDatabase, context: inout GATTContext) {
     if !awareness.isAware, features.contains(.robustCaching) { return }
     switch try? ATT.PDU.decode(octets) {
     case .writeCommand(let handle, let value)?:
       command(handle, value, .writeCommand, &database, &context)
     case .signedWriteCommand(let handle, let value, let signature)?:
-      // A link that is encrypted needs no signatures, and takes none · Vol 3, Part C, 10.4.2.
+      // Signed writes are ignored on an encrypted link, which does not need them · Vol 3, Part C, 10.4.2.
       guard context.security.level == .none, (try? writable(handle, .signedWrite, database, context)) != nil,
         signatureVerifier?.verify(signature, of: octets.prefix(octets.count - ATT.signatureLength)) == true
       else { return }
@@ -52,7 +52,7 @@ extension GATTServer {
     _ context: inout GATTContext
   ) {
     guard let index = database.index(of: handle) else { return }
-    // One copy for all that is looked at.
+    // One copy for all accesses
     let attribute = database.attributes[index]
     guard attribute.writeError(way, context.security) == nil, attribute.allowsLength(value.count) else { return }
     if case .dynamic = attribute.content {
@@ -63,7 +63,7 @@ extension GATTServer {
     }
   }
 
-  /// Writes a value that the database or this bearer keeps. The value stays where it was received: nothing is copied.
+  /// Writes a value in the database or in this bearer. The received bytes are stored without a copy.
   mutating func keep(
     _ value: ByteSlice, at index: Int, _ database: inout GATTDatabase, _ context: inout GATTContext
   ) throws(Refusal) {
@@ -86,10 +86,10 @@ extension GATTServer {
     }
   }
 
-  // MARK: What clients configure
+  // MARK: Client configurations
 
-  /// The configuration in the two octets of `value` · Vol 3, Part G, 3.3.3.3. Bits that are reserved, or for which the
-  /// characteristic has no property, are refused.
+  /// Returns the Client Characteristic Configuration in the two octets of `value` · Vol 3, Part G, 3.3.3.3. Throws a
+  /// refusal for reserved bits and for bits without the corresponding property.
   static func subscription(
     _ value: ByteSlice, _ allowed: GATTSubscription, _ handle: AttributeHandle
   ) throws(Refusal) -> GATTSubscription {
@@ -98,7 +98,7 @@ extension GATTServer {
     return subscription
   }
 
-  /// The only bit of a Server Characteristic Configuration · Vol 3, Part G, 3.3.3.4.
+  /// Returns the only bit of a Server Characteristic Configuration · Vol 3, Part G, 3.3.3.4.
   static func broadcast(_ value: ByteSlice, _ handle: AttributeHandle) throws(Refusal) -> Bool {
     let bits = try bits(value, handle)
     guard bits <= 1 else { throw Refusal(handle: handle, code: .valueNotAllowed) }
@@ -110,7 +110,8 @@ extension GATTServer {
     return UInt16(value[0]) | UInt16(value[1]) << 8
   }
 
-  /// Client Supported Features: what was set once is not taken back; bits that mean nothing are not kept · Vol 3, Part G, 7.2.
+  /// Returns the new Client Supported Features. A client must not clear bits; unknown bits are ignored
+  /// · Vol 3, Part G, 7.2.
   func supported(_ value: ByteSlice, _ handle: AttributeHandle) throws(Refusal) -> GATTClientFeatures {
     guard value.count == 1 else { throw Refusal(handle: handle, code: .invalidAttributeValueLength) }
     let claimed = GATTClientFeatures(rawValue: value[0]).intersection(.known)
@@ -124,7 +125,7 @@ extension GATTServer {
   ) {
     guard subscriptions[value] != subscription else { return }
     subscriptions.set(value, subscription, requirement)
-    // Service Changed is the host's own affair.
+    // The host uses the subscription to Service Changed by itself.
     if value != database.system.serviceChanged { context.events.append(.subscriptionChanged(value, subscription)) }
   }
 }

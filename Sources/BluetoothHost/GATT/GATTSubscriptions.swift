@@ -1,24 +1,24 @@
 import BluetoothWire
 
-/// One client's configuration of the characteristics that it has subscribed to, by value handle · Vol 3, Part G, 3.3.3.3.
+/// The Client Characteristic Configurations of one client, by value handle · Vol 3, Part G, 3.3.3.3.
 struct GATTSubscriptions {
   struct Entry {
     let value: AttributeHandle
     var subscription: GATTSubscription
-    /// What the link must have for the value to be sent over it.
+    /// The security that the link needs before the value is sent.
     var requirement: GATTRequirement
   }
 
-  /// By value handle, ascending.
+  /// The entries in ascending order of their value handles.
   private(set) var entries: [Entry] = []
 
-  /// What the client asked for; empty: nothing.
+  /// The client's configuration; empty: no subscription.
   subscript(value: AttributeHandle) -> GATTSubscription {
     let place = place(of: value)
     return place < entries.count && entries[place].value == value ? entries[place].subscription : []
   }
 
-  /// How this value may be sent over a link with this security; empty: not at all.
+  /// Returns the ways in which this value may be sent over a link with this security; empty: none.
   func permitted(_ value: AttributeHandle, _ security: LinkSecurity) -> GATTSubscription {
     let place = place(of: value)
     guard place < entries.count, entries[place].value == value,
@@ -39,14 +39,14 @@ struct GATTSubscriptions {
     }
   }
 
-  /// Forgets the characteristics for which `isGone` says so, and names them.
+  /// Removes the subscriptions for which `isGone` returns true, and returns their value handles.
   mutating func remove(where isGone: (AttributeHandle) -> Bool) -> [AttributeHandle] {
     let gone = entries.map(\.value).filter(isGone)
     entries.removeAll { isGone($0.value) }
     return gone
   }
 
-  /// Where the first entry stands that is not before `value`.
+  /// Returns the index of the first entry with a value handle of at least `value`.
   private func place(of value: AttributeHandle) -> Int {
     var low = 0
     var high = entries.count

@@ -1,8 +1,8 @@
 import BluetoothWire
 import DequeModule
 
-/// Values on their way to one client, by notification or by indication: one indication at a time, and 30 s to confirm
-/// it · Vol 3, Part F, 3.3.2, 3.3.3. Service Changed goes before all values · Vol 3, Part G, 2.5.2.1.
+/// The notifications and indications for one client: one indication at a time, with 30 s for its confirmation
+/// · Vol 3, Part F, 3.3.2, 3.3.3. Service Changed precedes all values · Vol 3, Part G, 2.5.2.1.
 struct GATTUpdateQueue {
   private struct Update {
     let handle: AttributeHandle
@@ -10,7 +10,7 @@ struct GATTUpdateQueue {
     let order: UInt64
   }
 
-  /// A change that the client is to be told of, with those that have come since.
+  /// A change to announce to the client, combined with later changes.
   private struct Change {
     let handle: AttributeHandle
     var range: ClosedRange<AttributeHandle>
@@ -19,7 +19,7 @@ struct GATTUpdateQueue {
 
   private struct Outstanding {
     let handle: AttributeHandle
-    /// The change that it tells of; nil: it has a value.
+    /// The range in an indication of Service Changed; nil: it is an indication of a value.
     let change: ClosedRange<AttributeHandle>?
     let until: Instant
   }
@@ -28,20 +28,20 @@ struct GATTUpdateQueue {
   private var waitingChange: Change?
   private var outstanding: Outstanding?
 
-  /// When the confirmation is overdue.
+  /// The time limit for the confirmation.
   var deadline: Instant? { outstanding?.until }
 
-  /// Whether nothing waits.
+  /// True if no update is queued.
   @inline(__always)
   var isEmpty: Bool { queue.isEmpty && waitingChange == nil }
 
-  /// The place of the first one in the order of all that the server sends.
+  /// The position of the first update in the sequence of all PDUs that the server sends.
   var nextOrder: UInt64? {
     guard let change = waitingChange?.order else { return queue.first?.order }
     return queue.first.map { min($0.order, change) } ?? change
   }
 
-  /// All changes that the client has not confirmed.
+  /// The range of all changes that the client has not confirmed.
   var unconfirmedChange: ClosedRange<AttributeHandle>? {
     guard let waiting = waitingChange?.range else { return outstanding?.change }
     return outstanding?.change.map { $0.union(waiting) } ?? waiting
@@ -51,7 +51,7 @@ struct GATTUpdateQueue {
     queue.append(Update(handle: handle, bytes: bytes, order: order))
   }
 
-  /// Service Changed with `range`, and with that of the one that waits already, if there is one.
+  /// Queues Service Changed with `range`, combined with the one that is already queued.
   mutating func appendServiceChanged(
     _ range: ClosedRange<AttributeHandle>, at handle: AttributeHandle, order: UInt64
   ) {
@@ -62,10 +62,11 @@ struct GATTUpdateQueue {
     }
   }
 
-  /// The next PDU that may leave now. What the client does not want any more, or may not get over this link, is dropped.
+  /// Removes and returns the next PDU that may be sent now. Values are dropped if the client has ended its
+  /// subscription or the link's security is insufficient.
   ///
-  /// A client that does not know the database as it is (`isHeldBack`) gets no values: they wait until it has confirmed
-  /// the change, and are dropped if nobody has told it of one.
+  /// - Parameter isHeldBack: True if the client is not change-aware. Its values wait until it has confirmed Service
+  ///   Changed; they are dropped if no Service Changed is pending.
   mutating func take(
     _ subscriptions: GATTSubscriptions, isHeldBack: Bool, at now: Instant, context: inout GATTContext
   ) -> ATT.PDU? {
@@ -101,7 +102,8 @@ struct GATTUpdateQueue {
     return .handleValueIndication(handle: change.handle, value: writer.finish())
   }
 
-  /// The client has confirmed; without an indication that is ignored. True: it knows of all changes now.
+  /// Handles a confirmation; without an indication it is ignored. Returns true if the client has now confirmed all
+  /// changes.
   mutating func confirm(_ context: inout GATTContext) -> Bool {
     guard let outstanding else { return false }
     self.outstanding = nil

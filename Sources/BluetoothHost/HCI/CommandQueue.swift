@@ -1,7 +1,7 @@
 import BluetoothWire
 import DequeModule
 
-/// Who asked for a command, and so learns how it ended.
+/// The part of the host that sends a command and handles its end.
 enum CommandPurpose: Hashable {
   case startup
   case shutdown
@@ -11,16 +11,17 @@ enum CommandPurpose: Hashable {
   case resolvingList
   case ownAddress
   case readRSSI(HCI.ConnectionHandle)
-  /// Read RSSI, for its status alone.
+  /// Read RSSI for its status alone, which shows whether the link exists.
   case checkLink(HCI.ConnectionHandle)
   case updateConnection(HCI.ConnectionHandle)
   case readRemoteFeatures(HCI.ConnectionHandle)
   case enableEncryption(HCI.ConnectionHandle)
   case disconnect(HCI.ConnectionHandle)
-  /// Nobody waits for the end of it, and it may as well have no effect.
+  /// A command whose result the host ignores.
   case other
 
-  /// Whether a controller that does not answer it is taken for broken. Some never answer commands that they do not know.
+  /// True if the controller counts as failed when it does not answer the command. Some controllers never answer
+  /// commands that they do not know.
   var isEssential: Bool {
     switch self {
     case .advertising, .scanning, .initiating, .resolvingList, .readRSSI, .disconnect, .shutdown: true
@@ -29,9 +30,9 @@ enum CommandPurpose: Hashable {
   }
 }
 
-/// The commands of a host, which go to the controller one at a time · Vol 4, Part E, 4.4.
+/// The queue of a host's commands, which go to the controller one at a time · Vol 4, Part E, 4.4.
 struct CommandQueue {
-  /// How long a controller may take for Command Complete or Command Status.
+  /// The maximum time to Command Complete or Command Status.
   static let timeout = TimeSpan.seconds(2)
 
   struct Entry {
@@ -40,11 +41,12 @@ struct CommandQueue {
   }
 
   private enum State {
-    /// The controller takes a command.
+    /// The controller accepts a command.
     case ready
-    /// A command was sent.
+    /// A command has been sent and is not answered yet.
     case waiting(Entry, until: Instant)
-    /// The controller takes no command until it says so; `until` is set while one waits.
+    /// The controller accepts no command until it reports free command credits; `until` is set while a command is
+    /// queued.
     case stopped(until: Instant?)
   }
 
@@ -59,24 +61,24 @@ struct CommandQueue {
     }
   }
 
-  /// Whether no command waits to be sent.
+  /// True if no command is queued.
   var isEmpty: Bool { queue.isEmpty }
 
   mutating func append(_ command: HCI.Command, for purpose: CommandPurpose) {
     queue.append(Entry(command: command, purpose: purpose))
   }
 
-  /// Forgets all commands, sent or not; the controller is taken to be ready.
+  /// Removes all commands, sent or not, and assumes that the controller accepts a command.
   mutating func removeAll() {
     state = .ready
     queue.removeAll(keepingCapacity: true)
   }
 
-  /// Takes back what was not sent.
+  /// Removes the commands that have not been sent.
   mutating func removeUnsent() { queue.removeAll(keepingCapacity: true) }
 
-  /// Takes back what was not sent, and nobody waits for the end of what was. The controller still takes nothing before it
-  /// says so.
+  /// Removes the commands that have not been sent, and ignores the end of the one that has been sent. The queue still
+  /// waits for the controller before it sends the next command.
   mutating func disown() {
     removeUnsent()
     if case .waiting(var entry, let until) = state {
@@ -85,7 +87,8 @@ struct CommandQueue {
     }
   }
 
-  /// Takes back the commands for a link that were not sent: its handle may be another link's when their turn comes.
+  /// Removes and returns the commands for a link that have not been sent: another link may have the same handle when
+  /// they would be sent.
   mutating func removeAll(for handle: HCI.ConnectionHandle) -> [Entry] {
     guard queue.contains(where: { $0.command.connection == handle }) else { return [] }
     let removed = Array(queue.filter { $0.command.connection == handle })
@@ -93,12 +96,12 @@ struct CommandQueue {
     return removed
   }
 
-  /// Forgets the commands of these purposes that were not sent.
+  /// Removes the commands for these purposes that have not been sent.
   mutating func removeUnsent(for purposes: Set<CommandPurpose>) {
     queue.removeAll { purposes.contains($0.purpose) }
   }
 
-  /// Takes back a command: the one that was sent, then those that wait.
+  /// Removes and returns the first command: the one that was sent, or else the first in the queue.
   mutating func popFirst() -> Entry? {
     if case .waiting(let entry, _) = state {
       state = .ready
@@ -107,19 +110,19 @@ struct CommandQueue {
     return queue.popFirst()
   }
 
-  /// How far a command has got that was not answered yet.
+  /// The progress of a command without an answer.
   enum Progress {
     case waitsToBeSent
     case isSent
   }
 
-  /// How far the commands of this purpose have got, the foremost one first; nil: there is none.
+  /// Returns the progress of the first command for this purpose; nil: there is none.
   func progress(of purpose: CommandPurpose) -> Progress? {
     if case .waiting(let entry, _) = state, entry.purpose == purpose { return .isSent }
     return queue.contains { $0.purpose == purpose } ? .waitsToBeSent : nil
   }
 
-  /// The command to send now, if there is one and the controller takes it.
+  /// Removes and returns the command to send now; nil: the queue is empty, or the controller accepts no command.
   mutating func takeCommand(at now: Instant) -> HCI.Command? {
     switch state {
     case .waiting: return nil
@@ -133,14 +136,14 @@ struct CommandQueue {
     }
   }
 
-  /// A Command Complete or Command Status event has arrived. The result is the command that it answers; nil: none that
-  /// waits for an answer, and then only how many commands the controller takes counts.
+  /// Handles Command Complete or Command Status. Returns the command that the event answers; nil: no command waits
+  /// for this answer, and only the number of command credits in the event counts.
   mutating func answered(_ opcode: HCI.Opcode, credits: UInt8) -> Entry? {
     switch state {
     case .waiting(let entry, _) where entry.command.opcode == opcode:
       state = credits == 0 ? .stopped(until: nil) : .ready
       return entry
-    // A late answer says it as well.
+    // A late answer also carries command credits.
     case .stopped where credits > 0:
       state = .ready
       return nil
@@ -152,9 +155,9 @@ struct CommandQueue {
   }
 
   enum Timeout {
-    /// This command got no answer; the next one may be sent.
+    /// The command was not answered in time; the next one may be sent.
     case unanswered(Entry)
-    /// The controller takes no more commands.
+    /// The controller has stopped accepting commands.
     case stopped
   }
 
@@ -167,7 +170,7 @@ struct CommandQueue {
 }
 
 extension HCI.Command {
-  /// The link that it is about, of those commands that this host sends for one.
+  /// The link of the command, for those link commands that this host sends; nil for all others.
   fileprivate var connection: HCI.ConnectionHandle? {
     switch self {
     case .disconnect(let handle, _), .readRSSI(let handle), .leConnectionUpdate(let handle, _, _),

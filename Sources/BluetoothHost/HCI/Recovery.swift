@@ -1,12 +1,13 @@
 import BluetoothWire
 
-/// How often, and after which pauses, a controller that does not work is reset.
+/// The number of resets of a failed controller and the pauses before them (backoff).
 struct Recovery {
-  /// One that has worked for so long is taken to be well.
+  /// The time of faultless operation after which a controller counts as healthy, so that earlier failures no longer
+  /// matter.
   static let trialTime = TimeSpan.seconds(10)
-  /// Before each attempt, for one that has worked.
+  /// The pause before each attempt, for a controller that has worked.
   private static let pauses: [TimeSpan] = [.zero, .seconds(1), .seconds(2), .seconds(4), .seconds(8)]
-  /// For one that has never worked since it was switched on: there may be nobody.
+  /// The pauses for a controller that has not worked since the host was switched on: there may be no controller.
   private static let firstPauses: [TimeSpan] = [.zero]
 
   struct Attempt {
@@ -19,14 +20,15 @@ struct Recovery {
   private var hasWorked = false
   private var worksSince: Instant?
 
-  /// The controller is ready. The result says whether it was broken before.
+  /// Notes that the controller is ready. Returns true if it had failed before.
   mutating func succeeded(at now: Instant) -> Bool {
     hasWorked = true
     worksSince = now
     return failures > 0
   }
 
-  /// The controller does not work. The result is the attempt to make now; nil: there were enough.
+  /// Notes a failure of the controller. Returns the attempt to make now; nil: the maximum number of attempts is
+  /// reached.
   mutating func failed(at now: Instant) -> Attempt? {
     if let worksSince, now - worksSince >= Self.trialTime { failures = 0 }
     worksSince = nil

@@ -1,40 +1,43 @@
 import BluetoothWire
 
-/// What a host has learned of its controller.
+/// The properties and capabilities that a host has read from its controller.
 struct ControllerFacts {
   var supportedCommands = HCI.SupportedCommands()
   var lmpFeatures: HCI.LMPFeatures = []
   var leFeatures: HCI.LEFeatures = []
-  /// The octets that an ACL packet holds; those that LE and BR/EDR share, where LE has none of its own.
+  /// The length of an ACL packet's data in octets; if LE has no buffers, that of the buffers that LE and BR/EDR
+  /// share.
   var aclLength = 0
-  /// How many ACL packets the controller takes.
+  /// The number of ACL packet buffers in the controller.
   var aclCount = 0
   var acceptListSize = 0
-  /// Octets and time of the longest data channel PDU that the controller sends.
+  /// The maximum length (octets) and time of the data channel PDUs that the controller transmits.
   var maximumDataLength: HCI.DataLength?
   var ownAddressType = HCI.OwnAddressType.public
-  /// BD_ADDR; nil: it has none.
+  /// The controller's BD_ADDR; nil: the controller has none.
   var publicAddress: DeviceAddress?
-  /// Commands that it says it has, and does not answer.
+  /// The commands that the controller claims to support but does not answer.
   var silent: Set<HCI.Opcode> = []
-  /// Extended commands for advertising, scanning or connecting were taken: it takes no legacy ones until it is reset.
+  /// True if the controller has accepted extended commands for advertising, scanning or connecting: it then rejects
+  /// the legacy ones until it is reset.
   var hasTakenExtendedCommands = false
 
-  /// Commands that a controller may lack although the bitmap of supported commands says nothing at all.
+  /// The commands that a controller with an empty bitmap of supported commands may lack.
   private static let optional: Set<HCI.Opcode> = [
     .writeLEHostSupport, .leSetDataLength, .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength,
     .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .leReadBufferSizeV2,
     .leSetDefaultPHY, .leSetPHY,
   ]
 
-  /// An empty bitmap, which some controllers have, stands for what the specification demands of every LE controller.
+  /// Returns true if the controller supports a command. An empty bitmap, which some controllers have, stands for the
+  /// commands that the specification makes mandatory for every LE controller.
   func supports(_ opcode: HCI.Opcode) -> Bool {
     guard silent.isEmpty || !silent.contains(opcode) else { return false }
     return supportedCommands.isEmpty ? !Self.optional.contains(opcode) : supportedCommands.contains(opcode)
   }
 }
 
-/// The commands that make a controller ready, adapted to what it has · Vol 6, Part D, 2.
+/// The command sequence that initializes a controller, adapted to its capabilities · Vol 6, Part D, 2.
 struct Startup {
   private enum Step: Int, CaseIterable {
     case reset, supportedCommands, localFeatures, publicAddress, leHostSupport, leFeatures, leBufferSize, bufferSize,
@@ -46,29 +49,31 @@ struct Startup {
   enum Outcome {
     case goOn
     case ready
-    /// It does not answer, or it has no Low Energy.
+    /// The controller does not answer, or it does not support Low Energy.
     case unusable
   }
 
   private var step = Step.reset
-  /// True if the step's command was sent twice, because the first one was not answered.
+  /// True if the step's command was sent twice because the controller did not answer it the first time.
   private var isRepeated = false
-  /// The controller is being reset: what it reports may be of the time before.
+  /// True while the controller is being reset: its reports may date from before the reset.
   var isResetting: Bool { step == .reset }
   private(set) var facts = ControllerFacts()
   private let address: DeviceAddress?
   private let preferredPHYs: HCI.PHYs?
 
+  /// Creates the sequence, which begins with a Reset.
+  ///
   /// - Parameters:
-  ///   - address: the random address that the controller gets; nil: the device uses its public address.
-  ///   - silent: commands that this controller is known not to answer.
+  ///   - address: The random address for the controller; nil: the device uses its public address.
+  ///   - silent: The commands that this controller is known not to answer.
   init(address: DeviceAddress?, preferredPHYs: HCI.PHYs?, silent: Set<HCI.Opcode> = []) {
     self.address = address
     self.preferredPHYs = preferredPHYs
     facts.silent = silent
   }
 
-  /// The command of the step that is reached; nil: this controller does not need it.
+  /// The command of the current step; nil: this controller does not need it.
   var command: HCI.Command? {
     switch step {
     case .reset: .reset
@@ -76,12 +81,12 @@ struct Startup {
     case .localFeatures: ifSupported(.readLocalSupportedFeatures)
     case .publicAddress: ifSupported(.readBDADDR)
     case .leHostSupport:
-      // A controller with BR/EDR keeps Low Energy off until it is told.
+      // A controller with BR/EDR disables Low Energy until the host enables it.
       facts.lmpFeatures.isEmpty || facts.lmpFeatures.contains(.bredrNotSupported)
         ? nil : ifSupported(.writeLEHostSupport(true))
     case .leFeatures: ifSupported(.leReadLocalSupportedFeatures)
     case .leBufferSize:
-      // The newer form tells nothing more that is of use here.
+      // Version 2 returns nothing more that the host uses.
       !facts.supports(.leReadBufferSize) && facts.supports(.leReadBufferSizeV2)
         ? .leReadBufferSizeV2 : .leReadBufferSize
     case .bufferSize: facts.aclLength == 0 || facts.aclCount == 0 ? .readBufferSize : nil
@@ -114,7 +119,8 @@ struct Startup {
     return mask
   }
 
-  /// Nothing is asked for that the controller does not have: some refuse a mask with other bits.
+  /// The mask of the LE events that the host uses, limited to those that the controller supports: some controllers
+  /// reject a mask with other bits.
   private var leEventMask: HCI.LEEventMask {
     var mask: HCI.LEEventMask = [
       .connectionComplete, .advertisingReport, .connectionUpdateComplete, .readRemoteFeaturesComplete,
@@ -128,7 +134,7 @@ struct Startup {
     if !facts.leFeatures.isDisjoint(with: [.llPrivacy, .extendedAdvertising]) {
       mask.insert(.enhancedConnectionComplete)
     }
-    // It shows that a link exists, also where the event before it was lost.
+    // This event shows that a link exists even if LE Connection Complete was lost.
     if facts.leFeatures.contains(.channelSelectionAlgorithm2) { mask.insert(.channelSelectionAlgorithm) }
     if facts.leFeatures.contains(.extendedAdvertising) {
       mask.formUnion([.extendedAdvertisingReport, .advertisingSetTerminated])
@@ -136,11 +142,11 @@ struct Startup {
     return mask
   }
 
-  /// The step's command has ended, with an error for one that was not answered. Goes on to the next step that has a
-  /// command.
+  /// Handles the end of the step's command; the status is an error if the controller did not answer. Continues with
+  /// the next step that has a command.
   mutating func ended(_ status: HCI.ErrorCode, _ parameters: HCI.ReturnParameters?) -> Outcome {
-    // A lost answer must not make another device of this one: without its random address it goes by the public one, and
-    // without the features it has only those of Bluetooth 4.0.
+    // A lost answer must not change the device: without its random address the device would use the public one, and
+    // without the controller's features it would be limited to those of Bluetooth 4.0.
     if status == .unspecifiedError, parameters == nil, step != .reset, !isRepeated {
       isRepeated = true
       return .goOn
@@ -164,7 +170,7 @@ struct Startup {
     case (_, .leFilterAcceptListSize(let size)?): facts.acceptListSize = Int(size)
     case (_, .leMaximumDataLength(let transmit, _)?): facts.maximumDataLength = transmit
     case (.leBufferSize, _):
-      // Every controller with Low Energy has this command.
+      // This command is mandatory for every controller with Low Energy.
       return .unusable
     case (.randomAddress, _):
       if status == .success { facts.ownAddressType = .random }

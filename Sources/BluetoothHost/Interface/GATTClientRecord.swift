@@ -1,15 +1,15 @@
 import BluetoothWire
 
-/// What a server knows of one client, to be kept with the client's bond from one link to the next · Vol 3, Part G, 2.5.2.1,
+/// A server's state for one client, kept with the client's bond from one link to the next · Vol 3, Part G, 2.5.2.1,
 /// 3.3.3.3, 7.2.
 ///
-/// It is a plain value: the host keeps those of bonded clients in memory by identity address, and whoever keeps bonds may
-/// write it down and hand it back to a later host.
+/// The host keeps the records of bonded clients in memory by identity address. The owner of the bonds may store a
+/// record and restore it in a later host.
 package struct GATTClientRecord: Hashable, Sendable, Codable {
   package struct Subscription: Hashable, Sendable, Codable {
-    /// The characteristic's value.
+    /// The handle of the characteristic's value.
     package var handle: AttributeHandle
-    /// As in the Client Characteristic Configuration.
+    /// The value of the Client Characteristic Configuration.
     package var bits: UInt16
 
     package init(handle: AttributeHandle, bits: UInt16) {
@@ -19,18 +19,19 @@ package struct GATTClientRecord: Hashable, Sendable, Codable {
   }
 
   package internal(set) var subscriptions: [Subscription] = []
-  /// Client Supported Features.
+  /// The value of Client Supported Features.
   package internal(set) var features: UInt8 = 0
   package internal(set) var isChangeAware = true
-  /// What has changed without the client's having confirmed it; nil: nothing, or it has not asked to be told.
+  /// The range of changed handles that the client has not confirmed; nil: nothing has changed, or the client has not
+  /// subscribed to Service Changed.
   package internal(set) var change: ClosedRange<AttributeHandle>?
-  /// Database Hash of the database that the rest is about.
+  /// The Database Hash of the database that this record refers to.
   package internal(set) var databaseHash: [UInt8] = []
 
-  /// A client that has configured nothing.
+  /// Creates the record of a client that has configured nothing.
   package init() {}
 
-  /// One that was written down.
+  /// Creates a record from stored values.
   package init(
     subscriptions: [Subscription], features: UInt8, isChangeAware: Bool, change: ClosedRange<AttributeHandle>?,
     databaseHash: [UInt8]
@@ -42,7 +43,8 @@ package struct GATTClientRecord: Hashable, Sendable, Codable {
     self.databaseHash = databaseHash
   }
 
-  /// The database has changed while the client was away. `databaseHash` is left to the caller.
+  /// Updates the record after the database has changed while the client was disconnected. The caller updates
+  /// `databaseHash`.
   mutating func databaseChanged(_ range: ClosedRange<AttributeHandle>, to database: GATTDatabase) {
     isChangeAware = false
     subscriptions.removeAll { database.configuration(of: $0.handle) == nil }
@@ -53,7 +55,7 @@ package struct GATTClientRecord: Hashable, Sendable, Codable {
 }
 
 extension ClosedRange<AttributeHandle> {
-  /// The smallest range that covers both.
+  /// Returns the smallest range that covers both ranges.
   func union(_ other: ClosedRange<AttributeHandle>) -> ClosedRange<AttributeHandle> {
     Swift.min(lowerBound, other.lowerBound)...Swift.max(upperBound, other.upperBound)
   }

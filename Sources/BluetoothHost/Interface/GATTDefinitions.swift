@@ -1,10 +1,10 @@
 import BluetoothWire
 
-/// A service for the local database, as it is to be.
+/// The definition of a service for the local database.
 package struct GATTServiceDefinition: Sendable {
   package var uuid: BluetoothUUID
   package var isPrimary: Bool
-  /// Declarations of services that are in the database already.
+  /// The declaration handles of the included services, which must already be in the database.
   package var includes: [AttributeHandle]
   package var characteristics: [GATTCharacteristicDefinition]
   package init(
@@ -19,20 +19,20 @@ package struct GATTServiceDefinition: Sendable {
 
 package struct GATTCharacteristicDefinition: Sendable {
   package var uuid: BluetoothUUID
-  /// The database sets `extendedProperties` itself where there are some.
+  /// The characteristic's properties. The database sets `extendedProperties` by itself if there are any.
   package var properties: GATTProperties
   package var extendedProperties: GATTExtendedProperties
   package var permissions: GATTPermissions
-  /// The shortest encryption key, 7 to 16 octets, with which the value may be accessed; 0: no matter.
+  /// The minimum length of the encryption key for access to the value, 7 to 16 octets; 0: any.
   package var minimumKeySize: UInt8
-  /// The value that the database serves itself; nil: the service above is asked for each read and write.
+  /// The value that the database serves by itself; nil: the host forwards each read and write to the upper layer.
   package var value: ByteSlice?
-  /// How many octets the value may have; a write of another length is refused.
+  /// The permitted lengths of the value in octets; the server rejects a write of another length.
   package var lengths: ClosedRange<Int>
-  /// Subscribing needs an encrypted link.
+  /// True if subscribing requires an encrypted link.
   package var subscriptionNeedsEncryption: Bool
-  /// Besides those that the database adds itself where they are due: Client and Server Characteristic Configuration, and
-  /// Characteristic Extended Properties.
+  /// The characteristic's descriptors, except those that the database adds by itself if required: Client and Server
+  /// Characteristic Configuration, and Characteristic Extended Properties.
   package var descriptors: [GATTDescriptorDefinition]
 
   package init(
@@ -53,24 +53,24 @@ package struct GATTCharacteristicDefinition: Sendable {
   }
 }
 
-/// A descriptor that the database does not add by itself.
+/// The definition of a descriptor that the database does not add by itself.
 package struct GATTDescriptorDefinition: Sendable {
   package enum Content: Sendable {
-    /// The value that the database serves itself.
+    /// The value that the database serves by itself.
     case stored(ByteSlice)
-    /// The service above is asked for each read and write.
+    /// The host forwards each read and write to the upper layer.
     case dynamic
-    /// The handles of these Characteristic Presentation Formats of the same service, in this order: the value of a
-    /// Characteristic Aggregate Format · Vol 3, Part G, 3.3.3.6.
+    /// The value of a Characteristic Aggregate Format: the handles of these Characteristic Presentation Formats of
+    /// the same service, in this order · Vol 3, Part G, 3.3.3.6.
     case formats([GATTDescriptorPath])
   }
 
   package var uuid: BluetoothUUID
   package var content: Content
-  /// A Characteristic User Description may be writable only where the characteristic has Writable Auxiliaries; other
-  /// descriptors of the specification are never · Vol 3, Part G, 3.3.3.
+  /// The access permissions. A Characteristic User Description may be writable only if the characteristic has
+  /// Writable Auxiliaries; other descriptors of the specification are never writable · Vol 3, Part G, 3.3.3.
   package var permissions: GATTPermissions
-  /// How many octets the value may have; a write of another length is refused.
+  /// The permitted lengths of the value in octets; the server rejects a write of another length.
   package var lengths: ClosedRange<Int>
 
   package init(
@@ -83,17 +83,17 @@ package struct GATTDescriptorDefinition: Sendable {
     self.lengths = lengths
   }
 
-  /// One with a fixed value that anybody may read.
+  /// Creates a descriptor with a fixed value that every client may read.
   package init(uuid: BluetoothUUID, value: ByteSlice) {
     self.init(uuid: uuid, content: .stored(value))
   }
 }
 
-/// Where a descriptor stands in the definition of its service.
+/// The position of a descriptor in the definition of its service.
 package struct GATTDescriptorPath: Hashable, Sendable {
-  /// Its characteristic's place among those of the service.
+  /// The index of its characteristic in the service's definition.
   package var characteristic: Int
-  /// Its own place among the descriptors of the characteristic's definition.
+  /// The index of the descriptor in the characteristic's definition.
   package var descriptor: Int
   package init(characteristic: Int, descriptor: Int) {
     self.characteristic = characteristic
@@ -109,8 +109,8 @@ package struct GATTExtendedProperties: OptionSet, Hashable, Sendable {
   package static let writableAuxiliaries = GATTExtendedProperties(rawValue: 0x0002)
 }
 
-/// Who may access an attribute · Vol 3, Part F, 3.2.5. What a link must have besides is said once for each direction; an
-/// authenticated key is one for an encrypted link.
+/// The access permissions of an attribute · Vol 3, Part F, 3.2.5. The security requirements are separate for reading
+/// and writing; authentication refers to the key of an encrypted link.
 package struct GATTPermissions: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -124,12 +124,12 @@ package struct GATTPermissions: OptionSet, Hashable, Sendable {
   package static let writeAuthorizationRequired = GATTPermissions(rawValue: 0x80)
 }
 
-/// Where a service that was added stands.
+/// The handles of a service in the database.
 package struct GATTServicePlacement: Hashable, Sendable {
   package var range: ClosedRange<AttributeHandle>
   /// The handles of the characteristics' values, in the order of the definition.
   package var values: [AttributeHandle]
-  /// For each characteristic the handles of the descriptors of its definition, in their order.
+  /// The handles of the descriptors of each characteristic's definition, in the order of the definition.
   package var descriptors: [[AttributeHandle]]
   package init(
     range: ClosedRange<AttributeHandle>, values: [AttributeHandle], descriptors: [[AttributeHandle]] = []
@@ -142,11 +142,11 @@ package struct GATTServicePlacement: Hashable, Sendable {
 
 /// A characteristic that a client has configured to be broadcast · Vol 3, Part G, 2.7.
 package struct GATTBroadcast: Hashable, Sendable {
-  /// What stands before the value in the Service Data.
+  /// The service UUID of the Service Data.
   package var service: BluetoothUUID
-  /// The value's handle.
+  /// The handle of the characteristic's value.
   package var handle: AttributeHandle
-  /// The value, if the database has it; nil: it is the service above that has it.
+  /// The value, if the database serves it; nil: the upper layer has the value.
   package var value: ByteSlice?
   package init(service: BluetoothUUID, handle: AttributeHandle, value: ByteSlice?) {
     self.service = service

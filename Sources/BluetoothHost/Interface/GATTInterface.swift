@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// An attribute's number on one server, 0x0001 to 0xFFFF · Vol 3, Part F, 3.2.2.
+/// The handle of an attribute on one server, 0x0001 to 0xFFFF · Vol 3, Part F, 3.2.2.
 package typealias AttributeHandle = UInt16
 
 /// A procedure of the GATT client · Vol 3, Part G, 4. Procedures on one link run one after the other, in order.
@@ -17,24 +17,26 @@ package enum GATTRequest: Sendable {
   case discoverCharacteristic(BluetoothUUID, in: ClosedRange<AttributeHandle>)
   /// Discover All Characteristic Descriptors · 4.7.1; the range begins after the characteristic's value.
   case discoverDescriptors(in: ClosedRange<AttributeHandle>)
-  /// Read Characteristic Value or Descriptor, to its end · 4.8.1, 4.8.3, 4.12.1, 4.12.2.
+  /// Read Characteristic Value or Descriptor, including the rest of a long value · 4.8.1, 4.8.3, 4.12.1, 4.12.2.
   case read(AttributeHandle)
-  /// Read Using Characteristic UUID · 4.8.2: the first ones in the range, as many as fit one response; each value cut to
-  /// what fits. It fails with `attributeNotFound` where there is none.
+  /// Read Using Characteristic UUID · 4.8.2: the first characteristics in the range, as many as fit into one
+  /// response, with each value truncated to fit. Fails with `attributeNotFound` if there is none.
   case readByType(BluetoothUUID, in: ClosedRange<AttributeHandle>)
-  /// Read Multiple Characteristic Values · 4.8.4: two or more, which come as one value without any mark between them, cut
-  /// to what fits.
+  /// Read Multiple Characteristic Values · 4.8.4: two or more values, which the server returns concatenated without
+  /// separators, truncated to fit into one response.
   case readMultiple([AttributeHandle])
-  /// Write Characteristic Value or Descriptor with a response, in prepared parts when it is long · 4.9.3, 4.9.4, 4.12.3.
+  /// Write Characteristic Value or Descriptor with a response, as prepared writes if the value is long · 4.9.3,
+  /// 4.9.4, 4.12.3.
   case write(AttributeHandle, ByteSlice)
-  /// Write Without Response · 4.9.1. Completes when the controller has taken it; a value that is longer than
-  /// MTU − 3 fails with `invalidAttributeValueLength`.
+  /// Write Without Response · 4.9.1. Completes when the controller has accepted it; a value longer than MTU − 3 fails
+  /// with `invalidAttributeValueLength`.
   case writeWithoutResponse(AttributeHandle, ByteSlice)
-  /// Signed Write Without Response · 4.9.2; on an encrypted link it is a Write Without Response. What is longer than MTU − 15
-  /// octets, or nobody signs, wants such a link, and fails with `insufficientAuthentication` where there is none to be had.
+  /// Signed Write Without Response · 4.9.2; on an encrypted link, a Write Without Response. A value that is longer
+  /// than MTU − 15 octets or cannot be signed needs an encrypted link, and fails with `insufficientAuthentication` if
+  /// the link cannot be encrypted.
   case signedWriteWithoutResponse(AttributeHandle, ByteSlice)
-  /// Reliable Writes, and long writes at an offset · 4.9.4, 4.9.5, 4.12.3: all parts are prepared, each echo is compared,
-  /// and only then all are written at once, or none.
+  /// Reliable Writes, and long writes at an offset · 4.9.4, 4.9.5, 4.12.3: the client prepares all parts and compares
+  /// each echo; only then does the server write all of them at once, or none.
   case reliableWrite([GATTWritePart])
 }
 
@@ -59,7 +61,7 @@ package struct GATTService: Hashable, Sendable {
 }
 
 package struct GATTInclude: Hashable, Sendable {
-  /// The include declaration.
+  /// The handle of the include declaration.
   package var declaration: AttributeHandle
   package var service: GATTService
   package init(declaration: AttributeHandle, service: GATTService) {
@@ -90,7 +92,7 @@ package struct GATTDescriptor: Hashable, Sendable {
   }
 }
 
-/// A value that was found by its type.
+/// A value that was found by its attribute type.
 package struct GATTValue: Hashable, Sendable {
   package var handle: AttributeHandle
   package var value: ByteSlice
@@ -115,53 +117,56 @@ package struct GATTProperties: OptionSet, Hashable, Sendable {
   package static let extendedProperties = GATTProperties(rawValue: 0x80)
 }
 
-/// Why a GATT procedure failed.
+/// The reason why a GATT procedure failed.
 package enum GATTError: Error, Hashable, Sendable {
-  /// The server answered with this code.
+  /// The server answered with this error code.
   case att(ATT.ErrorCode)
-  /// The server broke the protocol, for example with handles that do not increase.
+  /// The server violated the protocol, for example with handles that do not increase.
   case invalidResponse
-  /// No answer within 30 s; the bearer is closed · Vol 3, Part F, 3.3.3.
+  /// The server did not answer within 30 s; the bearer is closed · Vol 3, Part F, 3.3.3.
   case timeout
 }
 
-/// Names a `GATTRequest` of the client until it has completed.
+/// The identifier of a client's `GATTRequest` until the request has completed.
 package typealias GATTToken = UInt32
 
-/// What the GATT client and server on one link tell.
+/// An event of the GATT client or the GATT server on one link.
 package enum GATTEvent: Hashable, Sendable {
-  // Both
-  /// The ATT_MTU of the link is now this.
+  // Client and server
+  /// The ATT_MTU of the link has changed to this value.
   case mtuChanged(Int)
 
   // Client
   case completed(GATTToken, Result<GATTResponse, GATTError>)
-  /// Handle Value Notification or Indication (already confirmed) · Vol 3, Part F, 3.4.7.
+  /// A Handle Value Notification or a Handle Value Indication (already confirmed) has arrived · Vol 3, Part F, 3.4.7.
   case valueReceived(AttributeHandle, ByteSlice)
-  /// The server's attributes in this range changed: Service Changed · Vol 3, Part G, 7.1.
+  /// The server's attributes in this range have changed: Service Changed · Vol 3, Part G, 7.1.
   case servicesChanged(ClosedRange<AttributeHandle>)
-  /// The server wants a better protected link for what it was asked; that waits for `GATTBearer.securityChanged` or
-  /// `securityFailed`. The host takes care of it, and does not tell those above.
+  /// The server requires a higher security level for a request, which waits for `GATTBearer.securityChanged` or
+  /// `securityFailed`. The host handles this event and does not report it to the upper layer.
   case securityWanted(SecurityDemand)
-  /// A signature was counted that has not left yet. The host keeps the counter, and does not tell those above.
+  /// The sign counter was incremented for a signature that has not been sent yet. The host stores the counter and
+  /// does not report this event to the upper layer.
   case signatureMade
 
   // Server
-  /// A client wants the value of a dynamic attribute, from `offset` on. Answer with `respond`.
+  /// A client reads a dynamic attribute from `offset` on. Answer with `respond`.
   case readRequested(GATTServerRequest, AttributeHandle, offset: Int)
-  /// A client writes dynamic attributes: one part for a Write Request or Command, the parts of all prepared writes for
-  /// Execute Write. Answer with `respond`, unless the request is nil (Write Command, Signed Write Command).
+  /// A client writes dynamic attributes: one part for a Write Request or a Write Command, the parts of all prepared
+  /// writes for Execute Write. Answer with `respond`, unless the request is nil (Write Command, Signed Write
+  /// Command).
   case writeRequested(GATTServerRequest?, GATTWriteParts)
-  /// A client's configuration of a characteristic (by its value's handle) changed.
+  /// A client has changed its configuration of the characteristic whose value has this handle.
   case subscriptionChanged(AttributeHandle, GATTSubscription)
-  /// A notification left for the controller or an indication was confirmed: there is room for one more.
+  /// A notification was passed to the controller, or an indication was confirmed: there is room for one more.
   case updateSent(AttributeHandle)
-  /// A client has configured for all clients whether this characteristic (by its value's handle) is broadcast: its owner
-  /// puts its value into the Service Data of the advertising, or takes it out · Vol 3, Part G, 2.7.
+  /// A client has configured, for all clients, whether the characteristic whose value has this handle is broadcast:
+  /// the characteristic's owner adds the value to the Service Data of the advertising, or removes it
+  /// · Vol 3, Part G, 2.7.
   case broadcastChanged(AttributeHandle, Bool)
 }
 
-/// Names a request of a peer that waits for `respond`.
+/// The identifier of a peer's request that waits for `respond`.
 package struct GATTServerRequest: Hashable, Sendable {
   package let number: UInt32
   package init(number: UInt32) { self.number = number }
@@ -178,8 +183,8 @@ package struct GATTWritePart: Hashable, Sendable {
   }
 }
 
-/// What a client writes at once: one part or more, in the order in which they came. One alone, which is nearly always so,
-/// takes nothing from the heap.
+/// The parts of a client's write, one or more, in the order of their arrival. A single part, which is by far the most
+/// frequent case, needs no heap allocation.
 package struct GATTWriteParts: RandomAccessCollection, ExpressibleByArrayLiteral, Hashable, Sendable {
   private enum Content: Hashable, Sendable {
     case one(GATTWritePart)

@@ -1,35 +1,36 @@
 import BluetoothWire
 
-/// What a host tells the service above it.
+/// An event that a host reports to the upper layer.
 package enum HostEvent: Sendable {
-  /// The controller became usable, unusable, or failed.
+  /// The controller has become usable or unusable, or has failed.
   case powerChanged(PowerState)
-  /// Something is wrong with the controller; for the log.
+  /// The controller misbehaves; for the log.
   case trouble(HostTrouble)
-  /// Advertising began (nil) or could not.
+  /// Advertising has begun (nil), or has failed to begin.
   case advertisingStarted(HostError?)
-  /// Advertising in limited discoverable mode has ended by itself.
+  /// Advertising has ended without a request, such as at the end of limited discoverable mode.
   case advertisingEnded
-  /// An advertising packet or a scan response was received.
+  /// The controller has received an advertising packet or a scan response.
   case advertisingReport(AdvertisingReport)
-  /// A link exists, in either role.
+  /// A link has been established, in either role.
   case connected(Link)
-  /// A connection that this host asked for could not be made. (An attempt that waits for ever is not a failure.)
+  /// A connection that this host requested could not be established. (Attempts have no timeout, so waiting is not a
+  /// failure.)
   case connectionFailed(DeviceAddress, HCI.ErrorCode)
-  /// A link is gone. Every request on it that is still open gets no answer.
+  /// A link has ended. Requests on it that are still open get no answer.
   case disconnected(HCI.ConnectionHandle, HCI.ErrorCode)
-  /// The answer to `readRSSI`, dBm; 127: not available.
+  /// The answer to `readRSSI`, in dBm; 127: not available.
   case rssiRead(HCI.ConnectionHandle, Result<Int8, HostError>)
-  /// The answer to `discoverName`; nil: it could not be read.
+  /// The answer to `discoverName`; nil: the name could not be read.
   case nameDiscovered(DeviceAddress, String?)
-  /// Something of the GATT client or server on a link.
+  /// An event of the GATT client or the GATT server on a link.
   case gatt(HCI.ConnectionHandle, GATTEvent)
-  /// Something of the Security Manager of a link.
-  // What is rare and large is kept aside: the size of all events is that of the largest.
+  /// An event of the Security Manager on a link.
+  // Rare and large payloads are indirect: the largest payload determines the size of every event.
   indirect case security(HCI.ConnectionHandle, SecurityEvent)
-  /// What is kept of a bonded peer has changed: the counters of signatures. (New bonds come with `SecurityEvent.paired`.)
+  /// The stored data of a bonded peer have changed: the sign counters. (New bonds come with `SecurityEvent.paired`.)
   indirect case bondChanged(Bond)
-  /// Something of the credit based channels of a link.
+  /// An event of the credit based channels of a link.
   case channel(HCI.ConnectionHandle, ChannelEvent)
 }
 
@@ -37,24 +38,24 @@ package enum PowerState: Hashable, Sendable {
   case off
   case starting
   case on
-  /// There is no way to the controller now; it starts when there is one again.
+  /// The transport to the controller is down; the host starts when it is up again.
   case unreachable
-  /// There is no controller, or it has no Low Energy.
+  /// There is no controller, or it does not support Low Energy.
   case unsupported
 }
 
 package enum HostError: Error, Hashable, Sendable {
-  /// The controller refused a command with this code.
+  /// The controller refused a command with this error code.
   case controller(HCI.ErrorCode)
   /// The controller did not answer a command in time.
   case commandTimeout
-  /// There is no such link (any more).
+  /// The link does not exist, or no longer exists.
   case notConnected
-  /// There is no room: too many links, or too many octets of advertising data.
+  /// A limit is exceeded: too many links, or too many octets of advertising data.
   case outOfSpace
 }
 
-/// A connection as the host knows it.
+/// A connection in the host's view.
 package struct Link: Hashable, Sendable {
   package enum Role: UInt8, Hashable, Sendable {
     case central = 0
@@ -79,11 +80,11 @@ package struct AdvertisingReport: Sendable {
   package var isScannable: Bool
   package var isScanResponse: Bool
   package var data: ByteSlice
-  /// dBm; 127: not available.
+  /// The RSSI in dBm; 127: not available.
   package var rssi: Int8
-  /// The end of the data was lost, or is beyond 1,650 octets.
+  /// True if the end of the data was lost or is beyond 1,650 octets.
   package var isTruncated = false
-  /// The Advertising SID, 0xFF where there is none; nil: a legacy PDU.
+  /// The Advertising SID, 0xFF if there is none; nil: a legacy PDU.
   package var advertisingSet: UInt8?
 
   package init(

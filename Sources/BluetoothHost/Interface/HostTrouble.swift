@@ -1,36 +1,39 @@
 import BluetoothWire
 
-/// What goes wrong between a host and its controller, for whoever keeps a log: each is told once, and nothing has to be done
-/// about it.
+/// A fault between a host and its controller, for the log. The host reports each fault once, and handles it by
+/// itself.
 package enum HostTrouble: Hashable, Sendable {
-  /// The controller has not answered this command in time. Commands that others can do without are not sent again.
+  /// The controller has not answered this command in time. The host does not send the command again if it can do
+  /// without.
   case unanswered(HCI.Opcode)
-  /// It claims this command, and does not know it, after it has taken others that exclude what would do instead.
+  /// The controller claims this command but does not know it, and has already accepted other commands that exclude
+  /// the alternative.
   case unknownCommand(HCI.Opcode)
-  /// The controller took no command any more.
+  /// The controller has stopped accepting commands.
   case noCommandsTaken
-  /// It has reported Hardware Error, with a code of its maker's.
+  /// The controller has reported Hardware Error with a manufacturer-specific code.
   case hardwareError(UInt8)
-  /// Something was lost or added on the way from it, and nothing says where its packets begin.
+  /// Octets from the controller were lost or inserted, so the packet boundaries are unknown.
   case synchronizationLost
-  /// Data was lost because the controller had no room for it: it has fewer buffers than it told.
+  /// The controller lost data because its buffers were full: it has fewer buffers than it reported.
   case dataBufferOverflow
-  /// The end of a link was asked for and never told; the host has forgotten it.
+  /// The controller has not reported the end of a link that the host disconnected; the host has removed the link.
   case linkNotEnded(HCI.ConnectionHandle)
-  /// It has a link whose beginning it has not told, or not so that it arrived; the link is ended.
+  /// The controller has a link whose LE Connection Complete did not reach the host; the host disconnects the link.
   case unknownLink(HCI.ConnectionHandle)
-  /// It has ended a link and has not told it, or not so that it arrived.
+  /// The controller has ended a link whose Disconnection Complete did not reach the host.
   case lostLink(HCI.ConnectionHandle)
-  /// It is reset, for the nth time in a row out of so many, after a pause.
+  /// The host resets the controller: the number of this attempt, the maximum number of attempts, and the pause before
+  /// it.
   case resetting(attempt: Int, of: Int, after: TimeSpan)
-  /// It works again.
+  /// The controller works again.
   case recovered
-  /// It is not used any more until somebody switches it on.
+  /// The host has stopped using the controller until the user switches the host on again.
   case givenUp
 }
 
 extension HostTrouble: CustomStringConvertible {
-  /// A line for the log.
+  /// A log line.
   package var description: String {
     switch self {
     case .unanswered(let opcode): "The controller has not answered \(opcode) within \(Self.text(CommandQueue.timeout))."
@@ -55,10 +58,10 @@ extension HostTrouble: CustomStringConvertible {
 
   private static func text(_ span: TimeSpan) -> String { "\(span.nanoseconds / 1_000_000_000) s" }
 
-  /// Whether a user has lost something by it for good.
+  /// True if the fault leaves the user without a working controller.
   package var isFatal: Bool { self == .givenUp }
 
-  /// Whether what was on its way when a reset began may be the cause.
+  /// True if packets that were in transit when a reset began may have caused the fault.
   var isOfTheMoment: Bool {
     switch self {
     case .hardwareError, .synchronizationLost: true

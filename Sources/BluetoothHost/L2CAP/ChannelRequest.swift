@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// A request of this side about channels, from when it is wanted until it has ended.
+/// A request of this side about channels, from its creation to its end.
 struct ChannelRequest {
   enum Kind {
     case open([L2CAP.ChannelID], ChannelToken)
@@ -8,11 +8,13 @@ struct ChannelRequest {
     case close(L2CAP.ChannelID)
   }
 
-  /// How many may be open before others are refused. Disconnections are not: there are never more of them than channels.
+  /// The maximum number of requests; further ones are refused. Disconnections are exempt, because there are never
+  /// more of them than channels.
   static let maximumCount = 128
-  /// How many disconnections the peer has at a time, and how many others: its room for answers has an end, too.
+  /// The maximum number of disconnections without a response from the peer, and the same for all other requests: the
+  /// peer's room for answers is limited.
   static let maximumSent = 8
-  /// How long an answer may take that the peer has asked for patience with, and how long in all · Vol 3, Part A, 6.2.2: ERTX.
+  /// The wait after a pending response, and the maximum total wait · Vol 3, Part A, 6.2.2: ERTX.
   private static let patience = TimeSpan.seconds(60)
   private static let longest = TimeSpan.seconds(300)
 
@@ -20,10 +22,10 @@ struct ChannelRequest {
   var kind: Kind
   private var until: Instant
   private let latest: Instant
-  /// Until it is sent it can still be taken back.
+  /// True once the request has been sent, after which it cannot be withdrawn.
   private(set) var isSent = false
-  /// Its owner has been told that the peer did not answer. It is kept for a while: if the peer then says that it has opened
-  /// channels, they are to be closed.
+  /// True if the request timed out and the owner knows. The request is kept for a while so that channels in a late
+  /// response can be closed.
   private(set) var isLapsed = false
 
   init(identifier: UInt8, kind: Kind, at now: Instant) {
@@ -33,7 +35,8 @@ struct ChannelRequest {
     latest = now + Self.longest
   }
 
-  /// When it has waited long enough. A disconnection waits from when it is sent on: until then the peer keeps its end.
+  /// The end of the wait for the response. The wait of a disconnection begins when it is sent, because the peer keeps
+  /// its end of the channel until then.
   var deadline: Instant? { isClose && !isSent ? nil : until }
 
   var isClose: Bool {
@@ -46,7 +49,7 @@ struct ChannelRequest {
     if isClose { until = now + SignallingChannel.responseTimeout }
   }
 
-  /// The peer has said that the answer will take longer.
+  /// Extends the wait after the peer has announced a later response.
   mutating func prolong(at now: Instant) {
     if !isLapsed { until = min(now + Self.patience, latest) }
   }

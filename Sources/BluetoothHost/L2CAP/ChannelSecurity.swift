@@ -1,14 +1,14 @@
 import BluetoothWire
 
-/// What a link must have before a peer may open a channel · Vol 3, Part C, 10.3.1.
+/// The security that a link needs before a peer may open a channel · Vol 3, Part C, 10.3.1.
 package struct ChannelSecurity: Hashable, Sendable {
-  /// Any link will do.
+  /// No security requirements.
   package static let none = ChannelSecurity()
 
   package var level: LinkSecurity.Level
-  /// The shortest key, octets; 0: no matter.
+  /// The minimum length of the encryption key in octets; 0: any.
   package var keySize: UInt8
-  /// Somebody is to have allowed it to this peer.
+  /// True if the peer must have been authorized.
   package var needsAuthorization: Bool
 
   package init(level: LinkSecurity.Level = .none, keySize: UInt8 = 0, needsAuthorization: Bool = false) {
@@ -17,7 +17,7 @@ package struct ChannelSecurity: Hashable, Sendable {
     self.needsAuthorization = needsAuthorization
   }
 
-  /// Why a link is not good enough; nil: it is.
+  /// Returns the reason why a link's security is insufficient; nil: it is sufficient.
   func refusal(for security: LinkSecurity) -> L2CAP.ConnectionResult? {
     if level > .none || keySize > 0 {
       guard security.level > .none else {

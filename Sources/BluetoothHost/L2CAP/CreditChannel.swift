@@ -1,74 +1,76 @@
 import BluetoothWire
 import DequeModule
 
-/// This device's end of one LE credit based channel: SDUs in, K-frames out, and the other way round · Vol 3, Part A, 3.4.3,
-/// 10.1, 10.2.
+/// This device's endpoint of one LE credit based channel, which segments SDUs into K-frames and reassembles SDUs from
+/// K-frames · Vol 3, Part A, 3.4.3, 10.1, 10.2.
 struct CreditChannel {
-  /// What a peer may not do with frames. The channel is to be disconnected · 3.4.3.
+  /// A violation of the channel's rules by the peer, after which the channel must be disconnected · 3.4.3.
   enum Violation: Error, Hashable {
-    /// A frame without a credit for it.
+    /// A K-frame without a credit.
     case noCredit
-    /// A frame longer than this side's MPS.
+    /// A K-frame longer than this side's MPS.
     case frameTooLong
-    /// A first frame without the length of its SDU, or with one of 0.
+    /// A first K-frame without an SDU length, or with an SDU length of 0.
     case noLength
     /// An SDU longer than this side's MTU.
     case sduTooLong
-    /// More octets than the SDU has.
+    /// More octets than the SDU length allows.
     case excess
     /// More than 65,535 credits · 4.24.
     case tooManyCredits
   }
 
   enum Standing: Hashable {
-    /// The request is on its way, or was not answered in time and may still be.
+    /// The request has been made but not answered; a timeout does not exclude a late response.
     case opening
     case open
-    /// A Disconnection Request is on its way. What arrives meanwhile is not looked at.
+    /// This side is disconnecting the channel and ignores incoming K-frames.
     case closing
   }
 
   private static let maximumCredits = 65_535
-  /// SDUs that may wait for credits.
+  /// The maximum number of SDUs in the send queue.
   private static let maximumQueue = 8
-  /// The octets of the SDU's length in its first frame.
+  /// The length of the SDU length field in the first K-frame, in octets.
   private static let lengthSize = 2
 
   let local: L2CAP.ChannelID
   private(set) var remote = L2CAP.ChannelID.none
   let spsm: UInt16
   let isEnhanced: Bool
-  /// The peer has opened it.
+  /// True if the peer has opened the channel.
   let isIncoming: Bool
   private(set) var standing = Standing.opening
 
-  // What this side takes.
+  // The receive limits of this side
   private(set) var receiveMTU: Int
   private(set) var receiveMPS: Int
-  /// What the peer has been told that it may send: it does so as soon as it agrees, perhaps before its answer is here.
+  /// The receive limits of a pending reconfiguration. The peer may use them as soon as it has agreed, perhaps before
+  /// its response arrives.
   private var offered: (mtu: Int, mps: Int) = (0, 0)
-  /// A request to reconfigure it is open.
+  /// True while a reconfiguration request is pending.
   private(set) var isReconfiguring = false
-  /// Credits that the peer has at most.
+  /// The maximum number of credits that the peer holds.
   private let window: Int
-  /// Credits that the peer has.
+  /// The number of credits that the peer holds.
   private(set) var granted: Int
-  /// Credits that can be given back.
+  /// The number of credits that can be returned to the peer.
   private var returnable = 0
-  /// The SDU whose frames arrive, all in one storage: a peer that sends it octet by octet has no more of this side's
-  /// memory than one that does not.
+  /// The SDU in reassembly, in a single buffer: a peer that sends the SDU octet by octet occupies no more memory than
+  /// one that does not.
   private var assembly: ByteCollector?
-  /// SDUs that the owner has not acknowledged; each holds a credit, and at most the storage of one frame or one SDU.
+  /// The number of SDUs that the owner has not acknowledged. Each holds one credit, and at most the buffer of one
+  /// K-frame or one SDU.
   private var held = 0
 
-  // What the peer takes.
+  // The receive limits of the peer
   private(set) var sendMTU = 0
   private(set) var sendMPS = 0
   private(set) var credits = 0
   private var queue: Deque<ByteSlice> = []
-  /// How much of the first SDU has been sent.
+  /// The number of octets of the first SDU that have been sent.
   private var sent = 0
-  /// The owner wants it closed once everything has been sent.
+  /// True if the channel must be closed when the send queue is empty.
   private(set) var endsWhenSent = false
 
   init(local: L2CAP.ChannelID, spsm: UInt16, isEnhanced: Bool, isIncoming: Bool, settings: ChannelSettings) {
@@ -83,13 +85,13 @@ struct CreditChannel {
     granted = window
   }
 
-  /// What this side says of itself when the channel is opened.
+  /// The parameters of this side for the connection request or response.
   var offer: L2CAP.CreditParameters {
     L2CAP.CreditParameters(
       mtu: UInt16(receiveMTU), mps: UInt16(receiveMPS), initialCredits: UInt16(truncatingIfNeeded: window))
   }
 
-  /// The peer has its end of the channel.
+  /// Opens the channel after the peer has opened its end.
   mutating func open(remote: L2CAP.ChannelID, _ parameters: L2CAP.CreditParameters) {
     self.remote = remote
     standing = .open
@@ -97,7 +99,9 @@ struct CreditChannel {
     credits = Int(parameters.initialCredits)
   }
 
-  /// Nothing is sent or taken in any more. With `remote`: the peer has an end of a channel that never was open here.
+  /// Stops sending and receiving.
+  ///
+  /// - Parameter remote: The peer's end of a channel that was never open on this side.
   mutating func beginClosing(remote: L2CAP.ChannelID? = nil) {
     if let remote { self.remote = remote }
     standing = .closing
@@ -105,46 +109,47 @@ struct CreditChannel {
     queue.removeAll()
   }
 
-  /// No SDU is taken any more; those that wait are sent.
+  /// Closes the channel after the queued SDUs have been sent; the channel accepts no more SDUs.
   mutating func endWhenSent() { endsWhenSent = true }
 
-  /// Whether it is to be closed now that everything has been sent.
+  /// True if the channel must be closed now because all queued SDUs have been sent.
   var isAtEnd: Bool { endsWhenSent && queue.isEmpty && standing == .open }
 
-  /// What the peer takes from now on.
+  /// Sets the receive limits of the peer.
   mutating func setLimits(mtu: UInt16, mps: UInt16) {
     sendMTU = Int(mtu)
     sendMPS = Int(mps)
   }
 
-  // MARK: What this side takes · 4.27
+  // MARK: Reconfiguration · 4.27
 
   var canReconfigure: Bool { standing == .open && isEnhanced && !isReconfiguring }
 
-  /// The peer is told that this side takes something else.
+  /// Records the receive limits of a reconfiguration request to the peer.
   mutating func offerLimits(mtu: UInt16, mps: UInt16) {
     offered = (Int(mtu), Int(mps))
     isReconfiguring = true
   }
 
-  /// The peer has agreed to what it was told.
+  /// Applies the new receive limits after the peer has agreed.
   mutating func acceptOffer() {
     (receiveMTU, receiveMPS) = offered
     dropOffer()
   }
 
-  /// The peer has refused: what was before stays.
+  /// Discards the new receive limits after the peer has refused them.
   mutating func dropOffer() {
     offered = (0, 0)
     isReconfiguring = false
   }
 
-  /// The peer has not answered. It may have agreed all the same, so that what it was told stays allowed.
+  /// Ends a reconfiguration that the peer did not answer. The new limits remain permitted because the peer may have
+  /// agreed.
   mutating func loseOffer() { isReconfiguring = false }
 
-  // MARK: Frames of the peer
+  // MARK: Incoming K-frames
 
-  /// Takes in the payload of a K-frame; the result is the SDU that is complete with it.
+  /// Processes the payload of a K-frame. Returns the SDU that it completes; nil: the SDU is incomplete.
   mutating func receive(_ payload: ByteSlice, pool: PacketPool) throws(Violation) -> ByteSlice? {
     guard granted > 0 else { throw .noCredit }
     granted -= 1
@@ -152,11 +157,11 @@ struct CreditChannel {
     if assembly == nil {
       guard payload.count >= Self.lengthSize else { throw .noLength }
       let length = Int(payload[0]) | Int(payload[1]) << 8
-      // An SDU of no octets can't be told from none. Other stacks take it in; none sends one.
+      // An empty SDU is indistinguishable from no SDU. Other stacks accept empty SDUs, but none sends them.
       guard length > 0 else { throw .noLength }
       guard length <= max(receiveMTU, offered.mtu) else { throw .sduTooLong }
       let part = payload.dropFirst(Self.lengthSize)
-      // An SDU in one frame is not copied.
+      // An SDU in a single K-frame is not copied.
       if part.count == length {
         held += 1
         return part
@@ -175,17 +180,17 @@ struct CreditChannel {
     return assembly?.finish()
   }
 
-  /// The owner has done with one SDU.
+  /// Returns the credit of one SDU that the owner has processed.
   mutating func acknowledge() {
     guard held > 0 else { return }
     held -= 1
     returnable += 1
   }
 
-  /// Whether the peer is to get credits now.
+  /// True if credits must be sent to the peer now.
   var owesCredits: Bool { returnable > 0 && granted * 2 <= window && standing == .open }
 
-  /// The credits that the peer is to get now, all of them at once; nil: none.
+  /// Returns all credits to send to the peer now, and counts them as granted; nil: none.
   mutating func takeCredits() -> UInt16? {
     guard owesCredits else { return nil }
     defer { returnable = 0 }
@@ -193,9 +198,9 @@ struct CreditChannel {
     return UInt16(truncatingIfNeeded: returnable)
   }
 
-  // MARK: Frames for the peer
+  // MARK: Outgoing K-frames
 
-  /// The peer takes so many more frames · 4.24.
+  /// Adds credits from the peer · 4.24.
   mutating func receiveCredits(_ count: UInt16) throws(Violation) {
     guard credits + Int(count) <= Self.maximumCredits else { throw .tooManyCredits }
     credits += Int(count)
@@ -203,7 +208,7 @@ struct CreditChannel {
 
   var hasRoom: Bool { queue.count < Self.maximumQueue }
 
-  /// Takes an SDU to send, of 1 to `sendMTU` octets; false: there is no room, or it does not fit.
+  /// Queues an SDU of 1 to `sendMTU` octets. Returns false if the queue is full or the SDU does not fit.
   mutating func send(_ sdu: ByteSlice) -> Bool {
     guard standing == .open, hasRoom, !endsWhenSent, 1...max(1, sendMTU) ~= sdu.count else { return false }
     queue.append(sdu)
@@ -212,7 +217,7 @@ struct CreditChannel {
 
   var hasFrame: Bool { standing == .open && credits > 0 && !queue.isEmpty }
 
-  /// The next frame; nil: nothing is to be sent, or the peer takes nothing.
+  /// Returns the next K-frame; nil: nothing is queued, or there are no credits.
   mutating func takeFrame(pool: PacketPool) -> ByteSlice? {
     guard hasFrame, let sdu = queue.first else { return nil }
     var writer = ByteWriter(pool)

@@ -3,17 +3,17 @@ import DequeModule
 
 /// The LE credit based channels of one link, of both kinds and in both roles · Vol 3, Part A, 4.6, 4.7, 4.22 to 4.28.
 ///
-/// What is to be said to the peer is not kept in a queue: it follows from the requests that have not been sent and the
-/// channels that owe credits. So it is never more than there are channels, and ends with its channel. After each call the
-/// owner takes the events, and the signals when they can be sent.
+/// Signals to the peer are not queued: they are derived from the unsent requests and from the channels with credits
+/// to return. So their number is limited by the number of channels, and a signal disappears with its channel. After
+/// each call, the owner takes the events, and takes the signals when they can be sent.
 struct CreditChannels {
-  /// Whom this device lets in, and what such a channel takes.
+  /// The settings of the channels that peers open to one SPSM, and the security that these channels require.
   struct Listener {
     let settings: ChannelSettings
     let security: ChannelSecurity
   }
 
-  /// By SPSM.
+  /// The listeners by SPSM.
   typealias Listeners = [UInt16: Listener]
 
   private static let localIDs: ClosedRange<UInt16> = 0x40...0x7F
@@ -21,16 +21,16 @@ struct CreditChannels {
   var channels: [CreditChannel] = []
   var requests: [ChannelRequest] = []
   var events: Deque<ChannelEvent> = []
-  /// Whether there may be something to say.
+  /// True if signals may have to be sent.
   var owesSignals = false
-  /// Whether there may be frames to send.
+  /// True if K-frames may have to be sent.
   var hasFrames = false
-  /// The channel that sends next, and the one that gives credits next.
+  /// The index of the channel that sends next; `creditTurn` is that of the channel that returns credits next.
   private var turn = 0
   private var creditTurn = 0
-  /// This side's end that was given out last.
+  /// The local channel identifier that was assigned last.
   private var lastID = localIDs.upperBound
-  /// Those that have refused an SDU for want of room.
+  /// The channels that have refused an SDU because their queue was full.
   private var isWaited: Set<L2CAP.ChannelID> = []
 
   var isEmpty: Bool { channels.isEmpty && requests.isEmpty }
@@ -44,9 +44,9 @@ struct CreditChannels {
 
   mutating func takeEvent() -> ChannelEvent? { events.popFirst() }
 
-  // MARK: What the owner wants
+  // MARK: Requests of the owner
 
-  /// Asks for `count` channels, of which only the enhanced kind gives more than one at once.
+  /// Requests `count` channels; only enhanced requests can open more than one at once.
   mutating func open(
     spsm: UInt16, count: Int, isEnhanced: Bool, _ settings: ChannelSettings, token: ChannelToken,
     identifiers: inout SignalIdentifiers, at now: Instant
@@ -64,12 +64,12 @@ struct CreditChannels {
     if !opening.isEmpty { ask(.open(opening, token), &identifiers, at: now) }
   }
 
-  /// How many channels one request may ask for.
+  /// Returns the number of channels that one request can open.
   static func possibleCount(_ count: Int, isEnhanced: Bool) -> Int {
     isEnhanced ? min(max(count, 1), L2CAP.ChannelList.maximumCount) : 1
   }
 
-  /// Tells the peer that this side takes something else on enhanced channels from now on · 4.27.
+  /// Requests new receive limits of this side on enhanced channels · 4.27.
   mutating func reconfigure(
     _ ids: [L2CAP.ChannelID], mtu: UInt16, mps: UInt16, identifiers: inout SignalIdentifiers, at now: Instant
   ) {
@@ -80,7 +80,7 @@ struct CreditChannels {
       && 1...L2CAP.ChannelList.maximumCount ~= ids.count
       && chosen.allSatisfy { place in
         channels[place].canReconfigure && channels[place].receiveMTU <= Int(settings.mtu)
-          // Of one channel alone the frames may become shorter.
+          // The MPS may decrease only if the request is for a single channel.
           && (ids.count == 1 || channels[place].receiveMPS <= Int(settings.mps))
       }
     guard isPossible else {
@@ -96,14 +96,14 @@ struct CreditChannels {
     disconnect(index, &identifiers, at: now)
   }
 
-  /// Closes a channel once everything that waits on it has been sent.
+  /// Closes a channel when all its queued SDUs have been sent.
   mutating func closeWhenSent(_ id: L2CAP.ChannelID) {
     guard let index = index(local: id), channels[index].standing == .open else { return }
     channels[index].endWhenSent()
     if channels[index].isAtEnd { owesSignals = true }
   }
 
-  /// Closes all channels that peers have opened to a service that is not offered any more.
+  /// Closes all channels that peers have opened to an SPSM that is no longer offered.
   mutating func closeAll(spsm: UInt16, identifiers: inout SignalIdentifiers, at now: Instant) {
     for index in channels.indices
     where channels[index].spsm == spsm && channels[index].isIncoming
@@ -126,7 +126,7 @@ struct CreditChannels {
     owesSignals = true
   }
 
-  /// Closes a channel whose owner does not know of it, although the peer has an end of it.
+  /// Disconnects a channel that the peer has opened on its side but that the owner does not know.
   mutating func abandon(
     _ index: Int, remote: L2CAP.ChannelID, _ identifiers: inout SignalIdentifiers, at now: Instant
   ) {
@@ -134,9 +134,9 @@ struct CreditChannels {
     ask(.close(channels[index].local), &identifiers, at: now)
   }
 
-  // MARK: What is said to the peer
+  // MARK: Signals to the peer
 
-  /// The next signal: requests in the order in which they were made, then credits of one channel after the other.
+  /// Returns the next signal: requests in the order of their creation, then credits, with the channels taking turns.
   mutating func takeSignal(_ identifiers: inout SignalIdentifiers, at now: Instant) -> L2CAP.Signal? {
     guard owesSignals else { return nil }
     for index in channels.indices where channels[index].isAtEnd { disconnect(index, &identifiers, at: now) }
@@ -156,7 +156,8 @@ struct CreditChannels {
     return nil
   }
 
-  /// Whether the peer may get one more: disconnections do not wait for the answers to others, which may take minutes.
+  /// Returns true if another request may be sent to the peer. Disconnections do not wait for the responses to other
+  /// requests, which may take minutes.
   private func hasRoom(forClose isClose: Bool) -> Bool {
     requests.count { $0.isSent && !$0.isLapsed && $0.isClose == isClose } < ChannelRequest.maximumSent
   }
@@ -179,7 +180,7 @@ struct CreditChannels {
 
   // MARK: Data
 
-  /// Takes in the payload of a frame on a channel of this host; false: there is no such channel.
+  /// Processes the payload of a frame on a channel. Returns false if the channel does not exist.
   mutating func receive(
     _ payload: ByteSlice, on id: L2CAP.ChannelID, pool: PacketPool, identifiers: inout SignalIdentifiers,
     at now: Instant
@@ -195,7 +196,7 @@ struct CreditChannels {
     return true
   }
 
-  /// A frame has come that is longer than any channel takes, and was thrown away: its channel ends · 3.4.3.
+  /// Disconnects a channel after a frame that was longer than any channel accepts and was discarded · 3.4.3.
   mutating func receivedTooLong(on id: L2CAP.ChannelID, identifiers: inout SignalIdentifiers, at now: Instant) {
     close(id, identifiers: &identifiers, at: now)
   }
@@ -206,7 +207,7 @@ struct CreditChannels {
     if channels[index].owesCredits { owesSignals = true }
   }
 
-  /// Takes an SDU to send; false: there is no room, or no such channel, or it does not fit.
+  /// Queues an SDU. Returns false if the queue is full, the channel does not exist, or the SDU does not fit.
   mutating func send(_ sdu: ByteSlice, on id: L2CAP.ChannelID) -> Bool {
     guard let index = index(local: id) else { return false }
     if channels[index].send(sdu) {
@@ -217,7 +218,7 @@ struct CreditChannels {
     return false
   }
 
-  /// The next frame, of one channel after the other; nil: there is none.
+  /// Returns the next K-frame, with the channels taking turns; nil: there is none.
   mutating func takeFrame(pool: PacketPool) -> ByteSlice? {
     guard hasFrames else { return nil }
     for offset in channels.indices {
@@ -234,7 +235,7 @@ struct CreditChannels {
     return nil
   }
 
-  // MARK: Ends
+  // MARK: Channel identifiers and removal
 
   func index(local id: L2CAP.ChannelID) -> Int? {
     for index in channels.indices where channels[index].local == id { return index }
@@ -246,8 +247,8 @@ struct CreditChannels {
     return nil
   }
 
-  /// One of this side's dynamic channel identifiers that is free · 2.1, table 2.3. All others have their turn before one
-  /// comes again: what was meant for a channel that is gone does not reach its successor.
+  /// Returns a free local dynamic channel identifier · 2.1, table 2.3; nil: all are in use. An identifier is reused
+  /// only after all other identifiers, so that late packets for a closed channel do not reach its successor.
   mutating func takeID() -> L2CAP.ChannelID? {
     for _ in Self.localIDs {
       lastID = lastID == Self.localIDs.upperBound ? Self.localIDs.lowerBound : lastID + 1
@@ -267,12 +268,12 @@ struct CreditChannels {
   mutating func endRequest(at place: Int, _ identifiers: inout SignalIdentifiers) -> ChannelRequest {
     let request = requests.remove(at: place)
     identifiers.close(request.identifier)
-    // Others may have waited for that.
+    // Further requests may now be sent.
     owesSignals = true
     return request
   }
 
-  /// Takes back what was asked for a channel that is gone.
+  /// Withdraws the requests about a channel that has closed.
   private mutating func forget(_ id: L2CAP.ChannelID, _ identifiers: inout SignalIdentifiers) {
     isWaited.remove(id)
     for place in requests.indices.reversed() {
@@ -280,7 +281,7 @@ struct CreditChannels {
       case .reconfigure(var ids, let mtu, let mps) where ids.contains(id):
         ids.removeAll { $0 == id }
         requests[place].kind = .reconfigure(ids, mtu: mtu, mps: mps)
-        // What was sent keeps its identifier until the peer has answered.
+        // A request that was sent keeps its identifier until the peer has answered.
         if ids.isEmpty, !requests[place].isSent { _ = endRequest(at: place, &identifiers) }
       case .close(id): _ = endRequest(at: place, &identifiers)
       default: break

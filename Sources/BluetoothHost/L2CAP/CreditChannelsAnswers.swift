@@ -1,9 +1,9 @@
 import BluetoothWire
 
-/// What the peer answers, or does not.
+/// The peer's responses to requests of this side, and their timeouts.
 extension CreditChannels {
   mutating func receiveAnswer(_ signal: L2CAP.Signal, identifiers: inout SignalIdentifiers, at now: Instant) {
-    // What was not sent has no answer.
+    // Only a request that was sent can have a response.
     guard let place = requests.firstIndex(where: { $0.isSent && $0.identifier == signal.identifier }) else { return }
     switch (requests[place].kind, signal.content) {
     case (.open(let ids, _), .leCreditBasedConnectionResponse(let destination, let parameters, let result)):
@@ -20,7 +20,7 @@ extension CreditChannels {
       _ = endRequest(at: place, &identifiers)
       reconfigured(ids, result)
     case (.close(let id), .disconnectionResponse(let destination, let source)):
-      // With other ends it is no answer · 4.7.
+      // Ignore a response with other channel identifiers · 4.7.
       guard id == source, let index = index(local: id), channels[index].remote == destination else { return }
       remove(at: index, &identifiers)
     case (_, .commandReject): fail(endRequest(at: place, &identifiers), .notUnderstood, &identifiers)
@@ -65,11 +65,11 @@ extension CreditChannels {
         fail(result == .successful ? .invalidAnswer : .refused(result))
         continue
       }
-      // An end that does not exist, or whose number has another channel, can't be closed.
+      // A channel whose identifier is invalid or belongs to another channel cannot be disconnected.
       guard destination.isDynamic, self.index(remote: destination) == nil else {
         remove(at: index, &identifiers)
         fail(.invalidAnswer)
-        // The other one can't be trusted any more, either · 4.23, 4.26.
+        // The other channel with this identifier is unreliable, too · 4.23, 4.26.
         if let other = self.index(remote: destination), channels[other].standing == .open {
           disconnect(other, &identifiers, at: now)
         }
@@ -86,7 +86,7 @@ extension CreditChannels {
     }
   }
 
-  // MARK: Changing
+  // MARK: Reconfiguration
 
   private mutating func reconfigured(_ ids: [L2CAP.ChannelID], _ result: L2CAP.ReconfigureResult) {
     for id in ids {
@@ -101,9 +101,9 @@ extension CreditChannels {
     if result != .successful, !ids.isEmpty { events.append(.reconfigurationFailed(ids, .refused(result))) }
   }
 
-  // MARK: No answer
+  // MARK: Failed requests
 
-  /// The request has ended without what it was for.
+  /// Ends a request that has failed.
   private mutating func fail(
     _ request: ChannelRequest, _ error: ChannelError, _ identifiers: inout SignalIdentifiers
   ) {
@@ -115,7 +115,7 @@ extension CreditChannels {
       }
     case .reconfigure(let ids, _, _):
       for index in ids.compactMap({ index(local: $0) }) {
-        // Who does not know the request has not agreed; who is silent may have.
+        // A peer that does not know the request has not agreed; a silent peer may have.
         if error == .timeout { channels[index].loseOffer() } else { channels[index].dropOffer() }
       }
       if !ids.isEmpty { events.append(.reconfigurationFailed(ids, error == .timeout ? .timeout : .notUnderstood)) }
@@ -125,12 +125,12 @@ extension CreditChannels {
 }
 
 extension L2CAP.ConnectionResult {
-  /// Whether some of the channels that were asked for may be there all the same · 4.26.
+  /// True if some of the requested channels may have been opened all the same · 4.26.
   fileprivate var refusesSome: Bool {
     self == .noResources || self == .invalidSourceCID || self == .sourceCIDAlreadyAllocated
   }
 
-  /// Whether the answer is still to come · 4.26.
+  /// True if the final response is still to come · 4.26.
   fileprivate var isPending: Bool {
     self == .pending || self == .authenticationPending || self == .authorizationPending
   }

@@ -1,9 +1,10 @@
 import BluetoothWire
 
-/// What the peer asks of channels.
+/// The peer's requests about channels.
 extension CreditChannels {
-  /// Takes in a signal that concerns channels; the result is the answer to a request.
-  /// - Parameter security: what the link has, for listeners that want more than a link.
+  /// Processes a signal about channels. Returns the response to a request; nil: none.
+  ///
+  /// - Parameter security: The security of the link, which listeners may require.
   mutating func receive(
     _ signal: L2CAP.Signal, listeners: Listeners, security: LinkSecurity, identifiers: inout SignalIdentifiers,
     at now: Instant
@@ -31,11 +32,11 @@ extension CreditChannels {
 
   // MARK: Opening
 
-  /// Why no channel can have these parameters; nil: one can.
+  /// Returns the reason to refuse a channel with these parameters; nil: they are acceptable.
   func refusal(
     of parameters: L2CAP.CreditParameters, minimum: UInt16, isEnhanced: Bool
   ) -> L2CAP.ConnectionResult? {
-    // 65,533 octets are the most that a frame with an SDU's length has · 4.22.
+    // A K-frame with an SDU length has at most 65,533 octets · 4.22.
     guard parameters.mtu >= minimum, parameters.mps >= minimum, parameters.mps <= 65_533 else {
       return .unacceptableParameters
     }
@@ -76,7 +77,7 @@ extension CreditChannels {
     }
     var result = L2CAP.ConnectionResult.successful
     var offer = L2CAP.CreditParameters.none
-    // Those that are refused get no channel; the result says why of the last one · 4.26.
+    // Refused channels get no identifier; the result is the reason of the last refusal · 4.26.
     let destinations = sources.map { source in
       if let refusal = refusal(ofSource: source) {
         result = refusal
@@ -109,9 +110,9 @@ extension CreditChannels {
     return channels.count - 1
   }
 
-  // MARK: Changing and closing
+  // MARK: Reconfiguration and disconnection
 
-  /// The peer takes something else from now on · 4.27. Its channels are named by its own ends.
+  /// Applies the peer's new receive limits · 4.27. The request contains the peer's channel identifiers.
   private mutating func reconfigure(_ remotes: [L2CAP.ChannelID], mtu: UInt16, mps: UInt16) -> L2CAP.ReconfigureResult {
     var chosen: [Int] = []
     for remote in remotes {
@@ -124,7 +125,7 @@ extension CreditChannels {
       return .otherUnacceptableParameters
     }
     guard chosen.allSatisfy({ channels[$0].sendMTU <= Int(mtu) }) else { return .mtuReductionNotAllowed }
-    // Of one channel alone it may be made smaller.
+    // The MPS may decrease only if the request is for a single channel.
     guard chosen.count == 1 || chosen.allSatisfy({ channels[$0].sendMPS <= Int(mps) }) else {
       return .mpsReductionNotAllowed
     }
@@ -141,7 +142,7 @@ extension CreditChannels {
     guard let index = index(local: destination), channels[index].standing != .opening else {
       return .commandReject(.invalidCID(local: destination, remote: source))
     }
-    // A request with the right destination and another source is not answered · 4.6.
+    // A request with the right destination and a wrong source gets no response · 4.6.
     guard channels[index].remote == source else { return nil }
     let isTold = channels[index].standing == .open
     remove(at: index, &identifiers)
@@ -151,7 +152,7 @@ extension CreditChannels {
 }
 
 extension L2CAP.SignalContent {
-  /// Whether it changes what this side has, in a way of which the peer learns by the answer only.
+  /// True if the signal changes this side's channels in a way that the peer learns only from the response.
   var changesOnAnswer: Bool {
     switch self {
     case .leCreditBasedConnectionRequest, .creditBasedConnectionRequest, .creditBasedReconfigureRequest: true

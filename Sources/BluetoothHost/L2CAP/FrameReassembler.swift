@@ -1,25 +1,25 @@
 import BluetoothWire
 
-/// Puts the frames of one link together from the ACL packets that they arrive in · Vol 3, Part A, 7.2.1. A frame that
-/// arrives in one packet is not copied.
+/// The reassembly of one link's L2CAP frames from ACL packets · Vol 3, Part A, 7.2.1. A frame in a single packet is
+/// not copied.
 struct FrameReassembler {
-  /// The longest frame that any channel of this host takes, header included.
+  /// The maximum length of a frame on any channel of this host, including the header.
   static let maximumLength = L2CAP.headerLength + ATT.maximumMTU
 
-  /// How many frames, or parts of frames, were thrown away because they did not fit together.
+  /// The number of frames and fragments that were discarded because they could not be reassembled.
   private(set) var dropped = 0
 
-  /// The last frame that was longer than any channel takes: whose it was, and how its payload began. Such a frame ends its
-  /// channel · Vol 3, Part A, 3.4.3.
+  /// The beginning of the last frame that was longer than any channel accepts, with its channel. Such a frame ends
+  /// its channel · Vol 3, Part A, 3.4.3.
   private var tooLong: L2CAP.Frame?
 
-  /// The frame that is not complete yet; no part is empty.
+  /// The fragments of the incomplete frame; none is empty.
   private var parts: [ByteSlice] = []
   private var count = 0
-  /// What arrives belongs to a frame that was thrown away, up to the next start.
+  /// True while fragments belong to a discarded frame, until the next start of a frame.
   private var isSkipping = false
 
-  /// The frame that is complete with this packet; nil: none is.
+  /// Processes an ACL packet. Returns the frame that it completes; nil: no frame is complete.
   mutating func receive(_ data: HCI.ACLData, pool: PacketPool) -> L2CAP.Frame? {
     if data.boundary == .continuing {
       if isSkipping { return nil }
@@ -28,7 +28,7 @@ struct FrameReassembler {
         return nil
       }
     } else {
-      // The frame that was open will not be completed.
+      // The previous frame remains incomplete.
       if count > 0 { drop() }
       isSkipping = false
       if let frame = try? L2CAP.Frame(data.payload), data.payload.count <= Self.maximumLength { return frame }
@@ -42,7 +42,7 @@ struct FrameReassembler {
   private mutating func complete(_ pool: PacketPool) -> L2CAP.Frame? {
     guard let length = announcedLength else { return nil }
     guard length <= Self.maximumLength else {
-      // Whose it is stands behind the length.
+      // The channel identifier follows the length.
       if count >= L2CAP.headerLength { dropTooLong() }
       return nil
     }
@@ -57,14 +57,15 @@ struct FrameReassembler {
     return try? L2CAP.Frame(writer.finish())
   }
 
-  /// How long the open frame is to become; nil: that has not arrived yet. Its field is the first two octets.
+  /// The length of the incomplete frame according to its header; nil: the length field has not arrived yet. The field
+  /// is the first two octets.
   private var announcedLength: Int? {
     guard count >= 2 else { return nil }
     let high = parts[0].count > 1 ? parts[0][1] : parts[1][0]
     return L2CAP.headerLength + (Int(parts[0][0]) | Int(high) << 8)
   }
 
-  /// The frame for which the last packet was in vain, if it was too long.
+  /// Removes and returns the beginning of the frame that the last packet belonged to, if the frame was too long.
   mutating func takeTooLong() -> L2CAP.Frame? {
     guard tooLong != nil else { return nil }
     defer { tooLong = nil }

@@ -1,25 +1,27 @@
 import BluetoothWire
 
-/// A wish for channels, until they are open or can't be had.
+/// An app's request for channels, until they are open or have failed.
 struct ChannelWish {
   let spsm: UInt16
   let isEnhanced: Bool
   let settings: ChannelSettings
   let token: ChannelToken
-  /// How many have no answer yet.
+  /// The number of channels whose result is pending.
   var unanswered: Int
-  /// How the link was protected when the peer was asked.
+  /// The security of the link at the time of the request.
   var security = LinkSecurity.none
-  /// How many were refused because the link is not protected well enough, with this, and what may help.
+  /// The number of channels that the peer has refused because of insufficient security; `refusal` is its reason,
+  /// `demand` the security that may satisfy the peer.
   var refused = 0
   var refusal: L2CAP.ConnectionResult?
   var demand: SecurityDemand?
 }
 
-/// What a host does when the peer refuses channels because the link is not protected well enough: it protects it better, and
-/// asks for the same again · Vol 3, Part C, 10.3.2.
+/// The reaction of a host to channels refused for insufficient security: it raises the security of the link and
+/// repeats the request · Vol 3, Part C, 10.3.2.
 extension Host {
-  /// Keeps a refusal for which a better link may help; false: it is news for those above.
+  /// Keeps a refusal that a higher security level may overcome. Returns false if the event must be reported to the
+  /// upper layer.
   mutating func keepRefusal(_ event: ChannelEvent, on index: Int, at now: Instant) -> Bool {
     guard !allLinks[index].channelWishes.isEmpty, let token = event.requestToken,
       let place = allLinks[index].channelWishes.firstIndex(where: { $0.token == token && $0.unanswered > 0 })
@@ -37,7 +39,7 @@ extension Host {
     return isKept
   }
 
-  /// The link is better protected: what waits for that is asked for again.
+  /// Repeats the requests that have waited for a higher security level.
   mutating func resumeChannels(on index: Int, at now: Instant) {
     guard !allLinks[index].channelWishes.isEmpty else { return }
     let security = allLinks[index].bearer.security
@@ -49,7 +51,7 @@ extension Host {
     for wish in wishes { open(wish, count: wish.refused, on: index, at: now) }
   }
 
-  /// The link does not become better: the peer's refusal is the answer.
+  /// Reports the refusals after the security of the link could not be raised.
   mutating func refuseChannels(on index: Int) {
     let handle = allLinks[index].link.handle
     for wish in allLinks[index].channelWishes where wish.unanswered == 0 {
@@ -59,7 +61,7 @@ extension Host {
     allLinks[index].channelWishes.removeAll { $0.unanswered == 0 }
   }
 
-  /// Asks the peer for channels, and remembers what for.
+  /// Requests channels of the peer and records the app's request.
   mutating func open(_ wish: ChannelWish, count: Int, on index: Int, at now: Instant) {
     var wish = wish
     wish.unanswered = CreditChannels.possibleCount(count, isEnhanced: wish.isEnhanced)
@@ -75,7 +77,8 @@ extension Host {
 }
 
 extension ChannelWish {
-  /// Whether `event` is a refusal that a better link may turn.
+  /// Records the result for one channel. Returns true if `event` is a refusal that a higher security level may
+  /// overcome.
   fileprivate mutating func keep(_ event: ChannelEvent) -> Bool {
     guard case .openFailed(_, .refused(let result)) = event, let demand = SecurityDemand(after: result, on: security)
     else { return false }
@@ -87,7 +90,7 @@ extension ChannelWish {
 }
 
 extension ChannelEvent {
-  /// The request that it answers.
+  /// The request that the event answers.
   fileprivate var requestToken: ChannelToken? {
     switch self {
     case .opened(_, let token): token
@@ -98,7 +101,8 @@ extension ChannelEvent {
 }
 
 extension SecurityDemand {
-  /// What may help after a peer has refused a channel with `result`; nil: nothing that this link hasn't.
+  /// Creates the demand that may satisfy a peer that has refused a channel with `result`; nil: no security beyond
+  /// that of the link would help.
   init?(after result: L2CAP.ConnectionResult, on security: LinkSecurity) {
     switch result {
     case .insufficientAuthentication: self.init(after: ATT.ErrorCode.insufficientAuthentication, on: security)

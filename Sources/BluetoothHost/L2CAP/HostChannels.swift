@@ -1,18 +1,18 @@
 import BluetoothWire
 
-/// LE credit based channels · Vol 3, Part A, 4.22 to 4.28. What becomes of them is told by `HostEvent.channel`.
+/// LE credit based channels · Vol 3, Part A, 4.22 to 4.28. The host reports their events with `HostEvent.channel`.
 extension Host {
-  /// The SPSMs that a device may choose itself · Vol 3, Part A, 4.22.
+  /// The dynamic SPSMs, which a device may assign by itself · Vol 3, Part A, 4.22.
   package static let dynamicSPSMs: ClosedRange<UInt16> = 0x0080...0x00FF
 
-  // MARK: What others may open
+  // MARK: Listeners
 
-  /// That of ATT over enhanced channels, which this host does not have · Vol 3, Part G, 5.3.
+  /// The SPSM of Enhanced ATT, which this host does not support · Vol 3, Part G, 5.3.
   private static let enhancedATT: UInt16 = 0x0027
 
-  /// Lets peers open channels to `spsm` (nil: the first dynamic one that is free) on links that are as `security` says; the
-  /// result is the SPSM, nil if it is taken, or none is free, or there is no such one (0x0001 to 0x00FF, without that of
-  /// ATT).
+  /// Accepts channels from peers to `spsm` (nil: the first free dynamic SPSM) on links with the required security.
+  /// Returns the SPSM; nil: it is in use, none is free, or it is invalid (valid are 0x0001 to 0x00FF except that of
+  /// Enhanced ATT).
   package mutating func publishChannel(
     spsm: UInt16? = nil, _ settings: ChannelSettings, security: ChannelSecurity = .none
   ) -> UInt16? {
@@ -23,7 +23,7 @@ extension Host {
     return spsm
   }
 
-  /// Closes the channels that lead to `spsm`, and lets nobody open others.
+  /// Closes the channels to `spsm` and refuses new ones.
   package mutating func unpublishChannel(spsm: UInt16, at now: Instant) {
     guard listeners.removeValue(forKey: spsm) != nil else { return }
     for index in allLinks.indices {
@@ -35,8 +35,9 @@ extension Host {
 
   // MARK: Channels of a link
 
-  /// Asks the peer for a channel to `spsm`, or for one to five enhanced ones at once. Each ends in `opened` or `openFailed`. If
-  /// the peer refuses because the link is not protected well enough, the link is, and then the peer is asked again.
+  /// Opens one channel to `spsm`, or one to five enhanced channels at once. Each ends in `opened` or `openFailed`. If
+  /// the peer refuses because of insufficient security, the host raises the security of the link and repeats the
+  /// request.
   package mutating func openChannels(
     spsm: UInt16, count: Int = 1, isEnhanced: Bool = false, _ settings: ChannelSettings, token: ChannelToken,
     on handle: HCI.ConnectionHandle, at now: Instant
@@ -53,8 +54,8 @@ extension Host {
     settle(at: now)
   }
 
-  /// Takes an SDU to send, of 1 to `sendMTU` octets; false: there is no room (then `hasRoom` follows), no such channel, or it
-  /// does not fit.
+  /// Queues an SDU of 1 to `sendMTU` octets. Returns false if the queue is full (`hasRoom` follows later), the
+  /// channel does not exist, or the SDU does not fit.
   package mutating func sendOnChannel(
     _ sdu: ByteSlice, _ channel: L2CAP.ChannelID, on handle: HCI.ConnectionHandle, at now: Instant
   ) -> Bool {
@@ -65,13 +66,13 @@ extension Host {
     return isTaken
   }
 
-  /// The owner has done with an SDU that it got: the peer may send another one.
+  /// Acknowledges a received SDU, so that the peer may send another one.
   package mutating func acknowledge(_ channel: L2CAP.ChannelID, on handle: HCI.ConnectionHandle, at now: Instant) {
     withChannels(of: handle, at: now) { channels, _ in channels.acknowledge(channel) }
   }
 
-  /// Tells the peer that this side takes longer SDUs (and frames) on one to five enhanced channels; answered by `reconfigured`
-  /// for each, or by `reconfigurationFailed`.
+  /// Requests longer SDUs (and K-frames) toward this side on one to five enhanced channels; answered by
+  /// `reconfigured` for each, or by `reconfigurationFailed`.
   package mutating func reconfigure(
     _ channels: [L2CAP.ChannelID], mtu: UInt16, mps: UInt16, on handle: HCI.ConnectionHandle, at now: Instant
   ) {
@@ -82,14 +83,15 @@ extension Host {
     withChannels(of: handle, at: now) { $0.reconfigure(channels, mtu: mtu, mps: mps, identifiers: &$1, at: now) }
   }
 
-  /// Closes a channel once all SDUs that it has taken have been sent, which the peer decides; then `closed` follows.
+  /// Closes a channel when all its queued SDUs have been sent; `closed` follows then. The peer's credits determine
+  /// when that is.
   package mutating func closeChannelWhenSent(
     _ channel: L2CAP.ChannelID, on handle: HCI.ConnectionHandle, at now: Instant
   ) {
     withChannels(of: handle, at: now) { channels, _ in channels.closeWhenSent(channel) }
   }
 
-  /// Closes a channel; `closed` follows at once. What was not sent is lost.
+  /// Closes a channel; `closed` follows immediately. Unsent data are lost.
   package mutating func closeChannel(_ channel: L2CAP.ChannelID, on handle: HCI.ConnectionHandle, at now: Instant) {
     withChannels(of: handle, at: now) { $0.close(channel, identifiers: &$1, at: now) }
   }
@@ -103,10 +105,10 @@ extension Host {
     settle(at: now)
   }
 
-  // MARK: From the peer
+  // MARK: Input from the peer
 
   mutating func receiveForChannels(_ signal: L2CAP.Signal, on index: Int, at now: Instant) {
-    // Nothing comes about of which the peer would not learn.
+    // Drop a request whose response could not be sent, so that both sides keep the same state.
     guard allLinks[index].hasRoom || !signal.content.changesOnAnswer else {
       metrics.droppedAnswers += 1
       return

@@ -1,16 +1,16 @@
 import BluetoothWire
 
-/// ACL data in both directions, and the channels that end in the host.
+/// ACL data in both directions, and the L2CAP channels that end in the host.
 extension Host {
-  /// The link with this handle that those above know of.
-  // Inlined, as the next one: a call would be handed a copy of the whole host.
+  /// Returns the index of the link with this handle, unless the link is hidden from the upper layer.
+  // Inlined, like `anyIndex(of:)`: a call would copy the whole host.
   @inline(__always)
   func index(of handle: HCI.ConnectionHandle) -> Int? {
     guard let index = allLinks.index(of: handle), !allLinks[index].isHidden else { return nil }
     return index
   }
 
-  /// The link with this handle.
+  /// Returns the index of the link with this handle, hidden or not.
   @inline(__always)
   func anyIndex(of handle: HCI.ConnectionHandle) -> Int? { allLinks.index(of: handle) }
 
@@ -42,7 +42,7 @@ extension Host {
     }
   }
 
-  /// A frame has come that no channel takes; of its payload the first octets are there.
+  /// Handles a frame that was too long for every channel; `frame` contains only the first octets of its payload.
   private mutating func receiveTooLong(_ frame: L2CAP.Frame, on index: Int, at now: Instant) {
     if frame.channel == .signalling {
       if let answer = allLinks[index].signalling.receiveTooLong(frame.payload) { send(answer, on: index) }
@@ -57,7 +57,7 @@ extension Host {
     if let answer = outcome.answer { send(answer, on: index) }
     if let parameters = outcome.update { update(index, parameters) }
     if let signal = outcome.forChannels { receiveForChannels(signal, on: index, at: now) }
-    // A request of this side may have ended, and the next one has its turn.
+    // A request of this side may have ended, so the next one may be due.
     markReady(index)
   }
 
@@ -70,14 +70,14 @@ extension Host {
     markReady(index)
   }
 
-  /// Something may be there to be sent on a link.
+  /// Marks a link that may have data to send.
   mutating func markReady(_ index: Int) {
     allLinks[index].lookForOutput()
     if allLinks[index].isReady { isReady = true }
   }
 
-  /// To be called when anything has happened to a link's bearer or channels: passes on what they tell, and has what they
-  /// want to send looked for. Ends a link whose bearer is closed · Vol 3, Part F, 3.3.3.
+  /// Reports the events of a link's bearer and channels, and checks for data to send. Called after every change to
+  /// them. Disconnects a link whose bearer is closed · Vol 3, Part F, 3.3.3.
   mutating func serve(_ index: Int, at now: Instant) {
     markReady(index)
     passOn(index, at: now)
@@ -105,13 +105,13 @@ extension Host {
     if allLinks[index].bearer.isClosed { disconnect(index, reason: .remoteUserTerminatedConnection) }
   }
 
-  /// Gives the controller packets as long as it takes some: one of each link in turn. No link gets more than its share
-  /// of the controller's buffers, so that one whose peer does not answer can't stop the others.
+  /// Sends ACL packets while the controller has free buffers, one packet of each link in turn. Each link gets at most
+  /// its share of the buffers, so that a link whose peer does not respond cannot block the other links.
   mutating func sendData(at now: Instant) {
     guard isReady, outstanding < controller.aclCount, !allLinks.isEmpty else { return }
     let share = max(1, controller.aclCount / allLinks.count)
     var index = turn
-    /// How many links in a row had nothing, or their share.
+    /// The number of consecutive links that have nothing to send or have used their share.
     var idle = 0
     var isReady = false
     while idle < allLinks.count {
@@ -132,7 +132,7 @@ extension Host {
     self.isReady = isReady
   }
 
-  /// Gives the controller the next packet of a link; false: there is none, or the link has its share.
+  /// Sends the next packet of a link. Returns false if there is none, or if the link has used its share.
   private mutating func sendPacket(of index: Int, share: Int, at now: Instant) -> Bool {
     guard allLinks[index].isReady, allLinks[index].outstanding < share else { return false }
     let packet = allLinks[index].takePacket(controller.aclLength, pool: pool, at: now)
@@ -145,7 +145,8 @@ extension Host {
     return true
   }
 
-  /// The controller has room again. It can't have completed more than it had.
+  /// Handles completed packets, which free buffers of the controller. A controller cannot complete more packets than
+  /// it had.
   mutating func packetsCompleted(_ handle: HCI.ConnectionHandle, _ count: Int) {
     guard let index = anyIndex(of: handle) else {
       metrics.unknownLinks += 1
@@ -167,9 +168,9 @@ extension ByteSlice {
 }
 
 extension [HostLink] {
-  /// Where the link with this handle stands.
+  /// Returns the index of the link with this handle.
   func index(of handle: HCI.ConnectionHandle) -> Int? {
-    // By index: a closure or an iterator would be handed copies of all that a link has.
+    // Iterate by index: a closure or an iterator would copy the links.
     var index = 0
     while index < count {
       if self[index].link.handle.rawValue == handle.rawValue { return index }

@@ -1,65 +1,65 @@
 import BluetoothWire
 import DequeModule
 
-/// All that the host has of one link.
+/// The state of one link in the host.
 struct HostLink {
   let link: Link
   var bearer: GATTBearer
   var signalling: SignallingChannel
   var channels = CreditChannels()
-  /// ATT and the channels take turns.
+  /// True if the channels send next; ATT and the channels take turns.
   private var isChannelsTurn = false
   var reassembler = FrameReassembler()
-  /// Frames of the signalling and the security channel.
+  /// The queued frames of the signalling and the Security Manager channel.
   private var frames: Deque<ByteSlice> = []
-  /// What is left of the frame that is on its way to the controller.
+  /// The unsent rest of the frame that is being sent.
   private var rest = ByteSlice()
   private var isFirstPart = true
-  /// ACL packets that the controller has and that are not completed.
+  /// The number of ACL packets in the controller that are not completed.
   var outstanding = 0
-  /// Whether something may wait to be sent; false only when nothing does that could leave now.
+  /// True if the link may have data to send; false only if no data can be sent now.
   private(set) var isReady = false
-  /// LE Connection Update was sent and is not completed.
+  /// True while LE Connection Update is not completed.
   var isUpdating = false
-  /// How an update has ended, of this side or of the peer, while LE Connection Update was sent and not answered.
+  /// The status of an update, by this side or by the peer, that completed before LE Connection Update was answered.
   var earlyUpdate: HCI.ErrorCode?
   var isDisconnecting = false
-  /// When the link is gone at the latest, once its end was asked for.
+  /// The time by which the link must have ended after its disconnection was requested.
   var endsBy: Instant?
   var properties = LinkProperties(values: HCI.ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 3_200))
-  /// As peripheral: what is asked for when it is known what the peer has, or when the update before it has ended.
+  /// The parameters that the peripheral requests once it knows the peer's features or the previous update has ended.
   var pendingParameters: ConnectionParameters?
-  /// As peripheral: what its link layer asks for at the moment.
+  /// The parameters that the peripheral's link layer is requesting now.
   var requestedParameters: ConnectionParameters?
-  /// As peripheral: parameters that it asks for when it has waited long enough.
+  /// The parameters that the peripheral requests after the waiting time that GAP demands.
   var wish: ParameterWish?
-  /// When the link came about.
+  /// The time at which the link was created.
   let beginning: Instant
-  /// When the peer's host has last sent data.
+  /// The time at which the peer's host last sent data.
   var lastData: Instant
-  /// Data came, or was taken, since the links were last checked.
+  /// True if the link has received data or completed packets since the last check.
   var hasShownLife = true
   var standing: Standing
-  /// Pairing and encryption.
+  /// The link's Security Manager: pairing and encryption.
   var security: SecurityManager
-  /// The identity under which there is a bond with the peer; nil: there is none.
+  /// The identity address of the bonded peer; nil: there is no bond.
   var bond: DeviceAddress?
-  /// What this side wants of channels that has not come about.
+  /// The requests for channels that are not completed.
   var channelWishes: [ChannelWish] = []
-  /// How many signed writes have come.
+  /// The number of signed writes received.
   var signedWrites: UInt32 = 0
 
-  /// What those above know of a link.
+  /// The visibility of a link to the upper layer.
   enum Standing {
-    /// Nothing yet: this device has sent CONNECT_IND, but nothing shows that the peer has heard it.
+    /// Not reported yet: this device has sent CONNECT_IND, and the peer has not answered so far.
     case unproven
-    /// That it is there.
+    /// Reported as connected.
     case announced
-    /// Nothing any more, or never: it came about after it was not wanted any more, or the host is shutting down.
+    /// Hidden: established after the attempt was cancelled, or still there while the host is shutting down.
     case hidden
   }
 
-  /// How many frames of signalling may wait; more are answers to a flood, which are dropped.
+  /// The maximum number of queued signalling frames; more are responses to a flood, which the host drops.
   private static let maximumFrames = 16
 
   init(
@@ -76,11 +76,11 @@ struct HostLink {
 
   var isHidden: Bool { standing == .hidden }
 
-  /// Under which name what is known of the peer is kept.
+  /// The address under which the peer's data are stored: its identity address, or without a bond its address.
   var identity: DeviceAddress { bond ?? link.peer }
 
   var deadline: Instant? {
-    // Read in place: see `Host.deadline`.
+    // Read in place; see `Host.deadline`.
     mutating get {
       let overdue = isDisconnecting ? endsBy : wish?.due
       if isHidden { return isDisconnecting ? overdue : nil }
@@ -89,46 +89,46 @@ struct HostLink {
     }
   }
 
-  /// 100 ms to 32 s · Vol 4, Part E, 7.8.12.
+  /// The supervision timeout, limited to 100 ms to 32 s · Vol 4, Part E, 7.8.12.
   var supervisionTimeout: TimeSpan {
     .milliseconds(10 * Int64(min(max(properties.values.supervisionTimeout, 10), 3_200)))
   }
 
-  /// The channels, and the identifiers of what they say.
+  /// Calls `body` with the channels and the identifiers of their signals.
   mutating func withChannels<R>(_ body: (inout CreditChannels, inout SignalIdentifiers) -> R) -> R {
     body(&channels, &signalling.identifiers)
   }
 
   // MARK: Output
 
-  /// Whether anything waits to be sent, perhaps for something that the peer has to do first.
+  /// True if data are queued, including data that must wait for the peer.
   @inline(__always)
   private var hasOutput: Bool {
     !rest.isEmpty || bearer.hasOutput || !frames.isEmpty || channels.owesSignals || channels.hasFrames
       || signalling.hasSignal
   }
 
-  /// To be called when anything has happened that may want something sent.
+  /// Updates `isReady`. Called after every change that may lead to data to send.
   mutating func lookForOutput() { isReady = hasOutput }
 
-  /// Whether there is anything to tell those above, or the link is to be ended.
+  /// True if there are events to report, or the link must be disconnected.
   @inline(__always)
   var hasNews: Bool { !isHidden && (bearer.hasEvents || bearer.isClosed || channels.hasEvents) }
 
-  /// Whether there is room for an answer.
+  /// True if there is room for a response.
   var hasRoom: Bool { frames.count < Self.maximumFrames }
 
-  /// Takes a frame to send before those of ATT. The result says whether there was room for it.
+  /// Queues a frame that is sent before those of ATT. Returns false if the queue is full.
   mutating func append(_ frame: ByteSlice) -> Bool {
     guard hasRoom else { return false }
     frames.append(frame)
     return true
   }
 
-  /// Takes a frame of the Security Manager, which never has more to say at once than its few keys.
+  /// Queues a frame of the Security Manager without a limit: the Security Manager sends at most its few keys at once.
   mutating func append(security frame: ByteSlice) { frames.append(frame) }
 
-  /// The next ACL packet of at most `length` octets; nil: there is nothing to send.
+  /// Returns the next ACL packet of at most `length` octets; nil: there is nothing to send.
   mutating func takePacket(_ length: Int, pool: PacketPool, at now: Instant) -> HCI.ACLData? {
     if rest.isEmpty {
       guard !isHidden, let frame = nextFrame(pool, at: now) else {
@@ -145,7 +145,7 @@ struct HostLink {
     let boundary: HCI.ACLData.Boundary = isFirstPart ? .firstNonFlushable : .continuing
     let part = rest.prefix(length)
     rest = rest.dropFirst(length)
-    // An empty slice still refers to its storage: let it go.
+    // An empty slice still retains its storage, so release it.
     if rest.isEmpty { rest = ByteSlice() }
     isFirstPart = false
     return HCI.ACLData(handle: link.handle, boundary: boundary, payload: part)

@@ -1,37 +1,37 @@
 import BluetoothWire
 
-/// The LE signalling channel of one link · Vol 3, Part A, 4: what is malformed, and the connection parameters. What concerns
-/// channels is for `CreditChannels`.
+/// The LE signalling channel of one link · Vol 3, Part A, 4. It handles malformed packets and connection parameter
+/// updates; `CreditChannels` handles the signals about channels.
 struct SignallingChannel {
-  /// What the owner is to do.
+  /// The actions that a received packet requires of the owner.
   struct Outcome {
     /// The packet to send.
     var answer: L2CAP.Signal?
-    /// As central: the peer's wish, which was accepted.
+    /// The parameters that the peer has requested and this central has accepted.
     var update: ConnectionParameters?
-    /// What `CreditChannels` is to deal with.
+    /// The signal for `CreditChannels`.
     var forChannels: L2CAP.Signal?
 
     static let nothing = Outcome()
   }
 
-  /// How long a response may take · Vol 3, Part A, 6.2.1: RTX, at most 60 s.
+  /// The maximum wait for a response · Vol 3, Part A, 6.2.1: RTX, at most 60 s.
   static let responseTimeout = TimeSpan.seconds(30)
 
   private let role: Link.Role
   var identifiers = SignalIdentifiers()
   private var pending: (identifier: UInt8, until: Instant)?
-  /// The open request, as long as it can be taken back.
+  /// The pending request before it is sent.
   private var unsent: L2CAP.Signal?
-  /// Asked for while another request was open.
+  /// The parameters that were requested while another request was pending.
   private var next: ConnectionParameters?
 
   init(role: Link.Role) { self.role = role }
 
   var deadline: Instant? { pending?.until }
 
-  /// As peripheral: asks the central for other parameters · 4.20. One request is open at a time; of those that were made
-  /// meanwhile the last one follows.
+  /// Requests connection parameters as peripheral · 4.20. One request is pending at a time; of the requests made
+  /// meanwhile only the last one is kept.
   mutating func requestUpdate(_ parameters: ConnectionParameters, at now: Instant) {
     guard pending == nil else {
       next = parameters
@@ -42,23 +42,23 @@ struct SignallingChannel {
     unsent = L2CAP.Signal(identifier: identifier, content: .connectionParameterUpdateRequest(parameters))
   }
 
-  /// Whether `takeSignal` has a packet.
-  // Inlined: a call would be handed a copy of the channel.
+  /// True if `takeSignal` has a packet.
+  // Inlined: a call would copy the channel.
   @inline(__always)
   var hasSignal: Bool {
-    // A comparison with nil would copy it.
+    // A comparison with nil would copy the signal.
     if case .some = unsent { return true }
     return false
   }
 
-  /// The packet to send now; nil: none.
+  /// Removes and returns the packet to send now; nil: none.
   mutating func takeSignal() -> L2CAP.Signal? {
     guard unsent != nil else { return nil }
     defer { unsent = nil }
     return unsent
   }
 
-  /// Takes in what there is of a C-frame that was too long to be kept; the result is the answer.
+  /// Processes the beginning of a C-frame that was too long to be stored. Returns the response; nil: none.
   func receiveTooLong(_ beginning: ByteSlice) -> L2CAP.Signal? {
     guard let header = try? L2CAP.SignalHeader(beginning), header.identifier != 0,
       !L2CAP.SignalCode.isResponse(header.code)
@@ -66,10 +66,11 @@ struct SignallingChannel {
     return rejectLength(header)
   }
 
-  /// Takes in the payload of a C-frame, of any content.
-  /// - Parameter mayUpdate: whether this host can change the parameters of the link now.
+  /// Processes the payload of a C-frame with arbitrary content.
+  ///
+  /// - Parameter mayUpdate: True if this host can change the parameters of the link now.
   mutating func receive(_ octets: ByteSlice, mayUpdate: Bool, at now: Instant) -> Outcome {
-    // Without an identifier there is nothing to answer to.
+    // A packet without a valid identifier cannot be answered.
     guard let header = try? L2CAP.SignalHeader(octets), header.identifier != 0 else { return .nothing }
     let isResponse = L2CAP.SignalCode.isResponse(header.code)
     if octets.count > L2CAP.signallingMTU {
@@ -78,7 +79,7 @@ struct SignallingChannel {
     do throws(DecodingError) {
       return receive(try L2CAP.Signal(octets), mayUpdate: mayUpdate, at: now)
     } catch {
-      // A packet that is cut is no packet; anything else is a command that is not understood · 4.1.
+      // Ignore a truncated packet; reject any other malformed one as not understood · 4.1.
       return isResponse || error == .truncated && Int(header.length) + 4 > octets.count
         ? .nothing : reject(header, .commandNotUnderstood)
     }
@@ -99,7 +100,7 @@ struct SignallingChannel {
     }
     switch signal.content {
     case .connectionParameterUpdateRequest(let parameters):
-      // Only a peripheral may ask · 4.20.
+      // Only a peripheral may send this request · 4.20.
       guard role == .central else { return answer(.commandReject(.commandNotUnderstood)) }
       guard parameters.isValid, mayUpdate else {
         return answer(.connectionParameterUpdateResponse(isAccepted: false))
@@ -115,7 +116,7 @@ struct SignallingChannel {
     }
   }
 
-  /// The open request has ended, in whatever way.
+  /// Ends the pending request and sends the next one, if there is one.
   private mutating func endRequest(at now: Instant) {
     if let pending { identifiers.close(pending.identifier) }
     pending = nil

@@ -1,21 +1,21 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// What became of private addresses that were tried with the keys of all bonds: an address is tried once, as long as it is
-/// remembered · Vol 3, Part C, 10.8.2.3. Looking an address up allocates nothing.
+/// A cache of the results of address resolution with the keys of all bonds, so that each private address is tried
+/// only once while it is in the cache · Vol 3, Part C, 10.8.2.3. A lookup allocates no memory.
 struct AddressResolver {
-  /// Of more addresses, those that were tried first are forgotten.
+  /// The maximum number of addresses; the oldest are removed first.
   static let limit = 512
 
-  /// Whose they are; nil: nobody's.
+  /// The identity behind each address; nil: no key resolves it.
   private var outcomes: [UInt64: DeviceAddress?] = [:]
-  /// In the order in which they were tried, from `oldest` on.
+  /// The addresses in the order in which they were added, beginning at `oldest`.
   private var tried: [UInt64] = []
   private var oldest = 0
 
   var count: Int { outcomes.count }
 
-  /// Whose an address is; the outer nil: it was not tried.
+  /// The identity behind an address, or nil if no key resolves it; the outer nil: the address is not in the cache.
   subscript(address: UInt64) -> DeviceAddress?? { outcomes[address] }
 
   mutating func remember(_ address: UInt64, of identity: DeviceAddress?) {
@@ -33,7 +33,7 @@ struct AddressResolver {
     outcomes.updateValue(identity, forKey: address)
   }
 
-  /// The keys are others.
+  /// Removes all results, because the keys have changed.
   mutating func removeAll() {
     guard !tried.isEmpty else { return }
     outcomes.removeAll(keepingCapacity: true)

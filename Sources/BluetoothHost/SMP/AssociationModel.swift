@@ -1,16 +1,17 @@
 import BluetoothWire
 
-/// How two devices make sure of each other, and who shows and who types · Vol 3, Part H, 2.3.5.1.
+/// The association model of a pairing: the way in which the devices authenticate each other · Vol 3, Part H, 2.3.5.1.
 enum AssociationModel: Hashable {
   case justWorks
   case numericComparison
   case passkeyEntry(shownBy: Display)
   case outOfBand
 
-  /// Who shows the passkey; the others type it.
+  /// The device that displays the passkey; a device that does not display it lets its user type it.
   enum Display: Hashable { case initiator, responder, nobody }
 
-  /// Tables 2.6 and 2.7: data from out of band first, then what the users can do if either side wants to be sure.
+  /// Selects the model by tables 2.6 and 2.7: out-of-band data first, then the IO capabilities if either side
+  /// requires MITM protection.
   init(initiator: SMP.PairingFeatures, responder: SMP.PairingFeatures, isSecureConnections: Bool) {
     let hasData = (initiator.hasOOBData, responder.hasOOBData)
     if isSecureConnections ? hasData.0 || hasData.1 : hasData.0 && hasData.1 {
@@ -22,7 +23,7 @@ enum AssociationModel: Hashable {
     }
   }
 
-  /// Table 2.8.
+  /// Selects the model by table 2.8.
   private init(_ initiator: SMP.IOCapability, _ responder: SMP.IOCapability, _ isSecureConnections: Bool) {
     switch (initiator, responder) {
     case (.noInputNoOutput, _), (_, .noInputNoOutput): self = .justWorks
@@ -30,7 +31,7 @@ enum AssociationModel: Hashable {
     case (.keyboardOnly, _), (.keyboardDisplay, .displayOnly): self = .passkeyEntry(shownBy: .responder)
     case (_, .keyboardOnly), (.displayOnly, .keyboardDisplay): self = .passkeyEntry(shownBy: .initiator)
     case (.displayOnly, _), (_, .displayOnly): self = .justWorks
-    // Both have a display, and something to say yes or no with.
+    // Both devices have a display and a yes/no input.
     case _ where isSecureConnections: self = .numericComparison
     case (.displayYesNo, .displayYesNo): self = .justWorks
     case (.keyboardDisplay, .displayYesNo): self = .passkeyEntry(shownBy: .responder)
@@ -48,7 +49,7 @@ enum AssociationModel: Hashable {
     }
   }
 
-  /// Whether this side shows the passkey.
+  /// Returns true if this side displays the passkey.
   func isShown(by role: Link.Role) -> Bool {
     switch self {
     case .passkeyEntry(let display): return display == (role == .central ? .initiator : .responder)

@@ -1,16 +1,16 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// A Long Term Key and what it was made with · Vol 3, Part H, 2.4.1, 2.4.4.
+/// A Long Term Key and its properties · Vol 3, Part H, 2.4.1, 2.4.4.
 package struct LongTermKey: Hashable, Sendable {
   package var value: Block
-  /// EDIV; 0 with LE Secure Connections.
+  /// The EDIV; 0 with LE Secure Connections.
   package var diversifier: UInt16
-  /// Rand; 0 with LE Secure Connections.
+  /// The Rand; 0 with LE Secure Connections.
   package var random: UInt64
-  /// Octets, 7 to 16; what is beyond them is 0 in `value`.
+  /// The key length in octets, 7 to 16; the remaining octets of `value` are 0.
   package var size: UInt8
-  /// Whether nobody could have been in the middle when it was made.
+  /// True if the key was generated with protection against a man in the middle.
   package var isAuthenticated: Bool
   package var isSecureConnections: Bool
 
@@ -26,50 +26,51 @@ package struct LongTermKey: Hashable, Sendable {
     self.isSecureConnections = isSecureConnections
   }
 
-  /// What a link is that is encrypted with it.
+  /// The security level of a link that is encrypted with the key.
   package var level: LinkSecurity.Level { isAuthenticated ? .authenticated : .encrypted }
 }
 
-/// What two devices that have paired keep of each other · Vol 3, Part H, 2.4; Vol 3, Part C, 9.4.4. No key of it is ever in
-/// a description.
+/// The bond of two devices: the keys that they have exchanged · Vol 3, Part H, 2.4; Vol 3, Part C, 9.4.4.
+/// Descriptions of a bond never contain keys.
 package struct Bond: Hashable, Sendable {
-  /// The peer's identity address; where it has none, the address under which it has paired.
+  /// The peer's identity address; if the peer has none, the address that it used for pairing.
   package var identity: DeviceAddress
-  /// The key of LE Secure Connections, for this device in either role.
+  /// The key of LE Secure Connections, for both roles of this device.
   package var key: LongTermKey?
-  /// LE legacy pairing: the key that this device has given away, for links on which it is the peripheral.
+  /// The key that this device has distributed with LE legacy pairing, for links on which this device is the
+  /// peripheral.
   package var ownKey: LongTermKey?
-  /// LE legacy pairing: the key that the peer has given away, for links on which the peer is the peripheral.
+  /// The key that the peer has distributed with LE legacy pairing, for links on which the peer is the peripheral.
   package var peerKey: LongTermKey?
-  /// The peer's Identity Resolving Key; nil: it has none.
+  /// The peer's Identity Resolving Key; nil: the peer has none.
   package var peerIdentityKey: Block?
-  /// Checks what the peer signs; nil: it signs nothing.
+  /// The verifier of the peer's signed writes; nil: the peer signs nothing.
   package var signatureVerifier: SignatureVerifier?
-  /// Signs what this device writes to the peer; nil: the peer has no key for it.
+  /// The signer of this device's writes to the peer; nil: the peer has no key to verify them.
   package var signatureMaker: SignatureMaker?
 
   package init(identity: DeviceAddress) { self.identity = identity }
 
-  /// The key for a link on which this device has `role`.
+  /// Returns the key for a link on which this device has `role`.
   package func key(in role: Link.Role) -> LongTermKey? {
     key ?? (role == .central ? peerKey : ownKey)
   }
 
-  /// How well a link can be protected with its keys at least, whoever is the central.
+  /// The minimum security level of a link that is encrypted with a key of the bond, whichever device is the central.
   package var level: LinkSecurity.Level { keys.map(\.level).min() ?? .none }
 
-  /// Whether all keys are the same, whatever has been counted since.
+  /// Returns true if all keys are equal, regardless of the counters.
   package func hasSameKeys(as other: Bond) -> Bool {
     identity == other.identity && keys == other.keys && peerIdentityKey == other.peerIdentityKey
       && signatureVerifier?.key == other.signatureVerifier?.key && signatureMaker?.key == other.signatureMaker?.key
   }
 
-  /// All its encryption keys.
+  /// All encryption keys of the bond.
   var keys: [LongTermKey] { [key, ownKey, peerKey].compactMap { $0 } }
 }
 
 extension LongTermKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without the key.
+  /// A description without the key.
   package var description: String {
     "LongTermKey(\(size) octets\(isAuthenticated ? ", authenticated" : "")\(isSecureConnections ? ", Secure Connections" : ""))"
   }
@@ -78,7 +79,7 @@ extension LongTermKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension Bond: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without the keys.
+  /// A description without the keys.
   package var description: String { "Bond(\(identity))" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }

@@ -1,11 +1,11 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// The bonds of a host, and whose an address is.
+/// The bonds of a host, with the resolution of their peers' private addresses.
 struct BondTable {
   private struct Entry {
     var bond: Bond
-    /// Ready for use; nil: the peer has no private addresses.
+    /// The peer's Identity Resolving Key, prepared for use; nil: the peer has no private addresses.
     var key: IdentityResolvingKey?
 
     init(_ bond: Bond) {
@@ -14,10 +14,10 @@ struct BondTable {
     }
   }
 
-  /// In the order in which they were made: of two keys that resolve one address the older bond's counts.
+  /// The bonds in the order of their creation: if two keys resolve one address, the older bond counts.
   private var entries: [Entry] = []
   private var resolver = AddressResolver()
-  /// Whether there is any key to try an address with.
+  /// True if there is a key that can resolve addresses.
   private(set) var hasKeys = false
 
   var all: [Bond] {
@@ -29,11 +29,11 @@ struct BondTable {
     }
   }
 
-  /// By identity.
+  /// The bond with this identity.
   subscript(identity: DeviceAddress) -> Bond? { entries.first { $0.bond.identity == identity }?.bond }
 
-  /// The identity of the bonded peer that has made this private address · Vol 3, Part C, 10.8.2.3; nil: nobody has that is
-  /// known, or it is none.
+  /// Returns the identity of the bonded peer that has generated this private address · Vol 3, Part C, 10.8.2.3; nil:
+  /// no key resolves the address, or it is not a resolvable private address.
   mutating func owner(of address: DeviceAddress) -> DeviceAddress? {
     guard hasKeys, address.randomKind == .resolvablePrivate else { return nil }
     if let outcome = resolver[address.value] { return outcome }
@@ -42,7 +42,7 @@ struct BondTable {
     return owner
   }
 
-  /// Whether that device can have private addresses, as far as is known.
+  /// Returns true if the bond with this device contains a key for private addresses.
   func hasKey(of identity: DeviceAddress) -> Bool {
     hasKeys && entries.contains { $0.bond.identity == identity && $0.key != nil }
   }
@@ -52,12 +52,12 @@ struct BondTable {
     hasKeys = entries.contains { $0.key != nil }
   }
 
-  /// Takes the place of the one with the same identity.
+  /// Adds a bond, which replaces the one with the same identity.
   mutating func keep(_ bond: Bond) {
     if let index = entries.firstIndex(where: { $0.bond.identity == bond.identity }) {
       let former = entries[index].bond.peerIdentityKey
       entries[index] = Entry(bond)
-      // Mostly it is a counter that is another one.
+      // Usually only a counter has changed.
       if former == bond.peerIdentityKey { return }
     } else {
       entries.append(Entry(bond))
@@ -65,7 +65,7 @@ struct BondTable {
     keysChanged()
   }
 
-  /// The bond that was there.
+  /// Removes and returns the bond with this identity.
   mutating func remove(_ identity: DeviceAddress) -> Bond? {
     guard let index = entries.firstIndex(where: { $0.bond.identity == identity }) else { return nil }
     let bond = entries.remove(at: index).bond
@@ -73,13 +73,16 @@ struct BondTable {
     return bond
   }
 
-  /// What the controller's resolving list is to hold, if `localKey` is what this device's private addresses are made with.
+  /// Returns the entries for the controller's resolving list.
+  ///
+  /// - Parameter localKey: The key that generates this device's private addresses.
   func identities(localKey: UInt128) -> [HostIdentity] {
     entries.compactMap { entry in
       guard let key = entry.bond.peerIdentityKey, key != .zero else { return nil }
       return HostIdentity(
         address: entry.bond.identity, peerKey: UInt128(key.high) << 64 | UInt128(key.low), localKey: localKey,
-        // Before both sides know of the bond, and where one has lost it, the identity address is in use.
+        // Device privacy mode: the peer uses its identity address until both sides know the bond, or if one side has
+        // lost it.
         isDevicePrivacy: true)
     }
   }

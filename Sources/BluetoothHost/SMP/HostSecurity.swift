@@ -1,32 +1,34 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// The Security Managers of a host's links, what they tell its controller, and the bonds.
+/// The connection of the links' Security Managers with the controller and with the bonds.
 extension Host {
-  // MARK: From above
+  // MARK: Interface
 
-  /// How well a link is protected; that of a link which does not exist is not at all.
+  /// Returns the security of a link; `.none` if the link does not exist.
   package func security(of handle: HCI.ConnectionHandle) -> LinkSecurity {
     index(of: handle).map { allLinks[$0].security.security } ?? .none
   }
 
-  /// Whether a link waits for better protection because of what this device has asked for, or was told to want.
+  /// Returns true if a link waits for a higher security level that this device requires, for a request of its own or
+  /// on demand of the upper layer.
   package func hasDemand(on handle: HCI.ConnectionHandle) -> Bool {
     index(of: handle).map { allLinks[$0].security.wanted != nil } ?? false
   }
 
-  /// Whether there is a bond with the peer of a link, whether the link uses its key or not.
+  /// Returns true if there is a bond with the peer of a link, whether or not the link uses its key.
   package func isBonded(_ handle: HCI.ConnectionHandle) -> Bool {
     index(of: handle).map { allLinks[$0].bond != nil } ?? false
   }
 
-  /// True if the key of the bond with the peer of a link has encrypted that link: the peer is the bonded device.
+  /// Returns true if the link has been encrypted with the key of a bond, which proves that the peer is the bonded
+  /// device.
   package func isProven(_ handle: HCI.ConnectionHandle) -> Bool {
     index(of: handle).map { allLinks[$0].security.isProven } ?? false
   }
 
-  /// Has a link protected so well: encrypts it with the key of a bond, or pairs. Followed by `SecurityEvent.changed`, at once
-  /// if it is so already, or by `failed`.
+  /// Raises the security of a link: encrypts it with the key of a bond, or pairs. Followed by
+  /// `SecurityEvent.changed`, immediately if the link already meets the demand, or by `failed`.
   package mutating func secure(_ handle: HCI.ConnectionHandle, _ demand: SecurityDemand, at now: Instant) {
     guard let index = index(of: handle) else {
       events.append(.security(handle, .failed(.disconnected)))
@@ -36,7 +38,7 @@ extension Host {
     settle(at: now)
   }
 
-  /// What the user says to the last `SecurityEvent.prompt` of the link.
+  /// Passes on the user's answer to the last `SecurityEvent.prompt` of the link.
   package mutating func answer(_ answer: PairingAnswer, on handle: HCI.ConnectionHandle, at now: Instant) {
     guard let index = index(of: handle) else { return }
     allLinks[index].security.answer(answer, at: now, &securityContext)
@@ -46,28 +48,29 @@ extension Host {
 
   // MARK: Bonds
 
-  /// In the order in which they were made.
+  /// The bonds in the order of their creation.
   package var bonds: [Bond] { bondTable.all }
 
-  /// The bonds of this device, as they were kept; to be called before there are links.
+  /// Restores the stored bonds of this device. Call it before there are links.
   package mutating func setBonds(_ bonds: [Bond], at now: Instant) {
     bondTable.all = bonds
     bondsChanged(at: now)
   }
 
-  /// Forgets a device: its keys, what its client has configured, and what is known of its server. A link to it ends.
+  /// Removes a bond: its keys, the client's record and the cache of the peer's server. A link to the device is
+  /// disconnected.
   package mutating func removeBond(_ identity: DeviceAddress, at now: Instant) {
     guard bondTable.remove(identity) != nil else { return }
     awayClients[identity] = nil
     caches.forget(identity)
-    // Attempts to replace the bond do not hold the device back that is to bond anew.
+    // Failed attempts to replace the bond must not delay a new pairing.
     securityContext.attempts.succeeded(identity)
     for index in allLinks.indices where allLinks[index].bond == identity {
       allLinks[index].bond = nil
       allLinks[index].security.setBond(nil)
       allLinks[index].bearer.signatureVerifier = nil
       allLinks[index].bearer.signatureMaker = nil
-      // Nothing of what is still said on the link is kept.
+      // Discard everything else that is received on the link.
       allLinks[index].bearer.securityChanged(allLinks[index].security.security, resumes: false, at: now)
       disconnect(index, reason: .remoteUserTerminatedConnection)
     }
@@ -85,23 +88,23 @@ extension Host {
 
   // MARK: Links
 
-  /// The Security Manager of a new link: it works with the addresses that were on the air.
+  /// Returns the Security Manager of a new link, with the addresses that were used on the air.
   func securityManager(of link: Link, _ complete: HCI.ConnectionComplete) -> SecurityManager {
     let (local, peer) = (complete.localResolvablePrivateAddress, complete.peerResolvablePrivateAddress)
-    // What this host has resolved itself is as the event has it.
+    // The event contains the unresolved address if this host has resolved it by itself.
     let heard = complete.peer.deviceAddress ?? link.peer
     return SecurityManager(
       role: link.role, own: local == 0 ? ownAddressOnAir : DeviceAddress(local, .random),
       peer: peer == 0 ? heard : DeviceAddress(peer, .random))
   }
 
-  /// What this device is called where it uses no private address.
+  /// The address that this device uses when it does not use a private address.
   package var ownIdentity: DeviceAddress {
     controller.ownAddressType == .public || configuration.usesPublicAddress
       ? controller.publicAddress ?? address : address
   }
 
-  /// A new link: if it is to a bonded peer, its keys are at hand.
+  /// Prepares a new link to a bonded peer with the keys of the bond.
   mutating func recallBond(on index: Int, at now: Instant) {
     guard let bond = bondTable[allLinks[index].link.peer] else { return }
     allLinks[index].bond = bond.identity
@@ -116,7 +119,7 @@ extension Host {
     allLinks[index].bearer.signatureMaker = bond.signatureMaker
   }
 
-  /// A link is over: what has been counted on it is kept with its bond.
+  /// Ends the Security Manager of a link and stores its counters with the bond.
   mutating func endSecurity(of link: HostLink, at now: Instant) {
     var manager = link.security
     manager.linkEnded(at: now, &securityContext)
@@ -126,8 +129,9 @@ extension Host {
     keepCounters(of: link)
   }
 
-  /// A signed write has come. Each of the first is kept at once; of a flood every 32nd, since keeping may cost more than the
-  /// peer has to pay for it: as many could be repeated if this process ended at once.
+  /// Stores the sign counter after a signed write. The first 32 writes of a link are stored immediately; of a flood
+  /// every 32nd is, because storing may cost more than the peer's sending. If this process ended abruptly, an
+  /// attacker could replay at most that many.
   mutating func signedWriteReceived(on index: Int) {
     allLinks[index].signedWrites &+= 1
     if allLinks[index].signedWrites <= 32 || allLinks[index].signedWrites.isMultiple(of: 32) {
@@ -135,8 +139,9 @@ extension Host {
     }
   }
 
-  /// What a link has counted is kept with its bond: of what comes before it is told, but for a flood; of what goes out before
-  /// it leaves. Of several links to one peer the one that has come farthest counts.
+  /// Stores a link's sign counters with its bond: the counter of a received signature before the write is reported,
+  /// except in a flood; the counter of an own signature before it is sent. Of several links to one peer the highest
+  /// counter counts.
   mutating func keepCounters(of link: HostLink) {
     guard let identity = link.bond, var bond = bondTable[identity] else { return }
     let former = bond
@@ -165,7 +170,7 @@ extension Host {
     serveSecurity(index, at: now)
   }
 
-  /// LE Long Term Key Request · Vol 4, Part E, 7.7.65.5.
+  /// Answers LE Long Term Key Request · Vol 4, Part E, 7.7.65.5.
   mutating func longTermKeyRequested(
     _ handle: HCI.ConnectionHandle, random: UInt64, diversifier: UInt16, at now: Instant
   ) {
@@ -182,7 +187,7 @@ extension Host {
     }
   }
 
-  /// The link is encrypted, with a new key, or it is not · Vol 4, Part E, 7.7.8, 7.7.39.
+  /// Handles the end of encryption, or of a key refresh · Vol 4, Part E, 7.7.8, 7.7.39.
   mutating func encryptionChanged(
     _ handle: HCI.ConnectionHandle, _ status: HCI.ErrorCode, isEncrypted: Bool, at now: Instant
   ) {
@@ -190,18 +195,19 @@ extension Host {
       metrics.unknownLinks += 1
       return
     }
-    // Only the peer can have said these.
+    // These status codes prove that the peer has answered.
     if [.success, .pinOrKeyMissing, .unsupportedRemoteFeature].contains(status) { heardFromPeer(on: index) }
     allLinks[index].security.encryptionChanged(
       status: status, isEncrypted: isEncrypted, at: now, &securityContext)
     serveSecurity(index, at: now)
   }
 
-  /// To be called when anything has happened to a link's Security Manager: passes on what it sends and tells.
+  /// Sends the PDUs and commands of a link's Security Manager and handles its events. Called after every change to
+  /// it.
   mutating func serveSecurity(_ index: Int, at now: Instant) {
     let handle = allLinks[index].link.handle
     while let pdu = allLinks[index].security.takePDU() {
-      // Of these there may be one for each PDU of a flood; all others follow from a procedure.
+      // Pairing Failed may answer each PDU of a flood; all other PDUs are limited by the procedure.
       if case .pairingFailed = pdu, !allLinks[index].hasRoom {
         metrics.droppedAnswers += 1
         continue
@@ -229,9 +235,10 @@ extension Host {
     let link = allLinks[index].link
     switch event {
     case .changed(let security):
-      // The bearer may ask for what the client was refused before: those above are told first.
+      // Report the event first, because the bearer may repeat a request that the server has refused before.
       events.append(.security(link.handle, event))
-      // Requests wait until the keys are exchanged: whoever gets an answer may end the link at once.
+      // Requests wait for the end of the key exchange, because an app that gets its answer may disconnect
+      // immediately.
       tellBearer(security, on: index, resumes: !allLinks[index].security.isPairing, at: now)
       return
     case .failed:
@@ -250,8 +257,8 @@ extension Host {
     events.append(.security(link.handle, event))
   }
 
-  /// The link is protected so. Where that makes it a bonded one, what was found in clear is not taken for the server's
-  /// before anything else is asked.
+  /// Passes the security of the link to its bearer. On a link that becomes bonded, the client excludes what it found
+  /// without encryption from the cache before it sends further requests.
   private mutating func tellBearer(_ security: LinkSecurity, on index: Int, resumes: Bool, at now: Instant) {
     let becomesBonded = security.isBonded && !allLinks[index].bearer.security.isBonded
     if becomesBonded {
@@ -262,14 +269,15 @@ extension Host {
     if resumes { resumeChannels(on: index, at: now) }
   }
 
-  /// Forgets what a former bond has left of the peer, as client and as server: the new bond may be another device's.
+  /// Removes what a former bond has left of the peer as client and as server: the new bond may belong to another
+  /// device.
   private mutating func forgetClient(_ identity: DeviceAddress, on index: Int) {
     awayClients[identity] = nil
     caches.forget(identity)
     allLinks[index].bearer.forgetInherited()
   }
 
-  /// A new bond, or a new one in the place of an old one.
+  /// Stores a new bond, which may replace an old one.
   private mutating func keep(_ bond: Bond, on index: Int, at now: Instant) {
     bondTable.keep(bond)
     allLinks[index].bond = bond.identity

@@ -1,13 +1,13 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// Transport specific key distribution, on the encrypted link: the peripheral's keys first, then the central's, each in
-/// one order · Vol 3, Part H, 3.6.1.
+/// Transport specific key distribution on the encrypted link: first the peripheral's keys, then the central's, each
+/// in a fixed order · Vol 3, Part H, 3.6.1.
 struct KeyExchange {
   private let agreement: PairingAgreement
-  /// Under which address the peer has paired.
+  /// The address that the peer used for pairing.
   private let peer: DeviceAddress
-  /// What the peer still has to send, in its order.
+  /// The codes of the PDUs that the peer must still send, in their order.
   private var expected: [SMP.Code]
   private var hasSent = false
 
@@ -39,7 +39,9 @@ struct KeyExchange {
     if agreement.role == .peripheral || expected.isEmpty { sendKeys(&context, &output) }
   }
 
-  /// - Parameter known: the identity of the bond that the link has already.
+  /// Processes a PDU of the peer. Throws the reason to end the pairing.
+  ///
+  /// - Parameter known: The identity of the bond that the link already has.
   mutating func receive(
     _ pdu: SMP.PDU, known: DeviceAddress?, _ context: inout SecurityContext, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) {
@@ -58,17 +60,19 @@ struct KeyExchange {
     if expected.isEmpty, !hasSent { sendKeys(&context, &output) }
   }
 
-  /// An identity is a public or a static address, nobody else's, and not this device's own · Vol 3, Part C, 10.7.
+  /// Checks and stores the peer's identity: a public or static address that belongs neither to another bond nor to
+  /// this device · Vol 3, Part C, 10.7.
   private mutating func take(
     _ address: DeviceAddress, known: DeviceAddress?, _ context: SecurityContext
   ) throws(SMP.FailureReason) {
-    // A device without an address that lasts has no identity.
+    // A device without a permanent address has no identity.
     if address.value == 0 { return }
     guard address.isIdentity, address.hasValidRandomPart else { throw .invalidParameters }
     guard address != context.identity else { throw .keyRejected }
     guard address == known || !context.bondedIdentities.contains(address) else { throw .keyRejected }
-    // Who goes by an address that lasts is called so: of another one nothing shows that it is the same device's. Some devices
-    // give one away by mistake, so that pairing goes on; what they have said of their identity is of no use.
+    // A peer that pairs with a permanent address keeps it as its identity: nothing proves that another address
+    // belongs to the same device. Some devices send a wrong address by mistake, so the pairing continues and their
+    // identity information is ignored.
     if peer.isIdentity, address != peer { return }
     identity = address
   }
@@ -79,7 +83,7 @@ struct KeyExchange {
     if keys.contains(.encryptionKey) {
       let value = Block(using: &context.generator).shortened(to: agreement.keySize)
       let diversifier = UInt16(truncatingIfNeeded: context.generator.next())
-      // Never 0, so that it can't be taken for the Short Term Key.
+      // Never 0, which would mean the Short Term Key.
       let random = context.generator.next() | 1
       ownKey = agreement.longTermKey(value, diversifier: diversifier, random: random)
       output.send(.encryptionInformation(longTermKey: value.onAir))
@@ -96,7 +100,8 @@ struct KeyExchange {
     }
   }
 
-  /// What is to be kept. A key of zeros stands for none. Who has given no identity away is who it was.
+  /// Returns the bond to store. A key of zeros counts as no key. A peer that has sent no identity keeps its previous
+  /// one.
   func bond(_ key: LongTermKey, known: Bond?) -> Bond {
     var bond = Bond(identity: identity ?? known?.identity ?? peer)
     if key.isSecureConnections { bond.key = key }

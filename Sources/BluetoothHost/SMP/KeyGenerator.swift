@@ -1,7 +1,8 @@
-/// Where the chance of pairing comes from: keys, random numbers, passkeys.
+/// The source of randomness for pairing: keys, random numbers, passkeys.
 ///
-/// A generator of a seed gives the same for the same seed, so that captures repeat; whoever knows or guesses the seed has all
-/// keys. That is for a simulated air only: everywhere else it has to be one that nobody can guess.
+/// A seeded generator gives the same values for the same seed, so that captures are reproducible; an attacker who
+/// knows or guesses the seed has all keys. Seeded generators are for simulated radio only: everywhere else the source
+/// must be unpredictable.
 package struct KeyGenerator: RandomNumberGenerator, Sendable {
   private var source: any RandomNumberGenerator & Sendable
 

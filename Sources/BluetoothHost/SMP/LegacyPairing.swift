@@ -1,19 +1,19 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// LE legacy pairing, phase 2: both sides show that they have the same Temporary Key, and make the Short Term Key
-/// · Vol 3, Part H, 2.3.5.2 to 2.3.5.5.
+/// Phase 2 of LE legacy pairing: both sides prove that they have the same Temporary Key, and generate the Short Term
+/// Key · Vol 3, Part H, 2.3.5.2 to 2.3.5.5.
 struct LegacyPairing {
   private enum State {
-    /// The user types the passkey. A responder may have got the initiator's confirm value already.
+    /// The user is entering the passkey. A responder may already have the initiator's confirm value.
     case entering(confirm: Block?)
-    /// The initiator has sent its confirm value; the responder waits for that.
+    /// The initiator has sent its confirm value, or the responder is waiting for it.
     case awaitsConfirm(Secret)
     case awaitsRandom(Secret, peerConfirm: Block)
     case done
   }
 
-  /// What this side has chosen.
+  /// The values of this side.
   private struct Secret {
     let temporaryKey: Block
     let random: Block
@@ -27,7 +27,9 @@ struct LegacyPairing {
 
   private var isInitiator: Bool { agreement.role == .central }
 
-  /// - Parameter temporaryKey: the one from out of band, where that is the method.
+  /// Starts the pairing. Throws the reason if it cannot start.
+  ///
+  /// - Parameter temporaryKey: The out-of-band Temporary Key, for the out-of-band method.
   mutating func begin(
     temporaryKey: Block?, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) {
@@ -69,7 +71,8 @@ struct LegacyPairing {
     if let held { try receiveConfirm(held, &output) }
   }
 
-  /// The Short Term Key, when that is known.
+  /// Processes a PDU of the peer. Returns the Short Term Key at the end of the phase; nil: the phase continues.
+  /// Throws the reason to end the pairing.
   mutating func receive(_ pdu: SMP.PDU, _ output: inout SecurityOutput) throws(SMP.FailureReason) -> Block? {
     switch (state, pdu) {
     case (.entering(nil), .pairingConfirm(let value)) where !isInitiator:
@@ -86,7 +89,7 @@ struct LegacyPairing {
 
   private mutating func receiveConfirm(_ value: Block, _ output: inout SecurityOutput) throws(SMP.FailureReason) {
     guard case .awaitsConfirm(let secret) = state else { throw .unspecifiedReason }
-    // This side's own value, thrown back, would pass without the key.
+    // Without this check, a peer could reflect this side's own value without knowing the key.
     guard value != secret.confirm else { throw .confirmValueFailed }
     state = .awaitsRandom(secret, peerConfirm: value)
     output.send(isInitiator ? .pairingRandom(secret.random.onAir) : .pairingConfirm(secret.confirm.onAir))

@@ -1,14 +1,14 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// Authentication stage 1 by numeric comparison, and by nothing: Just Works · Vol 3, Part H, 2.3.5.6.2.
+/// Authentication stage 1 for Numeric Comparison and Just Works · Vol 3, Part H, 2.3.5.6.2.
 struct NumericComparison {
   private enum State {
-    /// The initiator waits for what the responder commits itself to.
+    /// The initiator waits for the responder's confirm value.
     case awaitsConfirm(nonce: Block)
-    /// An initiator checks the random value by the confirm value.
+    /// Waits for the peer's random value, which an initiator checks against the confirm value.
     case awaitsRandom(nonce: Block, confirm: Block?)
-    /// The user compares.
+    /// The user is comparing the numbers.
     case comparing(ExchangedNonces)
     case done
   }
@@ -39,7 +39,8 @@ struct NumericComparison {
     }
   }
 
-  /// The nonces, where nobody compares.
+  /// Processes a PDU of the peer. Returns the nonces at the end of the stage; nil: the stage continues, or the user
+  /// must compare. Throws the reason to end the pairing.
   mutating func receive(_ pdu: SMP.PDU, _ output: inout SecurityOutput) throws(SMP.FailureReason) -> ExchangedNonces? {
     switch (state, pdu) {
     case (.awaitsConfirm(let nonce), .pairingConfirm(let value)):
@@ -72,7 +73,7 @@ struct NumericComparison {
     return nil
   }
 
-  /// The user says that the numbers are the same.
+  /// Handles the user's confirmation that the numbers are equal. Returns the nonces.
   mutating func accept() -> ExchangedNonces? {
     guard case .comparing(let nonces) = state else { return nil }
     state = .done

@@ -1,15 +1,15 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// What has come, or is to go, another way than by LE · Vol 3, Part H, 2.3.5.6.4, 2.3.5.4.
+/// The out-of-band data of this device and its peers · Vol 3, Part H, 2.3.5.6.4, 2.3.5.4.
 package struct OutOfBand {
-  /// What this device gives away for LE Secure Connections. The key pair is used in pairings with peers that say they have
-  /// it, until other data are made.
+  /// The data of this device for LE Secure Connections. Pairings with peers that have these data use their key pair,
+  /// until new data are generated.
   package struct Own {
     let keyPair: P256KeyPair
-    /// LE Secure Connections Random Value.
+    /// The LE Secure Connections Random Value.
     package let random: Block
-    /// LE Secure Connections Confirmation Value.
+    /// The LE Secure Connections Confirmation Value.
     package let confirm: Block
 
     package init(using generator: inout some RandomNumberGenerator) {
@@ -20,7 +20,7 @@ package struct OutOfBand {
     }
   }
 
-  /// What a peer has given away for LE Secure Connections.
+  /// The data of a peer for LE Secure Connections.
   package struct Peer: Hashable, Sendable {
     package var random: Block
     package var confirm: Block
@@ -32,16 +32,16 @@ package struct OutOfBand {
   }
 
   package var own: Own?
-  /// By the address under which the peer is met.
+  /// The data of the peers, by the address that the peer uses for pairing.
   package var peers: [DeviceAddress: Peer] = [:]
-  /// LE legacy pairing: the Security Manager TK Value that both devices have, by the peer's address.
+  /// The Security Manager TK Values for LE legacy pairing, which both devices have, by the peer's address.
   package var temporaryKeys: [DeviceAddress: Block] = [:]
 
   package init() {}
 }
 
 extension OutOfBand: CustomStringConvertible, CustomReflectable {
-  /// Without the data.
+  /// A description without the data.
   package var description: String { "OutOfBand(\(peers.count + temporaryKeys.count) peers)" }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,8 +1,9 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// The least that a pairing must bring: what was demanded of the link, and no less than the bond that it replaces has. A bond
-/// made with LE Secure Connections is never followed by LE legacy pairing, nor an authenticated key by one that is not.
+/// The minimum requirements of a pairing: those of the demand for the link, and the properties of the bond that it
+/// replaces. LE legacy pairing never replaces a bond made with LE Secure Connections, and an unauthenticated key
+/// never replaces an authenticated one.
 struct PairingNeeds {
   var level = LinkSecurity.Level.none
   var keySize: UInt8
@@ -24,7 +25,7 @@ struct PairingNeeds {
     }
   }
 
-  /// Why no pairing of a device with this policy can bring it; nil: one might.
+  /// Returns the reason why no pairing of a device with this policy can meet the requirements; nil: one might.
   func refusal(policy: PairingPolicy, hasOOBData: Bool) -> SMP.FailureReason? {
     if !policy.isPairable { return .pairingNotSupported }
     let canAuthenticate = policy.ioCapability != .noInputNoOutput || hasOOBData
@@ -34,7 +35,7 @@ struct PairingNeeds {
   }
 }
 
-/// What the two devices have agreed on by Pairing Request and Pairing Response · Vol 3, Part H, 2.3.
+/// The result of Pairing Request and Pairing Response · Vol 3, Part H, 2.3.
 struct PairingAgreement {
   let role: Link.Role
   let request: SMP.PairingFeatures
@@ -43,10 +44,10 @@ struct PairingAgreement {
   let responder: Toolbox.Address
   let model: AssociationModel
   let isSecureConnections: Bool
-  /// Octets of the encryption key.
+  /// The length of the encryption key in octets.
   let keySize: UInt8
 
-  /// The two exchanged features; it throws where they can't come together.
+  /// Combines the exchanged features; throws the reason if they are incompatible.
   init(
     role: Link.Role, own: DeviceAddress, peer: DeviceAddress, request: SMP.PairingFeatures,
     response: SMP.PairingFeatures, needs: PairingNeeds
@@ -59,43 +60,44 @@ struct PairingAgreement {
     isSecureConnections = request.asks(for: .secureConnections) && response.asks(for: .secureConnections)
     model = AssociationModel(initiator: request, responder: response, isSecureConnections: isSecureConnections)
     keySize = min(request.maximumEncryptionKeySize, response.maximumEncryptionKeySize)
-    // Nobody else has this device's address: the two sides of a pairing could not be told apart.
+    // A peer with this device's own address makes the two sides of the pairing indistinguishable.
     if own == peer { throw .unspecifiedReason }
     if needs.isSecureConnections, !isSecureConnections { throw .authenticationRequirements }
     if needs.level == .authenticated, !model.method.isAuthenticated { throw .authenticationRequirements }
     if keySize < needs.keySize { throw .encryptionKeySize }
   }
 
-  /// Both devices keep the keys.
+  /// True if both devices store the keys.
   var isBonding: Bool { request.asks(for: .bonding) && response.asks(for: .bonding) }
-  /// Both devices tell of what is typed.
+  /// True if both devices send keypress notifications.
   var hasKeypresses: Bool { request.asks(for: .keypress) && response.asks(for: .keypress) }
   var ownFeatures: SMP.PairingFeatures { role == .central ? request : response }
   var peerFeatures: SMP.PairingFeatures { role == .central ? response : request }
 
-  /// What this device gives away.
+  /// The keys that this device distributes.
   var ownKeys: SMP.KeyDistribution {
     keys(role == .central ? response.initiatorKeyDistribution : response.responderKeyDistribution)
   }
-  /// What the peer gives away.
+  /// The keys that the peer distributes.
   var peerKeys: SMP.KeyDistribution {
     keys(role == .central ? response.responderKeyDistribution : response.initiatorKeyDistribution)
   }
 
-  /// With LE Secure Connections both sides have made the encryption key · 3.6.1.
+  /// Returns the keys that are distributed: with LE Secure Connections, both sides generate the encryption key
+  /// · 3.6.1.
   private func keys(_ keys: SMP.KeyDistribution) -> SMP.KeyDistribution {
     let keys = keys.intersection([.encryptionKey, .identityKey, .signingKey])
     return isSecureConnections ? keys.subtracting(.encryptionKey) : keys
   }
 
-  /// The key that the pairing has made.
+  /// Returns the key that the pairing has generated.
   func longTermKey(_ value: Block) -> LongTermKey {
     LongTermKey(
       value.shortened(to: keySize), size: keySize, isAuthenticated: model.method.isAuthenticated,
       isSecureConnections: isSecureConnections)
   }
 
-  /// A key of LE legacy pairing that one of the two gives away.
+  /// Returns a key of LE legacy pairing that one of the devices distributes.
   func longTermKey(_ value: Block, diversifier: UInt16, random: UInt64) -> LongTermKey {
     var key = longTermKey(value)
     key.diversifier = diversifier
@@ -105,7 +107,7 @@ struct PairingAgreement {
 }
 
 extension PairingPolicy {
-  /// What a device says of itself in a Pairing Request.
+  /// Returns the features for a Pairing Request.
   func request(asksForAuthentication: Bool, hasOOBData: Bool, hasIdentity: Bool) -> SMP.PairingFeatures {
     let isBare = !isBonding
     return SMP.PairingFeatures(
@@ -116,7 +118,7 @@ extension PairingPolicy {
       responderKeyDistribution: isBare ? [] : wanted)
   }
 
-  /// The answer to a Pairing Request: of the keys no more than was asked for and offered.
+  /// Returns the features for a Pairing Response: only keys that the request asks for and offers.
   func response(
     to request: SMP.PairingFeatures, asksForAuthentication: Bool, hasOOBData: Bool, hasIdentity: Bool
   ) -> SMP.PairingFeatures {
@@ -148,7 +150,7 @@ extension PairingPolicy {
 
   private var wanted: SMP.KeyDistribution { possible(acceptedKeys) }
 
-  /// No keys of BR/EDR are derived; and no encryption key is given away where both sides always make it.
+  /// Removes unsupported keys: those derived for BR/EDR, and the encryption key if both sides always generate it.
   private func possible(_ keys: SMP.KeyDistribution) -> SMP.KeyDistribution {
     let keys = keys.intersection([.encryptionKey, .identityKey, .signingKey])
     return secureConnections == .only ? keys.subtracting(.encryptionKey) : keys

@@ -1,46 +1,47 @@
 import BluetoothWire
 
-/// What a device can do, offers and demands when it pairs · Vol 3, Part H, 2.3; Vol 3, Part C, 9.4, 10.2.
+/// The capabilities, offers and requirements of a device for pairing · Vol 3, Part H, 2.3; Vol 3, Part C, 9.4, 10.2.
 package struct PairingPolicy: Hashable, Sendable {
-  /// Which of the two ways of pairing are taken · Vol 3, Part H, 2.3.
+  /// The use of LE Secure Connections and LE legacy pairing · Vol 3, Part H, 2.3.
   package enum SecureConnections: UInt8, Hashable, Sendable, CaseIterable {
-    /// LE legacy pairing alone, as devices before 4.2.
+    /// Only LE legacy pairing, as on devices before version 4.2.
     case never
-    /// LE Secure Connections where the peer has them, else LE legacy pairing.
+    /// LE Secure Connections if the peer supports it, and LE legacy pairing if not.
     case preferred
-    /// Nothing but LE Secure Connections: secure connections only mode · Vol 3, Part C, 10.2.4.
+    /// Only LE Secure Connections: Secure Connections Only mode · Vol 3, Part C, 10.2.4.
     case only
   }
 
-  /// What the user of this device can see and type.
+  /// The input and output capabilities of this device's user interface.
   package var ioCapability = SMP.IOCapability.noInputNoOutput
-  /// Whether anybody may pair with this device at all; if not, the answer is Pairing Not Supported.
+  /// True if this device accepts pairing; false: it answers with Pairing Not Supported.
   package var isPairable = true
-  /// Asks for keys that last: bonding.
+  /// True if the device requests bonding, so that both sides store the keys.
   package var isBonding = true
-  /// Asks for protection against somebody in the middle. Where the two devices can't have it, they pair without; what needs
-  /// more says so in its `SecurityDemand`.
+  /// True if the device requests protection against a man in the middle. If the capabilities of the devices do not
+  /// permit it, they pair without; a stricter requirement is a matter of `SecurityDemand`.
   package var asksForAuthentication = false
   package var secureConnections = SecureConnections.preferred
-  /// Octets of the encryption key that are taken, within 7 to 16; the upper bound is what is offered.
+  /// The accepted lengths of the encryption key in octets, within 7 to 16; the upper bound is offered to the peer.
   package var keySizes: ClosedRange<UInt8> = 16...16
-  /// What this device gives away about itself. (The encryption key concerns LE legacy pairing alone.)
+  /// The keys that this device distributes. (The encryption key is for LE legacy pairing only.)
   package var distributedKeys: SMP.KeyDistribution = [.encryptionKey, .identityKey, .signingKey]
-  /// What this device wants to have of the peer.
+  /// The keys that this device requests of the peer.
   package var acceptedKeys: SMP.KeyDistribution = [.encryptionKey, .identityKey, .signingKey]
-  /// Tells the peer of each digit that the user types · 3.5.8.
+  /// True if the device notifies the peer of each digit that the user types · 3.5.8.
   package var sendsKeypresses = false
-  /// Pairs with a peer whose public key is the debug key, which everybody can read along · 2.3.5.6.1.
+  /// True if the device pairs with a peer that uses the debug public key, with which any eavesdropper can decrypt the
+  /// link · 2.3.5.6.1.
   package var acceptsDebugKeys = false
 
   package init() {}
 }
 
-/// How well a link has to be protected.
+/// The security that a link must have.
 package struct SecurityDemand: Hashable, Sendable {
-  /// At least this; `encrypted` takes any key.
+  /// The minimum level; `encrypted` accepts any key.
   package var level: LinkSecurity.Level
-  /// The shortest key, octets, 0 or 7 to 16; 0: what the policy takes.
+  /// The minimum length of the key in octets, 0 or 7 to 16; 0: any length that the policy accepts.
   package var keySize: UInt8
 
   package init(level: LinkSecurity.Level, keySize: UInt8 = 0) {
@@ -51,7 +52,7 @@ package struct SecurityDemand: Hashable, Sendable {
   package static let encrypted = SecurityDemand(level: .encrypted)
   package static let authenticated = SecurityDemand(level: .authenticated)
 
-  /// Whether a link is protected so well.
+  /// Returns true if the link's security meets the demand.
   package func isMet(by security: LinkSecurity) -> Bool {
     security.level >= level && (level == .none || security.keySize >= keySize)
   }

@@ -2,17 +2,17 @@ import BluetoothCrypto
 import BluetoothWire
 
 extension Block {
-  /// Six digits as a value of 128 bits.
+  /// Creates the 128-bit value of a six-digit passkey.
   init(passkey: UInt32) { self.init(high: 0, low: UInt64(passkey)) }
 }
 
-/// Authentication stage 1 by passkey: twenty rounds, in each of which both sides commit themselves to one bit of it and
-/// then show it · Vol 3, Part H, 2.3.5.6.3.
+/// Authentication stage 1 for Passkey Entry: in each of twenty rounds, both sides commit to one bit of the passkey
+/// and then reveal it · Vol 3, Part H, 2.3.5.6.3.
 struct PasskeyEntry {
   private enum State {
-    /// The user types the passkey. A responder may have got the initiator's first confirm value already.
+    /// The user is entering the passkey. A responder may already have the initiator's first confirm value.
     case entering(confirm: Block?)
-    /// The initiator has sent its confirm value for this nonce; the responder waits for that.
+    /// The initiator has sent its confirm value for this nonce, or the responder is waiting for it.
     case awaitsConfirm(Round)
     case awaitsRandom(Round, peerConfirm: Block)
     case done
@@ -21,13 +21,13 @@ struct PasskeyEntry {
   private struct Round {
     let passkey: UInt32
     var number = 0
-    /// This side's; another one in each round.
+    /// This side's nonce, a new one in each round.
     let nonce: Block
 
     var bit: UInt8 { 0x80 | UInt8(passkey >> number & 1) }
   }
 
-  /// A passkey has 20 bits.
+  /// The number of rounds, one for each of the 20 bits of a passkey.
   static let rounds = 20
   static let largestPasskey: UInt32 = 999_999
 
@@ -78,7 +78,8 @@ struct PasskeyEntry {
     Toolbox.f4(u: keys.own.x, v: keys.peer.x, x: round.nonce, z: round.bit)
   }
 
-  /// The nonces of the last round, when all have passed.
+  /// Processes a PDU of the peer. Returns the nonces of the last round at the end of the stage; nil: the stage
+  /// continues. Throws the reason to end the pairing.
   mutating func receive(
     _ pdu: SMP.PDU, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) -> ExchangedNonces? {
@@ -98,7 +99,7 @@ struct PasskeyEntry {
   private mutating func receiveConfirm(_ value: Block, _ output: inout SecurityOutput) throws(SMP.FailureReason) {
     guard case .awaitsConfirm(let round) = state else { throw .unspecifiedReason }
     let own = ownConfirm(round)
-    // This side's own value, thrown back, would tell nothing of the passkey.
+    // Without this check, a peer could reflect this side's own value without knowing the passkey.
     guard value != own else { throw .confirmValueFailed }
     state = .awaitsRandom(round, peerConfirm: value)
     output.send(isInitiator ? .pairingRandom(round.nonce.onAir) : .pairingConfirm(own.onAir))

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// Holds back peers whose pairings have failed, each time twice as long · Vol 3, Part H, 2.3.6.
+/// The exponential backoff for peers whose pairings have failed · Vol 3, Part H, 2.3.6.
 package struct RepeatedAttempts: Hashable, Sendable {
   private struct Entry: Hashable {
     var peer: DeviceAddress
@@ -8,19 +8,19 @@ package struct RepeatedAttempts: Hashable, Sendable {
     var isHeldUntil: Instant
   }
 
-  /// How many peers are remembered; of more, those that would be let in first are forgotten.
+  /// The maximum number of peers; the peer whose wait ends first is removed for a new one.
   package static let maximumCount = 64
-  /// How long a peer waits after its first failure.
+  /// The wait after the first failure; it doubles with each failure up to `longestWait`.
   static let firstWait = TimeSpan.seconds(1)
   static let longestWait = TimeSpan.seconds(600)
-  /// How long a failure counts after the wait.
+  /// The time after the wait during which a failure still counts.
   static let memory = TimeSpan.seconds(600)
 
   private var entries: [Entry] = []
 
   package init() {}
 
-  /// Whether this peer has to wait.
+  /// Returns true if this peer must wait before its next pairing.
   package func holdsBack(_ peer: DeviceAddress, at now: Instant) -> Bool {
     entries.contains { $0.peer == peer && now < $0.isHeldUntil }
   }

@@ -1,27 +1,28 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// What both sides have after the exchange of public keys.
+/// The keys of both sides after the exchange of public keys.
 struct SharedKeys {
   let own: P256KeyPair.PublicKey
   let peer: P256KeyPair.PublicKey
-  /// DHKey.
+  /// The DHKey.
   let secret: [UInt8]
 }
 
-/// What authentication stage 1 leaves for stage 2.
+/// The results of authentication stage 1 for stage 2.
 struct ExchangedNonces {
   let own: Block
   let peer: Block
-  /// What the peer has of this side, and this side of the peer, besides: passkey, or data from out of band; else 0.
+  /// The secrets for the check of stage 2: this side's, which the peer also has, and the peer's. Each is the passkey
+  /// or an out-of-band random value; 0 with other methods.
   var ownSecret = Block.zero
   var peerSecret = Block.zero
 }
 
-/// LE Secure Connections, phase 2: public keys, authentication, and the check that both have made the same Long Term Key
-/// · Vol 3, Part H, 2.3.5.6.
+/// Phase 2 of LE Secure Connections: the exchange of public keys, authentication, and the check that both sides have
+/// generated the same Long Term Key · Vol 3, Part H, 2.3.5.6.
 struct SecureConnectionsPairing {
-  /// What there is from out of band, as far as the two devices have said that they use it.
+  /// The out-of-band data, as far as the pairing features of the devices announce their use.
   struct OutOfBandData {
     var own: OutOfBand.Own?
     var peer: OutOfBand.Peer?
@@ -36,9 +37,9 @@ struct SecureConnectionsPairing {
 
   private enum State {
     case awaitsKey
-    /// A responder whose user compares may have got the initiator's check value already.
+    /// Stage 1. A responder whose user is comparing may already have the initiator's check value.
     case authenticating(SharedKeys, Stage, check: Block?)
-    /// Stage 2; a responder answers with its own check value.
+    /// Stage 2. A responder answers with its own check value.
     case awaitsCheck(expected: Block, answer: Block?, longTermKey: Block)
     case done
   }
@@ -49,7 +50,8 @@ struct SecureConnectionsPairing {
   private let keyPair: P256KeyPair
   private var state = State.awaitsKey
 
-  /// The key pair is a new one, but for a peer that has this device's data from out of band: those name it.
+  /// Starts with a new key pair, except for a peer that has this device's out-of-band data, which belong to a fixed
+  /// key pair. Throws the reason if data are missing.
   init(
     _ agreement: PairingAgreement, outOfBand data: OutOfBandData, acceptsDebugKeys: Bool,
     _ generator: inout KeyGenerator
@@ -75,7 +77,8 @@ struct SecureConnectionsPairing {
     output.send(.pairingPublicKey(x: ByteSlice(key.x.reversed()), y: ByteSlice(key.y.reversed())))
   }
 
-  /// The Long Term Key, when both sides have shown that they have it.
+  /// Processes a PDU of the peer. Returns the Long Term Key when both sides have proved that they have it; nil: the
+  /// phase continues. Throws the reason to end the pairing.
   mutating func receive(
     _ pdu: SMP.PDU, _ generator: inout KeyGenerator, _ output: inout SecurityOutput
   ) throws(SMP.FailureReason) -> Block? {
@@ -98,12 +101,12 @@ struct SecureConnectionsPairing {
     }
   }
 
-  /// Public key exchange · 2.3.5.6.1.
+  /// Returns the shared keys after the public key exchange · 2.3.5.6.1. Throws the reason to reject the peer's key.
   private func share(_ peer: P256KeyPair.PublicKey) throws(SMP.FailureReason) -> SharedKeys {
     let own = keyPair.publicKey
     if peer.x == own.x { throw .unspecifiedReason }
     if peer.x == P256KeyPair.debug.publicKey.x, !acceptsDebugKeys { throw .authenticationRequirements }
-    // Not a point of the curve, whatever it is meant to be.
+    // The key is not a point on the curve.
     guard let secret = keyPair.sharedSecret(with: peer) else { throw .dhKeyCheckFailed }
     return SharedKeys(own: own, peer: peer, secret: secret)
   }
@@ -165,7 +168,8 @@ struct SecureConnectionsPairing {
     state = .authenticating(keys, .passkey(entry), check: check)
   }
 
-  /// The user says that the numbers are the same. The Long Term Key, if the initiator's check value was there already.
+  /// Handles the user's confirmation that the numbers are equal. Returns the Long Term Key if the initiator's check
+  /// value has already arrived.
   mutating func accept(_ output: inout SecurityOutput) throws(SMP.FailureReason) -> Block? {
     guard case .authenticating(let keys, .comparison(var comparison), let held) = state,
       let nonces = comparison.accept()
@@ -176,7 +180,7 @@ struct SecureConnectionsPairing {
 
   // MARK: Authentication stage 2
 
-  /// 2.3.5.6.5: makes the key, and what shows that both have it.
+  /// Generates the key and the check values that prove its possession · 2.3.5.6.5.
   private mutating func check(_ nonces: ExchangedNonces, _ keys: SharedKeys, _ output: inout SecurityOutput) {
     let (initiator, responder) = (agreement.initiator, agreement.responder)
     let made = Toolbox.f5(

@@ -1,47 +1,48 @@
 import BluetoothWire
 
-/// What the user is asked while two devices pair · Vol 3, Part H, 2.3.5. Each of them ends with its answer, or when the
-/// pairing does.
+/// A prompt for the user during pairing · Vol 3, Part H, 2.3.5. It ends with its answer or with the pairing.
 package enum PairingPrompt: Hashable, Sendable {
-  /// May the peer pair with this device, without anything to compare (Just Works, or with data from out of band)?
+  /// Asks whether the peer may pair with this device when there is nothing to compare (Just Works or out-of-band
+  /// data).
   case allow
-  /// Show these six digits, 0 to 999,999; the user types them on the peer. No answer is waited for.
+  /// Shows these six digits, 0 to 999,999, which the user types on the peer. Needs no answer.
   case show(passkey: UInt32)
-  /// Ask for the six digits that the peer shows.
+  /// Asks for the six digits that the peer shows.
   case enterPasskey
-  /// Show these six digits, and ask whether the peer shows the same: numeric comparison.
+  /// Shows these six digits and asks whether the peer shows the same number: Numeric Comparison.
   case compare(UInt32)
 }
 
-/// What the user says.
+/// The user's answer to a prompt.
 package enum PairingAnswer: Hashable, Sendable {
-  /// To `allow` and `compare`; after `show` nothing comes of it.
+  /// Accepts `allow` and `compare`; ignored after `show`.
   case yes
-  /// To all of them: the pairing fails.
+  /// Rejects any prompt: the pairing fails.
   case no
-  /// To `enterPasskey`: 0 to 999,999.
+  /// Answers `enterPasskey`: 0 to 999,999.
   case passkey(UInt32)
-  /// A digit was typed, or taken back, and the passkey is not complete · 3.5.8.
+  /// Reports that a digit of an incomplete passkey was typed or erased · 3.5.8.
   case keypress(SMP.KeypressNotification)
 }
 
-/// How the two devices made sure of each other · 2.3.5.1.
+/// The association model that the devices have used · 2.3.5.1.
 package enum PairingMethod: UInt8, Hashable, Sendable, CaseIterable {
   case justWorks, passkeyEntry, numericComparison, outOfBand
 
-  /// Whether nobody can be in the middle.
+  /// True if the method protects against a man in the middle.
   package var isAuthenticated: Bool { self != .justWorks }
 }
 
-/// What has come of a pairing.
+/// The result of a pairing.
 package struct PairingOutcome: Hashable, Sendable {
   package var method: PairingMethod
   package var isSecureConnections: Bool
-  /// Octets of the encryption key.
+  /// The length of the encryption key in octets.
   package var keySize: UInt8
-  /// What is to be kept; nil: they have not bonded.
+  /// The bond to store; nil: the devices have not bonded.
   package var bond: Bond?
-  /// True if `bond` replaces one whose key has not encrypted this link: the peer need not be the device that had bonded.
+  /// True if `bond` replaces a bond whose key has not encrypted this link: the peer may be another device than the
+  /// bonded one.
   package var replacesUnproven: Bool
 
   package init(
@@ -55,37 +56,37 @@ package struct PairingOutcome: Hashable, Sendable {
   }
 }
 
-/// Why a link did not become as secure as was wanted.
+/// The reason why the security of a link could not be raised.
 package enum SecurityFailure: Error, Hashable, Sendable {
   /// This device has ended the pairing for this reason.
   case refused(SMP.FailureReason)
-  /// The peer has ended it.
+  /// The peer has ended the pairing for this reason.
   case refusedByPeer(SMP.FailureReason)
-  /// The peer said nothing for 30 s: no more pairing on this link · 3.4.
+  /// The peer sent nothing for 30 s: pairing is no longer possible on this link · 3.4.
   case timeout
   /// The peer has lost the key of the bond.
   case keyMissing
-  /// Encrypting failed for another reason.
+  /// Encryption failed for another reason.
   case encryption(HCI.ErrorCode)
-  /// The link ended before.
+  /// The link ended before the security was raised.
   case disconnected
 }
 
-/// What the Security Manager of a link tells.
+/// An event of a link's Security Manager.
 package enum SecurityEvent: Hashable, Sendable {
-  /// The user is asked. The one before, if any, is answered or void.
+  /// A new prompt for the user. A previous prompt has been answered or is void.
   case prompt(PairingPrompt)
-  /// Nothing is asked any more.
+  /// The current prompt has ended.
   case promptEnded
-  /// The peer's user types the digits that this device shows.
+  /// The peer's user is typing the digits that this device shows.
   case keypress(SMP.KeypressNotification)
-  /// A bond with the peer exists, its key has not encrypted the link, and the two begin to pair. With a reason: this device
-  /// refuses, because what the peer offers is weaker than the bond. Without: the user is asked.
+  /// The devices begin to pair although a bond with the peer exists, whose key has not encrypted the link. With a
+  /// reason: this device refuses, because the peer's offer is weaker than the bond. Without: the user is asked.
   case replacementAttempted(SMP.FailureReason?)
-  /// Pairing is over, and the keys are here; what is to be kept is to be kept now.
+  /// The pairing is complete and the keys have been exchanged; store the bond now.
   case paired(PairingOutcome)
-  /// The link is protected so, from now on.
+  /// The security of the link has changed to this value.
   case changed(LinkSecurity)
-  /// Pairing, or encrypting with the key of a bond, has failed.
+  /// Pairing, or encryption with the key of a bond, has failed.
   case failed(SecurityFailure)
 }

@@ -1,34 +1,36 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// The Security Manager of one link, in either role: pairing, and encryption with the keys of a bond · Vol 3, Part H, 2, 3.
+/// The Security Manager of one link, in either role: pairing, and encryption with the keys of a bond
+/// · Vol 3, Part H, 2, 3.
 ///
-/// After each call the owner takes the PDUs, the events and the command. When the link ends it says so, which ends what is
-/// under way.
+/// After each call, the owner takes the PDUs, the events and the command. The owner reports the end of the link with
+/// `linkEnded`, which ends the current procedure.
 package struct SecurityManager {
-  /// What is under way between the two Security Managers.
+  /// The current procedure of the two Security Managers.
   indirect enum Procedure {
-    /// A peripheral has asked the central to protect the link.
+    /// The peripheral has sent a Security Request.
     case securityRequested
-    /// A central has sent its Pairing Request.
+    /// The central has sent its Pairing Request.
     case pairingRequested(SMP.PairingFeatures)
-    /// The user is asked whether the peer may pair. A peripheral may have got the next PDU already.
+    /// The user is asked whether the peer may pair. A peripheral may already have received the next PDU.
     case asking(PairingAgreement, held: SMP.PDU?)
     case legacy(PairingAgreement, LegacyPairing)
     case secureConnections(PairingAgreement, SecureConnectionsPairing)
-    /// Both have this key, and the link is to be encrypted with it. `isGiven`: the controller has it.
+    /// Both sides have this key, and the link is about to be encrypted with it. `isGiven`: the controller has the
+    /// key.
     case encrypting(PairingAgreement, LongTermKey, isGiven: Bool)
     case distributing(PairingAgreement, LongTermKey, KeyExchange)
   }
 
   enum State {
-    /// `ignoresRest`: this device has ended a pairing, and what the peer had sent by then is of no use.
+    /// No procedure. `ignoresRest`: this device has ended a pairing and ignores what the peer had sent by then.
     case idle(ignoresRest: Bool = false)
-    /// The controller has got this key of the bond. `isAnswer`: a peripheral had asked for protection before.
+    /// The controller has received this key of the bond. `isAnswer`: the peripheral had sent a Security Request.
     case encrypting(LongTermKey, isAnswer: Bool)
-    /// The peer has to say something until then · 3.4.
+    /// A procedure is in progress; the peer must send a PDU until the given time · 3.4.
     case procedure(Procedure, until: Instant)
-    /// The peer has said nothing for too long: no PDU is sent or taken in any more · 3.4.
+    /// The peer has let the timer expire, or the link has ended: no more PDUs are sent or accepted · 3.4.
     case closed
   }
 
@@ -41,23 +43,25 @@ package struct SecurityManager {
   var state = State.idle()
   var output = SecurityOutput()
   package private(set) var bond: Bond?
-  /// True once the key of the bond has encrypted the link: the peer is the device that the bond was made with.
+  /// True once the key of the bond has encrypted the link: the peer is the device of the bond.
   package private(set) var isProven = false
-  /// What was demanded and has not come about.
+  /// The demand that has not been met yet.
   var wanted: SecurityDemand?
-  /// How well the link is protected.
+  /// The current security of the link.
   package internal(set) var security = LinkSecurity.none
 
+  /// Creates the Security Manager of a new link.
+  ///
   /// - Parameters:
-  ///   - own: the address of this device that was on the air when the link came about.
-  ///   - peer: that of the peer; not its identity, where it used a private address.
+  ///   - own: The address that this device used on the air when the link was created.
+  ///   - peer: The address that the peer used, which may be a private address rather than its identity.
   package init(role: Link.Role, own: DeviceAddress, peer: DeviceAddress) {
     self.role = role
     self.own = own
     self.peer = peer
   }
 
-  /// What is known of the peer; nil: nothing, or nothing any more.
+  /// Sets the bond with the peer; nil: there is none, or it has been removed.
   package mutating func setBond(_ bond: Bond?) {
     self.bond = bond
     security.hasKey = bond?.key(in: role) != nil
@@ -67,36 +71,37 @@ package struct SecurityManager {
     }
   }
 
-  /// When `timeReached` wants to be called.
+  /// The next instant at which `timeReached` must be called; nil: none.
   package var deadline: Instant? {
     if case .procedure(_, let until) = state { return until }
     return nil
   }
 
-  /// Whether the peer has let the timer run out: there is no pairing on this link any more.
+  /// True if the peer has let the timer expire, after which pairing is no longer possible on this link, or if the
+  /// link has ended.
   package var isClosed: Bool {
     if case .closed = state { return true }
     return false
   }
 
-  /// Whether a pairing goes on.
+  /// True while a pairing is in progress.
   package var isPairing: Bool {
     guard case .procedure(let procedure, _) = state else { return false }
     if case .securityRequested = procedure { return false }
     return true
   }
 
-  /// What the user is asked at the moment.
+  /// The current prompt for the user.
   package var prompt: PairingPrompt? { output.prompt }
 
   package mutating func takePDU() -> SMP.PDU? { output.takePDU() }
   package mutating func takeEvent() -> SecurityEvent? { output.takeEvent() }
   package mutating func takeCommand() -> SecurityCommand? { output.takeCommand() }
 
-  // MARK: What is wanted
+  // MARK: Security demands
 
-  /// The link is to be protected so. It ends with `SecurityEvent.changed` to a level that is enough, or with `failed`; of
-  /// several demands at a time the highest counts for all.
+  /// Raises the security of the link. Ends with `SecurityEvent.changed` to a sufficient level, or with `failed`;
+  /// concurrent demands are combined to the highest one.
   package mutating func secure(_ demand: SecurityDemand, at now: Instant, _ context: inout SecurityContext) {
     if demand.isMet(by: security) {
       output.tell(.changed(security))
@@ -111,7 +116,7 @@ package struct SecurityManager {
     }
   }
 
-  /// Does what has to be done for what is wanted, where nothing is under way.
+  /// Takes the next step toward the demand if no procedure is in progress.
   mutating func pursue(at now: Instant, _ context: inout SecurityContext) {
     guard case .idle = state, let wanted else { return }
     if wanted.isMet(by: security) {
@@ -130,7 +135,7 @@ package struct SecurityManager {
     }
   }
 
-  /// The bond's key for this role, if it is good enough for this and for the policy.
+  /// Returns the bond's key for this role if it meets the demand and the policy.
   func usableKey(for demand: SecurityDemand, _ policy: PairingPolicy) -> LongTermKey? {
     guard let key = bond?.key(in: role), policy.takes(key) else { return nil }
     return key.level >= demand.level && key.size >= demand.keySize ? key : nil
@@ -140,18 +145,18 @@ package struct SecurityManager {
     PairingNeeds(policy: policy, demand: wanted, bond: bond, security: security)
   }
 
-  /// Why this device need not begin to pair for what is wanted.
+  /// Returns the reason why a pairing cannot meet the demand; nil: one might.
   func refusalOfPairing(_ context: SecurityContext) -> SMP.FailureReason? {
     needs(context.policy).refusal(policy: context.policy, hasOOBData: hasAnyOOBData(context))
   }
 
-  /// A central encrypts the link.
+  /// Encrypts the link as central.
   mutating func encrypt(with key: LongTermKey) {
     state = .encrypting(key, isAnswer: false)
     output.encrypt(key)
   }
 
-  /// The link is gone.
+  /// Handles the end of the link.
   package mutating func linkEnded(at now: Instant, _ context: inout SecurityContext) {
     output.silence()
     if isTried { context.attempts.failed(identity, at: now) }
@@ -165,11 +170,11 @@ package struct SecurityManager {
     if wasBusy { tellFailed(.disconnected) }
   }
 
-  // MARK: Time
+  // MARK: Timer
 
   package mutating func timeReached(_ now: Instant, _ context: inout SecurityContext) {
     guard let deadline, deadline <= now else { return }
-    // A Security Request needs no answer, and the central may still do what it asks for: the timer of 3.4 is not its.
+    // A Security Request needs no response, and the central may still comply, so the SMP timer (3.4) does not apply.
     if case .securityRequested = procedure {
       state = .idle()
       tellFailed(.timeout)
@@ -184,7 +189,7 @@ package struct SecurityManager {
 
   // MARK: Encryption
 
-  /// Encryption Change, Encryption Key Refresh Complete, or a refusal of `SecurityCommand.encrypt`
+  /// Handles Encryption Change, Encryption Key Refresh Complete, or a refusal of `SecurityCommand.encrypt`
   /// · Vol 4, Part E, 7.7.8, 7.7.39.
   package mutating func encryptionChanged(
     status: HCI.ErrorCode, isEncrypted: Bool, at now: Instant, _ context: inout SecurityContext
@@ -192,7 +197,7 @@ package struct SecurityManager {
     if status == .success, isEncrypted {
       encrypted(at: now, &context)
     } else if status == .success {
-      // LE has no way back; a controller that says so is believed.
+      // LE cannot disable encryption; trust a controller that reports it all the same.
       protect(level: .none, keySize: 0, isBonded: false)
       if case .distributing = procedure { fail(.unspecifiedReason, at: now, &context) }
     } else {
@@ -212,7 +217,7 @@ package struct SecurityManager {
       protect(level: key.level, keySize: key.size, isBonded: true)
       if wanted == nil { return }
       if isAnswer {
-        // The central was told what is needed, and has chosen this.
+        // The central knew the requirements from the Security Request and has chosen an insufficient key.
         tellFailed(.refused(.authenticationRequirements))
       } else {
         pursue(at: now, &context)
@@ -224,7 +229,7 @@ package struct SecurityManager {
       state = .procedure(.distributing(agreement, key, exchange), until: until)
       if agreement.ownKeys.isEmpty == false { restartTimer(at: now) }
       completeIfDone(at: now, &context)
-    // A key that nobody has given it: nothing is known of how good it is.
+    // The controller used a key that this host has not provided, so its security is unknown.
     default: break
     }
   }
@@ -240,8 +245,8 @@ package struct SecurityManager {
     }
   }
 
-  /// The controller of a peripheral wants the key that the central names; nil: it has to refuse · Vol 4, Part E, 7.7.65.5.
-  /// A key is given only where it is the turn of that very key.
+  /// Returns the key that the controller of a peripheral requests for the central; nil: the host must refuse
+  /// · Vol 4, Part E, 7.7.65.5. A key is returned only in the state in which that key is expected.
   package mutating func longTermKey(
     random: UInt64, diversifier: UInt16, _ context: SecurityContext
   ) -> Block? {
@@ -265,7 +270,7 @@ package struct SecurityManager {
     }
   }
 
-  /// Tells how the link is protected now; those whose demand is met have been told.
+  /// Reports the new security of the link, and drops a demand that it meets.
   mutating func protect(level: LinkSecurity.Level, keySize: UInt8, isBonded: Bool) {
     security.level = level
     security.keySize = keySize
@@ -282,7 +287,7 @@ package struct SecurityManager {
 }
 
 extension PairingPolicy {
-  /// Whether a key of a bond may still be used.
+  /// Returns true if the policy permits the use of a bond's key.
   func takes(_ key: LongTermKey) -> Bool {
     if secureConnections == .only { return key.isSecureConnections && key.size >= 16 }
     return key.size >= keySizes.lowerBound
@@ -290,7 +295,7 @@ extension PairingPolicy {
 }
 
 extension SecurityManager: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without the keys.
+  /// A description without the keys.
   package var description: String { "SecurityManager(\(role), \(security.level))" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }

@@ -1,13 +1,13 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// What the peer and the user say.
+/// The processing of the peer's PDUs and the user's answers.
 extension SecurityManager {
-  /// Takes in one PDU of the peer, of any content.
+  /// Processes a PDU of the peer with arbitrary content.
   package mutating func receive(_ octets: ByteSlice, at now: Instant, _ context: inout SecurityContext) {
     guard !isClosed, !octets.isEmpty, let code = SMP.Code(rawValue: octets[0]) else { return }
     guard let pdu = try? SMP.PDU.decode(octets) else {
-      // It is over, whatever the reason; and there is no answer to a Pairing Failed.
+      // A malformed Pairing Failed also ends the pairing, and gets no response.
       if code == .pairingFailed {
         receiveFailed(.unspecifiedReason, at: now, &context)
       } else {
@@ -22,7 +22,8 @@ extension SecurityManager {
     case .securityRequest(let requirements): receiveSecurityRequest(requirements, at: now, &context)
     case .pairingKeypressNotification(let type): receiveKeypress(type)
     case _ where ignoresRest: break
-    // Outside of a pairing a value that proves something proves nothing. Keys are refused, so that it is known.
+    // Ignore confirm, random and check values outside a pairing. Keys outside a pairing are rejected, so that the
+    // peer knows.
     case .pairingConfirm where procedure == nil, .pairingRandom where procedure == nil,
       .pairingDHKeyCheck where procedure == nil:
       break
@@ -41,7 +42,7 @@ extension SecurityManager {
     }
   }
 
-  /// Ends the pairing with the reason for which `body` can't go on.
+  /// Calls `body`, and ends the pairing if it throws a reason.
   private mutating func trying(
     at now: Instant, _ context: inout SecurityContext,
     _ body: (inout SecurityManager, inout SecurityContext) throws(SMP.FailureReason) -> Void
@@ -54,16 +55,16 @@ extension SecurityManager {
     }
   }
 
-  // MARK: How it begins
+  // MARK: Start of pairing
 
-  /// A central begins to pair.
+  /// Starts a pairing as central.
   mutating func requestPairing(asksForAuthentication: Bool, at now: Instant, _ context: inout SecurityContext) {
     if let refusal = refusalOfPairing(context) {
       tellFailed(.refused(refusal))
       return
     }
-    // The request says at once whether there are data, and whether LE Secure Connections are wanted: with a Temporary Key
-    // alone they are not.
+    // The request already announces out-of-band data and LE Secure Connections; with a Temporary Key alone, request
+    // LE legacy pairing.
     var policy = context.policy
     let data = context.outOfBand
     if policy.secureConnections == .preferred, !needs(policy).isSecureConnections, data.own == nil,
@@ -78,7 +79,7 @@ extension SecurityManager {
     begin(.pairingRequested(request), .pairingRequest(request), at: now)
   }
 
-  /// A peripheral asks for protection · 2.4.6.
+  /// Handles a Security Request of the peripheral · 2.4.6.
   private mutating func receiveSecurityRequest(
     _ requirements: SMP.AuthenticationRequirements, at now: Instant, _ context: inout SecurityContext
   ) {
@@ -138,7 +139,7 @@ extension SecurityManager {
       to: request, asksForAuthentication: needs.level == .authenticated,
       hasOOBData: hasOOBData(context, isSecureConnections: isSecureConnections), hasIdentity: context.hasIdentity)
     let agreement = try agree(on: request, response, at: now, &context)
-    // If the data are not there, that is known before anything is said.
+    // Check for the data before sending a response.
     if isSecureConnections, request.hasOOBData, context.outOfBand.own == nil { throw .oobNotAvailable }
     output.send(.pairingResponse(response))
     try start(agreement, at: now, &context)
@@ -163,9 +164,9 @@ extension SecurityManager {
     try start(agreement, at: now, &context)
   }
 
-  // MARK: How it goes on
+  // MARK: Phases of pairing
 
-  /// Where the user compares and types nothing, or a bond is at stake, the user is asked first.
+  /// Starts authentication. The user is asked first if the user has nothing to compare or type, or if a bond exists.
   private mutating func start(
     _ agreement: PairingAgreement, at now: Instant, _ context: inout SecurityContext
   ) throws(SMP.FailureReason) {
@@ -196,7 +197,7 @@ extension SecurityManager {
     }
   }
 
-  /// Hands a PDU to what is under way.
+  /// Passes a PDU to the current procedure.
   private mutating func advance(
     _ pdu: SMP.PDU, at now: Instant, _ context: inout SecurityContext
   ) throws(SMP.FailureReason) {
@@ -221,7 +222,7 @@ extension SecurityManager {
     }
   }
 
-  /// Both have the key: a central encrypts with it, a peripheral waits for that.
+  /// Starts encryption with the new key: a central encrypts, a peripheral waits for the central.
   private mutating func authenticated(_ agreement: PairingAgreement, _ value: Block, at now: Instant) {
     output.endPrompt()
     let key = agreement.longTermKey(value)
@@ -229,11 +230,11 @@ extension SecurityManager {
     if role == .central { output.encrypt(key) }
   }
 
-  /// All keys have been exchanged.
+  /// Completes the pairing if all keys have been exchanged.
   mutating func completeIfDone(at now: Instant, _ context: inout SecurityContext) {
     guard case .distributing(let agreement, let key, let exchange) = procedure, exchange.isComplete else { return }
     let new = agreement.isBonding ? exchange.bond(key, known: bond) : nil
-    // A bond that another link has made meanwhile was not taken into account when this pairing began.
+    // Another link may have created this bond after this pairing began.
     if let new, new.identity != bond?.identity, context.bondedIdentities.contains(new.identity) {
       fail(.keyRejected, at: now, &context)
       return
@@ -252,9 +253,9 @@ extension SecurityManager {
     pursue(at: now, &context)
   }
 
-  // MARK: The user
+  // MARK: User
 
-  /// What the user says to the prompt. What does not answer it is ignored.
+  /// Processes the user's answer to the prompt. An answer that does not match the prompt is ignored.
   package mutating func answer(_ answer: PairingAnswer, at now: Instant, _ context: inout SecurityContext) {
     guard let prompt else { return }
     trying(at: now, &context) { (manager, context) throws(SMP.FailureReason) in
@@ -317,7 +318,7 @@ extension SecurityManager {
     if case .show = prompt { output.tell(.keypress(type)) }
   }
 
-  // MARK: How it ends
+  // MARK: End of pairing
 
   private mutating func receiveFailed(
     _ reason: SMP.FailureReason, at now: Instant, _ context: inout SecurityContext
@@ -329,8 +330,7 @@ extension SecurityManager {
     tellFailed(.refusedByPeer(reason))
   }
 
-  /// Tells the peer why it does not go on. That ends what is under way between the Security Managers, but not an
-  /// encryption with the key of a bond.
+  /// Sends the reason to the peer and ends the current procedure. An encryption with the key of a bond continues.
   mutating func fail(
     _ reason: SMP.FailureReason, as failure: SecurityFailure? = nil, at now: Instant, _ context: inout SecurityContext
   ) {
@@ -349,10 +349,10 @@ extension SecurityManager {
     return false
   }
 
-  /// Under which name failures are counted.
+  /// The address under which failures are counted.
   var identity: DeviceAddress { bond?.identity ?? peer }
 
-  /// Whether keys are being made: what fails now counts as an attempt.
+  /// True during a pairing after the exchange of features, when a failure counts as an attempt.
   var isTried: Bool {
     switch procedure {
     case .asking, .legacy, .secureConnections, .encrypting: return true
@@ -369,18 +369,18 @@ extension SecurityManager {
     state = .procedure(procedure, until: now + Self.timeout)
   }
 
-  /// A PDU was sent or received · 3.4.
+  /// Restarts the timer after a PDU was sent or received · 3.4.
   mutating func restartTimer(at now: Instant) {
     if case .procedure(let procedure, _) = state { set(procedure, at: now) }
   }
 
-  /// Whether this device has data of the peer.
+  /// Returns true if this device has out-of-band data of the peer.
   private func hasOOBData(_ context: SecurityContext, isSecureConnections: Bool) -> Bool {
     isSecureConnections
       ? context.outOfBand.peers[peer] != nil : context.outOfBand.temporaryKeys[peer] != nil
   }
 
-  /// Whether data from out of band may be used at all.
+  /// Returns true if out-of-band data may be used at all.
   func hasAnyOOBData(_ context: SecurityContext) -> Bool {
     let data = context.outOfBand
     return data.own != nil || data.peers[peer] != nil || data.temporaryKeys[peer] != nil

@@ -1,12 +1,12 @@
 import BluetoothWire
 
-/// Pairing with a peer that a bond exists with.
+/// Pairing with a peer with which a bond exists.
 extension SecurityManager {
-  /// True if a bond exists and nothing shows that the peer is the device it was made with.
+  /// True if a bond exists and the peer has not proved to be its device.
   var isAtStake: Bool { bond != nil && !isProven }
 
-  /// The agreement on two exchanged features. What is weaker than the bond counts as a failed attempt, so that a peer that
-  /// tries again and again is held back.
+  /// Returns the agreement on the exchanged features; throws the reason if they are incompatible. An offer that is
+  /// weaker than the bond counts as a failed attempt, so that repeated attempts are delayed.
   mutating func agree(
     on request: SMP.PairingFeatures, _ response: SMP.PairingFeatures, at now: Instant,
     _ context: inout SecurityContext

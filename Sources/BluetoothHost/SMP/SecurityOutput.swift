@@ -1,15 +1,15 @@
 import BluetoothWire
 import DequeModule
 
-/// What a Security Manager has to say, to the peer and to those above.
+/// The output of a Security Manager: PDUs for the peer, events, and a command for the controller.
 struct SecurityOutput {
   private(set) var pdus: Deque<SMP.PDU> = []
   private(set) var events: Deque<SecurityEvent> = []
   private(set) var command: SecurityCommand?
-  /// What the user is asked.
+  /// The current prompt for the user.
   private(set) var prompt: PairingPrompt?
 
-  /// How many PDUs may wait: a peripheral's keys are five. More are answers to a flood.
+  /// The maximum number of queued PDUs: a peripheral's keys need five. More are responses to a flood.
   private static let maximumCount = 16
 
   mutating func send(_ pdu: SMP.PDU) {
@@ -38,7 +38,7 @@ struct SecurityOutput {
     return command
   }
 
-  /// Nothing is said to the peer any more.
+  /// Discards all PDUs and the command, because the Security Manager must not send any more.
   mutating func silence() {
     pdus = []
     command = nil

@@ -2,7 +2,8 @@ import BluetoothCrypto
 import BluetoothWire
 
 extension Block {
-  /// A value as it is in a PDU, least significant octet first; other lengths than 16 are refused.
+  /// Creates a block from the value in a PDU, least significant octet first. Throws `invalidParameters` unless the
+  /// length is 16.
   init(onAir octets: ByteSlice) throws(SMP.FailureReason) {
     guard let block = Block(octets.bytes.reversed()) else { throw .invalidParameters }
     self = block
@@ -10,10 +11,10 @@ extension Block {
 
   init(using generator: inout some RandomNumberGenerator) { self.init(high: generator.next(), low: generator.next()) }
 
-  /// As it is in a PDU.
+  /// The value in a PDU, least significant octet first.
   var onAir: ByteSlice { ByteSlice(bytes.reversed()) }
 
-  /// A key of which so many octets are left; the most significant ones become 0 · Vol 3, Part H, 2.3.4.
+  /// Returns the key shortened to this number of octets; the most significant octets become 0 · Vol 3, Part H, 2.3.4.
   func shortened(to size: UInt8) -> Block {
     let isWhole = size >= 16
     let mask: UInt128 = isWhole ? .max : (1 << (8 * UInt128(size))) - 1
@@ -27,7 +28,8 @@ extension Toolbox.Address {
 }
 
 extension SMP.PairingFeatures {
-  /// The PDU as the function c1 takes it: a number whose lowest octet is the code · Vol 3, Part H, 2.2.3.
+  /// Returns the PDU as an input of the function c1: a number with the code as its lowest octet
+  /// · Vol 3, Part H, 2.2.3.
   func number(_ code: SMP.Code) -> UInt64 {
     let octets = [
       code.rawValue, ioCapability.rawValue, hasOOBData ? 1 : 0, authenticationRequirements.rawValue,
@@ -36,7 +38,7 @@ extension SMP.PairingFeatures {
     return octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// As the function f6 takes them · 2.2.8.
+  /// The octets of the features as an input of the function f6 · 2.2.8.
   var ioCapabilities: [UInt8] { [authenticationRequirements.rawValue, hasOOBData ? 1 : 0, ioCapability.rawValue] }
 
   func asks(for requirement: SMP.AuthenticationRequirements) -> Bool {

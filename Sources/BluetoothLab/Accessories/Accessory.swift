@@ -1,8 +1,8 @@
-/// Something with a radio that the lab plays itself, without CoreBluetooth: a value that says what it advertises and serves,
-/// and what it does when something happens.
+/// A simulated peripheral without CoreBluetooth: a value that defines its advertising, its services and its
+/// behaviour.
 ///
-/// `World.add(_:named:)` puts one into a world. `HeartRateSensor`, `Flashlight` and others are ready-made; your own is a
-/// struct that has what it needs of this protocol:
+/// `World.add(_:named:)` adds an accessory to a world. `HeartRateSensor`, `Flashlight` and others are ready-made. To
+/// define another one, write a struct that implements the requirements it needs:
 ///
 /// ```swift
 /// struct Counter: Accessory {
@@ -22,40 +22,40 @@
 /// }
 /// ```
 public protocol Accessory: Sendable {
-  /// How it advertises when nobody is connected.
+  /// The advertising while no central is connected.
   var advertising: Advertising { get }
-  /// What it serves. The services of GAP and GATT are there by themselves. A service that can't be served, for example with
-  /// a description of more than 512 octets, stops the program with the reason.
+  /// The GATT services, besides the GAP and GATT services, which are added automatically. A service that can't be
+  /// served, for example because a user description exceeds 512 octets, stops the program with the reason.
   var services: [AccessoryService] { get }
-  /// The value of the characteristic GAP Appearance; 0: unknown.
+  /// The value of the GAP Appearance characteristic; 0 means unknown.
   var appearance: UInt16 { get }
-  /// What a central that reads the characteristic gets, and what a notification holds.
+  /// Returns the characteristic's value, which answers reads and is sent in notifications and indications.
   func value(of path: CharacteristicPath) -> [UInt8]
 
-  /// The device has been turned on.
+  /// Called when the device has been turned on.
   mutating func started(_ session: inout AccessorySession)
-  /// A central has connected.
+  /// Called when a central has connected.
   mutating func connected(_ session: inout AccessorySession)
-  /// A central has gone, and with it its subscriptions.
+  /// Called when a central has disconnected. Its subscriptions have ended.
   mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession)
-  /// The time has come that `AccessorySession.wake` was asked for.
+  /// Called when the time passed to `AccessorySession.wake(after:)` has elapsed.
   mutating func timeReached(_ session: inout AccessorySession)
-  /// A central has begun or ended to listen to a characteristic.
+  /// Called when a central has subscribed to a characteristic or unsubscribed from it.
   mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession)
-  /// A central writes a characteristic.
+  /// Handles a write of a characteristic by a central.
   ///
-  /// - Throws: what the central is answered with.
+  /// - Throws: the error that answers the central's request.
   mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
   ) throws(AttributeError)
 }
 
 extension Accessory {
-  /// Nothing.
+  /// No services.
   public var services: [AccessoryService] { [] }
-  /// Unknown.
+  /// 0: unknown.
   public var appearance: UInt16 { 0 }
-  /// Nothing.
+  /// Returns an empty value.
   public func value(of path: CharacteristicPath) -> [UInt8] { [] }
   /// Does nothing.
   public mutating func started(_ session: inout AccessorySession) {}
@@ -69,7 +69,7 @@ extension Accessory {
   public mutating func subscriptionChanged(
     _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession
   ) {}
-  /// Refuses: Write Not Permitted.
+  /// Throws `writeNotPermitted`.
   public mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
   ) throws(AttributeError) {

@@ -1,7 +1,7 @@
 import BluetoothHost
 import BluetoothWire
 
-/// Where an accessory's characteristics stand in its database, and who listens to them.
+/// The attribute handles of an accessory's characteristics, with their subscriptions.
 struct AccessoryAttributes {
   private struct Subscription: Equatable {
     var link: HCI.ConnectionHandle
@@ -10,11 +10,11 @@ struct AccessoryAttributes {
 
   private var paths: [(handle: AttributeHandle, path: CharacteristicPath)] = []
   private var subscriptions: [Subscription] = []
-  /// What clients have configured to be broadcast.
+  /// The characteristic values that clients have configured to be broadcast.
   private var broadcasts: Set<AttributeHandle> = []
   private var declarations: [(service: AttributeUUID, handle: AttributeHandle)] = []
 
-  /// The services that `service` includes, as far as they are there.
+  /// Returns the declaration handles of the services that `service` includes, without those that have not been added.
   func includes(of service: AccessoryService) -> [AttributeHandle] {
     service.includes.compactMap { included in declarations.first { $0.service == included }?.handle }
   }
@@ -29,12 +29,12 @@ struct AccessoryAttributes {
   func path(at handle: AttributeHandle) -> CharacteristicPath? { paths.first { $0.handle == handle }?.path }
   func handle(of path: CharacteristicPath) -> AttributeHandle? { paths.first { $0.path == path }?.handle }
 
-  /// What somebody listens to, each once.
+  /// The characteristics with at least one subscriber, each once.
   var subscribed: [CharacteristicPath] {
     paths.filter { entry in subscriptions.contains { $0.handle == entry.handle } }.map(\.path)
   }
 
-  /// What somebody listens to, or hears of by advertising, each once.
+  /// The characteristics with at least one subscriber or a configured broadcast, each once.
   var observed: [CharacteristicPath] {
     if broadcasts.isEmpty { return subscribed }
     return paths.filter { entry in
@@ -61,7 +61,9 @@ struct AccessoryAttributes {
 }
 
 extension AccessoryService {
-  /// - Parameter includes: the declarations of the included services.
+  /// Returns the definition of the service for the host's GATT server.
+  ///
+  /// - Parameter includes: the declaration handles of the included services.
   func definition(includes: [AttributeHandle]) -> GATTServiceDefinition {
     GATTServiceDefinition(
       uuid: uuid.value, isPrimary: isPrimary, includes: includes,
@@ -93,7 +95,7 @@ extension AccessoryService {
     }
   }
 
-  /// Where the first presentation format of a characteristic stands.
+  /// Returns the position of the first presentation format of a characteristic.
   private func formatPath(of uuid: AttributeUUID) -> GATTDescriptorPath? {
     guard let characteristic = characteristics.firstIndex(where: { $0.uuid == uuid }) else { return nil }
     let format = characteristics[characteristic].descriptors.firstIndex {

@@ -4,9 +4,9 @@ import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
 
-/// An accessory in a world: what `World.add(_:named:)` gives.
+/// An accessory in a world, returned by `World.add(_:named:)`.
 public final class AccessoryDevice<A: Accessory>: RadioDevice, @unchecked Sendable {
-  /// The accessory as it is now. To be asked while the world is not running, or in one of its callbacks.
+  /// The current state of the accessory. Read it while the world is not running, or in one of its callbacks.
   public var accessory: A {
     let radio = radio
     return world.inspect { engine in
@@ -21,13 +21,13 @@ public final class AccessoryDevice<A: Accessory>: RadioDevice, @unchecked Sendab
     super.init(name: name, radio: radio, world: world)
   }
 
-  /// Changes the accessory, as somebody does who holds it in his hands. Whoever listens to a characteristic whose value is
-  /// another one afterwards is notified.
+  /// Changes the accessory's state, as its user would. Subscribers of each characteristic whose value changes are
+  /// notified.
   public func update(_ body: @escaping @Sendable (inout A) -> Void) {
     act { accessory, _ in body(&accessory) }
   }
 
-  /// Changes the accessory and has it do something.
+  /// Changes the accessory's state and lets it use the session, for example to notify or disconnect.
   public func act(_ body: @escaping @Sendable (inout A, inout AccessorySession) -> Void) {
     perform { device, now in
       if let device = device as? AccessoryParticipant<A> { device.act(at: now, body) }
@@ -36,12 +36,12 @@ public final class AccessoryDevice<A: Accessory>: RadioDevice, @unchecked Sendab
 }
 
 extension World {
-  /// Adds an accessory that the lab plays itself, and turns it on.
+  /// Adds an accessory, simulated without CoreBluetooth, and turns it on.
   ///
   /// - Parameters:
-  ///   - name: tells the device from the others of this world; it is what its characteristic Device Name says, too, unless the
-  ///     options say otherwise.
-  ///   - options: where it is, how strongly it sends, and what its chip can do.
+  ///   - name: identifies the device within the world. It is also the value of the Device Name characteristic unless
+  ///     the options specify another one.
+  ///   - options: the position, transmit power and chip capabilities, among others.
   @discardableResult
   public func add<A: Accessory>(
     _ accessory: A, named name: String, _ options: DeviceOptions = DeviceOptions()
@@ -57,7 +57,7 @@ extension World {
           accessory, made, radio: radio, environment: environment,
           generator: engine.generator.split("device " + name), pool: engine.pool)
         let now = engine.now
-        // Nothing of it is asked for before it is a member.
+        // The engine knows the device only after this closure has returned, so power-on is scheduled.
         engine.schedule(at: now) { engine in engine.withDevice(radio) { $0.setPower(true, at: now) } }
         return device
       }
@@ -65,7 +65,7 @@ extension World {
     }
   }
 
-  /// Adds an accessory at `position`, and turns it on.
+  /// Adds an accessory at `position` and turns it on.
   @discardableResult
   public func add<A: Accessory>(_ accessory: A, named name: String, at position: Position) -> AccessoryDevice<A> {
     add(accessory, named: name, DeviceOptions(position: position))

@@ -5,7 +5,8 @@ import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
 
-/// A device of a world with a controller, a host and an accessory instead of a service for apps. Confined to the world.
+/// The simulated device of an accessory: a controller and a host, with the accessory in place of the daemon that
+/// serves apps. Confined to the world's executor.
 final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private(set) var accessory: A
   private let name: String
@@ -16,11 +17,11 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private var handles: [HCI.ConnectionHandle] = []
   private var progress: AdvertisingProgress?
   private var lastCentral: DeviceAddress?
-  /// When the accessory wants to be told the time.
+  /// The time at which the accessory's `timeReached` is due.
   private var alarm: Instant?
   private var hasStarted = false
   private var uses = RadioUses()
-  /// When something has last happened.
+  /// The time of the latest exchange or skipped packet.
   private var latest = Instant.zero
 
   init(
@@ -130,7 +131,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
 
   // MARK: The accessory
 
-  /// Somebody does something with the accessory; whoever listens to what has changed is told.
+  /// Runs `body` on the accessory and notifies the subscribers of each characteristic whose value changed.
   func act(at now: Instant, _ body: (inout A, inout AccessorySession) -> Void) {
     let before = attributes.observed.map { ($0, accessory.value(of: $0)) }
     happen(at: now, body)
@@ -203,12 +204,12 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       handles.removeAll { $0 == link }
       attributes.forget(link)
       if handles.isEmpty { progress = AdvertisingProgress(accessory.advertising, at: now) }
-      // The accessory may want to advertise in another way.
+      // Runs before advertising restarts, so that the accessory can change its advertising.
       happen(at: now) { $0.disconnected(DisconnectionReason(code: reason.rawValue), &$1) }
       if handles.isEmpty { advertise(at: now) }
     case .gatt(let link, let event): handle(event, on: link, at: now)
     case .security(let link, .prompt(let prompt)):
-      // It has no user: who holds it has allowed it.
+      // An accessory has no user, so pairing that only asks for consent is always allowed.
       if prompt == .allow { host.answer(.yes, on: link, at: now) }
     case .security(let link, .replacementAttempted(let refusal)): noteReplacement(refusal, on: link)
     case .trouble, .advertisingStarted, .advertisingEnded, .advertisingReport, .connectionFailed, .rssiRead,
@@ -246,7 +247,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     }
   }
 
-  /// The accessory gets whole values.
+  /// Passes a write to the accessory as whole values.
   private func write(_ parts: GATTWriteParts, at now: Instant) -> Result<ByteSlice, ATT.ErrorCode> {
     var session = session(at: now)
     defer { obey(session, at: now) }
@@ -262,12 +263,12 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     switch host.addService(service.definition(includes: attributes.includes(of: service)), at: now) {
     case .success(let placement): attributes.add(service, at: placement)
     case .failure(let error):
-      // What an accessory serves stands in its source: nothing on the air and nobody's input can bring this about.
+      // An accessory's services are fixed in its source code: neither packets nor user input can cause this failure.
       fatalError("the accessory's service \(service.uuid) can't be served: \(error)")
     }
   }
 
-  // MARK: Between host and controller
+  // MARK: Exchange between host and controller
 
   private func exchange(at now: Instant) {
     latest = now
@@ -285,7 +286,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     deadline = earliest(controller.deadline, otherDeadline)
   }
 
-  /// When something is due but for the controller.
+  /// The next deadline of everything except the controller.
   private var otherDeadline: Instant? {
     earliest(earliest(wire.deadline, host.deadline), earliest(alarm, progress?.end))
   }

@@ -1,16 +1,17 @@
-/// A service of an accessory.
+/// A GATT service of an accessory.
 public struct AccessoryService: Hashable, Sendable {
-  /// What it is.
+  /// The service's UUID.
   public var uuid: AttributeUUID
-  /// What it has.
+  /// The characteristics, in the order of their handles.
   public var characteristics: [AccessoryCharacteristic]
-  /// Whether clients find it by itself; else only where another service includes it · Vol 3, Part G, 3.1.
+  /// True for a primary service; false for a secondary service, which clients find only through a service that
+  /// includes it · Vol 3, Part G, 3.1.
   public var isPrimary = true
-  /// Services that this one includes · Vol 3, Part G, 3.2. They stand before it in `Accessory.services`; others are left
-  /// out.
+  /// The included services · Vol 3, Part G, 3.2. Each must precede this service in `Accessory.services`; otherwise
+  /// its include declaration is left out.
   public var includes: [AttributeUUID] = []
 
-  /// A primary service.
+  /// Creates a primary service.
   public init(_ uuid: AttributeUUID, _ characteristics: [AccessoryCharacteristic]) {
     self.uuid = uuid
     self.characteristics = characteristics
@@ -19,95 +20,95 @@ public struct AccessoryService: Hashable, Sendable {
 
 /// A characteristic of an accessory.
 public struct AccessoryCharacteristic: Hashable, Sendable {
-  /// What may be done with it · Vol 3, Part G, 3.3.1.1.
+  /// The Characteristic Properties bit field · Vol 3, Part G, 3.3.1.1.
   public struct Properties: OptionSet, Hashable, Sendable {
-    /// As on the air.
+    /// The bits as in the characteristic declaration.
     public let rawValue: UInt8
-    /// The properties of these bits.
+    /// Creates properties from their bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// A client can have its value advertised to everybody, as Service Data: by the Server Characteristic Configuration,
-    /// which is there by itself.
+    /// Clients may have the value broadcast as Service Data in advertising packets by writing the Server
+    /// Characteristic Configuration descriptor, which is added automatically.
     public static let broadcast = Properties(rawValue: 0x01)
-    /// It can be read.
+    /// Clients may read the value.
     public static let read = Properties(rawValue: 0x02)
-    /// It can be written without an answer.
+    /// Clients may write the value without a response.
     public static let writeWithoutResponse = Properties(rawValue: 0x04)
-    /// It can be written with an answer.
+    /// Clients may write the value with a response.
     public static let write = Properties(rawValue: 0x08)
-    /// It can be notified.
+    /// Clients may subscribe to notifications.
     public static let notify = Properties(rawValue: 0x10)
-    /// It can be indicated.
+    /// Clients may subscribe to indications.
     public static let indicate = Properties(rawValue: 0x20)
   }
 
-  /// How well a link has to be protected · Vol 3, Part C, 10.2.1.
+  /// The link security that access to a characteristic requires · Vol 3, Part C, 10.2.1.
   public enum Protection: Hashable, Sendable, CaseIterable {
-    /// Not at all.
+    /// No encryption: security mode 1, level 1.
     case none
-    /// Encrypted, with any key: mode 1, level 2.
+    /// Encryption with any key: security mode 1, level 2.
     case encrypted
   }
 
-  /// What it is.
+  /// The characteristic's UUID.
   public var uuid: AttributeUUID
-  /// What may be done with it.
+  /// The operations that clients may perform on the value.
   public var properties: Properties
-  /// How well a link has to be protected before its value is read, written or subscribed to. A central that finds it is
-  /// not pairs.
+  /// The link security required to read, write or subscribe to the value. A central that lacks it pairs.
   public var protection = Protection.none
-  /// It says that it can be written together with others, all or none · Vol 3, Part G, 3.3.3.1.
+  /// True if the Reliable Write extended property is set: clients may write the value together with others, all or
+  /// none · Vol 3, Part G, 3.3.3.1.
   public var hasReliableWrite = false
-  /// What describes it, besides the descriptors that are there by themselves: configurations and extended properties.
+  /// The descriptors, besides the configuration and Extended Properties descriptors, which are added automatically.
   public var descriptors: [AccessoryDescriptor] = []
 
-  /// A characteristic.
+  /// Creates a characteristic that requires no encryption.
   public init(_ uuid: AttributeUUID, _ properties: Properties) {
     self.uuid = uuid
     self.properties = properties
   }
 }
 
-/// What describes a characteristic of an accessory · Vol 3, Part G, 3.3.3.
+/// A characteristic descriptor of an accessory · Vol 3, Part G, 3.3.3.
 public enum AccessoryDescriptor: Hashable, Sendable {
-  /// Characteristic User Description, which clients may change where it is writable.
+  /// Characteristic User Description; clients may write it if it is writable.
   case userDescription(String, isWritable: Bool = false)
-  /// Characteristic Presentation Format: a format type, a power of ten, a unit, and a description in a namespace, all of
-  /// the assigned numbers.
+  /// Characteristic Presentation Format: a format type, an exponent of ten, a unit, and a description within a
+  /// namespace, each with its assigned number.
   case presentationFormat(
     format: UInt8, exponent: Int8 = 0, unit: UInt16, namespace: UInt8 = 1, description: UInt16 = 0)
-  /// Characteristic Aggregate Format: the value has the parts that the first presentation formats of these characteristics
-  /// of the same service describe, in this order.
+  /// Characteristic Aggregate Format: the value is the concatenation of the values that the first presentation
+  /// formats of these characteristics of the same service describe, in this order.
   case aggregateFormat([AttributeUUID])
-  /// Another descriptor, which can be read.
+  /// Another, readable descriptor with its UUID and value.
   case other(AttributeUUID, [UInt8])
 }
 
-/// Names a characteristic of an accessory by the service that it stands in.
+/// A characteristic of an accessory, identified by its UUID and that of its service.
 public struct CharacteristicPath: Hashable, Sendable {
-  /// The service.
+  /// The UUID of the service.
   public var service: AttributeUUID
-  /// The characteristic.
+  /// The UUID of the characteristic.
   public var characteristic: AttributeUUID
 
-  /// The characteristic of this UUID in that service.
+  /// Creates a path to the characteristic with this UUID in the service with that UUID.
   public init(_ characteristic: AttributeUUID, of service: AttributeUUID) {
     self.service = service
     self.characteristic = characteristic
   }
 }
 
-/// What a central is answered when it may not do what it does: an ATT error code · Vol 3, Part F, 3.4.1.1.
+/// An ATT error code with which an accessory rejects a write · Vol 3, Part F, 3.4.1.1.
 public struct AttributeError: Error, Hashable, Sendable {
-  /// The code on the air.
+  /// The code in the Error Response PDU.
   public var code: UInt8
 
-  /// The error with this code.
+  /// Creates an error from its code.
   public init(code: UInt8) { self.code = code }
 
-  /// 0x03
+  /// Write Not Permitted (0x03).
   public static let writeNotPermitted = AttributeError(code: 0x03)
-  /// 0x0D
+  /// Invalid Attribute Value Length (0x0D).
   public static let invalidLength = AttributeError(code: 0x0D)
-  /// 0x13
+  /// Value Not Allowed (0x13).
   public static let valueNotAllowed = AttributeError(code: 0x13)
 }

@@ -1,6 +1,7 @@
 import BluetoothWire
 
-/// What an accessory knows of its world when something happens to it, and what it has done about it.
+/// The context of an accessory's callback: the state of its connections, and methods that request effects. The
+/// effects take place after the callback has returned.
 public struct AccessorySession: Sendable {
   enum Effect: Sendable {
     case notify(CharacteristicPath)
@@ -12,9 +13,9 @@ public struct AccessorySession: Sendable {
 
   /// The world's radio time.
   public let now: Duration
-  /// How many centrals are connected.
+  /// The number of connected centrals.
   public let connections: Int
-  /// What some central listens to.
+  /// The characteristics with at least one subscriber.
   public let subscriptions: Set<CharacteristicPath>
   private(set) var effects: [Effect] = []
 
@@ -24,39 +25,37 @@ public struct AccessorySession: Sendable {
     self.subscriptions = subscriptions
   }
 
-  /// Sends the value that the characteristic has after this call to everybody who listens to it, as a notification or an
-  /// indication.
+  /// Notifies or indicates the characteristic to all its subscribers, with the value that it has after the callback.
   public mutating func notify(_ path: CharacteristicPath) { effects.append(.notify(path)) }
 
-  /// Has `timeReached` called after this time, a millisecond at least, instead of when it was asked for before; nil: not any
-  /// more.
+  /// Schedules `timeReached` after this time, at least 1 ms, and replaces any time scheduled before; nil cancels it.
   public mutating func wake(after time: Duration?) {
-    // Else time would stand still for an accessory that asks for no time at all again and again.
+    // The minimum keeps the world's time advancing even if the accessory always asks for zero.
     effects.append(.wake(time.map { max($0, .milliseconds(1)) }))
   }
 
-  /// Asks every central for other connection parameters, by the link layer or by L2CAP · Vol 6, Part B, 5.1.7; Vol 3, Part A,
-  /// 4.20. A link has to be 5 s old, and its central quiet for 1 s; of wishes that wait the last one counts. A central may
-  /// refuse.
+  /// Requests other connection parameters from every central, through the link layer or L2CAP · Vol 6, Part B, 5.1.7;
+  /// Vol 3, Part A, 4.20. The request is sent when the link is at least 5 s old and the central has been quiet for 1
+  /// s; a later request replaces a pending one. A central may reject it.
   public mutating func requestConnection(_ wish: ConnectionWish) { effects.append(.update(wish)) }
 
-  /// Ends every connection.
+  /// Disconnects every central.
   public mutating func disconnect() { effects.append(.disconnect) }
 
-  /// Advertises in another way from now on, or (nil) not any more, until the next connection ends.
+  /// Replaces the advertising until the next connection ends; nil stops advertising.
   public mutating func advertise(_ advertising: Advertising?) { effects.append(.advertise(advertising)) }
 }
 
-/// Connection parameters that an accessory would like. Values beyond what the specification allows are held there.
+/// The connection parameters that an accessory requests. Values outside the specification's range are clamped.
 public struct ConnectionWish: Hashable, Sendable {
-  /// The interval, 7.5 ms to 4 s, in steps of 1.25 ms.
+  /// The connection interval, 7.5 ms to 4 s, in steps of 1.25 ms.
   public var interval: Duration
-  /// Connection events that it may skip, 0 to 499.
+  /// The peripheral latency: the number of consecutive connection events that the peripheral may skip, 0 to 499.
   public var latency: Int
-  /// 100 ms to 32 s, in steps of 10 ms: how long the link lives without a packet.
+  /// The supervision timeout, 100 ms to 32 s, in steps of 10 ms.
   public var supervisionTimeout: Duration
 
-  /// What an accessory would like.
+  /// Creates a request for these connection parameters.
   public init(interval: Duration, latency: Int = 0, supervisionTimeout: Duration = .seconds(2)) {
     self.interval = interval
     self.latency = latency
@@ -74,16 +73,16 @@ public struct ConnectionWish: Hashable, Sendable {
   }
 }
 
-/// Why a link has ended: an error code of the controller · Vol 1, Part F.
+/// The reason for a disconnection: an error code of the controller · Vol 1, Part F.
 public struct DisconnectionReason: Hashable, Sendable {
-  /// The code of HCI.
+  /// The HCI error code.
   public var code: UInt8
 
-  /// The reason with this code.
+  /// Creates a reason from its code.
   public init(code: UInt8) { self.code = code }
 
-  /// 0x08: nothing was heard for as long as the supervision timeout.
+  /// Connection Timeout (0x08): no packet was received within the supervision timeout.
   public static let connectionTimeout = DisconnectionReason(code: 0x08)
-  /// 0x13: the other side wanted it.
+  /// Remote User Terminated Connection (0x13).
   public static let remoteUser = DisconnectionReason(code: 0x13)
 }

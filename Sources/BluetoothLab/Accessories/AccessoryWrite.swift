@@ -1,11 +1,11 @@
 import BluetoothHost
 import BluetoothWire
 
-/// What a central writes at once, in whole values: one, or the several of a reliable write · Vol 3, Part G, 4.9.5.
+/// The characteristic values of one write: a single value, or all values of a reliable write · Vol 3, Part G, 4.9.5.
 struct AccessoryWrite {
   private var values: [(handle: AttributeHandle, octets: [UInt8])] = []
 
-  /// Joins the parts of long values, in whichever order those of several values came.
+  /// Joins the parts of long values. Parts of several values may be interleaved.
   init(_ parts: GATTWriteParts) throws(AttributeError) {
     for part in parts {
       if let place = values.lastIndex(where: { $0.handle == part.handle }), part.offset == values[place].octets.count {
@@ -17,8 +17,8 @@ struct AccessoryWrite {
     }
   }
 
-  /// Hands the accessory one value after the other. When it refuses one, those before it are taken back with all that came
-  /// of them: a reliable write is done whole or not at all.
+  /// Writes the values to the accessory in order. If the accessory rejects any but the first, the accessory and the
+  /// session are restored: a reliable write takes effect entirely or not at all.
   func perform<A: Accessory>(
     on accessory: inout A, _ attributes: AccessoryAttributes, _ session: inout AccessorySession
   ) throws(AttributeError) {
@@ -28,7 +28,7 @@ struct AccessoryWrite {
       do throws(AttributeError) {
         try accessory.write(value.octets, to: path, &session)
       } catch {
-        // What the refusal of the first one has changed, like a count of attempts, is the accessory's own affair.
+        // Changes made while rejecting the first value, such as an attempt counter, are intended by the accessory.
         if place > 0 { (accessory, session) = before }
         throw error
       }
@@ -37,6 +37,6 @@ struct AccessoryWrite {
 }
 
 extension AttributeError {
-  /// 0x07
+  /// Invalid Offset (0x07).
   static let invalidOffset = AttributeError(code: 0x07)
 }

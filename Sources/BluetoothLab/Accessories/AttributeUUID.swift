@@ -1,6 +1,7 @@
 import BluetoothWire
 
-/// A UUID of a service, a characteristic or a descriptor, of 16, 32 or 128 bits. Two forms of one are equal.
+/// A UUID of a service, characteristic or descriptor, with 16, 32 or 128 bits. The short and long forms of a UUID are
+/// equal.
 ///
 /// ```swift
 /// let heartRate: AttributeUUID = "180D"
@@ -9,10 +10,10 @@ import BluetoothWire
 public struct AttributeUUID: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   let value: BluetoothUUID
 
-  /// The UUID of 16 bits that the Bluetooth SIG has assigned.
+  /// Creates a 16-bit UUID assigned by the Bluetooth SIG.
   public init(_ assigned: UInt16) { value = BluetoothUUID(assigned) }
 
-  /// The UUID that `text` spells: 4 or 8 hexadecimal digits, or 32 with four hyphens; nil: it spells none.
+  /// Creates a UUID from text: 4 or 8 hexadecimal digits, or 32 with four hyphens. Returns nil for other text.
   public init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     let digits = parts.joined()
@@ -33,20 +34,20 @@ public struct AttributeUUID: Hashable, Sendable, ExpressibleByStringLiteral, Cus
     }
   }
 
-  /// A UUID in the source; text that spells none stops the program.
+  /// Creates a UUID from a literal; a malformed literal stops the program.
   public init(stringLiteral text: String) {
     guard let uuid = AttributeUUID(text) else { fatalError("\"\(text)\" is no UUID of 16, 32 or 128 bits") }
     self = uuid
   }
 
-  /// The shortest form as advertising data has it, the least significant octet first · Core Specification Supplement,
-  /// Part A, 1.1.
+  /// The shortest form as in advertising data, least significant octet first · Core Specification Supplement, Part A,
+  /// 1.1.
   var advertisedOctets: [UInt8] {
     if let short = value.shortValue { return short.octets }
     if let long = value.value32 { return long.octets }
     return value.low.octets + value.high.octets
   }
 
-  /// The digits of the shortest form.
+  /// The hexadecimal digits of the shortest form.
   public var description: String { value.description }
 }

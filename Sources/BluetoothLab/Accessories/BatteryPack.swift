@@ -1,34 +1,34 @@
-/// Something that tells how full its battery is: Battery (0x180F).
+/// An accessory that reports its battery level: Battery (0x180F).
 public struct BatteryPack: Accessory {
-  /// What it calls itself.
+  /// The advertised name.
   public var name: String
-  /// 0 to 100 %; whoever listens is told when it changes.
+  /// The battery level, 0 to 100 %. Subscribers are notified when it changes.
   public var level: UInt8
-  /// After how long the level falls by 1 %; nil: never.
+  /// The time in which the level falls by 1 %; nil if it never falls.
   public var timePerPercent: Duration?
 
-  /// A battery that is as full as this.
+  /// Creates a battery with this level; a level above 100 is clamped.
   public init(name: String = "Battery", level: UInt8 = 100, timePerPercent: Duration? = nil) {
     self.name = name
     self.level = min(level, 100)
     self.timePerPercent = timePerPercent
   }
 
-  /// Connectable, with Flags, the service and the name.
+  /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
     Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x180F]), .name(name)]))
   }
 
-  /// Battery.
+  /// The Battery service.
   public var services: [AccessoryService] { [.battery] }
 
-  /// Battery Service 1.0, 3.1.
+  /// Returns the battery level in one octet · Battery Service 1.0, 3.1.
   public func value(of path: CharacteristicPath) -> [UInt8] { path == .batteryLevel ? [level] : [] }
 
-  /// Begins to run down.
+  /// Starts discharging.
   public mutating func started(_ session: inout AccessorySession) { session.wake(after: timePerPercent) }
 
-  /// Runs down.
+  /// Lowers the level by 1 % and notifies subscribers.
   public mutating func timeReached(_ session: inout AccessorySession) {
     guard level > 0 else { return }
     level -= 1

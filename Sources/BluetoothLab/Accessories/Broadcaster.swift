@@ -1,28 +1,28 @@
 import Foundation
 
-/// A device that advertises and does nothing else. Nobody can connect to it unless its advertising says so.
+/// A device that only advertises. Centrals can connect only if its advertising is connectable.
 public struct Broadcaster: Accessory {
-  /// What, how often, and where.
+  /// The PDU type, schedule, channels and payload of the advertising.
   public var advertising: Advertising
 
-  /// A device that advertises like this.
+  /// Creates a device with this advertising.
   public init(_ advertising: Advertising) { self.advertising = advertising }
 }
 
-/// An iBeacon: it tells where it is, and how strong it is to be heard at one metre.
+/// An iBeacon: it broadcasts its identity and its signal strength at one metre.
 public struct IBeacon: Accessory {
-  /// Whose beacon it is.
+  /// The UUID of the beacon's owner or application.
   public var proximityUUID: UUID
-  /// Which group of beacons it belongs to.
+  /// The group of beacons that this beacon belongs to.
   public var major: UInt16
-  /// Which one of them it is.
+  /// The number of this beacon within its group.
   public var minor: UInt16
-  /// dBm at a distance of one metre.
+  /// The received signal strength at a distance of one metre, in dBm.
   public var measuredPower: Int8
-  /// How often it tells.
+  /// The advertising interval.
   public var interval: Duration
 
-  /// A beacon that tells this ten times a second.
+  /// Creates a beacon, by default with 10 packets per second on each channel.
   public init(
     proximityUUID: UUID, major: UInt16 = 0, minor: UInt16 = 0, measuredPower: Int8 = -59,
     interval: Duration = .milliseconds(100)
@@ -34,10 +34,10 @@ public struct IBeacon: Accessory {
     self.interval = interval
   }
 
-  /// The identifier of the company whose data a beacon's are.
+  /// The company identifier in the beacon's manufacturer data (Apple).
   static let company: UInt16 = 0x004C
 
-  /// Broadcast: Flags, and 25 octets of manufacturer data.
+  /// Non-connectable advertising with Flags and 25 octets of manufacturer data.
   public var advertising: Advertising {
     let uuid = withUnsafeBytes(of: proximityUUID.uuid) { Array($0) }
     let data =

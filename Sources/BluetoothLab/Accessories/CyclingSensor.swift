@@ -1,27 +1,27 @@
-/// A sensor at a bicycle's wheel and crank: Cycling Speed and Cadence (0x1816).
+/// A speed and cadence sensor on a bicycle: Cycling Speed and Cadence (0x1816).
 public struct CyclingSensor: Accessory {
-  /// CSC Measurement: notified each second.
+  /// CSC Measurement, notified every second.
   public static let measurement = CharacteristicPath("2A5B", of: "1816")
-  /// CSC Feature: wheel and crank.
+  /// CSC Feature: wheel and crank revolution data supported.
   public static let feature = CharacteristicPath("2A5C", of: "1816")
 
-  /// What it calls itself.
+  /// The advertised name.
   public var name: String
-  /// Metres per second.
+  /// The speed in metres per second.
   public var speed: Double
-  /// Revolutions of the crank per minute.
+  /// The cadence in crank revolutions per minute.
   public var cadence: Double
-  /// Metres.
+  /// The wheel's circumference in metres.
   public var wheelCircumference: Double
-  /// Metres since the beginning.
+  /// The distance since power-on, in metres.
   public private(set) var distance = 0.0
-  /// Revolutions of the crank since the beginning.
+  /// The number of crank revolutions since power-on.
   public private(set) var crankRevolutions = 0.0
   private var lastTime: Duration?
   private var wheelEventTime = 0.0
   private var crankEventTime = 0.0
 
-  /// A bicycle that is ridden like this.
+  /// Creates a sensor on a bicycle with this speed and cadence.
   public init(
     name: String = "Bicycle", speed: Double = 5, cadence: Double = 70, wheelCircumference: Double = 2.1
   ) {
@@ -31,20 +31,21 @@ public struct CyclingSensor: Accessory {
     self.wheelCircumference = wheelCircumference
   }
 
-  /// Connectable, with Flags, the service and the name.
+  /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
     Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x1816]), .name(name)]))
   }
 
-  /// Speed and Cadence Sensor.
+  /// Cycling: Speed and Cadence Sensor.
   public var appearance: UInt16 { 0x0485 }
 
-  /// Cycling Speed and Cadence.
+  /// The Cycling Speed and Cadence service.
   public var services: [AccessoryService] {
     [AccessoryService("1816", [AccessoryCharacteristic("2A5B", .notify), AccessoryCharacteristic("2A5C", .read)])]
   }
 
-  /// Cycling Speed and Cadence Service 1.0, 3.1, 3.2: whole revolutions, and when the last one was complete, in 1/1024 s.
+  /// Returns the cumulative revolutions and the time of the last complete one, in units of 1/1024 s · Cycling Speed
+  /// and Cadence Service 1.0, 3.1, 3.2.
   public func value(of path: CharacteristicPath) -> [UInt8] {
     switch path {
     case Self.measurement:
@@ -61,22 +62,22 @@ public struct CyclingSensor: Accessory {
     UInt16(truncatingIfNeeded: Int64(min(max(seconds, 0), 1e12) * 1_024)).octets
   }
 
-  /// Begins to ride.
+  /// Starts riding.
   public mutating func started(_ session: inout AccessorySession) {
     lastTime = session.now
     session.wake(after: .seconds(1))
   }
 
-  /// Rides on.
+  /// Adds the distance and crank revolutions of the time passed, and notifies subscribers.
   public mutating func timeReached(_ session: inout AccessorySession) {
     let seconds = (session.now - (lastTime ?? session.now)).seconds
     lastTime = session.now
-    // Beyond these it is no bicycle, and beyond those the counters of the profile say nothing.
+    // Implausible values are clamped; beyond these limits the profile's counters would carry no information.
     let speed = speed.isFinite ? min(max(0, speed), 1_000) : 0
     let cadence = cadence.isFinite ? min(max(0, cadence), 10_000) : 0
     distance += speed * seconds
     crankRevolutions += cadence / 60 * seconds
-    // When the last whole revolution was complete: as long ago as what is begun has taken.
+    // The end of the last complete revolution: now, minus the time spent on the current one.
     if speed > 0 {
       wheelEventTime =
         session.now.seconds - wheelRevolutions.truncatingRemainder(dividingBy: 1) * wheelCircumference / speed

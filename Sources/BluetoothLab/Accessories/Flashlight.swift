@@ -1,27 +1,27 @@
-/// A flashlight that is switched and dimmed over the air: a service of its own, and Battery (0x180F).
+/// A flashlight that is switched and dimmed over the air, with a custom service and Battery (0x180F).
 public struct Flashlight: Accessory {
-  /// The flashlight's service.
+  /// The UUID of the flashlight's service.
   public static let service: AttributeUUID = "2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D00"
-  /// Written: 1 switches it on, 0 off.
+  /// The switch characteristic: writing 1 turns the flashlight on, 0 turns it off.
   public static let lightSwitch = CharacteristicPath("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D01", of: service)
-  /// Read or notified: 1 while it is on.
+  /// The status characteristic, readable and notified: 1 while the flashlight is on.
   public static let status = CharacteristicPath("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D02", of: service)
-  /// Read or written: 0 to 100 %.
+  /// The brightness characteristic, readable and writable: 0 to 100 %.
   public static let brightness = CharacteristicPath("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D03", of: service)
 
-  /// What it calls itself.
+  /// The advertised name.
   public var name: String
-  /// Whether it shines.
+  /// True while the flashlight is on.
   public var isOn = false
-  /// 0 to 100 %.
+  /// The brightness, 0 to 100 %.
   public var brightness: UInt8 = 100
-  /// 0 to 100 %.
+  /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100
 
-  /// A flashlight that is off.
+  /// Creates a flashlight that is off.
   public init(name: String = "Flashlight") { self.name = name }
 
-  /// Connectable, with Flags and the service; the name is in the scan response.
+  /// Connectable advertising with Flags and the service UUID; the scan response has the name.
   public var advertising: Advertising {
     let service = ADStructure(
       type: 0x07,
@@ -30,7 +30,7 @@ public struct Flashlight: Accessory {
       AdvertisingPayload(fitting: [.flags(), service]), scanResponse: AdvertisingPayload(fitting: [.name(name)]))
   }
 
-  /// The flashlight's own service, and Battery.
+  /// The flashlight's service, and Battery.
   public var services: [AccessoryService] {
     [
       AccessoryService(
@@ -44,7 +44,7 @@ public struct Flashlight: Accessory {
     ]
   }
 
-  /// One octet each.
+  /// Returns the value in one octet.
   public func value(of path: CharacteristicPath) -> [UInt8] {
     switch path {
     case Self.status: [isOn ? 1 : 0]
@@ -54,7 +54,7 @@ public struct Flashlight: Accessory {
     }
   }
 
-  /// Switches and dims.
+  /// Switches or dims the flashlight.
   public mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
   ) throws(AttributeError) {

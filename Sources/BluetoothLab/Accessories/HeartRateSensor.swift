@@ -1,33 +1,34 @@
-/// A strap around the chest: Heart Rate (0x180D) and Battery (0x180F).
+/// A heart rate belt: Heart Rate (0x180D) and Battery (0x180F).
 public struct HeartRateSensor: Accessory {
-  /// Heart Rate Measurement: notified each `interval`.
+  /// Heart Rate Measurement, notified every `interval`.
   public static let measurement = CharacteristicPath("2A37", of: "180D")
   /// Body Sensor Location: the chest.
   public static let bodySensorLocation = CharacteristicPath("2A38", of: "180D")
-  /// Heart Rate Control Point: 1 resets the energy.
+  /// Heart Rate Control Point: writing 1 resets the energy expended.
   public static let controlPoint = CharacteristicPath("2A39", of: "180D")
 
-  /// What it calls itself.
+  /// The advertised name.
   public var name: String
-  /// The pulse.
+  /// The heart rate in beats per minute.
   public var beatsPerMinute: UInt16
-  /// Kilojoules since the last reset; it grows by `energyPerMeasurement` with each measurement, up to 65,535.
+  /// The energy expended since the last reset, in kilojoules. Each measurement adds `energyPerMeasurement`, up to
+  /// 65,535.
   public var energyExpended: UInt16 = 0
-  /// Kilojoules.
+  /// The energy that each measurement adds to `energyExpended`, in kilojoules.
   public var energyPerMeasurement: UInt16 = 1
-  /// How often it measures while somebody listens.
+  /// The time between measurements while a central is subscribed.
   public var interval: Duration
-  /// 0 to 100 %.
+  /// The battery level, 0 to 100 %.
   public var batteryLevel: UInt8 = 100
 
-  /// A strap that shows this pulse.
+  /// Creates a belt that measures this heart rate.
   public init(name: String = "Heart Rate", beatsPerMinute: UInt16 = 72, interval: Duration = .seconds(1)) {
     self.name = name
     self.beatsPerMinute = beatsPerMinute
     self.interval = interval
   }
 
-  /// Connectable, with Flags, the service and the name.
+  /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
     Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x180D]), .name(name)]))
   }
@@ -35,7 +36,7 @@ public struct HeartRateSensor: Accessory {
   /// Heart Rate Sensor: Heart Rate Belt.
   public var appearance: UInt16 { 0x0341 }
 
-  /// Heart Rate and Battery.
+  /// The Heart Rate and Battery services.
   public var services: [AccessoryService] {
     [
       AccessoryService(
@@ -48,11 +49,11 @@ public struct HeartRateSensor: Accessory {
     ]
   }
 
-  /// Heart Rate Service 1.0, 3.1, 3.2.
+  /// Returns the value in the format of the Heart Rate Service 1.0, 3.1, 3.2.
   public func value(of path: CharacteristicPath) -> [UInt8] {
     switch path {
     case Self.measurement:
-      // Value of 16 bits when it must be; sensor contact detected; energy expended.
+      // Flags: 16-bit heart rate only above 255; sensor contact detected; energy expended present.
       let isLong = beatsPerMinute > 255
       return [isLong ? 0x0F : 0x0E] + (isLong ? beatsPerMinute.octets : [UInt8(beatsPerMinute)])
         + energyExpended.octets
@@ -62,26 +63,26 @@ public struct HeartRateSensor: Accessory {
     }
   }
 
-  /// Measures while somebody listens.
+  /// Starts measuring when a central subscribes to the measurement, and stops when it unsubscribes.
   public mutating func subscriptionChanged(
     _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession
   ) {
     if path == Self.measurement { session.wake(after: isOn ? interval : nil) }
   }
 
-  /// Stops measuring.
+  /// Stops measuring when no subscription is left.
   public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession) {
     if !session.subscriptions.contains(Self.measurement) { session.wake(after: nil) }
   }
 
-  /// Measures.
+  /// Takes a measurement and notifies subscribers.
   public mutating func timeReached(_ session: inout AccessorySession) {
     energyExpended += min(energyPerMeasurement, .max - energyExpended)
     session.notify(Self.measurement)
     session.wake(after: interval)
   }
 
-  /// Resets the energy; anything else is answered with Control Point Not Supported (0x80).
+  /// Resets the energy expended; any other value is rejected with Control Point Not Supported (0x80).
   public mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
   ) throws(AttributeError) {
@@ -97,7 +98,7 @@ extension CharacteristicPath {
 }
 
 extension AccessoryService {
-  /// Battery, with a level that can be read and notified.
+  /// The Battery service with a level that clients can read and subscribe to.
   public static let battery = AccessoryService("180F", [AccessoryCharacteristic("2A19", [.read, .notify])])
 }
 

@@ -1,50 +1,51 @@
-/// A key fob that sounds an alarm when it is told to or when its link is lost: Immediate Alert (0x1802), Link Loss (0x1803)
+/// A key fob that sounds an alarm on command or when its link is lost: Immediate Alert (0x1802), Link Loss (0x1803)
 /// and Tx Power (0x1804).
 ///
-/// It asks for a fast connection when somebody has connected, so that everything is found soon, and for a slow one when that
-/// must be over.
+/// After a central connects, the key fob requests a short connection interval, which speeds up service discovery, and
+/// later a long one.
 public struct KeyFob: Accessory {
-  /// How loud · Alert Level, 0x2A06.
+  /// The loudness of an alarm · Alert Level, 0x2A06.
   public enum AlertLevel: UInt8, Hashable, Sendable, CaseIterable {
-    /// Silence.
+    /// No alarm.
     case none = 0
     /// A mild alarm.
     case mild = 1
-    /// A loud one.
+    /// A loud alarm.
     case high = 2
   }
 
-  /// Alert Level of Immediate Alert: written, and obeyed at once.
+  /// Alert Level of Immediate Alert: a write starts or stops the alarm at once.
   public static let immediateAlert = CharacteristicPath("2A06", of: "1802")
-  /// Alert Level of Link Loss: what the loss of the link is worth.
+  /// Alert Level of Link Loss: the alarm to sound when the link is lost.
   public static let linkLoss = CharacteristicPath("2A06", of: "1803")
   /// Tx Power Level.
   public static let transmitPowerLevel = CharacteristicPath("2A07", of: "1804")
 
-  /// What it calls itself.
+  /// The advertised name.
   public var name: String
-  /// What it sounds now.
+  /// The alarm that sounds now.
   public var alert = AlertLevel.none
-  /// What it sounds when the link is lost.
+  /// The alarm that starts when the link is lost.
   public var linkLossAlert = AlertLevel.none
-  /// dBm, −100 to 20; it is what the characteristic says, not what the radio does.
+  /// The value of Tx Power Level, −100 to 20 dBm. It does not set the radio's transmit power.
   public var transmitPower: Int8
-  /// The connection parameters that it asks for first; nil: none. As every peripheral it asks 5 s after connecting at the
-  /// earliest.
+  /// The connection parameters requested first; nil for none. Like every peripheral, the key fob waits at least 5 s
+  /// after the connection.
   public var fast: ConnectionWish? = ConnectionWish(interval: .milliseconds(15))
-  /// The time for which it keeps those parameters.
+  /// The time for which the key fob keeps the parameters in `fast`.
   public var fastTime: Duration = .seconds(5)
-  /// What it asks for then; nil: nothing.
+  /// The connection parameters requested after `fastTime`; nil for none.
   public var slow: ConnectionWish? = ConnectionWish(
     interval: .milliseconds(500), latency: 4, supervisionTimeout: .seconds(6))
 
-  /// A silent key fob.
+  /// Creates a key fob whose alarm is off.
   public init(name: String = "Key Fob", transmitPower: Int8 = 0) {
     self.name = name
     self.transmitPower = transmitPower
   }
 
-  /// Connectable, with Flags, services, transmit power and name: 20 ms for 30 s, then 1,022.5 ms.
+  /// Connectable advertising with Flags, service UUIDs, transmit power and name: every 20 ms for 30 s, then every
+  /// 1,022.5 ms.
   public var advertising: Advertising {
     var result = Advertising(
       AdvertisingPayload(
@@ -56,7 +57,7 @@ public struct KeyFob: Accessory {
   /// Generic Keyring.
   public var appearance: UInt16 { 0x0240 }
 
-  /// Immediate Alert, Link Loss and Tx Power.
+  /// The Immediate Alert, Link Loss and Tx Power services.
   public var services: [AccessoryService] {
     [
       AccessoryService("1802", [AccessoryCharacteristic("2A06", .writeWithoutResponse)]),
@@ -65,7 +66,7 @@ public struct KeyFob: Accessory {
     ]
   }
 
-  /// One octet each.
+  /// Returns the value in one octet.
   public func value(of path: CharacteristicPath) -> [UInt8] {
     switch path {
     case Self.linkLoss: [linkLossAlert.rawValue]
@@ -74,28 +75,28 @@ public struct KeyFob: Accessory {
     }
   }
 
-  /// TGAP(conn_pause_peripheral): so long the request for a fast connection waits · Vol 3, Part C, Appendix A.
+  /// TGAP(conn_pause_peripheral): the delay before the request for a fast connection · Vol 3, Part C, Appendix A.
   private static let pause = Duration.seconds(5)
 
-  /// Asks for a fast connection.
+  /// Requests the parameters in `fast`, and schedules those in `slow`.
   public mutating func connected(_ session: inout AccessorySession) {
     alert = .none
     if let fast { session.requestConnection(fast) }
     if slow != nil { session.wake(after: fast == nil ? fastTime : Self.pause + fastTime) }
   }
 
-  /// Asks for a slow connection.
+  /// Requests the parameters in `slow`.
   public mutating func timeReached(_ session: inout AccessorySession) {
     if let slow { session.requestConnection(slow) }
   }
 
-  /// Sounds the alarm if the link was lost, and not ended.
+  /// Sounds `linkLossAlert` if the link was lost (Connection Timeout), not if it was terminated.
   public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession) {
     session.wake(after: nil)
     if reason == .connectionTimeout { alert = linkLossAlert }
   }
 
-  /// Takes an alert level.
+  /// Stores an alert level.
   public mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
   ) throws(AttributeError) {

@@ -1,25 +1,25 @@
 /// A clinical thermometer: Health Thermometer (0x1809).
 public struct Thermometer: Accessory {
-  /// Temperature Measurement: indicated each `interval`.
+  /// Temperature Measurement, indicated every `interval`.
   public static let measurement = CharacteristicPath("2A1C", of: "1809")
   /// Temperature Type: the body.
   public static let type = CharacteristicPath("2A1D", of: "1809")
 
-  /// What it calls itself.
+  /// The advertised name.
   public var name: String
-  /// Degrees Celsius, shown to a hundredth.
+  /// The temperature in degrees Celsius, reported with a resolution of 0.01.
   public var celsius: Double
-  /// How often it measures while somebody listens.
+  /// The time between measurements while a central is subscribed.
   public var interval: Duration
 
-  /// A thermometer that shows this temperature.
+  /// Creates a thermometer that measures this temperature.
   public init(name: String = "Thermometer", celsius: Double = 36.6, interval: Duration = .seconds(1)) {
     self.name = name
     self.celsius = celsius
     self.interval = interval
   }
 
-  /// Connectable, with Flags, the service and the name.
+  /// Connectable advertising with Flags, the service UUID and the name.
   public var advertising: Advertising {
     Advertising(AdvertisingPayload(fitting: [.flags(), .services16([0x1809]), .name(name)]))
   }
@@ -27,12 +27,13 @@ public struct Thermometer: Accessory {
   /// Generic Thermometer.
   public var appearance: UInt16 { 0x0300 }
 
-  /// Health Thermometer.
+  /// The Health Thermometer service.
   public var services: [AccessoryService] {
     [AccessoryService("1809", [AccessoryCharacteristic("2A1C", .indicate), AccessoryCharacteristic("2A1D", .read)])]
   }
 
-  /// Health Thermometer Service 1.0, 3.1, 3.2: a float of IEEE 11073, exponent −2, mantissa of 24 bits.
+  /// Returns the temperature as an IEEE 11073 FLOAT: exponent −2, 24-bit mantissa · Health Thermometer Service 1.0,
+  /// 3.1, 3.2.
   public func value(of path: CharacteristicPath) -> [UInt8] {
     switch path {
     case Self.measurement:
@@ -43,14 +44,14 @@ public struct Thermometer: Accessory {
     }
   }
 
-  /// Measures while somebody listens.
+  /// Starts measuring when a central subscribes, and stops when it unsubscribes.
   public mutating func subscriptionChanged(
     _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession
   ) {
     session.wake(after: isOn ? interval : nil)
   }
 
-  /// Measures.
+  /// Takes a measurement and sends it to subscribers.
   public mutating func timeReached(_ session: inout AccessorySession) {
     session.notify(Self.measurement)
     if !session.subscriptions.isEmpty { session.wake(after: interval) }

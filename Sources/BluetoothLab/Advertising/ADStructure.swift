@@ -4,34 +4,35 @@ import BluetoothWire
 public struct ADStructure: Hashable, Sendable {
   /// The AD type · Assigned Numbers, 2.3.
   public var type: UInt8
-  /// What follows the type.
+  /// The octets after the type.
   public var data: [UInt8]
 
-  /// Any structure.
+  /// Creates a structure with any type and data.
   public init(type: UInt8, data: [UInt8]) {
     self.type = type
     self.data = data
   }
 
-  /// Length, type and data, as they are on the air. A structure of more than 254 octets of data can't be sent; of its
-  /// length the low octet stands here.
+  /// The length, type and data as on the air. More than 254 octets of data can't be sent; this property then holds
+  /// only the low octet of the length.
   public var octets: [UInt8] { [UInt8(truncatingIfNeeded: data.count + 1), type] + data }
 
-  /// Flags; the default is what a discoverable device without BR/EDR says · 1.3.
+  /// Returns Flags; the default is that of a device in general discoverable mode without BR/EDR · 1.3.
   public static func flags(_ flags: UInt8 = 0x06) -> ADStructure { ADStructure(.flags, [flags]) }
 
-  /// The device's whole name · 1.2.
+  /// Returns a Complete Local Name · 1.2.
   public static func name(_ name: String) -> ADStructure { ADStructure(.completeLocalName, Array(name.utf8)) }
 
-  /// The beginning of the device's name · 1.2.
+  /// Returns a Shortened Local Name: the beginning of the device's name · 1.2.
   public static func shortenedName(_ name: String) -> ADStructure { ADStructure(.shortenedLocalName, Array(name.utf8)) }
 
-  /// All services that have UUIDs of 16 bits · 1.1.
+  /// Returns the Complete List of 16-bit Service UUIDs · 1.1.
   public static func services16(_ services: [UInt16]) -> ADStructure {
     ADStructure(.completeServices16, services.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] })
   }
 
-  /// All services that have these UUIDs: one structure for each width, 16 bits, 32, then 128 · 1.1.
+  /// Returns the complete lists of service UUIDs: one structure for each width present, in the order 16, 32 and 128
+  /// bits · 1.1.
   public static func serviceLists(_ services: [AttributeUUID]) -> [ADStructure] {
     let octets = services.map(\.advertisedOctets)
     let types: [(width: Int, type: AdvertisingData.StructureType)] = [
@@ -43,7 +44,7 @@ public struct ADStructure: Hashable, Sendable {
     }
   }
 
-  /// The data of a service that has a UUID of any width · 1.11.
+  /// Returns the Service Data of a service with a UUID of any width · 1.11.
   public static func serviceData(of service: AttributeUUID, _ data: [UInt8]) -> ADStructure {
     let octets = service.advertisedOctets
     let type: AdvertisingData.StructureType =
@@ -55,22 +56,22 @@ public struct ADStructure: Hashable, Sendable {
     return ADStructure(type, octets + data)
   }
 
-  /// A service's data · 1.11.
+  /// Returns the Service Data of a service with a 16-bit UUID · 1.11.
   public static func serviceData(_ service: UInt16, _ data: [UInt8]) -> ADStructure {
     ADStructure(.serviceData16, [UInt8(truncatingIfNeeded: service), UInt8(service >> 8)] + data)
   }
 
-  /// Data of the company that the Bluetooth SIG has given this identifier to · 1.4.
+  /// Returns Manufacturer Specific Data with a company identifier assigned by the Bluetooth SIG · 1.4.
   public static func manufacturerData(company: UInt16, _ data: [UInt8]) -> ADStructure {
     ADStructure(.manufacturerData, [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data)
   }
 
-  /// The power with which the packet is sent, dBm · 1.5.
+  /// Returns the TX Power Level: the transmit power of the packet, in dBm · 1.5.
   public static func transmitPower(_ level: Int8) -> ADStructure {
     ADStructure(.txPowerLevel, [UInt8(bitPattern: level)])
   }
 
-  /// What the device looks like · 1.12.
+  /// Returns the Appearance of the device · 1.12.
   public static func appearance(_ value: UInt16) -> ADStructure {
     ADStructure(.appearance, [UInt8(truncatingIfNeeded: value), UInt8(value >> 8)])
   }
@@ -80,27 +81,29 @@ public struct ADStructure: Hashable, Sendable {
   }
 }
 
-/// What an advertiser says: AD structures, one behind the other, 31 octets at most.
+/// The AD structures of an advertising packet or scan response, at most 31 octets in all.
 public struct AdvertisingPayload: Hashable, Sendable {
   /// The structures, in the order in which they are sent.
   public let structures: [ADStructure]
 
-  /// The structures do not fit.
+  /// The error of structures that exceed 31 octets.
   public struct TooLong: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What they would take.
+    /// The number of octets that the structures would need.
     public let octets: Int
-    /// How many octets they take, and how many there may be.
+    /// The number of octets needed and the limit, in words.
     public var description: String { "the AD structures take \(octets) octets; there is room for 31" }
   }
 
-  /// - Throws: `TooLong` when the structures take more than 31 octets.
+  /// Creates a payload with all these structures.
+  ///
+  /// - Throws: `TooLong` if the structures need more than 31 octets.
   public init(_ structures: [ADStructure]) throws(TooLong) {
     let count = structures.reduce(0) { $0 + 2 + $1.data.count }
     guard count <= Self.maximumLength else { throw TooLong(octets: count) }
     self.structures = structures
   }
 
-  /// Of `structures` those that fit, tried in this order; a name that does not fit is shortened.
+  /// Creates a payload with those of the structures that fit, tried in order. A name that does not fit is shortened.
   public init(fitting structures: [ADStructure]) {
     var room = Self.maximumLength
     var fitting: [ADStructure] = []
@@ -114,18 +117,18 @@ public struct AdvertisingPayload: Hashable, Sendable {
 
   private init(empty: Void) { structures = [] }
 
-  /// Nothing.
+  /// A payload without structures.
   public static let empty = AdvertisingPayload(empty: ())
 
-  /// Octets that there is room for in a legacy advertising packet · Vol 6, Part B, 2.3.1.
+  /// The maximum length of the data in a legacy advertising packet, in octets · Vol 6, Part B, 2.3.1.
   public static let maximumLength = 31
 
-  /// What is on the air: all structures, packed.
+  /// The structures as on the air, concatenated.
   public var octets: [UInt8] { structures.flatMap(\.octets) }
 }
 
 extension ADStructure {
-  /// The structure, or a shortened name, in `room` octets; nil: it does not fit.
+  /// Returns the structure, or a shortened name, if it fits into `room` octets; otherwise nil.
   fileprivate func fitting(in room: Int) -> ADStructure? {
     if data.count + 2 <= room { return self }
     guard type == AdvertisingData.StructureType.completeLocalName.rawValue, room > 2 else { return nil }
@@ -135,6 +138,6 @@ extension ADStructure {
 }
 
 extension AdvertisingPayload: CustomStringConvertible {
-  /// Two hexadecimal digits an octet, a space between structures.
+  /// The octets in hexadecimal, with a space between structures.
   public var description: String { structures.map { $0.octets.hexadecimalText }.joined(separator: " ") }
 }

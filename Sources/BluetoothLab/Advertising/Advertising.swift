@@ -1,34 +1,35 @@
 import BluetoothHost
 import BluetoothWire
 
-/// How a device of the lab advertises: what, how often, and where.
+/// The advertising of a simulated device: PDU type, schedule, channels and payload.
 ///
 /// ```swift
 /// var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Strap"), .services16([0x180D])]))
 /// advertising.schedule = [.every(.milliseconds(20), for: .seconds(30)), .every(.milliseconds(1_022.5))]
 /// ```
 public struct Advertising: Hashable, Sendable {
-  /// Which PDUs are sent · Vol 6, Part B, 2.3.1.
+  /// The advertising PDU type · Vol 6, Part B, 2.3.1.
   public enum Kind: Hashable, Sendable, CaseIterable {
-    /// ADV_IND: anybody may connect and ask for the scan response.
+    /// ADV_IND: any central may connect or request the scan response.
     case connectable
-    /// ADV_SCAN_IND: anybody may ask for the scan response.
+    /// ADV_SCAN_IND: any scanner may request the scan response.
     case scannable
-    /// ADV_NONCONN_IND: nobody is listened to.
+    /// ADV_NONCONN_IND: neither connectable nor scannable.
     case broadcast
-    /// ADV_DIRECT_IND: the central that was connected last, and nobody else, is asked to connect again; nothing is said.
-    /// Before there was one, nothing is sent.
+    /// ADV_DIRECT_IND, low duty cycle: only the central that was connected last may connect. It carries no data.
+    /// Nothing is sent before a first central has connected.
     case directed
   }
 
   /// A part of a schedule.
   public struct Phase: Hashable, Sendable {
-    /// 20 ms to 10.24 s, in steps of 0.625 ms; what is beyond is held there. The link layer adds up to 10 ms of chance to each.
+    /// The advertising interval, 20 ms to 10.24 s, in steps of 0.625 ms; other values are clamped. The link layer
+    /// adds a random delay of up to 10 ms to each interval.
     public var interval: Duration
-    /// nil: without end.
+    /// The duration of the phase; nil for an unlimited one.
     public var duration: Duration?
 
-    /// An interval that is kept for a time, or (nil) without end.
+    /// Returns a phase with this interval and duration; nil means unlimited.
     public static func every(_ interval: Duration, for duration: Duration? = nil) -> Phase {
       Phase(interval: interval, duration: duration)
     }
@@ -39,42 +40,44 @@ public struct Advertising: Hashable, Sendable {
     }
   }
 
-  /// Advertising channels.
+  /// The primary advertising channels.
   public struct Channels: OptionSet, Hashable, Sendable {
-    /// Bits 0 to 2: channels 37 to 39.
+    /// The channel map: bits 0 to 2 are channels 37 to 39.
     public let rawValue: UInt8
-    /// The channels of these bits.
+    /// Creates a set of channels from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// 2402 MHz.
+    /// Channel 37, 2402 MHz.
     public static let channel37 = Channels(rawValue: 1)
-    /// 2426 MHz.
+    /// Channel 38, 2426 MHz.
     public static let channel38 = Channels(rawValue: 2)
-    /// 2480 MHz.
+    /// Channel 39, 2480 MHz.
     public static let channel39 = Channels(rawValue: 4)
-    /// All three.
+    /// All three channels.
     public static let all: Channels = [.channel37, .channel38, .channel39]
   }
 
-  /// Which PDUs are sent.
+  /// The advertising PDU type.
   public var kind = Kind.connectable
-  /// One phase after the other; the last one is kept, or (if its duration is given) nothing is sent after it.
+  /// The phases, in order. The last one continues without end, or advertising stops after it if it has a duration.
   public var schedule: [Phase] = [.every(.milliseconds(100))]
-  /// Where; none stands for all.
+  /// The channels used; an empty set means all.
   public var channels = Channels.all
-  /// dBm, −20 to 20, what is beyond is held there; nil: that of the device, which one of Bluetooth 4.0 always has.
+  /// The transmit power, −20 to 20 dBm; other values are clamped. nil means the device's power, which a Bluetooth 4.0
+  /// device always uses.
   public var transmitPower: Int?
-  /// What every packet says.
+  /// The payload of every advertising packet.
   public var payload: AdvertisingPayload
-  /// What those who ask are told.
+  /// The payload of the scan response.
   public var scanResponse: AdvertisingPayload
 
-  /// Connectable advertising every 100 ms on all channels.
+  /// Creates connectable advertising every 100 ms on all channels.
   public init(_ payload: AdvertisingPayload = .empty, scanResponse: AdvertisingPayload = .empty) {
     self.payload = payload
     self.scanResponse = scanResponse
   }
 
-  /// What the host is told in a phase; nil: nothing can be sent.
+  /// Returns the host's advertising parameters for a phase; nil if the advertising is directed and `lastCentral` is
+  /// nil.
   func hostAdvertising(in phase: Phase, lastCentral: DeviceAddress?) -> HostAdvertising? {
     var result = HostAdvertising(data: ByteSlice(payload.octets), scanResponse: ByteSlice(scanResponse.octets))
     if kind == .directed {
@@ -97,11 +100,11 @@ public struct Advertising: Hashable, Sendable {
   }
 }
 
-/// Where in its schedule an advertiser is.
+/// The position of an advertiser in its schedule.
 struct AdvertisingProgress {
   private let advertising: Advertising
   private var index = 0
-  /// When the phase ends; nil: never.
+  /// The end of the current phase; nil if it has none.
   private(set) var end: Instant?
 
   init(_ advertising: Advertising, at now: Instant) {
@@ -109,13 +112,14 @@ struct AdvertisingProgress {
     begin(at: now)
   }
 
-  /// nil: the schedule is over, or there is nobody whom it is for.
+  /// Returns the host's advertising parameters for the current phase; nil if the schedule has ended or directed
+  /// advertising has no target.
   func current(lastCentral: DeviceAddress?) -> HostAdvertising? {
     guard index < advertising.schedule.count else { return nil }
     return advertising.hostAdvertising(in: advertising.schedule[index], lastCentral: lastCentral)
   }
 
-  /// Goes on to the next phase if the time has come; says whether it did.
+  /// Advances to the next phase if the current one has ended. Returns true if it advanced.
   mutating func timeReached(_ now: Instant) -> Bool {
     guard let end, end <= now else { return false }
     index += 1

@@ -1,34 +1,34 @@
 import Foundation
 
-/// What a device has drawn from its battery since the world began, or between two snapshots.
+/// The energy consumption of a device since it was added, or between two snapshots.
 public struct EnergyReport: Hashable, Sendable, Codable {
-  /// The device.
+  /// The name of the device.
   public var name: String
-  /// The time that it is about.
+  /// The time that the report covers.
   public var time: Duration
-  /// Milliamperes, on average.
+  /// The average current in milliamperes.
   public var averageCurrent: Double
-  /// The most that it has drawn for a moment, milliamperes.
+  /// The maximum current in milliamperes.
   public var peakCurrent: Double
-  /// What each purpose of its radio has cost, milliampere-seconds.
+  /// The charge that each purpose of the radio consumed, in milliampere-seconds.
   public var charges: [RadioPurpose: Double]
-  /// What sleeping has cost, milliampere-seconds.
+  /// The charge consumed while sleeping, in milliampere-seconds.
   public var sleepingCharge: Double
-  /// The battery.
+  /// The battery that `days` and `warning` refer to.
   public var cell: Cell
 
-  /// Milliampere-hours a day.
+  /// The charge per day in milliampere-hours.
   public var perDay: Double { averageCurrent * 24 }
-  /// How long the battery lasts at this rate, days.
+  /// The battery life at this average current, in days.
   public var days: Double { cell.days(at: averageCurrent) }
 
-  /// What part of all charge a purpose has taken, 0 to 1.
+  /// Returns the share of the total charge that a purpose of the radio consumed, 0 to 1.
   public func share(of purpose: RadioPurpose) -> Double {
     let total = charges.values.reduce(sleepingCharge, +)
     return total > 0 ? (charges[purpose] ?? 0) / total : 0
   }
 
-  /// What is wrong with the battery for this device; nil: nothing.
+  /// A warning if the device's maximum current exceeds that of the battery; otherwise nil.
   public var warning: String? {
     guard peakCurrent > cell.peak else { return nil }
     return "\(name) draws \(peakCurrent) mA at its peak; the cell gives \(cell.peak) mA"
@@ -36,7 +36,8 @@ public struct EnergyReport: Hashable, Sendable, Codable {
 }
 
 extension EnergyReport: CustomStringConvertible {
-  /// One line: `hub: 50 µA on average, 1.20 mAh a day, 183 days; advertising 0 %, scanning 60 %, connections 20 %`.
+  /// A summary on one line: `hub: 50 µA on average, 1.20 mAh a day, 183 days; advertising 0 %, scanning 60 %,
+  /// connections 20 %`.
   public var description: String {
     func rounded(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
     let current =
@@ -48,8 +49,8 @@ extension EnergyReport: CustomStringConvertible {
 }
 
 extension DeviceStatistics {
-  /// What the device has drawn in the time of these statistics, with the chip and the battery that it has, unless others are
-  /// given.
+  /// Returns the energy consumption in the time of these statistics, by default with the device's own chip and
+  /// battery.
   public func energy(_ profile: CurrentProfile? = nil, cell: Cell? = nil) -> EnergyReport {
     let (profile, cell) = (profile ?? chip, cell ?? self.cell)
     var charges: [RadioPurpose: Double] = [:]

@@ -1,14 +1,14 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// What a transmission carries, as far as faults are told one from another by it.
+/// The content of a transmission, in the detail by which faults select packets.
 struct AirContent {
   enum Kind: Equatable {
     case advertising(UInt8)
     case control(UInt8)
-    /// The beginning of an L2CAP frame.
+    /// The first fragment of an L2CAP frame.
     case frame(channel: UInt16, attribute: Attribute?)
-    /// A further part of one, or what can't be told.
+    /// A continuation fragment of an L2CAP frame, or content that can't be identified.
     case other
     case empty
   }
@@ -46,7 +46,7 @@ struct AirContent {
     return .frame(channel: channel, attribute: Attribute(opcode: opcode, handle: handle(behind: opcode, in: &reader)))
   }
 
-  /// The handle of the one attribute that the PDU is about · Vol 3, Part F, 3.4.
+  /// Returns the handle of the attribute that the PDU refers to, if it refers to exactly one · Vol 3, Part F, 3.4.
   private static func handle(behind opcode: UInt8, in reader: inout ByteReader) -> UInt16? {
     switch ATT.Opcode(rawValue: opcode) {
     case .errorResponse:
@@ -72,7 +72,7 @@ struct AirContent {
     }
   }
 
-  /// What it is, for logs: `notification of attribute 0x000C`.
+  /// A description for logs, such as `ATT handleValueNotification of attribute 0x000C`.
   var description: String {
     switch kind {
     case .advertising(let type):
@@ -89,7 +89,7 @@ struct AirContent {
   }
 }
 
-/// What a packet between host and controller is.
+/// The content of an HCI packet, in the detail by which faults select packets.
 struct HCIContent {
   private let packet: HCI.Packet
 

@@ -1,8 +1,8 @@
 import BluetoothWire
 
-// How faults are written in JSON: one flat object each; numbers of protocols as "0x1B", lengths of time in seconds.
+// The JSON form of faults: one flat object each, with protocol numbers such as "0x1B" and times in seconds.
 
-/// Every key that a fault has.
+/// The keys of a fault's JSON object.
 private enum FaultKey: String, CodingKey, CaseIterable {
   case layer, fault
   case from, to, advertising, control, channel, attribute, handle, empty
@@ -16,10 +16,10 @@ private typealias Decoding = KeyedDecodingContainer<FaultKey>
 private typealias Encoding = KeyedEncodingContainer<FaultKey>
 
 extension Fault: Codable {
-  /// The names of everything that a fault can have in JSON.
+  /// The JSON keys of all faults.
   package static let fieldNames = FaultKey.allCases.map(\.rawValue)
 
-  /// Reads one object of a plan; see `FaultPlan`.
+  /// Decodes one fault of a plan; see `FaultPlan`.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.faultContainer()
     switch try container.decode(String.self, forKey: .layer) {
@@ -40,7 +40,7 @@ extension Fault: Codable {
     }
   }
 
-  /// Writes one object of a plan.
+  /// Encodes one fault of a plan.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: FaultKey.self)
     switch self {
@@ -320,7 +320,7 @@ extension Occurrence {
 
 // MARK: Containers
 
-/// Any key at all, so that those which mean nothing are found.
+/// A coding key with any text, used to find unknown keys.
 private struct AnyKey: CodingKey {
   var stringValue: String
   var intValue: Int? { nil }
@@ -343,27 +343,27 @@ extension KeyedDecodingContainer where Key == FaultKey {
     .dataCorruptedError(forKey: key, in: self, debugDescription: reason)
   }
 
-  /// Refuses every key that is not among `keys`.
+  /// Throws for every key, except `layer`, that is not among `keys`.
   fileprivate func allow(_ keys: [FaultKey]) throws {
     for key in allKeys where key != .layer && !keys.contains(key) {
       throw wrong(key, "this fault has no such key")
     }
   }
 
-  /// What stands for something only if it is true.
+  /// Returns `meaning` if the key's value is true; throws if it is false.
   fileprivate func flag<T>(_ key: FaultKey, _ meaning: T) throws -> T {
     guard try decode(Bool.self, forKey: key) else { throw wrong(key, "it is true, or left out") }
     return meaning
   }
 
-  /// Seconds, 0 to 10^9.
+  /// Decodes a time in seconds, 0 to 10^9.
   fileprivate func time(_ key: FaultKey) throws -> Duration {
     let seconds = try decode(Double.self, forKey: key)
     guard (0...1e9).contains(seconds) else { throw wrong(key, "seconds are 0 to 1,000,000,000") }
     return .seconds(seconds)
   }
 
-  /// A number, or text such as "0x1B".
+  /// Decodes a number, or text such as "0x1B".
   fileprivate func number<T: FixedWidthInteger & Decodable>(_ key: FaultKey) throws -> T {
     guard let text = try? decode(String.self, forKey: key) else { return try decode(T.self, forKey: key) }
     let digits = text.hasPrefix("0x") ? text.dropFirst(2) : Substring(text)
@@ -373,7 +373,7 @@ extension KeyedDecodingContainer where Key == FaultKey {
     return value
   }
 
-  /// A number; nil for "any", or when there is none.
+  /// Decodes a number; returns nil for "any" and for a missing key.
   fileprivate func pattern<T: FixedWidthInteger & Decodable>(_ key: FaultKey) throws -> T? {
     guard contains(key), (try? decode(String.self, forKey: key)) != "any" else { return nil }
     return try number(key)
@@ -387,18 +387,18 @@ extension KeyedEncodingContainer where Key == FaultKey {
 }
 
 extension Duration {
-  /// With what is left of a second as a fraction.
+  /// The duration in seconds, with fractions.
   package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }
 
 extension [UInt8] {
-  /// Two hexadecimal digits an octet, with spaces or not; nil: it is something else.
+  /// Creates octets from two hexadecimal digits each, with or without spaces; nil for other text.
   init?(hexadecimal text: String) {
     let digits = text.filter { $0 != " " }.compactMap(\.hexDigitValue)
     guard digits.count.isMultiple(of: 2), digits.count == text.count(where: { $0 != " " }) else { return nil }
     self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }
 
-  /// Two hexadecimal digits an octet.
+  /// The octets as two hexadecimal digits each.
   var hexadecimalText: String { map(\.hexadecimal).joined() }
 }

@@ -4,16 +4,16 @@ import BluetoothWire
 import Logging
 import NIOConcurrencyHelpers
 
-/// Brings about what the plans of one world say: asked by the air and by every device's HCI. Confined to the world, but for
-/// the list of what has struck.
+/// Applies a world's fault plans to transmissions on the air, HCI packets and devices. Confined to the world's
+/// executor, except for the lists shared under a lock: device names, fault strikes and the capture.
 final class FaultInjector: @unchecked Sendable {
-  /// What was decided of a transmission when it began.
+  /// The outcome for all receivers, decided when a transmission begins.
   private struct Fate {
     var transmission: UInt64
     var outcome: ReceptionOutcome
   }
 
-  /// A device that does something for a time.
+  /// The period in which a fault affects a device.
   private struct Spell {
     var device: RadioID
     var until: Instant
@@ -23,10 +23,10 @@ final class FaultInjector: @unchecked Sendable {
 
   private let logger = Logger(label: "BluetoothLab")
   private let chance: SplitGenerator
-  // Where strikes that must wait for the end of an event are announced.
+  // Receives device faults that packets trigger; they strike when the current event has been handled.
   private let mailbox: WorldMailbox
   private var ruleCount = 0
-  /// Grows when all faults are removed.
+  /// Increases when all faults are removed, so that scheduled faults of an earlier generation don't strike.
   private var generation = 0
   private var airRules: [AirRule] = []
   private var hciRules: [HCIRule] = []
@@ -34,7 +34,7 @@ final class FaultInjector: @unchecked Sendable {
   private var hciRulesByDevice = RulesByDevice()
   private var fates: [Fate] = []
   private var muted: [Spell] = []
-  /// Whose radios somebody has switched off: no fault that ends switches them on.
+  /// The devices whose radios were switched off by `setRadio`; the end of a mute fault doesn't switch them on.
   private var switchedOff: Set<RadioID> = []
   private var refusing: [Spell] = []
   private var silent: [Spell] = []
@@ -53,14 +53,14 @@ final class FaultInjector: @unchecked Sendable {
     bits = chance.split("bits")
   }
 
-  // MARK: From any thread
+  // MARK: Access from any thread
 
   var strikes: [FaultStrike] { shared.withLockedValue { $0.strikes.latest } }
   var strikeCount: Int { shared.withLockedValue { $0.strikes.count } }
 
   func setCapture(_ capture: WorldCapture?) { shared.withLockedValue { $0.capture = capture } }
 
-  /// Devices are told in the order of their numbers.
+  /// Adds a device's name. Devices must be added in the order of their indices.
   func addDevice(named name: String) { shared.withLockedValue { $0.names.append(name) } }
 
   private func name(of radio: RadioID) -> String {
@@ -81,9 +81,9 @@ final class FaultInjector: @unchecked Sendable {
       shared.strikes.add(strike)
       return shared.capture
     }
-    // Packets are marked themselves.
+    // Packet faults are comments of their packets in the capture.
     if layer == .device { capture?.announce("fault: \(strike.device): \(text)") }
-    // A plan can strike thousands of packets, but hardly a hundred devices.
+    // A plan can strike thousands of packets, so only device faults are logged at notice level.
     logger.log(
       level: layer == .device ? .notice : .debug, "fault: \(text.printable)",
       metadata: ["device": "\(strike.device.printable)", "layer": "\(layer)", "time": "\(strike.time)"])
@@ -136,7 +136,7 @@ final class FaultInjector: @unchecked Sendable {
     }
   }
 
-  /// Ends all faults, those that last and those that are still to come.
+  /// Ends all faults, both active and scheduled ones.
   func removeAll(in engine: WorldEngine) {
     generation += 1
     airRules.removeAll()
@@ -150,7 +150,7 @@ final class FaultInjector: @unchecked Sendable {
     engine.airFaults = nil
   }
 
-  /// Switches a radio off until it is switched on; that ends a fault that has muted it, too.
+  /// Switches a device's radio on or off. Switching it on also ends its mute faults.
   func setRadio(isOn: Bool, _ device: RadioID, in engine: WorldEngine) {
     if isOn {
       switchedOff.remove(device)
@@ -206,7 +206,7 @@ final class FaultInjector: @unchecked Sendable {
     engine.setMuted(true, device)
     guard end < .distantFuture else { return }
     engine.schedule(at: end) { [weak self] engine in
-      // Another spell may last longer.
+      // Another mute fault of the device may last longer.
       guard let self, !muted.contains(where: { $0.includes(device, at: engine.now) }) else { return }
       unmute(device, in: engine)
     }
@@ -217,7 +217,7 @@ final class FaultInjector: @unchecked Sendable {
   }
 
   private func strikeSoon(_ rule: DeviceRule) {
-    // Not in the middle of an event: as soon as it has been dealt with, at the same instant.
+    // Deferred until the current event has been handled, at the same instant.
     mailbox.perform { [weak self] engine in self?.strike(rule, in: engine) }
   }
 }
@@ -310,7 +310,7 @@ extension FaultInjector: AirFaults {
     case .inject(let octets):
       what = "another PDU for \(receiver) in place of \(content.description): \(octets.hexadecimalText)"
       reception.replacement = record.packet.carrying(octets)
-      // Whoever drowns the original is heard well.
+      // The injected PDU comes from a stronger transmitter, so interference with the original does not corrupt it.
       if reception.outcome == .corrupt { reception.outcome = .intact }
     }
     note(.air, record.radio, what, at: record.end)
@@ -359,7 +359,8 @@ extension FaultInjector: HCIFaults {
 }
 
 extension AirRule {
-  /// Whether it depends on who hears the packet; else it is decided when the packet begins, whoever hears it.
+  /// True if the fault depends on the receiver; false if it is decided for all receivers when the transmission
+  /// begins.
   func isDecidedByReceiver(of sender: RadioID) -> Bool {
     switch scope {
     case .world: match.receiver != nil
@@ -370,7 +371,7 @@ extension AirRule {
 }
 
 extension AirPacket {
-  /// The same packet with another payload; faults still know it by what it was.
+  /// Returns the packet with another payload. It keeps `plainPayload`, by which later rules match encrypted packets.
   fileprivate func carrying(_ octets: [UInt8]) -> AirPacket {
     var result = self
     result.payload = ByteSlice(octets.prefix(255))
@@ -380,7 +381,7 @@ extension AirPacket {
 }
 
 extension HCI.Packet {
-  /// The same packet with one bit of its parameters or data exchanged.
+  /// Returns the packet with one random bit of its parameters or data inverted.
   fileprivate func withOneBitChanged(using chance: inout SplitGenerator) -> HCI.Packet {
     func changed(_ octets: ByteSlice) -> ByteSlice {
       guard !octets.isEmpty else { return octets }

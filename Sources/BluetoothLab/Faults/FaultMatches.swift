@@ -1,85 +1,86 @@
-/// Which transmissions a fault is about. What they carry is looked at before encryption.
+/// A pattern for the transmissions that a fault affects. It matches the content before encryption.
 public struct AirMatch: Hashable, Sendable {
-  /// What a transmission carries.
+  /// The content of a transmission.
   public enum Content: Hashable, Sendable {
-    /// Whatever it is.
+    /// Any content.
     case anything
-    /// A PDU of the advertising physical channels, of this PDU_Type (Vol 6, Part B, 2.3) or (nil) of any.
+    /// A PDU on an advertising physical channel with this PDU_Type (Vol 6, Part B, 2.3); nil matches any type.
     case advertising(UInt8? = nil)
-    /// An LL Control PDU with this opcode (Vol 6, Part B, 2.4.2) or (nil) with any.
+    /// An LL Control PDU with this opcode (Vol 6, Part B, 2.4.2); nil matches any opcode.
     case control(UInt8? = nil)
-    /// The beginning of an L2CAP frame on the channel with this CID (Vol 3, Part A, 2.1).
+    /// The first fragment of an L2CAP frame on the channel with this CID (Vol 3, Part A, 2.1).
     case channel(UInt16)
-    /// The beginning of an ATT PDU with this opcode (Vol 3, Part F, 3.4.8) and about this attribute's handle; nil: any.
+    /// The first fragment of an ATT PDU with this opcode (Vol 3, Part F, 3.4.8) and attribute handle; nil matches
+    /// any.
     case attribute(opcode: UInt8? = nil, handle: UInt16? = nil)
-    /// A data PDU that carries nothing but acknowledgements.
+    /// An empty data PDU, which only acknowledges.
     case empty
   }
 
-  /// What they carry.
+  /// The content to match.
   public var content: Content
-  /// The name of the device that sends; nil: any.
+  /// The name of the sending device; nil matches any.
   public var sender: String?
-  /// The name of the device that hears it; nil: any. A fault with a receiver strikes only what that one hears, and counts
-  /// only what it would have heard.
+  /// The name of the receiving device; nil matches any. A fault with a receiver affects only what that device
+  /// receives, and counts only packets that it would have received.
   public var receiver: String?
 
-  /// Transmissions with this content, between these devices.
+  /// Creates a pattern for transmissions with this content between these devices.
   public init(_ content: Content, from sender: String? = nil, to receiver: String? = nil) {
     self.content = content
     self.sender = sender
     self.receiver = receiver
   }
 
-  /// Every transmission.
+  /// Matches every transmission.
   public static let anything = AirMatch(.anything)
-  /// Every transmission of this device.
+  /// Returns a pattern for every transmission of this device.
   public static func from(_ sender: String) -> AirMatch { AirMatch(.anything, from: sender) }
-  /// CONNECT_IND · Vol 6, Part B, 2.3.3.1.
+  /// Matches CONNECT_IND · Vol 6, Part B, 2.3.3.1.
   public static let connectIndications = AirMatch(.advertising(0b0101))
-  /// Handle Value Notifications of this attribute, or of any · Vol 3, Part F, 3.4.7.1.
+  /// Returns a pattern for Handle Value Notifications of this attribute; nil matches any · Vol 3, Part F, 3.4.7.1.
   public static func notifications(of handle: UInt16? = nil, from sender: String? = nil) -> AirMatch {
     AirMatch(.attribute(opcode: 0x1B, handle: handle), from: sender)
   }
-  /// LL Control PDUs with this opcode, or with any.
+  /// Returns a pattern for LL Control PDUs with this opcode; nil matches any.
   public static func control(_ opcode: UInt8? = nil, from sender: String? = nil) -> AirMatch {
     AirMatch(.control(opcode), from: sender)
   }
 }
 
-/// Which packets between hosts and controllers a fault is about.
+/// A pattern for the packets between hosts and controllers that a fault affects.
 public struct HCIMatch: Hashable, Sendable {
-  /// What a packet is.
+  /// The content of an HCI packet.
   public enum Content: Hashable, Sendable {
-    /// Whatever it is.
+    /// Any content.
     case anything
-    /// A command with this opcode or (nil) any · Vol 4, Part E, 5.4.1.
+    /// A command with this opcode; nil matches any · Vol 4, Part E, 5.4.1.
     case command(UInt16? = nil)
-    /// An event with this code and, for an LE Meta event, this subevent code; nil: any · Vol 4, Part E, 5.4.4.
+    /// An event with this code and, for an LE Meta event, this subevent code; nil matches any · Vol 4, Part E, 5.4.4.
     case event(UInt8? = nil, subevent: UInt8? = nil)
     /// ACL data · Vol 4, Part E, 5.4.2.
     case data
   }
 
-  /// Where a packet goes.
+  /// The direction of an HCI packet.
   public enum Direction: String, Hashable, Sendable, Codable {
     case toController, toHost
   }
 
-  /// What it is.
+  /// The content to match.
   public var content: Content
-  /// The name of the device; nil: any.
+  /// The name of the device; nil matches any.
   public var device: String?
-  /// Where it goes; nil: either way.
+  /// The direction to match; nil matches both.
   public var direction: Direction?
 
-  /// Packets with this content, of this device.
+  /// Creates a pattern for packets of this device with this content and direction.
   public init(_ content: Content, on device: String? = nil, direction: Direction? = nil) {
     self.content = content
     self.device = device
     self.direction = direction
   }
 
-  /// Every packet.
+  /// Matches every packet.
   public static let anything = HCIMatch(.anything)
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What shall go wrong, as data: a list of faults that a world, a link or a device is given.
+/// A list of faults to inject into a world, a link or a device.
 ///
-/// A plan is made in Swift, or read from JSON, which has one flat object for each fault:
+/// A plan is created in Swift or read from JSON, which has one flat object for each fault:
 ///
 /// ```json
 /// { "faults": [
@@ -12,112 +12,113 @@ import Foundation
 /// ] }
 /// ```
 ///
-/// All chance comes from the world's seed: one seed, one course of events.
+/// The world's seed determines all randomness: the same seed gives the same sequence of events.
 public struct FaultPlan: Hashable, Sendable, Codable {
-  /// In the order in which they are asked; the first that strikes a packet decides what becomes of it.
+  /// The faults in order of priority: the first one that strikes a packet decides its outcome.
   public var faults: [Fault]
 
-  /// A plan with these faults.
+  /// Creates a plan with these faults.
   public init(_ faults: [Fault] = []) { self.faults = faults }
 
-  /// Reads a plan from JSON.
+  /// Creates a plan from JSON.
   ///
-  /// - Throws: `DecodingError` with the place and the reason: keys that a fault does not have are refused, too, so that a
-  ///   misspelt one is not taken for one that was left out.
+  /// - Throws: `DecodingError` with the coding path and the reason. Keys that a fault does not have are rejected, so
+  ///   that a misspelt key is not mistaken for an omitted one.
   public init(json: String) throws {
     self = try JSONDecoder().decode(FaultPlan.self, from: Data(json.utf8))
   }
 
-  /// The plan as JSON with sorted keys: the same text for the same plan.
+  /// The plan as JSON with sorted keys: equal plans give equal text.
   public var json: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    // A plan holds numbers and texts only, so that nothing in it can't be written.
+    // Encoding can't fail: a plan holds only numbers and strings.
     guard let data = try? encoder.encode(self) else { return "{}" }
     return String(decoding: data, as: UTF8.self)
   }
 }
 
 extension FaultPlan: ExpressibleByArrayLiteral {
-  /// A plan with these faults.
+  /// Creates a plan with these faults.
   public init(arrayLiteral elements: Fault...) { self.init(elements) }
 }
 
-/// One thing that shall go wrong, by the layer at which it does.
+/// A fault at one of three layers.
 public enum Fault: Hashable, Sendable {
-  /// A transmission on the air fails. The link layer sends again, as it would.
+  /// A fault of a transmission on the air. The link layer retransmits as usual.
   case air(AirFault.Action, AirMatch = .anything, Occurrence = .every)
-  /// A packet between a host and its controller does not arrive as it was sent.
+  /// A fault of a packet between a host and its controller.
   case hci(HCIFault.Action, HCIMatch = .anything, Occurrence = .every)
-  /// A whole device does what it should not. Without a name: each device that the plan was given to.
+  /// A fault of a whole device. Without a name, it affects every device in the scope of the plan.
   case device(DeviceFault.Action, String? = nil, when: DeviceFault.Trigger)
 }
 
-/// Which of the packets that match are struck.
+/// The selection of the matching packets that a fault strikes.
 public enum Occurrence: Hashable, Sendable {
-  /// Each.
+  /// Every packet.
   case every
-  /// The one with this number; the first has the number 1.
+  /// The packet with this number; the first has the number 1.
   case number(Int)
-  /// Those with numbers in this range.
+  /// The packets with numbers in this range.
   case numbers(ClosedRange<Int>)
-  /// Each with this probability, 0 to 100 %.
+  /// Each packet with this probability, 0 to 100 %.
   case percent(Double)
 }
 
-/// What becomes of a transmission.
+/// The faults of a transmission on the air.
 public enum AirFault {
-  /// What becomes of it.
+  /// The effect of the fault on the transmission.
   public enum Action: Hashable, Sendable {
-    /// Nobody hears it.
+    /// The transmission is not received.
     case lose
-    /// It is heard with a wrong CRC.
+    /// The transmission is received with a wrong CRC.
     case corrupt
-    /// In its place the receivers hear a PDU with this payload, at most 255 octets, and a right CRC: what somebody sends who
-    /// drowns the original. The header is that of the original but for the length; on an encrypted link the octets take
-    /// the place of the encrypted ones.
+    /// The receivers get a PDU with this payload, at most 255 octets, and a valid CRC, as if a stronger transmitter
+    /// overrode the original. The header is that of the original except for the length. On an encrypted link, the
+    /// octets replace the encrypted payload.
     case inject([UInt8])
   }
 }
 
-/// What becomes of a packet between host and controller.
+/// The faults of a packet between host and controller.
 public enum HCIFault {
-  /// What becomes of it.
+  /// The effect of the fault on the packet.
   public enum Action: Hashable, Sendable {
-    /// It does not arrive.
+    /// The packet is lost.
     case lose
-    /// It arrives so much later, and what was sent behind it in the same direction not before it.
+    /// The packet is delayed by this time, together with all later packets of the same direction.
     case delay(Duration)
-    /// It arrives twice.
+    /// The packet arrives twice.
     case duplicate
-    /// One bit of its parameters or its data is another one; which, the world's seed decides.
+    /// One bit of the packet's parameters or data is inverted; the world's seed selects the bit.
     case corrupt
   }
 }
 
-/// What a device does that it should not.
+/// The faults of a device.
 public enum DeviceFault {
-  /// What it does.
+  /// The effect of the fault on the device.
   public enum Action: Hashable, Sendable {
-    /// Its radio sends and hears nothing, for this time or (nil) for ever, and nobody is told.
+    /// The radio neither transmits nor receives for this time, nil for ever. Neither host nor peers are notified.
     case mute(for: Duration? = nil)
-    /// The seconds of its sleep clock are longer by this from now on: parts per million; negative: shorter.
+    /// From the trigger on, the sleep clock runs slow by this many parts per million; a negative value makes it run
+    /// fast.
     case driftClock(partsPerMillion: Double)
-    /// The controller loses everything that it had and tells its host so (Hardware Error), as after a failure of its power.
+    /// The controller loses its entire state, as after a power failure, and reports Hardware Error to its host.
     case resetController
-    /// It ignores everybody who wants to connect, for this time or (nil) for ever.
+    /// The device ignores CONNECT_IND for this time, nil for ever.
     case refuseConnections(for: Duration? = nil)
-    /// Its host takes no data any more, for this time or (nil) for ever: the links hold, but nothing is answered.
+    /// The host receives no ACL data for this time, nil for ever: links stay connected, but requests get no response.
     case stopAnswering(for: Duration? = nil)
   }
 
-  /// When it does it.
+  /// The time or event that triggers a device fault.
   public enum Trigger: Hashable, Sendable {
-    /// At this radio time of the world; at once when that is over.
+    /// At this radio time of the world, or at once if it has passed.
     case at(Duration)
-    /// When a transmission that matches has ended, whether it was heard or not.
+    /// At the end of a matching transmission, whether it was received or not.
     case afterAir(AirMatch, Occurrence)
-    /// When a packet that matches passes between host and controller.
+    /// When a matching packet passes between host and controller.
     case afterHCI(HCIMatch, Occurrence)
   }
 }

@@ -1,11 +1,11 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// What a plan was given to.
+/// The devices that a plan applies to.
 enum FaultScope: Hashable, Sendable {
   case world
   case device(RadioID)
-  /// Between these two.
+  /// The link between these two devices.
   case link(RadioID, RadioID)
 
   func contains(sender: RadioID, receiver: RadioID) -> Bool {
@@ -26,7 +26,7 @@ enum FaultScope: Hashable, Sendable {
   }
 }
 
-/// Counts what matches, and says what is struck.
+/// Counts matching packets and decides which of them a fault strikes.
 struct OccurrenceCounter {
   private let occurrence: Occurrence
   private var count = 0
@@ -44,21 +44,21 @@ struct OccurrenceCounter {
     case .number(let number): return count == number
     case .numbers(let numbers): return numbers.contains(count)
     case .percent(let percent):
-      // 53 bits are what a Double holds exactly.
+      // A Double holds 53 bits exactly.
       return Double(chance.next() >> 11) < percent / 100 * 0x1p53
     }
   }
 }
 
-/// What happens to devices, and to which.
+/// A device fault and the devices that it affects.
 struct DeviceRule: Sendable {
   let action: DeviceFault.Action
-  /// nil: to each in the scope.
+  /// The name of the affected device; nil for all in the scope.
   let name: String?
   let scope: FaultScope
 }
 
-/// A fault on the air, or what a device waits for there.
+/// A fault on the air, or the trigger of a device fault on the air.
 struct AirRule {
   enum Consequence {
     case packet(AirFault.Action)
@@ -71,7 +71,7 @@ struct AirRule {
   var counter: OccurrenceCounter
 }
 
-/// A fault between host and controller, or what a device waits for there.
+/// A fault between host and controller, or the trigger of a device fault there.
 struct HCIRule {
   enum Consequence {
     case packet(HCIFault.Action)

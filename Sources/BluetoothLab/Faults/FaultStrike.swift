@@ -1,22 +1,23 @@
-/// A fault that has struck.
+/// A record of a fault that has struck.
 public struct FaultStrike: Hashable, Sendable, Codable {
-  /// Where it struck.
+  /// The layer of a fault.
   public enum Layer: String, Hashable, Sendable, Codable { case air, hci, device }
 
-  /// The world's radio time.
+  /// The world's radio time at which the fault struck.
   public var time: Duration
+  /// The layer of the fault.
   public var layer: Layer
-  /// The device that sent the packet, or to which it happened; `injected` for a packet that comes from no device.
+  /// The name of the device that sent the packet or was affected; `injected` for a packet that comes from no device.
   public var device: String
-  /// What happened, in words: `lost: ATT handleValueNotification of attribute 0x000C`.
+  /// The effect in words, such as `lost: ATT handleValueNotification of attribute 0x000C`.
   public var description: String
 }
 
 extension FaultStrike: CustomStringConvertible {}
 
-/// The faults that have struck last, and how many there were: a plan can strike for hours.
+/// The latest fault strikes and the count of all. A plan can strike for hours, so older strikes are dropped.
 struct FaultLog {
-  /// What is kept at least, if there were as many.
+  /// The number of latest strikes kept.
   static let capacity = 10_000
 
   private var strikes: [FaultStrike] = []

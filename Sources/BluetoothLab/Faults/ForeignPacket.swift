@@ -1,7 +1,7 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// A packet that comes from no device: what somebody sends who is not one of the world's · Vol 6, Part B, 2.1.
+/// A packet injected into a world by a transmitter that is none of its devices · Vol 6, Part B, 2.1.
 ///
 /// ```swift
 /// // ADV_NONCONN_IND of C0:00:00:00:00:07, a random address, with the name "Hi".
@@ -9,35 +9,36 @@ import BluetoothWire
 /// world.inject(packet, at: .seconds(2))
 /// ```
 public struct ForeignPacket: Hashable, Sendable {
-  /// How its bits are sent · Vol 6, Part B, 2.2.
+  /// The PHY and its coding · Vol 6, Part B, 2.2.
   public enum PHY: Hashable, Sendable, CaseIterable {
-    /// 1 Mbit/s.
+    /// LE 1M: 1 Mbit/s.
     case le1M
-    /// 2 Mbit/s.
+    /// LE 2M: 2 Mbit/s.
     case le2M
-    /// 500 kbit/s.
+    /// LE Coded, S = 2: 500 kbit/s.
     case codedS2
-    /// 125 kbit/s.
+    /// LE Coded, S = 8: 125 kbit/s.
     case codedS8
   }
 
-  /// The PDU: a header of two octets and the payload, which is at most 255 octets; its CRC is right. The second octet of the
-  /// header, the length, becomes that of the payload.
+  /// The PDU: a header of two octets and a payload of at most 255 octets. The CRC is valid. The second octet of the
+  /// header is replaced by the payload's length.
   public var pdu: [UInt8]
-  /// Radio channel, 0 to 39: 2402 + 2k MHz. Those of advertising (37, 38, 39) are 0, 12 and 39. What is beyond is held there.
+  /// The radio channel, 0 to 39, at 2402 + 2k MHz; other values are clamped. The advertising channels with index 37,
+  /// 38 and 39 are the radio channels 0, 12 and 39.
   public var channel: Int
-  /// The access address; that of advertising by default · Vol 6, Part B, 2.1.2.
+  /// The access address; by default that of the advertising physical channels · Vol 6, Part B, 2.1.2.
   public var accessAddress: UInt32 = 0x8E89_BED6
-  /// What the CRC begins with, 24 bits; that of advertising by default · Vol 6, Part B, 3.1.1.
+  /// The 24-bit initial value of the CRC; by default that of advertising · Vol 6, Part B, 3.1.1.
   public var crcInit: UInt32 = 0x555555
-  /// How its bits are sent.
+  /// The PHY and its coding.
   public var phy = PHY.le1M
-  /// dBm.
+  /// The transmit power in dBm.
   public var transmitPower = 0.0
-  /// Where it is sent from.
+  /// The position of the transmitter.
   public var position = Position.origin
 
-  /// A packet on the advertising physical channel, on LE 1M, with 0 dBm.
+  /// Creates a packet with the access address of advertising, on LE 1M, sent with 0 dBm.
   public init(_ pdu: [UInt8], channel: Int) {
     self.pdu = pdu
     self.channel = channel
@@ -63,11 +64,11 @@ public struct ForeignPacket: Hashable, Sendable {
 }
 
 extension World {
-  /// Has a packet sent that comes from no device, whatever else is on the air.
+  /// Transmits a packet that comes from no device, regardless of other transmissions.
   ///
-  /// It stands in `faultStrikes`, and in captures with a comment that begins with `fault: injected`.
+  /// The packet appears in `faultStrikes`, and in captures with a comment that begins with `fault: injected`.
   ///
-  /// - Parameter time: the world's radio time; nil, or one that is over: now.
+  /// - Parameter time: the world's radio time; nil, or a time in the past, means now.
   public func inject(_ packet: ForeignPacket, at time: Duration? = nil) {
     let (faults, injection) = (faults, packet.injection)
     mailbox.perform { engine in

@@ -1,13 +1,13 @@
 import BluetoothRadio
 
-/// Which rules may be about a device's packets, by number and in the order in which they were given: most are about one
-/// device or two, and a packet of others need not be held against them.
+/// The indices of the rules that may apply to a device's packets, in the order in which the rules were added. Most
+/// rules are for one or two devices, so packets of other devices need not be compared with them.
 struct RulesByDevice {
   private var ofWorld: [Int] = []
-  /// Of devices that have rules of their own, with those of the world.
+  /// The rules of devices that have rules, including the rules of the world.
   private var ofDevices: [RadioID: [Int]] = [:]
 
-  /// Rules are added in the order of their numbers.
+  /// Adds the index of a rule. Indices must be added in ascending order.
   mutating func add(_ rule: Int, to scope: FaultScope) {
     switch scope {
     case .world:
@@ -24,10 +24,10 @@ struct RulesByDevice {
 
   mutating func removeAll() { self = RulesByDevice() }
 
-  /// Those that may be about what this device does.
+  /// Returns the rules that may apply to what this device does.
   func about(_ device: RadioID) -> [Int] { ofDevices[device] ?? ofWorld }
 
-  /// Those that may be about what passes between two devices.
+  /// Returns the rules that may apply to packets between two devices.
   func about(_ one: RadioID, _ other: RadioID) -> [Int] {
     guard let first = ofDevices[one] else { return about(other) }
     guard let second = ofDevices[other] else { return first }

@@ -3,10 +3,10 @@ import BluetoothHost
 import BluetoothWire
 import NIOConcurrencyHelpers
 
-/// The user of a device, played by a script: what is answered to which question, and, afterwards, what was asked.
+/// The simulated user of a device: a script of answers to pairing and power prompts, and a record of the prompts.
 ///
-/// The rules are tried in the order in which they were added; the first one that fits a question answers it, as often as it
-/// may. A question that no rule fits gets `otherwise`, which is no unless the script says something else.
+/// The first rule that matches a prompt and has uses left answers it; rules are tried in the order in which they were
+/// added. A prompt that no rule matches gets the answer `otherwise`, which is no by default.
 ///
 /// ```swift
 /// let user = ScriptedPrompts()
@@ -14,44 +14,45 @@ import NIOConcurrencyHelpers
 /// user.answer(.passkeyShown(by: owner), to: .enterPasskey)
 /// ```
 ///
-/// Nothing in it is left to chance or to threads: with the same script a world of virtual time is the same.
+/// The script contains no randomness and does not depend on threads: the same script gives the same world in virtual
+/// time.
 public final class ScriptedPrompts: Sendable {
-  /// What kind of question it is.
+  /// The kind of a prompt.
   public enum Kind: Hashable, Sendable, CaseIterable {
-    /// May the peer pair, without anything to compare?
+    /// Asks whether the peer may pair, without anything to compare.
     case allowPairing
-    /// Six digits are shown, to be typed on the peer. No answer is waited for; no ends the pairing.
+    /// Shows six digits for the user to type on the peer. It needs no answer; a no ends the pairing.
     case showPasskey
-    /// The six digits that the peer shows are asked for.
+    /// Asks for the six digits that the peer shows.
     case enterPasskey
-    /// Six digits are shown: does the peer show the same?
+    /// Shows six digits and asks whether the peer shows the same.
     case compareNumbers
-    /// May an app use Bluetooth?
+    /// Asks whether an app may use Bluetooth.
     case useBluetooth
-    /// Bluetooth is off: turn it on?
+    /// Asks whether to turn Bluetooth on.
     case turnOn
   }
 
-  /// A question that was asked.
+  /// A prompt that the user was shown.
   public struct Question: Hashable, Sendable {
-    /// What was asked.
+    /// The kind of the prompt.
     public var kind: Kind
-    /// The six digits that were shown with it, 0 to 999,999.
+    /// The six digits that the prompt showed, 0 to 999,999; nil if it showed none.
     public var digits: Int?
-    /// What the peer calls itself; nil: it has not said, or the question is not about a peer.
+    /// The peer's name; nil if it is unknown or the prompt is not about a peer.
     public var peer: String?
-    /// This device's app has given reason to pair; false: the peer wants to, or the question is not about a peer.
+    /// True if an app on this device caused the pairing; false if the peer did, or if the prompt is not about a peer.
     public var isOwnWish: Bool
-    /// There is a bond with the peer, which a new one would replace.
+    /// True if there is a bond with the peer, which the new one would replace.
     public var replacesBond: Bool
-    /// The app that the question is about.
+    /// The name of the app that the prompt is about.
     public var app: String?
-    /// Nobody wants to know any more, since the pairing has ended.
+    /// True if the prompt was withdrawn because the pairing has ended.
     public var isWithdrawn = false
-    /// The digits that were typed on the peer, in the order in which it told of them.
+    /// The keypress notifications from the peer while its user typed the passkey, in order.
     public var keypresses: [Keypress] = []
 
-    /// A question as the script sees it.
+    /// Creates a question.
     public init(
       _ kind: Kind, digits: Int? = nil, peer: String? = nil, isOwnWish: Bool = false, replacesBond: Bool = false,
       app: String? = nil
@@ -65,26 +66,26 @@ public final class ScriptedPrompts: Sendable {
     }
   }
 
-  /// What is typed while a passkey is entered.
+  /// A passkey entry keypress.
   public enum Keypress: UInt8, Hashable, Sendable {
     case started, digitEntered, digitErased, cleared, completed
   }
 
-  /// What the user says.
+  /// The user's answer to a prompt.
   public enum Answer: Sendable {
-    /// To `enterPasskey` it is no answer.
+    /// Agrees. It does not answer `enterPasskey`.
     case yes
-    /// To every question: it ends the pairing.
+    /// Refuses. It answers every prompt; a pairing ends.
     case no
-    /// To `enterPasskey`: six digits, 0 to 999,999.
+    /// Answers `enterPasskey` with six digits, 0 to 999,999.
     case passkey(Int)
-    /// To `enterPasskey`: what these prompts show, as soon as they do.
+    /// Answers `enterPasskey` with the digits that these prompts show, as soon as they are shown.
     case passkeyShown(by: ScriptedPrompts)
-    /// Nothing, ever.
+    /// Never answers.
     case silence
   }
 
-  /// What the user can see and type.
+  /// The IO capabilities that a device has for its user.
   public enum Capability: Hashable, Sendable, CaseIterable {
     case displayOnly, displayYesNo, keyboardOnly, noInputNoOutput, keyboardDisplay
   }
@@ -95,11 +96,11 @@ public final class ScriptedPrompts: Sendable {
     let answer: Answer
     let delay: Duration
     let keypresses: [Keypress]
-    /// How often it may still answer; nil: always.
+    /// The number of uses left; nil for unlimited.
     var rest: Int?
   }
 
-  /// What waits for digits to be shown.
+  /// A passkey prompt that waits until other prompts show digits.
   private struct Waiter: Sendable {
     let id: PromptID
     let reply: PromptReply
@@ -110,11 +111,11 @@ public final class ScriptedPrompts: Sendable {
     var rules: [Rule] = []
     var asked: [Question] = []
     var positions: [PromptID: Int] = [:]
-    /// The digits that are shown, by their question.
+    /// The digits currently shown, by their prompt.
     var shown: [(id: PromptID, digits: UInt32)] = []
     var waiters: [Waiter] = []
 
-    /// The first rule that fits, one time less.
+    /// Returns the first rule that matches and has uses left, and counts this use.
     mutating func takeRule(for question: Question) -> Rule? {
       let index = rules.firstIndex { rule in
         (rule.kind ?? question.kind) == question.kind && (rule.peer == nil || rule.peer == question.peer)
@@ -126,12 +127,12 @@ public final class ScriptedPrompts: Sendable {
     }
   }
 
-  /// What the user can see and type, as the device tells its peers.
+  /// The IO capability that the device reports to its peers.
   public let capability: Capability
   private let otherwise: Answer
   private let state = NIOLockedValueBox(State())
 
-  /// A user who says the same to all questions that no rule fits.
+  /// Creates a user who gives the answer `otherwise` to every prompt that no rule matches.
   public init(_ capability: Capability = .keyboardDisplay, otherwise: Answer = .no) {
     self.capability = capability
     self.otherwise = otherwise
@@ -140,12 +141,12 @@ public final class ScriptedPrompts: Sendable {
   /// Adds a rule.
   ///
   /// - Parameters:
-  ///   - answer: what is said.
-  ///   - kind: to which questions; nil: to all.
-  ///   - peer: about which peer, by the name that it gives itself; nil: about any, and about none.
-  ///   - delay: how long the user thinks, in the world's time.
-  ///   - keypresses: what is told of the typing of a passkey before it is complete, all at the same time.
-  ///   - count: for how many questions the rule is good; nil: for any number.
+  ///   - answer: the user's answer.
+  ///   - kind: the prompts to answer; nil for all.
+  ///   - peer: the name of the peer that the prompt is about; nil for any peer and for prompts about no peer.
+  ///   - delay: the user's reaction time, in the world's time.
+  ///   - keypresses: the keypresses to report before the passkey is complete, all at the same time.
+  ///   - count: the number of prompts that the rule answers; nil for unlimited.
   public func answer(
     _ answer: Answer, to kind: Kind? = nil, from peer: String? = nil, after delay: Duration = .zero,
     typing keypresses: [Keypress] = [], count: Int? = nil
@@ -154,10 +155,10 @@ public final class ScriptedPrompts: Sendable {
     state.withLockedValue { $0.rules.append(rule) }
   }
 
-  /// What was asked until now, in order.
+  /// The prompts shown so far, in order.
   public var asked: [Question] { state.withLockedValue { $0.asked } }
 
-  /// The six digits that are being shown; nil: none are. Of several those that came last.
+  /// The six digits currently shown, the latest if there are several; nil if none are shown.
   public var shownPasskey: Int? { state.withLockedValue { $0.shown.last.map { Int($0.digits) } } }
 }
 
@@ -187,7 +188,7 @@ extension ScriptedPrompts: Prompts {
       return (state.takeRule(for: question), waiters)
     }
     for waiter in waiters { waiter.reply(.passkey(UInt32(question.digits ?? 0)), after: waiter.delay) }
-    // Digits that are shown need no answer: only a rule of their own ends the pairing.
+    // Shown digits need no answer: only a rule for `.showPasskey` can end the pairing.
     if question.kind == .showPasskey, rule?.kind != .showPasskey { return }
     let delay = TimeSpan(rule?.delay ?? .zero)
     for keypress in rule?.keypresses ?? [] { reply(.keypress(keypress.notification), after: delay) }
@@ -214,7 +215,8 @@ extension ScriptedPrompts: Prompts {
     }
   }
 
-  /// Has a question of other prompts answered by the digits that these show, now or when they do.
+  /// Answers another device's passkey prompt with the digits that these prompts show, now or as soon as they are
+  /// shown.
   private func whenShown(_ waiter: Waiter) {
     let digits = state.withLockedValue { state in
       if state.shown.isEmpty { state.waiters.append(waiter) }

@@ -1,78 +1,80 @@
-/// What a radio is used for.
+/// The purpose of radio use.
 public enum RadioPurpose: String, Hashable, Sendable, Codable, CaseIterable, CodingKeyRepresentable {
-  /// Advertising, and listening to those who answer it.
+  /// Advertising, including reception of scan and connection requests.
   case advertising
-  /// Listening to advertisers, asking them, and connecting to them.
+  /// Scanning, including scan requests and connection requests to advertisers.
   case scanning
-  /// Connections.
+  /// Connection events.
   case connections
 }
 
-/// What a device has done: from when it was added, or between two snapshots.
+/// The activity of a device since it was added, or between two snapshots.
 public struct DeviceStatistics: Hashable, Sendable, Codable {
-  /// What a radio has done for one purpose.
+  /// The radio time spent for one purpose.
   public struct Use: Hashable, Sendable, Codable {
-    /// Time spent listening, whether something came or not.
+    /// The time spent receiving, with or without a packet.
     public var receiving: Duration = .zero
-    /// Time spent sending, by power in whole dBm.
+    /// The time spent transmitting, by power in whole dBm.
     public var transmitting: [Int: Duration] = [:]
 
-    /// No time.
+    /// Creates a record without radio time.
     public init() {}
   }
 
-  /// Packets and their time on the air.
+  /// A number of packets and their time on the air.
   public struct Traffic: Hashable, Sendable, Codable {
-    /// All packets, with what was sent again.
+    /// The number of packets, including retransmissions.
     public var packets = 0
-    /// Their time on the air.
+    /// The packets' time on the air.
     public var airTime: Duration = .zero
 
-    /// No packet.
+    /// Creates a record without packets.
     public init() {}
   }
 
-  /// The device.
+  /// The name of the device.
   public var name: String
-  /// The time that this is about.
+  /// The time that the statistics cover.
   public var time: Duration
-  /// What it has sent.
+  /// The packets transmitted.
   public var transmitted = Traffic()
-  /// How many packets it has received without a wrong bit.
+  /// The number of packets received without a bit error.
   public var receivedPackets = 0
-  /// How many packets it has received with a wrong CRC.
+  /// The number of packets received with a wrong CRC.
   public var crcErrors = 0
-  /// How many packets it has heard the beginning of, but not their access address.
+  /// The number of packets whose preamble was received but not their access address.
   public var missedPackets = 0
-  /// What its radio was used for.
+  /// The use of the radio, by purpose.
   public var uses: [RadioPurpose: Use] = [:]
-  /// Its connections, in the order in which they came about, those that have ended first: of these the latest 64.
+  /// The connections in the order in which they were established, ended ones first. Of the ended ones, only the
+  /// latest 64 are kept.
   public var links: [LinkStatistics] = []
-  /// What its chip draws.
+  /// The current consumption of the device's chip.
   public var chip = CurrentProfile.modern
-  /// Its battery.
+  /// The device's battery.
   public var cell = Cell.cr2032
 
-  /// Nothing, in no time.
+  /// Creates statistics without activity.
   public init(name: String, time: Duration = .zero) {
     self.name = name
     self.time = time
   }
 
-  /// Time spent listening.
+  /// The time spent receiving, for all purposes.
   public var receiving: Duration { uses.values.reduce(.zero) { $0 + $1.receiving } }
-  /// Time spent sending.
+  /// The time spent transmitting, for all purposes.
   public var transmitting: Duration { uses.values.reduce(.zero) { $0 + $1.transmitting.values.reduce(.zero, +) } }
-  /// All other time.
+  /// The time spent neither receiving nor transmitting.
   public var sleeping: Duration { time - receiving - transmitting }
 
-  /// Packets that it sent again, on the connections in `links`.
+  /// The number of packets retransmitted on the connections in `links`.
   public var retransmissions: Int { links.reduce(0) { $0 + $1.retransmissions } }
-  /// Connection events that came while its radio was used for something else, of the connections in `links`.
+  /// The number of connection events missed because the radio was in use for something else, on the connections in
+  /// `links`.
   public var missedEvents: Int { links.reduce(0) { $0 + $1.missedEvents } }
-  /// Octets that it sent on the connections in `links`, in bits per second of the whole time.
+  /// The throughput sent on the connections in `links`, averaged over the whole time, in bits per second.
   public var throughputSent: Double { throughput(\.sent) }
-  /// Octets that it received on the connections in `links`, in bits per second of the whole time.
+  /// The throughput received on the connections in `links`, averaged over the whole time, in bits per second.
   public var throughputReceived: Double { throughput(\.received) }
 
   private func throughput(_ direction: KeyPath<LinkStatistics, LinkStatistics.Direction>) -> Double {
@@ -80,59 +82,59 @@ public struct DeviceStatistics: Hashable, Sendable, Codable {
   }
 }
 
-/// What has happened on one connection, as one of its devices saw it.
+/// The activity on one connection as one of its devices sees it.
 public struct LinkStatistics: Hashable, Sendable, Codable {
-  /// Packets of one direction.
+  /// The packets in one direction.
   public struct Direction: Hashable, Sendable, Codable {
-    /// With what was sent more than once, and with packets without data.
+    /// The number of packets, including retransmissions and empty packets.
     public var packets = 0
-    /// Octets of data and of LL Control PDUs; what was sent again is not counted again.
+    /// The number of octets of data and LL Control PDUs, without retransmissions.
     public var octets = 0
-    /// Time on the air.
+    /// The packets' time on the air.
     public var airTime: Duration = .zero
 
-    /// Nothing.
+    /// Creates a record without packets.
     public init() {}
   }
 
-  /// Which connection it is: both its devices have the same number.
+  /// The number of the connection, the same for both its devices.
   public var number: UInt32
-  /// The name of the device at the other end; nil: it is not known.
+  /// The name of the peer device; nil if unknown.
   public var peer: String?
-  /// Whether this device is the central.
+  /// True if this device is the central.
   public var isCentral: Bool
-  /// Whether the connection is still there.
+  /// True while the connection exists.
   public var isConnected: Bool
-  /// What this device has sent.
+  /// The packets that this device sent.
   public var sent = Direction()
-  /// What this device has received, without what had a wrong CRC.
+  /// The packets that this device received, without those with a wrong CRC.
   public var received = Direction()
-  /// Packets that this device sent again.
+  /// The number of packets that this device retransmitted.
   public var retransmissions = 0
-  /// Packets that came with a wrong CRC.
+  /// The number of packets received with a wrong CRC.
   public var crcErrors = 0
-  /// Times that this device listened for the other one and heard nothing.
+  /// The number of times that this device listened for its peer and received nothing.
   public var silences = 0
-  /// Connection events in which this device had its radio.
+  /// The number of connection events in which this device used its radio.
   public var attendedEvents = 0
-  /// Connection events that came while its radio was used for something else.
+  /// The number of connection events missed because the radio was in use for something else.
   public var missedEvents = 0
-  /// How strong the last packet was, dBm; nil: none came.
+  /// The RSSI of the last packet, in dBm; nil if none was received.
   public var rssi: Double?
-  /// How strong the packets were on average, dBm; nil: none came.
+  /// The mean RSSI of the packets, in dBm; nil if none was received.
   public var meanRSSI: Double?
-  /// From the first packet to the last one.
+  /// The time from the first packet to the last.
   public var time: Duration = .zero
 
-  /// A connection on which nothing has happened.
+  /// Creates statistics of a connection without activity.
   public init(number: UInt32, isCentral: Bool, isConnected: Bool = true) {
     self.number = number
     self.isCentral = isCentral
     self.isConnected = isConnected
   }
 
-  /// Octets sent, in bits per second; 0 before the second packet.
+  /// The throughput sent, in bits per second; 0 before the second packet.
   public var throughputSent: Double { time > .zero ? Double(8 * sent.octets) / time.seconds : 0 }
-  /// Octets received, in bits per second; 0 before the second packet.
+  /// The throughput received, in bits per second; 0 before the second packet.
   public var throughputReceived: Double { time > .zero ? Double(8 * received.octets) / time.seconds : 0 }
 }

@@ -1,5 +1,5 @@
 extension WorldStatistics {
-  /// What has happened after `earlier`, an older snapshot of the same world.
+  /// Returns the activity since `earlier`, an older snapshot of the same world.
   public func since(_ earlier: WorldStatistics) -> WorldStatistics {
     var result = WorldStatistics(time: time - earlier.time, devices: [])
     for (index, device) in devices.enumerated() {
@@ -11,8 +11,8 @@ extension WorldStatistics {
 }
 
 extension DeviceStatistics {
-  /// What has happened after `earlier`, an older snapshot of the same device. Levels are those of the later one; so are the
-  /// connections, with what has happened on each of them meanwhile.
+  /// Returns the activity since `earlier`, an older snapshot of the same device. RSSI values and the list of
+  /// connections are those of the later snapshot; the counts of each connection are differences.
   public func since(_ earlier: DeviceStatistics) -> DeviceStatistics {
     var result = self
     result.time -= earlier.time
@@ -35,7 +35,7 @@ extension DeviceStatistics {
 }
 
 extension LinkStatistics {
-  /// What has happened after `earlier`, an older snapshot of the same connection.
+  /// Returns the activity since `earlier`, an older snapshot of the same connection.
   public func since(_ earlier: LinkStatistics) -> LinkStatistics {
     var result = self
     result.sent.subtract(earlier.sent)

@@ -1,22 +1,26 @@
 import Metrics
 
 extension World {
-  /// Brings what has happened since the last call into the metrics system: counters and gauges with the dimensions `device` and,
-  /// for connections, `peer`. Between two calls nothing is counted there, so that a world costs what it costs without.
+  /// Reports the activity since the last call to the metrics system: counters and gauges with the dimensions `device`
+  /// and, for connections, `peer`. Between two calls the metrics system is not used, so metrics do not slow down the
+  /// world.
   ///
   /// | label | kind | unit |
   /// | --- | --- | --- |
-  /// | `bluetooth_packets_sent`, `bluetooth_packets_received`, `bluetooth_crc_errors`, `bluetooth_packets_missed` | counter | packets |
+  /// | `bluetooth_packets_sent`, `bluetooth_packets_received` | counter | packets |
+  /// | `bluetooth_crc_errors`, `bluetooth_packets_missed` | counter | packets |
   /// | `bluetooth_air_time` | counter | microseconds sent |
   /// | `bluetooth_radio_sending`, `bluetooth_radio_listening` | gauge | part of all time, 0 to 1 |
   /// | `bluetooth_link_packets_sent`, `bluetooth_link_packets_received` | counter | packets |
   /// | `bluetooth_link_air_time` | counter | microseconds sent |
-  /// | `bluetooth_link_throughput_sent`, `bluetooth_link_throughput_received` | gauge | bits per second since the last call |
+  /// | `bluetooth_link_throughput_sent` | gauge | bits per second since the last call |
+  /// | `bluetooth_link_throughput_received` | gauge | bits per second since the last call |
   /// | `bluetooth_link_octets_sent`, `bluetooth_link_octets_received` | counter | octets |
-  /// | `bluetooth_link_retransmissions`, `bluetooth_link_crc_errors`, `bluetooth_link_events_missed` | counter | packets, events |
+  /// | `bluetooth_link_retransmissions`, `bluetooth_link_crc_errors` | counter | packets |
+  /// | `bluetooth_link_events_missed` | counter | events |
   /// | `bluetooth_link_rssi` | gauge | dBm |
   ///
-  /// To be called while the world is not running, or in one of its callbacks.
+  /// Call this method while the world is not running, or in one of its callbacks.
   public func reportMetrics(to factory: any MetricsFactory = MetricsSystem.factory) {
     let statistics = statistics
     let earlier = exchangeReported(statistics)
@@ -25,7 +29,7 @@ extension World {
       let reporter = MetricsReporter(factory: factory, dimensions: [("device", device.name)])
       reporter.report(device, since: before)
       for (place, link) in device.links.enumerated() {
-        // A connection keeps its place among those of its device as long as the device forgets none.
+        // `place` is stable as long as the device drops no ended connection from its list.
         let old = before?.links.first { $0.number == link.number }
         let peer = link.peer ?? "unknown \(place)"
         MetricsReporter(factory: factory, dimensions: [("device", device.name), ("peer", peer)])
@@ -35,7 +39,7 @@ extension World {
   }
 }
 
-/// Reports the differences between two snapshots.
+/// Reports the difference between two snapshots to a metrics system.
 private struct MetricsReporter {
   let factory: any MetricsFactory
   let dimensions: [(String, String)]
@@ -78,7 +82,7 @@ private struct MetricsReporter {
 }
 
 extension Duration {
-  /// Whole microseconds.
+  /// The duration in whole microseconds.
   fileprivate var microseconds: Int {
     Int(components.seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000)
   }

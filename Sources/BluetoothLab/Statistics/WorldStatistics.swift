@@ -3,25 +3,25 @@ import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
 
-/// What all devices of a world have done.
+/// The activity of all devices of a world.
 public struct WorldStatistics: Hashable, Sendable, Codable {
   /// The world's radio time.
   public var time: Duration
   /// The devices, in the order in which they were added.
   public var devices: [DeviceStatistics]
 
-  /// The device of this name; nil: there is none.
+  /// The statistics of the device with this name; nil if there is none.
   public subscript(name: String) -> DeviceStatistics? { devices.first { $0.name == name } }
 
-  /// What each device has drawn from its battery, in the order of the devices: with the chip and the battery that it has,
-  /// unless others are given.
+  /// Returns the energy consumption of each device, in the order of the devices, by default with each device's own
+  /// chip and battery.
   public func energy(_ profile: CurrentProfile? = nil, cell: Cell? = nil) -> [EnergyReport] {
     devices.map { $0.energy(profile, cell: cell) }
   }
 }
 
 extension World {
-  /// What all devices have done until now. To be asked while the world is not running, or in one of its callbacks.
+  /// The activity of all devices so far. Read it while the world is not running, or in one of its callbacks.
   public var statistics: WorldStatistics {
     let (names, supplies) = (deviceNames, supplies)
     return inspect { engine in
@@ -43,15 +43,15 @@ extension World {
 }
 
 extension RadioDevice {
-  /// What this device has done until now. To be asked while the world is not running, or in one of its callbacks.
+  /// The activity of this device so far. Read it while the world is not running, or in one of its callbacks.
   public var statistics: DeviceStatistics {
     world.statistics.devices[radio.index]
   }
 }
 
-/// What the parts of a device have counted.
+/// The counts collected from the parts of a device.
 struct DeviceReport {
-  /// nil: it is not in its world yet.
+  /// The radio's counts; nil if the world has not added the device yet.
   var radio: RadioStatistics?
   var uses = RadioUses()
   var links: [LinkReport] = []

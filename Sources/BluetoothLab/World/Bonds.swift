@@ -7,41 +7,44 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
-/// A device that another one has bonded with. Its keys are in no description.
+/// A device that another device has bonded with. Descriptions never contain its keys.
 public struct BondedDevice: Hashable, Sendable {
-  /// Under which apps know it: `CBPeripheral.identifier`.
+  /// The identifier under which apps know the device: `CBPeripheral.identifier`.
   public let identifier: UUID
-  /// What it calls itself; nil: it has not said.
+  /// The device's name; nil if unknown.
   public let name: String?
-  /// Its identity address: six octets in hexadecimal, the most significant first.
+  /// The identity address: six octets in hexadecimal, most significant first.
   public let address: String
-  /// The identity address is a static random one; false: a public one.
+  /// True if the identity address is a static random address; false if it is public.
   public let hasRandomAddress: Bool
-  /// Its key was authenticated when it paired: numbers were compared, a passkey was typed, or data came out of band.
+  /// True if the pairing was authenticated by numeric comparison, passkey entry or out-of-band data.
   public let isAuthenticated: Bool
-  /// It has paired with LE Secure Connections.
+  /// True if the device paired with LE Secure Connections.
   public let usesSecureConnections: Bool
 }
 
-/// How a bond is written as text, with all its keys.
+/// A text format for a bond, including all its keys.
 public enum BondFormat: Hashable, Sendable {
-  /// The JSON of this package's own store.
+  /// The JSON of this package's bond store.
   case json
-  /// The file `info` of BlueZ 5, which lies in a folder named by the address of the bonded device: `C0:11:22:33:44:55`.
+  /// The file `info` of BlueZ 5, from the folder named after the bonded device's address, such as
+  /// `C0:11:22:33:44:55`.
   case bluez(address: String)
 }
 
 extension Device {
-  /// Why a text is no bond.
+  /// The error of an import that failed.
   public struct BondImportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One line, without any key.
+    /// The reason on one line, without any key.
     public let description: String
   }
 
-  /// The devices that it has bonded with, by address. To be asked while the world is not running, or in one of its callbacks.
+  /// The devices that this device has bonded with, by address. Read it while the world is not running, or in one of
+  /// its callbacks.
   public var bonds: [BondedDevice] { bondRecords.map { BondedDevice($0) } }
 
-  /// Forgets a device, as a user does in the settings: nothing if there is no bond with it. A link to it ends.
+  /// Deletes the bond with a device, as a user does in the settings, and disconnects it. Does nothing if there is no
+  /// such bond.
   public func forgetBond(_ identifier: UUID) {
     let identifier = PeerIdentifier(identifier)
     perform { device, now in
@@ -51,8 +54,8 @@ extension Device {
     }
   }
 
-  /// The bond with a device as text, with all keys: whoever has it can be either of the two. nil: there is none, or the format
-  /// is BlueZ's and names another address.
+  /// Returns the bond with a device as text with all its keys, which let anyone impersonate either device. Returns
+  /// nil if there is no such bond, or if the BlueZ format names another address.
   public func exportBond(_ identifier: UUID, as format: BondFormat = .json) -> String? {
     let identifier = PeerIdentifier(identifier)
     guard let record = bondRecords.first(where: { $0.identifier == identifier }) else { return nil }
@@ -62,11 +65,11 @@ extension Device {
     }
   }
 
-  /// Takes in a bond of another world, another device or another system, in place of one with the same device; `bonds` has it
-  /// afterwards. Apps that know the device know it under the same identifier as before. Links that are there stay as they
-  /// are. To be called while the world is not running, or in one of its callbacks.
+  /// Imports a bond from another world, device or system, and replaces an existing bond with the same device; `bonds`
+  /// then contains it. Apps know the device under the same identifier as before. Existing links are unaffected. Call
+  /// this method while the world is not running, or in one of its callbacks.
   ///
-  /// - Throws: if the text is no bond, or there is no room for another one (`DeviceOptions.bondLimit`).
+  /// - Throws: `BondImportError` if the text is not a bond, or if `DeviceOptions.bondLimit` is reached.
   public func importBond(_ text: String, as format: BondFormat = .json) throws(BondImportError) {
     let record: BondRecord
     do {
@@ -99,7 +102,7 @@ extension Device {
     }
   }
 
-  /// A device that its world has not taken in yet says none.
+  /// The device's bond limit; `Int.max` if the world has not added the device yet.
   private var bondLimit: Int {
     let radio = radio
     return world.inspect { engine in (engine.participant(radio) as? any WorldDevice)?.bondLimit ?? .max }
@@ -132,7 +135,7 @@ extension PeerIdentifier {
 
 extension UUID {
   fileprivate init(_ identifier: PeerIdentifier) {
-    // What has the right digits is a UUID.
+    // `digits` always has the format of a UUID.
     self = UUID(uuidString: identifier.digits) ?? UUID()
   }
 }

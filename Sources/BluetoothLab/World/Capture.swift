@@ -1,34 +1,37 @@
 import BluetoothCapture
 import BluetoothSimulation
 
-/// A pcapng file of a world: the air, and the HCI of every device. Wireshark and tshark read it.
+/// A pcapng file with a world's transmissions on the air and the HCI packets of every device. Wireshark and tshark
+/// read it.
 ///
-/// Packets of encrypted links are in it as they are on the air, with the comment "encrypted", and where a packet between a host
-/// and its controller has a key, the file has zeros: long term keys, identity resolving keys, signing keys, DHKey, what LE Encrypt
-/// and LE Rand work on and return. Who asks for what is secret gets keys, too, in a file that nobody but its owner may read.
+/// Packets of encrypted links are captured as on the air, with the comment "encrypted". In HCI packets, zeros replace
+/// keys: long term keys, identity resolving keys, signing keys, DHKey, and the inputs and outputs of LE Encrypt and
+/// LE Rand. With `decryptsAir` or `writesKeys`, the capture contains the keys as well, and only its owner may read
+/// the file.
 public struct Capture: Sendable {
   let file: WorldCapture
-  /// The JSON file beside the capture with the keys of its encrypted links; nil: there is none.
+  /// The path of the JSON file with the keys of the capture's encrypted links; nil if there is none.
   public let keysPath: String?
 
-  /// Why a file can't be written.
+  /// The error of a file that can't be written.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One line with the path and the system's reason.
+    /// The path and the system's reason on one line.
     public let description: String
   }
 
-  /// Begins a file at `path`, or replaces the one that is there. It is complete after `World.finishCapture`.
+  /// Creates a file at `path`, replacing an existing one. The file is complete after `World.finishCapture`.
   ///
-  /// A world in virtual time waits for the file, and for the reader of a FIFO. A world in real time does not: a thread of its own
-  /// writes up to 8 MiB behind the world. What the disk or the reader does not take in time is dropped; a comment of the next
-  /// packet tells how many packets are missing.
+  /// A world in virtual time waits for the file, and for the reader of a FIFO. A world in real time does not wait: a
+  /// thread of the capture writes the file, up to 8 MiB behind the world. Packets that the disk or the reader does
+  /// not take in time are dropped; a comment on the next packet has the number of missing packets.
   ///
   /// - Parameters:
-  ///   - decryptsAir: packets of encrypted links are written as they were before encryption, so that Wireshark shows what is
-  ///     in them: without MIC, with the CRC that they would have had, and marked as decrypted.
-  ///   - writesKeys: the keys of encrypted links go to a JSON file whose path is `path` and `.keys.json`: for each session of a
-  ///     connection LTK, SKDm, SKDs, IVm and IVs (Vol 6, Part B, 5.1.3.1). `Scripts/decrypt-capture` decrypts the capture with it.
-  /// - Throws: `Failure` when a file can't be made, or when this program reads or writes it already, by whatever path.
+  ///   - decryptsAir: true to write packets of encrypted links as before encryption, so that Wireshark shows their
+  ///     content: without MIC, with the CRC that they would have had, and marked as decrypted.
+  ///   - writesKeys: true to write the keys of encrypted links to a JSON file at `path` + `.keys.json`: for each
+  ///     session of a connection LTK, SKDm, SKDs, IVm and IVs (Vol 6, Part B, 5.1.3.1). `Scripts/decrypt-capture`
+  ///     decrypts the capture with this file.
+  /// - Throws: `Failure` if a file can't be created, or if this program already reads or writes it through any path.
   public init(path: String, decryptsAir: Bool = false, writesKeys: Bool = false) throws(Failure) {
     do throws(CaptureFile.Failure) {
       file = try WorldCapture(path: path, CaptureSecrets(decryptsAir: decryptsAir, writesKeys: writesKeys))

@@ -4,11 +4,11 @@ import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
 
-/// Something in a world that has a radio: a `Device` for managers, or an accessory that the lab plays itself.
+/// A device with a radio in a world: a `Device` for managers, or a simulated accessory.
 public class RadioDevice: @unchecked Sendable {
-  // Constants only.
+  // All stored properties are constants.
 
-  /// Tells the device from the others of its world.
+  /// The name that identifies the device within its world.
   public let name: String
   package let radio: RadioID
   package let world: World
@@ -19,18 +19,18 @@ public class RadioDevice: @unchecked Sendable {
     self.world = world
   }
 
-  /// Takes the device to another place.
+  /// Moves the device to another position.
   public func move(to position: Position) {
     let (radio, grid) = (radio, position.grid)
     world.mailbox.perform { $0[radio].position = grid }
   }
 
-  /// Switches Bluetooth on or off, as a user does in the settings.
+  /// Turns Bluetooth on or off, as a user does in the settings.
   public func setPower(_ isOn: Bool) {
     perform { device, now in device.setPower(isOn, at: now) }
   }
 
-  /// Switches Bluetooth on or off when the world's radio time is `time`; at once when that is over.
+  /// Turns Bluetooth on or off at this radio time of the world, or at once if it has passed.
   public func setPower(_ isOn: Bool, at time: Duration) {
     let (radio, instant) = (radio, Instant.zero + TimeSpan(time))
     world.mailbox.perform { engine in
@@ -41,12 +41,12 @@ public class RadioDevice: @unchecked Sendable {
     }
   }
 
-  /// Forgets all devices that it has bonded with, as a user does in the settings. Links to them end.
+  /// Deletes all bonds, as a user does in the settings, and disconnects the bonded devices.
   public func forgetBonds() {
     perform { device, now in device.forgetBonds(at: now) }
   }
 
-  /// Has something done to the device in its world, when calls are taken in.
+  /// Runs `body` on the device on the world's executor, when the world processes queued calls.
   func perform(_ body: @escaping @Sendable (any WorldDevice, Instant) -> Void) {
     let radio = radio
     world.mailbox.perform { engine in
@@ -56,7 +56,7 @@ public class RadioDevice: @unchecked Sendable {
   }
 }
 
-/// A device of a world: give it to a manager under `CBManagerOptionAdapterKey`.
+/// A device of a world for managers: pass it under `CBManagerOptionAdapterKey`.
 public final class Device: RadioDevice, @unchecked Sendable {
   private let virtual: VirtualAdapter
 

@@ -4,7 +4,7 @@ import BluetoothSimulation
 import BluetoothWire
 import Foundation
 
-/// How a device of a world is made.
+/// The properties of a device in a world.
 ///
 /// ```swift
 /// var options = DeviceOptions(position: Position(x: 3), transmitPower: -8)
@@ -12,68 +12,70 @@ import Foundation
 /// let strap = world.device(named: "strap", options)
 /// ```
 public struct DeviceOptions: Hashable, Sendable {
-  /// What a chip can do.
+  /// The capabilities of a chip.
   public enum Generation: Hashable, Sendable {
-    /// What the Core Specification 5.4 has, as far as this project has it.
+    /// The features of the Core Specification 5.4 that this project implements.
     case bluetooth54
-    /// What a peripheral of 2010 had: ATT_MTU 23, data PDUs of 27 octets, one connection, no scanning. 236.7 kbit/s are the
-    /// most that it can notify.
+    /// The features of a peripheral of 2010: ATT_MTU 23, data PDUs of 27 octets, one connection, no scanning.
+    /// Notifications reach at most 236.7 kbit/s.
     case bluetooth40
   }
 
-  /// Where it is at first.
+  /// The initial position.
   public var position: Position
-  /// dBm, −20 to 20; what is beyond is held there.
+  /// The transmit power, −20 to 20 dBm; other values are clamped.
   public var transmitPower: Double
-  /// Its public device address, by which others know it; nil: a random static one is drawn.
+  /// The public device address, used as identity address; nil for a random static address.
   public var address: DeviceAddress?
-  /// The value of its characteristic Device Name; nil: the name that it has in the world.
+  /// The value of the Device Name characteristic; nil for the name of the device in the world.
   public var gapName: String?
-  /// What its chip can do.
+  /// The capabilities of the chip.
   public var generation = Generation.bluetooth54
-  /// Its user is asked (`ScriptedPrompts.Kind.useBluetooth`) before an app may use it: managers are `unknown` until that is
-  /// answered, and `unauthorized` after no. With a bond folder the answer counts for worlds to come, too.
+  /// True if the user is asked (`ScriptedPrompts.Kind.useBluetooth`) before an app may use the device. Managers are
+  /// `unknown` until the answer, and `unauthorized` after a no. With a bond folder, the answer is kept for later
+  /// worlds.
   public var asksBeforeUse = false
-  /// With how many devices it bonds at most, 0 to 1,000; one more is told `CBError.tooManyLEPairedDevices`.
+  /// The maximum number of bonds, 0 to 1,000. Pairing beyond it fails with `CBError.tooManyLEPairedDevices`.
   public var bondLimit = 64
-  /// It is called on the air by private addresses, a new one after it was switched on and every 15 minutes, by which only
-  /// devices that it has bonded with know it again, as phones and watches are. For apps elsewhere it is another peripheral each
-  /// time. Else it has one address for ever, as most sensors have.
+  /// True if the device uses resolvable private addresses, renewed at power-on and every 15 minutes, as phones and
+  /// watches do. Only bonded devices can identify it; apps on other devices see a new peripheral each time. If false,
+  /// the device keeps one address for ever, as most sensors do.
   public var usesPrivateAddresses = false
-  /// It encrypts the link to a device that it has bonded with as soon as it is there, as phones do, and asks and believes
-  /// nothing before. Without, it leaves such links in clear until something wants encryption: the other device, or a value
-  /// that is protected. Nothing shows then who the other one is, and everybody can listen. It is for tests of what happens on
-  /// such links: there, and only there, values for characteristics that take signed writes only go out signed.
+  /// True if the device encrypts a link to a bonded device as soon as it is established, as phones do, and neither
+  /// sends requests nor trusts received data before that. If false, the link stays unencrypted until the peer or a
+  /// protected value requires encryption; the peer's identity is then unproven, and eavesdroppers can read the
+  /// traffic. Set it to false to test such links: only on them are writes to characteristics that accept nothing but
+  /// signed writes sent with a signature.
   public var encryptsBondedLinks = true
-  /// The accuracy that it claims for its sleep clock, parts per million, 0 to 500.
+  /// The sleep clock accuracy that the device claims, in parts per million, 0 to 500.
   public var sleepClockAccuracy = 50
-  /// By how much the seconds of its sleep clock are really longer, parts per million: within `sleepClockAccuracy` for an
-  /// honest device.
+  /// The actual deviation of the sleep clock in parts per million; positive values make it run slow. The deviation of
+  /// an honest device is within `sleepClockAccuracy`.
   public var sleepClockDrift = 0.0
 
-  /// What its chip draws.
+  /// The current consumption of the chip.
   public var chip = CurrentProfile.modern
-  /// Its battery.
+  /// The battery.
   public var cell = Cell.cr2032
 
-  /// dBi, of sending and receiving alike.
+  /// The antenna gain in dBi, for transmitting and receiving.
   public var antennaGain = 0.0
-  /// The level at which one bit in a thousand of a packet on LE 1M is lost, dBm; on other PHYs it is as much lower or higher
-  /// as usual.
+  /// The level in dBm at which the bit error rate on LE 1M is 0.1 %. The sensitivities of the other PHYs keep their
+  /// usual difference from it.
   public var sensitivity = -90.0
-  /// What its receiver tells of a level.
+  /// The conversion from received levels to reported RSSI values.
   public var signalStrength = SignalStrength()
 
-  /// What a chip makes of a level before it tells it as RSSI. The default tells what is.
+  /// The errors of a chip's RSSI. The default reports the actual level.
   public struct SignalStrength: Hashable, Sendable {
-    /// Decibels that it tells too much.
+    /// The offset added to the level, in decibels.
     public var offset: Double
-    /// It tells multiples of so many decibels; 0: any.
+    /// The resolution of the RSSI in decibels; 0 for no rounding.
     public var step: Double
-    /// The least and the most that it tells, dBm.
+    /// The range of reported values, in dBm.
     public var range: ClosedRange<Double>
 
-    /// A receiver that errs like this.
+    /// Creates a conversion with these errors.
     public init(offset: Double = 0, step: Double = 0, range: ClosedRange<Double> = -127...20) {
       self.offset = offset
       self.step = step
@@ -81,21 +83,21 @@ public struct DeviceOptions: Hashable, Sendable {
     }
   }
 
-  /// A device at `position` that sends with `transmitPower` (dBm).
+  /// Creates options for a device at `position` with a transmit power in dBm.
   public init(position: Position = .origin, transmitPower: Double = 0) {
     self.position = position
     self.transmitPower = transmitPower
   }
 
-  /// A public device address: 48 bits.
+  /// A public device address of 48 bits.
   public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The least significant octet is the first on the air.
+    /// The address as a number; its least significant octet is the first on the air.
     public let value: UInt64
 
-    /// Takes the low 48 bits of `value`.
+    /// Creates an address from the low 48 bits of `value`.
     public init(_ value: UInt64) { self.value = value & 0xFFFF_FFFF_FFFF }
 
-    /// Six octets in hexadecimal, the most significant first.
+    /// Six octets in hexadecimal, most significant first.
     public var description: String { BluetoothWire.DeviceAddress(value, .public).description }
   }
 
@@ -118,7 +120,7 @@ public struct DeviceOptions: Hashable, Sendable {
       offset: Decibel(rounding: signalStrength.offset), step: Decibel(rounding: signalStrength.step),
       minimum: Decibel(rounding: signalStrength.range.lowerBound),
       maximum: Decibel(rounding: signalStrength.range.upperBound))
-    // Only what differs from the usual configuration takes memory.
+    // Default values are not assigned: a configuration that differs from the default takes additional memory.
     if address != nil { result.host.usesPublicAddress = true }
     if usesPrivateAddresses { result.host.usesPrivateAddresses = true }
     if !encryptsBondedLinks {
@@ -132,11 +134,11 @@ public struct DeviceOptions: Hashable, Sendable {
 }
 
 extension DeviceOptions {
-  /// The limit, held in its range.
+  /// The bond limit, clamped to its range.
   var storedBondLimit: Int { min(max(bondLimit, 0), 1_000) }
 }
 
 extension Double {
-  /// Parts per million as parts per billion: at most a tenth either way, and 0 for what is no number.
+  /// The value in parts per million converted to parts per billion, clamped to ±100,000 ppm; 0 for NaN.
   var partsPerBillion: Int64 { isNaN ? 0 : Int64(min(max(self, -100_000), 100_000) * 1_000) }
 }

@@ -1,19 +1,19 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// How signals weaken on their way through a world: `reference + 10 · exponent · log₁₀ d + margin` decibels, d in metres, and
-/// for each pair of devices a shadowing of their own, which the world's seed decides.
+/// The path loss model of a world: `reference + 10 · exponent · log₁₀ d + margin` decibels, with d in metres, plus a
+/// shadowing for each pair of devices that the world's seed determines.
 public struct Environment: Hashable, Sendable, Codable {
-  /// Decibels over the first metre.
+  /// The path loss at one metre, in decibels.
   public var reference: Double
-  /// 2 in free space, up to 4 indoors.
+  /// The path loss exponent: 2 in free space, up to 4 indoors.
   public var exponent: Double
-  /// Decibels that walls, bodies and fading take away besides.
+  /// The additional loss by walls, bodies and fading, in decibels.
   public var margin: Double
-  /// The standard deviation of the shadowing, decibels.
+  /// The standard deviation of the shadowing, in decibels.
   public var shadowing: Double
 
-  /// A place with these numbers.
+  /// Creates an environment with these parameters.
   public init(reference: Double = 40, exponent: Double = 2.5, margin: Double = 0, shadowing: Double = 0) {
     self.reference = reference
     self.exponent = exponent
@@ -21,11 +21,11 @@ public struct Environment: Hashable, Sendable, Codable {
     self.shadowing = shadowing
   }
 
-  /// Nothing stands in the way: +10 dBm reach 251 m, −20 dBm 15.8 m. What a world begins with.
+  /// An unobstructed space: a range of 251 m with +10 dBm and of 15.8 m with −20 dBm. The default of a world.
   public static let free = Environment()
-  /// Outdoors, in sight of each other, with the margin that fading needs: +10 dBm reach 50 m.
+  /// Outdoors with line of sight and a fading margin: a range of 50 m with +10 dBm.
   public static let lineOfSight = Environment(margin: 17.5)
-  /// Among walls, furniture and people: +10 dBm reach 30 m.
+  /// Indoors among walls, furniture and people: a range of 30 m with +10 dBm.
   public static let office = Environment(margin: 23)
 
   var model: PathLossModel {
@@ -37,22 +37,23 @@ public struct Environment: Hashable, Sendable, Codable {
 }
 
 extension World {
-  /// Has signals weaken like this from now on.
+  /// Sets the path loss model from now on.
   public func setEnvironment(_ environment: Environment) {
     let model = environment.model
     mailbox.perform { $0.pathLoss = model }
   }
 
-  /// Sets what the way between two devices loses (decibels), in both directions and wherever they are; nil: what the
-  /// environment says.
+  /// Sets the path loss between two devices, in decibels, in both directions and independent of their positions; nil
+  /// restores the path loss of the environment.
   public func setLoss(_ loss: Double?, between first: RadioDevice, and second: RadioDevice) {
     let (one, other) = (first.radio, second.radio)
     let decibel = loss.map { Decibel(rounding: $0) }
     mailbox.perform { $0.setLoss(decibel, between: one, and: other) }
   }
 
-  /// The level (dBm) at which `receiver` hears what `sender` sends at `power` (dBm). To be asked while the world is not
-  /// running, or in one of its callbacks, and after it has run once since the devices were added.
+  /// Returns the level in dBm at `receiver` of a transmission by `sender` with `power` in dBm. Call this method while
+  /// the world is not running, or in one of its callbacks, and after it has run once since the devices were added;
+  /// before that, the level is −∞.
   public func level(of power: Double = 0, from sender: RadioDevice, at receiver: RadioDevice) -> Double {
     let (from, to) = (sender.radio, receiver.radio)
     return inspect { engine in
@@ -62,14 +63,14 @@ extension World {
   }
 }
 
-/// A point that a device passes on its way.
+/// A position that a device reaches at a given time.
 public struct Waypoint: Hashable, Sendable, Codable {
   /// The world's radio time.
   public var time: Duration
-  /// Where it is then.
+  /// The position at that time.
   public var position: Position
 
-  /// The device is at `position` at the world's radio time `time`.
+  /// Creates a waypoint at the world's radio time `time`.
   public init(at time: Duration, _ position: Position) {
     self.time = time
     self.position = position
@@ -77,8 +78,8 @@ public struct Waypoint: Hashable, Sendable, Codable {
 }
 
 extension RadioDevice {
-  /// Has the device move evenly from each point to the next; before the first it stands there, after the last it stays. No
-  /// points: it stays where it is.
+  /// Moves the device at constant speed from each waypoint to the next. It stays at the first waypoint until its
+  /// time, and at the last after its time. An empty path stops the movement.
   public func move(along path: [Waypoint]) {
     let radio = radio
     let points = path.map { MovementPath.Point(Instant.zero + TimeSpan($0.time), $0.position.grid) }

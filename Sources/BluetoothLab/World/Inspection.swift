@@ -1,8 +1,8 @@
 import BluetoothRadio
 
 extension World {
-  /// Looks into the world while it stands still: when it is not running, or while one of its callbacks is, or (in real time)
-  /// between two of its events.
+  /// Inspects the world between two of its events: while it is not running, during one of its callbacks, or (in real
+  /// time) between two events.
   package func inspect<R: Sendable>(_ body: (WorldEngine) -> R) -> R {
     switch runner {
     case .virtual(let runner): runner.inspect(body)

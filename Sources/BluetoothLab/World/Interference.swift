@@ -1,36 +1,36 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// Something that disturbs the band and is no device.
+/// A source of interference in the 2.4 GHz band that is not a device.
 public struct Interference: Hashable, Sendable {
-  /// What it is.
+  /// The kind of an interference source.
   public enum Kind: Hashable, Sendable {
-    /// A Wi-Fi network on a channel from 1 to 13, 22 MHz wide, which sends bursts of this length for this part (0 to 1) of the
-    /// time.
+    /// A Wi-Fi network on a channel from 1 to 13, 22 MHz wide, that sends bursts of this length with this duty cycle
+    /// (0 to 1).
     case wiFi(channel: Int, dutyCycle: Double, burst: Duration = .milliseconds(1))
-    /// A microwave oven, which radiates for this part of each period of the mains.
+    /// A microwave oven that radiates for this fraction of each mains period.
     case microwaveOven(dutyCycle: Double = 0.5)
-    /// A connection of classic Bluetooth, which hops over the whole band and sends for this part of the time.
+    /// A Bluetooth Classic connection that hops over the whole band, with this duty cycle.
     case classicBluetooth(dutyCycle: Double = 1)
-    /// A transmitter on these radio channels (0 to 39: 2402 + 2k MHz) all the time.
+    /// A continuous transmitter on these radio channels (0 to 39: 2402 + 2k MHz).
     case jammer(channels: Set<Int>)
   }
 
-  /// What it is.
+  /// The kind of the source.
   public var kind: Kind
-  /// Where it stands.
+  /// The position of the source.
   public var position: Position
-  /// dBm while it sends, over its whole width.
+  /// The transmit power over the whole bandwidth, in dBm.
   public var power: Double
 
-  /// Something that disturbs from `position` with `power` (dBm).
+  /// Creates a source at `position` with `power` in dBm.
   public init(_ kind: Kind, at position: Position = .origin, power: Double = 20) {
     self.kind = kind
     self.position = position
     self.power = power
   }
 
-  /// What sends for no part of the time, or on no channel, is left out.
+  /// True if the source never transmits (no duty cycle or no channels), so that it can be omitted.
   fileprivate var isSilent: Bool {
     switch kind {
     case .wiFi(_, let dutyCycle, _), .microwaveOven(let dutyCycle), .classicBluetooth(let dutyCycle): !(dutyCycle > 0)
@@ -59,7 +59,7 @@ public struct Interference: Hashable, Sendable {
 }
 
 extension World {
-  /// Has all of these disturb the band from now on, and nothing else.
+  /// Replaces all interference in the band by these sources from now on.
   public func setInterference(_ sources: [Interference]) {
     let sources = sources.filter { !$0.isSilent }.map(\.source)
     mailbox.perform { $0.interference = sources }

@@ -6,19 +6,20 @@ import BluetoothSimulation
 import BluetoothWire
 
 extension RadioDevice {
-  /// Reads what the other device gives away for pairing on a tag, a label or a screen · Vol 3, Part H, 2.3.5.6.4. When the two
-  /// pair with LE Secure Connections from then on, this one knows that it is that device: nobody compares numbers, and the
-  /// key counts as authenticated.
+  /// Reads the LE Secure Connections data that the other device offers out of band, for example on a tag, a label or
+  /// a screen · Vol 3, Part H, 2.3.5.6.4. If the two devices then pair with LE Secure Connections, this device has
+  /// authenticated the other one: no numbers are compared, and the key counts as authenticated.
   ///
-  /// What the other device has given away before is good for nothing any more. Both are to be in one world, and on.
+  /// Out-of-band data that the other device offered before becomes invalid. Both devices must be in the same world
+  /// and turned on.
   public func readOutOfBandData(of other: RadioDevice) {
     meet(other) { engine, own, other in
       if let record = engine.outOfBandRecord(of: other) { engine.withHost(own) { $0.take(record) } }
     }
   }
 
-  /// As two devices do that are held together: each one reads what the other gives away, and both have a key for LE legacy
-  /// pairing.
+  /// Exchanges out-of-band data in both directions, as two devices held together do: each reads the other's data, and
+  /// both get a Temporary Key for LE legacy pairing.
   public func exchangeOutOfBandData(with other: RadioDevice) {
     meet(other) { engine, own, other in
       var key: Block?

@@ -1,22 +1,22 @@
 import BluetoothRadio
 
-/// A place in space, in metres.
+/// A position in space, in metres.
 public struct Position: Hashable, Sendable, Codable {
-  /// Metres along the first axis.
+  /// The coordinate on the first axis, in metres.
   public var x: Double
-  /// Metres along the second axis.
+  /// The coordinate on the second axis, in metres.
   public var y: Double
-  /// Metres along the third axis: the height.
+  /// The coordinate on the third axis, the height, in metres.
   public var z: Double
 
-  /// The place with these coordinates, in metres; beyond ±1,000 km they are held there.
+  /// Creates a position from coordinates in metres; coordinates beyond ±1,000 km are clamped.
   public init(x: Double, y: Double = 0, z: Double = 0) {
     self.x = x
     self.y = y
     self.z = z
   }
 
-  /// Where all axes meet.
+  /// The origin of the coordinates.
   public static let origin = Position(x: 0)
 
   var grid: GridPosition { GridPosition(metresX: x, y: y, z: z) }

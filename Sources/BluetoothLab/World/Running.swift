@@ -3,19 +3,19 @@ import BluetoothWire
 import Foundation
 
 extension World {
-  /// Lets radio time pass for `duration`. In virtual time all callbacks of that time have returned when this returns; in
-  /// real time it waits, and serves the main run loop if it is on the main thread.
+  /// Runs the world for `duration` of radio time. In virtual time, all callbacks of that time have returned when this
+  /// method returns. In real time, it waits, and serves the main run loop if it is called on the main thread.
   ///
-  /// Not to be called in a callback of the same world: the program stops.
+  /// Calling it in a callback of the same world stops the program.
   @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
   public func run(for duration: Duration) {
     _ = run(until: { false }, limit: duration)
   }
 
-  /// Lets radio time pass until `condition`, but not longer than `limit`. It is asked after each event that somebody could
-  /// notice; if it looks at `now`, after each event of any device.
+  /// Runs the world until `condition` is true, for at most `limit` of radio time. The condition is evaluated after
+  /// each event that an app could observe; if it reads `now`, after each event of any device.
   ///
-  /// - Returns: whether the condition came true.
+  /// - Returns: true if the condition became true.
   @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
   @discardableResult
   public func run(until condition: () -> Bool, limit: Duration = .seconds(60)) -> Bool {
@@ -25,11 +25,11 @@ extension World {
     }
   }
 
-  /// Lets radio time pass until no device has anything left to do, but not longer than `limit`. A device that advertises,
-  /// scans or is connected always has, so this is for worlds in which all that has ended. Virtual time only: in real time,
-  /// which nobody can foresee, it returns at once.
+  /// Runs the world until no device has pending work, for at most `limit` of radio time. A device that advertises,
+  /// scans or is connected always has pending work, so this method is for worlds in which all that has ended. Virtual
+  /// time only: in real time, where future work is unknown, it returns false at once.
   ///
-  /// - Returns: whether nothing is left to do.
+  /// - Returns: true if no work is pending.
   @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
   @discardableResult
   public func runUntilIdle(limit: Duration = .seconds(3_600)) -> Bool {
@@ -37,15 +37,15 @@ extension World {
     return runner.run(until: .idle(TimeSpan(limit)), { false }) == .idle
   }
 
-  /// Lets radio time pass for `duration`; while the world is held, other tasks have the thread.
+  /// Runs the world for `duration` of radio time. While the world is held, other tasks can use the thread.
   public nonisolated(nonsending) func run(for duration: Duration) async {
     _ = await run(until: { false }, limit: duration)
   }
 
-  /// Lets radio time pass until `condition`, but not longer than `limit`. It is asked after each event that somebody could
-  /// notice; if it looks at `now`, after each event of any device.
+  /// Runs the world until `condition` is true, for at most `limit` of radio time. The condition is evaluated after
+  /// each event that an app could observe; if it reads `now`, after each event of any device.
   ///
-  /// - Returns: whether the condition came true.
+  /// - Returns: true if the condition became true.
   @discardableResult
   public nonisolated(nonsending) func run(
     until condition: () -> Bool, limit: Duration = .seconds(60)
@@ -59,41 +59,42 @@ extension World {
       while !condition() {
         runner.updateClock()
         guard now < end else { return false }
-        // The wall clock decides, so this looks again every millisecond; a task that is cancelled does not wait on.
+        // The wall clock determines the end, so the condition is polled every millisecond; a cancelled task stops
+        // waiting.
         do { try await Task.sleep(for: .milliseconds(1)) } catch { return condition() }
       }
       return true
     }
   }
 
-  /// Lets radio time pass until no device has anything left to do, but not longer than `limit`; while the world is held, other
-  /// tasks have the thread. Virtual time only: in real time it returns at once.
+  /// Runs the world until no device has pending work, for at most `limit` of radio time. While the world is held,
+  /// other tasks can use the thread. Virtual time only: in real time it returns false at once.
   ///
-  /// - Returns: whether nothing is left to do.
+  /// - Returns: true if no work is pending.
   @discardableResult
   public nonisolated(nonsending) func runUntilIdle(limit: Duration = .seconds(3_600)) async -> Bool {
     guard case .virtual(let runner) = runner else { return false }
     return await runner.run(until: .idle(TimeSpan(limit)), { false }) == .idle
   }
 
-  /// How fast real time passes from now on: radio seconds per second, 0.001 to 1,000; 0 pauses the world. In virtual time,
-  /// which only `run` moves, it does nothing.
+  /// Sets the speed of a world in real time: radio seconds per second, 0.001 to 1,000; 0 pauses the world. Has no
+  /// effect in virtual time, which advances only in `run`.
   public func setSpeed(_ speed: Double) {
     if case .real(let runner) = runner { runner.setSpeed(speed) }
   }
 
-  /// Stops virtual time until `release` has been called as often. A callback that starts a task calls it first; the task
-  /// releases the world when it has done what belongs to that instant.
+  /// Stops virtual time until every `hold` has been matched by a `release`. A callback that starts a task calls
+  /// `hold`; the task calls `release` when it has finished its work for that instant. Has no effect in real time.
   public func hold() {
     if case .virtual(let runner) = runner { runner.hold() }
   }
 
-  /// Ends one `hold`.
+  /// Ends one `hold`. A call without a matching `hold` stops the program.
   public func release() {
     if case .virtual(let runner) = runner { runner.release() }
   }
 
-  /// The wall clock decides, so this looks again every millisecond.
+  /// Waits in real time. The wall clock determines the end, so the condition is polled every millisecond.
   private func wait(for runner: RealTimeRunner, until condition: () -> Bool, limit: Duration) -> Bool {
     runner.updateClock()
     let end = now + limit

@@ -3,9 +3,10 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Moves a world's virtual time, on whatever thread asks for it, one at a time.
+/// Advances a world's virtual time on the calling thread, for one caller at a time.
 final class VirtualRunner: @unchecked Sendable {
-  // `engine` is touched only between `enter` and `leave`, by the one thread that entered.
+  // Only the thread that has called `enter` accesses `engine`, until it calls `leave`; `inspect` states the
+  // exceptions.
   private let engine: WorldEngine
   private let state = NIOLockedValueBox(State())
 
@@ -17,11 +18,11 @@ final class VirtualRunner: @unchecked Sendable {
 
   init(_ engine: WorldEngine) { self.engine = engine }
 
-  /// Why a run ended.
+  /// The reason why a run ended.
   enum End { case condition, limit, idle }
 
-  /// Runs until `isDone`, asked after each event that somebody could notice, or until `limit`. A condition that looks at the
-  /// clock is asked after each event of any device.
+  /// Runs until `isDone` returns true or until `limit`. `isDone` is evaluated after each event that an app could
+  /// observe; if it reads the clock, after each event of any device.
   func run(until limit: Limit, _ isDone: () -> Bool) -> End {
     enter()
     defer { finish() }
@@ -35,7 +36,7 @@ final class VirtualRunner: @unchecked Sendable {
     return .condition
   }
 
-  /// The same, but gives the thread away while the world is held.
+  /// Runs like the synchronous method, but suspends the task while the world is held.
   nonisolated(nonsending) func run(until limit: Limit, _ isDone: () -> Bool) async -> End {
     enter()
     defer { finish() }
@@ -55,10 +56,10 @@ final class VirtualRunner: @unchecked Sendable {
     return isDone()
   }
 
-  /// How far a run may go.
+  /// The limit of a run.
   enum Limit {
     case duration(TimeSpan)
-    /// Until nothing is due any more, but not longer than this.
+    /// Until no work is pending, for at most this time.
     case idle(TimeSpan)
 
     func instant(from now: Instant) -> Instant {
@@ -68,7 +69,7 @@ final class VirtualRunner: @unchecked Sendable {
     }
   }
 
-  /// There is no event up to `last`.
+  /// Ends a run that has no event left until `last`.
   private func end(at last: Instant, _ limit: Limit) -> End {
     if case .idle = limit, engine.isIdle { return .idle }
     engine.passTime(to: last)
@@ -80,7 +81,7 @@ final class VirtualRunner: @unchecked Sendable {
       defer { state.isRunning = true }
       return state.isRunning
     }
-    // Not a precondition, which says nothing in release builds.
+    // Not a precondition, because it prints no message in release builds.
     if wasRunning {
       fatalError("World.run was called while this world is running: in one of its callbacks, or on another thread")
     }
@@ -93,7 +94,7 @@ final class VirtualRunner: @unchecked Sendable {
 
   private func leave() { state.withLockedValue { $0.isRunning = false } }
 
-  /// Looks into the world while nobody moves it.
+  /// Inspects the world while it is not running, is in a callback, or is held.
   func inspect<R>(_ body: (WorldEngine) -> R) -> R {
     let mayEnter = state.withLockedValue { state in
       defer { state.isRunning = true }
@@ -103,14 +104,14 @@ final class VirtualRunner: @unchecked Sendable {
       defer { leave() }
       return body(engine)
     }
-    // The thread that runs the world waits for a callback to return, or for a release.
+    // The thread that runs the world is blocked in a callback or waits for a release.
     guard engine.isInCallback || isHeld else {
       fatalError("a world was looked into while it was running, and not in one of its callbacks")
     }
     return body(engine)
   }
 
-  // MARK: Holding
+  // MARK: Hold and release
 
   func hold() { state.withLockedValue { $0.holds += 1 } }
 
@@ -147,7 +148,7 @@ final class VirtualRunner: @unchecked Sendable {
   }
 }
 
-/// Lets a thread wait for a release: the main thread by serving its run loop, any other by sleeping.
+/// Blocks a thread until a release: the main thread runs its run loop meanwhile, other threads sleep.
 private final class ReleaseSignal: Sendable {
   private let condition = NSCondition()
 

@@ -5,11 +5,10 @@ import BluetoothSimulation
 import BluetoothWire
 import NIOConcurrencyHelpers
 
-/// An air of its own with devices in it.
+/// A simulated radio environment with its devices.
 ///
-/// In virtual time nothing is left to chance but what the seed decides: the same seed, devices and calls give the same
-/// packets at the same instants. Time passes as fast as the machine allows, only inside `run`, and only when every callback
-/// has returned:
+/// In virtual time, a world is deterministic: the same seed, devices and calls give the same packets at the same
+/// instants. Time passes only inside `run`, as fast as the machine allows, and only while no callback is running:
 ///
 /// ```swift
 /// let world = World(seed: 1)
@@ -18,11 +17,11 @@ import NIOConcurrencyHelpers
 /// world.run(for: .seconds(5))
 /// ```
 public final class World: Sendable {
-  /// How a world's time passes.
+  /// The passage of time in a world.
   public enum Time: Sendable {
-    /// Only in `run`, as fast as the machine allows.
+    /// Time passes only in `run`, as fast as the machine allows.
     case virtual
-    /// By itself, in step with the wall clock; `speed` is radio seconds per second, 0.001 to 1,000.
+    /// Time passes continuously with the wall clock; `speed` is radio seconds per second, 0.001 to 1,000.
     case real(speed: Double)
   }
 
@@ -35,7 +34,7 @@ public final class World: Sendable {
     var names: [String] = []
     var supplies: [(chip: CurrentProfile, cell: Cell)] = []
     var capture: WorldCapture?
-    /// What the metrics system knows.
+    /// The snapshot last reported to the metrics system.
     var reported: WorldStatistics?
   }
 
@@ -46,20 +45,23 @@ public final class World: Sendable {
   private let registry = NIOLockedValueBox(Registry())
   /// The identities of imported bonds that the world has not processed yet, by device, in the order of the imports.
   let pendingBondImports = NIOLockedValueBox<[RadioID: [DeviceAddress]]>([:])
-  /// The beginning, in seconds since 2001.
+  /// The wall clock time at the world's time zero, in seconds since 1 January 2001.
   private let epoch: Double
 
-  /// A world without devices, whose time stands at zero. In virtual time its clock begins on 1 January 2001.
+  /// Creates a world without devices at time zero. In virtual time, its clock starts on 1 January 2001.
   ///
   /// - Parameters:
-  ///   - seed: decides all chance in the world.
-  ///   - time: how time passes.
-  ///   - capture: a file that everything on the air, and between hosts and controllers, is written to.
+  ///   - seed: the seed of all randomness in the world.
+  ///   - time: the passage of time.
+  ///   - capture: a file for all transmissions on the air and all packets between hosts and controllers; nil for
+  ///     none.
   public convenience init(seed: UInt64 = 0, time: Time = .virtual, capture: Capture? = nil) {
     self.init(seed: seed, time: time, capture: capture, executor: nil)
   }
 
-  /// - Parameter executor: what the world runs on in real time; nil: a queue of its own.
+  /// Creates a world without devices at time zero.
+  ///
+  /// - Parameter executor: the executor of the world in real time; nil for a dispatch queue that the world creates.
   package init(seed: UInt64, time: Time, capture: Capture?, executor: (any WorldExecutor)?) {
     let engine = WorldEngine(seed: seed)
     mailbox = engine.mailbox
@@ -75,7 +77,7 @@ public final class World: Sendable {
     if let capture { startCapture(capture) }
   }
 
-  /// What runs the world in real time; nil in virtual time.
+  /// The runner of the world in real time; nil in virtual time.
   package var realTimeRunner: RealTimeRunner? {
     if case .real(let runner) = runner { runner } else { nil }
   }
@@ -83,9 +85,10 @@ public final class World: Sendable {
   /// Adds a device and turns it on.
   ///
   /// - Parameters:
-  ///   - name: tells the device from the others of this world: in captures, and in its share of the seed.
-  ///   - position: where it is.
-  ///   - transmitPower: in dBm.
+  ///   - name: the name that identifies the device within the world and in captures, and that selects its random
+  ///     numbers.
+  ///   - position: the position of the device.
+  ///   - transmitPower: the transmit power in dBm.
   public func device(named name: String, at position: Position = .origin, transmitPower: Double = 0) -> Device {
     device(named: name, DeviceOptions(position: position, transmitPower: transmitPower))
   }
@@ -93,10 +96,13 @@ public final class World: Sendable {
   /// Adds a device and turns it on.
   ///
   /// - Parameters:
-  ///   - name: tells the device from the others of this world: in captures, and in its share of the seed.
-  ///   - prompts: what the device's user says when it pairs; nil: yes to everything, without seeing or typing a number.
-  ///   - bondFolder: where the device keeps its bonds, and who it is, for worlds to come: a folder of its own in this one,
-  ///     which is made if need be. What can't be read or written is told to the log. nil: nothing outlives the world.
+  ///   - name: the name that identifies the device within the world and in captures, and that selects its random
+  ///     numbers.
+  ///   - prompts: the user's answers to pairing prompts; nil for a user who agrees to everything but can neither see
+  ///     nor type numbers.
+  ///   - bondFolder: the folder that keeps the device's bonds and identity for later worlds, in a subfolder for this
+  ///     device that is created if necessary. Files that can't be read or written are logged. nil keeps nothing
+  ///     beyond the world.
   public func device(
     named name: String, _ options: DeviceOptions, prompts: ScriptedPrompts? = nil, bondFolder: String? = nil
   ) -> Device {
@@ -115,7 +121,8 @@ public final class World: Sendable {
     }
   }
 
-  /// Makes a device while no other one can be made, so that the names stand in the order of the devices' numbers.
+  /// Creates a device and registers its name under one lock, so that the order of the names matches the devices'
+  /// indices.
   package func register<D: RadioDevice>(_ name: String, _ options: DeviceOptions, _ make: () -> D) -> D {
     registry.withLockedValue { registry in
       registry.names.append(name)
@@ -131,10 +138,10 @@ public final class World: Sendable {
   /// The chip and the battery of each device.
   var supplies: [(chip: CurrentProfile, cell: Cell)] { registry.withLockedValue { $0.supplies } }
 
-  /// How much radio time has passed.
+  /// The radio time since the world began.
   public var now: Duration { mailbox.readClock().sinceZero.duration }
 
-  /// Keeps what the metrics system is told now; says what it was told before.
+  /// Stores the snapshot that is reported to the metrics system, and returns the one reported before.
   func exchangeReported(_ statistics: WorldStatistics) -> WorldStatistics? {
     registry.withLockedValue { registry in
       defer { registry.reported = statistics }
@@ -144,16 +151,16 @@ public final class World: Sendable {
 
   // MARK: Captures
 
-  /// Writes everything that happens from now on to a file: packets whose preamble begins while the capture lasts.
+  /// Starts writing a capture: it contains the packets whose preamble begins while the capture lasts.
   ///
-  /// A capture that was being written is left as it is: `finishCapture` first, so that nothing of it is lost.
+  /// An earlier capture is left unfinished. Call `finishCapture` first so that none of its packets are lost.
   public func startCapture(_ capture: Capture) {
     _ = replaceCapture(by: capture.file)
   }
 
-  /// Has `file` told of everything from now on.
+  /// Makes `file` the world's capture.
   ///
-  /// - Returns: the capture before it.
+  /// - Returns: the previous capture.
   private func replaceCapture(by file: WorldCapture?) -> WorldCapture? {
     if case .real = runner { file?.writeInBackground() }
     let former = registry.withLockedValue { registry in
@@ -166,25 +173,27 @@ public final class World: Sendable {
     return former
   }
 
-  /// Ends the capture and begins another one (nil: none) at one instant, so that each packet is in one of them. Real time only.
+  /// Replaces the capture by another one (nil for none) at one instant, so that each packet is in exactly one of
+  /// them. Real time only.
   ///
-  /// - Parameter done: called on any thread when the former capture is complete, with why something of it was not written.
+  /// - Parameter done: a closure called on any thread when the previous capture is complete, with the failure if a
+  ///   part of it could not be written.
   package func switchCapture(to capture: Capture?, _ done: @escaping @Sendable (Capture.Failure?) -> Void) {
     guard let former = replaceCapture(by: capture?.file) else { return done(nil) }
     if case .real(let runner) = runner { runner.inspect { $0.settle() } }
     Capture.finish(former, done)
   }
 
-  /// Ends the capture and writes what it still holds back, and the packets that are on the air. To be called when the world is
-  /// not running.
+  /// Ends the capture. Writes its buffered packets and those that are still on the air. Call this method while the
+  /// world is not running.
   ///
-  /// - Throws: `Capture.Failure` when something could not be written, now or before.
+  /// - Throws: `Capture.Failure` if something could not be written, now or earlier.
   public func finishCapture() throws(Capture.Failure) {
     guard let file = replaceCapture(by: nil) else { return }
     switch runner {
-    // A world that runs by itself must have taken that in before the file ends.
+    // A world in real time must process the change before the file ends.
     case .real(let runner): runner.inspect { $0.settle() }
-    // Another world takes it in when it runs again, at the same instant.
+    // A world in virtual time processes the change when it runs again, at the same instant.
     case .virtual(let runner):
       runner.inspect { engine in
         if engine.observer === file { engine.endObservation() }

@@ -4,10 +4,11 @@ import BluetoothSimulation
 import BluetoothWire
 
 extension World {
-  /// Has the faults of `plan` strike wherever they match.
+  /// Applies the faults of `plan` to the whole world.
   public func add(_ plan: FaultPlan) { add(plan, to: .world) }
 
-  /// Has the faults of `plan` strike what these two send to each other, and (for faults at HCI and of devices) these two.
+  /// Applies the faults of `plan` to packets between two devices and, for HCI and device faults, to these two
+  /// devices.
   public func add(_ plan: FaultPlan, between first: RadioDevice, and second: RadioDevice) {
     add(plan, to: .link(first.radio, second.radio))
   }
@@ -20,24 +21,25 @@ extension World {
     }
   }
 
-  /// Ends all faults: nothing is struck any more, muted radios are back, what was still to come does not. A clock that
-  /// drifts goes on drifting.
+  /// Removes all faults: pending faults are cancelled and muted radios are turned on again. Clock drift remains.
   public func removeFaults() {
     let faults = faults
     mailbox.perform { engine in faults.removeAll(in: engine) }
   }
 
-  /// The faults that have struck, in the order of time; of more than 10,000 the latest.
+  /// The faults that have struck, in order of time; only the latest 10,000.
   public var faultStrikes: [FaultStrike] { faults.strikes }
-  /// How many faults have struck.
+  /// The number of faults that have struck.
   public var faultStrikeCount: Int { faults.strikeCount }
 }
 
 extension RadioDevice {
-  /// Has the faults of `plan` strike what this device sends or hears, its HCI, and itself.
+  /// Applies the faults of `plan` to the packets that this device sends or receives, to its HCI, and to the device
+  /// itself.
   public func add(_ plan: FaultPlan) { world.add(plan, to: .device(radio)) }
 
-  /// Has this device hear nobody and be heard by nobody until it is switched on again, whatever faults begin and end meanwhile.
+  /// Turns the device's radio on or off. While it is off, the radio neither transmits nor receives, whatever faults
+  /// begin or end.
   package func setRadio(isOn: Bool) {
     let (faults, radio) = (world.faults, radio)
     world.mailbox.perform { engine in faults.setRadio(isOn: isOn, radio, in: engine) }

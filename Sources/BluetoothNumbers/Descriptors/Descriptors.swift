@@ -1,4 +1,4 @@
-/// What a characteristic can do besides its properties · Vol 3, Part G, 3.3.3.1; 0x2900.
+/// The extended properties of a characteristic · Vol 3, Part G, 3.3.3.1; 0x2900.
 public struct CharacteristicExtendedProperties: CharacteristicValue, FeatureSet {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -10,12 +10,12 @@ public struct CharacteristicExtendedProperties: CharacteristicValue, FeatureSet 
   public static let names = ["reliable write", "writable auxiliaries"]
 }
 
-/// What a user calls the value · Vol 3, Part G, 3.3.3.2; 0x2901.
+/// The user's name for the characteristic value · Vol 3, Part G, 3.3.3.2; 0x2901.
 public typealias CharacteristicUserDescription = TextValue<UserDescriptionKind>
 
 public enum UserDescriptionKind: ValueKind { public static let uuid: UInt16 = 0x2901 }
 
-/// What a client wants to be told · Vol 3, Part G, 3.3.3.3; 0x2902.
+/// The client's subscription to notifications or indications · Vol 3, Part G, 3.3.3.3; 0x2902.
 public struct ClientCharacteristicConfiguration: CharacteristicValue, FeatureSet {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -27,7 +27,7 @@ public struct ClientCharacteristicConfiguration: CharacteristicValue, FeatureSet
   public static let names = ["notifications", "indications"]
 }
 
-/// Whether a server broadcasts what belongs to the value · Vol 3, Part G, 3.3.3.4; 0x2903.
+/// The server's setting for broadcasts of the characteristic value · Vol 3, Part G, 3.3.3.4; 0x2903.
 public struct ServerCharacteristicConfiguration: CharacteristicValue, FeatureSet {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -38,7 +38,7 @@ public struct ServerCharacteristicConfiguration: CharacteristicValue, FeatureSet
   public static let names = ["broadcasts"]
 }
 
-/// What a characteristic can do, and where its value is · Vol 3, Part G, 3.3.1; 0x2803.
+/// The properties of a characteristic and the handle of its value · Vol 3, Part G, 3.3.1; 0x2803.
 public struct CharacteristicDeclaration: CharacteristicValue {
   public struct Properties: FeatureSet {
     public let rawValue: UInt8
@@ -87,13 +87,13 @@ public struct CharacteristicDeclaration: CharacteristicValue {
   }
 }
 
-/// Between which values a characteristic's value lies · GATT Specification Supplement, Valid Range; 0x2906.
+/// The range of a characteristic's value · GATT Specification Supplement, Valid Range; 0x2906.
 public struct ValidRange: CharacteristicValue {
-  /// The octets of the least and of the greatest value, each laid out as the characteristic's value is.
+  /// The octets of the minimum, in the format of the characteristic's value. `upper` holds those of the maximum.
   public let lower: [UInt8]
   public let upper: [UInt8]
 
-  /// nil unless both have one length.
+  /// Returns nil unless both have the same length.
   public init?(lower: [UInt8], upper: [UInt8]) {
     guard lower.count == upper.count else { return nil }
     self.lower = lower
@@ -113,7 +113,7 @@ public struct ValidRange: CharacteristicValue {
     writer.append(upper)
   }
 
-  /// The two values in the words of the characteristic that they belong to.
+  /// Returns the text of both values, decoded as values of the characteristic to which they belong.
   public func text(of characteristic: UInt16, format: PresentationFormat? = nil) -> String {
     let texts = [lower, upper].map { CharacteristicValues.text(of: characteristic, $0, format: format) }
     return texts.joined(separator: " to ")
@@ -124,7 +124,7 @@ public struct ValidRange: CharacteristicValue {
   }
 }
 
-/// Which report a HID Report characteristic holds · HID Service 1.0, Report Reference; 0x2908.
+/// The report that a HID Report characteristic holds · HID Service 1.0, Report Reference; 0x2908.
 public struct ReportReference: CharacteristicValue {
   public struct ReportType: ValueCode {
     public let rawValue: UInt8
@@ -137,7 +137,7 @@ public struct ReportReference: CharacteristicValue {
     public static let names = ["input", "output", "feature"]
   }
 
-  /// 0 where the Report Map names none.
+  /// The Report ID; 0 if the Report Map does not use Report IDs.
   public var reportID: UInt8
   public var type: ReportType
 
@@ -161,7 +161,8 @@ public struct ReportReference: CharacteristicValue {
   public var fields: [ValueField] { [ValueField("report", reportID), ValueField("type", type)] }
 }
 
-/// Which characteristic of another service the Report Map uses · HID Service 1.0, External Report Reference; 0x2907.
+/// The characteristic of another service that the Report Map uses · HID Service 1.0, External Report Reference;
+/// 0x2907.
 public struct ExternalReportReference: CharacteristicValue {
   public var type: AttributeType
 
@@ -176,7 +177,7 @@ public struct ExternalReportReference: CharacteristicValue {
   public var fields: [ValueField] { [ValueField("", type)] }
 }
 
-/// How the triggers of a sensor's value are joined · Environmental Sensing Service 1.0, 3.1.2.3; 0x290B.
+/// The logical combination of the triggers of a sensor's value · Environmental Sensing Service 1.0, 3.1.2.3; 0x290B.
 public struct EnvironmentalSensingConfiguration: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -188,7 +189,7 @@ public struct EnvironmentalSensingConfiguration: CharacteristicValue, ValueCode 
   public static let names = ["AND", "OR"]
 }
 
-/// How a sensor measures · Environmental Sensing Service 1.0, 3.1.2.1; 0x290C.
+/// The measurement method of a sensor · Environmental Sensing Service 1.0, 3.1.2.1; 0x290C.
 public struct EnvironmentalSensingMeasurement: CharacteristicValue {
   public struct SamplingFunction: ValueCode {
     public let rawValue: UInt8
@@ -207,12 +208,12 @@ public struct EnvironmentalSensingMeasurement: CharacteristicValue {
     ]
   }
 
-  /// Reserved; kept as it came.
+  /// Reserved bits, stored as received.
   public var flags: UInt16 = 0
   public var samplingFunction: SamplingFunction
   public var measurementPeriod: Scalar<PeriodSeconds>
   public var updateInterval: Scalar<PeriodSeconds>
-  /// Where: air, water, indoors …
+  /// The place of the measurement: air, water, indoors …
   public var application: UInt8
   public var uncertainty: Scalar<UncertaintyPercents>
 
@@ -256,7 +257,7 @@ public struct EnvironmentalSensingMeasurement: CharacteristicValue {
   }
 }
 
-/// When a sensor notifies · Environmental Sensing Service 1.0, 3.1.2.2; 0x290D.
+/// The condition on which a sensor notifies · Environmental Sensing Service 1.0, 3.1.2.2; 0x290D.
 public struct EnvironmentalSensingTriggerSetting: CharacteristicValue {
   public struct Condition: ValueCode {
     public let rawValue: UInt8
@@ -279,7 +280,7 @@ public struct EnvironmentalSensingTriggerSetting: CharacteristicValue {
   }
 
   public var condition: Condition
-  /// A time of three octets for the two intervals, a value of the characteristic for comparisons.
+  /// A time of three octets for the two interval conditions, a value of the characteristic for comparisons.
   public var operand: [UInt8]
 
   public init(_ condition: Condition, operand: [UInt8] = []) {

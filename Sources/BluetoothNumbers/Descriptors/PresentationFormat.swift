@@ -1,7 +1,7 @@
-/// How the value of a characteristic is laid out, and in what unit · Vol 3, Part G, 3.3.3.5; 0x2904. It turns octets of
-/// which nothing else is known into text.
+/// The format and the unit of a characteristic's value · Vol 3, Part G, 3.3.3.5; 0x2904. It can convert values of
+/// unknown characteristics to text.
 public struct PresentationFormat: CharacteristicValue {
-  /// The type of the value · Assigned Numbers, 2.4.1.
+  /// The data type of the value · Assigned Numbers, 2.4.1.
   public struct Format: ValueCode {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -29,7 +29,7 @@ public struct PresentationFormat: CharacteristicValue {
     public static let float64: Self = 0x15
     public static let medfloat16: Self = 0x16
     public static let medfloat32: Self = 0x17
-    /// Two numbers of 16 bits: a code of IEEE 11073-20601.
+    /// Two integers of 16 bits: a code of IEEE 11073-20601.
     public static let nomenclature: Self = 0x18
     public static let utf8: Self = 0x19
     public static let utf16: Self = 0x1A
@@ -44,9 +44,9 @@ public struct PresentationFormat: CharacteristicValue {
     ]
   }
 
-  /// What tells this value from others of the same kind.
+  /// The Description field, which distinguishes this value from others of the same kind.
   public struct Description: Hashable, Sendable {
-    /// Who has chosen the number: 1 is the Bluetooth SIG.
+    /// The organization that assigns the number: 1 is the Bluetooth SIG.
     public var namespace: UInt8
     public var number: UInt16
 
@@ -55,7 +55,8 @@ public struct PresentationFormat: CharacteristicValue {
       self.number = number
     }
 
-    /// "first", "left" …; nil where it says nothing, or is not the SIG's · Assigned Numbers, 2.4.2.
+    /// The name, such as "first" or "left"; nil if the number is 0, unknown or not assigned by the SIG ·
+    /// Assigned Numbers, 2.4.2.
     public var name: String? {
       guard namespace == 1, number > 0 else { return nil }
       if number < 0x100 { return "number \(number)" }
@@ -68,7 +69,7 @@ public struct PresentationFormat: CharacteristicValue {
   }
 
   public var format: Format
-  /// For whole numbers: one step is 10^`exponent` units.
+  /// For integers: one step is 10^`exponent` units.
   public var exponent: Int8
   public var unit: BluetoothUnit
   public var details: Description
@@ -105,7 +106,8 @@ public struct PresentationFormat: CharacteristicValue {
 }
 
 extension PresentationFormat {
-  /// The value that `octets` are in this format, with its unit: "25.5 °C". Octets behind it are an error.
+  /// Returns the text of the value in this format, with its unit: "25.5 °C". Throws `tooLong` if octets follow the
+  /// value.
   public func text(of octets: some Sequence<UInt8>) throws(ValueError) -> String {
     var reader = ValueReader(octets)
     let text = try text(from: &reader)
@@ -113,7 +115,7 @@ extension PresentationFormat {
     return text
   }
 
-  /// The next value. Text and octets of no other form take all that is left.
+  /// Reads the next value. Text, and octets without another format, extend to the end.
   func text(from reader: inout ValueReader) throws(ValueError) -> String {
     switch format {
     case .boolean: return try reader.uint8().has(0) ? "true" : "false"
@@ -154,9 +156,9 @@ extension PresentationFormat {
   }
 }
 
-/// Of which values a value is put together · Vol 3, Part G, 3.3.3.6; 0x2905.
+/// The formats of the parts of an aggregate value · Vol 3, Part G, 3.3.3.6; 0x2905.
 public struct AggregateFormat: CharacteristicValue {
-  /// The handles of the Characteristic Presentation Formats, in the order of the values.
+  /// The handles of the Characteristic Presentation Format descriptors, in the order of the parts.
   public var handles: [UInt16]
 
   public init(handles: [UInt16]) { self.handles = handles }
@@ -176,8 +178,8 @@ public struct AggregateFormat: CharacteristicValue {
     [ValueField("handles", handles.map(\.hexadecimal).joined(separator: " "))]
   }
 
-  /// The values that `octets` are put together of, in words. `formats` holds what the handles stand for; a
-  /// handle that is not in it is out of range.
+  /// Returns the text of each part of the aggregate value `octets`. `formats` holds the format for each handle;
+  /// throws `outOfRange` for a handle that is not in it.
   public func texts(of octets: some Sequence<UInt8>, formats: [UInt16: PresentationFormat]) throws(ValueError)
     -> [String]
   {

@@ -1,4 +1,4 @@
-/// What an alert is about · GATT Specification Supplement, Alert Category ID; 0x2A43.
+/// The category of an alert · GATT Specification Supplement, Alert Category ID; 0x2A43.
 public struct AlertCategory: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -13,7 +13,7 @@ public struct AlertCategory: CharacteristicValue, ValueCode {
   public static let schedule: Self = 7
   public static let highPrioritizedAlert: Self = 8
   public static let instantMessage: Self = 9
-  /// All that are supported; in the control point only.
+  /// All supported categories; valid in the control point only.
   public static let all: Self = 255
 
   public static let uuid: UInt16 = 0x2A43
@@ -24,20 +24,20 @@ public struct AlertCategory: CharacteristicValue, ValueCode {
   public static let furtherNames: [UInt8: String] = [255: "all categories"]
 }
 
-/// Several categories of alerts · GATT Specification Supplement, Alert Category ID Bit Mask. A bit for each; the second
-/// octet may be left out, and is when it is 0.
+/// A set of alert categories, one bit each · GATT Specification Supplement, Alert Category ID Bit Mask. The second
+/// octet may be missing on receipt; it is always written.
 public struct AlertCategories<Kind: ValueKind>: CharacteristicValue, OptionSet {
-  /// Bit n stands for the category with the number n.
+  /// The bit mask: bit n stands for category n.
   public let rawValue: UInt16
 
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// These categories; those above 15 have no bit.
+  /// Creates a set of these categories. Categories above 15 have no bit and are ignored.
   public init(_ categories: [AlertCategory]) {
     rawValue = categories.reduce(0) { $0 | ($1.rawValue < 16 ? 1 << UInt16($1.rawValue) : 0) }
   }
 
-  /// Those whose bits are set.
+  /// The categories whose bits are set.
   public var categories: [AlertCategory] {
     (0..<16).filter { rawValue.has($0) }.map { AlertCategory(rawValue: UInt8($0)) }
   }
@@ -56,13 +56,13 @@ public struct AlertCategories<Kind: ValueKind>: CharacteristicValue, OptionSet {
   }
 }
 
-/// GATT Specification Supplement; 0x2A42.
+/// A set of alert categories · GATT Specification Supplement; 0x2A42.
 public typealias AlertCategoryIDBitMask = AlertCategories<AlertCategoryIDBitMaskKind>
 
-/// Which new alerts there can be · Alert Notification Service 1.0, 3.1; 0x2A47.
+/// The categories of new alerts that the server supports · Alert Notification Service 1.0, 3.1; 0x2A47.
 public typealias SupportedNewAlertCategory = AlertCategories<SupportedNewAlertCategoryKind>
 
-/// Which unread alerts are counted · Alert Notification Service 1.0, 3.3; 0x2A48.
+/// The categories of unread alerts that the server supports · Alert Notification Service 1.0, 3.3; 0x2A48.
 public typealias SupportedUnreadAlertCategory = AlertCategories<SupportedUnreadAlertCategoryKind>
 
 public enum AlertCategoryIDBitMaskKind: ValueKind { public static let uuid: UInt16 = 0x2A42 }
@@ -71,11 +71,12 @@ public enum SupportedNewAlertCategoryKind: ValueKind { public static let uuid: U
 
 public enum SupportedUnreadAlertCategoryKind: ValueKind { public static let uuid: UInt16 = 0x2A48 }
 
-/// New alerts of a category, and who the last one is from · Alert Notification Service 1.0, 3.2; 0x2A46.
+/// The number of new alerts of a category, with the text of the last one · Alert Notification Service 1.0, 3.2;
+/// 0x2A46.
 public struct NewAlert: CharacteristicValue {
   public var category: AlertCategory
   public var count: UInt8
-  /// A name or a title, in UTF-8; services ask for 18 octets at most.
+  /// A name or a title in UTF-8; services require at most 18 octets.
   public var text: String
 
   public init(category: AlertCategory, count: UInt8, text: String = "") {
@@ -105,10 +106,10 @@ public struct NewAlert: CharacteristicValue {
   }
 }
 
-/// How many alerts of a category nobody has read · Alert Notification Service 1.0, 3.4; 0x2A45.
+/// The number of unread alerts of a category · Alert Notification Service 1.0, 3.4; 0x2A45.
 public struct UnreadAlertStatus: CharacteristicValue {
   public var category: AlertCategory
-  /// 255 stands for more than 254.
+  /// The number of unread alerts; 255 stands for more than 254.
   public var count: UInt8
 
   public init(category: AlertCategory, count: UInt8) {
@@ -133,7 +134,7 @@ public struct UnreadAlertStatus: CharacteristicValue {
   }
 }
 
-/// What the server of alerts is told · Alert Notification Service 1.0, 3.5; 0x2A44.
+/// A command to the alert server · Alert Notification Service 1.0, 3.5; 0x2A44.
 public struct AlertNotificationControlPoint: CharacteristicValue {
   public struct Command: ValueCode {
     public let rawValue: UInt8

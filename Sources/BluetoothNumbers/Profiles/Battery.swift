@@ -1,4 +1,4 @@
-/// How full a battery is · Battery Service 1.0, 3.1; 0x2A19: 0 to 100 %.
+/// The charge level of a battery · Battery Service 1.0, 3.1; 0x2A19: 0 to 100 %.
 public typealias BatteryLevel = Scalar<BatteryLevelKind>
 
 public enum BatteryLevelKind: ScalarCharacteristicKind {

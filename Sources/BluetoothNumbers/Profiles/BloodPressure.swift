@@ -1,15 +1,15 @@
-/// The unit of a blood pressure.
+/// The unit of a blood pressure measurement.
 public enum PressureUnit: String, Hashable, Sendable {
   case millimetresOfMercury = "mmHg"
   case kilopascal = "kPa"
 }
 
-/// What a blood pressure meter tells besides the pressure.
+/// The optional fields of a blood pressure measurement.
 public struct BloodPressureDetails: Hashable, Sendable {
   public var timeStamp: DateTime?
-  /// Beats per minute.
+  /// The pulse rate in beats per minute.
   public var pulseRate: MedicalFloat16?
-  /// 255 stands for a user that is not known.
+  /// The user of the meter; 255 stands for an unknown user.
   public var userID: UInt8?
   public var status: BloodPressureStatus?
 
@@ -52,8 +52,8 @@ public struct BloodPressureDetails: Hashable, Sendable {
   }
 }
 
-/// What may be wrong with a measurement of blood pressure · Blood Pressure Service 1.1, 3.1. Bits 3 and 4 are one number:
-/// the pulse is within the range, above or below it.
+/// The problems that the meter detected during a blood pressure measurement · Blood Pressure Service 1.1, 3.1. Bits 3
+/// and 4 form one number: the pulse rate is within the range, above it or below it.
 public struct BloodPressureStatus: FeatureSet {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -71,9 +71,9 @@ public struct BloodPressureStatus: FeatureSet {
   ]
 }
 
-/// A blood pressure · Blood Pressure Service 1.1, 3.1; 0x2A35.
+/// A blood pressure measurement · Blood Pressure Service 1.1, 3.1; 0x2A35.
 public struct BloodPressureMeasurement: CharacteristicValue {
-  /// In `unit`, as the two that follow.
+  /// The systolic pressure in `unit`, like the diastolic and the mean arterial pressure.
   public var systolic: MedicalFloat16
   public var diastolic: MedicalFloat16
   public var meanArterialPressure: MedicalFloat16
@@ -119,8 +119,8 @@ public struct BloodPressureMeasurement: CharacteristicValue {
   }
 }
 
-/// The pressure in the cuff while the meter measures · Blood Pressure Service 1.1, 3.2; 0x2A36. The fields of the two other
-/// pressures are sent as NaN and ignored on receipt.
+/// The pressure in the cuff during the measurement · Blood Pressure Service 1.1, 3.2; 0x2A36. The fields for
+/// diastolic and mean arterial pressure are sent as NaN and ignored on receipt.
 public struct IntermediateCuffPressure: CharacteristicValue {
   public var pressure: MedicalFloat16
   public var unit: PressureUnit
@@ -157,7 +157,7 @@ public struct IntermediateCuffPressure: CharacteristicValue {
   public var fields: [ValueField] { [ValueField("cuff", "\(pressure) \(unit.rawValue)")] + details.fields }
 }
 
-/// What a blood pressure meter notices and keeps · Blood Pressure Service 1.1, 3.3; 0x2A49.
+/// The features of a blood pressure meter · Blood Pressure Service 1.1, 3.3; 0x2A49.
 public struct BloodPressureFeature: CharacteristicValue, FeatureSet {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }

@@ -1,8 +1,8 @@
-/// How often a wheel has turned, and when it did last.
+/// The number of wheel revolutions and the time of the last one.
 public struct WheelRevolutions<Time: ScalarKind>: Hashable, Sendable {
-  /// Since the sensor counts; may be set.
+  /// The number of revolutions since the sensor started to count; a client may set it.
   public var cumulative: UInt32
-  /// When the last one was complete.
+  /// The time at which the last revolution was complete.
   public var lastEventTime: Scalar<Time>
 
   public init(cumulative: UInt32, lastEventTime: Scalar<Time>) {
@@ -23,11 +23,11 @@ public struct WheelRevolutions<Time: ScalarKind>: Hashable, Sendable {
   var text: String { "\(cumulative), the last at \(lastEventTime)" }
 }
 
-/// How often a crank has turned, and when it did last.
+/// The number of crank revolutions and the time of the last one.
 public struct CrankRevolutions: Hashable, Sendable {
-  /// It wraps around.
+  /// The cumulative number of revolutions, which wraps around.
   public var cumulative: UInt16
-  /// When the last one was complete.
+  /// The time at which the last revolution was complete.
   public var lastEventTime: Scalar<Seconds1024>
 
   public init(cumulative: UInt16, lastEventTime: Scalar<Seconds1024>) {
@@ -48,7 +48,7 @@ public struct CrankRevolutions: Hashable, Sendable {
   var text: String { "\(cumulative), the last at \(lastEventTime)" }
 }
 
-/// What a sensor for speed and cadence has counted · Cycling Speed and Cadence Service 1.0, 3.1; 0x2A5B.
+/// The measurement of a speed and cadence sensor · Cycling Speed and Cadence Service 1.0, 3.1; 0x2A5B.
 public struct CSCMeasurement: CharacteristicValue {
   public var wheel: WheelRevolutions<Seconds1024>?
   public var crank: CrankRevolutions?
@@ -81,7 +81,7 @@ public struct CSCMeasurement: CharacteristicValue {
   }
 }
 
-/// What a sensor for speed and cadence can do · Cycling Speed and Cadence Service 1.0, 3.2; 0x2A5C.
+/// The features of a speed and cadence sensor · Cycling Speed and Cadence Service 1.0, 3.2; 0x2A5C.
 public struct CSCFeature: CharacteristicValue, FeatureSet {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -94,14 +94,14 @@ public struct CSCFeature: CharacteristicValue, FeatureSet {
   public static let names = ["wheel revolution data", "crank revolution data", "multiple sensor locations"]
 }
 
-/// How fast somebody runs · Running Speed and Cadence Service 1.0, 3.1; 0x2A53.
+/// The speed and cadence of a runner · Running Speed and Cadence Service 1.0, 3.1; 0x2A53.
 public struct RSCMeasurement: CharacteristicValue {
   public var speed: Scalar<MetresPerSecond256>
-  /// Steps per minute.
+  /// The cadence in steps per minute.
   public var cadence: UInt8
   public var strideLength: Scalar<Metres100>?
   public var totalDistance: Scalar<Metres10Wide>?
-  /// Else walking, or not known.
+  /// True if running; false if walking or unknown.
   public var isRunning: Bool
 
   public init(
@@ -145,7 +145,7 @@ public struct RSCMeasurement: CharacteristicValue {
   }
 }
 
-/// What a sensor for runners can do · Running Speed and Cadence Service 1.0, 3.2; 0x2A54.
+/// The features of a running speed and cadence sensor · Running Speed and Cadence Service 1.0, 3.2; 0x2A54.
 public struct RSCFeature: CharacteristicValue, FeatureSet {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -163,7 +163,7 @@ public struct RSCFeature: CharacteristicValue, FeatureSet {
   ]
 }
 
-/// Where on the bicycle or the body a sensor is · GATT Specification Supplement, Sensor Location; 0x2A5D.
+/// The location of a sensor on the bicycle or the body · GATT Specification Supplement, Sensor Location; 0x2A5D.
 public struct SensorLocation: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -193,17 +193,17 @@ public struct SensorLocation: CharacteristicValue, ValueCode {
   ]
 }
 
-/// What sensors for cyclists and runners are told · Cycling Speed and Cadence Service 1.0, 3.4, and Running Speed and
-/// Cadence Service 1.0, 3.4; 0x2A55.
+/// A command to a speed and cadence sensor, or its response · Cycling Speed and Cadence Service 1.0, 3.4, and Running
+/// Speed and Cadence Service 1.0, 3.4; 0x2A55.
 public enum SCControlPoint: CharacteristicValue {
-  /// Wheel revolutions, or tenths of a metre.
+  /// The number of wheel revolutions, or the distance in units of 0.1 m.
   case setCumulativeValue(UInt32)
   case startSensorCalibration
   case updateSensorLocation(SensorLocation)
   case requestSupportedSensorLocations
-  /// The locations answer `requestSupportedSensorLocations`.
+  /// The response to a command; the locations are the result of `requestSupportedSensorLocations`.
   case response(to: OpCode, ControlPointResponse, [SensorLocation])
-  /// An op code that has no meaning here, with all that follows.
+  /// An unknown op code with all octets that follow it.
   case other(OpCode, [UInt8])
 
   public struct OpCode: ValueCode {
@@ -254,7 +254,7 @@ public enum SCControlPoint: CharacteristicValue {
     }
   }
 
-  /// The first octet.
+  /// The op code, the first octet.
   public var opCode: OpCode {
     switch self {
     case .setCumulativeValue: .setCumulativeValue
@@ -278,7 +278,7 @@ public enum SCControlPoint: CharacteristicValue {
   }
 }
 
-/// How a control point of a sport's service answers.
+/// The response value of the control points of the sports services.
 public struct ControlPointResponse: ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }

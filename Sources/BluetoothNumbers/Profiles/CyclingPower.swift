@@ -1,9 +1,9 @@
-/// What a power meter has measured · Cycling Power Service 1.1, Cycling Power Measurement; 0x2A63.
+/// The measurement of a power meter · Cycling Power Service 1.1, Cycling Power Measurement; 0x2A63.
 public struct CyclingPowerMeasurement: CharacteristicValue {
   public struct PedalPowerBalance: Hashable, Sendable {
-    /// The share of one pedal.
+    /// The share of the power that comes from one pedal.
     public var share: Scalar<HalfPercents>
-    /// It is the left pedal; else it is not known which.
+    /// True if the share is that of the left pedal; false if the pedal is unknown.
     public var isOfLeftPedal: Bool
 
     public init(share: Scalar<HalfPercents>, isOfLeftPedal: Bool = false) {
@@ -14,7 +14,7 @@ public struct CyclingPowerMeasurement: CharacteristicValue {
 
   public struct AccumulatedTorque: Hashable, Sendable {
     public var torque: Scalar<AccumulatedNewtonMetres32>
-    /// Measured at the crank, else at the wheel.
+    /// True if the torque was measured at the crank, false if at the wheel.
     public var isOfCrank: Bool
 
     public init(_ torque: Scalar<AccumulatedNewtonMetres32>, isOfCrank: Bool = false) {
@@ -23,7 +23,7 @@ public struct CyclingPowerMeasurement: CharacteristicValue {
     }
   }
 
-  /// The greatest and the smallest force of a revolution, in newtons.
+  /// The maximum and the minimum force of a revolution in newtons.
   public struct ForceMagnitudes: Hashable, Sendable {
     public var maximum: Int16
     public var minimum: Int16
@@ -34,7 +34,7 @@ public struct CyclingPowerMeasurement: CharacteristicValue {
     }
   }
 
-  /// The greatest and the smallest torque of a revolution.
+  /// The maximum and the minimum torque of a revolution.
   public struct TorqueMagnitudes: Hashable, Sendable {
     public var maximum: Scalar<NewtonMetres32>
     public var minimum: Scalar<NewtonMetres32>
@@ -45,12 +45,12 @@ public struct CyclingPowerMeasurement: CharacteristicValue {
     }
   }
 
-  /// At which angles of the crank the extremes were, in degrees: 12 bits each.
+  /// The crank angles of the maximum and the minimum magnitude in degrees, 12 bits each.
   public struct ExtremeAngles: Hashable, Sendable {
     public let maximum: UInt16
     public let minimum: UInt16
 
-    /// nil when an angle needs more than 12 bits.
+    /// Returns nil if an angle exceeds 12 bits.
     public init?(maximum: UInt16, minimum: UInt16) {
       guard maximum < 1 << 12, minimum < 1 << 12 else { return nil }
       self.maximum = maximum
@@ -58,7 +58,7 @@ public struct CyclingPowerMeasurement: CharacteristicValue {
     }
   }
 
-  /// Watts.
+  /// The instantaneous power in watts.
   public var instantaneousPower: Int16
   public var pedalPowerBalance: PedalPowerBalance?
   public var accumulatedTorque: AccumulatedTorque?
@@ -67,13 +67,13 @@ public struct CyclingPowerMeasurement: CharacteristicValue {
   public var extremeForces: ForceMagnitudes?
   public var extremeTorques: TorqueMagnitudes?
   public var extremeAngles: ExtremeAngles?
-  /// Degrees.
+  /// The angle in degrees.
   public var topDeadSpotAngle: UInt16?
-  /// Degrees.
+  /// The angle in degrees.
   public var bottomDeadSpotAngle: UInt16?
-  /// Kilojoules.
+  /// The energy in kilojoules.
   public var accumulatedEnergy: UInt16?
-  /// The sensor asks for its offset to be compensated.
+  /// True if the sensor requests offset compensation.
   public var wantsOffsetCompensation = false
 
   public init(instantaneousPower: Int16) { self.instantaneousPower = instantaneousPower }
@@ -148,7 +148,7 @@ public struct CyclingPowerMeasurement: CharacteristicValue {
   }
 }
 
-/// What a power meter can do · Cycling Power Service 1.1, Cycling Power Feature; 0x2A65.
+/// The features of a power meter · Cycling Power Service 1.1, Cycling Power Feature; 0x2A65.
 public struct CyclingPowerFeature: CharacteristicValue, FeatureSet {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -169,7 +169,7 @@ public struct CyclingPowerFeature: CharacteristicValue, FeatureSet {
   public static let chainLengthAdjustment = Self(bit: 13)
   public static let chainWeightAdjustment = Self(bit: 14)
   public static let spanLengthAdjustment = Self(bit: 15)
-  /// Torques are measured, else forces.
+  /// The sensor measures torque; if not set, it measures force.
   public static let torqueBased = Self(bit: 16)
   public static let instantaneousMeasurementDirection = Self(bit: 17)
   public static let factoryCalibrationDate = Self(bit: 18)

@@ -1,6 +1,6 @@
-/// Forces or torques around one revolution · Cycling Power Service 1.1, Cycling Power Vector; 0x2A64.
+/// Forces or torques during one revolution · Cycling Power Service 1.1, Cycling Power Vector; 0x2A64.
 public struct CyclingPowerVector: CharacteristicValue {
-  /// Along what is measured; two bits.
+  /// The direction of the measurement, two bits.
   public enum Direction: UInt8, Sendable {
     case unknown
     case tangential
@@ -8,16 +8,16 @@ public struct CyclingPowerVector: CharacteristicValue {
     case lateral
   }
 
-  /// One after the other, at angles that lie equally far apart. The torques and the forces exclude each other.
+  /// The measured magnitudes in sequence, at angles with equal spacing. A vector holds either forces or torques.
   public enum Magnitudes: Hashable, Sendable {
     case none
-    /// Newtons.
+    /// Forces in newtons.
     case forces([Int16])
     case torques([Scalar<NewtonMetres32>])
   }
 
   public var crank: CrankRevolutions?
-  /// Degrees.
+  /// The crank angle of the first measurement in degrees.
   public var firstCrankMeasurementAngle: UInt16?
   public var magnitudes: Magnitudes
   public var direction: Direction
@@ -85,28 +85,28 @@ public struct CyclingPowerVector: CharacteristicValue {
   }
 }
 
-/// What a power meter is told and asked · Cycling Power Service 1.1, Cycling Power Control Point; 0x2A66.
+/// A command to a power meter, or its response · Cycling Power Service 1.1, Cycling Power Control Point; 0x2A66.
 public enum CyclingPowerControlPoint: CharacteristicValue {
-  /// Wheel revolutions.
+  /// The number of wheel revolutions.
   case setCumulativeValue(UInt32)
   case updateSensorLocation(SensorLocation)
   case setCrankLength(Scalar<HalfMillimetres>)
-  /// Millimetres.
+  /// The length in millimetres.
   case setChainLength(UInt16)
-  /// Grams.
+  /// The weight in grams.
   case setChainWeight(UInt16)
-  /// Millimetres.
+  /// The length in millimetres.
   case setSpanLength(UInt16)
-  /// The bits say which fields of Cycling Power Measurement are left out.
+  /// A bit mask of the fields that Cycling Power Measurement omits.
   case maskMeasurementContent(UInt16)
-  /// What is asked for or begun without a parameter.
+  /// A request without a parameter.
   case request(Request)
-  /// The parameter's octets depend on the request.
+  /// The response to a command; the format of the parameter depends on the command.
   case response(to: OpCode, ControlPointResponse, [UInt8])
-  /// An op code that has no meaning here, with all that follows.
+  /// An unknown op code with all octets that follow it.
   case other(OpCode, [UInt8])
 
-  /// The requests that have no parameter.
+  /// The requests without a parameter.
   public enum Request: UInt8, Sendable {
     case supportedSensorLocations = 3
     case crankLength = 5
@@ -182,7 +182,7 @@ public enum CyclingPowerControlPoint: CharacteristicValue {
     }
   }
 
-  /// The first octet.
+  /// The op code, the first octet.
   public var opCode: OpCode {
     switch self {
     case .setCumulativeValue: .setCumulativeValue

@@ -1,20 +1,20 @@
-/// A date and a time of day without a zone · GATT Specification Supplement, Date Time; 0x2A08. Year, month and day are 0
-/// where they are not known.
+/// A date and a time of day without a time zone · GATT Specification Supplement, Date Time; 0x2A08. Year, month and
+/// day are 0 if they are unknown.
 public struct DateTime: CharacteristicValue {
-  /// 0, or 1582 to 9999.
+  /// The year: 1582 to 9999, or 0.
   public let year: UInt16
-  /// 0, or 1 to 12.
+  /// The month: 1 to 12, or 0.
   public let month: UInt8
-  /// 0, or 1 to 31.
+  /// The day of the month: 1 to 31, or 0.
   public let day: UInt8
-  /// 0 to 23.
+  /// The hours, 0 to 23.
   public let hours: UInt8
-  /// 0 to 59.
+  /// The minutes, 0 to 59.
   public let minutes: UInt8
-  /// 0 to 59.
+  /// The seconds, 0 to 59.
   public let seconds: UInt8
 
-  /// nil when a part is out of its range.
+  /// Returns nil if a component is out of its range.
   public init?(
     year: UInt16, month: UInt8, day: UInt8, hours: UInt8 = 0, minutes: UInt8 = 0, seconds: UInt8 = 0
   ) {
@@ -53,7 +53,7 @@ public struct DateTime: CharacteristicValue {
     writer.append([month, day, hours, minutes, seconds])
   }
 
-  /// "2024-03-15 14:30:45", with "?" for what is not known.
+  /// The date and time as "2024-03-15 14:30:45", with "?" for unknown parts.
   public var description: String {
     func two(_ number: UInt8) -> String { (number < 10 ? "0" : "") + String(number) }
     let date = [year == 0 ? "????" : String(year), month == 0 ? "??" : two(month), day == 0 ? "??" : two(day)]
@@ -83,8 +83,8 @@ public struct DayOfWeek: CharacteristicValue, ValueCode {
   ]
 }
 
-/// A date and time with its day of the week · GATT Specification Supplement, Day Date Time; 0x2A0A. The day is told by
-/// whoever sends it, and need not be the date's.
+/// A date and time with a day of the week · GATT Specification Supplement, Day Date Time; 0x2A0A. The day of the week
+/// is as sent and need not match the date.
 public struct DayDateTime: CharacteristicValue {
   public var dateTime: DateTime
   public var dayOfWeek: DayOfWeek
@@ -109,10 +109,10 @@ public struct DayDateTime: CharacteristicValue {
   public var fields: [ValueField] { [ValueField("", dateTime), ValueField("", dayOfWeek)] }
 }
 
-/// A time with fractions of a second · GATT Specification Supplement, Exact Time 256; 0x2A0C.
+/// A date and time with a fraction of a second · GATT Specification Supplement, Exact Time 256; 0x2A0C.
 public struct ExactTime256: CharacteristicValue {
   public var dayDateTime: DayDateTime
-  /// Of a second: steps of 1/256 s.
+  /// The fraction of a second in units of 1/256 s.
   public var fractions256: UInt8
 
   public init(dayDateTime: DayDateTime, fractions256: UInt8 = 0) {

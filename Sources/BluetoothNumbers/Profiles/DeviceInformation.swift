@@ -12,35 +12,35 @@ public enum SoftwareRevisionKind: ValueKind { public static let uuid: UInt16 = 0
 
 public enum RegulatoryCertificationDataKind: ValueKind { public static let uuid: UInt16 = 0x2A2A }
 
-/// Device Information Service 1.1, 3.1; 0x2A29.
+/// The manufacturer's name · Device Information Service 1.1, 3.1; 0x2A29.
 public typealias ManufacturerNameString = TextValue<ManufacturerNameKind>
 
-/// Device Information Service 1.1, 3.2; 0x2A24.
+/// The model number · Device Information Service 1.1, 3.2; 0x2A24.
 public typealias ModelNumberString = TextValue<ModelNumberKind>
 
-/// Device Information Service 1.1, 3.3; 0x2A25.
+/// The serial number · Device Information Service 1.1, 3.3; 0x2A25.
 public typealias SerialNumberString = TextValue<SerialNumberKind>
 
-/// Device Information Service 1.1, 3.4; 0x2A27.
+/// The hardware revision · Device Information Service 1.1, 3.4; 0x2A27.
 public typealias HardwareRevisionString = TextValue<HardwareRevisionKind>
 
-/// Device Information Service 1.1, 3.5; 0x2A26.
+/// The firmware revision · Device Information Service 1.1, 3.5; 0x2A26.
 public typealias FirmwareRevisionString = TextValue<FirmwareRevisionKind>
 
-/// Device Information Service 1.1, 3.6; 0x2A28.
+/// The software revision · Device Information Service 1.1, 3.6; 0x2A28.
 public typealias SoftwareRevisionString = TextValue<SoftwareRevisionKind>
 
-/// What a regulator has certified, in a form of the IEEE's · Device Information Service 1.1, 3.8; 0x2A2A.
+/// The regulatory certifications in an IEEE format, not decoded · Device Information Service 1.1, 3.8; 0x2A2A.
 public typealias RegulatoryCertificationDataList = OpaqueValue<RegulatoryCertificationDataKind>
 
-/// A number that no other device has · Device Information Service 1.1, 3.7; 0x2A23.
+/// A unique identifier of the device · Device Information Service 1.1, 3.7; 0x2A23.
 public struct SystemID: CharacteristicValue {
-  /// 40 bits, of the manufacturer's choice.
+  /// The identifier that the manufacturer assigns, 40 bits.
   public let manufacturerIdentifier: UInt64
-  /// 24 bits, the manufacturer's with the IEEE.
+  /// The OUI that the IEEE has assigned to the manufacturer, 24 bits.
   public let organizationallyUniqueIdentifier: UInt32
 
-  /// nil when a part is larger than its 40 or 24 bits.
+  /// Returns nil if a part exceeds its 40 or 24 bits.
   public init?(manufacturerIdentifier: UInt64, organizationallyUniqueIdentifier: UInt32) {
     guard manufacturerIdentifier < 1 << 40, organizationallyUniqueIdentifier < 1 << 24 else { return nil }
     self.manufacturerIdentifier = manufacturerIdentifier
@@ -67,9 +67,9 @@ public struct SystemID: CharacteristicValue {
   }
 }
 
-/// Which product this is · Device Information Service 1.1, 3.9; 0x2A50.
+/// The identification of the product · Device Information Service 1.1, 3.9; 0x2A50.
 public struct PnPID: CharacteristicValue {
-  /// Who has given the vendor its number.
+  /// The organization that has assigned the vendor ID.
   public struct VendorIDSource: ValueCode {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -83,7 +83,7 @@ public struct PnPID: CharacteristicValue {
   public var vendorIDSource: VendorIDSource
   public var vendorID: UInt16
   public var productID: UInt16
-  /// Binary-coded decimal: 0x0110 is 1.1.0.
+  /// The product version in binary-coded decimal: 0x0110 is 1.1.0.
   public var productVersion: UInt16
 
   public init(vendorIDSource: VendorIDSource, vendorID: UInt16, productID: UInt16, productVersion: UInt16) {

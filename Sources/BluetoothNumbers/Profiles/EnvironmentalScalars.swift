@@ -1,6 +1,6 @@
 // The scalars of the Environmental Sensing Service 1.0, 3.1 · GATT Specification Supplement.
 
-/// Metres above sea level; 0x2A6C.
+/// The elevation above sea level in metres; 0x2A6C.
 public typealias Elevation = Scalar<ElevationKind>
 
 /// A pressure; 0x2A6D.
@@ -12,49 +12,49 @@ public typealias Temperature = Scalar<TemperatureKind>
 /// A relative humidity, 0 to 100 %; 0x2A6F.
 public typealias Humidity = Scalar<HumidityKind>
 
-/// The wind over ground; 0x2A70.
+/// The speed of the wind relative to the ground; 0x2A70.
 public typealias TrueWindSpeed = Scalar<TrueWindSpeedKind>
 
-/// Where the wind over ground comes from, from north clockwise; 0x2A71.
+/// The direction from which the wind blows relative to the ground, clockwise from north; 0x2A71.
 public typealias TrueWindDirection = Scalar<TrueWindDirectionKind>
 
-/// The wind as somebody who moves feels it; 0x2A72.
+/// The speed of the wind relative to a moving observer; 0x2A72.
 public typealias ApparentWindSpeed = Scalar<ApparentWindSpeedKind>
 
-/// Where somebody who moves feels the wind come from, from ahead clockwise; 0x2A73.
+/// The direction from which the wind blows relative to a moving observer, clockwise from the direction ahead; 0x2A73.
 public typealias ApparentWindDirection = Scalar<ApparentWindDirectionKind>
 
-/// How much stronger gusts are than the mean wind; 0x2A74.
+/// The ratio of the speed of gusts to the mean wind speed; 0x2A74.
 public typealias GustFactor = Scalar<GustFactorKind>
 
-/// Pollen in the air; 0x2A75.
+/// The concentration of pollen in the air; 0x2A75.
 public typealias PollenConcentration = Scalar<PollenConcentrationKind>
 
-/// The ultraviolet light's strength; 0x2A76.
+/// The intensity of ultraviolet radiation; 0x2A76.
 public typealias UVIndex = Scalar<UVIndexKind>
 
-/// The power of light on an area; 0x2A77.
+/// The power of light per area; 0x2A77.
 public typealias Irradiance = Scalar<IrradianceKind>
 
-/// How high the rain would stand; 0x2A78.
+/// The depth of the rainfall; 0x2A78.
 public typealias Rainfall = Scalar<RainfallKind>
 
-/// How cold the wind makes it feel; 0x2A79.
+/// The perceived temperature due to wind; 0x2A79.
 public typealias WindChill = Scalar<WindChillKind>
 
-/// How hot the humidity makes it feel; 0x2A7A.
+/// The perceived temperature due to humidity; 0x2A7A.
 public typealias HeatIndex = Scalar<HeatIndexKind>
 
-/// At what temperature dew falls; 0x2A7B.
+/// The temperature at which dew forms; 0x2A7B.
 public typealias DewPoint = Scalar<DewPointKind>
 
-/// Where a compass points, from north clockwise; 0x2A2C.
+/// The direction in which a compass points, clockwise from north; 0x2A2C.
 public typealias MagneticDeclination = Scalar<MagneticDeclinationKind>
 
-/// Carbon dioxide in the air; 0x2B8C.
+/// The concentration of carbon dioxide in the air; 0x2B8C.
 public typealias CO2Concentration = Scalar<CO2ConcentrationKind>
 
-/// Volatile organic compounds in the air; 0x2BE7.
+/// The concentration of volatile organic compounds in the air; 0x2BE7.
 public typealias VOCConcentration = Scalar<VOCConcentrationKind>
 
 public enum ElevationKind: ScalarCharacteristicKind {

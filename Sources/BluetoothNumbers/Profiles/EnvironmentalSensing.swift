@@ -1,4 +1,4 @@
-/// How the air pressure has gone in the last hours · GATT Specification Supplement, Barometric Pressure Trend; 0x2AA3.
+/// The trend of the air pressure in recent hours · GATT Specification Supplement, Barometric Pressure Trend; 0x2AA3.
 public struct BarometricPressureTrend: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -22,7 +22,7 @@ public struct BarometricPressureTrend: CharacteristicValue, ValueCode {
   ]
 }
 
-/// A magnetic field in a plane · GATT Specification Supplement, Magnetic Flux Density - 2D; 0x2AA0.
+/// A magnetic flux density in a plane · GATT Specification Supplement, Magnetic Flux Density - 2D; 0x2AA0.
 public struct MagneticFluxDensity2D: CharacteristicValue {
   public var x: Scalar<MagneticFlux>
   public var y: Scalar<MagneticFlux>
@@ -47,7 +47,7 @@ public struct MagneticFluxDensity2D: CharacteristicValue {
   public var fields: [ValueField] { [ValueField("x", x), ValueField("y", y)] }
 }
 
-/// A magnetic field · GATT Specification Supplement, Magnetic Flux Density - 3D; 0x2AA1.
+/// A magnetic flux density in space · GATT Specification Supplement, Magnetic Flux Density - 3D; 0x2AA1.
 public struct MagneticFluxDensity3D: CharacteristicValue {
   public var x: Scalar<MagneticFlux>
   public var y: Scalar<MagneticFlux>
@@ -76,13 +76,13 @@ public struct MagneticFluxDensity3D: CharacteristicValue {
   public var fields: [ValueField] { [ValueField("x", x), ValueField("y", y), ValueField("z", z)] }
 }
 
-/// That a descriptor of the service is another · Environmental Sensing Service 1.0, 3.2; 0x2A7D.
+/// The change of a descriptor in the service · Environmental Sensing Service 1.0, 3.2; 0x2A7D.
 public struct DescriptorValueChanged: CharacteristicValue {
   public struct Flags: FeatureSet {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// A client has made the change, else the server itself.
+    /// A client made the change; if not set, the server did.
     public static let byClient = Self(bit: 0)
     public static let triggerSetting = Self(bit: 1)
     public static let configuration = Self(bit: 2)
@@ -94,7 +94,7 @@ public struct DescriptorValueChanged: CharacteristicValue {
   }
 
   public var flags: Flags
-  /// The characteristic that the descriptor belongs to.
+  /// The characteristic to which the descriptor belongs.
   public var characteristic: AttributeType
 
   public init(_ flags: Flags, characteristic: AttributeType) {

@@ -1,28 +1,28 @@
-/// What a device calls itself · Vol 3, Part C, 12.1; 0x2A00.
+/// The name of a device · Vol 3, Part C, 12.1; 0x2A00.
 public typealias DeviceName = TextValue<DeviceNameKind>
 
-/// 16 octets that change with the services · Vol 3, Part G, 7.3; 0x2B2A.
+/// The hash of the GATT database, 16 octets that change with the services · Vol 3, Part G, 7.3; 0x2B2A.
 public typealias DatabaseHash = OpaqueValue<DatabaseHashKind>
 
 public enum DeviceNameKind: ValueKind { public static let uuid: UInt16 = 0x2A00 }
 
 public enum DatabaseHashKind: ValueKind { public static let uuid: UInt16 = 0x2B2A }
 
-/// What a device looks like · Vol 3, Part C, 12.2, and Assigned Numbers, 2.6; 0x2A01.
+/// The external appearance of a device · Vol 3, Part C, 12.2, and Assigned Numbers, 2.6; 0x2A01.
 public struct Appearance: CharacteristicValue, RawRepresentable {
-  /// Category and subcategory.
+  /// The category and the subcategory.
   public let rawValue: UInt16
 
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// The ten highest bits.
+  /// The category, the ten highest bits.
   public var category: UInt16 { rawValue >> 6 }
 
-  /// The six lowest bits; 0 for a device of the category in general.
+  /// The subcategory, the six lowest bits; 0 for a generic device of the category.
   public var subcategory: UInt16 { rawValue & 0x3F }
 
-  /// Such as "Heart Rate Sensor: Heart Rate Belt"; nil when the category has no name, and the category's alone when the
-  /// subcategory has none.
+  /// The assigned name, such as "Heart Rate Sensor: Heart Rate Belt". Only the category's name if the subcategory has
+  /// none; nil if the category has none.
   public var name: String? {
     AssignedNumbers.appearanceName(rawValue) ?? AssignedNumbers.appearanceName(category << 6)
   }
@@ -36,11 +36,11 @@ public struct Appearance: CharacteristicValue, RawRepresentable {
   public var fields: [ValueField] { [ValueField("", name ?? rawValue.hexadecimal)] }
 }
 
-/// Which connection parameters a peripheral likes · Vol 3, Part C, 12.3; 0x2A04.
+/// The connection parameters that a peripheral prefers · Vol 3, Part C, 12.3; 0x2A04.
 public struct PeripheralPreferredConnectionParameters: CharacteristicValue {
   public var minimumInterval: Scalar<PreferredInterval>
   public var maximumInterval: Scalar<PreferredInterval>
-  /// Connection events.
+  /// The peripheral latency in connection events.
   public var latency: UInt16
   public var supervisionTimeout: Scalar<PreferredTimeout>
 
@@ -78,7 +78,8 @@ public struct PeripheralPreferredConnectionParameters: CharacteristicValue {
   }
 }
 
-/// Whether a device takes private addresses as targets · Vol 3, Part C, 12.4; 0x2AA6.
+/// The support for address resolution: whether a peer may use a private address as the target address ·
+/// Vol 3, Part C, 12.4; 0x2AA6.
 public struct CentralAddressResolution: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -90,7 +91,7 @@ public struct CentralAddressResolution: CharacteristicValue, ValueCode {
   public static let names = ["not supported", "supported"]
 }
 
-/// Between which handles the services have changed · Vol 3, Part G, 7.1; 0x2A05.
+/// The handle range in which services have changed · Vol 3, Part G, 7.1; 0x2A05.
 public struct ServiceChanged: CharacteristicValue {
   public var start: UInt16
   public var end: UInt16

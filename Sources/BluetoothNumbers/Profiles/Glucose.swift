@@ -1,16 +1,16 @@
-/// A blood sugar · Glucose Service 1.0, 3.1; 0x2A18.
+/// A blood glucose measurement · Glucose Service 1.0, 3.1; 0x2A18.
 public struct GlucoseMeasurement: CharacteristicValue {
-  /// How much glucose there is, in what, and where that was taken.
+  /// The glucose concentration, the type of the sample, and the location from which it was taken.
   public struct Concentration: Hashable, Sendable {
-    /// kg/l, or mol/l.
+    /// The concentration in mol/l if `isMolar`, else in kg/l.
     public var value: MedicalFloat16
     public var isMolar: Bool
-    /// 4 bits.
+    /// The type of the sample, 4 bits.
     public var type: GlucoseType
-    /// 4 bits.
+    /// The location of the sample, 4 bits.
     public var sampleLocation: GlucoseSampleLocation
 
-    /// nil when a code has more than four bits.
+    /// Returns nil if a code exceeds 4 bits.
     public init?(
       _ value: MedicalFloat16, isMolar: Bool = false, type: GlucoseType, sampleLocation: GlucoseSampleLocation
     ) {
@@ -22,15 +22,15 @@ public struct GlucoseMeasurement: CharacteristicValue {
     }
   }
 
-  /// Counts the measurements that are kept.
+  /// The sequence number of the stored measurement.
   public var sequenceNumber: UInt16
-  /// What the clock of the meter said.
+  /// The time of the meter's internal clock.
   public var baseTime: DateTime
-  /// What the user has changed the clock by since.
+  /// The user's adjustment of the clock since then.
   public var timeOffset: Scalar<OffsetMinutes>?
   public var concentration: Concentration?
   public var sensorStatus: GlucoseSensorStatus?
-  /// A `GlucoseMeasurementContext` with the same sequence number comes next.
+  /// True if a `GlucoseMeasurementContext` with the same sequence number follows.
   public var contextFollows: Bool
 
   public init(
@@ -92,7 +92,7 @@ public struct GlucoseMeasurement: CharacteristicValue {
   }
 }
 
-/// What the glucose was measured in · Glucose Service 1.0, 3.1.
+/// The type of fluid in which the glucose was measured · Glucose Service 1.0, 3.1.
 public struct GlucoseType: ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -115,7 +115,7 @@ public struct GlucoseType: ValueCode {
   ]
 }
 
-/// Where the sample was taken · Glucose Service 1.0, 3.1.
+/// The location on the body from which the sample was taken · Glucose Service 1.0, 3.1.
 public struct GlucoseSampleLocation: ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -131,7 +131,7 @@ public struct GlucoseSampleLocation: ValueCode {
   public static let furtherNames: [UInt8: String] = [15: "location not available"]
 }
 
-/// What is wrong with the meter or the sample · Glucose Service 1.0, 3.1.
+/// The problems of the meter or the sample · Glucose Service 1.0, 3.1.
 public struct GlucoseSensorStatus: FeatureSet {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -156,7 +156,7 @@ public struct GlucoseSensorStatus: FeatureSet {
   ]
 }
 
-/// What a glucose meter notices · Glucose Service 1.0, 3.3; 0x2A51.
+/// The features of a glucose meter · Glucose Service 1.0, 3.3; 0x2A51.
 public struct GlucoseFeature: CharacteristicValue, FeatureSet {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }

@@ -1,8 +1,8 @@
-/// What belongs to a measurement of glucose: meals, exercise, medication · Glucose Service 1.0, 3.2; 0x2A34.
+/// The context of a glucose measurement: meals, exercise, medication · Glucose Service 1.0, 3.2; 0x2A34.
 public struct GlucoseMeasurementContext: CharacteristicValue {
   public struct Carbohydrate: Hashable, Sendable {
     public var kind: Meal
-    /// kg
+    /// The amount in kg.
     public var amount: MedicalFloat16
 
     public init(_ kind: Meal, amount: MedicalFloat16) {
@@ -12,9 +12,9 @@ public struct GlucoseMeasurementContext: CharacteristicValue {
   }
 
   public struct Exercise: Hashable, Sendable {
-    /// Seconds; 65,535 stands for more than there is room for.
+    /// The duration in seconds; 65,535 stands for any longer duration.
     public var duration: UInt16
-    /// Percent.
+    /// The intensity in percent.
     public var intensity: UInt8
 
     public init(duration: UInt16, intensity: UInt8) {
@@ -25,7 +25,7 @@ public struct GlucoseMeasurementContext: CharacteristicValue {
 
   public struct Medication: Hashable, Sendable {
     public var kind: Insulin
-    /// kg, or litres.
+    /// The amount in litres if `isVolume`, else in kg.
     public var amount: MedicalFloat16
     public var isVolume: Bool
 
@@ -36,12 +36,12 @@ public struct GlucoseMeasurementContext: CharacteristicValue {
     }
   }
 
-  /// Who has measured, and how the patient is. Four bits each.
+  /// The person who did the test and the health of the patient, four bits each.
   public struct TesterAndHealth: Hashable, Sendable {
     public let tester: Tester
     public let health: Health
 
-    /// nil when a code has more than four bits.
+    /// Returns nil if a code exceeds four bits.
     public init?(tester: Tester, health: Health) {
       guard tester.rawValue < 16, health.rawValue < 16 else { return nil }
       self.tester = tester
@@ -49,16 +49,16 @@ public struct GlucoseMeasurementContext: CharacteristicValue {
     }
   }
 
-  /// The measurement's.
+  /// The sequence number of the measurement.
   public var sequenceNumber: UInt16
-  /// No bit has a meaning yet.
+  /// The Extended Flags, of which no bit is defined yet.
   public var extendedFlags: UInt8?
   public var carbohydrate: Carbohydrate?
   public var meal: MealTime?
   public var testerAndHealth: TesterAndHealth?
   public var exercise: Exercise?
   public var medication: Medication?
-  /// Percent.
+  /// The HbA1c value in percent.
   public var hba1c: MedicalFloat16?
 
   public init(sequenceNumber: UInt16) { self.sequenceNumber = sequenceNumber }
@@ -121,7 +121,7 @@ public struct GlucoseMeasurementContext: CharacteristicValue {
     return fields
   }
 
-  /// What was eaten or drunk.
+  /// The meal to which the carbohydrate belongs.
   public struct Meal: ValueCode {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -137,7 +137,7 @@ public struct GlucoseMeasurementContext: CharacteristicValue {
     public static let names = ["breakfast", "lunch", "dinner", "snack", "drink", "supper", "brunch"]
   }
 
-  /// When it was measured.
+  /// The time of the measurement relative to meals.
   public struct MealTime: ValueCode {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }

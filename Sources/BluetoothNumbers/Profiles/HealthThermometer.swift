@@ -1,6 +1,6 @@
-/// A body temperature, final or while the thermometer still measures · Health Thermometer Service 1.0, 3.1 and 3.3.
+/// A body temperature, final or intermediate · Health Thermometer Service 1.0, 3.1 and 3.3.
 public struct ThermometerValue<Kind: ValueKind>: CharacteristicValue {
-  /// In `unit`.
+  /// The temperature in `unit`.
   public var temperature: MedicalFloat32
   public var isFahrenheit: Bool
   public var timeStamp: DateTime?
@@ -43,17 +43,17 @@ public struct ThermometerValue<Kind: ValueKind>: CharacteristicValue {
   }
 }
 
-/// A body temperature · Health Thermometer Service 1.0, 3.1; 0x2A1C.
+/// The final body temperature · Health Thermometer Service 1.0, 3.1; 0x2A1C.
 public typealias TemperatureMeasurement = ThermometerValue<TemperatureMeasurementKind>
 
-/// What the thermometer shows while it measures · Health Thermometer Service 1.0, 3.3; 0x2A1E.
+/// The intermediate temperature during a measurement · Health Thermometer Service 1.0, 3.3; 0x2A1E.
 public typealias IntermediateTemperature = ThermometerValue<IntermediateTemperatureKind>
 
 public enum TemperatureMeasurementKind: ValueKind { public static let uuid: UInt16 = 0x2A1C }
 
 public enum IntermediateTemperatureKind: ValueKind { public static let uuid: UInt16 = 0x2A1E }
 
-/// Where the temperature was measured · Health Thermometer Service 1.0, 3.2; 0x2A1D.
+/// The place on the body where the temperature was measured · Health Thermometer Service 1.0, 3.2; 0x2A1D.
 public struct TemperatureType: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -76,7 +76,7 @@ public struct TemperatureType: CharacteristicValue, ValueCode {
   ]
 }
 
-/// How often is measured · Health Thermometer Service 1.0, 3.4; 0x2A21: 1 to 65,535 s.
+/// The interval between measurements · Health Thermometer Service 1.0, 3.4; 0x2A21: 1 to 65,535 s.
 public typealias MeasurementInterval = Scalar<MeasurementIntervalKind>
 
 public enum MeasurementIntervalKind: ScalarCharacteristicKind {

@@ -1,21 +1,21 @@
-/// What a heart rate sensor has measured · Heart Rate Service 1.0, 3.1; 0x2A37.
+/// The measurement of a heart rate sensor · Heart Rate Service 1.0, 3.1; 0x2A37.
 public struct HeartRateMeasurement: CharacteristicValue {
-  /// Whether the sensor touches the skin.
+  /// The sensor's contact with the skin.
   public enum SensorContact: Hashable, Sendable {
-    /// The sensor can't tell.
+    /// The sensor can't detect contact.
     case notSupported
     case notDetected
     case detected
   }
 
-  /// Beats per minute. More than 255 are sent in two octets.
+  /// The heart rate in beats per minute. Values above 255 are sent in two octets.
   public var heartRate: UInt16
-  /// Whether two octets are used also where one would do.
+  /// True if the heart rate is sent in two octets even when one octet is sufficient.
   public var prefersTwoOctets: Bool
   public var sensorContact: SensorContact
-  /// Kilojoules since the last reset, 65,535 at most.
+  /// The energy expended in kilojoules since the last reset, at most 65,535.
   public var energyExpended: UInt16?
-  /// Times between beats, the oldest first.
+  /// The intervals between beats, the oldest first.
   public var rrIntervals: [Scalar<Seconds1024>]
 
   public init(
@@ -70,13 +70,13 @@ public struct HeartRateMeasurement: CharacteristicValue {
     return fields
   }
 
-  // Above 255 it makes no difference whether two octets are preferred.
+  // Compares the encoded values, because `prefersTwoOctets` has no effect above 255.
   public static func == (left: Self, right: Self) -> Bool { left.octets == right.octets }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(octets) }
 }
 
-/// Where on the body the sensor is · Heart Rate Service 1.0, 3.2; 0x2A38.
+/// The location of the sensor on the body · Heart Rate Service 1.0, 3.2; 0x2A38.
 public struct BodySensorLocation: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -93,7 +93,7 @@ public struct BodySensorLocation: CharacteristicValue, ValueCode {
   public static let names = ["Other", "Chest", "Wrist", "Finger", "Hand", "Ear Lobe", "Foot"]
 }
 
-/// What a heart rate sensor is told to do · Heart Rate Service 1.0, 3.3; 0x2A39.
+/// A command to a heart rate sensor · Heart Rate Service 1.0, 3.3; 0x2A39.
 public struct HeartRateControlPoint: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -1,4 +1,4 @@
-/// Which HID a device speaks · HID Service 1.0, HID Information; 0x2A4A.
+/// The HID version and properties of a device · HID Service 1.0, HID Information; 0x2A4A.
 public struct HIDInformation: CharacteristicValue {
   public struct Flags: FeatureSet {
     public let rawValue: UInt8
@@ -9,9 +9,9 @@ public struct HIDInformation: CharacteristicValue {
     public static let names = ["remote wake", "normally connectable"]
   }
 
-  /// Binary-coded decimal: 0x0111 is 1.11.
+  /// The HID version in binary-coded decimal: 0x0111 is 1.11.
   public var version: UInt16
-  /// 0 for hardware of no country.
+  /// The country code; 0 if the hardware is not localized.
   public var countryCode: UInt8
   public var flags: Flags
 
@@ -45,7 +45,8 @@ public struct HIDInformation: CharacteristicValue {
   }
 }
 
-/// Whether a keyboard or mouse sends reports or what a BIOS understands · HID Service 1.0, Protocol Mode; 0x2A4E.
+/// The protocol of a keyboard or mouse: HID reports, or the boot protocol for a BIOS · HID Service 1.0, Protocol
+/// Mode; 0x2A4E.
 public struct ProtocolMode: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -57,7 +58,7 @@ public struct ProtocolMode: CharacteristicValue, ValueCode {
   public static let names = ["Boot Protocol Mode", "Report Protocol Mode"]
 }
 
-/// That the host sleeps, or does no more · HID Service 1.0, HID Control Point; 0x2A4C.
+/// The notice that the host enters or leaves the suspend state · HID Service 1.0, HID Control Point; 0x2A4C.
 public struct HIDControlPoint: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -69,13 +70,14 @@ public struct HIDControlPoint: CharacteristicValue, ValueCode {
   public static let names = ["Suspend", "Exit Suspend"]
 }
 
-/// A report of the kind that its Report Reference names, laid out as the Report Map says · HID Service 1.0, Report; 0x2A4D.
+/// A report in the format of the Report Map; its Report Reference specifies the type · HID Service 1.0, Report;
+/// 0x2A4D.
 public typealias HIDReport = OpaqueValue<HIDReportKind>
 
 public enum HIDReportKind: ValueKind { public static let uuid: UInt16 = 0x2A4D }
 
-/// The keys that are pressed, as a BIOS understands them · HID Service 1.0, Boot Keyboard Input Report; 0x2A22, and Device
-/// Class Definition for HID 1.11, Appendix B.1.
+/// The pressed keys in the boot protocol, which a BIOS understands · HID Service 1.0, Boot Keyboard Input Report;
+/// 0x2A22, and Device Class Definition for HID 1.11, Appendix B.1.
 public struct BootKeyboardInputReport: CharacteristicValue {
   public struct Modifiers: FeatureSet {
     public let rawValue: UInt8
@@ -95,10 +97,10 @@ public struct BootKeyboardInputReport: CharacteristicValue {
   }
 
   public var modifiers: Modifiers
-  /// Usages of the page Keyboard; always six, 0 where no further key is pressed.
+  /// Usages of the Keyboard page; always six, padded with 0.
   public let keys: [UInt8]
 
-  /// nil when there are more than six keys.
+  /// Returns nil if there are more than six keys.
   public init?(modifiers: Modifiers = [], keys: [UInt8]) {
     guard keys.count <= 6 else { return nil }
     self.modifiers = modifiers
@@ -126,7 +128,7 @@ public struct BootKeyboardInputReport: CharacteristicValue {
   }
 }
 
-/// The lights of a keyboard · HID Service 1.0, Boot Keyboard Output Report; 0x2A32.
+/// The LEDs of a keyboard · HID Service 1.0, Boot Keyboard Output Report; 0x2A32.
 public struct BootKeyboardOutputReport: CharacteristicValue, FeatureSet {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -141,8 +143,8 @@ public struct BootKeyboardOutputReport: CharacteristicValue, FeatureSet {
   public static let names = ["num lock", "caps lock", "scroll lock", "compose", "kana"]
 }
 
-/// How a mouse moves · HID Service 1.0, Boot Mouse Input Report; 0x2A33, and Device Class Definition for HID 1.11,
-/// Appendix B.2. A device may append octets of its own.
+/// The movement and the buttons of a mouse · HID Service 1.0, Boot Mouse Input Report; 0x2A33, and Device Class
+/// Definition for HID 1.11, Appendix B.2. A device may append octets with a format that it defines.
 public struct BootMouseInputReport: CharacteristicValue {
   public struct Buttons: FeatureSet {
     public let rawValue: UInt8
@@ -155,9 +157,9 @@ public struct BootMouseInputReport: CharacteristicValue {
   }
 
   public var buttons: Buttons
-  /// To the right.
+  /// The movement to the right.
   public var x: Int8
-  /// Towards the user.
+  /// The movement towards the user.
   public var y: Int8
   public var more: [UInt8]
 

@@ -1,4 +1,4 @@
-/// How good a position is · Location and Navigation Service 1.0; two bits.
+/// The status of a position · Location and Navigation Service 1.0; two bits.
 public enum PositionStatus: UInt8, Hashable, Sendable, CustomStringConvertible {
   case noPosition
   case positionOK
@@ -15,7 +15,7 @@ public enum PositionStatus: UInt8, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A place on the earth.
+/// A position on the earth.
 public struct GeographicPosition: Hashable, Sendable {
   public var latitude: Scalar<Latitude>
   public var longitude: Scalar<Longitude>
@@ -26,9 +26,9 @@ public struct GeographicPosition: Hashable, Sendable {
   }
 }
 
-/// Where a receiver is and how it moves · Location and Navigation Service 1.0, Location and Speed; 0x2A67.
+/// The position and the movement of a receiver · Location and Navigation Service 1.0, Location and Speed; 0x2A67.
 public struct LocationAndSpeed: CharacteristicValue {
-  /// Where the elevation comes from; two bits.
+  /// The source of the elevation, two bits.
   public enum ElevationSource: UInt8, Sendable {
     case positioningSystem
     case barometer
@@ -41,14 +41,14 @@ public struct LocationAndSpeed: CharacteristicValue {
   public var position: GeographicPosition?
   public var elevation: Scalar<HeightMetres100>?
   public var heading: Scalar<Degrees100>?
-  /// Seconds since this characteristic was sent last; it wraps around.
+  /// The time in seconds since this characteristic was last sent, which wraps around.
   public var rollingTime: UInt8?
   public var utcTime: DateTime?
   public var positionStatus = PositionStatus.noPosition
-  /// Speed and distance have three dimensions, else two.
+  /// True if speed and distance are three-dimensional, false if two-dimensional.
   public var isThreeDimensional = false
   public var elevationSource = ElevationSource.positioningSystem
-  /// The heading is a compass's, else that of the movement.
+  /// True if the heading is that of a compass, false if that of the movement.
   public var headingIsOfCompass = false
 
   public init() {}
@@ -102,18 +102,18 @@ public struct LocationAndSpeed: CharacteristicValue {
   }
 }
 
-/// Where to go · Location and Navigation Service 1.0, Navigation; 0x2A68.
+/// Directions to the next waypoint or the destination · Location and Navigation Service 1.0, Navigation; 0x2A68.
 public struct Navigation: CharacteristicValue {
-  /// Where the next point lies.
+  /// The bearing of the next point.
   public var bearing: Scalar<Degrees100>
   public var heading: Scalar<Degrees100>
   public var remainingDistance: Scalar<Metres10>?
   public var remainingVerticalDistance: Scalar<HeightMetres100>?
   public var estimatedTimeOfArrival: DateTime?
   public var positionStatus = PositionStatus.noPosition
-  /// The heading is a compass's, else that of the movement.
+  /// True if the heading is that of a compass, false if that of the movement.
   public var headingIsOfCompass = false
-  /// All this is about the destination, else about the next waypoint.
+  /// True if the values refer to the destination, false if to the next waypoint.
   public var isToDestination = false
   public var waypointReached = false
   public var destinationReached = false
@@ -166,7 +166,7 @@ public struct Navigation: CharacteristicValue {
   }
 }
 
-/// How well a position is known · Location and Navigation Service 1.0, Position Quality; 0x2A69.
+/// The quality of a position · Location and Navigation Service 1.0, Position Quality; 0x2A69.
 public struct PositionQuality: CharacteristicValue {
   public var beaconsInSolution: UInt8?
   public var beaconsInView: UInt8?

@@ -1,4 +1,4 @@
-/// What a receiver of positions can do · Location and Navigation Service 1.0, LN Feature; 0x2A6A.
+/// The features of a location and navigation device · Location and Navigation Service 1.0, LN Feature; 0x2A6A.
 public struct LNFeature: CharacteristicValue, FeatureSet {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -35,21 +35,22 @@ public struct LNFeature: CharacteristicValue, FeatureSet {
   ]
 }
 
-/// What a receiver of positions is told and asked · Location and Navigation Service 1.0, LN Control Point; 0x2A6B.
+/// A command to a location and navigation device, or its response · Location and Navigation Service 1.0, LN Control
+/// Point; 0x2A6B.
 public enum LNControlPoint: CharacteristicValue {
   case setCumulativeValue(Scalar<Metres10>)
-  /// The bits say which fields of Location and Speed are left out.
+  /// A bit mask of the fields that Location and Speed omits.
   case maskLocationAndSpeedContent(UInt16)
   case navigationControl(NavigationControl)
   case requestNumberOfRoutes
   case requestNameOfRoute(UInt16)
   case selectRoute(UInt16)
-  /// Fixes per second.
+  /// The rate in fixes per second.
   case setFixRate(UInt8)
   case setElevation(Scalar<HeightMetres100>)
-  /// The parameter's octets depend on the request.
+  /// The response to a command; the format of the parameter depends on the command.
   case response(to: OpCode, ControlPointResponse, [UInt8])
-  /// An op code that has no meaning here, with all that follows.
+  /// An unknown op code with all octets that follow it.
   case other(OpCode, [UInt8])
 
   public struct NavigationControl: ValueCode {
@@ -124,7 +125,7 @@ public enum LNControlPoint: CharacteristicValue {
     }
   }
 
-  /// The first octet.
+  /// The op code, the first octet.
   public var opCode: OpCode {
     switch self {
     case .setCumulativeValue: .setCumulativeValue

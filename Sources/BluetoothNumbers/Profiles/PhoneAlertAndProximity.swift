@@ -1,4 +1,4 @@
-/// What a telephone does about calls · Phone Alert Status Service 1.0, 3.1; 0x2A3F.
+/// The alert state of a telephone · Phone Alert Status Service 1.0, 3.1; 0x2A3F.
 public struct AlertStatus: CharacteristicValue, FeatureSet {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -11,7 +11,7 @@ public struct AlertStatus: CharacteristicValue, FeatureSet {
   public static let names = ["ringing", "vibrating", "displaying an alert"]
 }
 
-/// Whether a telephone would ring · Phone Alert Status Service 1.0, 3.2; 0x2A41.
+/// The ringer setting of a telephone · Phone Alert Status Service 1.0, 3.2; 0x2A41.
 public struct RingerSetting: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -23,7 +23,7 @@ public struct RingerSetting: CharacteristicValue, ValueCode {
   public static let names = ["Ringer Silent", "Ringer Normal"]
 }
 
-/// What a telephone is told about its ringer · Phone Alert Status Service 1.0, 3.3; 0x2A40.
+/// A command for the ringer of a telephone · Phone Alert Status Service 1.0, 3.3; 0x2A40.
 public struct RingerControlPoint: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -37,8 +37,8 @@ public struct RingerControlPoint: CharacteristicValue, ValueCode {
   public static let names = ["Silent Mode", "Mute Once", "Cancel Silent Mode"]
 }
 
-/// How loud a device shall be: at once, or when its link is lost · Immediate Alert Service 1.0, 3.1, and Link Loss Service
-/// 1.0, 3.1; 0x2A06. Find Me and Proximity use it.
+/// The level of an alert: immediate, or on loss of the link · Immediate Alert Service 1.0, 3.1, and Link Loss Service
+/// 1.0, 3.1; 0x2A06. The Find Me and Proximity profiles use it.
 public struct AlertLevel: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -51,12 +51,13 @@ public struct AlertLevel: CharacteristicValue, ValueCode {
   public static let names = ["No Alert", "Mild Alert", "High Alert"]
 }
 
-/// At what power a device sends, for the path loss · Tx Power Service 1.0, 3.1; 0x2A07: -100 to 20 dBm.
+/// The transmit power of a device, from which a peer computes the path loss · Tx Power Service 1.0, 3.1; 0x2A07: -100
+/// to 20 dBm.
 public struct TxPowerLevel: CharacteristicValue {
-  /// dBm
+  /// The power in dBm.
   public let level: Int8
 
-  /// nil when `level` is not from -100 to 20.
+  /// Returns nil if `level` is outside -100 to 20.
   public init?(level: Int8) {
     guard (-100...20).contains(level) else { return nil }
     self.level = level

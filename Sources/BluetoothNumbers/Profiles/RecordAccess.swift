@@ -1,5 +1,5 @@
-/// Which records are meant · Glucose Service 1.0, 3.4.1: an operator, and what it compares with. Other services have other
-/// operands, so that the octets of any operand are kept.
+/// The selection of records: an operator and its operand · Glucose Service 1.0, 3.4.1. The format of operands differs
+/// between services, so the operand is stored as octets.
 public struct RecordCriterion: Hashable, Sendable {
   public struct Operator: ValueCode {
     public let rawValue: UInt8
@@ -29,10 +29,10 @@ public struct RecordCriterion: Hashable, Sendable {
   public static let first = Self(.firstRecord)
   public static let last = Self(.lastRecord)
 
-  // The operand begins with what is compared.
+  // The operand begins with the filter type.
   private static let sequenceNumber: UInt8 = 1
 
-  /// The records whose sequence numbers are in `numbers`.
+  /// Returns the criterion for the records whose sequence numbers are in `numbers`.
   public static func sequenceNumbers(_ numbers: ClosedRange<UInt16>) -> Self {
     let (low, high) = (numbers.lowerBound, numbers.upperBound)
     var writer = ValueWriter()
@@ -43,7 +43,7 @@ public struct RecordCriterion: Hashable, Sendable {
       high == .max ? .greaterThanOrEqualTo : low == 0 ? .lessThanOrEqualTo : .withinRangeOf, operand: writer.octets)
   }
 
-  /// The sequence numbers that are meant; nil when something else is.
+  /// The selected sequence numbers; nil if the criterion is not a range of sequence numbers.
   public var sequenceNumbers: ClosedRange<UInt16>? {
     var reader = ValueReader(operand)
     guard let filter = try? reader.uint8(), filter == Self.sequenceNumber, let first = try? reader.uint16() else {
@@ -75,7 +75,7 @@ public struct RecordCriterion: Hashable, Sendable {
   }
 }
 
-/// What is done with the records that a device keeps · Glucose Service 1.0, 3.4; 0x2A52.
+/// A command on the records that a device stores, or its response · Glucose Service 1.0, 3.4; 0x2A52.
 public enum RecordAccessControlPoint: CharacteristicValue {
   case reportStoredRecords(RecordCriterion)
   case deleteStoredRecords(RecordCriterion)
@@ -83,7 +83,7 @@ public enum RecordAccessControlPoint: CharacteristicValue {
   case reportNumberOfStoredRecords(RecordCriterion)
   case numberOfStoredRecords(UInt16)
   case response(to: OpCode, ResponseCode)
-  /// An op code that has no meaning here, with all that follows.
+  /// An unknown op code with all octets that follow it.
   case other(OpCode, [UInt8])
 
   public struct OpCode: ValueCode {
@@ -162,7 +162,7 @@ public enum RecordAccessControlPoint: CharacteristicValue {
     }
   }
 
-  /// The first octet.
+  /// The op code, the first octet.
   public var opCode: OpCode {
     switch self {
     case .reportStoredRecords: .reportStoredRecords

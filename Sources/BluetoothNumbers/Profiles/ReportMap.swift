@@ -1,16 +1,16 @@
-/// How the reports of a device are laid out · HID Service 1.0, Report Map; 0x2A4B. The octets are a report descriptor of
-/// the Device Class Definition for HID 1.11, 6.2.2; any octets are a value, whether or not they are one that makes sense.
+/// The format of a device's reports · HID Service 1.0, Report Map; 0x2A4B. The octets are a report descriptor of the
+/// Device Class Definition for HID 1.11, 6.2.2. Any octets are accepted as a value; `items` checks the format.
 public struct ReportMap: CharacteristicValue {
-  /// One item · Device Class Definition for HID 1.11, 6.2.2.2 and 6.2.2.3.
+  /// An item of a report descriptor · Device Class Definition for HID 1.11, 6.2.2.2 and 6.2.2.3.
   public enum Item: Hashable, Sendable {
     case main(MainTag, UInt32)
     case global(GlobalTag, data: [UInt8])
     case local(LocalTag, data: [UInt8])
-    /// A long item, or one of the reserved type, with its tag.
+    /// A long item, or an item of the reserved type, with its tag.
     case other(tag: UInt8, data: [UInt8])
   }
 
-  /// 6.2.2.4; the number is the tag.
+  /// The tag of a main item, which is the raw value · 6.2.2.4
   public struct MainTag: ValueCode {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -24,7 +24,7 @@ public struct ReportMap: CharacteristicValue {
     public static let names = ["Input", "Output", "Collection", "Feature", "End Collection"]
   }
 
-  /// 6.2.2.7
+  /// The tag of a global item · 6.2.2.7
   public struct GlobalTag: ValueCode {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -46,11 +46,11 @@ public struct ReportMap: CharacteristicValue {
       "Unit", "Report Size", "Report ID", "Report Count", "Push", "Pop",
     ]
 
-    /// The data is a signed number.
+    /// True if the data is a signed integer.
     var isSigned: Bool { (1...5).contains(rawValue) }
   }
 
-  /// 6.2.2.8
+  /// The tag of a local item · 6.2.2.8
   public struct LocalTag: ValueCode {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -67,7 +67,7 @@ public struct ReportMap: CharacteristicValue {
   /// The report descriptor.
   public let descriptor: [UInt8]
 
-  /// A map with this report descriptor.
+  /// Creates a map with this report descriptor.
   public init(descriptor: [UInt8]) { self.descriptor = descriptor }
 
   public static let uuid: UInt16 = 0x2A4B
@@ -76,7 +76,7 @@ public struct ReportMap: CharacteristicValue {
 
   public func write(to writer: inout ValueWriter) { writer.append(descriptor) }
 
-  /// The items, one after the other. `tooShort` when the last one has not all its octets.
+  /// Returns the items in sequence. Throws `tooShort` if the last item is truncated.
   public func items() throws(ValueError) -> [Item] {
     var reader = ValueReader(descriptor)
     var items: [Item] = []
@@ -102,7 +102,7 @@ public struct ReportMap: CharacteristicValue {
 
   private static func number(_ data: [UInt8]) -> UInt32 { data.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
 
-  /// The items in words, or the octets where they are none.
+  /// The text of the items, or the octets if they are not valid items.
   public var fields: [ValueField] {
     guard let items = try? items() else { return [ValueField("octets", descriptor.hexadecimal)] }
     return items.map { item in
@@ -126,18 +126,18 @@ public struct ReportMap: CharacteristicValue {
     return (try? reader.integer(octets: data.count, isSigned: true)) ?? 0
   }
 
-  /// 6.2.2.5
+  /// Returns the text for the bits of an Input, Output or Feature item · 6.2.2.5
   private static func text(_ bits: UInt32) -> String {
     let kind = bits.has(0) ? "constant" : "data"
     return kind + (bits.has(1) ? ", variable" : ", array") + (bits.has(2) ? ", relative" : ", absolute")
   }
 
-  /// 6.2.2.6
+  /// The types of collections · 6.2.2.6
   private static let collections = [
     "Physical", "Application", "Logical", "Report", "Named Array", "Usage Switch", "Usage Modifier",
   ]
 
-  /// HID Usage Tables, the pages that devices at a desk use.
+  /// The names of the usage pages of common desktop devices · HID Usage Tables
   private static let pages: [UInt32: String] = [
     0x01: "Generic Desktop", 0x02: "Simulation Controls", 0x05: "Game Controls", 0x06: "Generic Device Controls",
     0x07: "Keyboard", 0x08: "LED", 0x09: "Button", 0x0C: "Consumer", 0x0D: "Digitizers", 0x0F: "Physical Input Device",

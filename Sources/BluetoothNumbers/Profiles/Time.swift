@@ -1,6 +1,6 @@
-/// The time, and why it was changed · Current Time Service 1.1, 3.1; 0x2A2B.
+/// The current time and the reason for its last adjustment · Current Time Service 1.1, 3.1; 0x2A2B.
 public struct CurrentTime: CharacteristicValue {
-  /// Why the clock was set.
+  /// The reasons for adjusting the clock.
   public struct AdjustReason: FeatureSet {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -38,7 +38,7 @@ public struct CurrentTime: CharacteristicValue {
   public var fields: [ValueField] { exactTime.fields + [ValueField("adjusted for", adjustReason)] }
 }
 
-/// How far the clocks are put forward · GATT Specification Supplement, DST Offset; 0x2A0D.
+/// The daylight saving time offset · GATT Specification Supplement, DST Offset; 0x2A0D.
 public struct DSTOffset: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -56,7 +56,8 @@ public struct DSTOffset: CharacteristicValue, ValueCode {
   public static let furtherNames: [UInt8: String] = [255: "not known"]
 }
 
-/// From UTC to standard time · GATT Specification Supplement, Time Zone; 0x2A0E: quarters of an hour, -12 h to +14 h.
+/// The offset of standard time from UTC · GATT Specification Supplement, Time Zone; 0x2A0E: units of 15 minutes, -12
+/// h to +14 h.
 public typealias TimeZoneOffset = Scalar<TimeZoneKind>
 
 public enum TimeZoneKind: ScalarCharacteristicKind {
@@ -66,7 +67,7 @@ public enum TimeZoneKind: ScalarCharacteristicKind {
     special: [-128: "not known"])
 }
 
-/// What is added to UTC · Current Time Service 1.1, 3.2; 0x2A0F.
+/// The offset of local time from UTC · Current Time Service 1.1, 3.2; 0x2A0F.
 public struct LocalTimeInformation: CharacteristicValue {
   public var timeZone: TimeZoneOffset
   public var dstOffset: DSTOffset
@@ -91,7 +92,7 @@ public struct LocalTimeInformation: CharacteristicValue {
   public var fields: [ValueField] { [ValueField("time zone", timeZone), ValueField("", dstOffset)] }
 }
 
-/// When the clocks change next, and to what · Next DST Change Service 1.0, 3.1; 0x2A11.
+/// The time of the next change of the DST offset, and the new offset · Next DST Change Service 1.0, 3.1; 0x2A11.
 public struct TimeWithDST: CharacteristicValue {
   public var dateTime: DateTime
   public var dstOffset: DSTOffset
@@ -116,7 +117,7 @@ public struct TimeWithDST: CharacteristicValue {
   public var fields: [ValueField] { [ValueField("", dateTime), ValueField("", dstOffset)] }
 }
 
-/// How far the clock may be off · GATT Specification Supplement, Time Accuracy; 0x2A12: eighths of a second.
+/// The maximum error of the clock · GATT Specification Supplement, Time Accuracy; 0x2A12: units of 1/8 s.
 public typealias TimeAccuracy = Scalar<TimeAccuracyKind>
 
 public enum TimeAccuracyKind: ScalarCharacteristicKind {
@@ -126,7 +127,7 @@ public enum TimeAccuracyKind: ScalarCharacteristicKind {
     special: [254: "more than 31.625 s", 255: "not known"])
 }
 
-/// Where the time comes from · GATT Specification Supplement, Time Source; 0x2A13.
+/// The source of the time · GATT Specification Supplement, Time Source; 0x2A13.
 public struct TimeSource: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -147,13 +148,13 @@ public struct TimeSource: CharacteristicValue, ValueCode {
   ]
 }
 
-/// How good the time is · Current Time Service 1.1, 3.3; 0x2A14.
+/// The source and the accuracy of the time · Current Time Service 1.1, 3.3; 0x2A14.
 public struct ReferenceTimeInformation: CharacteristicValue {
   public var source: TimeSource
   public var accuracy: TimeAccuracy
-  /// 255 stands for 255 days or more.
+  /// The days since the last update; 255 stands for 255 days or more.
   public var daysSinceUpdate: UInt8
-  /// 0 to 23, and 255 when the days are 255.
+  /// The hours since the last update, 0 to 23; 255 if the days are 255.
   public var hoursSinceUpdate: UInt8
 
   public init(source: TimeSource, accuracy: TimeAccuracy, daysSinceUpdate: UInt8, hoursSinceUpdate: UInt8) {
@@ -184,7 +185,7 @@ public struct ReferenceTimeInformation: CharacteristicValue {
   }
 }
 
-/// What a time server is told to do · Reference Time Update Service 1.0, 3.1; 0x2A16.
+/// A command to a time server · Reference Time Update Service 1.0, 3.1; 0x2A16.
 public struct TimeUpdateControlPoint: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -197,7 +198,7 @@ public struct TimeUpdateControlPoint: CharacteristicValue, ValueCode {
   public static let names = ["Get Reference Update", "Cancel Reference Update"]
 }
 
-/// How an update of the time goes · Reference Time Update Service 1.0, 3.2; 0x2A17.
+/// The state of a time update · Reference Time Update Service 1.0, 3.2; 0x2A17.
 public struct TimeUpdateState: CharacteristicValue {
   public struct CurrentState: ValueCode {
     public let rawValue: UInt8

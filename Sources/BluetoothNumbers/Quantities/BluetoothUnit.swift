@@ -1,24 +1,26 @@
-/// A unit of the SIG's, by its 16-bit UUID · Assigned Numbers, 3.5.
+/// A unit assigned by the SIG, identified by its 16-bit UUID · Assigned Numbers, 3.5.
 public struct BluetoothUnit: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  /// The UUID, 0x2700 to 0x27FF for those that are assigned.
+  /// The UUID; assigned units have 0x2700 to 0x27FF.
   public let rawValue: UInt16
 
-  /// The unit with this UUID.
+  /// Creates the unit with this UUID.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// The assigned name, such as "Celsius temperature (degree Celsius)"; nil when the UUID is not a unit's.
+  /// The assigned name, such as "Celsius temperature (degree Celsius)"; nil if the UUID is not assigned to a unit.
   public var name: String? { AssignedNumbers.unitName(rawValue) }
 
-  /// The name, or the number of one without a name.
+  /// The name, or the UUID if the unit has no name.
   public var description: String { name ?? "unit " + rawValue.hexadecimal }
 
-  /// `number` with this unit behind it: "36.6 °C", "72 /min", and the number alone where there is no unit.
+  /// Returns `number` followed by the unit's symbol: "36.6 °C", "72 /min". Returns only the number for a unitless
+  /// value.
   public func text(_ number: String) -> String {
     let symbol = symbol
     return symbol.isEmpty ? number : number + " " + symbol
   }
 
-  /// What stands behind a number: "°C", or what the name has in parentheses where there is no common symbol.
+  /// The symbol that follows a number, such as "°C". If there is no common symbol, the part of the name in
+  /// parentheses.
   public var symbol: String {
     if let common = Self.symbols[rawValue] { return common }
     guard let name else { return rawValue.hexadecimal }

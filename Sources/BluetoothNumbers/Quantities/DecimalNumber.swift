@@ -1,25 +1,25 @@
-/// A number with a decimal exponent: `mantissa` × 10^`exponent`, exact.
+/// An exact decimal number: `mantissa` × 10^`exponent`.
 public struct DecimalNumber: Hashable, Sendable, CustomStringConvertible {
-  /// The digits.
+  /// The digits as an integer.
   public let mantissa: Int
-  /// Where the decimal point is: -2 for hundredths.
+  /// The decimal exponent: -2 for hundredths.
   public let exponent: Int
 
-  /// `mantissa` × 10^`exponent`.
+  /// Creates the number `mantissa` × 10^`exponent`.
   public init(_ mantissa: Int, exponent: Int) {
     self.mantissa = mantissa
     self.exponent = exponent
   }
 
-  /// The floating-point number that is nearest.
+  /// The nearest floating-point number.
   public var value: Double {
     exponent < 0 ? Double(mantissa) / Self.powerOf10(-exponent) : Double(mantissa) * Self.powerOf10(exponent)
   }
 
-  /// The digits with a decimal point, without zeros at the end: "36.6".
+  /// The digits with a decimal point, without trailing zeros: "36.6".
   public var description: String { Self.text(mantissa, exponent: exponent) }
 
-  /// 10^`exponent`; exact up to 22, infinite for what no number can hold.
+  /// Returns 10^`exponent`: exact up to 22, infinite if it exceeds the range of `Double`.
   static func powerOf10(_ exponent: Int) -> Double {
     guard exponent < 400 else { return .infinity }
     var power = 1.0
@@ -27,7 +27,7 @@ public struct DecimalNumber: Hashable, Sendable, CustomStringConvertible {
     return power
   }
 
-  /// The digits of a whole number with the decimal point moved by `exponent`, which is between -128 and 127.
+  /// Returns the digits of an integer with the decimal point moved by `exponent`, which must be between -128 and 127.
   static func text(_ mantissa: some BinaryInteger, exponent: Int) -> String {
     guard mantissa != 0 else { return "0" }
     let sign = mantissa < 0 ? "-" : ""

@@ -1,22 +1,22 @@
-/// A floating-point number of the medical devices' standard: mantissa × 10^exponent, both in two's complement, the exponent
-/// in the highest bits · IEEE 11073-20601, Annex F.
+/// A floating-point number of the standard for medical devices: mantissa × 10^exponent, both in two's complement, the
+/// exponent in the highest bits · IEEE 11073-20601, Annex F.
 public protocol MedicalFloat: RawRepresentable, Hashable, Sendable, CustomStringConvertible
 where RawValue: FixedWidthInteger & UnsignedInteger & Sendable {
-  /// How many of the bits are the mantissa's.
+  /// The number of bits of the mantissa.
   static var mantissaBits: Int { get }
 
-  /// Any pattern of bits says something.
+  /// Creates a number from its bits. Every bit pattern is valid.
   init(rawValue: RawValue)
 }
 
-/// What a medical float can say besides a number.
+/// The special values of a medical float.
 public enum MedicalFloatSpecial: Hashable, Sendable {
   case notANumber
   /// The measurement has no result at this resolution.
   case notAtThisResolution
   case positiveInfinity
   case negativeInfinity
-  /// The one pattern that is reserved for future use.
+  /// The one bit pattern that is reserved for future use.
   case reserved
 }
 
@@ -39,7 +39,8 @@ extension MedicalFloat {
     return bits >= limit ? bits - limit * 2 : bits
   }
 
-  /// `mantissa` × 10^`exponent`; nil when one of them has no room, or when the pattern has another meaning.
+  /// Creates `mantissa` × 10^`exponent`. Returns nil if either is out of range, or if the bit pattern is a special
+  /// value.
   public init?(mantissa: Int, exponent: Int) {
     guard (-Self.limit..<Self.limit).contains(mantissa), Self.exponents().contains(exponent) else { return nil }
     let bits = RawValue(truncatingIfNeeded: mantissa) & RawValue(Self.limit * 2 - 1)
@@ -47,7 +48,7 @@ extension MedicalFloat {
     guard special == nil else { return nil }
   }
 
-  /// `value`, rounded to a multiple of 10^`exponent`; nil when that has no room.
+  /// Creates `value` rounded to a multiple of 10^`exponent`. Returns nil if the result is out of range.
   public init?(_ value: Double, exponent: Int) {
     guard Self.exponents().contains(exponent) else { return nil }
     let power = DecimalNumber.powerOf10(exponent.magnitude == 0 ? 0 : Int(exponent.magnitude))
@@ -56,7 +57,7 @@ extension MedicalFloat {
     self.init(mantissa: Int(scaled + (scaled < 0 ? -0.5 : 0.5)), exponent: exponent)
   }
 
-  /// A pattern that is no number.
+  /// Creates a special value.
   public init(_ special: MedicalFloatSpecial) {
     let mantissa =
       switch special {
@@ -69,7 +70,7 @@ extension MedicalFloat {
     self.init(rawValue: RawValue(mantissa))
   }
 
-  /// What this says when it is no number; nil for a number. The patterns have the exponent 0.
+  /// The special value; nil for a number. Special values have the exponent 0.
   public var special: MedicalFloatSpecial? {
     guard exponent == 0 else { return nil }
     switch Int(truncatingIfNeeded: rawValue) {
@@ -82,12 +83,12 @@ extension MedicalFloat {
     }
   }
 
-  /// The number, exact; nil when this is none.
+  /// The exact number; nil for a special value.
   public var number: DecimalNumber? {
     special == nil ? DecimalNumber(mantissa, exponent: exponent) : nil
   }
 
-  /// The number that is nearest; infinite or not a number where this says so.
+  /// The nearest floating-point number; infinity or NaN for a special value.
   public var value: Double {
     switch special {
     case nil: DecimalNumber(mantissa, exponent: exponent).value
@@ -97,7 +98,7 @@ extension MedicalFloat {
     }
   }
 
-  /// The number, or what this says instead.
+  /// The number, or the name of the special value.
   public var description: String {
     switch special {
     case nil: DecimalNumber(mantissa, exponent: exponent).description
@@ -110,14 +111,14 @@ extension MedicalFloat {
   }
 }
 
-/// SFLOAT: four bits of exponent, twelve of mantissa. The formats' name for it is medfloat16.
+/// SFLOAT: four bits of exponent, twelve of mantissa. Presentation formats call it medfloat16.
 public struct MedicalFloat16: MedicalFloat {
   public static let mantissaBits = 12
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
-/// FLOAT: eight bits of exponent, 24 of mantissa. The formats' name for it is medfloat32.
+/// FLOAT: eight bits of exponent, 24 of mantissa. Presentation formats call it medfloat32.
 public struct MedicalFloat32: MedicalFloat {
   public static let mantissaBits = 24
   public let rawValue: UInt32

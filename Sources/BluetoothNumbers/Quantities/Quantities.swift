@@ -1,12 +1,12 @@
-// Scalars that are fields of larger values.
+// Scalars that occur as fields of larger values.
 
-/// Times of events, which wrap around after 64 s: steps of 1/1024 s.
+/// Event times in steps of 1/1024 s, which wrap around after 64 s.
 public enum Seconds1024: ScalarKind {
   public static let format = ScalarFormat(
     "Event Time", octets: 2, multiplier: 9_765_625, exponent: -10, unit: .second)
 }
 
-/// Times of events, which wrap around after 32 s: steps of 1/2048 s.
+/// Event times in steps of 1/2048 s, which wrap around after 32 s.
 public enum Seconds2048: ScalarKind {
   public static let format = ScalarFormat(
     "Event Time", octets: 2, multiplier: 48_828_125, exponent: -11, unit: .second)
@@ -23,7 +23,7 @@ public enum MetresPerSecond100: ScalarKind {
   public static let format = ScalarFormat("Instantaneous Speed", octets: 2, exponent: -2, unit: .metresPerSecond)
 }
 
-/// Lengths to 655 m in steps of 1/100 m.
+/// Lengths up to 655 m in steps of 1/100 m.
 public enum Metres100: ScalarKind {
   public static let format = ScalarFormat("Stride Length", octets: 2, exponent: -2, unit: .metre)
 }
@@ -38,12 +38,12 @@ public enum Metres10: ScalarKind {
   public static let format = ScalarFormat("Distance", octets: 3, exponent: -1, unit: .metre)
 }
 
-/// Heights, above or below, in steps of 1/100 m.
+/// Signed heights in steps of 1/100 m.
 public enum HeightMetres100: ScalarKind {
   public static let format = ScalarFormat("Elevation", octets: 3, isSigned: true, exponent: -2, unit: .metre)
 }
 
-/// Errors of a position in steps of 1/100 m.
+/// Position errors in steps of 1/100 m.
 public enum ErrorMetres100: ScalarKind {
   public static let format = ScalarFormat("Estimated Position Error", octets: 4, exponent: -2, unit: .metre)
 }
@@ -64,26 +64,26 @@ public enum Degrees100: ScalarKind {
   public static let format = ScalarFormat("Heading", octets: 2, exponent: -2, unit: .degree, range: 0...35_999)
 }
 
-/// -90° to 90° in steps of 10⁻⁷°, north is positive.
+/// Latitudes in steps of 10⁻⁷°, -90° to 90°; north is positive.
 public enum Latitude: ScalarKind {
   public static let format = ScalarFormat(
     "Latitude", octets: 4, isSigned: true, exponent: -7, unit: .degree, range: -900_000_000...900_000_000)
 }
 
-/// -180° to 180° in steps of 10⁻⁷°, east is positive.
+/// Longitudes in steps of 10⁻⁷°, -180° to 180°; east is positive.
 public enum Longitude: ScalarKind {
   public static let format = ScalarFormat(
     "Longitude", octets: 4, isSigned: true, exponent: -7, unit: .degree, range: -1_800_000_000...1_800_000_000)
 }
 
-/// Shares in steps of half a percent, 0 to 100 %.
+/// Percentages in steps of half a percent, 0 to 100 %.
 public enum HalfPercents: ScalarKind {
   public static let format = ScalarFormat(
     "Pedal Power Balance", octets: 1, multiplier: 5, exponent: -1, unit: .percentage, range: 0...200,
     special: [255: "not known"])
 }
 
-/// Sums of torque, which wrap around: steps of 1/32 N·m.
+/// Accumulated torques in steps of 1/32 N·m, which wrap around.
 public enum AccumulatedNewtonMetres32: ScalarKind {
   public static let format = ScalarFormat(
     "Accumulated Torque", octets: 2, multiplier: 3_125, exponent: -5, unit: .newtonMetre)
@@ -95,14 +95,14 @@ public enum NewtonMetres32: ScalarKind {
     "Torque Magnitude", octets: 2, isSigned: true, multiplier: 3_125, exponent: -5, unit: .newtonMetre)
 }
 
-/// Minutes, before or after.
+/// Signed time offsets in minutes.
 public enum OffsetMinutes: ScalarKind {
   public static let format = ScalarFormat(
     "Time Offset", octets: 2, isSigned: true, unit: .minute, range: -32_767...32_766,
     special: [32_767: "overrun", -32_768: "underrun"])
 }
 
-/// Lengths of a crank in steps of half a millimetre.
+/// Crank lengths in steps of half a millimetre.
 public enum HalfMillimetres: ScalarKind {
   public static let format = ScalarFormat("Crank Length", octets: 2, multiplier: 5, exponent: -4, unit: .metre)
 }
@@ -120,7 +120,7 @@ public enum PreferredTimeout: ScalarKind {
     "Supervision Timeout", octets: 2, exponent: -2, unit: .second, special: [0xFFFF: "no specific value"])
 }
 
-/// Periods of 24 bits, in seconds.
+/// Periods in seconds, 24 bits.
 public enum PeriodSeconds: ScalarKind {
   public static let format = ScalarFormat(
     "Period", octets: 3, unit: .second, special: [0: "not in use"])

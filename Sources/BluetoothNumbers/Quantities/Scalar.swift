@@ -1,20 +1,20 @@
-/// What the octets of a scalar mean: their number, what one step is, the unit, and which numbers are allowed.
+/// The format of a scalar: the number of octets, the size of a step, the unit, and the valid integers.
 public struct ScalarFormat: Sendable {
-  /// What the specification calls the field.
+  /// The specification's name of the field.
   public let field: String
-  /// 1 to 8.
+  /// The number of octets, 1 to 8.
   public let octets: Int
   public let isSigned: Bool
   /// One step is `multiplier` × 10^`exponent` units.
   public let multiplier: Int
   public let exponent: Int
   public let unit: BluetoothUnit
-  /// The numbers that are allowed, without the special ones.
+  /// The valid integers, not counting the special ones.
   public let range: ClosedRange<Int>
-  /// Numbers that are no measurement, and what they say instead.
+  /// The integers that stand for no measurement, and their meanings.
   public let special: [Int: String]
 
-  /// A format; without a range all numbers that the octets can hold are allowed.
+  /// Creates a format. Without a range, all integers that fit in the octets are valid.
   public init(
     _ field: String, octets: Int, isSigned: Bool = false, multiplier: Int = 1, exponent: Int = 0,
     unit: BluetoothUnit, range: ClosedRange<Int>? = nil, special: [Int: String] = [:]
@@ -32,57 +32,57 @@ public struct ScalarFormat: Sendable {
   }
 }
 
-/// What tells one kind of scalar from another.
+/// The kind of a scalar, which distinguishes scalar types.
 public protocol ScalarKind: Sendable {
-  /// Octets, step, unit and range.
+  /// The format: octets, step, unit and range.
   static var format: ScalarFormat { get }
 }
 
-/// A kind of scalar that is the whole value of a characteristic.
+/// A kind of scalar that is the complete value of a characteristic.
 public protocol ScalarCharacteristicKind: ScalarKind {
   /// The characteristic's UUID.
   static var uuid: UInt16 { get }
 }
 
-/// A number with a step, a unit and a range. What is outside the range can't be made.
+/// A number with a step, a unit and a range. A value outside the range can't be created.
 public struct Scalar<Kind: ScalarKind>: Hashable, Sendable, CustomStringConvertible {
-  /// The number that is sent: how many steps.
+  /// The transmitted integer, which is the number of steps.
   public let rawValue: Int
 
-  /// nil when `rawValue` is neither in the range nor special.
+  /// Returns nil if `rawValue` is neither in the range nor special.
   public init?(rawValue: Int) {
     guard Kind.format.range.contains(rawValue) || Kind.format.special[rawValue] != nil else { return nil }
     self.rawValue = rawValue
   }
 
-  /// The step that is nearest to `value` units; nil when there is none in the range.
+  /// Creates the scalar nearest to `value`, which is in the kind's unit. Returns nil if it is out of range.
   public init?(_ value: Double) {
     let format = Kind.format
     let scaled =
       format.exponent < 0
       ? value * DecimalNumber.powerOf10(-format.exponent) : value / DecimalNumber.powerOf10(format.exponent)
     let steps = scaled / Double(format.multiplier)
-    // Written without `rounded()`, which needs the C library's mathematics.
+    // Without `rounded()`, which depends on the C mathematics library.
     guard steps.magnitude < 9e18 else { return nil }
     let rawValue = Int(steps + (steps < 0 ? -0.5 : 0.5))
     guard format.range.contains(rawValue), format.special[rawValue] == nil else { return nil }
     self.rawValue = rawValue
   }
 
-  /// The number in the unit, exact; nil when the value is a special one, such as "not known".
+  /// The exact number in the unit; nil for a special value, such as "not known", and on overflow.
   public var number: DecimalNumber? {
     guard Kind.format.special[rawValue] == nil else { return nil }
     let (product, overflow) = rawValue.multipliedReportingOverflow(by: Kind.format.multiplier)
     return overflow ? nil : DecimalNumber(product, exponent: Kind.format.exponent)
   }
 
-  /// The number in the unit; nil when the value is a special one, such as "not known".
+  /// The number in the unit; nil for a special value, such as "not known", and on overflow.
   public var value: Double? { number?.value }
 
-  /// The unit.
+  /// The unit of the number.
   public var unit: BluetoothUnit { Kind.format.unit }
 
-  /// The number and its unit, or what a special value says.
+  /// The number with its unit, or the meaning of a special value.
   public var description: String {
     if let text = Kind.format.special[rawValue] { return text }
     return Kind.format.unit.text(number?.description ?? "\(rawValue) steps")

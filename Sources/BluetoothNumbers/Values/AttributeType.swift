@@ -1,10 +1,10 @@
-/// A UUID in a value: 16 bits of an assigned one, or all 128 · Vol 3, Part F, 3.2.1.
+/// A UUID within a value: an assigned UUID of 16 bits, or 128 bits · Vol 3, Part F, 3.2.1.
 public enum AttributeType: Hashable, Sendable, CustomStringConvertible {
   case assigned(UInt16)
-  /// The first and the last eight octets as they are printed.
+  /// The first and the last eight octets, in the order in which they are printed.
   case long(UInt64, UInt64)
 
-  /// All that `reader` has left: 2 or 16 octets.
+  /// Reads all remaining octets, which must be 2 or 16.
   init(rest reader: inout ValueReader) throws(ValueError) {
     switch reader.remaining {
     case 2: self = .assigned(try reader.uint16())
@@ -25,7 +25,7 @@ public enum AttributeType: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The assigned name, else the UUID.
+  /// The assigned name, or the UUID if it has no name.
   public var description: String {
     switch self {
     case .assigned(let uuid): AssignedNumbers.name(of: uuid) ?? uuid.hexadecimal

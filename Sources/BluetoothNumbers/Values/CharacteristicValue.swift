@@ -1,37 +1,37 @@
-/// The value of a characteristic or a descriptor: its octets, and what they mean.
+/// The decoded value of a characteristic or a descriptor.
 ///
-/// Bits and codes that are reserved for future use are no errors: reserved bits of flags are ignored, as the services ask
-/// of clients, and codes without a meaning stay numbers. What contradicts itself or ends too early is an error.
+/// Bits and codes that are reserved for future use are not errors. Reserved bits of flags are ignored, as the
+/// services require of clients, and unknown codes are kept as integers. Contradictory or truncated values are errors.
 public protocol CharacteristicValue: Hashable, Sendable, CustomStringConvertible {
   /// The 16-bit UUID of the characteristic or descriptor.
   static var uuid: UInt16 { get }
 
-  /// Whether octets behind the known fields are ignored. The services ask this of clients where a value has flags: later
-  /// versions append fields.
+  /// True if octets after the known fields are ignored. The services require this of clients for values with flags,
+  /// because later versions append fields.
   static var ignoresExcess: Bool { get }
 
-  /// Takes the fields from the front of what `reader` has left.
+  /// Reads the fields from the remaining octets of `reader`.
   init(from reader: inout ValueReader) throws(ValueError)
 
   /// Appends the fields.
   func write(to writer: inout ValueWriter)
 
-  /// The fields in words, with their units.
+  /// The names and texts of the fields, with units.
   var fields: [ValueField] { get }
 }
 
 extension CharacteristicValue {
-  /// False.
+  /// The default, false.
   public static var ignoresExcess: Bool { false }
 
-  /// The value that these octets are.
+  /// Decodes these octets. Throws `tooLong` if octets follow the fields, unless `ignoresExcess` is true.
   public init(_ octets: some Sequence<UInt8>) throws(ValueError) {
     var reader = ValueReader(octets)
     try self.init(from: &reader)
     guard reader.remaining == 0 || Self.ignoresExcess else { throw .tooLong }
   }
 
-  /// The octets of this value, as they are sent.
+  /// The encoded value.
   public var octets: [UInt8] {
     var writer = ValueWriter()
     write(to: &writer)
@@ -41,47 +41,47 @@ extension CharacteristicValue {
   /// The assigned name of the characteristic or descriptor, such as "Heart Rate Measurement".
   public static var name: String { AssignedNumbers.name(of: uuid) ?? "" }
 
-  /// All fields in one line, such as "heart rate 72 /min, sensor contact detected".
+  /// The fields in one line, such as "heart rate 72 /min, sensor contact detected".
   public var description: String { fields.map(\.description).joined(separator: ", ") }
 }
 
-/// One field of a value, in words.
+/// The name and the text of one field of a value.
 public struct ValueField: Hashable, Sendable, CustomStringConvertible {
-  /// What it is called; empty where the value has only this one.
+  /// The name of the field; empty if it is the only field of the value.
   public let name: String
-  /// What it says, with its unit.
+  /// The text of the field, with its unit.
   public let value: String
 
-  /// A field that says what `value` describes.
+  /// Creates a field whose text is the description of `value`.
   public init(_ name: String, _ value: some CustomStringConvertible) {
     self.name = name
     self.value = value.description
   }
 
-  /// A number with a unit.
+  /// Creates a field for a number with a unit.
   public init(_ name: String, _ value: some CustomStringConvertible, _ unit: BluetoothUnit) {
     self.name = name
     self.value = unit.text(value.description)
   }
 
-  /// The name, and what it says.
+  /// The name and the text.
   public var description: String { name.isEmpty ? value : name + " " + value }
 }
 
 extension [ValueField] {
-  /// Appends a field where there is something to tell.
+  /// Appends a field unless `value` is nil.
   mutating func add(_ name: String, _ value: (some CustomStringConvertible)?) {
     if let value { append(ValueField(name, value)) }
   }
 
-  /// Appends a number with a unit where there is one.
+  /// Appends a field for a number with a unit unless `value` is nil.
   mutating func add(_ name: String, _ value: (some CustomStringConvertible)?, _ unit: BluetoothUnit) {
     if let value { append(ValueField(name, value, unit)) }
   }
 }
 
 extension Sequence<UInt8> {
-  /// Two hexadecimal digits for each octet.
+  /// Two hexadecimal digits per octet.
   var hexadecimal: String {
     reduce(into: "") { text, octet in
       if octet < 0x10 { text += "0" }
@@ -91,7 +91,7 @@ extension Sequence<UInt8> {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-  /// "0x" and as many digits as the type has room for.
+  /// "0x" and all hexadecimal digits of the integer, with leading zeros.
   var hexadecimal: String {
     let digits = String(self, radix: 16, uppercase: true)
     return "0x" + String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits

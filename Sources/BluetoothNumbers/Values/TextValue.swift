@@ -1,19 +1,19 @@
-/// What tells characteristics of one layout from each other.
+/// The kind of a value, which distinguishes characteristics of the same format.
 public protocol ValueKind: Sendable {
-  /// The characteristic's or descriptor's UUID.
+  /// The UUID of the characteristic or descriptor.
   static var uuid: UInt16 { get }
 }
 
-/// A value that is text in UTF-8 · GATT Specification Supplement. Octets that are no UTF-8 become U+FFFD when they are
-/// read, and zeros at the end, which some devices send, are left out.
+/// A value that is text in UTF-8 · GATT Specification Supplement. Invalid UTF-8 is decoded as U+FFFD. Trailing zeros,
+/// which some devices send, are removed.
 public struct TextValue<Kind: ValueKind>: CharacteristicValue, ExpressibleByStringLiteral {
   /// The text.
   public let text: String
 
-  /// A value that says `text`.
+  /// Creates a value from `text`.
   public init(_ text: String) { self.init(utf8: Array(text.utf8)) }
 
-  /// A value that says `value`.
+  /// Creates a value from a string literal.
   public init(stringLiteral value: String) { self.init(value) }
 
   public static var uuid: UInt16 { Kind.uuid }
@@ -29,7 +29,7 @@ public struct TextValue<Kind: ValueKind>: CharacteristicValue, ExpressibleByStri
 
   public var fields: [ValueField] { [ValueField("", text)] }
 
-  // Strings that look alike are equal whatever their octets; values are equal when their octets are.
+  // Swift strings are equal if they are canonically equivalent; these values are equal only if their octets are.
   public static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
   public func hash(into hasher: inout Hasher) {
@@ -37,12 +37,12 @@ public struct TextValue<Kind: ValueKind>: CharacteristicValue, ExpressibleByStri
   }
 }
 
-/// A value whose octets have no meaning here.
+/// A value whose octets are not decoded.
 public struct OpaqueValue<Kind: ValueKind>: CharacteristicValue {
   /// The octets.
   public let content: [UInt8]
 
-  /// A value of these octets.
+  /// Creates a value from these octets.
   public init(content: [UInt8]) { self.content = content }
 
   public static var uuid: UInt16 { Kind.uuid }

@@ -1,16 +1,16 @@
-/// Takes the fields of a value off its front, the least significant octet of each first. Whatever the octets are, there is
-/// a field or an error.
+/// Reads the fields of a value from its front, least significant octet first. Any input gives a field or an error,
+/// never a trap.
 public struct ValueReader: Sendable {
   private let octets: [UInt8]
   private var position = 0
 
-  /// Reads from the first octet on.
+  /// Creates a reader that starts at the first octet.
   public init(_ octets: some Sequence<UInt8>) { self.octets = Array(octets) }
 
-  /// How many octets are left.
+  /// The number of octets left.
   public var remaining: Int { octets.count - position }
 
-  /// An unsigned or signed number of as many octets as its type has.
+  /// Reads an unsigned or signed integer with as many octets as its type.
   public mutating func integer<Number: FixedWidthInteger>(
     _ type: Number.Type = Number.self
   ) throws(ValueError) -> Number {
@@ -24,16 +24,17 @@ public struct ValueReader: Sendable {
     return number
   }
 
-  /// An octet.
+  /// Reads an integer of one octet.
   public mutating func uint8() throws(ValueError) -> UInt8 { try integer() }
 
-  /// Two octets.
+  /// Reads an integer of two octets.
   public mutating func uint16() throws(ValueError) -> UInt16 { try integer() }
 
-  /// Four octets.
+  /// Reads an integer of four octets.
   public mutating func uint32() throws(ValueError) -> UInt32 { try integer() }
 
-  /// A number of `count` octets, 1 to 8, signed or not. Of an unsigned one of eight octets the highest bit has to be 0.
+  /// Reads an integer of `count` octets, 1 to 8. Throws `outOfRange` for an unsigned integer that does not fit in
+  /// `Int`.
   public mutating func integer(octets count: Int, isSigned: Bool) throws(ValueError) -> Int {
     guard count <= remaining else { throw .tooShort }
     var number: UInt64 = 0
@@ -45,7 +46,7 @@ public struct ValueReader: Sendable {
     return result
   }
 
-  /// A number with a scale and a unit.
+  /// Reads a number with a scale and a unit.
   public mutating func scalar<Kind: ScalarKind>(_ type: Scalar<Kind>.Type = Scalar<Kind>.self) throws(ValueError)
     -> Scalar<Kind>
   {
@@ -54,44 +55,44 @@ public struct ValueReader: Sendable {
     return scalar
   }
 
-  /// A code of one octet.
+  /// Reads a code of one octet.
   public mutating func code<Code: ValueCode>(_ type: Code.Type = Code.self) throws(ValueError) -> Code {
     Code(rawValue: try integer())
   }
 
-  /// An SFLOAT or a FLOAT.
+  /// Reads an SFLOAT or a FLOAT.
   public mutating func medicalFloat<Float: MedicalFloat>(_ type: Float.Type = Float.self) throws(ValueError) -> Float {
     Float(rawValue: try integer())
   }
 
-  /// The next `count` octets.
+  /// Reads the next `count` octets.
   public mutating func take(_ count: Int) throws(ValueError) -> [UInt8] {
     guard count >= 0, count <= remaining else { throw .tooShort }
     defer { position += count }
     return Array(octets[position..<position + count])
   }
 
-  /// All that is left.
+  /// Reads all remaining octets.
   public mutating func rest() -> [UInt8] {
     defer { position = octets.count }
     return Array(octets[position...])
   }
 
-  /// All that is left, as text. Octets that are no UTF-8 become U+FFFD.
+  /// Reads all remaining octets as text. Invalid UTF-8 is decoded as U+FFFD.
   public mutating func text() -> String { String(decoding: rest(), as: UTF8.self) }
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-  /// Whether bit `number` is set.
+  /// Returns true if bit `number` is set.
   func has(_ number: Int) -> Bool { self >> Self(truncatingIfNeeded: number) & 1 == 1 }
 
-  /// The number in `count` bits from bit `first` on.
+  /// Returns the integer in the `count` bits from bit `first` on.
   func bits(_ first: Int, _ count: Int) -> UInt8 {
     UInt8(truncatingIfNeeded: self >> Self(truncatingIfNeeded: first)) & (1 << UInt8(count) - 1)
   }
 }
 
 extension Bool {
-  /// A number in which bit `number` is this.
+  /// Returns an integer whose bit `number` is 1 if this is true; all other bits are 0.
   func bit<Number: FixedWidthInteger>(_ number: Int) -> Number { self ? 1 << Number(number) : 0 }
 }

@@ -1,11 +1,11 @@
 import BluetoothWire
 
-/// A packet's energy on the air, now or a while ago: what decides who hears it and whom it disturbs.
+/// A transmission, current or past: the data that decide which receivers detect it and which it interferes with.
 ///
-/// Without any reference, so that it is looked at in place and copied for nothing.
+/// The structure holds no references, so it is read in place and copied without reference counting.
 struct Burst {
   let number: UInt64
-  /// −1: injected.
+  /// The index of the transmitting radio; −1 for an injected packet.
   let radio: Int32
   let payloadOctets: UInt16
   let channel: RadioChannel
@@ -13,30 +13,31 @@ struct Burst {
   /// The raw value of the modulation's PHY.
   let phyNumber: UInt8
   let accessAddress: UInt32
-  /// With the sender's antenna gain.
+  /// The transmit power including the sender's antenna gain, dBm.
   let power: Decibel
   let position: GridPosition
   let place: PlaceNumber
   let start: Instant
   var end: Instant
-  /// Its end has been dealt with.
+  /// True once the end of the transmission has been processed.
   var isOver = false
-  /// It has been entered after it had begun: those before it may have begun later.
+  /// True if the transmission was added after its start: transmissions before it in the list may have started later.
   var isLate = false
-  /// How many receivers have locked onto it, or had.
+  /// The number of receivers that locked onto the transmission, including receivers that lost the lock.
   var locks: Int32 = 0
 }
 
-/// What is on the air, and what was while something that is still there had begun, in the order in which it began.
+/// The transmissions on the air, and the past ones that overlap a transmission that is still on the air, in the order
+/// of their start.
 struct Bursts {
-  /// Looked at in place: only those at `indices` count.
+  /// The storage, read in place. Only the elements at `indices` are valid.
   var all: ContiguousArray<Burst> = []
-  /// Those before it are forgotten.
+  /// The index of the first valid element.
   private(set) var startIndex = 0
-  /// The first one whose end has not been dealt with.
+  /// The index of the first transmission whose end has not been processed.
   private var earliest = 0
   private var lastNumber: UInt64 = 0
-  /// The numbers of those whose end has not been dealt with, in no order, and their channels.
+  /// The numbers and channels of the transmissions whose end has not been processed, in no particular order.
   private(set) var onAir: ContiguousArray<(number: UInt64, channel: RadioChannel)> = []
 
   var indices: Range<Int> { startIndex..<all.count }
@@ -49,16 +50,16 @@ struct Bursts {
     onAir.append((burst.number, burst.channel))
   }
 
-  /// The number that a burst at 0 would have.
+  /// The number of the transmission at index 0, valid or not.
   var firstNumber: UInt64 { lastNumber &+ 1 &- UInt64(all.count) }
 
-  /// Where the burst of this number is; nil: it is forgotten.
+  /// Returns the index of the transmission with this number; nil if it has been dropped.
   func index(of number: UInt64) -> Int? {
     guard startIndex < all.count, number >= all[startIndex].number, number <= lastNumber else { return nil }
     return startIndex + Int(number - all[startIndex].number)
   }
 
-  /// The burst's end has been dealt with. Drops what nothing on the air has met.
+  /// Marks the end of a transmission as processed, and drops transmissions that overlap nothing on the air.
   mutating func isOver(_ index: Int) {
     all[index].isOver = true
     let number = all[index].number

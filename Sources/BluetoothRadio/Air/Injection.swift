@@ -1,13 +1,13 @@
 import BluetoothWire
 
-/// A packet that comes from no device.
+/// A packet that is injected into the air without a sending device.
 package struct Injection: Sendable {
   package var packet: AirPacket
   package var channel: RadioChannel
   package var modulation: Modulation
-  /// dBm.
+  /// The transmit power, dBm.
   package var power: Decibel
-  /// Where it is sent from.
+  /// The position from which the packet is transmitted.
   package var position: GridPosition
 
   package init(

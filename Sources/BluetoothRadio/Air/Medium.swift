@@ -1,27 +1,27 @@
 import BluetoothWire
 
-/// The simulated 2.4 GHz band: which radio hears which packet how well.
+/// The simulated 2.4 GHz band: decides which radio receives which packet, and with which errors.
 ///
-/// A reception succeeds or fails by its signal, the receiver's noise, what else is on the air on any channel, and its
-/// length. A receiver that is free locks onto the first packet with its access address that begins above its noise and
-/// everything else; whatever begins later is interference for it. If it does not find the access address, it is free again
-/// from that's end on.
+/// The result of a reception depends on the signal, the receiver's noise, all other transmissions on any channel, and
+/// the length of the packet. A free receiver locks onto the first packet with its access address that begins above its
+/// noise and above all interference; packets that begin later are interference. If the access address is not detected,
+/// the receiver is released at the end of the access address.
 struct Medium {
   var radios: [Radio] = []
   var bursts = Bursts()
   var propagation: Propagation
   let chance: AirChance
-  /// Who has transmissions fail; nil: nobody.
+  /// The fault injector; nil: none.
   var faults: (any AirFaults)?
-  /// What disturbs the band besides radios.
+  /// The sources of interference besides radios.
   var sources: [InterferenceSource] = []
-  /// Used by one evaluation after the other.
+  /// A buffer, reused by every evaluation.
   var disturbers: [Disturber] = []
-  /// Who listens on each channel.
+  /// The receivers on each channel.
   var ears: [[Ear]] = Array(repeating: [], count: 40)
   private var injected: [UInt64: AirPacket] = [:]
-  /// Receivers whose listening time would end while the access address of a packet arrives: it is known when that has ended
-  /// whether it is over.
+  /// Receivers whose listening time would end while the access address of a packet arrives, with the end of that access
+  /// address. Their listening times are settled only then.
   private var undecided: [(radio: Int32, until: Instant)] = []
   var paths: [Int: MovementPath] = [:]
 
@@ -36,7 +36,7 @@ struct Medium {
 
   // MARK: Places
 
-  /// With the position of `now`. A new position ends a movement.
+  /// Returns the properties of a radio, with its position at `now`.
   func properties(of radio: RadioID, at now: Instant) -> RadioProperties {
     var properties = radios[radio.index].properties
     properties.position = position(of: radio.index, at: now)
@@ -61,9 +61,9 @@ struct Medium {
     return path.position(at: now)
   }
 
-  // MARK: What radios do
+  // MARK: Radio activity
 
-  /// The radio begins to send; says when it ends.
+  /// Starts a transmission of the radio, and returns its end.
   mutating func transmit(
     _ packet: consuming AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
     power: Decibel, at now: Instant
@@ -93,7 +93,7 @@ struct Medium {
       record.packet, number, on: record.channel, record.modulation, record.power, from: origin, at: now)
   }
 
-  /// A packet begins that comes from no radio; says its number and when it ends.
+  /// Starts a transmission without a radio, and returns its number and end.
   mutating func inject(_ injection: Injection, at now: Instant) -> (number: UInt64, end: Instant) {
     let number = bursts.nextNumber
     injected[number] = injection.packet
@@ -127,7 +127,7 @@ struct Medium {
     return end
   }
 
-  /// The radio begins to listen.
+  /// Starts listening.
   mutating func receive(
     _ radio: RadioID, on channel: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?,
     at now: Instant
@@ -141,7 +141,7 @@ struct Medium {
       Ear(
         radio: Int32(truncatingIfNeeded: radio.index), phy: phy, phyNumber: phy.rawValue, accessAddress: accessAddress,
         crcInit: crcInit, until: until))
-    // What began at this very instant is heard from its beginning.
+    // A packet that began at this very instant is received from its beginning.
     for burst in bursts.indices.reversed() {
       guard bursts.all[burst].start == now else {
         if bursts.all[burst].isLate { continue }
@@ -165,7 +165,7 @@ struct Medium {
     radios[radio].meter.change(to: .idle, at: now)
   }
 
-  /// The last one of the list takes its place.
+  /// Removes a receiver; the last receiver of the list takes its place.
   private mutating func removeEar(_ list: Int, _ place: Int) {
     let last = ears[list].removeLast()
     guard place < ears[list].count else { return }
@@ -177,10 +177,11 @@ struct Medium {
 
   func isTransmitting(_ radio: RadioID) -> Bool { radios[radio.index].activity.isTransmitting }
 
-  /// Receivers that had locked onto a packet that has broken off, with the end of their listening time.
+  /// Receivers that had locked onto a packet that was broken off, with the end of their listening time.
   typealias Freed = [(RadioID, until: Instant?)]
 
-  /// The radio stops in the middle of a packet: nobody gets it, but it has disturbed what it has disturbed.
+  /// Breaks off the radio's transmission. No receiver gets the packet, but its interference until now remains. Returns
+  /// the receivers that are released.
   mutating func abandonTransmission(of radio: RadioID, at now: Instant) -> Freed {
     guard case .transmitting(let number) = radios[radio.index].activity else { return [] }
     let freed = breakOff(number, at: now)
@@ -204,7 +205,8 @@ struct Medium {
 
   func isMuted(_ radio: RadioID) -> Bool { radios[radio.index].isMuted }
 
-  /// A muted radio goes on as before, but nothing leaves it and nothing reaches it.
+  /// Mutes or unmutes a radio. A muted radio continues as before, but nothing leaves it and nothing reaches it. Returns
+  /// the receivers that are released.
   mutating func setMuted(_ isMuted: Bool, _ radio: RadioID, at now: Instant) -> Freed {
     let index = radio.index
     guard radios[index].isMuted != isMuted else { return [] }
@@ -223,13 +225,13 @@ struct Medium {
     }
   }
 
-  /// What the end of a radio's listening time finds.
+  /// The state of a reception at the end of the listening time.
   enum ListeningEnd {
-    /// Nothing was coming; the radio is idle from now on.
+    /// No packet was arriving; the radio is idle from now on.
     case over
     /// A packet is arriving.
     case receiving
-    /// The access address of a packet is arriving; it will be known then whether it is found.
+    /// The access address of a packet is arriving until `until`; its detection is decided only then.
     case undecided(until: Instant)
   }
 
@@ -244,7 +246,7 @@ struct Medium {
     return .over
   }
 
-  // MARK: What becomes of a packet
+  // MARK: Reception of packets
 
   private mutating func lock(_ list: Int, _ place: Int, onto burst: Int, at now: Instant) {
     guard ears[list][place].accessAddress == bursts.all[burst].accessAddress,
@@ -263,15 +265,15 @@ struct Medium {
     }
   }
 
-  /// A receiver whose listening time ends when something else is known, and when that is; nil: there is none besides those
-  /// that were taken.
+  /// Removes and returns a receiver whose listening time must be decided at a later instant, with that instant; nil if
+  /// there are no more.
   mutating func takeUndecided() -> (radio: RadioID, until: Instant)? {
     guard let (radio, until) = undecided.popLast() else { return nil }
     return (RadioID(index: Int(radio)), until)
   }
 
-  /// Whether the ear has found the packet that it has locked onto, whose access address has ended. If not, it has not
-  /// locked onto it any more.
+  /// Returns true if the receiver has detected the packet that it is locked onto. To be called after the end of the
+  /// access address. If the access address was not detected, the lock is released.
   private mutating func decideLock(_ list: Int, _ place: Int) -> Bool {
     guard let lock = ears[list][place].lock else { return false }
     if lock.isFound { return true }
@@ -286,10 +288,11 @@ struct Medium {
     return isFound
   }
 
-  /// The burst of this number ends now: fills `receptions` with what each receiver that had locked onto it got, in the
-  /// order of their numbers. They are idle from now on, except those that heard nothing and still have time to listen.
+  /// Ends the transmission with this number. Fills `receptions` with the result of each receiver that was locked onto
+  /// it, in the order of radio numbers. These receivers are idle from now on, except those that missed the packet and
+  /// still have time to listen.
   ///
-  /// Returns what was sent; nil: nobody has heard it, and nobody wants to know.
+  /// Returns the transmission; nil if no receiver locked onto it and no observer or fault injector needs it.
   mutating func burstEnds(
     _ number: UInt64, at now: Instant, isObserved: Bool, receptions: inout [Reception]
   ) -> TransmissionRecord? {
@@ -319,14 +322,14 @@ struct Medium {
     of burst: Int, _ record: TransmissionRecord, at now: Instant, into receptions: inout [Reception]
   ) {
     let list = Int(record.channel.number)
-    // Backwards: an ear that goes makes room for the last one.
+    // Backwards, because the last element takes the place of one that is removed.
     var place = ears[list].count
     while place > 0 {
       place -= 1
       guard let lock = ears[list][place].lock, lock.burst == record.number else { continue }
       receptions.append(finish(list, place, lock, of: burst, record, now: now))
     }
-    // Who is told first does not hang on who began to listen first.
+    // The order of reports does not depend on the order in which the receivers began to listen.
     if receptions.count > 1 { receptions.sort { $0.radio.index < $1.radio.index } }
   }
 
@@ -334,7 +337,7 @@ struct Medium {
     if case .transmitting(let number) = radios[radio.index].activity { number } else { nil }
   }
 
-  /// A muted radio's transmission ends.
+  /// Ends the transmission of a muted radio.
   mutating func silentTransmissionEnds(of radio: RadioID, at now: Instant) { becomeIdle(radio.index, at: now) }
 
   /// The transmissions on the air, in the order in which they began.

@@ -1,14 +1,15 @@
 import BluetoothWire
 
-/// Which bits arrive.
+/// Reception: detection of packets, and the bits that arrive.
 extension Medium {
-  /// What is weaker by more than this than the noise, or than what would cost a bit, adds less than 0.05 dB and is left out.
+  /// The margin below which interference is ignored: a signal that is more than 20 dB below the noise, or below the
+  /// level that would cost a bit, adds less than 0.05 dB.
   static let negligible = Decibel(20)
-  /// Above this ratio no bit is ever lost.
+  /// The ratio of signal to interference above which no bit is ever lost.
   private static let harmless = Decibel(ErrorRates.last)
 
-  /// The burst's level at a receiver that could make it out now; nil: it is drowned by noise or by others. There not one
-  /// access address in 90,000 would be found.
+  /// Returns the level of the transmission at a receiver that could lock onto it; nil if noise or interference is at
+  /// least as strong. In that case, fewer than one access address in 90,000 would be detected.
   mutating func levelAbove(everythingElseAt radio: Int, of burst: Int, at now: Instant) -> Decibel? {
     let modulation = bursts.all[burst].modulation.accessAddressPart.modulation
     let noise = radios[radio].properties.noise(modulation)
@@ -16,7 +17,8 @@ extension Medium {
     let level = bursts.level(of: burst, at: receiver, &propagation)
     guard level > noise else { return nil }
     if bursts.onAir.count == 1 && sources.isEmpty { return level }
-    // What is on the same channel most often drowns it, and so saves looking at all else.
+    // Co-channel transmissions are checked first: most often they are the ones that are too strong, which saves the
+    // check of all other channels.
     guard
       var others = bursts.others(than: burst, sharingChannel: true, level, at: receiver, now, &propagation),
       let apart = bursts.others(than: burst, sharingChannel: false, level, at: receiver, now, &propagation)
@@ -41,13 +43,13 @@ extension Medium {
       position: position(of: radio, at: now))
   }
 
-  /// Whether the receiver finds the burst's access address.
+  /// Returns true if the receiver detects the access address of the transmission.
   mutating func finds(_ receiver: Int, burst: Int, level: Decibel) -> Bool {
     let cost = cost(of: bursts.all[burst].modulation.accessAddressPart, burst: burst, level: level, at: receiver)
     return arrive(cost, burst: burst, at: receiver, part: 0)
   }
 
-  /// Whether everything behind the access address arrives.
+  /// Returns true if everything after the access address arrives without error.
   mutating func reads(_ receiver: Int, burst: Int, level: Decibel) -> Bool {
     let modulation = bursts.all[burst].modulation
     let pdu = modulation.pduPart(payloadOctets: Int(bursts.all[burst].payloadOctets))
@@ -64,7 +66,7 @@ extension Medium {
     return Bits.arrive(cost: cost, draw: draw)
   }
 
-  /// What the bits of a part cost at a receiver: −log₂ of the probability that all arrive.
+  /// Returns the cost of the bits of a part at a receiver: −log₂ of the probability that all of them arrive.
   private mutating func cost(of part: PacketPart, burst: Int, level: Decibel, at receiver: Int) -> UInt64 {
     let from = bursts.all[burst].start + part.offset
     let until = from + part.bitTime * part.bits
@@ -78,7 +80,8 @@ extension Medium {
       into: &disturbers, besides: burst, from: from, until: until, at: receiver, above: floor, &propagation)
     if !sources.isEmpty { gatherSources(at: receiver, from: from, until: until, above: floor) }
     guard !disturbers.isEmpty else { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
-    // Bit by bit; the disturbance only changes where something begins or ends.
+    // The interference is constant between the starts and ends of the interfering transmissions, so the cost is
+    // computed piecewise.
     let unavoidable = LinearPower(quiet)
     var result: UInt64 = 0
     var bit: Int64 = 0
@@ -103,8 +106,9 @@ extension Medium {
     return result
   }
 
-  /// The receiver's noise, and what it makes itself of a signal that is too strong: distortion of the third order, which is
-  /// as harmful at the maximum input level as the noise is at the sensitivity.
+  /// Returns the receiver's noise, or its distortion if a signal is so strong that distortion exceeds the noise. The
+  /// distortion is of the third order, and at the maximum input level does as much harm as the noise does at the
+  /// sensitivity.
   private func unavoidable(_ modulation: Modulation, level: Decibel, at receiver: Int) -> Decibel {
     let noise = radios[receiver].properties.noise(modulation)
     let excess = level - radios[receiver].properties.maximumInputLevel
@@ -113,7 +117,7 @@ extension Medium {
     return max(noise, distortion)
   }
 
-  /// Adds to `disturbers` what the sources of interference do: one for each of their phases that counts.
+  /// Appends to `disturbers` the interference sources that are stronger than `floor`, one entry for each phase.
   private mutating func gatherSources(
     at receiver: Receiver, from: Instant, until: Instant, above floor: Decibel
   ) {

@@ -1,8 +1,8 @@
 import BluetoothWire
 
-/// A part of a packet that a receiver takes under one modulation: its bits, before coding, are even in time.
+/// A part of a packet with a single modulation. Its bits before coding are evenly spaced in time.
 struct PacketPart {
-  /// When it begins, after the start of the preamble.
+  /// The time from the start of the preamble to the start of the part.
   var offset: TimeSpan
   var bitTime: TimeSpan
   var bits: Int64
@@ -10,7 +10,7 @@ struct PacketPart {
 }
 
 extension Modulation {
-  /// What finds a packet: its access address · Vol 6, Part B, 2.1, 2.2.
+  /// The access address, by which a receiver detects a packet · Vol 6, Part B, 2.1, 2.2.
   var accessAddressPart: PacketPart {
     switch self {
     case .le1M: PacketPart(offset: .microseconds(8), bitTime: .microseconds(1), bits: 32, modulation: .le1M)
@@ -20,19 +20,21 @@ extension Modulation {
     }
   }
 
-  /// When a receiver knows whether it has found a packet.
+  /// The time from the start of the preamble to the end of the access address, at which the detection of the packet is
+  /// decided.
   var foundAfter: TimeSpan {
     let part = accessAddressPart
     return part.offset + part.bitTime * part.bits
   }
 
-  /// What a coded packet has between the access address and the PDU, with S=8 always: Coding Indicator 2, TERM1 3 bits.
+  /// The part of a coded packet between access address and PDU, always with S=8: Coding Indicator (2 bits) and TERM1 (3
+  /// bits). nil for uncoded PHYs.
   var codingPart: PacketPart? {
     guard phy == .leCoded else { return nil }
     return PacketPart(offset: foundAfter, bitTime: .microseconds(8), bits: 5, modulation: .codedS8)
   }
 
-  /// Header, payload, CRC, and TERM2 of coded packets.
+  /// Returns the part with header, payload and CRC, and on LE Coded also TERM2.
   func pduPart(payloadOctets: Int) -> PacketPart {
     let bits = Int64(8 * (2 + payloadOctets + 3))
     return switch self {

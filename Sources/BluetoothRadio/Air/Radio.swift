@@ -1,23 +1,24 @@
 import BluetoothWire
 
-/// One radio on the air, by number.
+/// The number of a radio.
 package struct RadioID: Hashable, Sendable {
-  /// The devices of a world are numbered from 0 on, in the order in which they were added.
+  /// The index of the device in its world: from 0, in the order in which devices were added.
   package let index: Int
 
   package init(index: Int) { self.index = index }
 
-  /// Nobody's: of what was injected.
+  /// The sender of injected packets.
   package static let none = RadioID(index: -1)
 }
 
-/// A radio of the medium: what it is, and what it does at the moment.
+/// A radio of the medium: its properties and its current activity.
 struct Radio {
   enum Activity {
     case idle
-    /// Its ear is at this place of the channel's list.
+    /// The radio listens; `place` is the index of its `Ear` in the channel's list.
     case listening(on: RadioChannel, place: Int)
-    /// The number of its burst; nil: it is muted, and nothing goes out.
+    /// The radio transmits; the associated value is the number of its `Burst`, or nil if the radio is muted and nothing
+    /// is on the air.
     case transmitting(UInt64?)
 
     var isTransmitting: Bool { if case .transmitting = self { true } else { false } }
@@ -27,34 +28,34 @@ struct Radio {
   var activity = Activity.idle
   var meter: RadioMeter
   var isMuted = false
-  /// It has a path, so its position changes with time.
+  /// True if the radio has a path, so that its position changes with time.
   var isMoving = false
-  /// Where it stands; `passing` as long as it is moving.
+  /// The place where the radio stands; `passing` while it moves.
   var place: PlaceNumber
-  /// What it sends.
+  /// The packet in transmission.
   var packet: AirPacket?
 }
 
-/// A radio that listens, in its channel's list.
+/// A receiver in the list of its channel.
 struct Ear {
-  /// How far it is with a packet.
+  /// The packet that a receiver has locked onto.
   struct Lock {
     let burst: UInt64
     let level: Decibel
-    /// When the access address ends: what becomes of it is decided then or later, when somebody wants to know.
+    /// The end of the access address. The detection is decided then, or later when its result is first needed.
     let foundAt: Instant
     var isFound = false
   }
 
   let radio: Int32
   let phy: PHY
-  /// Its raw value, which is compared in place.
+  /// The raw value of `phy`, which can be compared in place.
   let phyNumber: UInt8
   let accessAddress: UInt32
   let crcInit: UInt32
   let until: Instant?
   var lock: Lock?
 
-  /// Whether there is still time for a packet to begin.
+  /// Returns true if the listening time has not ended, so that a packet may still begin.
   func goesOn(at now: Instant) -> Bool { until.map { $0 > now } ?? true }
 }

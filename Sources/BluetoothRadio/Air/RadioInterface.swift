@@ -1,25 +1,25 @@
 import BluetoothWire
 
-/// What a link layer tells its radio to do, from this instant on. A radio does one thing at a time: a command ends what
-/// the one before it began.
+/// A command of a link layer to its radio, effective at once. A radio does one thing at a time: a command ends the
+/// activity that the previous command began.
 package enum RadioCommand: Sendable {
-  /// Send `packet` now, at `power` (dBm). Answered by `RadioEvent.transmitted` when its last bit has left.
+  /// Transmits `packet` now at `power` (dBm). The radio reports `RadioEvent.transmitted` after the last bit.
   case transmit(AirPacket, on: RadioChannel, modulation: Modulation, power: Decibel)
-  /// Listen from now on for one packet with this access address. Answered by `received` when a packet has ended, or
-  /// by `nothingReceived` at `until` (nil: never) unless a packet is arriving then. The radio is idle after either. On
-  /// LE Coded both codings are heard.
+  /// Listens for one packet with this access address from now on. The radio reports `received` when a packet has ended,
+  /// or `nothingReceived` at `until` (nil: never) unless a packet is arriving then. The radio is idle afterwards. On LE
+  /// Coded, both codings are received.
   case receive(on: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?)
-  /// Do nothing.
+  /// Ends all activity.
   case stop
 }
 
-/// What a radio tells its link layer.
+/// An event that a radio reports to its link layer, at the time of the report.
 package enum RadioEvent: Sendable {
-  /// The transmission has ended, now.
+  /// The transmission has ended.
   case transmitted
-  /// A packet has ended, now. Its octets are what was sent; `isIntact` false stands for a wrong CRC, and then they
-  /// must not be looked at.
+  /// A packet has ended. If `isIntact` is false, the CRC was wrong; the packet still holds the octets that were sent,
+  /// and they must not be used.
   case received(AirPacket, modulation: Modulation, start: Instant, level: Decibel, isIntact: Bool)
-  /// The listening time is over.
+  /// The listening time ended without a packet.
   case nothingReceived
 }

@@ -1,19 +1,20 @@
 import BluetoothWire
 
-/// What a radio is, besides what it does at the moment.
+/// The static properties of a radio, in contrast to its current activity.
 package struct RadioProperties: Sendable {
   package var position: GridPosition
-  /// The level at which one bit in a thousand is lost, dBm · Vol 6, Part A, 4.1. One for each modulation.
+  /// The sensitivity: the level in dBm at which one bit in a thousand is lost · Vol 6, Part A, 4.1. One value for each
+  /// modulation.
   package var sensitivity1M = Decibel(-90)
   package var sensitivity2M = Decibel(-87)
   package var sensitivityS8 = Decibel(-102)
   package var sensitivityS2 = Decibel(-95)
-  /// The level at which the receiver is so far beyond its range that one bit in a thousand is lost again, dBm: the
-  /// specification's maximum input level · Vol 6, Part A, 4.5. From 3.6 dB more on next to nothing arrives.
+  /// The level in dBm at which receiver overload again loses one bit in a thousand: the specification's maximum input
+  /// level · Vol 6, Part A, 4.5. From 3.6 dB above it, almost nothing arrives.
   package var maximumInputLevel = Decibel(-10)
-  /// Of sending and receiving alike, in all directions, dBi.
+  /// The antenna gain for both transmission and reception, equal in all directions, dBi.
   package var antennaGain = Decibel(0)
-  /// How levels are told to the link layer.
+  /// The conversion from levels to the RSSI that the link layer gets.
   package var signalStrength = SignalStrengthIndicator()
 
   package init(position: GridPosition) { self.position = position }
@@ -28,24 +29,26 @@ package struct RadioProperties: Sendable {
     }
   }
 
-  /// A receiver's noise lies 10.9 dB below its sensitivity: there one bit in a thousand is lost.
+  /// Returns the receiver's noise, which lies 10.9 dB below its sensitivity: at that ratio, one bit in a thousand is
+  /// lost.
   @inline(__always)
   func noise(_ modulation: Modulation) -> Decibel { sensitivity(modulation) - Self.ratioAtSensitivity }
 
   static let ratioAtSensitivity = Decibel(steps: 2_790)
 }
 
-/// What a chip makes of a level before it tells it as RSSI. The default tells what is.
+/// The RSSI measurement of a chip: offset, resolution and range of the reported levels. The default reports true
+/// levels.
 package struct SignalStrengthIndicator: Hashable, Sendable {
-  /// What it tells too much, everywhere.
+  /// The decibels that are added to every level.
   package var offset: Decibel
-  /// It tells multiples of this; at least 1/256 dB.
+  /// The resolution: reported levels are multiples of it; at least 1/256 dB.
   package private(set) var step: Decibel
-  /// The least and the most that it tells.
+  /// The range of reported levels, dBm.
   package private(set) var minimum: Decibel
   package private(set) var maximum: Decibel
 
-  /// A `maximum` below `minimum` counts as equal to it.
+  /// Creates an indicator. A `maximum` below `minimum` counts as equal to `minimum`.
   package init(
     offset: Decibel = Decibel(0), step: Decibel = Decibel(steps: 1), minimum: Decibel = Decibel(-127),
     maximum: Decibel = Decibel(127)
@@ -56,7 +59,7 @@ package struct SignalStrengthIndicator: Hashable, Sendable {
     self.maximum = max(minimum, maximum)
   }
 
-  /// What is told of `level`: to the nearest step, halves up.
+  /// Returns the RSSI reported for `level`, rounded to the nearest step, halves up.
   package func reading(of level: Decibel) -> Decibel {
     let steps = Int64((level + offset).steps) + Int64(step.steps) / 2
     let size = Int64(step.steps)

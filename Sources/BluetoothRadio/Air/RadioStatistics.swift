@@ -1,10 +1,10 @@
 import BluetoothWire
 
-/// What a radio has done since it was added to its world.
+/// The activity of a radio since it was added to its world.
 package struct RadioStatistics: Hashable, Sendable {
-  /// Time spent sending at one power.
+  /// The time spent transmitting at one power.
   package struct Transmitting: Hashable, Sendable {
-    /// dBm, whole.
+    /// The transmit power in whole dBm.
     package var power: Int
     package var time: TimeSpan
 
@@ -14,50 +14,50 @@ package struct RadioStatistics: Hashable, Sendable {
     }
   }
 
-  /// Packets whose sending has begun.
+  /// The number of packets whose transmission has begun.
   package var packetsSent = 0
-  /// Packets that arrived without a wrong bit.
+  /// The number of packets received without error.
   package var packetsReceived = 0
-  /// Packets that arrived with a wrong CRC.
+  /// The number of packets received with a wrong CRC.
   package var crcErrors = 0
-  /// Packets that it heard the beginning of, but not their access address.
+  /// The number of packets that the radio locked onto without detecting the access address.
   package var missedPackets = 0
-  /// Time spent sending, for each power that was used, in the order of first use.
+  /// The time spent transmitting at each power, in the order of first use.
   package var transmitting: [Transmitting] = []
-  /// Time spent listening, whether something came or not.
+  /// The time spent receiving: listening, with or without a packet.
   package var receiving = TimeSpan.zero
-  /// All other time.
+  /// The time spent neither transmitting nor receiving.
   package var idle = TimeSpan.zero
 
-  /// Time that its packets have taken on the air.
+  /// The total air time of the radio's packets.
   package var airTime: TimeSpan { transmitting.reduce(.zero) { $0 + $1.time } }
 }
 
-/// Keeps a radio's statistics, and counts how long it does what.
+/// The statistics of a radio, and the measurement of the time spent in each activity.
 struct RadioMeter {
   enum Activity: Equatable {
     case idle, receiving
     case transmitting(power: Int)
   }
 
-  /// Without `latest`.
+  /// The counters, without the time in `latest`.
   var counts = RadioStatistics()
   private var activity = Activity.idle
   private var since: Instant
-  /// The power that was sent at last, and what is not in `counts` of its time: most radios have one power only, and so their
-  /// packets need no array.
+  /// The most recent transmit power, and the time at that power that `counts` does not contain yet. Most radios use a
+  /// single power, so counting their packets touches no array.
   private var latest: RadioStatistics.Transmitting?
 
   init(at now: Instant) { since = now }
 
-  /// From `now` on the radio does something else.
+  /// Records that the radio's activity changes at `now`.
   mutating func change(to next: Activity, at now: Instant) {
     count(until: now)
     since = now
     activity = next
   }
 
-  /// Counts packets that the radio, which has been idle, has sent one after the other.
+  /// Counts packets that the radio, idle until now, has sent one after the other.
   mutating func skip(_ packets: SkippedPackets) {
     counts.packetsSent += packets.count
     counts.idle += packets.end - since - packets.airTime

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// A radio that listens, with what decides how strong everything is for it.
+/// A listening radio, with the data that determine the level of every transmission at it.
 struct Receiver {
   let radio: Int32
   let channel: RadioChannel
@@ -9,13 +9,14 @@ struct Receiver {
   let place: PlaceNumber
   let position: GridPosition
 
-  /// How strong the burst in this place of `bursts` is at the antenna.
+  /// Returns the level, at the antenna, of the transmission at index `burst`.
   @inline(__always)
   func level(of burst: Int, in bursts: Span<Burst>, _ propagation: inout Propagation) -> Decibel {
     bursts[burst].power + antennaGain - loss(of: burst, in: bursts, &propagation)
   }
 
-  /// How much it counts on the receiver's channel.
+  /// Returns the level of the transmission after the receiver's selectivity: how much it counts on the receiver's
+  /// channel.
   @inline(__always)
   func rest(of burst: Int, in bursts: Span<Burst>, _ propagation: inout Propagation) -> Decibel {
     level(of: burst, in: bursts, &propagation)
@@ -38,21 +39,23 @@ struct Receiver {
   }
 }
 
-/// Something on the air besides the packet that a receiver wants, as strong as it counts on the receiver's channel.
+/// An interfering signal, with its power after the receiver's selectivity.
 struct Disturber {
   let start: Instant
   let end: Instant
   let power: LinearPower
 }
 
-/// What else is on the air where a packet is to be received.
+/// Levels and interference at a receiver.
 extension Bursts {
   @inline(__always)
   func level(of burst: Int, at receiver: borrowing Receiver, _ propagation: inout Propagation) -> Decibel {
     receiver.level(of: burst, in: all.span, &propagation)
   }
 
-  /// Adds up what is on the air at `now` and counts beside a burst of this level; nil: something is not weaker.
+  /// Returns the total power at `now` of the transmissions besides `burst`: of those on the receiver's channel, or of
+  /// those on other channels if `sharingChannel` is false. Transmissions that are negligible beside `level` are left
+  /// out. Returns nil if one of them is not weaker than `level`.
   @inline(__always)
   func others(
     than burst: Int, sharingChannel: Bool, _ level: Decibel, at receiver: borrowing Receiver, _ now: Instant,
@@ -72,7 +75,7 @@ extension Bursts {
     return result
   }
 
-  /// Adds to `disturbers` all that overlaps the time and is stronger than `floor`.
+  /// Appends to `disturbers` all transmissions besides `burst` that overlap the time and are stronger than `floor`.
   @inline(__always)
   func gather(
     into disturbers: inout [Disturber], besides burst: Int, from: Instant, until: Instant,

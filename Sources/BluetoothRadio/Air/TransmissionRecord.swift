@@ -1,49 +1,49 @@
 import BluetoothWire
 
-/// A packet on the air, or that was.
+/// A transmission, current or past.
 package struct TransmissionRecord: Sendable {
-  /// 1 for a world's first transmission, then 2, and so on.
+  /// The number of the transmission: 1 for the first of a world, then 2, and so on.
   package var number: UInt64
-  /// `RadioID.none` if it was injected.
+  /// The transmitting radio; `RadioID.none` for an injected packet.
   package var radio: RadioID
   package var packet: AirPacket
   package var channel: RadioChannel
   package var modulation: Modulation
-  /// dBm.
+  /// The transmit power without antenna gain, dBm.
   package var power: Decibel
-  /// When its preamble began.
+  /// The start of the preamble.
   package var start: Instant
   package var end: Instant
 }
 
-/// How a receiver fared that had locked onto a packet.
+/// The result of a reception by a receiver that locked onto the packet.
 package enum ReceptionOutcome: Hashable, Sendable {
   /// Every bit arrived.
   case intact
   /// The CRC is wrong.
   case corrupt
-  /// The access address was not found.
+  /// The access address was not detected.
   case missed
 }
 
-/// What one receiver got of a transmission that has just ended.
+/// The reception of a transmission that has just ended, by one receiver.
 package struct Reception: Sendable {
   package var radio: RadioID
-  /// As it is, not as the receiver tells it.
+  /// The true level at the receiver, dBm, before the receiver's RSSI error.
   package var level: Decibel
   package var outcome: ReceptionOutcome
-  /// The receiver goes on listening, as if nothing had been.
+  /// True if the receiver continues to listen because it missed the packet.
   var stillListens: Bool
-  /// What it hears instead of the packet that was sent; nil: that one.
+  /// The packet that the receiver gets in place of the one that was sent; nil: the one that was sent.
   package var replacement: AirPacket?
 }
 
-/// Who watches the air: captures and statistics.
+/// An observer of all transmissions, such as a capture or statistics.
 package protocol AirObserver: AnyObject {
-  /// A transmission has ended; `receptions` has everybody who had locked onto it.
+  /// Called when a transmission has ended. `receptions` has an entry for each receiver that was still locked onto it.
   func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception])
-  /// The observer is released while this transmission, of which it saw the beginning, is on the air. Nobody knows yet who
-  /// receives it.
+  /// Called when the observer is removed while this transmission, whose start it observed, is on the air. Its
+  /// receptions are not known yet.
   func observationEnds(during record: TransmissionRecord)
 }
 

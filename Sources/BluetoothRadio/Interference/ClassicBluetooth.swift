@@ -1,14 +1,14 @@
 import BluetoothWire
 
-/// Two devices that talk in Bluetooth BR/EDR: 1,600 hops a second over 79 channels of 1 MHz · Vol 2, Part B, 2.
+/// A Bluetooth BR/EDR connection: 1,600 hops a second over 79 channels of 1 MHz · Vol 2, Part B, 2.
 package struct ClassicBluetooth: Hashable, Sendable {
-  /// The share of slots that carry a packet, 1 to 1,000 thousandths.
+  /// The duty cycle: the share of slots that carry a packet, 1 to 1,000 thousandths.
   package let perMille: Int
 
   package init(dutyCyclePerMille: Int = 1_000) { perMille = min(max(dutyCyclePerMille, 1), 1_000) }
 
   private static let slot: Int64 = 625_000
-  /// A packet of one slot, at most · Vol 2, Part B, 6.5.
+  /// The longest packet of one slot, in nanoseconds · Vol 2, Part B, 6.5.
   private static let packet: Int64 = 366_000
   private static let channels: UInt64 = 79
 

@@ -1,8 +1,9 @@
 import BluetoothWire
 
-/// Something that disturbs the band and is no device: it hears nothing, and costs nothing while nobody listens near it.
+/// A source of interference in the band that is not a device of the world. It receives nothing, and costs no
+/// computation while no receiver listens near it.
 ///
-/// What it does at an instant follows from that instant and the world's seed alone; nobody has to run it.
+/// Its activity at an instant follows from that instant and the world's seed alone, so it needs no events.
 package struct InterferenceSource: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case wiFi(WiFiTransmitter)
@@ -13,7 +14,8 @@ package struct InterferenceSource: Hashable, Sendable {
 
   package var kind: Kind
   package var position: GridPosition
-  /// dBm, while it sends, over its whole width; a jammer's on each of its channels.
+  /// The transmit power in dBm over the whole bandwidth while the source transmits; for a jammer, the power on each of
+  /// its channels.
   package var power: Decibel
 
   package init(_ kind: Kind, at position: GridPosition, power: Decibel) {
@@ -22,7 +24,7 @@ package struct InterferenceSource: Hashable, Sendable {
     self.power = power
   }
 
-  /// What it does at `now`. `seed` tells it from others of its kind.
+  /// Returns the activity at `now`. `seed` distinguishes sources of the same kind.
   func phase(at now: Instant, seed: UInt64) -> InterferencePhase {
     switch kind {
     case .wiFi(let source): source.pattern.phase(at: now, seed: seed)
@@ -32,7 +34,8 @@ package struct InterferenceSource: Hashable, Sendable {
     }
   }
 
-  /// What a receiver on `channel` does not get of it, while it sends on `frequency` (MHz) if that varies.
+  /// Returns the attenuation of the source in a receiver on `channel`, in decibels. `frequency` is the source's current
+  /// frequency in MHz; only kinds with a variable frequency use it.
   func rejection(on channel: RadioChannel, _ modulation: Modulation, frequency: Int) -> Decibel {
     switch kind {
     case .wiFi(let source): source.rejection(on: channel, modulation)
@@ -43,28 +46,28 @@ package struct InterferenceSource: Hashable, Sendable {
   }
 }
 
-/// What a source does for a while.
+/// A period in which the activity of a source does not change.
 struct InterferencePhase: Equatable {
-  /// MHz; nil: it is silent. 0 where the source's frequency does not vary.
+  /// The transmit frequency in MHz; 0 if the source's frequency does not vary; nil while the source is silent.
   var frequency: Int?
-  /// When something else begins.
+  /// The end of the phase.
   var until: Instant
 }
 
-/// Bursts of one length, each somewhere within its share of time.
+/// A pattern of bursts with constant length: one burst in each period, at a pseudo-random offset.
 package struct BurstPattern: Hashable, Sendable {
-  /// How long a burst lasts, 1 µs to 1,000 s.
+  /// The length of a burst, 1 µs to 1,000 s.
   package let length: TimeSpan
-  /// The share of time that bursts take, 1 to 1,000 thousandths.
+  /// The duty cycle, 1 to 1,000 thousandths.
   package let perMille: Int
 
-  /// Values outside their ranges are held at them.
+  /// Creates a pattern. Values outside their ranges are clamped.
   package init(length: TimeSpan, dutyCyclePerMille: Int) {
     self.length = min(max(length, .microseconds(1)), .seconds(1_000))
     perMille = min(max(dutyCyclePerMille, 1), 1_000)
   }
 
-  /// Without a pause.
+  /// Continuous transmission.
   package static let always = BurstPattern(length: .seconds(1), dutyCyclePerMille: 1_000)
 
   func phase(at now: Instant, seed: UInt64) -> InterferencePhase {

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// Noise on some of the 40 channels.
+/// A jammer: noise on some of the 40 channels.
 package struct Jammer: Hashable, Sendable {
   package let channels: Set<RadioChannel>
   package let pattern: BurstPattern
@@ -10,7 +10,7 @@ package struct Jammer: Hashable, Sendable {
     self.pattern = pattern
   }
 
-  /// Of the nearest of its channels.
+  /// Returns the attenuation, in a receiver on `channel`, of the nearest of the jammer's channels.
   func rejection(on channel: RadioChannel, _ modulation: Modulation) -> Decibel {
     var distance = Int.max
     for other in channels { distance = min(distance, Int((other.megahertz - channel.megahertz).magnitude)) }

@@ -1,20 +1,21 @@
 import BluetoothWire
 
-/// A microwave oven: its magnetron runs for a part of each period of the mains, and drifts through the upper half of the
-/// band while it does.
+/// A microwave oven. Its magnetron radiates during a part of each mains period, and drifts through the upper half of
+/// the band meanwhile.
 package struct MicrowaveOven: Hashable, Sendable {
-  /// Of the mains: 20 ms at 50 Hz.
+  /// The mains period: 20 ms at 50 Hz.
   package let period: TimeSpan
-  /// The part of each period in which it radiates, 1 to 1,000 thousandths.
+  /// The duty cycle: the part of each period in which the oven radiates, 1 to 1,000 thousandths.
   package let perMille: Int
 
-  /// Values outside their ranges are held at them; a period is at least 1 ms.
+  /// Creates an oven. Values outside their ranges are clamped; a period lasts 1 ms to 1 s.
   package init(mainsPeriod: TimeSpan = .milliseconds(20), dutyCyclePerMille: Int = 500) {
     period = min(max(mainsPeriod, .milliseconds(1)), .seconds(1))
     perMille = min(max(dutyCyclePerMille, 1), 1_000)
   }
 
-  /// MHz: where each half-wave begins at the lowest, how much later ones begin higher, and how far each drifts.
+  /// The lowest start frequency of a half-wave (MHz), the number of possible start frequencies (1 MHz apart), and the
+  /// drift of each half-wave (MHz).
   private static let lowest = 2_450
   private static let spread: UInt64 = 9
   private static let drift: Int64 = 22
@@ -27,7 +28,7 @@ package struct MicrowaveOven: Hashable, Sendable {
       return InterferencePhase(frequency: nil, until: Instant(nanoseconds: start + period.nanoseconds))
     }
     let begins = Self.lowest + Int(AirChance.mixed(seed ^ UInt64(bitPattern: number)) % Self.spread)
-    // One step of 1 MHz after the other.
+    // The frequency drifts in steps of 1 MHz.
     let steps = Self.drift + 1
     let step = elapsed * steps / length
     let next = ((step + 1) * length + steps - 1) / steps

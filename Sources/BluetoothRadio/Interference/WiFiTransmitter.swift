@@ -2,11 +2,11 @@ import BluetoothWire
 
 /// A Wi-Fi network of IEEE 802.11b/g/n, 22 MHz wide.
 package struct WiFiTransmitter: Hashable, Sendable {
-  /// 1 to 13; 1, 6 and 11 do not overlap.
+  /// The Wi-Fi channel, 1 to 13; channels 1, 6 and 11 do not overlap.
   package let channel: Int
   package let pattern: BurstPattern
 
-  /// Channels outside 1…13 are held there.
+  /// Creates a Wi-Fi network. Channels outside 1…13 are clamped.
   package init(channel: Int, dutyCyclePerMille: Int, burstLength: TimeSpan = .milliseconds(1)) {
     self.channel = min(max(channel, 1), 13)
     pattern = BurstPattern(length: burstLength, dutyCyclePerMille: dutyCyclePerMille)
@@ -14,13 +14,16 @@ package struct WiFiTransmitter: Hashable, Sendable {
 
   private var megahertz: Int { 2_407 + 5 * channel }
 
-  /// Of its width a receiver takes in what its own width is; beside it, what the spectral mask leaves, or what the receiver's
-  /// selectivity lets through of the whole.
+  /// Returns the attenuation of the Wi-Fi signal in a receiver on `channel`, in decibels.
+  ///
+  /// Within the signal's bandwidth, a receiver takes in the share of the power that falls into its own bandwidth.
+  /// Outside it, the receiver takes in what the spectral mask leaves of that share, or what its selectivity lets
+  /// through of the whole signal, whichever is more.
   func rejection(on channel: RadioChannel, _ modulation: Modulation) -> Decibel {
     let distance = Int((channel.megahertz - megahertz).magnitude)
     let beside = Selectivity.rejection(atOffset: distance, modulation)
     let coding = Selectivity.rejection(atOffset: 0, modulation)
-    // 1 MHz of 22, or 2 of them on LE 2M.
+    // The share of the power: 1 MHz of 22 MHz, or 2 MHz on LE 2M.
     let share = modulation == .le2M ? Decibel(steps: 2_666) : Decibel(steps: 3_437)
     // IEEE 802.11-2016, 15.4.5.5: −30 dBr from 11, −50 dBr from 22 MHz on.
     let mask = distance <= 11 ? Decibel(0) : distance <= 22 ? Decibel(30) : Decibel(50)

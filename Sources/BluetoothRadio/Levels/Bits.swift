@@ -1,18 +1,19 @@
 import BluetoothWire
 
-/// Whether bits arrive.
+/// Random decisions about the correct reception of bits.
 enum Bits {
-  /// Never does what costs so much arrive: no draw is as lucky.
+  /// The cost at and above which bits never arrive: no 64-bit draw passes it.
   static let hopeless: UInt64 = 65 << 40
 
-  /// What a bit at this ratio of signal to noise and interference costs; see `ErrorRates`.
+  /// Returns the cost of a bit at this ratio of signal to noise and interference: −log₂ of the probability that the bit
+  /// arrives, in units of 2⁻⁴⁰ (see `ErrorRates`).
   static func cost(at ratio: Decibel) -> UInt64 {
     let row = (Int(ratio.steps) - ErrorRates.first * 256) * ErrorRates.rowsPerDecibel / 256
     if row < 0 { return ErrorRates.costs[0] }
     return row < ErrorRates.costs.count ? ErrorRates.costs[row] : 0
   }
 
-  /// Whether bits that together cost `cost` arrive: true for 2^−cost of all values that `draw` may have.
+  /// Returns true if bits with the total `cost` arrive: that is so for 2^−cost of all values of `draw`.
   static func arrive(cost: UInt64, draw: UInt64) -> Bool {
     guard cost > 0 else { return true }
     // −log₂ (draw / 2⁶⁴), in units of 2⁻²⁴.
@@ -21,8 +22,8 @@ enum Bits {
   }
 }
 
-/// Chance that depends on nothing but what it is about, so that what one pair of radios draws never shifts what another
-/// one draws.
+/// The random numbers of the radio channel. Each number is a hash of the seed and of the event that it decides, so the
+/// draws of one pair of radios never shift the draws of another pair.
 struct AirChance {
   private let seed: UInt64
 
@@ -31,16 +32,17 @@ struct AirChance {
     seed = generator.next()
   }
 
-  /// What becomes of the part `part` of the packet that `sender` began to send at `start`, at `receiver`.
+  /// Returns the random bits that decide the reception, at `receiver`, of part `part` of the packet that `sender` began
+  /// to transmit at `start`.
   func draw(sender: Int32, receiver: Int, start: Instant, part: UInt64) -> UInt64 {
     let pair = UInt64(UInt32(bitPattern: sender)) << 32 | UInt64(UInt32(truncatingIfNeeded: receiver))
     return Self.mixed(Self.mixed(seed ^ UInt64(bitPattern: start.nanoseconds)) ^ Self.mixed(pair) &+ part)
   }
 
-  /// The same for two radios in either order.
+  /// Returns the random bits of a pair of radios; `key` is the same for both orders of the pair.
   func draw(pair key: UInt64) -> UInt64 { Self.mixed(Self.mixed(seed &+ 0x5AD0_0000) ^ key) }
 
-  /// What a source of interference draws its times from.
+  /// Returns the seed from which a source of interference derives its times.
   func seed(ofSource number: Int) -> UInt64 { Self.mixed(seed &+ 0x50CE_0000 &+ UInt64(number)) }
 
   /// The finalizer of SplitMix64: each bit of the result depends on each bit of `value`.

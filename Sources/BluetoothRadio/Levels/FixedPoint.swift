@@ -1,14 +1,14 @@
-/// Logarithms and powers of two in whole numbers, so that every machine comes to the same levels.
+/// Logarithms and powers of two in integer arithmetic, so that every machine computes the same levels.
 enum FixedPoint {
-  /// Bits behind the point of logarithms.
+  /// The number of fraction bits of logarithms.
   static let fraction = 24
 
-  /// log2 of `value`, which is at least 1, in units of 2⁻²⁴; right to 3 of them.
+  /// Returns log₂ of `value`, which is at least 1, in units of 2⁻²⁴. The error is at most 3 units.
   @inline(__always)
   static func log2(_ value: UInt64) -> Int64 {
     precondition(value > 0, "zero has no logarithm")
     let zeros = value.leadingZeroBitCount
-    // Without its leading one: the row in the upper 10 bits, then how far it is to the next one.
+    // The mantissa without its leading one: the upper 10 bits select the row, the rest interpolates to the next row.
     let mantissa = (value << UInt64(zeros)) << 1
     let row = Int(mantissa >> 54)
     let rest = Int64((mantissa << 10) >> 42)
@@ -17,7 +17,7 @@ enum FixedPoint {
     return Int64(63 - zeros) << Int64(fraction) + low + ((high - low) * rest) >> 22
   }
 
-  /// 2 to the power of `exponent` (in units of 2⁻²⁴), in units of 2^−`bits`; held at the largest number.
+  /// Returns 2 to the power of `exponent` (in units of 2⁻²⁴), in units of 2^−`bits`; clamped to the largest number.
   @inline(__always)
   static func exp2(_ exponent: Int64, bits: Int64 = 16) -> UInt64 {
     let whole = exponent >> Int64(fraction) + bits

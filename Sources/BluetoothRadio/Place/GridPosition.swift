@@ -1,4 +1,4 @@
-/// A place in space, in whole millimetres, so that distances are the same on every machine.
+/// A position in space, in whole millimetres, so that every machine computes the same distances.
 package struct GridPosition: Hashable, Sendable {
   package var x: Int64
   package var y: Int64
@@ -10,7 +10,7 @@ package struct GridPosition: Hashable, Sendable {
     self.z = z
   }
 
-  /// In metres, held within ±1,000 km; what is not a number counts as 0.
+  /// Creates a position from metres. Coordinates are clamped to ±1,000 km; NaN counts as 0.
   package init(metresX x: Double, y: Double, z: Double) {
     func millimetres(_ metres: Double) -> Int64 {
       metres.isNaN ? 0 : Int64(min(max(metres, -1e6), 1e6) * 1_000 + (metres < 0 ? -0.5 : 0.5))
@@ -18,7 +18,8 @@ package struct GridPosition: Hashable, Sendable {
     self.init(x: millimetres(x), y: millimetres(y), z: millimetres(z))
   }
 
-  /// The square of the distance, in square millimetres; held at the largest number from 3,000 km on.
+  /// Returns the square of the distance, in square millimetres; the largest number if an axis differs by more than
+  /// about 2,147 km.
   @inline(__always)
   package func squaredDistance(to other: GridPosition) -> UInt64 {
     func difference(_ left: Int64, _ right: Int64) -> UInt64 {
@@ -29,7 +30,7 @@ package struct GridPosition: Hashable, Sendable {
     return dx * dx + dy * dy + dz * dz
   }
 
-  /// The distance, in millimetres, rounded up.
+  /// Returns an upper bound of the distance, in millimetres: the distance rounded down, plus 1.
   func distance(to other: GridPosition) -> Int64 {
     Int64(Double(squaredDistance(to: other)).squareRoot()) + 1
   }

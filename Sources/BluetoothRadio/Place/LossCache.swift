@@ -1,18 +1,18 @@
 import BluetoothWire
 
-/// A place where a radio stands, by number: each time that one is put somewhere that place gets the next number.
+/// The number of a place where a radio stands. Each time a radio is placed, its place gets the next number.
 struct PlaceNumber: Equatable {
-  /// 0: a place that is nobody's for long, of which nothing is remembered.
+  /// 0 (`passing`) stands for places that are not cached, such as those of moving radios and of injected packets.
   fileprivate let number: UInt32
 
   static let passing = PlaceNumber(number: 0)
 }
 
-/// What was lost lately between two places. In a crowd everybody who listens wants to know it of everything that is on the
-/// air, again and again.
+/// A cache of recent path losses between two places. In a crowd, every receiver needs the loss of every transmission on
+/// the air, again and again.
 ///
-/// Whoever is put somewhere else has another place, so only a change of the ways themselves makes anything wrong that is in
-/// here.
+/// A radio that is placed elsewhere gets another place number, so only a change of the propagation itself makes entries
+/// invalid.
 struct LossCache {
   private struct Entry {
     var from = PlaceNumber.passing
@@ -20,17 +20,17 @@ struct LossCache {
     var loss = Decibel(0)
   }
 
-  /// So many places side by side that are listened at, and so many in a row that are sent from, are not in each other's way.
+  /// The numbers of consecutive receiver places and of consecutive sender places that don't collide in the cache.
   private static let listeners: UInt32 = 16
   private static let senders: UInt32 = 1_024
 
   private var lastPlace = PlaceNumber.passing
-  /// Nothing at all before anything is known.
+  /// The entries; empty until the first loss is stored.
   private var entries: ContiguousArray<Entry> = []
 
-  /// The number of a place where somebody has been put.
+  /// Returns the number of a place where a radio has been put.
   mutating func nextPlace() -> PlaceNumber {
-    // Who has used up all numbers goes on without.
+    // Once all numbers are used up, new places are not cached.
     if lastPlace.number < .max - 1 { lastPlace = PlaceNumber(number: lastPlace.number + 1) } else { return .passing }
     return lastPlace
   }
@@ -40,7 +40,7 @@ struct LossCache {
     Int(((from.number &* listeners) ^ to.number) & (listeners * senders - 1))
   }
 
-  /// nil: it is to be worked out.
+  /// Returns the cached loss; nil if it is not cached.
   @inline(__always)
   func loss(from: PlaceNumber, to: PlaceNumber) -> Decibel? {
     let index = Self.index(from, to)
@@ -55,6 +55,6 @@ struct LossCache {
     entries[Self.index(from, to)] = Entry(from: from, to: to, loss: loss)
   }
 
-  /// What is lost on the ways is something else from now on.
+  /// Empties the cache, after the propagation has changed.
   mutating func removeAll() { entries = [] }
 }

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// A way through space and time: straight and even from each point to the next one.
+/// A path of a moving radio: straight and at constant speed from each point to the next.
 package struct MovementPath: Hashable, Sendable {
   package struct Point: Hashable, Sendable {
     package var instant: Instant
@@ -12,18 +12,20 @@ package struct MovementPath: Hashable, Sendable {
     }
   }
 
-  /// In order of time, at least one.
+  /// At least one point, in order of time.
   private let points: [Point]
 
-  /// The path through `points` in the order of their instants; of several at one instant the last one counts from then on.
-  /// Before the first point it stands there, after the last one it stays. nil without any point.
+  /// Creates the path through `points` in the order of their instants; of several points with the same instant, the
+  /// last one counts from that instant on. The radio stands at the first point before its instant, and at the last
+  /// point after its instant. Returns nil if `points` is empty.
   package init?(_ points: [Point]) {
     guard !points.isEmpty else { return nil }
     self.points = points.enumerated().sorted { ($0.element.instant, $0.offset) < ($1.element.instant, $1.offset) }
       .map(\.element)
   }
 
-  /// How far, in millimetres, it leads away from where it is at `start`, until `end` (nil: at any time).
+  /// Returns the greatest distance, in millimetres, that the path reaches from its position at `start` until `end`
+  /// (nil: without an end).
   func reach(from start: Instant, until end: Instant?) -> Int64 {
     let origin = position(at: start)
     var result = end.map { origin.distance(to: position(at: $0)) } ?? 0
@@ -33,9 +35,9 @@ package struct MovementPath: Hashable, Sendable {
     return result
   }
 
-  /// Where it has brought one at `now`, rounded towards the point before.
+  /// Returns the position at `now`, rounded towards the previous point.
   package func position(at now: Instant) -> GridPosition {
-    // The first point that is still to come.
+    // Binary search for the first point after `now`.
     var low = 0
     var high = points.count
     while low < high {

@@ -1,16 +1,16 @@
 import BluetoothWire
 
-/// How a signal weakens on its way: `reference + 10 n log₁₀ d + margin`, d in metres, and per pair of radios a shadowing of
-/// their own.
+/// A log-distance path loss model: `reference + 10 n log₁₀ d + margin`, d in metres, plus a shadowing value for each
+/// pair of radios.
 package struct PathLossModel: Hashable, Sendable {
-  /// The loss over the first metre.
+  /// The loss over the first metre, in decibels.
   package var reference: Decibel
-  /// n in hundredths, 0 to 1,000: 200 in free space, 250 by default, up to 400 indoors.
+  /// The path loss exponent n in hundredths, 0 to 1,000: 200 in free space, 250 by default, up to 400 indoors.
   package private(set) var exponent: Int64
-  /// What fading, walls and bodies take away besides, on every way.
+  /// The additional loss on every path from fading, walls and bodies, in decibels.
   package var margin: Decibel
-  /// The standard deviation of what each pair of radios loses or gains on top: the same in both directions, decided by
-  /// the world's seed, never more than 3.46 times this.
+  /// The standard deviation of the shadowing, in decibels. The shadowing of a pair of radios is the same in both
+  /// directions, follows from the world's seed, and never exceeds 3.46 standard deviations.
   package var shadowing: Decibel
 
   package init(
@@ -22,20 +22,20 @@ package struct PathLossModel: Hashable, Sendable {
     self.shadowing = max(shadowing, Decibel(0))
   }
 
-  /// The default: 40 + 25 log₁₀ d. At a sensitivity of −90 dBm, +10 dBm reach 251 m, and −20 dBm 15.8 m.
+  /// The default model, 40 + 25 log₁₀ d. At a sensitivity of −90 dBm, +10 dBm reach 251 m, and −20 dBm reach 15.8 m.
   package static let free = PathLossModel()
-  /// Outdoors in sight of each other, with the margin that fading needs: +10 dBm reach 50 m.
+  /// Outdoors with line of sight, including a fading margin: +10 dBm reach 50 m.
   package static let lineOfSight = PathLossModel(margin: Decibel(steps: 4_480))  // 17.5 dB
-  /// Among walls, furniture and people: +10 dBm reach 30 m.
+  /// Indoors among walls, furniture and people: +10 dBm reach 30 m.
   package static let office = PathLossModel(margin: Decibel(23))
 
-  /// The square of 10 cm in square millimetres: nothing is nearer, for antennas have a size.
+  /// The square of the shortest distance, in square millimetres: antennas have a size, so nothing is nearer than 10 cm.
   private static let nearest: UInt64 = 100 * 100
 
-  /// What a distance takes away, given its square in square millimetres; without shadowing.
+  /// Returns the path loss over a distance, given as its square in square millimetres; without shadowing.
   @inline(__always)
   package func loss(squaredDistance: UInt64) -> Decibel {
-    // In units of 2⁻²⁴ octaves of the squared distance, from 1 m on.
+    // Octaves of the squared distance relative to 1 m, in units of 2⁻²⁴.
     let octaves = FixedPoint.log2(max(Self.nearest, squaredDistance)) - Self.octavesOfAMetre
     // 5 log₁₀ 2 · 256 / 100, in units of 2⁻²⁰: steps of 1/256 dB per octave and hundredth of the exponent.
     let product = octaves * (exponent * 4_040_356)
@@ -44,11 +44,12 @@ package struct PathLossModel: Hashable, Sendable {
 
   private static let octavesOfAMetre = FixedPoint.log2(1_000_000)
 
-  /// The shadowing of a pair of which `draw` decides: the sum of four even chances, which is nearly normal.
+  /// Returns the shadowing of a pair of radios from 64 random bits: the sum of four uniform values, which is nearly
+  /// normal.
   func shadow(draw: UInt64) -> Decibel {
     var sum: Int64 = -131_070
     for shift in stride(from: 0, to: 64, by: 16) { sum += Int64((draw >> UInt64(shift)) & 0xFFFF) }
-    // √3 · 2¹⁶ / 2³²: the sum's own deviation is 65,536/√3.
+    // √3 · 2¹⁶ / 2³²: the standard deviation of the sum is 65,536/√3.
     return Decibel(steps: Int32(truncatingIfNeeded: (sum * Int64(shadowing.steps) * 113_512) >> 32))
   }
 }

@@ -1,16 +1,17 @@
 import BluetoothWire
 
-/// What is lost between any two places of a world.
+/// The path losses between all places of a world.
 struct Propagation {
   var model = PathLossModel() { didSet { losses.removeAll() } }
-  /// Of pairs whose loss does not follow the model.
+  /// The fixed losses of pairs whose loss does not follow the model, by pair key.
   private var givenLosses: [UInt64: Decibel] = [:]
   var losses = LossCache()
   private let chance: AirChance
 
   init(chance: AirChance) { self.chance = chance }
 
-  /// Sets what the pair loses, in both directions, wherever they are; nil: as the model says.
+  /// Sets a fixed path loss for a pair of radios, in both directions and independent of their positions; nil restores
+  /// the model's loss.
   mutating func setLoss(_ loss: Decibel?, between one: RadioID, and other: RadioID) {
     givenLosses[Self.key(Int32(one.index), Int32(other.index))] = loss
     losses.removeAll()
@@ -25,7 +26,7 @@ struct Propagation {
     return loss + model.shadow(draw: chance.draw(pair: key))
   }
 
-  /// The least that is lost on the way to anywhere within `radius` millimetres around `place`.
+  /// Returns the smallest path loss from `origin` to any place within `radius` millimetres around `place`.
   func leastLoss(
     from sender: Int32, at origin: GridPosition, to receiver: Int32, at place: GridPosition, within radius: Int64
   ) -> Decibel {

@@ -1,13 +1,14 @@
 import BluetoothWire
 
-/// Who has transmissions fail although their signals are good. Confined to the world; asked for every transmission, in the
-/// order in which they happen.
+/// A fault injector, which makes transmissions fail although their signals are good. Confined to the world; called for
+/// every transmission, in the order of events.
 package protocol AirFaults: AnyObject {
-  /// `record` begins. What it carries and how strong it is may be exchanged; how long it lasts is computed afterwards.
+  /// Called when `record` begins. May replace its packet, channel, modulation and power; the duration is computed
+  /// afterwards.
   func transmissionBegins(_ record: inout TransmissionRecord)
-  /// What becomes of `record`, which has just ended, at a receiver that had locked onto it: `reception` says what its signal
-  /// and its luck would make of it. Its outcome and its packet may be exchanged.
+  /// Called when `record` has just ended, for each receiver that was locked onto it. `reception` is the result by
+  /// signal and chance; its outcome and its packet may be replaced.
   func change(_ reception: inout Reception, of record: TransmissionRecord)
-  /// All receivers of `record` have been asked, or it was broken off.
+  /// Called when all receivers of `record` have been processed, or when it was broken off.
   func transmissionEnded(_ record: TransmissionRecord)
 }

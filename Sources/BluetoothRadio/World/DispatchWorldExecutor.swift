@@ -1,8 +1,8 @@
 import Dispatch
 
-/// A queue of its own that sleeps between events.
+/// An executor with a dispatch queue for one world, which sleeps between events.
 final class DispatchWorldExecutor: WorldExecutor, @unchecked Sendable {
-  // Both are constant, and made to be used from every thread.
+  // Unchecked: both properties are constant, and their types are thread-safe.
   private let queue = DispatchQueue(label: "CoreBluetooth world", qos: .userInitiated)
   private let timer: any DispatchSourceTimer
 

@@ -1,10 +1,11 @@
 import BluetoothWire
 
-/// Packets of no device that are still to begin or to end, in order of time, and at one instant in the order of coming.
+/// The injected packets whose start or end is pending, in order of time; at the same instant, in the order of
+/// insertion.
 struct InjectionQueue {
   enum Event {
     case begins(Injection)
-    /// The burst of this number.
+    /// The end of the transmission with this number.
     case ends(UInt64)
   }
 
@@ -16,7 +17,7 @@ struct InjectionQueue {
 
   mutating func addEnd(of number: UInt64, at instant: Instant) { insert(.ends(number), at: instant) }
 
-  /// Takes the next event that is due.
+  /// Removes and returns the next event that is due at `now`; nil if there is none.
   mutating func take(at now: Instant) -> Event? {
     guard let first = events.first, first.instant <= now else { return nil }
     return events.removeFirst().event

@@ -2,26 +2,26 @@ import BluetoothWire
 
 /// A device of a world. All calls come one at a time, from the thread that runs the world.
 package protocol Participant: AnyObject {
-  /// When it wants to be told the time next.
+  /// The instant of the next call of `timeReached`; nil: none.
   var deadline: Instant? { get }
-  /// `deadline` has come.
+  /// Called when `deadline` has come.
   func timeReached(_ now: Instant)
-  /// Its radio has something to tell.
+  /// Called with an event of the device's radio.
   func radio(_ event: RadioEvent, at now: Instant)
-  /// What its radio shall do now; nil: go on.
+  /// Returns the next command for the device's radio; nil: the radio continues.
   func takeRadioCommand() -> RadioCommand?
-  /// Takes in the calls that apps have made.
+  /// Processes the calls that apps have made.
   func takeMail(at now: Instant)
-  /// Whether `deliverNext` has something to deliver.
+  /// True if `deliverNext` has something to deliver.
   var hasDelivery: Bool { get }
-  /// Hands one callback to an app. No call of the app that comes of it is taken in before the next `takeMail`.
+  /// Delivers one callback to an app. Calls that the app makes meanwhile are not processed before the next `takeMail`.
   func deliverNext()
 
-  /// Asked when `deadline` has come: whether what begins now is to send unasked, with nobody to hear, and nothing else until
-  /// somebody turns to the device; nil: no.
+  /// Called when `deadline` has come. Returns the advertising that begins now, if it expects no response and reports
+  /// nothing, and if the device does nothing else until it is changed from outside; nil otherwise.
   func soliloquy(at now: Instant) -> Soliloquy?
-  /// Passes over all events of its soliloquy that end at `limit` or before: afterwards everything is as if they had taken
-  /// place; nil: there are none.
+  /// Skips all events of its advertising that end at `limit` or before, as if they had taken place. Returns the packets
+  /// skipped; nil if there are none.
   func skip(until limit: Instant) -> SkippedPackets?
 }
 

@@ -9,18 +9,19 @@ package final class RealTimeRunner: Sendable {
   private let isPending = NIOLockedValueBox(false)
   private let confined: Confined
 
-  /// What the executor alone touches.
+  /// The state that only the executor accesses.
   private final class Confined: @unchecked Sendable {
     let engine: WorldEngine
     let executor: any WorldExecutor
-    // Nobody is called while one of these is accessed.
+    // Unchecked: no call leaves this class during an access to one of these properties.
     @exclusivity(unchecked) var guest: (any WorldGuest)?
-    /// When the wall clock began to count with this speed, and the radio time of that.
+    /// The wall clock time at which the current speed took effect, and the radio time at that moment (`beginning`).
     @exclusivity(unchecked) private var origin = Confined.clock
     @exclusivity(unchecked) private var beginning = Instant.zero
-    /// Radio nanoseconds in a thousand of the wall clock's; 0: time stands still.
+    /// The radio nanoseconds per 1,000 wall clock nanoseconds; 0 stops the time.
     @exclusivity(unchecked) private var speedPerMille: Int64
-    /// The event that the timer rings for, in time (nil: there is none); nil: not known.
+    /// The event for which the timer is set, `.some(nil)` if there is no event; nil if the timer may be set for another
+    /// event.
     @exclusivity(unchecked) private var awaited: Instant??
 
     init(engine: WorldEngine, executor: any WorldExecutor, speedPerMille: Int64) {
@@ -29,15 +30,15 @@ package final class RealTimeRunner: Sendable {
       self.speedPerMille = speedPerMille
     }
 
-    /// The wall clock, in nanoseconds.
+    /// The wall clock time, in nanoseconds.
     private static var clock: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-    /// The radio time of the wall clock's now.
+    /// The radio time that corresponds to the current wall clock time.
     private var wallTime: Instant { time(at: readClock()) }
 
     private func readClock() -> UInt64 {
       let clock = Self.clock
-      // Long before the products in `time(at:)` are too large.
+      // Restart long before the products in `time(at:)` overflow.
       if clock - origin > RealTimeRunner.longestCount { restart(at: time(at: clock), clock) }
       return clock
     }
@@ -49,7 +50,7 @@ package final class RealTimeRunner: Sendable {
     }
 
     func setSpeed(perMille: Int64) {
-      // What a world that can't keep up is behind is forgotten.
+      // A world that can't keep up drops its delay here.
       restart(at: max(engine.now, min(wallTime, engine.nextEvent ?? .distantFuture)), Self.clock)
       speedPerMille = perMille
       pump(runsAhead: false)
@@ -60,7 +61,7 @@ package final class RealTimeRunner: Sendable {
       origin = clock
     }
 
-    /// Lets the time pass that has passed on the wall since the latest event, unless something is due.
+    /// Advances the world's time to the wall clock, unless an event is due.
     func passTime() {
       let time = wallTime
       if (engine.nextEvent ?? .distantFuture) > time { engine.passTime(to: time) }
@@ -77,25 +78,25 @@ package final class RealTimeRunner: Sendable {
       return awaited == .some(next) && !engine.hasDeliveries ? .awaited : .changed
     }
 
-    /// Does what is due, then has the timer ring at the next event. A world that can't keep up with its speed gives the
-    /// thread away again and again, so that whoever wants to look into it, or to slow it down, has his turn.
+    /// Processes the events that are due, then sets the timer for the next event. A world that can't keep up with its
+    /// speed yields the thread regularly, so that callers can inspect it or slow it down.
     func pump(runsAhead: Bool) {
       let goesOn = advance(runsAhead: runsAhead)
       guest?.worldPaused()
       awaited = nil
       if goesOn { return executor.setTimer(0) }
-      // Who was told of the pause may have brought about something new.
+      // The guest may have scheduled events during `worldPaused`.
       guard let wait = timeToWait else {
         awaited = .some(engine.nextEvent)
         return executor.setTimer(nil)
       }
-      // A world that is behind is not to wait.
+      // A world that is behind does not wait.
       let patience = wait > 0 ? guest?.patience(at: engine.now) ?? 0 : 0
       if patience == 0 { awaited = .some(engine.nextEvent) }
       executor.setTimer(max(wait, patience))
     }
 
-    /// Does what is due; returns whether to come back at once.
+    /// Processes the events that are due. Returns true if `pump` must be called again at once.
     private func advance(runsAhead: Bool) -> Bool {
       var clock = readClock()
       let end = clock + RealTimeRunner.slice
@@ -115,7 +116,7 @@ package final class RealTimeRunner: Sendable {
       return isHurried && (!runsAhead || runAhead())
     }
 
-    /// After how many nanoseconds of the wall clock the next event is due; nil: there is none, or it never is.
+    /// The wall clock time until the next event, in nanoseconds; nil if there is no event, or if the time stands still.
     private var timeToWait: Int? {
       guard speedPerMille > 0, let next = engine.nextEvent else { return nil }
       return RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
@@ -123,7 +124,7 @@ package final class RealTimeRunner: Sendable {
 
     private var isHurried: Bool { speedPerMille > 0 && guest?.isHurried(at: engine.now) ?? false }
 
-    /// Takes some events before their time. The clock goes on from there. Returns whether there were any.
+    /// Processes some events before their time, and continues the clock from there. Returns true if there were any.
     private func runAhead() -> Bool {
       let end = Self.clock + RealTimeRunner.sliceAhead
       var steps = 0
@@ -137,21 +138,25 @@ package final class RealTimeRunner: Sendable {
     }
   }
 
-  /// How long the wall clock counts from one beginning, in nanoseconds.
+  /// The time after which the count of the wall clock restarts, in nanoseconds.
   private static let longestCount: UInt64 = 3_600_000_000_000
-  /// How long a world keeps its thread, in nanoseconds.
+  /// The time for which a world keeps its thread, in nanoseconds.
   private static let slice: UInt64 = 5_000_000
-  /// How long a world takes events before their time until its guests have their turn, in nanoseconds.
+  /// The time for which a world runs ahead before its guests get a turn, in nanoseconds.
   private static let sliceAhead: UInt64 = 500_000
 
-  /// The wall clock's nanoseconds until `wait` of radio time is over, or until it is time to look again.
+  /// Returns the wall clock time, in nanoseconds, until `wait` of radio time has passed. `wait` is limited to one hour;
+  /// the timer is set again after that.
   static func wallTime(for wait: TimeSpan, speedPerMille: Int64) -> Int {
     let longest = TimeSpan.seconds(3_600)
     return Int(min(max(.zero, wait), longest).nanoseconds * 1_000 / speedPerMille)
   }
 
-  /// Begins to run `engine`, which nobody else may touch from then on; `speed` is radio seconds per second, 0.001 to
-  /// 1,000; `executor` runs nothing but this world, nil: a queue of its own.
+  /// Starts running `engine`, to which the runner has exclusive access from then on.
+  ///
+  /// - Parameters:
+  ///   - speed: radio seconds per second, 0.001 to 1,000.
+  ///   - executor: an executor that runs this world only; nil: a new dispatch queue.
   package init(_ engine: sending WorldEngine, speed: Double = 1, on executor: (any WorldExecutor)? = nil) {
     mailbox = engine.mailbox
     let executor = executor ?? DispatchWorldExecutor()
@@ -167,7 +172,7 @@ package final class RealTimeRunner: Sendable {
     executor.end()
   }
 
-  /// Radio seconds per second from now on, 0.001 to 1,000; 0: time stands still.
+  /// Sets the speed from now on: radio seconds per second, 0.001 to 1,000; 0 stops the time.
   package func setSpeed(_ speed: Double) {
     let perMille = speed == 0 ? 0 : Self.perMille(speed)
     executor.execute { [confined] in confined.setSpeed(perMille: perMille) }
@@ -177,18 +182,19 @@ package final class RealTimeRunner: Sendable {
     speed.isNaN ? 1_000 : Int64((min(max(speed, 0.001), 1_000) * 1_000).rounded())
   }
 
-  /// Looks into the world between two of its events. Not to be called on the world's own queue.
+  /// Calls `body` with the engine between two events, and returns its result. Must not be called on the world's own
+  /// queue.
   package func inspect<R: Sendable>(_ body: (WorldEngine) -> R) -> R {
     let (result, outlook) = executor.wait {
       confined.passTime()
       return (body(confined.engine), confined.outlook)
     }
-    // To look at devices that nobody could notice has them run from now on.
+    // Inspecting a culled device resumes it (see `UnheardDevices`), so the timer may have to change.
     if outlook != .awaited { executor.execute { [confined] in confined.pump(runsAhead: false) } }
     return result
   }
 
-  /// Has the world's clock show the time of now, also in a world in which nothing is due.
+  /// Updates the world's clock to the current time, even if no event is due.
   package func updateClock() { executor.wait { confined.passTime() } }
 
   private func wake() {
@@ -205,46 +211,46 @@ package final class RealTimeRunner: Sendable {
 
   // MARK: On the executor
 
-  /// Who wants to be told when the world pauses; nil: nobody. On the executor only.
+  /// Sets the guest that is called when the world pauses; nil: none. On the executor only.
   package func setGuest(_ guest: (any WorldGuest)?) { confined.guest = guest }
 
-  /// Does `body` at the time of now, or, in a world that has not done yet what is due, at that of its latest event. What
-  /// follows from it is done with the next `pump`. On the executor only, and not in an event of the world.
+  /// Calls `body` at the current time or, if events are overdue, at the time of the latest event. The consequences are
+  /// processed by the next `pump`. On the executor only, and not within an event of the world.
   package func enter(_ body: (WorldEngine) -> Void) {
     confined.passTime()
     body(confined.engine)
   }
 
-  /// Has something done to a device, as `enter` does; `body` is told the time, and returns whether the device's radio command,
+  /// Calls `body` with a device and the time, as `enter` does. `body` returns true if the device's radio command,
   /// deadline or callbacks may have changed.
   package func with(_ radio: RadioID, _ body: (any Participant, Instant) -> Bool) { confined.with(radio, body) }
 
-  /// What there is for `pump` to do.
+  /// The work that is left for `pump`.
   package enum Outlook: Sendable {
-    /// Something is due at the time that the latest `enter` has found.
+    /// An event is due at the time of the latest `enter`.
     case due
-    /// Nothing, unless something became due after that: the timer is set for what comes next.
+    /// No event was due at that time, and the timer is set for the next event.
     case awaited
-    /// To set the timer.
+    /// The timer must be set.
     case changed
   }
 
-  /// What there is for `pump` to do. On the executor only.
+  /// The work that is left for `pump`. On the executor only.
   package var outlook: Outlook { confined.outlook }
 
-  /// Does what is due and sets the timer anew. On the executor only.
+  /// Processes the events that are due, and sets the timer. On the executor only.
   ///
-  /// - Parameter runsAhead: whether events may be taken before their time, if somebody waits for them; else that is left to the
-  ///   timer, which then rings soon.
+  /// - Parameter runsAhead: true to process events before their time if the guest is in a hurry (`isHurried`); false to
+  ///   leave that to the timer, which then fires soon.
   package func pump(runsAhead: Bool) { confined.pump(runsAhead: runsAhead) }
 }
 
-/// Who lives on a world's executor beside it, and is told of its pauses. Confined to the executor.
+/// An object that shares the executor of a world, and is called when the world pauses. Confined to the executor.
 package protocol WorldGuest: AnyObject {
-  /// The world has done what was due: the time to let out what has gathered.
+  /// Called after the events that were due have been processed: the time to flush pending output.
   func worldPaused()
-  /// Whether somebody waits for the world, so that its clock may go on to the next event.
+  /// Returns true if someone waits for the world, so that its clock may jump to the next event.
   func isHurried(at now: Instant) -> Bool
-  /// How many nanoseconds later than it is due an event may be taken, since hardly anybody would notice.
+  /// Returns the delay, in wall clock nanoseconds, by which an event may be late without much notice.
   func patience(at now: Instant) -> Int
 }

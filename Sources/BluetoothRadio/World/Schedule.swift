@@ -1,13 +1,13 @@
 import BluetoothWire
 
-/// What is to be done in a world at given instants; at one instant, in the order in which it was asked for.
+/// The operations scheduled in a world, in order of time; at the same instant, in the order of scheduling.
 struct Schedule {
   private struct Entry {
     var instant: Instant
     var operation: @Sendable (WorldEngine) -> Void
   }
 
-  /// In the order of time.
+  /// The entries in order of time.
   private var entries: [Entry] = []
 
   var next: Instant? { entries.first?.instant }
@@ -17,7 +17,7 @@ struct Schedule {
     entries.insert(Entry(instant: instant, operation: operation), at: place)
   }
 
-  /// The first operation that is due.
+  /// Removes and returns the first operation that is due at `now`; nil if there is none.
   mutating func take(at now: Instant) -> (@Sendable (WorldEngine) -> Void)? {
     guard let first = entries.first, first.instant <= now else { return nil }
     return entries.removeFirst().operation

@@ -1,19 +1,21 @@
 import BluetoothWire
 
-/// What a device does that sends the same on the primary advertising channels again and again, asks for no answer, and has
-/// nothing to tell its app of it. The engine sends its packets itself, and asks the device for the time of the next event
-/// only; while nobody could notice them, not even that: see `UnheardDevices`.
+/// Advertising that the engine can run without the device: legacy advertising that is neither connectable nor
+/// scannable, repeats the same packet on the primary advertising channels, and reports nothing to the app.
+///
+/// The engine transmits the packets itself, and asks the device only for the time of the next event. While no receiver
+/// could notice the packets, the engine culls the device and does not transmit them at all (see `UnheardDevices`).
 package struct Soliloquy: Sendable {
-  /// What is sent in each event.
+  /// The packet of every advertising event.
   package let packet: AirPacket
   package let modulation: Modulation
-  /// dBm, without the antenna's gain.
+  /// The transmit power without antenna gain, dBm.
   package let power: Decibel
-  /// Where, in this order.
+  /// The primary channels, in the order of transmission.
   package let channels: PrimaryChannels
-  /// From the end of one packet of an event to the beginning of the next.
+  /// The time from the end of one packet of an event to the start of the next.
   package let pause: TimeSpan
-  /// When the device would do something else besides; nil: not by itself.
+  /// The time at which the device does something else; nil if nothing else is scheduled.
   package var until: Instant?
 
   package init(
@@ -30,11 +32,13 @@ package struct Soliloquy: Sendable {
 
 }
 
-/// Those of the primary advertising channels that a device uses, in their order · Vol 6, Part B, 4.4.2.
+/// The primary advertising channels that a device uses, in ascending order · Vol 6, Part B, 4.4.2.
 package struct PrimaryChannels: Sendable {
-  /// The places of 37, 38 and 39 in the map: 1, 2, 4.
+  /// The channel map: bits 1, 2 and 4 for channels 37, 38 and 39.
   private let map: UInt8
 
+  /// Creates a set of channels.
+  ///
   /// - Parameter map: bits 0 to 2 for channels 37 to 39, at least one of them.
   package init(map: UInt8) { self.map = map & 0b111 }
 
@@ -54,14 +58,14 @@ package struct PrimaryChannels: Sendable {
   }
 }
 
-/// The packets of a device that has passed over them.
+/// The packets of advertising events that a device has skipped.
 package struct SkippedPackets: Sendable {
   package var count: Int
-  /// Of all of them.
+  /// The air time of all packets together.
   package var airTime: TimeSpan
-  /// dBm.
+  /// The transmit power, dBm.
   package var power: Decibel
-  /// When the last one has ended.
+  /// The end of the last packet.
   package var end: Instant
 
   package init(count: Int, airTime: TimeSpan, power: Decibel, end: Instant) {
@@ -72,9 +76,9 @@ package struct SkippedPackets: Sendable {
   }
 }
 
-/// The devices whose packets the engine sends for them, by number.
+/// The advertising that the engine runs on behalf of devices, by device index.
 ///
-/// What is asked again and again stands apart from the packet: a copy of that would count references, up and down.
+/// The fields that are read often are stored apart from the packet, whose copies would count references.
 struct Recitals {
   struct Recital {
     let channels: PrimaryChannels
@@ -82,14 +86,14 @@ struct Recitals {
     let power: Decibel
     let pause: TimeSpan
     let until: Instant
-    /// How long an event takes.
+    /// The duration of an advertising event.
     let span: TimeSpan
-    /// How many of the event's packets have begun; −1: the engine does nothing for this device.
+    /// The number of packets of the current event that have begun; −1 if the engine does not advertise for this device.
     fileprivate(set) var begun: Int8
 
-    /// The next packet is the first one of an event.
+    /// True if the next packet is the first one of an event.
     var isBetweenEvents: Bool { begun == 0 }
-    /// Where the next packet is sent.
+    /// The channel of the next packet.
     var channel: RadioChannel { channels[Int(begun)] }
 
     fileprivate init(_ soliloquy: Soliloquy) {
@@ -116,7 +120,7 @@ struct Recitals {
 
   func contains(_ index: Int) -> Bool { index < all.count && all[index].begun >= 0 }
 
-  /// Of a device that is there.
+  /// The advertising of a device that `contains` confirms.
   subscript(index: Int) -> Recital { all[index] }
 
   mutating func begin(_ index: Int, _ soliloquy: Soliloquy) {
@@ -128,7 +132,7 @@ struct Recitals {
     packets[index] = soliloquy.packet
   }
 
-  /// The device does it itself again; says whether it is in the middle of an event.
+  /// Hands the advertising back to the device. Returns true if an event is in progress.
   mutating func end(_ index: Int) -> Bool {
     defer {
       all[index].begun = -1
@@ -137,13 +141,13 @@ struct Recitals {
     return all[index].begun > 0
   }
 
-  /// A packet begins.
+  /// Starts the next packet of the event, and returns it.
   mutating func takePacket(_ index: Int) -> AirPacket? {
     all[index].begun += 1
     return packets[index]
   }
 
-  /// A packet has ended: how long it is to the next one; nil: so has the event.
+  /// Ends a packet. Returns the time to the next packet of the event; nil if the event has ended, too.
   mutating func pause(_ index: Int) -> TimeSpan? {
     if Int(all[index].begun) < all[index].channels.count { return all[index].pause }
     all[index].begun = 0

@@ -1,16 +1,16 @@
 import BluetoothWire
 
-/// The next instant of each of a growing number of slots, and the earliest of them all: a heap of four branches with an
-/// index, so that setting a slot again moves its entry instead of leaving a stale one behind.
+/// A priority queue of timers: the next instant of each of a growing number of slots, and the earliest of them all. It
+/// is a four-ary heap with an index, so setting a slot again moves its entry instead of leaving a stale one behind.
 ///
-/// Setting, clearing and taking cost O(log n); the earliest is found in O(1). Slots that are due at the same instant come
-/// in the order of their rank, then of their number, so that a run can be repeated exactly.
+/// Setting, clearing and taking cost O(log n); the earliest entry is found in O(1). Slots that are due at the same
+/// instant come in the order of their rank, then of their number, so that a run is repeatable.
 ///
-/// What was cleared leaves a gap that the next entry takes: mostly something was due, and now something else is due soon, so
-/// one way through the heap is enough for both.
+/// A cleared entry leaves a gap that the next entry takes. Usually one slot is due and another slot is set soon after,
+/// so one pass through the heap serves both.
 struct TimerHeap {
   struct Entry: Equatable {
-    /// The instant, then the rank, then the slot: one comparison of all three.
+    /// The instant, the rank and the slot in one number, so that one comparison covers all three.
     private let key: Int128
 
     init(_ instant: Instant, rank: UInt8, slot: Int) {
@@ -22,27 +22,28 @@ struct TimerHeap {
     var instant: Instant { Instant(nanoseconds: Int64(truncatingIfNeeded: key >> 64)) }
     var slot: Int { Int(UInt32(truncatingIfNeeded: key)) }
 
-    /// What comes after this and before everything that comes later.
+    /// The smallest entry after this one.
     var successor: Entry { Entry(key: key + 1) }
 
     func precedes(_ other: Entry) -> Bool { key < other.key }
   }
 
   private var heap: ContiguousArray<Entry> = []
-  /// Where the entry is that was cleared and is still in the heap; −1: nowhere.
+  /// The index of the cleared entry that is still in the heap; −1 if there is none.
   private var gap = -1
-  /// Where each slot's entry stands in the heap; −1: nowhere.
+  /// The heap index of each slot's entry; −1 if the slot has none.
   private var positions: ContiguousArray<Int32> = []
   private var ranks: ContiguousArray<UInt8> = []
 
-  /// A new slot; slots of a lower `rank` come first at one instant.
+  /// Adds a slot. At the same instant, slots of a lower `rank` come first.
   mutating func addSlot(rank: UInt8) -> Int {
     positions.append(-1)
     ranks.append(rank)
     return positions.count - 1
   }
 
-  /// What is due first; nil: nothing is. It changes nothing that can be seen: `mutating` has it close the gap.
+  /// The first entry that is due; nil if there is none. Declared `mutating` because it closes the gap; the content does
+  /// not change.
   var earliest: Entry? {
     mutating get {
       closeGap()
@@ -50,14 +51,14 @@ struct TimerHeap {
     }
   }
 
-  /// The slot, which has an entry, is not due any more.
+  /// Clears the entry of `slot`, which must have one.
   mutating func clear(_ slot: Int) {
     closeGap()
     gap = Int(positions[slot])
     positions[slot] = -1
   }
 
-  /// When `slot` is due.
+  /// Sets the instant at which `slot` is due.
   mutating func set(_ slot: Int, to instant: Instant) {
     let position = Int(positions[slot])
     let entry = Entry(instant, rank: ranks[slot], slot: slot)
@@ -83,7 +84,7 @@ struct TimerHeap {
     if vacant < heap.count { move(last, to: vacant) }
   }
 
-  /// Puts an entry in the place of another one, and from there where it belongs.
+  /// Replaces the entry at `position` by another entry, and restores the heap order from there.
   private mutating func move(_ entry: Entry, to position: Int) {
     if position > 0, entry.precedes(heap[(position - 1) / 4]) {
       Self.siftUp(entry, from: position, &heap, &positions)
@@ -121,7 +122,7 @@ struct TimerHeap {
       var best = firstChild
       var earliest = heap[firstChild]
       if firstChild + 3 < heap.count {
-        // Two pairs, and then the better ones of them: nothing to guess for the processor.
+        // A tournament of two pairs, without branches that the processor would have to predict.
         let (second, third, fourth) = (heap[firstChild + 1], heap[firstChild + 2], heap[firstChild + 3])
         let (isSecond, isFourth) = (second.precedes(earliest), fourth.precedes(third))
         earliest = isSecond ? second : earliest

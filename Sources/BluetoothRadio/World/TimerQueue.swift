@@ -1,13 +1,13 @@
 import BluetoothWire
 
-/// The next instant of each of a growing number of slots, and the earliest of them all.
+/// A priority queue of timers: the next instant of each of a growing number of slots, and the earliest of them all.
 ///
-/// What is due soon, such as the end of a packet, stands in a small heap of its own: most of what happens has to do with that
-/// one, however many devices wait for their next event in the other.
+/// Instants in the near future, such as the end of a packet, are kept in a small second heap. Most operations concern
+/// that heap only, however many devices wait for their next event in the large one.
 struct TimerQueue {
   typealias Entry = TimerHeap.Entry
 
-  /// What is due within this time of the latest event is due soon: the longest packet with the pause behind it.
+  /// The limit of the near future, from the latest event on: the longest packet and the pause after it.
   private static let reach = TimeSpan.milliseconds(3)
 
   private enum Place: UInt8 {
@@ -16,18 +16,19 @@ struct TimerQueue {
 
   private var soon = TimerHeap()
   private var later = TimerHeap()
-  /// Where each slot is: one heap need not be asked for what the other one has.
+  /// The heap of each slot, so that only that heap is searched.
   private var places: ContiguousArray<Place> = []
   private var horizon = Instant.zero + reach
 
-  /// A new slot; slots of a lower `rank` come first at one instant.
+  /// Adds a slot. At the same instant, slots of a lower `rank` come first.
   mutating func addSlot(rank: UInt8) -> Int {
     _ = soon.addSlot(rank: rank)
     places.append(.nowhere)
     return later.addSlot(rank: rank)
   }
 
-  /// What is due first; nil: nothing is. It changes nothing that can be seen: `mutating` has it close gaps.
+  /// The first entry that is due; nil if there is none. Declared `mutating` because it closes gaps; the content does
+  /// not change.
   var earliest: Entry? {
     mutating get {
       guard let first = soon.earliest else { return note(later.earliest) }
@@ -41,7 +42,7 @@ struct TimerQueue {
     return entry
   }
 
-  /// When `slot` is due; nil: not at all.
+  /// Sets the instant at which `slot` is due; nil clears it.
   mutating func set(_ slot: Int, to instant: Instant?) {
     let place = places[slot]
     guard let instant else {

@@ -1,63 +1,64 @@
 import BluetoothWire
 
-/// The devices that are not run because nobody could notice them: they only send, and no receiver gets enough of it to hear
-/// them or to be disturbed.
+/// The culled devices: devices that only advertise, and whose packets are too weak at every receiver to be received or
+/// to interfere. They are not run.
 ///
-/// They are set aside when an advertising event of theirs begins, and taken up again before anything changes that: a
-/// receiver that listens where they would count, something that is done to them, somebody who looks. Then they do in no time
-/// what they would have done meanwhile, chance included, so that everything is as if they had been run all the time.
+/// A device is culled at the start of an advertising event. It is resumed before a receiver listens where the device
+/// counts, before the device is changed, and before it is inspected. It then catches up at once with all events in the
+/// meantime, including their random numbers, so the result is the same as if the device had been run all the time.
 struct UnheardDevices {
-  /// A device that is not run.
+  /// A culled device.
   struct Voice {
     let radio: Int
-    /// dBm, with the antenna's gain.
+    /// The transmit power including antenna gain, dBm.
     let power: Decibel
     let position: GridPosition
     let since: Instant
     var isGone = false
   }
 
-  /// What a radio that listens knows of them.
+  /// The knowledge of a listening radio about the culled devices.
   private struct Listener {
-    /// How many of `voices` it knows.
+    /// The number of elements of `voices` that are evaluated.
     var known = 0
-    /// At least the level, without the antenna's gain, of the loudest of those.
+    /// An upper bound of the highest level of the evaluated devices, without the receiver's antenna gain.
     var loudest = UnheardDevices.silence
-    /// Where it knows that for, and how far around.
+    /// The centre and the radius (millimetres) of the area for which `loudest` holds.
     var origin = GridPosition(x: 0)
     var radius: Int64 = 0
   }
 
-  /// Whether it pays to set a device aside.
+  /// The history that decides whether culling a device is worthwhile.
   private struct Patience {
     var voice: Int32 = -1
     var failures: UInt8 = 0
-    /// Not before this instant.
+    /// The earliest instant of the next attempt.
     var until = Instant.zero
   }
 
   static let silence = Decibel(-10_000)
-  /// How far, in millimetres, a radio that moves may come before it has to look at everybody anew.
+  /// The distance, in millimetres, that a moving radio may cover before all culled devices are evaluated again.
   private static let roaming: Int64 = 10_000
-  /// A device that was heard is run for a second at least, and for up to 64 if it is heard again and again.
+  /// The backoff of culling: a device that was noticed runs for at least 1 s, and for up to 64 s if it is noticed
+  /// repeatedly.
   private static let shortestPatience = TimeSpan.seconds(1)
   private static let longestPatience: UInt8 = 6
-  /// Who was not heard for so long is not taken for one that is heard again and again.
+  /// The time unnoticed after which the backoff of a device starts from the beginning.
   private static let longSilence = TimeSpan.seconds(10)
 
-  /// In the order in which they were set aside, with those that are run again.
+  /// The culled devices in the order of culling, including resumed devices (`isGone`).
   private var voices: ContiguousArray<Voice> = []
   private var listeners: ContiguousArray<Listener> = []
   private var patience: ContiguousArray<Patience> = []
   private(set) var count = 0
 
   var isEmpty: Bool { count == 0 }
-  /// The radios of all of them.
+  /// The radios of all culled devices.
   var radios: [Int] { voices.filter { !$0.isGone }.map(\.radio) }
 
   func contains(_ radio: Int) -> Bool { patience.indices.contains(radio) && patience[radio].voice >= 0 }
 
-  /// Whether it is time to see if the device can be set aside.
+  /// Returns true if it is time to try to cull the device.
   func isWorthTrying(_ radio: Int, at now: Instant) -> Bool {
     !patience.indices.contains(radio) || patience[radio].until <= now
   }
@@ -70,7 +71,7 @@ struct UnheardDevices {
     count += 1
   }
 
-  /// The device is run again; says what it was here, nil if it was not.
+  /// Removes a device that is resumed. Returns its entry; nil if it was not culled.
   mutating func remove(_ radio: Int) -> Voice? {
     guard contains(radio) else { return nil }
     let place = Int(patience[radio].voice)
@@ -82,7 +83,8 @@ struct UnheardDevices {
     return voice
   }
 
-  /// Somebody could notice the device, which was set aside at `since` (nil: it was not).
+  /// Postpones the next attempt to cull a device that could be noticed; it has been culled since `since` (nil: it was
+  /// not culled).
   mutating func postpone(_ radio: Int, since: Instant?, at now: Instant) {
     extend(to: radio)
     if let since, now - since >= Self.longSilence { patience[radio].failures = 0 }
@@ -100,15 +102,16 @@ struct UnheardDevices {
     forgetListeners()
   }
 
-  // MARK: Who listens
+  // MARK: Listening radios
 
-  /// What listeners know holds no more.
+  /// Discards the knowledge of all listening radios.
   mutating func forgetListeners() { listeners.removeAll(keepingCapacity: true) }
   mutating func forgetListener(_ radio: Int) {
     if listeners.indices.contains(radio) { listeners[radio] = Listener() }
   }
 
-  /// Whether the loudest of them may reach a receiver at more than `floor`, within `radius` millimetres around `place`.
+  /// Returns true if the strongest culled device may reach a receiver at more than `floor`, within `radius` millimetres
+  /// around `place`.
   mutating func mayReach(
     _ receiver: Int, at place: GridPosition, within radius: Int64, above floor: Decibel, _ propagation: Propagation
   ) -> Bool {
@@ -129,11 +132,12 @@ struct UnheardDevices {
     return loudest > floor
   }
 
-  /// The radios of all that reach a receiver at more than `floor`, within `radius` millimetres around `place`.
+  /// Returns the radios of all culled devices that reach a receiver at more than `floor`, within `radius` millimetres
+  /// around `place`.
   mutating func reaching(
     _ receiver: Int, at place: GridPosition, within radius: Int64, above floor: Decibel, _ propagation: Propagation
   ) -> [Int] {
-    // What is not reached any more is the loudest no more.
+    // The strongest device is resumed now, so `loudest` is no longer valid.
     forgetListener(receiver)
     return voices.compactMap { voice in
       guard !voice.isGone, level(of: voice, at: receiver, place, within: radius, propagation) > floor else {

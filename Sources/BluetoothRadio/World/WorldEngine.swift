@@ -1,31 +1,31 @@
 import BluetoothWire
 import DequeModule
 
-/// A world's radios, devices and time: takes the events of all of them in order.
+/// The event loop of a world: its radios, devices and time. It processes the events of all devices in order.
 ///
-/// A world is confined: one thread at a time works in it, the one that is in `advance`, or the world's own thread in real
-/// time. Only `mailbox` may be used from everywhere.
+/// A world is confined: one thread at a time works in it, either the caller of `step`, or the world's own thread in
+/// real time. Only `mailbox` may be used from any thread.
 package final class WorldEngine {
   /// The time of the latest event.
   @exclusivity(unchecked) package private(set) var now = Instant.zero {
     didSet { mailbox.now = now }
   }
-  /// Where apps' calls are announced.
+  /// The queue in which apps' calls are announced.
   package let mailbox = WorldMailbox()
-  /// Splits off a generator for each device by name.
+  /// The random generator from which each device's generator is derived by name.
   package let generator: SplitGenerator
-  /// Where all packets of this world live.
+  /// The memory pool of all packets of this world.
   package let pool = PacketPool()
-  /// Told of the transmissions that begin while it is set.
+  /// The observer of the transmissions that begin while it is set.
   @exclusivity(unchecked) package var observer: (any AirObserver)? {
     willSet {
       if newValue != nil { runAll() }
       endObservation()
     }
   }
-  /// The number of the first transmission that the observer is told of.
+  /// The number of the first transmission reported to the observer.
   @exclusivity(unchecked) private var firstObserved: UInt64 = 1
-  /// Who has transmissions fail although their signals are good; nil: nobody.
+  /// The fault injector, which makes transmissions fail although their signals are good; nil: none.
   package var airFaults: (any AirFaults)? {
     get { medium.faults }
     set {
@@ -33,42 +33,43 @@ package final class WorldEngine {
       medium.faults = newValue
     }
   }
-  /// Whether the engine sends for devices that only send, and does not even that while nobody can notice. Nothing but the time
-  /// that a run takes depends on it, and when `step` comes back.
+  /// True if the engine advertises on behalf of devices (see `Soliloquy`), and culls devices that no receiver could
+  /// notice (see `UnheardDevices`). This affects only the run time and the points at which `step` returns.
   @exclusivity(unchecked) package var actsForDevices = true {
     didSet { if !actsForDevices { runAll() } }
   }
-  /// Somebody wants `step` to come back after each event of any device.
+  /// True if `step` must return after every event of every device.
   @exclusivity(unchecked) package var isWatched = false {
     didSet { if isWatched { runAll() } }
   }
 
-  // One thread works in a world at a time, and no access here overlaps a call to a participant: checking that at run time
-  // took a sixth of all time.
+  // Unchecked: one thread at a time works in a world, and no access here overlaps a call to a participant. Checking
+  // that at run time took a sixth of the total time.
   @exclusivity(unchecked) var medium: Medium
   @exclusivity(unchecked) var timers = TimerQueue()
   @exclusivity(unchecked) var members: [any Participant] = []
   @exclusivity(unchecked) private var injections = InjectionQueue()
   @exclusivity(unchecked) private var schedule = Schedule()
-  /// Members that have callbacks to deliver, in the order in which they got them.
+  /// The indices of devices with callbacks to deliver, in the order in which the callbacks arose.
   @exclusivity(unchecked) private var delivering: Deque<Int> = []
   @exclusivity(unchecked) private var isDelivering: [Bool] = []
   @exclusivity(unchecked) private var receptions: [Reception] = []
   @exclusivity(unchecked) private var mail: [WorldMailbox.Mail] = []
   @exclusivity(unchecked) var unheard = UnheardDevices()
   @exclusivity(unchecked) var recitals = Recitals()
-  /// Everything that comes before this has happened.
+  /// The position in the order of events: every event before it has been processed.
   @exclusivity(unchecked) private(set) var turn = TimerQueue.Entry(.zero, rank: 0, slot: 0)
   private let injectionSlot: Int
   private let scheduleSlot: Int
 
-  /// What becomes of one instant's events, in this order. Each member has a slot of each.
+  /// The kinds of timers of a device, in the order in which they fire at the same instant. Each device has one timer
+  /// slot of each kind.
   enum Rank: UInt8, CaseIterable {
     case transmissionEnds, listeningEnds, deadline
   }
 
   private static let ranks = 3
-  /// Slots before those of the first member.
+  /// The number of timer slots before those of the first device.
   private static let worldSlots = 2
 
   static func slot(of member: Int, _ rank: Rank) -> Int {
@@ -79,13 +80,13 @@ package final class WorldEngine {
     generator = SplitGenerator(seed: seed)
     medium = Medium(generator: generator.split("air"))
     injectionSlot = timers.addSlot(rank: Rank.transmissionEnds.rawValue)
-    // After everything that devices do at the same instant.
+    // The schedule runs after all device events of the same instant.
     scheduleSlot = timers.addSlot(rank: .max)
   }
 
   // MARK: Devices
 
-  /// Adds a device; its radio has the next number.
+  /// Adds a device; its radio gets the next number.
   func add(_ participant: any Participant, radio: RadioProperties) {
     medium.add(radio, at: now)
     members.append(participant)
@@ -94,20 +95,20 @@ package final class WorldEngine {
     attend(to: members.count - 1, participant)
   }
 
-  /// How many devices there are.
+  /// The number of devices.
   var memberCount: Int { members.count }
 
-  /// A callback of an app is being waited for: nothing else happens meanwhile.
+  /// True while an app's callback runs; the world does nothing else meanwhile.
   @exclusivity(unchecked) package private(set) var isInCallback = false
 
-  /// The device of this number; nil: there is none (yet).
+  /// Returns the device of this number; nil if it does not exist (yet).
   package func participant(_ radio: RadioID) -> (any Participant)? {
     guard members.indices.contains(radio.index) else { return nil }
     run(radio.index)
     return members[radio.index]
   }
 
-  /// Has something done to a device, and then what follows from it.
+  /// Calls `body` with a device, and then processes the consequences.
   package func with(_ radio: RadioID, _ body: (any Participant) -> Void) {
     run(radio.index)
     let participant = members[radio.index]
@@ -115,24 +116,24 @@ package final class WorldEngine {
     attend(to: radio.index, participant)
   }
 
-  /// Has something done to a device at the time of now; `body` returns whether something follows from it.
+  /// Calls `body` with a device at the current time; `body` returns true if there are consequences to process.
   func with(_ radio: RadioID, _ body: (any Participant, Instant) -> Bool) {
     run(radio.index)
     let participant = members[radio.index]
     if body(participant, now) { attend(to: radio.index, participant) }
   }
 
-  /// Whether callbacks are to be made with the next `settle`.
+  /// True if the next `settle` delivers callbacks.
   var hasDeliveries: Bool { !delivering.isEmpty }
 
   // MARK: Time
 
-  /// The next event's instant, but for devices that are not run because nobody could notice them.
+  /// The instant of the next event, without the events of culled devices (see `UnheardDevices`).
   package var nextEvent: Instant? { timers.earliest?.instant }
-  /// Whether nothing will happen any more by itself.
+  /// True if no event is pending, so that nothing will happen without a call from outside.
   package var isIdle: Bool { timers.earliest == nil && unheard.isEmpty }
 
-  /// Takes in all calls, and makes all callbacks, that belong to the present instant.
+  /// Processes all calls from apps, and delivers all callbacks, that belong to the current instant.
   package func settle() {
     while true {
       mailbox.take(into: &mail)
@@ -157,7 +158,8 @@ package final class WorldEngine {
     }
   }
 
-  /// Takes the next event if it is not later than `limit`, and everything that follows from it at its instant.
+  /// Processes the next event, if it is not later than `limit`, and all its consequences at that instant. Returns false
+  /// if there is no such event.
   package func step(until limit: Instant) -> Bool {
     guard let next = timers.earliest, next.instant <= limit else { return false }
     if turn.precedes(next) { turn = next }
@@ -174,13 +176,13 @@ package final class WorldEngine {
     return true
   }
 
-  /// Has `operation` done at `instant`, or now if that is over.
+  /// Schedules `operation` at `instant`, or now if `instant` is past.
   package func schedule(at instant: Instant, _ operation: @escaping @Sendable (WorldEngine) -> Void) {
     schedule.add(at: max(now, instant), operation)
     timers.set(scheduleSlot, to: schedule.next)
   }
 
-  /// Lets time pass without an event, up to `instant`: `step` has found none up to there.
+  /// Advances the time to `instant` without an event; `step` must have found none until then.
   package func passTime(to instant: Instant) {
     now = max(now, instant)
     turn = TimerQueue.Entry(now, rank: .max, slot: Int(UInt32.max))
@@ -188,7 +190,7 @@ package final class WorldEngine {
 
   private func memberEvent(slot: Int) {
     let (index, rank) = (slot - Self.worldSlots).quotientAndRemainder(dividingBy: Self.ranks)
-    // What comes of it takes the slot's place in the queue.
+    // The device's next entry takes the gap that this leaves in the queue.
     timers.set(slot, to: nil)
     switch rank {
     case Int(Rank.transmissionEnds.rawValue): transmissionEnds(of: RadioID(index: index))
@@ -201,7 +203,7 @@ package final class WorldEngine {
     }
   }
 
-  // MARK: What follows
+  // MARK: Consequences of events
 
   private func deliver(for index: Int) {
     isInCallback = true
@@ -215,7 +217,7 @@ package final class WorldEngine {
     }
   }
 
-  /// After something happened to a device: does with its radio what it wants, and notes when it wants to be called again.
+  /// Called after every change to a device: executes its radio command, and sets its deadline timer.
   private func attend(to index: Int, _ participant: any Participant) {
     if let command = participant.takeRadioCommand() { obey(command, RadioID(index: index)) }
     timers.set(Self.slot(of: index, .deadline), to: participant.deadline)
@@ -244,7 +246,7 @@ package final class WorldEngine {
     }
   }
 
-  /// A radio begins to send, by its own command or because the engine does it for its device.
+  /// Starts a transmission of a radio, on its device's command or on its device's behalf.
   func transmit(
     _ packet: consuming AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation,
     power: Decibel
@@ -254,14 +256,15 @@ package final class WorldEngine {
     postponeEnds()
   }
 
-  /// After a packet has begun, or a receiver to listen.
+  /// Postpones the ends of listening times that fall into an access address. Called after a packet or a listening time
+  /// has begun.
   private func postponeEnds() {
     while let (radio, until) = medium.takeUndecided() {
       timers.set(Self.slot(of: radio.index, .listeningEnds), to: until)
     }
   }
 
-  /// Only a reset interrupts a packet.
+  /// Breaks off the radio's transmission; only a reset does that.
   private func abandonTransmission(of radio: RadioID) {
     timers.set(Self.slot(of: radio.index, .transmissionEnds), to: nil)
     free(medium.abandonTransmission(of: radio, at: now))
@@ -291,7 +294,7 @@ package final class WorldEngine {
   }
 
   private func burstEnds(_ number: UInt64) {
-    // Mostly one: cheaper than to remove all.
+    // Usually there is one entry, and this is cheaper than `removeAll`.
     while receptions.popLast() != nil {}
     let isObserved = observer != nil && number >= firstObserved
     guard let record = medium.burstEnds(number, at: now, isObserved: isObserved, receptions: &receptions) else {
@@ -316,7 +319,7 @@ package final class WorldEngine {
     attend(to: radio.index, participant)
   }
 
-  /// Tells the observer of the transmissions that are on the air now, as it will not be there when they end.
+  /// Reports to the observer the transmissions that are on the air, because it is removed before they end.
   package func endObservation() {
     if let observer {
       for record in medium.recordsOnAir where record.number >= firstObserved {
@@ -328,7 +331,7 @@ package final class WorldEngine {
 
   // MARK: Injections
 
-  /// Has a packet sent at `instant` that comes from no device; at once if that is past.
+  /// Transmits a packet without a device at `instant`, or at once if that is past.
   package func inject(_ injection: Injection, at instant: Instant) {
     injections.add(injection, at: max(instant, now))
     timers.set(injectionSlot, to: injections.next)
@@ -347,12 +350,13 @@ package final class WorldEngine {
     timers.set(injectionSlot, to: injections.next)
   }
 
-  // MARK: What is done to radios
+  // MARK: Muting
 
-  /// Whether nothing leaves the radio and nothing reaches it.
+  /// Returns true if the radio is muted: nothing leaves it and nothing reaches it.
   package func isMuted(_ radio: RadioID) -> Bool { medium.isMuted(radio) }
 
-  /// A muted radio goes on as before, but nothing leaves it and nothing reaches it: it has vanished without a word.
+  /// Mutes or unmutes a radio. A muted radio continues as before, but nothing leaves it and nothing reaches it, as if
+  /// the device had left the range.
   package func setMuted(_ isMuted: Bool, _ radio: RadioID) {
     run(radio.index)
     free(medium.setMuted(isMuted, radio, at: now))

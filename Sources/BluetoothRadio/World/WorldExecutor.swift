@@ -1,14 +1,14 @@
-/// The thread of a world in real time, or what stands for one: it does one thing after the other, and has a timer.
+/// The serial executor of a world in real time, with a timer.
 package protocol WorldExecutor: AnyObject, Sendable {
-  /// Has `work` done soon, after what was handed over before.
+  /// Schedules `work` after all work that was scheduled before.
   func execute(_ work: @escaping @Sendable () -> Void)
-  /// Does `work` between two other things, and waits for it.
+  /// Runs `work` between two other pieces of work, and waits for its result.
   func wait<R: Sendable>(for work: () -> R) -> R
-  /// Sets what the timer does, on the thread.
+  /// Sets the timer's handler, which runs on the executor.
   func begin(_ ring: @escaping @Sendable () -> Void)
-  /// Has the timer ring after so many nanoseconds of the wall clock, or earlier; nil: not before it is set again. On the
-  /// thread only.
+  /// Sets the timer to fire after `wait` nanoseconds of the wall clock, or earlier; nil: not before it is set again. On
+  /// the executor only.
   func setTimer(_ wait: Int?)
-  /// The timer does not ring any more.
+  /// Stops the timer for good.
   func end()
 }

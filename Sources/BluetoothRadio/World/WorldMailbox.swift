@@ -2,14 +2,14 @@ import BluetoothWire
 import NIOConcurrencyHelpers
 import Synchronization
 
-/// The way into a world from any thread: what arrives is taken in order, by the thread that runs the world. And its clock,
-/// which every thread may read.
+/// A thread-safe queue of requests to a world, processed in order by the thread that runs the world. It also holds the
+/// world's clock, which every thread may read.
 package final class WorldMailbox: Sendable {
-  /// What arrives.
+  /// A request.
   enum Mail: Sendable {
-    /// This device has calls of apps waiting.
+    /// The device of this radio has pending calls from apps.
     case device(RadioID)
-    /// Something to do in the world.
+    /// An operation to run in the world.
     case operation(@Sendable (WorldEngine) -> Void)
   }
 
@@ -22,7 +22,8 @@ package final class WorldMailbox: Sendable {
   private let state = NIOLockedValueBox(State())
   private let nanoseconds = Atomic<Int64>(0)
   private let reads = Atomic<UInt>(0)
-  /// Written under the lock, so that a world without mail, which looks after every event, need not take it.
+  /// True if `State.mail` is not empty. Written under the lock; a world without requests, which checks after every
+  /// event, need not take the lock.
   private let hasMail = Atomic<Bool>(false)
 
   init() {}
@@ -33,22 +34,22 @@ package final class WorldMailbox: Sendable {
     set { nanoseconds.store(newValue.nanoseconds, ordering: .relaxed) }
   }
 
-  /// The world's time, for an app: it is noted that somebody has looked.
+  /// Returns the world's time for an app, and counts the read.
   package func readClock() -> Instant {
     reads.wrappingAdd(1, ordering: .relaxed)
     return now
   }
 
-  /// How often apps have looked at the clock.
+  /// The number of clock reads by apps.
   package var clockReads: UInt { reads.load(ordering: .relaxed) }
 
-  /// The device of this radio has mail.
+  /// Announces that the device of this radio has pending calls.
   package func announce(_ radio: RadioID) { put(.device(radio)) }
 
-  /// Has `operation` done in the world, at the time that it then has.
+  /// Runs `operation` in the world, at the world's time of that moment.
   package func perform(_ operation: @escaping @Sendable (WorldEngine) -> Void) { put(.operation(operation)) }
 
-  /// Adds a device, which `make` makes in the world. Its number is known at once.
+  /// Adds a device, which `make` creates later in the world. Returns its number at once.
   package func addDevice(
     radio: RadioProperties, make: @escaping @Sendable (WorldEngine, RadioID) -> any Participant
   ) -> RadioID {
@@ -63,7 +64,7 @@ package final class WorldMailbox: Sendable {
     return radioID
   }
 
-  /// Sets what is called, on the thread that brings mail, whenever some arrives.
+  /// Sets the function that is called, on the caller's thread, whenever a request arrives.
   package func setWake(_ wake: (@Sendable () -> Void)?) {
     state.withLockedValue { $0.wake = wake }
   }
@@ -77,7 +78,7 @@ package final class WorldMailbox: Sendable {
     wake?()
   }
 
-  /// Exchanges what has arrived for `emptied`, whose memory the next mail will use.
+  /// Swaps the pending requests with `emptied`, whose memory the next requests reuse.
   func take(into emptied: inout [Mail]) {
     guard hasMail.load(ordering: .acquiring) else { return }
     state.withLockedValue { state in

@@ -1,9 +1,9 @@
 import BluetoothWire
 
-// A world's places and radios, as its owner sees and sets them.
+// Access to the positions and radios of a world for its owner.
 
 extension WorldEngine {
-  /// The place and the receiver of a device; the place is that of now. Setting another place ends a movement.
+  /// The radio properties of a device, with its current position. Setting another position ends a movement.
   package subscript(radio: RadioID) -> RadioProperties {
     get { medium.properties(of: radio, at: now) }
     set {
@@ -13,14 +13,14 @@ extension WorldEngine {
     }
   }
 
-  /// Has the radio move along `path`; nil: it stays where it was put last.
+  /// Moves the radio along `path`; nil ends the movement, and the radio stays where it was last placed.
   package func move(_ radio: RadioID, along path: MovementPath?) {
     run(radio.index)
     medium.move(radio, along: path)
     placeChanged(of: radio.index)
   }
 
-  /// How signals weaken on their way.
+  /// The path loss model.
   package var pathLoss: PathLossModel {
     get { medium.propagation.model }
     set {
@@ -29,19 +29,21 @@ extension WorldEngine {
     }
   }
 
-  /// Sets what the way between two radios loses, in both directions, wherever they are; nil: what the model says.
+  /// Sets a fixed path loss between two radios, in both directions and independent of their positions; nil restores the
+  /// model's loss.
   package func setLoss(_ loss: Decibel?, between one: RadioID, and other: RadioID) {
     runAll()
     medium.propagation.setLoss(loss, between: one, and: other)
   }
 
-  /// What disturbs the band besides radios. A source's times hang on its place in this list, and on the world's seed.
+  /// The sources of interference besides radios. The activity times of a source follow from its index in this list and
+  /// from the world's seed.
   package var interference: [InterferenceSource] {
     get { medium.sources }
     set { medium.sources = newValue }
   }
 
-  /// The level, dBm, at which `receiver` has what `sender` sends now at `power`.
+  /// Returns the level, dBm, at which `receiver` would receive a packet that `sender` transmits now at `power`.
   package func level(of power: Decibel, from sender: RadioID, at receiver: RadioID) -> Decibel {
     let (from, to) = (self[sender], self[receiver])
     return power + from.antennaGain + to.antennaGain
@@ -50,7 +52,7 @@ extension WorldEngine {
         to: Int32(truncatingIfNeeded: receiver.index), at: to.position)
   }
 
-  /// What the radio has done until now.
+  /// Returns the statistics of the radio until now.
   package func statistics(of radio: RadioID) -> RadioStatistics {
     run(radio.index)
     return medium.radios[radio.index].meter.statistics(at: now)
@@ -58,7 +60,7 @@ extension WorldEngine {
 }
 
 extension Medium {
-  /// What the receiver tells of a level.
+  /// Returns the RSSI that the receiver reports for a level.
   func reading(of level: Decibel, at radio: RadioID) -> Decibel {
     radios[radio.index].properties.signalStrength.reading(of: level)
   }

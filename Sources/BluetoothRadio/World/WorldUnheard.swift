@@ -1,18 +1,20 @@
 import BluetoothWire
 
-// Devices that only send: what the engine does for them, and what it leaves out while nobody could notice.
+// Devices that only advertise: the engine transmits on their behalf, and culls them (does not run them) while no
+// receiver could notice them.
 
 extension WorldEngine {
-  /// How many devices are not run at the moment because nobody could notice them.
+  /// The number of devices that are culled at the moment.
   package var unheardDevices: Int { unheard.count }
 
-  /// Something is due for a device: does it for the device, if that only sends; false: the device is to do it itself.
+  /// Handles a device's deadline on its behalf, if the device only advertises. Returns false if the device must do it
+  /// itself.
   func actsFor(_ index: Int) -> Bool {
     if unheard.contains(index) {
       run(index)
       return false
     }
-    // A fault may put another packet in the place of the device's.
+    // A fault injector may replace the device's packet.
     guard actsForDevices, airFaults == nil else { return false }
     if !recitals.contains(index) {
       guard let soliloquy = members[index].soliloquy(at: now) else { return false }
@@ -25,7 +27,7 @@ extension WorldEngine {
         return false
       }
       if setsAside(index) { return true }
-      // What comes in the middle of an event may change the rest of it.
+      // A change in the middle of an event may affect the rest of the event.
       if recital.until <= now + recital.span {
         _ = recitals.end(index)
         return false
@@ -37,19 +39,19 @@ extension WorldEngine {
     return true
   }
 
-  /// A packet that was sent for a device has ended.
+  /// Continues the advertising of a device after a packet on its behalf has ended.
   func goOnActing(for index: Int) {
     if let pause = recitals.pause(index) {
       timers.set(Self.slot(of: index, .deadline), to: now + pause)
     } else {
       let participant = members[index]
-      // The medium has counted them.
+      // The medium has counted the packets.
       _ = participant.skip(until: now)
       timers.set(Self.slot(of: index, .deadline), to: participant.deadline)
     }
   }
 
-  /// At the beginning of an event: sets the device aside if nobody could notice.
+  /// Culls the device at the start of an event, if no receiver could notice it. Returns true if it did.
   private func setsAside(_ index: Int) -> Bool {
     guard !isWatched, observer == nil, airFaults == nil, unheard.isWorthTrying(index, at: now),
       medium.canBeUnheard(index)
@@ -68,8 +70,8 @@ extension WorldEngine {
     return true
   }
 
-  /// Has a device do everything itself from now on that was done for it, or not done at all: it does what it would have done
-  /// meanwhile, and goes on from there.
+  /// Ends the advertising on behalf of a device, and resumes the device if it is culled: the device catches up with the
+  /// events in the meantime, and continues from there.
   func run(_ index: Int) {
     if recitals.contains(index) {
       if recitals.end(index) { catchUp(index, isOnAir: true) }
@@ -78,14 +80,14 @@ extension WorldEngine {
     }
   }
 
-  /// Runs all.
+  /// Ends the advertising on behalf of all devices, and resumes all culled devices.
   func runAll() {
     for index in recitals.indices { run(index) }
     for index in unheard.radios { run(index) }
     unheard.forgetListeners()
   }
 
-  /// Before a radio begins to listen: runs all that it could notice.
+  /// Resumes all culled devices that a radio could notice. Called before the radio begins to listen.
   func runAudible(to receiver: Int, on channel: RadioChannel, _ phy: PHY, until: Instant?) {
     let floor = medium.inaudible(at: receiver, on: channel, phy)
     let place = medium.position(of: receiver, at: now)
@@ -98,7 +100,7 @@ extension WorldEngine {
     }
   }
 
-  /// The radio has another place or another receiver, or moves in another way.
+  /// Updates culling after the position, the receiver or the movement of a radio has changed.
   func placeChanged(of receiver: Int) {
     unheard.forgetListener(receiver)
     guard !unheard.isEmpty, case .listening(let channel, let place) = medium.radios[receiver].activity else { return }
@@ -106,7 +108,10 @@ extension WorldEngine {
     runAudible(to: receiver, on: channel, ear.phy, until: ear.until)
   }
 
-  /// The device does all that was due before `turn`. Its packets are on the air already, or nobody has noticed them.
+  /// Catches up a device with all its events before `turn`.
+  ///
+  /// - Parameter isOnAir: true if its packets are on the air already; false if it was culled and its packets went
+  ///   unnoticed.
   private func catchUp(_ index: Int, isOnAir: Bool) {
     let participant = members[index]
     let transmissionEnds = Self.slot(of: index, .transmissionEnds)
@@ -121,7 +126,7 @@ extension WorldEngine {
         medium.radios[index].meter.skip(skipped)
       }
     }
-    // What is left: the event that goes on.
+    // The rest is the event in progress.
     var end: Instant?
     while true {
       let instant: Instant
@@ -138,7 +143,7 @@ extension WorldEngine {
       end = nil
       guard let command = participant.takeRadioCommand() else { continue }
       guard case .transmit(let packet, let channel, let modulation, let power) = command else {
-        // A soliloquy is the device's word that it does nothing else until then.
+        // By returning a soliloquy, the device promised to do nothing else until then.
         fatalError("a device that should only send did something else")
       }
       let ending = instant + packet.airTime(modulation)
@@ -155,18 +160,19 @@ extension WorldEngine {
 }
 
 extension Medium {
-  /// More than 17,040 µs, a data packet of 251 octets on LE Coded with S=8 · Vol 6, Part B, 4.5.10.
+  /// More than 17,040 µs, the duration of a data packet of 251 octets and a MIC on LE Coded with S=8 · Vol 6, Part B,
+  /// 4.5.10.
   private static let longestPacket = TimeSpan.milliseconds(18)
 
-  /// Whether a radio may be set aside while it only sends: where it is, and what it is, stays the same until somebody changes
-  /// it.
+  /// Returns true if a radio may be culled while it only transmits: its position and properties stay the same until
+  /// they are changed from outside.
   func canBeUnheard(_ index: Int) -> Bool {
     guard case .idle = radios[index].activity else { return false }
     return !radios[index].isMoving && !radios[index].isMuted
   }
 
-  /// The level, without the receiver's antenna, up to which a packet on a primary advertising channel is nothing to a receiver
-  /// on `channel`: it can't be heard, and it does not disturb what can.
+  /// Returns the level, without the receiver's antenna gain, up to which a packet on a primary advertising channel has
+  /// no effect on a receiver on `channel`: the packet can neither be received nor interfere with others.
   func inaudible(at receiver: Int, on channel: RadioChannel, _ phy: PHY) -> Decibel {
     func level(_ modulation: Modulation) -> Decibel {
       var rejection = Decibel(1_000)
@@ -185,14 +191,14 @@ extension Medium {
     return lowest - antennaGain(of: receiver)
   }
 
-  /// How far, in millimetres, a radio gets until `end` from where it is now.
+  /// Returns the distance, in millimetres, that a radio may move from its current position until `end`.
   func reach(of radio: Int, from now: Instant, until end: Instant?) -> Int64 {
     guard radios[radio].isMoving, let path = paths[radio] else { return 0 }
-    // A packet that has begun to arrive is heard to its end.
+    // A packet that has begun to arrive is received to its end.
     return path.reach(from: now, until: end.map { $0 + Self.longestPacket })
   }
 
-  /// Whether anybody who listens now gets something of what is sent like that.
+  /// Returns true if a radio that listens now would be affected by transmissions like this one.
   func isNoticed(_ voice: UnheardDevices.Voice, at now: Instant) -> Bool {
     for channel in ears.indices {
       for ear in ears[channel] {
@@ -206,8 +212,9 @@ extension Medium {
     return false
   }
 
-  /// Enters a transmission that has begun at `start`, of which nobody has noticed anything so far.
-  /// - Parameter isOver: its end has been reached, too.
+  /// Adds a transmission that began at `start` and has affected no receiver so far.
+  ///
+  /// - Parameter isOver: true if its end has been reached, too.
   mutating func goOnTransmitting(
     _ packet: AirPacket, from radio: RadioID, on channel: RadioChannel, modulation: Modulation, power: Decibel,
     since start: Instant, until end: Instant, isOver: Bool

@@ -2,19 +2,21 @@ import BluetoothWire
 import DequeModule
 import NIOCore
 
-/// Who is at one end of an H4 link. Everything is told on the link's event loop.
+/// The user of one end of an H4 link. All methods are called on the link's event loop.
 package protocol H4Receiver: AnyObject {
-  /// The link is there: packets may be sent.
+  /// The link is open: packets may be sent.
   func opened(_ link: H4Handler)
-  /// A whole packet has come. What is sent meanwhile goes out with the next `flush`.
+  /// A complete packet has arrived. Packets sent during this call leave with the next `flush`.
   func receive(_ packet: HCI.Packet, on link: H4Handler)
-  /// It is not known any more where packets begin; the next one is that of a Reset · Vol 4, Part A, 4.
+  /// Packet boundaries have been lost. The next packet delivered is HCI_Reset, or the Command Complete event for it ·
+  /// Vol 4, Part A, 4.
   func synchronizationLost(on link: H4Handler)
-  /// Everything that had arrived has been told. To send in answer to all of it, and to `flush`, is for here.
+  /// All octets that had arrived have been delivered. This is the place to send responses to all of them and to call
+  /// `flush`.
   func receivedAll(on link: H4Handler)
-  /// Whether the other side takes what is sent has changed; see `H4Handler.isWritable`.
+  /// Flow control of the outgoing direction has changed; see `H4Handler.isWritable`.
   func writabilityChanged(on link: H4Handler)
-  /// The link is gone, and nothing more is told of it.
+  /// The link is closed. No other method is called afterwards.
   func closed(_ ending: H4Ending, on link: H4Handler)
 }
 
@@ -23,11 +25,11 @@ extension H4Receiver {
   package func writabilityChanged(on link: H4Handler) {}
 }
 
-/// Why an H4 link has ended.
+/// The reason why an H4 link has ended.
 package struct H4Ending: Error, Sendable, CustomStringConvertible {
-  /// The system's reason; nil: one of both sides has closed it.
+  /// The system's error text; nil if one of the two sides closed the link.
   package var reason: String?
-  /// How many octets of a packet had come whose rest did not.
+  /// The number of octets received of an incomplete packet.
   package var cut: Int
 
   package var description: String {
@@ -37,40 +39,43 @@ package struct H4Ending: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// One end of an H4 link: cuts what comes into packets, and gathers what is sent, so that all packets that are ready leave in
-/// one write. Confined to the event loop of its channel · Vol 4, Part A.
+/// One end of an H4 link. It splits the incoming stream into packets and batches outgoing packets, so that all
+/// packets that are ready leave in one write. Confined to the event loop of its channel · Vol 4, Part A.
 package final class H4Handler: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundOut = ByteBuffer
 
-  /// How packets leave.
+  /// The way in which packets are written to the channel.
   package enum Writing: Sendable {
     /// As a stream of octets.
     case stream
-    /// One packet in each write, as sockets of a kernel's HCI want it.
+    /// One packet per write, as the kernel's HCI sockets require.
     case packets
   }
 
   private let pool: PacketPool
   private let writing: Writing
   private let receiver: any H4Receiver
-  // One thread works here, and no access lasts while somebody else is called: checking that at run time costs more than a
-  // small packet.
+  // Only one thread accesses these properties, and no access is in progress while another object is called. The
+  // run-time exclusivity check would cost more than a small packet.
   @exclusivity(unchecked) private var decoder: H4Decoder
   @exclusivity(unchecked) private var context: ChannelHandlerContext?
   @exclusivity(unchecked) private var pending = ByteBuffer()
-  /// Packets behind one that the system has not taken yet; of `Writing.packets` only.
+  /// Packets queued behind a write that is in progress; only for `Writing.packets`.
   private var waiting: Deque<ByteBuffer> = []
   private var isWriting = false
   private var failure: String?
 
-  /// A link that has much to say keeps no more memory than this for it once it has been said.
+  /// The maximum capacity in octets of the buffer that is kept for reuse. Larger buffers are released after the
+  /// write.
   private static let keptCapacity = 65_536
 
+  /// Creates the handler of one end of a link.
+  ///
   /// - Parameters:
-  ///   - side: who reads here.
-  ///   - pool: where the octets that come are kept; it belongs to the event loop.
-  ///   - receiver: who is told; it is kept until the link is gone.
+  ///   - side: the side that reads here.
+  ///   - pool: the pool for received octets, which belongs to the event loop.
+  ///   - receiver: the delegate, retained until the link is closed.
   package init(
     for side: H4Decoder.Side, pool: PacketPool, writing: Writing = .stream, receiver: any H4Receiver
   ) {
@@ -80,44 +85,45 @@ package final class H4Handler: ChannelInboundHandler {
     decoder = H4Decoder(for: side, pool: pool)
   }
 
-  /// Packets that were complete and that nobody could read.
+  /// The number of complete packets that were dropped because they could not be decoded.
   package var dropped: Int { decoder.dropped }
 
-  /// Whether the other side takes in what it is sent; if not, more of it waits here. False when the link is gone.
+  /// True while the other side reads what it is sent. While false, packets accumulate here. Also false after the link
+  /// is closed.
   package var isWritable: Bool { takesMore }
-  // Other modules, which don't know that it needs no check, ask for the one above.
+  // Other modules read `isWritable`, because they can't see that this property needs no exclusivity check.
   @exclusivity(unchecked) private var takesMore = false
 
-  /// Whether the link is there.
+  /// True while the link is open.
   package var isOpen: Bool { context != nil }
 
-  /// What the link is confined to; nil: it is not there.
+  /// The event loop to which the link is confined; nil while the link is not open.
   package var eventLoop: (any EventLoop)? { context?.eventLoop }
 
   // MARK: Sending
 
-  /// Sends `packet` with the next `flush`; nothing if the link is gone.
+  /// Queues `packet` for the next `flush`. Does nothing if the link is not open.
   package func send(_ packet: HCI.Packet) {
     guard context != nil else { return }
     pending.writeHCIPacket(packet)
     if writing == .packets { flush() }
   }
 
-  /// Sends octets that need not be packets with the next `flush`, for tests of who reads them.
+  /// Queues octets that need not form packets for the next `flush`, for tests of the reader.
   package func send(octets: [UInt8]) {
     if context != nil { pending.writeBytes(octets) }
   }
 
-  /// Whether something waits for `flush`.
+  /// True if octets are queued for `flush`.
   package var hasPending: Bool { pending.readableBytes > 0 }
 
-  /// Writes everything that was sent.
+  /// Writes all queued octets.
   package func flush() {
     guard let context, pending.readableBytes > 0 else { return }
-    // Writing may call back, and whoever is called may send and flush more.
+    // Writing may call back synchronously, and the callee may send and flush more.
     var octets = ByteBuffer()
     swap(&octets, &pending)
-    // A buffer that was never filled further has no more room than that.
+    // The capacity of a buffer that was never filled beyond the limit does not exceed it.
     let isKept = octets.readableBytes <= Self.keptCapacity
     switch writing {
     case .stream: context.writeAndFlush(wrapOutboundOut(octets), promise: nil)
@@ -128,7 +134,7 @@ package final class H4Handler: ChannelInboundHandler {
     pending = octets
   }
 
-  /// Two packets that wait in the channel would leave it in one write.
+  /// Writes one packet at a time: the channel would merge two pending packets into one write.
   private func write(_ packet: ByteBuffer, _ context: ChannelHandlerContext) {
     guard !isWriting else { return waiting.append(packet) }
     isWriting = true
@@ -140,12 +146,12 @@ package final class H4Handler: ChannelInboundHandler {
     context.writeAndFlush(wrapOutboundOut(packet), promise: promise)
   }
 
-  /// Ends the link; the receiver is told.
+  /// Closes the link and notifies the receiver.
   package func close() { context?.close(promise: nil) }
 
   // MARK: Reading
 
-  /// Whether packets are taken in; whoever does not keep up with them stops them at the other side.
+  /// Starts or stops reading. A receiver that can't keep up stops reading, which makes the other side wait.
   package func setReading(_ isReading: Bool) {
     guard let context else { return }
     context.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }
@@ -207,6 +213,6 @@ package final class H4Handler: ChannelInboundHandler {
   }
 }
 
-/// Confined to its event loop, where NIO keeps it.
+/// Confined to its event loop, where NIO retains it.
 @available(*, unavailable)
 extension H4Handler: Sendable {}

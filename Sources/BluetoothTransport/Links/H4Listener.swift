@@ -1,9 +1,9 @@
 import NIOCore
 import NIOPosix
 
-/// Where hosts, or controllers, connect from elsewhere: each connection is an H4 link of its own.
+/// Listens for incoming connections of hosts or controllers. Each connection is a separate H4 link.
 package final class H4Listener: Sendable {
-  /// Where it listens, with the port that the system has chosen if 0 was asked for.
+  /// The address of the listener, with the port that the system has assigned if port 0 was requested.
   package let specifier: TransportSpecifier
   private let channel: any Channel
   private let file: UnixSocketFile?
@@ -14,26 +14,27 @@ package final class H4Listener: Sendable {
     self.file = file
   }
 
-  /// How many octets of a connection are read at a time: few, as there may be a thousand connections, and each keeps as much;
-  /// more of one that has more to say, as many as a controller's buffers hold.
+  /// The number of octets read from a connection at a time. It is small at first, because there may be a thousand
+  /// connections and each keeps such a buffer; it grows on a busy connection up to the size of a controller's
+  /// buffers.
   private static let receiveCapacity = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 16_384)
-  /// How many connections the system keeps that were not accepted yet.
+  /// The maximum number of connections that the system queues before they are accepted.
   private static let backlog: ChannelOptions.Types.SocketOption.Value = 1_024
 
-  /// Listens. Fails with a `TransportError`.
+  /// Starts to listen. The future fails with a `TransportError`.
   ///
   /// - Parameters:
-  ///   - specifier: `tcp` or `unix`. A socket's file has mode 0600, takes the place of one at which nobody listens any more,
-  ///     and goes with the listener.
-  ///   - accept: makes the link of a connection, on the connection's event loop.
+  ///   - specifier: `tcp` or `unix`. The file of a Unix domain socket has mode 0600. It replaces a stale socket file
+  ///     and is removed when the listener closes.
+  ///   - accept: creates the link of a connection, on the connection's event loop.
   package static func bind(
     _ specifier: TransportSpecifier, on group: any EventLoopGroup, accept: @escaping @Sendable () -> H4Handler
   ) -> EventLoopFuture<H4Listener> {
     let bootstrap = ServerBootstrap(group: group).serverChannelOption(.backlog, value: Int32(backlog))
-      // One connection at a time: one that is turned away has given its descriptor back before the next one is accepted, so
-      // that the lowest free descriptor tells how many are in use.
+      // Accepts one connection at a time: a rejected connection has released its descriptor before the next one is
+      // accepted, so that the lowest free descriptor indicates how many are in use.
       .serverChannelOption(.maxMessagesPerRead, value: 1)
-      // Without room for another descriptor it waits before it tries again.
+      // Backs off while no descriptor is available.
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
@@ -71,7 +72,7 @@ package final class H4Listener: Sendable {
     }
   }
 
-  /// Takes no more connections; those that there are stay.
+  /// Stops accepting connections. Established connections stay open.
   package func close() -> EventLoopFuture<Void> {
     file?.remove()
     return channel.close().flatMapErrorThrowing { error in

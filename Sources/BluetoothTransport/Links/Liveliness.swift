@@ -6,24 +6,25 @@ import NIOCore
   import Musl
 #endif
 
-/// How the other end of a TCP connection is noticed to have vanished without a word.
+/// The TCP keepalive settings, which detect that the other end of a connection has vanished without closing it.
 struct Liveliness {
   typealias Value = ChannelOptions.Types.SocketOption.Value
 
-  /// Seconds in which nothing comes before the other end is asked whether it is there, and those between two such questions;
-  /// how many of them remain unanswered before it counts as gone.
+  /// The idle time in seconds before the first keepalive probe. `interval` is the time in seconds between two probes;
+  /// `count` is the number of unanswered probes after which the connection is considered lost.
   var idle: Value
   var interval: Value
   var count: Value
-  /// Milliseconds for which octets may wait to be acknowledged; nil: as long as the system waits.
+  /// The time in milliseconds for which sent octets may remain unacknowledged; nil for the system's default.
   var unacknowledged: Value?
 
-  /// A controller is gone after 25 s, whether anything is on its way to it or not.
+  /// Settings for the connection to a controller, which is considered lost after 25 s, whether data is in flight or
+  /// not.
   static let ofController = Liveliness(idle: 10, interval: 5, count: 3, unacknowledged: 25_000)
-  /// A host keeps its place for a minute: it may have been stopped by somebody who looks for a fault in it.
+  /// Settings for the connection of a host, which is kept for a minute: the host may be stopped in a debugger.
   static let ofHost = Liveliness(idle: 30, interval: 10, count: 3, unacknowledged: nil)
 
-  /// The options of a connection, where the system has them.
+  /// The socket options, as far as the system supports them.
   var options: [(ChannelOptions.Types.SocketOption, Value)] {
     var result = [(option(.socket, .so_keepalive), Value(1))]
     #if os(Linux)

@@ -7,13 +7,15 @@ import NIOCore
 #endif
 
 extension Channel {
-  /// Has a TCP connection within this machine do without elaborate congestion control: nothing is lost there, and there is
-  /// nobody to be fair to. The one that many systems have for the Internet, BBR, takes 1.7 µs of a round trip of 25.
+  /// Selects the simple congestion control algorithm Reno for a TCP connection within this machine, where no packet
+  /// is lost and no other traffic competes. BBR, the default of many systems for the Internet, takes 1.7 µs of a
+  /// round trip of 25 µs.
   ///
-  /// On the channel's event loop. Without effect on other channels, and where the system does not have it.
+  /// Must be called on the channel's event loop. Has no effect on channels that are not local TCP connections, or if
+  /// the system does not support the option.
   func simplifyLoopback() {
     guard let remoteAddress, remoteAddress.isLoopback, let options = self as? any SocketOptionProvider else { return }
-    // The name, with zeros behind it.
+    // The name, padded with zeros.
     let reno = (UInt8(ascii: "r"), UInt8(ascii: "e"), UInt8(ascii: "n"), UInt8(ascii: "o"), UInt8(0))
     #if os(Linux)
       options.unsafeSetSocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_CONGESTION), value: reno)
@@ -23,7 +25,7 @@ extension Channel {
 }
 
 extension SocketAddress {
-  /// Of a program on the same machine.
+  /// True if the address belongs to this machine.
   var isLoopback: Bool {
     guard let ipAddress else { return false }
     return ipAddress == "::1" || ipAddress.hasPrefix("127.") || ipAddress.hasPrefix("::ffff:127.")

@@ -8,9 +8,9 @@ import CBluetoothTransport
   import Darwin
 #endif
 
-/// Serial lines · Vol 4, Part A: 8 data bits, no parity, 1 stop bit, flow control by RTS and CTS.
+/// Opens serial lines · Vol 4, Part A: 8 data bits, no parity, 1 stop bit, RTS/CTS flow control.
 enum SerialLine {
-  /// How far off the rate may be that the hardware makes of the one it was asked for, in thousandths.
+  /// The maximum deviation of the actual baud rate from the requested one, in thousandths.
   private static let toleratedDeviation = 30
 
   static func open(_ device: String, baud: Int) throws(TransportError) -> CInt {

@@ -7,18 +7,18 @@ import NIOPosix
   import Musl
 #endif
 
-/// Ways to controllers.
+/// Connects to controllers.
 package enum Transport {
-  /// How many octets are read at a time. More than the longest packet: what is read of an adapter of the kernel's is a whole
-  /// one, and its end would be lost.
+  /// The number of octets read at a time. It exceeds the longest packet: a read from a kernel HCI socket returns one
+  /// whole packet, and the end of a longer one would be lost.
   private static let receiveCapacity = 16_384
 
   private static let connectTime = TimeAmount.seconds(10)
 
-  /// Connects to the controller that `specifier` names, and puts `link` at this end. Nothing arrives before the future
-  /// has succeeded; it fails with a `TransportError`.
+  /// Connects to the controller that `specifier` names, and adds `link` to this end. No packets arrive before the
+  /// future has succeeded. The future fails with a `TransportError`.
   ///
-  /// To be called on `loop`, to which `link` belongs from then on.
+  /// Must be called on `loop`, to which `link` is confined from then on.
   package static func connect(
     _ specifier: TransportSpecifier, with link: H4Handler, on loop: any EventLoop
   ) -> EventLoopFuture<Void> {
@@ -36,8 +36,8 @@ package enum Transport {
       .flatMapErrorThrowing { throw TransportError(connectingTo: specifier, $0) }
   }
 
-  /// The same with a descriptor that is open already, which is closed with the link, or when this fails. To be called on
-  /// `loop`.
+  /// Adds `link` to a descriptor that is already open. The descriptor is closed with the link, or if this function
+  /// fails. Must be called on `loop`.
   package static func adopt(
     _ descriptor: CInt, with link: H4Handler, on loop: any EventLoop
   ) -> EventLoopFuture<Void> {
@@ -53,7 +53,7 @@ package enum Transport {
   }
 
   private static func client(on loop: any EventLoop) -> ClientBootstrap {
-    // What comes before somebody is there to read it stays where it is.
+    // Data that arrives before the link is installed stays in the system's buffers.
     ClientBootstrap(group: loop).channelOption(.autoRead, value: false)
       .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: receiveCapacity))
       .connectTimeout(connectTime)
@@ -86,7 +86,7 @@ package enum Transport {
 }
 
 extension TransportSpecifier {
-  /// How packets leave on such a way.
+  /// The way in which packets are written to this transport.
   package var writing: H4Handler.Writing {
     if case .hci = self { .packets } else { .stream }
   }

@@ -9,11 +9,11 @@ import NIOPosix
   import Darwin
 #endif
 
-/// Why there is no way to a controller.
+/// The reason why a connection to a controller failed.
 package struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// One line: what is wrong, and what would help.
+  /// One line that states the error and a remedy.
   package let description: String
-  /// It does not pass by itself: somebody has to do something about it.
+  /// True if the error persists until the user takes action.
   package let isLasting: Bool
 
   package init(_ description: String, isLasting: Bool = true) {
@@ -23,15 +23,15 @@ package struct TransportError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension TransportError {
-  /// What the system says of an `errno`, for the middle of a line.
+  /// Returns the system's text for an `errno`, for the middle of a line.
   static func reason(_ code: Int32) -> String {
     let text = String(cString: strerror(code))
-    // A name at the beginning, as in "RF-kill", stays one.
+    // An acronym at the beginning, as in "RF-kill", keeps its capitals.
     guard let first = text.first, text.dropFirst().first?.isLowercase ?? false else { return text }
     return first.lowercased() + text.dropFirst()
   }
 
-  /// What a user is told of an error of the network's.
+  /// Returns the text for a network error, for display to the user.
   static func text(_ error: any Error) -> String {
     switch error {
     case let error as IOError: reason(error.errnoCode)
@@ -40,7 +40,7 @@ extension TransportError {
     }
   }
 
-  /// Why it could not be connected to `specifier`.
+  /// Creates the error for a failed connection to `specifier`.
   init(connectingTo specifier: TransportSpecifier, _ error: any Error) {
     if let error = error as? TransportError {
       self = error

@@ -6,23 +6,23 @@
   import Darwin
 #endif
 
-/// A socket in the file system that its owner alone may connect to.
+/// The file of a Unix domain socket to which only its owner may connect.
 package struct UnixSocketFile: Sendable {
   package let path: String
-  /// Bound, not listening yet. Whoever takes it closes it.
+  /// The bound socket, which is not listening yet. The caller owns it and must close it.
   package let descriptor: CInt
   private let device: dev_t
   private let inode: ino_t
 
-  /// Makes the file, in place of one at which nobody listens any more.
+  /// Creates the file. Replaces a stale socket file, at which no process listens.
   package init(path: String) throws(TransportError) {
-    // An empty one would be no file: anybody could connect.
+    // An empty path would name an abstract socket instead of a file: any user could connect.
     guard !path.isEmpty, path.utf8.count <= TransportSpecifier.longestPath, !path.utf8.contains(0) else {
       throw TransportError("a socket's path has 1 to \(TransportSpecifier.longestPath) octets")
     }
     try Self.removeStale(path)
     let descriptor = try Self.newSocket()
-    // A file that others can reach must not exist for a moment: the system takes the mode from the socket.
+    // `bind` gives the file the mode of the socket, so that other users can't access the file even for a moment.
     fchmod(descriptor, 0o600)
     guard Self.withAddress(path, { systemBind(descriptor, $0, $1) }) == 0 else {
       let code = errno
@@ -38,7 +38,7 @@ package struct UnixSocketFile: Sendable {
     inode = status.st_ino
   }
 
-  /// Removes the file, unless it is another one's by now.
+  /// Removes the file, unless another process has replaced it.
   package func remove() {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return }
@@ -77,7 +77,7 @@ package struct UnixSocketFile: Sendable {
   ) -> CInt {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    // Specifiers have no longer paths: the octet that ends it is there.
+    // Paths are at most `longestPath` octets long, so the terminating zero is present.
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
     return withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

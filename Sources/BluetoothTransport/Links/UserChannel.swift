@@ -8,7 +8,7 @@ import CBluetoothTransport
   import Darwin
 #endif
 
-/// The HCI user channel of Linux: an adapter's packets, which then are nobody else's.
+/// The HCI user channel of Linux, which gives exclusive access to the packets of an adapter.
 enum UserChannel {
   static func open(_ number: Int) throws(TransportError) -> CInt {
     var step = bluetooth_user_channel_socket
@@ -17,7 +17,7 @@ enum UserChannel {
     throw refusal(-result, number, isSocket: step == bluetooth_user_channel_socket, program: program)
   }
 
-  /// Why the channel can't be had, and how to change that.
+  /// Returns an error that states why the channel can't be opened and how to fix it.
   static func refusal(_ code: CInt, _ number: Int, isSocket: Bool, program: String) -> TransportError {
     switch code {
     case EAFNOSUPPORT, EPROTONOSUPPORT, ESOCKTNOSUPPORT:
@@ -40,10 +40,10 @@ enum UserChannel {
     }
   }
 
-  /// `ERFKILL` of Linux.
+  /// The value of `ERFKILL` on Linux.
   private static let rfkill: CInt = 132
 
-  /// What is to be granted a capability.
+  /// The path of this program, for the command that grants it a capability.
   private static var program: String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)

@@ -1,11 +1,11 @@
 /// The Attribute Protocol · Vol 3, Part F.
 package enum ATT {
-  /// The ATT_MTU of a bearer before an exchange · Vol 3, Part G, 5.2.1.
+  /// The ATT_MTU of a bearer before the MTU exchange, in octets · Vol 3, Part G, 5.2.1.
   package static let defaultMTU = 23
-  /// The longest attribute value · Vol 3, Part F, 3.2.9.
+  /// The maximum length of an attribute value, in octets · Vol 3, Part F, 3.2.9.
   package static let maximumValueLength = 512
 
-  /// Why a request failed · 3.4.1.1. Any octet can arrive; application errors are 0x80 to 0x9F.
+  /// The Error Code of an Error Response · 3.4.1.1. Any octet can arrive; application errors are 0x80 to 0x9F.
   package struct ErrorCode: RawRepresentable, Hashable, Sendable, Error {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -29,7 +29,7 @@ package enum ATT {
     package static let insufficientResources = ErrorCode(rawValue: 0x11)
     package static let databaseOutOfSync = ErrorCode(rawValue: 0x12)
     package static let valueNotAllowed = ErrorCode(rawValue: 0x13)
-    /// Common profile error · Core Specification Supplement, Part B, 1.2.
+    /// A common profile error · Core Specification Supplement, Part B, 1.2.
     package static let cccdImproperlyConfigured = ErrorCode(rawValue: 0xFD)
   }
 }

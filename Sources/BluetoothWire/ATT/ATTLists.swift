@@ -1,10 +1,10 @@
-/// A list of elements of one size in a PDU, read in place: iterating over it allocates nothing. A rest that is shorter
-/// than an element is not part of it.
+/// A list of fixed-size elements in a PDU, read in place: iterating over it allocates nothing. Trailing octets that
+/// are shorter than an element are ignored.
 package protocol ATTFixedSizeList: RandomAccessCollection, Hashable, Sendable where Index == Int {
   var data: ByteSlice { get }
-  /// Octets of one element.
+  /// The length of one element in octets.
   var elementSize: Int { get }
-  /// The element in `octets`, which are `elementSize` of them.
+  /// Returns the element decoded from `octets`, which must be `elementSize` long.
   func element(in octets: ByteSlice) -> Element
 }
 
@@ -17,7 +17,7 @@ extension ATTFixedSizeList {
 }
 
 extension ATT {
-  /// Information Data of a Find Information Response · Vol 3, Part F, 3.4.3.2.
+  /// The Information Data of a Find Information Response · Vol 3, Part F, 3.4.3.2.
   package struct InformationList: ATTFixedSizeList {
     package enum Format: UInt8, Hashable, Sendable {
       case uuid16 = 0x01
@@ -43,7 +43,7 @@ extension ATT {
     }
   }
 
-  /// Handles Information List of a Find By Type Value Response · 3.4.3.4.
+  /// The Handles Information List of a Find By Type Value Response · 3.4.3.4.
   package struct HandlesInformationList: ATTFixedSizeList {
     package struct Element: Hashable, Sendable {
       package let found: Handle
@@ -59,14 +59,14 @@ extension ATT {
     }
   }
 
-  /// Attribute Data List of a Read By Type Response · 3.4.4.2.
+  /// The Attribute Data List of a Read By Type Response · 3.4.4.2.
   package struct AttributeDataList: ATTFixedSizeList {
     package struct Element: Hashable, Sendable {
       package let handle: Handle
       package let value: ByteSlice
     }
 
-    /// 2 to 255: the handle and the value.
+    /// The length of the handle and the value in octets, 2 to 255.
     package let elementSize: Int
     package let data: ByteSlice
     package init(elementSize: Int, data: ByteSlice) {
@@ -79,7 +79,7 @@ extension ATT {
     }
   }
 
-  /// Attribute Data List of a Read By Group Type Response · 3.4.4.10.
+  /// The Attribute Data List of a Read By Group Type Response · 3.4.4.10.
   package struct GroupDataList: ATTFixedSizeList {
     package struct Element: Hashable, Sendable {
       package let handle: Handle
@@ -87,7 +87,7 @@ extension ATT {
       package let value: ByteSlice
     }
 
-    /// 4 to 255: two handles and the value.
+    /// The length of the two handles and the value in octets, 4 to 255.
     package let elementSize: Int
     package let data: ByteSlice
     package init(elementSize: Int, data: ByteSlice) {
@@ -101,7 +101,7 @@ extension ATT {
     }
   }
 
-  /// Set Of Handles of the Read Multiple requests · 3.4.4.7, 3.4.4.11.
+  /// The Set Of Handles of the Read Multiple requests · 3.4.4.7, 3.4.4.11.
   package struct HandleList: ATTFixedSizeList {
     package typealias Element = Handle
 
@@ -112,10 +112,11 @@ extension ATT {
     package func element(in octets: ByteSlice) -> Handle { octets.littleEndian16(at: 0) }
   }
 
-  /// Length Value Tuple List of a Read Multiple Variable Response · 3.4.4.12. The MTU may have cut the last value.
+  /// The Length Value Tuple List of a Read Multiple Variable Response · 3.4.4.12. The MTU may have truncated the last
+  /// value.
   package struct LengthValueList: Hashable, Sendable, Sequence {
     package struct Element: Hashable, Sendable {
-      /// The length of the whole value, of which `value` may be a part.
+      /// The length of the complete value in octets; `value` may be truncated.
       package let length: Int
       package let value: ByteSlice
     }
@@ -137,14 +138,14 @@ extension ATT {
     package func makeIterator() -> Iterator { Iterator(rest: data) }
   }
 
-  /// Handle Length Value Tuple List of a Multiple Handle Value Notification · 3.4.7.4.
+  /// The Handle Length Value Tuple List of a Multiple Handle Value Notification · 3.4.7.4.
   package struct HandleLengthValueList: Hashable, Sendable, Sequence {
     package struct Element: Hashable, Sendable {
       package let handle: Handle
       package let value: ByteSlice
     }
 
-    /// Ends before the first tuple that is not whole.
+    /// Iterates over the tuples and ends before the first incomplete one.
     package struct Iterator: IteratorProtocol {
       var rest: ByteSlice
 
@@ -162,7 +163,7 @@ extension ATT {
     package init(data: ByteSlice) { self.data = data }
     package func makeIterator() -> Iterator { Iterator(rest: data) }
 
-    /// Whether the tuples fill the data to its end, and there are some.
+    /// True if the data consists of one or more complete tuples and nothing else.
     var isWhole: Bool {
       var iterator = makeIterator()
       while iterator.next() != nil {}
@@ -172,10 +173,10 @@ extension ATT {
 }
 
 extension ByteSlice {
-  /// The number of two octets at `offset`, which the caller knows to be inside.
+  /// Returns the little-endian integer of two octets at `offset`. Traps if it does not lie within the slice.
   func littleEndian16(at offset: Int) -> UInt16 { UInt16(self[offset]) | UInt16(self[offset + 1]) << 8 }
 
-  /// The identifier of `width` at `offset`, which the caller knows to be inside.
+  /// Returns the UUID of `width` at `offset`. Traps if it does not lie within the slice.
   func uuid(at offset: Int, _ width: BluetoothUUID.Width) -> BluetoothUUID {
     switch width {
     case .bits16: return BluetoothUUID(littleEndian16(at: offset))

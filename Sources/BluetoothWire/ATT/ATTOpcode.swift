@@ -1,8 +1,8 @@
 extension ATT {
-  /// An attribute's number on one server; 0x0000 names none · Vol 3, Part F, 3.2.2.
+  /// The handle of an attribute on one server; 0x0000 is invalid · Vol 3, Part F, 3.2.2.
   package typealias Handle = UInt16
 
-  /// Every Attribute Opcode · Vol 3, Part F, 3.4.8.
+  /// The Attribute Opcode · Vol 3, Part F, 3.4.8.
   package enum Opcode: UInt8, Hashable, Sendable, CaseIterable {
     case errorResponse = 0x01
     case exchangeMTURequest = 0x02
@@ -36,7 +36,7 @@ extension ATT {
     case writeCommand = 0x52
     case signedWriteCommand = 0xD2
 
-    /// The six kinds of PDU · 3.3.
+    /// The six PDU types · 3.3.
     package enum Kind: Hashable, Sendable {
       case request, response, command, notification, indication, confirmation
     }
@@ -58,12 +58,12 @@ extension ATT {
       }
     }
 
-    /// The response that follows this request, unless an error does; nil for what is not a request.
+    /// The opcode of the response to this request if it succeeds; nil if this is not a request.
     package var response: Opcode? {
       kind == .request ? Opcode(rawValue: rawValue + 1) : nil
     }
 
-    /// The Command Flag · 3.3.1: whoever does not know the opcode ignores the PDU.
+    /// Returns true if the Command Flag is set: a server ignores such a PDU if it does not know the opcode · 3.3.1.
     package static func isCommand(_ opcode: UInt8) -> Bool { opcode & 0x40 != 0 }
   }
 }

@@ -1,9 +1,9 @@
 extension ATT {
-  /// One ATT protocol data unit · Vol 3, Part F, 3.4.
+  /// An ATT protocol data unit · Vol 3, Part F, 3.4.
   ///
-  /// Ranges and handles are as received: that a range begins at 0 or ends before it begins is for the server to refuse.
+  /// Ranges and handles are as received: the server rejects ranges that begin at 0 or end before they begin.
   package enum PDU: Hashable, Sendable {
-    /// 3.4.1.1. Any opcode can be the one that is refused.
+    /// 3.4.1.1; `request` is the opcode of the rejected request, which can have any value.
     case errorResponse(request: UInt8, handle: Handle, code: ErrorCode)
     /// 3.4.2.1
     case exchangeMTURequest(clientReceiveMTU: UInt16)
@@ -23,15 +23,15 @@ extension ATT {
     case readByTypeResponse(AttributeDataList)
     /// 3.4.4.3
     case readRequest(handle: Handle)
-    /// 3.4.4.4; at most MTU − 1 octets.
+    /// 3.4.4.4; at most ATT_MTU − 1 octets.
     case readResponse(value: ByteSlice)
     /// 3.4.4.5
     case readBlobRequest(handle: Handle, offset: UInt16)
-    /// 3.4.4.6; at most MTU − 1 octets.
+    /// 3.4.4.6; at most ATT_MTU − 1 octets.
     case readBlobResponse(value: ByteSlice)
     /// 3.4.4.7
     case readMultipleRequest(HandleList)
-    /// 3.4.4.8; the values without any mark between them.
+    /// 3.4.4.8; the values are concatenated without separators.
     case readMultipleResponse(values: ByteSlice)
     /// 3.4.4.9
     case readByGroupTypeRequest(start: Handle, end: Handle, type: BluetoothUUID)
@@ -41,25 +41,25 @@ extension ATT {
     case readMultipleVariableRequest(HandleList)
     /// 3.4.4.12
     case readMultipleVariableResponse(LengthValueList)
-    /// 3.4.5.1; at most MTU − 3 octets.
+    /// 3.4.5.1; at most ATT_MTU − 3 octets.
     case writeRequest(handle: Handle, value: ByteSlice)
     /// 3.4.5.2
     case writeResponse
-    /// 3.4.5.3; at most MTU − 3 octets.
+    /// 3.4.5.3; at most ATT_MTU − 3 octets.
     case writeCommand(handle: Handle, value: ByteSlice)
-    /// 3.4.5.4; at most MTU − 15 octets of value, 12 octets of signature.
+    /// 3.4.5.4; at most ATT_MTU − 15 octets of value, 12 octets of signature.
     case signedWriteCommand(handle: Handle, value: ByteSlice, signature: ByteSlice)
-    /// 3.4.6.1; at most MTU − 5 octets.
+    /// 3.4.6.1; at most ATT_MTU − 5 octets.
     case prepareWriteRequest(handle: Handle, offset: UInt16, value: ByteSlice)
-    /// 3.4.6.2; the request's contents.
+    /// 3.4.6.2; repeats the contents of the request.
     case prepareWriteResponse(handle: Handle, offset: UInt16, value: ByteSlice)
     /// 3.4.6.3
     case executeWriteRequest(ExecuteWriteFlags)
     /// 3.4.6.4
     case executeWriteResponse
-    /// 3.4.7.1; at most MTU − 3 octets.
+    /// 3.4.7.1; at most ATT_MTU − 3 octets.
     case handleValueNotification(handle: Handle, value: ByteSlice)
-    /// 3.4.7.2; at most MTU − 3 octets.
+    /// 3.4.7.2; at most ATT_MTU − 3 octets.
     case handleValueIndication(handle: Handle, value: ByteSlice)
     /// 3.4.7.3
     case handleValueConfirmation
@@ -67,13 +67,13 @@ extension ATT {
     case multipleHandleValueNotification(HandleLengthValueList)
   }
 
-  /// What happens to the prepared writes · 3.4.6.3.
+  /// The action of an Execute Write Request on the prepared writes · 3.4.6.3.
   package enum ExecuteWriteFlags: UInt8, Hashable, Sendable {
     case cancel = 0x00
     case write = 0x01
   }
 
-  /// The length of the Authentication Signature of a Signed Write Command · 3.3.1.
+  /// The length of the Authentication Signature of a Signed Write Command, in octets · 3.3.1.
   package static let signatureLength = 12
 }
 

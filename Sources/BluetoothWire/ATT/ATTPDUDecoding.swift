@@ -1,8 +1,8 @@
 extension ATT.PDU {
-  /// The unit in `octets`, which refers to their storage.
+  /// Decodes `octets`. The PDU refers to their storage.
   ///
-  /// Throws `truncated` and `excess` for a wrong length, `invalid` for a forbidden value, `unknown` for an opcode that
-  /// the specification does not have. No octets at all are `truncated`.
+  /// - Throws: `truncated` or `excess` for a wrong length, also `truncated` for no octets at all; `invalid` for a
+  ///   forbidden value; `unknown` for an opcode that the specification does not define.
   package static func decode(_ octets: ByteSlice) throws(DecodingError) -> ATT.PDU {
     var reader = ByteReader(octets)
     let code = try reader.uint8()
@@ -61,7 +61,7 @@ extension ATT.PDU {
     }
   }
 
-  /// The requests that begin with a range of handles.
+  /// Decodes the requests that begin with a handle range.
   private static func decodeSearch(
     _ opcode: ATT.Opcode, from reader: inout ByteReader
   ) throws(DecodingError) -> ATT.PDU {
@@ -76,7 +76,7 @@ extension ATT.PDU {
     }
   }
 
-  /// The responses that are lists of elements of one size: at least one element, and no part of one.
+  /// Decodes the responses that are lists of fixed-size elements: one or more elements, all of them complete.
   private static func decodeList(
     _ opcode: ATT.Opcode, from reader: inout ByteReader
   ) throws(DecodingError) -> ATT.PDU {
@@ -94,14 +94,14 @@ extension ATT.PDU {
       return .findByTypeValueResponse(list)
     case .readByTypeResponse:
       let length = Int(try reader.uint8())
-      // A handle at least.
+      // An element holds at least one handle.
       guard length >= 2 else { throw .invalid(field: "Length") }
       let list = ATT.AttributeDataList(elementSize: length, data: reader.rest())
       try checkWhole(list)
       return .readByTypeResponse(list)
     default:
       let length = Int(try reader.uint8())
-      // Two handles at least.
+      // An element holds at least two handles.
       guard length >= 4 else { throw .invalid(field: "Length") }
       let list = ATT.GroupDataList(elementSize: length, data: reader.rest())
       try checkWhole(list)
@@ -124,7 +124,7 @@ extension ATT.PDU {
     }
   }
 
-  /// A set of two or more handles · 3.4.4.7.
+  /// Reads a set of two or more handles · 3.4.4.7.
   private static func handles(_ reader: inout ByteReader) throws(DecodingError) -> ATT.HandleList {
     let list = ATT.HandleList(data: reader.rest())
     try checkWhole(list)

@@ -1,6 +1,6 @@
 extension ATT.PDU {
-  /// Appends the unit's octets, opcode first. A UUID that is not of 16 bits is written in its 128-bit form, the only
-  /// other one that ATT has · 3.2.1.
+  /// Appends the PDU, opcode first. A UUID without a 16-bit form is written in its 128-bit form, because ATT has no
+  /// 32-bit form · 3.2.1.
   package func encode(into writer: inout ByteWriter) {
     writer.append(opcode.rawValue)
     switch self {
@@ -66,7 +66,7 @@ extension ATT.PDU {
     }
   }
 
-  /// The unit's octets in a storage of `pool`.
+  /// Returns the encoded PDU in a storage of `pool`.
   package func encoded(in pool: PacketPool) -> ByteSlice {
     var writer = ByteWriter(pool)
     encode(into: &writer)

@@ -1,7 +1,7 @@
 /// Advertising or scan response data: a sequence of AD structures · Vol 3, Part C, 11.
 ///
-/// Iterating over it allocates nothing, and takes in any octets: it ends at a structure of length 0, which begins the
-/// part without meaning, and before one that goes beyond the end.
+/// Iteration allocates nothing and accepts any octets. It ends at a structure of length 0, with which the
+/// non-significant part begins, and before a structure that extends beyond the end.
 package struct AdvertisingData: Hashable, Sendable, Sequence {
   /// One AD structure.
   package struct Structure: Hashable, Sendable {
@@ -25,14 +25,14 @@ package struct AdvertisingData: Hashable, Sendable, Sequence {
   package init(_ octets: ByteSlice) { self.octets = octets }
   package func makeIterator() -> Iterator { Iterator(rest: octets) }
 
-  /// The longest data of a legacy advertising packet or scan response · Vol 6, Part B, 2.3.1.
+  /// The maximum length of the data of a legacy advertising packet or scan response in octets · Vol 6, Part B, 2.3.1.
   package static let maximumLegacyLength = 31
-  /// Flags: LE General Discoverable Mode, BR/EDR Not Supported · Core Specification Supplement, Part A, 1.3.
+  /// The Flags LE General Discoverable Mode and BR/EDR Not Supported · Core Specification Supplement, Part A, 1.3.
   package static let generalDiscoverableFlags: UInt8 = 0x06
 }
 
 extension AdvertisingData.Structure {
-  /// The services of a list of Service UUIDs; nil if it is another structure · CSS, Part A, 1.1.
+  /// The services in a list of Service UUIDs; nil for any other structure · CSS, Part A, 1.1.
   package var services: UUIDList? {
     switch type {
     case .incompleteServices16, .completeServices16: return UUIDList(width: .bits16, data: data)
@@ -42,7 +42,7 @@ extension AdvertisingData.Structure {
     }
   }
 
-  /// The services of a list of Service Solicitation UUIDs; nil if it is another structure · CSS, Part A, 1.10.
+  /// The services in a list of Service Solicitation UUIDs; nil for any other structure · CSS, Part A, 1.10.
   package var solicitedServices: UUIDList? {
     switch type {
     case .solicitedServices16: return UUIDList(width: .bits16, data: data)
@@ -52,7 +52,8 @@ extension AdvertisingData.Structure {
     }
   }
 
-  /// Service Data with its service; nil if it is another structure or too short · CSS, Part A, 1.11.
+  /// The service and the data of a Service Data structure; nil if it is too short, and for any other structure ·
+  /// CSS, Part A, 1.11.
   package var serviceData: (service: BluetoothUUID, data: ByteSlice)? {
     let width: BluetoothUUID.Width
     switch type {
@@ -67,13 +68,13 @@ extension AdvertisingData.Structure {
 }
 
 extension AdvertisingData {
-  /// Whether one of the lists names this service.
+  /// Returns true if a list of Service UUIDs contains this service.
   package func contains(service: BluetoothUUID) -> Bool {
     contains { structure in structure.services?.contains(service) ?? false }
   }
 }
 
-/// UUIDs of one width, read in place. A rest that is too short for one is not part of the list.
+/// A list of UUIDs of one width, read in place. Trailing octets that are shorter than a UUID are ignored.
 package struct UUIDList: RandomAccessCollection, Hashable, Sendable {
   package let width: BluetoothUUID.Width
   package let data: ByteSlice
@@ -88,8 +89,8 @@ package struct UUIDList: RandomAccessCollection, Hashable, Sendable {
 }
 
 extension AdvertisingData {
-  /// The same with one bit of the Flags for how the device can be discovered · CSS, Part A, 1.3; nil: there are no Flags,
-  /// and no room for them in `capacity` octets.
+  /// Returns the data with its discoverability Flags replaced by `mode` · CSS, Part A, 1.3. Adds Flags if there are
+  /// none; returns nil if they do not fit in `capacity` octets.
   package func discoverable(_ mode: Flags, capacity: Int = maximumLegacyLength) -> ByteSlice? {
     var octets = octets.bytes
     var start = 0

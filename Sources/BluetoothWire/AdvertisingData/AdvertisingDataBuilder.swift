@@ -1,18 +1,18 @@
-/// Puts AD structures one behind the other, as far as there is room · Vol 3, Part C, 11.
+/// Appends AD structures while there is space · Vol 3, Part C, 11.
 ///
-/// Each method answers whether its structure fitted; what did not fit has changed nothing.
+/// Each method returns true if its structure fitted; otherwise it returns false and changes nothing.
 package struct AdvertisingDataBuilder {
-  /// Octets that the data may have.
+  /// The maximum length of the data in octets.
   package let capacity: Int
   package private(set) var octets: [UInt8] = []
 
   package init(capacity: Int = AdvertisingData.maximumLegacyLength) { self.capacity = capacity }
 
   package var data: ByteSlice { ByteSlice(octets) }
-  /// The octets that another structure's data may have; negative: there is no room for another structure.
+  /// The maximum number of data octets of a further structure; negative if no further structure fits.
   package var room: Int { min(capacity - octets.count - Self.headerLength, 254) }
 
-  /// Length and type.
+  /// The length and the type of a structure, in octets.
   package static let headerLength = 2
 
   @discardableResult
@@ -29,14 +29,16 @@ package struct AdvertisingDataBuilder {
     append(.flags, CollectionOfOne(flags))
   }
 
-  /// - Parameter level: dBm.
+  /// Appends the TX Power Level.
+  ///
+  /// - Parameter level: the transmit power in dBm.
   @discardableResult
   package mutating func appendTxPowerLevel(_ level: Int8) -> Bool {
     append(.txPowerLevel, CollectionOfOne(UInt8(bitPattern: level)))
   }
 
-  /// The name: whole if it fits, else shortened to at most `limit` octets and to the room that there is. A name of which
-  /// not one character fits is left out.
+  /// Appends the local name: the complete name if it fits, else a shortened name of at most `limit` octets that fits.
+  /// Appends nothing if not even one character fits.
   @discardableResult
   package mutating func appendLocalName(_ name: String, limit: Int = .max) -> Bool {
     let limit = min(limit, room)
@@ -46,13 +48,13 @@ package struct AdvertisingDataBuilder {
     return part.isEmpty ? false : append(.shortenedLocalName, part.bytes)
   }
 
-  /// One structure for each width that occurs; either all of them or none.
+  /// Appends one list for each UUID width that occurs; either all lists or none.
   @discardableResult
   package mutating func appendServices(_ services: [BluetoothUUID], isComplete: Bool = true) -> Bool {
     appendLists(services) { $0.listType(isComplete: isComplete) }
   }
 
-  /// One structure for each width that occurs; either all of them or none.
+  /// Appends one list for each UUID width that occurs; either all lists or none.
   @discardableResult
   package mutating func appendSolicitedServices(_ services: [BluetoothUUID]) -> Bool {
     appendLists(services) { $0.solicitationType }
@@ -85,16 +87,16 @@ package struct AdvertisingDataBuilder {
 }
 
 extension BluetoothUUID {
-  /// The shortest width that AD structures have for this identifier.
+  /// The shortest width in which AD structures can carry this UUID.
   package var advertisedWidth: Width {
     if shortValue != nil { return .bits16 }
     return value32 != nil ? .bits32 : .bits128
   }
 
-  /// The octets of that width, least significant first.
+  /// The octets of the UUID in `advertisedWidth`, least significant first.
   var advertisedOctets: [UInt8] { octets(advertisedWidth) }
 
-  /// The octets in the form of `width`, which this identifier is known to have, least significant first.
+  /// Returns the octets of the UUID in `width`, least significant first. The UUID must have a form of that width.
   func octets(_ width: Width) -> [UInt8] {
     func octets(_ value: UInt64, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }

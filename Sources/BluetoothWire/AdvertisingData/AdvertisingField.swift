@@ -1,6 +1,6 @@
 extension AdvertisingData {
-  /// What an AD structure says · Core Specification Supplement, Part A, 1. Structures whose contents another specification
-  /// or nobody defines are `other`.
+  /// The decoded contents of an AD structure · Core Specification Supplement, Part A, 1. A structure whose format is
+  /// defined in another specification, or nowhere, is `other`.
   package enum Field: Hashable, Sendable {
     /// 1.3
     case flags(Flags)
@@ -8,7 +8,7 @@ extension AdvertisingData {
     case services(UUIDList, isComplete: Bool)
     /// 1.2
     case localName(String, isComplete: Bool)
-    /// dBm · 1.5
+    /// Level in dBm · 1.5
     case txPowerLevel(Int8)
     /// 24 bits · 1.6
     case classOfDevice(UInt32)
@@ -20,7 +20,7 @@ extension AdvertisingData {
     case simplePairingHash256(UInt128)
     /// 1.6
     case simplePairingRandomizer256(UInt128)
-    /// In data of BR/EDR, under the number of `securityManagerTK`.
+    /// Device ID, in data of BR/EDR only; it shares the AD type of `securityManagerTK`.
     case deviceID(DeviceID)
     /// 1.8
     case securityManagerTK(UInt128)
@@ -30,13 +30,13 @@ extension AdvertisingData {
     case connectionIntervalRange(ConnectionIntervalRange)
     /// 1.10
     case solicitedServices(UUIDList)
-    /// 1.11; the structure is the one of the shortest width that the service has.
+    /// 1.11; encoded as the structure of the shortest width that the service has.
     case serviceData(BluetoothUUID, ByteSlice)
-    /// Public or random ones: what all of them are · 1.13, 1.14
+    /// All public or all random addresses, as the kind specifies · 1.13, 1.14
     case targetAddresses([DeviceAddress], DeviceAddress.Kind)
     /// 1.12
     case appearance(UInt16)
-    /// Units of 0.625 ms · 1.15; of 16 bits, and of 24 or 32 where the number is larger.
+    /// Units of 0.625 ms · 1.15; 16 bits if the value fits, else 24 or 32.
     case advertisingInterval(UInt32)
     /// 1.16
     case leDeviceAddress(DeviceAddress)
@@ -46,11 +46,11 @@ extension AdvertisingData {
     case leSecureConnectionsConfirmation(UInt128)
     /// 1.6
     case leSecureConnectionsRandom(UInt128)
-    /// With its scheme · 1.18
+    /// The URI including its scheme · 1.18
     case uri(String)
     /// 1.19
     case leSupportedFeatures(HCI.LEFeatures)
-    /// From the event with this number on · 1.20
+    /// The map takes effect at the event with number `instant` · 1.20
     case channelMapUpdate(ChannelMap, instant: UInt16)
     /// 1.22
     case broadcastCode(UInt128)
@@ -62,12 +62,12 @@ extension AdvertisingData {
     case encryptedData(EncryptedData)
     /// 1.24
     case periodicResponseTiming(PeriodicResponseTiming)
-    /// Company Identifier, and what the company defines · 1.4
+    /// The Company Identifier and company-specific data · 1.4
     case manufacturerData(company: UInt16, ByteSlice)
     case other(StructureType, ByteSlice)
   }
 
-  /// 1.3; bits above 4 are reserved.
+  /// The Flags · 1.3; bits above 4 are reserved.
   package struct Flags: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -77,7 +77,7 @@ extension AdvertisingData {
     package static let simultaneousController = Flags(rawValue: 1 << 3)
   }
 
-  /// 1.7; bits above 3 are reserved.
+  /// The Security Manager Out of Band flags · 1.7; bits above 3 are reserved.
   package struct OutOfBandFlags: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -87,7 +87,7 @@ extension AdvertisingData {
     package static let randomAddress = OutOfBandFlags(rawValue: 1 << 3)
   }
 
-  /// 1.17
+  /// The LE Role · 1.17
   package enum LERole: UInt8, Hashable, Sendable, CaseIterable {
     case peripheralOnly = 0
     case centralOnly = 1
@@ -95,9 +95,9 @@ extension AdvertisingData {
     case centralPreferred = 3
   }
 
-  /// Device Identification Profile, 6
+  /// The Device ID · Device Identification Profile, 6
   package struct DeviceID: Hashable, Sendable {
-    /// 1: company identifiers, 2: USB.
+    /// The source of the vendor ID: 1 for company identifiers, 2 for USB.
     package var vendorSource: UInt16
     package var vendor: UInt16
     package var product: UInt16
@@ -110,12 +110,12 @@ extension AdvertisingData {
     }
   }
 
-  /// 1.9; units of 1.25 ms, 6 to 3,200; nil: no value in particular.
+  /// The Peripheral Connection Interval Range · 1.9; units of 1.25 ms, 6 to 3,200; nil: no specific value.
   package struct ConnectionIntervalRange: Hashable, Sendable {
     package let minimum: UInt16?
     package let maximum: UInt16?
 
-    /// nil: such a range is not allowed.
+    /// Returns nil for a range that is not allowed.
     package init?(minimum: UInt16?, maximum: UInt16?) {
       let bounds = [minimum, maximum].compactMap { $0 }
       guard bounds.allSatisfy({ 6...3200 ~= $0 }), bounds == bounds.sorted() else { return nil }
@@ -124,7 +124,7 @@ extension AdvertisingData {
     }
   }
 
-  /// 1.23
+  /// The Encrypted Data · 1.23
   package struct EncryptedData: Hashable, Sendable {
     /// 40 bits.
     package var randomizer: UInt64
@@ -137,7 +137,7 @@ extension AdvertisingData {
     }
   }
 
-  /// 1.24
+  /// The Periodic Advertising Response Timing Information · 1.24
   package struct PeriodicResponseTiming: Hashable, Sendable {
     package var accessAddress: UInt32
     package var subevents: UInt8

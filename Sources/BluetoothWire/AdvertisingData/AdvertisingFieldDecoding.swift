@@ -1,8 +1,8 @@
 extension AdvertisingData.Structure {
-  /// What this structure says; nil: it breaks the format of its type.
+  /// The decoded contents of this structure; nil if they violate the format of its type.
   ///
-  /// A list with a rest that is too short for one more element counts without it, and of text that is not UTF-8 the valid
-  /// beginning: a cut structure is better than none.
+  /// Truncated structures are decoded as far as possible: trailing octets that are shorter than a list element are
+  /// ignored, and text ends before the first octet that is not valid UTF-8.
   package var field: AdvertisingData.Field? {
     do throws(DecodingError) {
       if let list = services { return list.isEmpty && !data.isEmpty ? nil : .services(list, isComplete: isComplete) }
@@ -15,7 +15,8 @@ extension AdvertisingData.Structure {
       case .broadcastName:
         let name = data.validUTF8Prefix
         return 4...32 ~= name.unicodeScalars.count ? .broadcastName(name) : nil
-      // Octets that are added to these later don't matter to whoever knows the first ones only.
+      // Later versions may append octets to these structures. A receiver that knows only the first ones ignores the
+      // rest.
       case .flags: return data.isEmpty ? nil : .flags(AdvertisingData.Flags(rawValue: data[0]))
       case .leSupportedFeatures: return .leSupportedFeatures(HCI.LEFeatures(rawValue: number(data.prefix(8))))
       default: return try numbers()
@@ -38,7 +39,7 @@ extension AdvertisingData.Structure {
     return addresses.isEmpty ? nil : .targetAddresses(addresses, kind)
   }
 
-  /// A scheme of later is not an error, but can't be written out.
+  /// A scheme that is not known yet is no error, but it can't be expanded to text, so the field is `other`.
   private var uri: AdvertisingData.Field? {
     var text = data.validUTF8Prefix
     guard !text.unicodeScalars.isEmpty else { return nil }
@@ -46,12 +47,12 @@ extension AdvertisingData.Structure {
     return URIScheme.text(of: code).map { .uri($0 + text) } ?? .other(type, data)
   }
 
-  /// The octets as a number, least significant first.
+  /// Returns the octets as an integer, least significant first.
   private func number(_ octets: ByteSlice) -> UInt64 {
     octets.bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// The types that have fields of fixed size.
+  /// Decodes the types that have fields of a fixed size.
   private func numbers() throws(DecodingError) -> AdvertisingData.Field? {
     var reader = ByteReader(data)
     let field: AdvertisingData.Field?
@@ -91,10 +92,10 @@ extension AdvertisingData.Structure {
     return field
   }
 
-  /// 0xFFFF: no value in particular · 1.9.
+  /// The value 0xFFFF, which means no specific value · 1.9.
   static let anyInterval: UInt16 = 0xFFFF
 
-  /// The types that are 16 octets, and all that is left.
+  /// Decodes the types that consist of 16 octets, and all remaining types as `other`.
   private func keys() throws(DecodingError) -> AdvertisingData.Field? {
     var reader = ByteReader(data)
     let field: AdvertisingData.Field

@@ -1,5 +1,5 @@
 extension AdvertisingData.Field {
-  /// The structure that says this.
+  /// The AD structure that encodes this field.
   package var structure: AdvertisingData.Structure {
     AdvertisingData.Structure(type: type, data: ByteSlice(octets))
   }
@@ -40,7 +40,7 @@ extension AdvertisingData.Field {
     }
   }
 
-  /// The structure's data.
+  /// The data of the structure.
   private var octets: [UInt8] {
     switch self {
     case .flags(let flags): [flags.rawValue]
@@ -79,14 +79,14 @@ extension AdvertisingData.Field {
     }
   }
 
-  /// The low `count` octets, the least significant one first.
+  /// Returns the low `count` octets, least significant first.
   private func little(_ number: some FixedWidthInteger & UnsignedInteger, _ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 }
 
 extension AdvertisingDataBuilder {
-  /// Any field whose structure has at most 254 octets of data.
+  /// Appends any field whose structure has at most 254 octets of data.
   @discardableResult
   package mutating func append(_ field: AdvertisingData.Field) -> Bool {
     let structure = field.structure
@@ -95,7 +95,7 @@ extension AdvertisingDataBuilder {
 }
 
 extension UUIDList {
-  /// The identifiers in the form of this width; nil: one of them has no such form.
+  /// Creates a list of the UUIDs in the form of `width`. Returns nil if one of them has no such form.
   package init?(_ services: [BluetoothUUID], width: BluetoothUUID.Width) {
     var octets: [UInt8] = []
     for service in services {

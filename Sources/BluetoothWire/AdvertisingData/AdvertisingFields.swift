@@ -1,6 +1,6 @@
-/// What the AD structures of an advertiser say, gathered from its advertising packets and scan responses.
+/// The contents of an advertiser's AD structures, merged from its advertising packets and scan responses.
 ///
-/// Fields that break their format are left out; the others are kept.
+/// Malformed fields are ignored.
 package struct AdvertisingFields: Hashable, Sendable {
   package struct ServiceData: Hashable, Sendable {
     package let service: BluetoothUUID
@@ -9,32 +9,33 @@ package struct AdvertisingFields: Hashable, Sendable {
 
   /// Flags · CSS, Part A, 1.3.
   package private(set) var flags: UInt8?
-  /// The complete name if one was received, else the shortened one. Of octets that are not UTF-8 the valid beginning is
-  /// taken: a name is often cut within a character.
+  /// The complete name if one was received, else the shortened one. Octets from the first invalid UTF-8 sequence on
+  /// are dropped, because names are often truncated within a character.
   package private(set) var localName: String?
   package private(set) var isLocalNameComplete = false
-  /// dBm.
+  /// The TX Power Level in dBm.
   package private(set) var txPowerLevel: Int8?
-  /// Each service once, in the order in which they came.
+  /// Each service once, in the order received.
   package private(set) var services: [BluetoothUUID] = []
   package private(set) var solicitedServices: [BluetoothUUID] = []
-  /// One for each service: the last one.
+  /// One element for each service, with the latest data received.
   package private(set) var serviceData: [ServiceData] = []
-  /// Company identifier first, as on the air; the last one. An overflow area is not among it.
+  /// The latest manufacturer specific data received, Company Identifier first, as on the air. An overflow area is not
+  /// stored here.
   package private(set) var manufacturerData: ByteSlice?
   package private(set) var overflowArea: OverflowArea?
 
   package init() {}
 
-  /// The fields in `octets`, to which they refer.
+  /// Decodes `octets`. The fields refer to their storage.
   package init(_ octets: ByteSlice) { add(octets) }
 
-  /// Adds what `octets` say, for example those of the scan response.
+  /// Merges the fields of `octets`, for example of the scan response.
   package mutating func add(_ octets: ByteSlice) {
     for structure in AdvertisingData(octets) { add(structure) }
   }
 
-  /// Leaves what apps are told of everybody.
+  /// Removes the overflow area, which is not reported to every app.
   package mutating func hideOverflowArea() { overflowArea = nil }
 
   private mutating func add(_ structure: AdvertisingData.Structure) {
@@ -71,7 +72,7 @@ package struct AdvertisingFields: Hashable, Sendable {
 }
 
 extension ByteSlice {
-  /// The longest beginning that is UTF-8.
+  /// The longest prefix that is valid UTF-8.
   package var validUTF8Prefix: String {
     withUnsafeBytes { octets in
       var text = String.UnicodeScalarView()
@@ -84,7 +85,7 @@ extension ByteSlice {
 }
 
 extension String {
-  /// The longest beginning, of whole Unicode scalars, that has at most `limit` octets in UTF-8.
+  /// Returns the longest prefix of complete Unicode scalars that has at most `limit` octets in UTF-8.
   package func utf8Prefix(_ limit: Int) -> ByteSlice {
     guard utf8.count > limit else { return ByteSlice(utf8) }
     var length = 0

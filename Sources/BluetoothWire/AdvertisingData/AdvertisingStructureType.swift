@@ -17,7 +17,7 @@ extension AdvertisingData {
     package static let classOfDevice = StructureType(rawValue: 0x0D)
     package static let simplePairingHash192 = StructureType(rawValue: 0x0E)
     package static let simplePairingRandomizer192 = StructureType(rawValue: 0x0F)
-    /// Device ID shares the number, in data of BR/EDR.
+    /// Also the type of Device ID, in data of BR/EDR.
     package static let securityManagerTKValue = StructureType(rawValue: 0x10)
     package static let outOfBandFlags = StructureType(rawValue: 0x11)
     package static let peripheralConnectionIntervalRange = StructureType(rawValue: 0x12)

@@ -1,31 +1,32 @@
-/// What is known of the formats that beacons put into manufacturer data and service data.
+/// The decoded contents of a beacon, which are carried in manufacturer specific data or service data.
 package enum Beacon: Hashable, Sendable {
-  /// Apple's Proximity Beacon: an identifier, a group, a number in it, and dBm at one metre.
+  /// Apple's Proximity Beacon: an identifier, a group (major), a number within the group (minor), and the power at
+  /// one metre in dBm.
   case iBeacon(BluetoothUUID, major: UInt16, minor: UInt16, measuredPower: Int8)
-  /// AltBeacon 1.0: 20 octets of identifier, dBm at one metre, and one octet for the manufacturer.
+  /// AltBeacon 1.0: an identifier of 20 octets, the power at one metre in dBm, and one octet for the manufacturer.
   case altBeacon(company: UInt16, ByteSlice, referenceRSSI: Int8, reserved: UInt8)
-  /// Eddystone-UID: dBm at no distance, 10 octets of name space, 6 of instance.
+  /// Eddystone-UID: the power at a distance of 0 m in dBm, a namespace of 10 octets, and an instance of 6 octets.
   case eddystoneUID(power: Int8, namespace: ByteSlice, instance: ByteSlice)
-  /// Eddystone-URL: dBm at no distance.
+  /// Eddystone-URL: the power at a distance of 0 m in dBm, and the URL.
   case eddystoneURL(power: Int8, String)
-  /// Eddystone-TLM, not encrypted.
+  /// Eddystone-TLM, unencrypted.
   case eddystoneTelemetry(Telemetry)
-  /// Eddystone-EID: dBm at no distance, 8 octets that change.
+  /// Eddystone-EID: the power at a distance of 0 m in dBm, and an ephemeral identifier of 8 octets.
   case eddystoneEID(power: Int8, ByteSlice)
 
   package struct Telemetry: Hashable, Sendable {
     package var version: UInt8
-    /// Millivolts; 0: it has none to tell of.
+    /// The battery voltage in mV; 0 if it is not available.
     package var battery: UInt16
-    /// Units of 1/256 °C.
+    /// The temperature in units of 1/256 °C.
     package var temperature: Int16
-    /// Advertisements since the start.
+    /// The number of advertisements since the start.
     package var advertisements: UInt32
-    /// Units of 0.1 s since the start.
+    /// The time since the start in units of 0.1 s.
     package var uptime: UInt32
   }
 
-  /// The beacon in one of these structures; nil: none of them is one.
+  /// Decodes the first beacon in these structures. Returns nil if there is none.
   package init?(_ data: AdvertisingData) {
     for structure in data {
       switch structure.field {
@@ -43,9 +44,9 @@ package enum Beacon: Hashable, Sendable {
     return nil
   }
 
-  /// Google's member UUID.
+  /// The member UUID of Google that Eddystone uses.
   private static let eddystone: BluetoothUUID = 0xFEAA
-  /// Type and length that stand before Apple's 21 octets.
+  /// The type and the length that precede Apple's 21 octets.
   private static let appleCode: [UInt8] = [0x02, 0x15]
   private static let altBeaconCode: [UInt8] = [0xBE, 0xAC]
 
@@ -68,7 +69,7 @@ package enum Beacon: Hashable, Sendable {
     guard octets.count >= 2 else { return nil }
     let power = Int8(bitPattern: octets[1])
     switch (octets[0], octets.count) {
-    // Two reserved octets may be left out.
+    // Two reserved octets may be omitted.
     case (0x00, 18...20): return .eddystoneUID(power: power, namespace: data[2..<12], instance: data[12..<18])
     case (0x10, 3...20): return url(octets.dropFirst(2)).map { .eddystoneURL(power: power, $0) }
     case (0x20, 14) where octets[1] == 0:
@@ -83,7 +84,7 @@ package enum Beacon: Hashable, Sendable {
   }
 
   private static let schemes = ["http://www.", "https://www.", "http://", "https://"]
-  /// What octets 0x00 to 0x0D stand for: each with a slash, then each without.
+  /// The expansions of octets 0x00 to 0x0D: first each with a slash, then each without.
   private static let endings = [".com", ".org", ".edu", ".net", ".info", ".biz", ".gov"]
 
   private static func url(_ octets: ArraySlice<UInt8>) -> String? {
@@ -100,6 +101,6 @@ package enum Beacon: Hashable, Sendable {
     return text
   }
 
-  /// The octets as a number, most significant first: these formats are not written in Bluetooth's order.
+  /// Returns the octets as an integer, most significant first: these formats are big-endian, unlike Bluetooth.
   private static func big(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reduce(0) { $0 << 8 | UInt64($1) } }
 }

@@ -1,18 +1,19 @@
-/// What `CBPeripheralManager.startAdvertising` puts on the air for a name and services.
+/// The advertising data and scan response that `CBPeripheralManager.startAdvertising` transmits for a name and
+/// services.
 ///
-/// Apple's rule: 28 octets of the advertisement, headers counted, hold the services and the name; the scan response has
-/// room for 10 octets of name; services that do not fit go to the overflow area. The rest is decided here:
-/// - Services come before the name, in their order; each goes where the list of its width still has room.
-/// - The overflow area stands in the scan response, where it leaves 8 octets for a name.
-/// - A name that fits whole goes into the advertisement, else into the scan response; one that fits neither is shortened
-///   where more of it has room.
+/// Apple's rule: 28 octets of the advertisement, headers included, hold the services and the name; the scan response
+/// has space for 10 octets of name; services that do not fit go to the overflow area. This project adds:
+/// - Services precede the name, in their order. Each service is placed where the list of its width still has space.
+/// - The overflow area is in the scan response, where it leaves 8 octets for a name.
+/// - A name that fits completely is placed in the advertisement, else in the scan response. A name that fits in
+///   neither is shortened and placed where more of it fits.
 package struct PeripheralAdvertisement: Hashable, Sendable {
-  /// At most 31 octets, Flags first.
+  /// The advertising data, at most 31 octets, Flags first.
   package let advertisingData: ByteSlice
-  /// At most 31 octets; empty if nothing is left for it.
+  /// The scan response data, at most 31 octets; empty if there is nothing for it.
   package let scanResponse: ByteSlice
 
-  /// The room for a name in the scan response.
+  /// The maximum length of a name in the scan response, in octets.
   static let scanResponseNameLength = 10
 
   package init(localName: String?, services: [BluetoothUUID]) {
@@ -42,7 +43,7 @@ package struct PeripheralAdvertisement: Hashable, Sendable {
     scanResponse = response.data
   }
 
-  /// The services whose lists fit in `room` octets, and the others; each once.
+  /// Returns the services whose lists fit in `room` octets, and the remaining services. Duplicates are removed.
   private static func split(
     _ services: [BluetoothUUID], room: Int
   ) -> (fitting: [BluetoothUUID], rest: [BluetoothUUID]) {
@@ -65,7 +66,7 @@ package struct PeripheralAdvertisement: Hashable, Sendable {
 }
 
 extension PeripheralAdvertisement {
-  /// What stands on the air while the app is in the background: no name, every service in the overflow area, and no scan
+  /// Creates the advertisement for an app in the background: no name, all services in the overflow area, and no scan
   /// response.
   package init(backgroundServices services: [BluetoothUUID]) {
     var advertisement = AdvertisingDataBuilder()

@@ -1,16 +1,16 @@
-/// The schemes that a URI in advertising data has a single character for · Assigned Numbers, 2.7; CSS, Part A, 1.18.
+/// The URI schemes that advertising data encodes as a single character · Assigned Numbers, 2.7; CSS, Part A, 1.18.
 enum URIScheme {
-  /// The character that says that the scheme is written out.
+  /// The character that precedes a URI whose scheme is written out.
   static let none: UInt32 = 0x01
 
-  /// The scheme of a character, its colon included; nil: the character is reserved.
+  /// Returns the scheme for a character, including the colon; nil if the character is reserved.
   static func text(of code: UInt32) -> String? {
     if code == none { return "" }
     let index = Int(code) - firstCode
     return names.indices.contains(index) ? names[index] + ":" : nil
   }
 
-  /// The character for the scheme of `uri`, and what is behind it.
+  /// Returns the character for the scheme of `uri`, and the remainder of `uri`.
   static func split(_ uri: String) -> (code: UInt32, rest: Substring) {
     guard let colon = uri.firstIndex(of: ":"), let index = names.firstIndex(of: String(uri[..<colon])) else {
       return (none, uri[...])
@@ -20,7 +20,7 @@ enum URIScheme {
 
   private static let firstCode = 0x02
 
-  /// In the order of their numbers, which have no gaps.
+  /// The schemes in the order of their numbers, which have no gaps.
   private static let names: [String] = """
     aaa aaas about acap acct cap cid coap coaps crid data dav dict dns file ftp geo go gopher h323 http https iax
     icap im imap info ipp ipps iris iris.beep iris.xpc iris.xpcs iris.lwz jabber ldap mailto mid msrp msrps mtqp

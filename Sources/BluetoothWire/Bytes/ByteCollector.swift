@@ -1,11 +1,13 @@
-/// Puts octets that arrive in parts together in one storage of a pool, so that no part is kept.
+/// Reassembles octets that arrive in parts. The parts are copied into one storage of a pool, so that no part is
+/// retained.
 ///
-/// It is a value that an engine holds while parts arrive: of several copies only one may go on collecting.
+/// An engine holds the collector as a value while parts arrive. Copies share the storage: only one of them may go on
+/// collecting.
 package struct ByteCollector {
   private let storage: PacketStorage
-  /// How many octets there are to be.
+  /// The number of octets expected in total.
   package let capacity: Int
-  /// How many there are.
+  /// The number of octets collected so far.
   package private(set) var count = 0
 
   package init(_ pool: PacketPool, capacity: Int) {
@@ -13,10 +15,10 @@ package struct ByteCollector {
     self.capacity = capacity
   }
 
-  /// How many octets are missing.
+  /// The number of octets still missing.
   package var room: Int { capacity - count }
 
-  /// Adds `bytes`; false, and nothing is added: there are more of them than are missing.
+  /// Appends `bytes` and returns true. Returns false and appends nothing if `bytes` is longer than `room`.
   package mutating func append(_ bytes: ByteSlice) -> Bool {
     guard bytes.count <= room else { return false }
     let target = UnsafeMutableRawPointer(storage.base + count)
@@ -27,6 +29,6 @@ package struct ByteCollector {
     return true
   }
 
-  /// The octets collected. Nothing may be added any more.
+  /// Returns the octets collected. Nothing may be appended afterwards.
   package func finish() -> ByteSlice { ByteSlice(storage: storage, start: 0, count: count) }
 }

@@ -1,6 +1,6 @@
-/// Octets of a packet: a view of a part of a storage that others may share. Copying one copies no octet.
+/// Octets of a packet: a view of part of a shared storage. Copying a slice copies no octets.
 ///
-/// Multi-octet accessors are little-endian, as all protocols of Bluetooth Low Energy are on the air and in HCI.
+/// Multi-octet accessors are little-endian, as are all protocols of Bluetooth Low Energy on the air and in HCI.
 package struct ByteSlice: Sendable {
   let storage: PacketStorage?
   let start: Int32
@@ -12,10 +12,10 @@ package struct ByteSlice: Sendable {
     self.length = Int32(truncatingIfNeeded: count)
   }
 
-  /// No octets.
+  /// Creates an empty slice.
   package init() { self.init(storage: nil, start: 0, count: 0) }
 
-  /// A copy of `bytes` in a storage of its own.
+  /// Copies `bytes` into a new storage that belongs to no pool.
   package init(_ bytes: some Collection<UInt8>) {
     let count = bytes.count
     guard count > 0 else {
@@ -27,7 +27,7 @@ package struct ByteSlice: Sendable {
     self.init(storage: storage, start: 0, count: count)
   }
 
-  /// A copy of `bytes` in a storage of `pool`.
+  /// Copies `bytes` into a storage of `pool`.
   package init(_ bytes: UnsafeRawBufferPointer, in pool: PacketPool) {
     var writer = ByteWriter(pool, capacity: bytes.count)
     writer.append(bytes)
@@ -37,12 +37,13 @@ package struct ByteSlice: Sendable {
   package var count: Int { Int(length) }
   package var isEmpty: Bool { length == 0 }
 
-  /// The octets for the time of the call.
+  /// Calls `body` with the octets, which are valid for the duration of the call.
   package func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try body(UnsafeRawBufferPointer(start: pointer, count: count).bytes)
   }
 
-  /// The octets for the time of the call, for callers that hand them to C or to Foundation.
+  /// Calls `body` with the octets, which are valid for the duration of the call. For callers that pass them to C or
+  /// to Foundation.
   package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try body(UnsafeRawBufferPointer(start: pointer, count: count))
   }
@@ -52,32 +53,32 @@ package struct ByteSlice: Sendable {
     return UnsafePointer(storage.base + Int(start))
   }
 
-  /// The octet at `index`, which the caller knows to be inside: anything else is a programmer's mistake and stops.
+  /// The octet at `index`. Traps if `index` is out of bounds, which is a programming error.
   package subscript(index: Int) -> UInt8 {
     precondition(index >= 0 && index < count, "octet \(index) of a slice of \(count)")
     return pointer.unsafelyUnwrapped[index]
   }
 
-  /// The little-endian number at `index`, which the caller knows to be inside.
+  /// Returns the little-endian integer at `index`. Traps if the integer does not lie within the slice.
   @inline(__always)
   func integer<T: FixedWidthInteger>(at index: Int) -> T {
     precondition(index >= 0 && index <= count - MemoryLayout<T>.size, "number at \(index) of a slice of \(count)")
     return T(littleEndian: UnsafeRawPointer(pointer.unsafelyUnwrapped + index).loadUnaligned(as: T.self))
   }
 
-  /// The part in `range`, which the caller knows to be inside.
+  /// The octets in `range`. Traps if `range` is out of bounds.
   package subscript(range: Range<Int>) -> ByteSlice {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "octets \(range) of a slice of \(count)")
     return ByteSlice(storage: storage, start: Int(start) + range.lowerBound, count: range.count)
   }
 
-  /// The first octets, at most `maximum` of them.
+  /// Returns the first `maximum` octets, or all of them if there are fewer.
   package func prefix(_ maximum: Int) -> ByteSlice { self[0..<min(count, max(0, maximum))] }
 
-  /// What is left after the first `amount` octets; empty when there are not that many.
+  /// Returns the octets after the first `amount` ones; an empty slice if there are no more than `amount`.
   package func dropFirst(_ amount: Int) -> ByteSlice { self[min(count, max(0, amount))..<count] }
 
-  /// A copy as an array, for tests, logs and whatever outlives the packet.
+  /// A copy as an array, for tests, logs and values that outlive the packet.
   package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
@@ -98,12 +99,12 @@ extension ByteSlice: ExpressibleByArrayLiteral {
 }
 
 extension ByteSlice: CustomStringConvertible {
-  /// Two hexadecimal digits an octet.
+  /// Two hexadecimal digits per octet.
   package var description: String { bytes.map(\.hexadecimal).joined() }
 }
 
 extension FixedWidthInteger {
-  /// All digits of this number in base 16, upper case.
+  /// All digits of this integer in base 16, upper case, with leading zeros.
   package var hexadecimal: String {
     let digits = String(self, radix: 16, uppercase: true)
     return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits

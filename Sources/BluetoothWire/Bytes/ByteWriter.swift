@@ -1,14 +1,14 @@
-/// Fills a storage with fields, then gives it away as a `ByteSlice`. It may leave room in front, so that each lower layer
-/// puts its header before the same octets instead of copying them.
+/// Fills a storage with fields and then returns it as a `ByteSlice`. The writer can reserve headroom, so that each
+/// lower layer prepends its header in place instead of copying the octets.
 package struct ByteWriter: ~Copyable {
   let storage: PacketStorage
   var start: Int
   var end: Int
 
-  /// The room in front that is enough for L2CAP (4 octets), HCI ACL (4) and the H4 packet type (1).
+  /// The headroom needed for L2CAP (4 octets), HCI ACL (4) and the H4 packet type (1).
   package static let headroom = 9
 
-  /// A writer for at most `capacity` octets, with `headroom` octets more in front of them.
+  /// Creates a writer for at most `capacity` octets, preceded by `headroom` free octets.
   package init(
     _ pool: borrowing PacketPool, capacity: Int = PacketPool.storageCapacity - headroom, headroom: Int = headroom
   ) {
@@ -25,7 +25,7 @@ package struct ByteWriter: ~Copyable {
   package mutating func append(_ value: UInt32) { appendInteger(value) }
   package mutating func append(_ value: UInt64) { appendInteger(value) }
 
-  /// The low three octets of `value`.
+  /// Appends the low three octets of `value`.
   package mutating func append24(_ value: UInt32) {
     appendInteger(UInt16(truncatingIfNeeded: value))
     appendInteger(UInt8(truncatingIfNeeded: value >> 16))
@@ -42,21 +42,21 @@ package struct ByteWriter: ~Copyable {
     end += bytes.count
   }
 
-  /// `count` octets that `fill` writes, all of them; returns what it returns.
+  /// Appends `count` octets, all of which `fill` writes. Returns the result of `fill`.
   package mutating func append<R>(count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> R) -> R {
     reserve(count)
     defer { end += count }
     return fill(UnsafeMutableRawBufferPointer(start: storage.base + end, count: count))
   }
 
-  /// `count` octets of zero.
+  /// Appends `count` zero octets.
   package mutating func appendZeros(_ count: Int) {
     reserve(count)
     (storage.base + end).update(repeating: 0, count: count)
     end += count
   }
 
-  /// Puts a field before everything that is there; the headroom must have space for it.
+  /// Prepends a field. Traps if the headroom is too small for it.
   package mutating func prepend<T: FixedWidthInteger>(_ value: T) {
     let size = MemoryLayout<T>.size
     precondition(size <= start, "no headroom left for \(size) octets")
@@ -64,13 +64,14 @@ package struct ByteWriter: ~Copyable {
     UnsafeMutableRawPointer(storage.base + start).storeBytes(of: value.littleEndian, as: T.self)
   }
 
-  /// Overwrites the field of `T`'s size that begins `offset` octets after the first one.
+  /// Overwrites the field of `T`'s size that begins `offset` octets after the first octet. Traps if there is no such
+  /// field.
   package mutating func replace<T: FixedWidthInteger>(at offset: Int, with value: T) {
     precondition(offset >= 0 && start + offset + MemoryLayout<T>.size <= end, "no field at \(offset)")
     UnsafeMutableRawPointer(storage.base + start + offset).storeBytes(of: value.littleEndian, as: T.self)
   }
 
-  /// The octets written, which do not change from here on.
+  /// Returns the octets written, which are immutable from then on.
   package consuming func finish() -> ByteSlice {
     ByteSlice(storage: storage, start: start, count: end - start)
   }

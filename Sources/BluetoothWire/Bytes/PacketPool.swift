@@ -1,10 +1,10 @@
-/// Memory of a fixed size that `ByteSlice`s share. It is written only while its one owner fills it, in a `ByteWriter`;
-/// from then on its octets do not change until nobody refers to it any more.
+/// A buffer of a fixed size that `ByteSlice`s share. Only its one owner, such as a `ByteWriter`, writes to it.
+/// After that its octets are immutable until the last reference to it is released.
 package final class PacketStorage {
   let base: UnsafeMutablePointer<UInt8>
   let capacity: Int
 
-  /// A storage of `capacity` octets that belongs to no pool.
+  /// Creates a storage of `capacity` octets that belongs to no pool.
   init(capacity: Int) {
     base = .allocate(capacity: capacity)
     self.capacity = capacity
@@ -13,38 +13,39 @@ package final class PacketStorage {
   deinit { base.deallocate() }
 }
 
-// Filled by one owner, immutable afterwards: see above.
+// One owner fills the storage; it is immutable afterwards (see the type's description).
 extension PacketStorage: @unchecked Sendable {}
 
-/// The storages of one executor. A storage is handed out again once nobody but the pool refers to it, so that in the
-/// steady state nothing is allocated; `count` that keeps growing shows that packets are kept for ever.
+/// The buffer pool of one executor. The pool reuses a storage as soon as only the pool refers to it, so that nothing
+/// is allocated in the steady state. A `count` that keeps growing indicates packets that are never released.
 ///
-/// A pool is confined to its executor. It is a class because every layer of an adapter draws from the same one.
+/// A pool is confined to its executor. It is a class because all layers of an adapter share one pool.
 package final class PacketPool {
-  /// Room for the longest frame that is built in one piece: an ACL packet that holds an ATT PDU of 517 octets.
+  /// The size of the longest frame that is built in one piece: an ACL packet that holds an ATT PDU of 517 octets.
   package static let storageCapacity = 560
 
-  /// Storages for SDUs of credit based channels, which may have 64 kB: the shortest of them, and how many lengths there
-  /// are, each twice the one before it (but for the room for headers).
+  /// The shortest storage for SDUs of credit based channels, which may be as long as 64 kB, and the number of size
+  /// classes. Each class is twice as long as the previous one (headroom not counted).
   private static let largeCapacity = 1_024
   private static let largeLengths = 7
-  /// Of each of these lengths so many are kept at most: who holds more SDUs than that pays for each.
+  /// The maximum number of storages kept in each of these size classes. Any further SDU that is held at the same time
+  /// costs an allocation.
   private static let maximumLarge = 32
 
-  // Confined: see above.
+  // Confined to the executor (see the type's description).
   @exclusivity(unchecked) private var storages: [PacketStorage] = []
   @exclusivity(unchecked) private var next = 0
   @exclusivity(unchecked) private var large = [LargeStorages](repeating: LargeStorages(), count: largeLengths)
 
-  /// How many storages may be looked at before a new one is made.
+  /// The maximum number of storages probed before a new one is allocated.
   private static let probes = 8
 
   package init() {}
 
-  /// The storages made so far and kept.
+  /// The number of storages that the pool holds.
   package var count: Int { large.reduce(storages.count) { $0 + $1.storages.count } }
 
-  /// A storage of at least `capacity` octets that nobody else refers to.
+  /// Returns a storage of at least `capacity` octets to which only the pool and the caller refer.
   package func take(capacity: Int = storageCapacity) -> PacketStorage {
     guard capacity <= Self.storageCapacity else { return takeLarge(capacity) }
     for _ in 0..<min(Self.probes, storages.count) {
@@ -53,7 +54,8 @@ package final class PacketPool {
       if isKnownUniquelyReferenced(&storages[index]) { return storages[index] }
     }
     let storage = PacketStorage(capacity: Self.storageCapacity)
-    // In the middle of those that were looked at: however many are kept for long, no run of them is met like this again.
+    // The new storage goes in the middle of those just probed. Thus a run of storages in long-term use is broken up,
+    // however many there are, and the same run is not probed again.
     let middle = next - Self.probes / 2
     let place = middle >= 0 ? middle : max(0, storages.count + middle)
     storages.insert(storage, at: place)
@@ -69,7 +71,7 @@ package final class PacketPool {
     return PacketStorage(capacity: capacity)
   }
 
-  /// Storages of one length. They are few, so all of them may be looked at.
+  /// The storages of one size class. There are few, so all of them may be probed.
   private struct LargeStorages {
     var storages: [PacketStorage] = []
     var next = 0

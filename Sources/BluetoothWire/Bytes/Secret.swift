@@ -1,5 +1,6 @@
-/// A key, or what a key can be computed from. It is compared and used like any value, but no description shows it: neither its
-/// own nor that of whatever holds it, in logs, messages of tests and `dump`.
+/// A key, or a value from which a key can be computed. It is compared and used like any other value, but no
+/// description shows it: neither the description of the secret nor that of a value that contains it, in logs, test
+/// messages and `dump`.
 package struct Secret<Value: Hashable & Sendable>: Hashable, Sendable {
   package var value: Value
   package init(_ value: Value) { self.value = value }

@@ -1,4 +1,4 @@
-/// How often two devices of a connection meet, as it is asked for · Vol 4, Part E, 7.8.12; Vol 3, Part A, 4.20.
+/// Connection parameters as a host or peripheral requests them · Vol 4, Part E, 7.8.12; Vol 3, Part A, 4.20.
 package struct ConnectionParameters: Hashable, Sendable {
   /// The unit of the connection interval.
   package static let intervalUnit = TimeSpan.microseconds(1_250)
@@ -9,7 +9,7 @@ package struct ConnectionParameters: Hashable, Sendable {
   package var minimumInterval: UInt16
   /// Units of 1.25 ms, `minimumInterval` to 3200.
   package var maximumInterval: UInt16
-  /// Connection events that the peripheral may skip, 0 to 499.
+  /// The maximum number of consecutive connection events that the peripheral may skip, 0 to 499.
   package var latency: UInt16
   /// Units of 10 ms, 10 to 3200.
   package var supervisionTimeout: UInt16
@@ -21,7 +21,8 @@ package struct ConnectionParameters: Hashable, Sendable {
     self.supervisionTimeout = supervisionTimeout
   }
 
-  /// All in their ranges, and the supervision timeout longer than two intervals with the latency in full use.
+  /// True if all values are within their ranges and the supervision timeout exceeds twice the interval multiplied by
+  /// (1 + latency).
   package var isValid: Bool {
     guard 6...3200 ~= minimumInterval, 6...3200 ~= maximumInterval, minimumInterval <= maximumInterval,
       latency <= 499, 10...3200 ~= supervisionTimeout

@@ -1,26 +1,27 @@
-/// Cuts what arrives over a serial transport into HCI packets · Vol 4, Part A.
+/// Splits the stream of a serial transport into HCI packets · Vol 4, Part A.
 ///
-/// Octets may come in any portions. A packet that lies in one portion is a view of it; only one that was cut is copied, so
-/// at most one packet of the longest kind is kept. Nothing on the line says where a packet begins: after an indicator that
-/// does not exist, or a length out of range, everything is passed over up to the Reset that makes both sides begin anew ·
-/// Vol 4, Part A, 4.
+/// The stream may arrive in chunks of any size. A packet that lies within one chunk is a view of it. Only a packet
+/// that spans chunks is copied, so at most one packet of the maximum length is buffered. Nothing in the stream marks
+/// the start of a packet. After an invalid packet indicator or length, the decoder therefore skips all octets up to
+/// the Reset that resynchronizes both sides · Vol 4, Part A, 4.
 package struct H4Decoder {
-  /// Who reads.
+  /// The side that reads the stream.
   package enum Side: Hashable, Sendable {
-    /// It gets events and data.
+    /// Receives events and data.
     case host
-    /// It gets commands and data.
+    /// Receives commands and data.
     case controller
   }
 
   package enum Output: Hashable, Sendable {
     case packet(HCI.Packet)
-    /// It is not known any more where packets begin. A host has to reset its controller, a controller to report Hardware
-    /// Error; then the decoder finds the Command Complete event, or the command, of that Reset.
+    /// Packet boundaries have been lost. A host must reset its controller; a controller must report Hardware Error.
+    /// The decoder then finds the Command Complete event for that Reset, or the Reset command itself.
     case synchronizationLost
   }
 
-  /// Lengths of headers, indicator included; those of synchronous and isochronous data, which are passed over.
+  /// Lengths of packet headers in octets, including the packet indicator. Synchronous and isochronous data packets
+  /// are skipped.
   private enum Header {
     static let command = 4
     static let acl = 5
@@ -34,26 +35,30 @@ package struct H4Decoder {
   private let side: Side
   private let pool: PacketPool
   private let maximumACLLength: Int
-  /// The packet that is not complete; while searching, the last octets.
+  /// The octets of an incomplete packet. While searching, the latest octets that match the beginning of the
+  /// resynchronization packet.
   private var kept: [UInt8] = []
   private var isSearching = false
 
-  /// Packets that were complete but could not be read, or that carry what Low Energy's host does not have.
+  /// The number of complete packets that could not be decoded, or that carry data which LE does not have.
   package private(set) var dropped = 0
 
-  /// - Parameter maximumACLLength: what a longer ACL packet announces is out of range. Some controllers send whole frames,
-  ///   however short the packets are that they take themselves.
+  /// Creates a decoder.
+  ///
+  /// - Parameter maximumACLLength: the maximum payload of an ACL packet in octets; a longer one is treated as loss of
+  ///   synchronization. Some controllers send whole frames, even if they accept only short packets themselves.
   package init(for side: Side, maximumACLLength: Int = 4_096, pool: PacketPool) {
     self.side = side
     self.maximumACLLength = maximumACLLength
     self.pool = pool
   }
 
-  /// How many octets wait for more of them. A stream that ends while there are some was cut.
+  /// The number of octets buffered of an incomplete packet. If it is not 0 when the stream ends, the last packet was
+  /// truncated.
   package var keptCount: Int { kept.count }
 
-  /// Takes octets off the front of `octets`, up to the end of the first packet that is complete with them; nil: all are
-  /// taken, and none is.
+  /// Removes octets from the front of `octets` up to the end of the first complete packet, and returns it. Returns
+  /// nil if all octets were removed without completing a packet.
   package mutating func next(_ octets: inout ByteSlice) -> Output? {
     while !octets.isEmpty {
       if isSearching {
@@ -71,12 +76,13 @@ package struct H4Decoder {
 
   private struct OutOfRange: Error {}
 
-  /// nil: it is not complete, or it was dropped.
+  /// Reads up to the end of one packet. Succeeds with nil if the packet is incomplete or was dropped; fails if the
+  /// packet indicator or the length is invalid.
   private mutating func nextPacket(_ octets: inout ByteSlice) -> Result<HCI.Packet?, OutOfRange> {
     guard let header = headerLength(kept.first ?? octets[0]) else { return .failure(OutOfRange()) }
     if kept.isEmpty, octets.count >= header {
       guard let total = length(octets.prefix(header)) else {
-        // The same octets are passed over as where the header was cut.
+        // Skips the same octets as if the header had spanned chunks.
         octets = octets.dropFirst(header)
         return .failure(OutOfRange())
       }
@@ -92,7 +98,7 @@ package struct H4Decoder {
     return .success(packet(kept.withUnsafeBytes { ByteSlice($0, in: pool) }))
   }
 
-  /// Takes octets until `count` are kept. The result says whether they are.
+  /// Moves octets to the buffer until it holds `count`. Returns true if it does.
   private mutating func keep(_ count: Int, of octets: inout ByteSlice) -> Bool {
     guard kept.count < count else { return true }
     let part = octets.prefix(count - kept.count)
@@ -112,15 +118,15 @@ package struct H4Decoder {
     }
   }
 
-  /// How long the packet with this header is, all in all; nil: longer than there are any.
+  /// Returns the total length of the packet with this header; nil if it exceeds the maximum.
   private func length(_ header: ByteSlice) -> Int? {
-    // The last octet of a header, or the last two, tell the length.
+    // The length field is the last octet of the header, or its last two octets.
     let last = Int(header[header.count - 1])
     let both = Int(header[header.count - 2]) | last << 8
     switch header[0] {
     case HCI.PacketIndicator.acl.rawValue: return both <= maximumACLLength ? header.count + both : nil
     case Self.isochronousIndicator:
-      // 14 bits, and two that are reserved · Vol 4, Part E, 5.4.5.
+      // A field of 14 bits, followed by two reserved bits · Vol 4, Part E, 5.4.5.
       let length = both & 0x3FFF
       return length <= maximumACLLength ? header.count + length : nil
     default: return header.count + last
@@ -143,10 +149,10 @@ package struct H4Decoder {
     return .synchronizationLost
   }
 
-  /// What both sides begin anew with; nil: any octet.
+  /// Returns the packet that resynchronizes both sides; nil stands for any octet.
   private static func mark(for side: Side) -> [UInt8?] {
     switch side {
-    // Command Complete for Reset, however many commands may be sent, whatever the status.
+    // Command Complete for Reset, with any number of allowed commands and any status.
     case .host: [0x04, 0x0E, 0x04, nil, 0x03, 0x0C, nil]
     case .controller: [0x01, 0x03, 0x0C, 0x00]
     }
@@ -157,7 +163,7 @@ package struct H4Decoder {
     while !octets.isEmpty {
       kept.append(octets[0])
       octets = octets.dropFirst(1)
-      // The longest beginning of the mark that the last octets are.
+      // Keeps the longest suffix of the octets that is a prefix of the mark.
       while !zip(kept, mark).allSatisfy({ $1 == nil || $0 == $1 }) { kept.removeFirst() }
       guard kept.count == mark.count else { continue }
       isSearching = false

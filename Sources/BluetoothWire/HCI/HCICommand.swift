@@ -1,5 +1,5 @@
 extension HCI {
-  /// A command of a host to its controller · Vol 4, Part E, 7.
+  /// An HCI command from a host to its controller · Vol 4, Part E, 7.
   package enum Command: Hashable, Sendable {
     // Link Control
     /// Disconnect · 7.1.6
@@ -12,13 +12,13 @@ extension HCI {
     case setEventMask(EventMask)
     /// Reset · 7.3.2
     case reset
-    /// Read Transmit Power Level · 7.3.35; the current level or the highest one.
+    /// Read Transmit Power Level · 7.3.35; the maximum level if `isMaximum`, else the current one.
     case readTransmitPowerLevel(ConnectionHandle, isMaximum: Bool)
     /// Set Controller To Host Flow Control · 7.3.38
     case setControllerToHostFlowControl(FlowControl)
     /// Host Buffer Size · 7.3.39
     case hostBufferSize(BufferSize)
-    /// Host Number Of Completed Packets · 7.3.40; it has no answer unless it is wrong.
+    /// Host Number Of Completed Packets · 7.3.40; the controller responds only if the command is invalid.
     case hostNumberOfCompletedPackets(CompletedPackets)
     /// Set Event Mask Page 2 · 7.3.69
     case setEventMaskPage2(EventMaskPage2)
@@ -86,7 +86,7 @@ extension HCI {
     case leRemoveDeviceFromFilterAcceptList(PeerAddress)
     /// LE Connection Update · 7.8.18
     case leConnectionUpdate(ConnectionHandle, ConnectionParameters, ConnectionEventLength)
-    /// LE Set Host Channel Classification · 7.8.19; bit n tells of data channel n.
+    /// LE Set Host Channel Classification · 7.8.19; bit n stands for data channel n.
     case leSetHostChannelClassification(UInt64)
     /// LE Read Channel Map · 7.8.20
     case leReadChannelMap(ConnectionHandle)
@@ -133,7 +133,7 @@ extension HCI {
     case leReadLocalResolvableAddress(PeerAddress)
     /// LE Set Address Resolution Enable · 7.8.44
     case leSetAddressResolutionEnable(Bool)
-    /// LE Set Resolvable Private Address Timeout · 7.8.45; seconds.
+    /// LE Set Resolvable Private Address Timeout · 7.8.45; in seconds.
     case leSetResolvablePrivateAddressTimeout(UInt16)
     /// LE Read Maximum Data Length · 7.8.46
     case leReadMaximumDataLength
@@ -209,11 +209,12 @@ extension HCI {
     case leReadTransmitPower
     /// LE Read RF Path Compensation · 7.8.75
     case leReadRFPathCompensation
-    /// LE Write RF Path Compensation · 7.8.76; tenths of a dB, -1280 to 1280.
+    /// LE Write RF Path Compensation · 7.8.76; units of 0.1 dB, -1280 to 1280.
     case leWriteRFPathCompensation(transmit: Int16, receive: Int16)
-    /// LE Set Privacy Mode · 7.8.77; true: device privacy mode.
+    /// LE Set Privacy Mode · 7.8.77; true for device privacy mode, false for network privacy mode.
     case leSetPrivacyMode(PeerAddress, isDevicePrivacy: Bool)
-    /// LE Generate DHKey [v2] · 7.8.37; the coordinates as in v1, and whether the debug key is the private one.
+    /// LE Generate DHKey [v2] · 7.8.37; the coordinates as in v1. If `usesDebugKey`, the private key is the debug
+    /// key.
     case leGenerateDHKeyV2(ByteSlice, usesDebugKey: Bool)
     /// LE Modify Sleep Clock Accuracy · 7.8.94
     case leModifySleepClockAccuracy(isLessAccurate: Bool)
@@ -221,12 +222,12 @@ extension HCI {
     case leReadBufferSizeV2
     /// LE Request Peer SCA · 7.8.108
     case leRequestPeerSCA(ConnectionHandle)
-    /// LE Set Host Feature [v1] · 7.8.115; the bit's number in the LE features.
+    /// LE Set Host Feature [v1] · 7.8.115; the number of the bit in the LE features, and its value.
     case leSetHostFeature(bit: UInt8, Bool)
     /// LE Set Data Related Address Changes · 7.8.122
     case leSetDataRelatedAddressChanges(AdvertisingHandle, AddressChangeReasons)
 
-    /// A command that has no case here.
+    /// A command without a case in this type.
     case unknown(Opcode, ByteSlice)
   }
 }

@@ -1,8 +1,9 @@
 extension HCI.Command {
-  /// What a Command packet asks for. Opcodes that have no case give `unknown`.
+  /// Decodes a Command packet. An opcode without a case gives `unknown`.
   ///
-  /// A controller answers `truncated`, `excess` and `invalid` with Invalid HCI Command Parameters, and `unknown`, a value
-  /// reserved for something of later versions, with Unsupported Feature or Parameter Value.
+  /// A controller responds to `truncated`, `excess` and `invalid` with Invalid HCI Command Parameters. It responds to
+  /// the error `unknown`, which stands for a value reserved for future use, with Unsupported Feature or Parameter
+  /// Value.
   package init(opcode: HCI.Opcode, parameters: ByteSlice) throws(DecodingError) {
     var reader = ByteReader(parameters)
     if let command = try Self.general(opcode, &reader) {
@@ -44,7 +45,7 @@ extension HCI.Command {
     case .readLEHostSupport: return .readLEHostSupport
     case .writeLEHostSupport:
       let isSupported = try reader.flag("LE_Supported_Host")
-      // Simultaneous_LE_Host: reserved, ignored · 7.3.79.
+      // Simultaneous_LE_Host is reserved and ignored · 7.3.79.
       _ = try reader.uint8()
       return .writeLEHostSupport(isSupported)
     case .readAuthenticatedPayloadTimeout:
@@ -249,7 +250,7 @@ extension HCI.Command {
     }
   }
 
-  /// A length of at most 31 and 31 octets, of which so many count.
+  /// Reads a length of at most 31 and a field of 31 octets. Returns the first `length` octets of the field.
   private static func advertisingData(_ reader: inout ByteReader) throws(DecodingError) -> ByteSlice {
     let length = Int(try reader.uint8())
     let data = try reader.take(HCI.maximumAdvertisingDataLength)
@@ -259,6 +260,7 @@ extension HCI.Command {
 }
 
 extension HCI {
-  /// The octets of data in a legacy advertising packet or scan response · Vol 6, Part B, 2.3.1.
+  /// The maximum length of the data in a legacy advertising packet or scan response, in octets · Vol 6, Part B,
+  /// 2.3.1.
   package static let maximumAdvertisingDataLength = 31
 }

@@ -1,5 +1,5 @@
 extension HCI.Command {
-  /// The Command packet, its parameters in a storage of `pool`.
+  /// Returns the Command packet, with its parameters in a storage of `pool`.
   package func packet(in pool: PacketPool) -> HCI.Packet {
     var writer = ByteWriter(pool, capacity: 255, headroom: 0)
     encodeParameters(into: &writer)

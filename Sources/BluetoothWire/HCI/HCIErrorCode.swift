@@ -1,5 +1,6 @@
 extension HCI {
-  /// An error code of the controller · Vol 1, Part F. Any octet can arrive; those that matter here have names.
+  /// An error code of the controller · Vol 1, Part F. Any octet can arrive; only the codes that this project uses
+  /// have names.
   package struct ErrorCode: RawRepresentable, Hashable, Sendable, Error {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }

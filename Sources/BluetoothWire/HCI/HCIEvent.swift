@@ -1,13 +1,13 @@
 extension HCI {
-  /// An event of a controller for its host · Vol 4, Part E, 7.7.
+  /// An HCI event from a controller to its host · Vol 4, Part E, 7.7.
   package enum Event: Hashable, Sendable {
     /// Disconnection Complete · 7.7.5
     case disconnectionComplete(ErrorCode, ConnectionHandle, reason: ErrorCode)
-    /// Encryption Change [v1] · 7.7.8; 0: off, 1: on.
+    /// Encryption Change [v1] · 7.7.8; `enabled`: 0 for off, 1 for on.
     case encryptionChange(ErrorCode, ConnectionHandle, enabled: UInt8)
     /// Read Remote Version Information Complete · 7.7.12
     case readRemoteVersionInformationComplete(ErrorCode, ConnectionHandle, RemoteVersion)
-    /// Command Complete · 7.7.14; `credits`: so many commands may be sent now.
+    /// Command Complete · 7.7.14; `credits` is Num_HCI_Command_Packets, the number of commands that may be sent now.
     case commandComplete(credits: UInt8, Opcode, ReturnParameters)
     /// Command Status · 7.7.15
     case commandStatus(ErrorCode, credits: UInt8, Opcode)
@@ -19,7 +19,7 @@ extension HCI {
     case dataBufferOverflow(linkType: UInt8)
     /// Encryption Key Refresh Complete · 7.7.39
     case encryptionKeyRefreshComplete(ErrorCode, ConnectionHandle)
-    /// Encryption Change [v2] · 7.7.8; 0: off, 1: on; the key's size in octets, 7 to 16.
+    /// Encryption Change [v2] · 7.7.8; `enabled`: 0 for off, 1 for on; `keySize` in octets, 7 to 16.
     case encryptionChangeV2(ErrorCode, ConnectionHandle, enabled: UInt8, keySize: UInt8)
     /// Authenticated Payload Timeout Expired · 7.7.75
     case authenticatedPayloadTimeoutExpired(ConnectionHandle)
@@ -62,20 +62,20 @@ extension HCI {
     case leAdvertisingSetTerminated(ErrorCode, AdvertisingHandle, ConnectionHandle, completedEvents: UInt8)
     /// LE Scan Request Received · 7.7.65.19
     case leScanRequestReceived(AdvertisingHandle, scanner: PeerAddress)
-    /// LE Channel Selection Algorithm · 7.7.65.20; 0: #1, 1: #2.
+    /// LE Channel Selection Algorithm · 7.7.65.20; 0 for algorithm #1, 1 for #2.
     case leChannelSelectionAlgorithm(ConnectionHandle, UInt8)
     /// LE Periodic Advertising Sync Transfer Received [v1] · 7.7.65.24
     case lePeriodicAdvertisingSyncTransferReceived(ErrorCode, ConnectionHandle, serviceData: UInt16, PeriodicSync)
-    /// LE Request Peer SCA Complete · 7.7.65.30; 0 (500 ppm) to 7 (20 ppm).
+    /// LE Request Peer SCA Complete · 7.7.65.30; `clockAccuracy` from 0 (500 ppm) to 7 (20 ppm).
     case leRequestPeerSCAComplete(ErrorCode, ConnectionHandle, clockAccuracy: UInt8)
-    /// An LE Meta event whose subevent has no case here.
+    /// An LE Meta event whose subevent has no case in this type.
     case unknownLE(subevent: UInt8, ByteSlice)
 
-    /// An event that has no case here.
+    /// An event without a case in this type.
     case unknown(code: UInt8, ByteSlice)
   }
 
-  /// Event codes.
+  /// The event codes.
   package enum EventCode {
     package static let disconnectionComplete: UInt8 = 0x05
     package static let encryptionChange: UInt8 = 0x08
@@ -91,7 +91,7 @@ extension HCI {
     package static let encryptionChangeV2: UInt8 = 0x59
   }
 
-  /// Subevent codes of LE Meta.
+  /// The subevent codes of LE Meta events.
   package enum SubeventCode {
     package static let connectionComplete: UInt8 = 0x01
     package static let advertisingReport: UInt8 = 0x02
@@ -117,19 +117,19 @@ extension HCI {
     package static let requestPeerSCAComplete: UInt8 = 0x1F
   }
 
-  /// LE Connection Complete · 7.7.65.1, and the enhanced form · 7.7.65.10.
+  /// The parameters of LE Connection Complete · 7.7.65.1, and of LE Enhanced Connection Complete · 7.7.65.10.
   package struct ConnectionComplete: Hashable, Sendable {
     package var status: ErrorCode
     package var handle: ConnectionHandle
     /// 0: central, 1: peripheral.
     package var role: UInt8
     package var peer: PeerAddress
-    /// Only in the enhanced form; 0: none was used.
+    /// Only in the enhanced event; 0 if no such address was used.
     package var localResolvablePrivateAddress: UInt64
-    /// Only in the enhanced form; 0: none was used.
+    /// Only in the enhanced event; 0 if no such address was used.
     package var peerResolvablePrivateAddress: UInt64
     package var values: ConnectionValues
-    /// The central's sleep clock accuracy, 0 (500 ppm) to 7 (20 ppm); only for a peripheral.
+    /// The central's sleep clock accuracy, 0 (500 ppm) to 7 (20 ppm); valid only for a peripheral.
     package var centralClockAccuracy: UInt8
     package init(
       status: ErrorCode, handle: ConnectionHandle, role: UInt8, peer: PeerAddress,
@@ -146,7 +146,7 @@ extension HCI {
       self.centralClockAccuracy = centralClockAccuracy
     }
 
-    /// An attempt that ended without a connection: all but the status is zero.
+    /// Creates the parameters of a failed connection attempt: all fields except the status are zero.
     package init(failure status: ErrorCode) {
       self.init(
         status: status, handle: ConnectionHandle(rawValue: 0), role: 0, peer: PeerAddress(type: 0, value: 0),
@@ -178,12 +178,12 @@ extension HCI {
     }
   }
 
-  /// The connection parameters that are in force.
+  /// The connection parameters in effect.
   package struct ConnectionValues: Hashable, Sendable {
-    /// Units of 1.25 ms.
+    /// The connection interval in units of 1.25 ms.
     package var interval: UInt16
     package var latency: UInt16
-    /// Units of 10 ms.
+    /// The supervision timeout in units of 10 ms.
     package var supervisionTimeout: UInt16
     package init(interval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
       self.interval = interval
@@ -204,7 +204,7 @@ extension HCI {
     }
   }
 
-  /// What a peer's link layer tells of itself · 7.7.12; Vol 6, Part B, 2.4.2.13.
+  /// The version information of the peer's link layer · 7.7.12; Vol 6, Part B, 2.4.2.13.
   package struct RemoteVersion: Hashable, Sendable {
     package var version: UInt8
     package var companyIdentifier: UInt16

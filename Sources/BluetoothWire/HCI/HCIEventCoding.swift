@@ -1,6 +1,6 @@
 extension HCI.Event {
-  /// What an Event packet tells. Codes and subevents that have no case give `unknown` and `unknownLE`; octets after the
-  /// last field are not looked at, so that later versions of an event can be read.
+  /// Decodes an Event packet. Codes and subevents without a case give `unknown` and `unknownLE`. Octets after the
+  /// last field are ignored, so that later versions of an event can be decoded.
   package init(code: UInt8, parameters: consuming ByteSlice) throws(DecodingError) {
     var reader = ByteReader(parameters)
     switch code {
@@ -40,7 +40,7 @@ extension HCI.Event {
     }
   }
 
-  // Inlined: the event would be copied on its way back.
+  // Inlined to avoid a copy of the event on return.
   @inline(__always)
   private static func lowEnergy(subevent: UInt8, _ reader: inout ByteReader) throws(DecodingError) -> Self {
     switch subevent {
@@ -106,7 +106,7 @@ extension HCI.Event {
     }
   }
 
-  /// The event's code; that of LE Meta for all that begin with `le`.
+  /// The event code; LE Meta for all cases that begin with `le`.
   package var code: UInt8 {
     switch self {
     case .disconnectionComplete: HCI.EventCode.disconnectionComplete
@@ -125,7 +125,7 @@ extension HCI.Event {
     }
   }
 
-  /// The Event packet, its parameters in a storage of `pool`.
+  /// Returns the Event packet, with its parameters in a storage of `pool`.
   package func packet(in pool: PacketPool) -> HCI.Packet {
     var writer = ByteWriter(pool, capacity: 255, headroom: 0)
     encodeParameters(into: &writer)

@@ -1,9 +1,9 @@
 extension HCI {
-  /// Names an advertising set between host and controller: 0x00 to 0xEF · Vol 4, Part E, 7.8.53.
+  /// The handle of an advertising set between host and controller, 0x00 to 0xEF · Vol 4, Part E, 7.8.53.
   package struct AdvertisingHandle: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// The largest.
+    /// The largest handle.
     package static let maximum = AdvertisingHandle(rawValue: 0xEF)
 
     init(from reader: inout ByteReader) throws(DecodingError) {
@@ -12,9 +12,9 @@ extension HCI {
     }
   }
 
-  /// LE Set Extended Advertising Parameters, v1 and v2 · 7.8.53.
+  /// The parameters of LE Set Extended Advertising Parameters, v1 and v2 · 7.8.53.
   package struct ExtendedAdvertisingParameters: Hashable, Sendable {
-    /// Advertising_Event_Properties.
+    /// The Advertising_Event_Properties field.
     package struct Properties: OptionSet, Hashable, Sendable {
       package let rawValue: UInt16
       package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -22,14 +22,14 @@ extension HCI {
       package static let scannable = Properties(rawValue: 1 << 1)
       package static let directed = Properties(rawValue: 1 << 2)
       package static let highDutyCycle = Properties(rawValue: 1 << 3)
-      /// PDUs of legacy advertising are used.
+      /// Uses legacy advertising PDUs.
       package static let legacy = Properties(rawValue: 1 << 4)
-      /// The advertiser's address is left out.
+      /// Omits the advertiser's address.
       package static let anonymous = Properties(rawValue: 1 << 5)
       package static let includesTransmitPower = Properties(rawValue: 1 << 6)
     }
 
-    /// Which coding a host would like where LE Coded is used: Advertising_PHY_Options.
+    /// The host's preference for the coding scheme on LE Coded: Advertising_PHY_Options.
     package enum Coding: UInt8, Hashable, Sendable {
       case noPreference = 0
       case prefersS2 = 1
@@ -37,7 +37,9 @@ extension HCI {
       case requiresS2 = 3
       case requiresS8 = 4
 
-      /// - Parameter isUsed: false where the PHY is not LE Coded, and the field is ignored.
+      /// Reads the field.
+      ///
+      /// - Parameter isUsed: false if the PHY is not LE Coded and the field is ignored.
       init(from reader: inout ByteReader, isUsed: Bool) throws(DecodingError) {
         let octet = try reader.uint8()
         let value = Self(rawValue: octet)
@@ -46,7 +48,7 @@ extension HCI {
       }
     }
 
-    /// The transmit power that leaves the choice to the controller.
+    /// The value of `transmitPower` that lets the controller choose.
     package static let anyTransmitPower: Int8 = 127
 
     package var handle: AdvertisingHandle
@@ -55,19 +57,19 @@ extension HCI {
     package var minimumInterval: UInt32
     /// Units of 0.625 ms, `minimumInterval` to 0xFFFFFF.
     package var maximumInterval: UInt32
-    /// Bits 0 to 2: channels 37 to 39.
+    /// Bits 0 to 2 enable channels 37 to 39.
     package var channelMap: UInt8
     package var ownAddressType: OwnAddressType
     package var peer: PeerAddress
-    /// Bit 0: scan requests, bit 1: connection requests, only of devices on the accept list.
+    /// Bit 0 restricts scan requests, bit 1 connection requests to devices on the filter accept list.
     package var filterPolicy: UInt8
-    /// dBm, -127 to 20, or `anyTransmitPower`.
+    /// The maximum transmit power in dBm, -127 to 20, or `anyTransmitPower`.
     package var transmitPower: Int8
     package var primaryPHY: PHY
-    /// Events that the secondary packet may be left out, 0 to 255.
+    /// The maximum number of advertising events that may be skipped before the AUX_ADV_IND, 0 to 255.
     package var secondaryMaximumSkip: UInt8
     package var secondaryPHY: PHY
-    /// 0x00 to 0x0F.
+    /// The Advertising SID, 0x00 to 0x0F.
     package var advertisingSID: UInt8
     package var notifiesOfScanRequests: Bool
     /// Only in v2.
@@ -113,7 +115,7 @@ extension HCI {
       transmitPower = try reader.int8()
       primaryPHY = try reader.phy()
       secondaryMaximumSkip = try reader.uint8()
-      // Legacy PDUs have neither.
+      // Legacy PDUs have neither a secondary PHY nor an SID.
       if properties.contains(.legacy) {
         secondaryPHY = PHY(rawValue: try reader.uint8()) ?? .le1M
         advertisingSID = try reader.uint8() & 0x0F
@@ -147,14 +149,14 @@ extension HCI {
     }
   }
 
-  /// A part of the data of an advertising set · 7.8.54, 7.8.55, 7.8.62.
+  /// A fragment of the data of an advertising set · 7.8.54, 7.8.55, 7.8.62.
   package struct AdvertisingDataFragment: Hashable, Sendable {
     package enum Operation: UInt8, Hashable, Sendable {
       case intermediate = 0
       case first = 1
       case last = 2
       case complete = 3
-      /// The data stay, but for a new Advertising DID.
+      /// Keeps the data and updates only the Advertising DID.
       case unchanged = 4
 
       init(from reader: inout ByteReader) throws(DecodingError) {
@@ -164,10 +166,10 @@ extension HCI {
     }
 
     package var operation: Operation
-    /// Fragment_Preference: the controller need not keep the number of packets small. Periodic advertising has no such
-    /// field.
+    /// Fragment_Preference: true if the controller may fragment the data freely, false if it should minimize
+    /// fragmentation. Periodic advertising does not have this field.
     package var mayFragment: Bool
-    /// At most 251 octets; of periodic advertising, 252.
+    /// At most 251 octets; for periodic advertising, 252.
     package var data: ByteSlice
     package init(_ operation: Operation, _ data: ByteSlice, mayFragment: Bool = true) {
       self.operation = operation
@@ -197,14 +199,14 @@ extension HCI {
     }
   }
 
-  /// Which sets LE Set Extended Advertising Enable is about, and for how long · 7.8.56: a view of the octets, all of
-  /// which were found right. Iterating allocates nothing.
+  /// The sets in LE Set Extended Advertising Enable, with their durations · 7.8.56. A view of the packet's octets,
+  /// which have been validated. Iteration allocates nothing.
   package struct AdvertisingSetEnables: Hashable, Sendable, Sequence {
     package struct Element: Hashable, Sendable {
       package var handle: AdvertisingHandle
-      /// Units of 10 ms; 0: without end.
+      /// Units of 10 ms; 0: no limit.
       package var duration: UInt16
-      /// 0: without end.
+      /// The maximum number of extended advertising events; 0: no limit.
       package var maximumEvents: UInt8
       package init(_ handle: AdvertisingHandle, duration: UInt16 = 0, maximumEvents: UInt8 = 0) {
         self.handle = handle
@@ -223,7 +225,7 @@ extension HCI {
     private static let maximumCount = 63
     private let elements: ByteSlice
 
-    /// The first 63 elements of `list`, which is what fits into a packet; none: all sets are to be disabled.
+    /// Encodes the first 63 elements of `list`, the maximum in one packet. An empty list disables all sets.
     package init(_ list: [Element], in pool: PacketPool) {
       var writer = ByteWriter(pool, capacity: Self.maximumCount * Self.elementSize, headroom: 0)
       for element in list.prefix(Self.maximumCount) {
@@ -259,8 +261,8 @@ extension HCI {
     }
   }
 
-  /// Which data LE Set Data Related Address Changes is about · 7.8.122: a new resolvable private address when they
-  /// change.
+  /// The changes of data that trigger a new resolvable private address: LE Set Data Related Address Changes ·
+  /// 7.8.122.
   package struct AddressChangeReasons: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -270,14 +272,14 @@ extension HCI {
 }
 
 extension ByteReader {
-  /// A physical layer by its number; one that is not known is `unknown`, for which a controller has an error of its own.
+  /// Reads a PHY. Throws `unknown` for an undefined value, because a controller has a specific error code for it.
   mutating func phy() throws(DecodingError) -> PHY {
     let octet = try uint8()
     guard let phy = PHY(rawValue: octet) else { throw .unknown(code: UInt16(octet)) }
     return phy
   }
 
-  /// 0x00 to 0x0F.
+  /// Reads an Advertising SID, 0x00 to 0x0F.
   mutating func advertisingSID() throws(DecodingError) -> UInt8 {
     let octet = try uint8()
     guard octet <= 0x0F else { throw .invalid(field: "Advertising_SID") }

@@ -1,7 +1,7 @@
 extension HCI {
-  /// One report of LE Extended Advertising Report · Vol 4, Part E, 7.7.65.13.
+  /// One report of an LE Extended Advertising Report event · Vol 4, Part E, 7.7.65.13.
   package struct ExtendedAdvertisingReport: Hashable, Sendable {
-    /// Event_Type.
+    /// The Event_Type field.
     package struct EventType: OptionSet, Hashable, Sendable {
       package let rawValue: UInt16
       package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -10,25 +10,25 @@ extension HCI {
       package static let directed = EventType(rawValue: 1 << 2)
       package static let scanResponse = EventType(rawValue: 1 << 3)
       package static let legacy = EventType(rawValue: 1 << 4)
-      /// The data go on in the next report of this advertiser.
+      /// The data continues in the next report of this advertiser.
       package static let moreToCome = EventType(rawValue: 1 << 5)
-      /// The data go on, and what follows was lost.
+      /// The data is truncated: the remainder was lost.
       package static let truncated = EventType(rawValue: 1 << 6)
     }
 
     package var type: EventType
     package var address: PeerAddress
-    /// 1: LE 1M, 3: LE Coded; for a host that knows of codings 3 stands for S=8, and 4 for S=2.
+    /// 1: LE 1M, 3: LE Coded. For a host that supports coding selection, 3 is LE Coded with S=8 and 4 with S=2.
     package var primaryPHY: UInt8
-    /// 0: nothing was received on the secondary channels; the others as above, and 2: LE 2M.
+    /// 0: no packets were received on the secondary channels; 2: LE 2M; 1, 3 and 4: as in `primaryPHY`.
     package var secondaryPHY: UInt8
-    /// 0xFF: none.
+    /// The Advertising SID; 0xFF: none.
     package var advertisingSID: UInt8
-    /// dBm; 127: not available.
+    /// The TxPower in dBm; 127: not available.
     package var transmitPower: Int8
-    /// dBm; 127: not available.
+    /// The RSSI in dBm; 127: not available.
     package var rssi: Int8
-    /// Units of 1.25 ms; 0: there is no periodic advertising.
+    /// Units of 1.25 ms; 0: no periodic advertising.
     package var periodicAdvertisingInterval: UInt16
     package var directAddress: PeerAddress
     /// At most 229 octets.
@@ -50,7 +50,7 @@ extension HCI {
       self.data = data
     }
 
-    /// What fits into one event beside the fields of one report.
+    /// The maximum length of data in one event that holds a single report, in octets.
     package static let maximumDataLength = 229
 
     init(from reader: inout ByteReader) throws(DecodingError) {
@@ -84,8 +84,8 @@ extension HCI {
     }
   }
 
-  /// The reports of one LE Extended Advertising Report event: a view of the octets, all of which were found right.
-  /// Iterating allocates nothing.
+  /// The reports of one LE Extended Advertising Report event. A view of the packet's octets, which have been
+  /// validated. Iteration allocates nothing.
   package struct ExtendedAdvertisingReports: Hashable, Sendable, Sequence {
     private let number: UInt8
     private let reports: ByteSlice

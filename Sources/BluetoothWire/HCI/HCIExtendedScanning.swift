@@ -1,7 +1,7 @@
 extension HCI {
-  /// LE Set Extended Scan Parameters · Vol 4, Part E, 7.8.64.
+  /// The parameters of LE Set Extended Scan Parameters · Vol 4, Part E, 7.8.64.
   package struct ExtendedScanParameters: Hashable, Sendable {
-    /// How one physical layer is scanned.
+    /// The scan parameters for one PHY.
     package struct Scan: Hashable, Sendable {
       package var isActive: Bool
       /// Units of 0.625 ms, 0x0004 to 0xFFFF.
@@ -28,12 +28,12 @@ extension HCI {
     }
 
     package var ownAddressType: OwnAddressType
-    /// Scanning_Filter_Policy, 0 to 3; bit 0: only devices on the accept list, bit 1: directed advertising to addresses
-    /// that were not resolved, too.
+    /// Scanning_Filter_Policy, 0 to 3. Bit 0 restricts reports to devices on the filter accept list. Bit 1 adds
+    /// directed advertising to addresses that could not be resolved.
     package var filterPolicy: UInt8
-    /// nil: is not scanned.
+    /// The parameters for LE 1M; nil if LE 1M is not scanned.
     package var le1M: Scan?
-    /// nil: is not scanned.
+    /// The parameters for LE Coded; nil if LE Coded is not scanned.
     package var leCoded: Scan?
     package init(ownAddressType: OwnAddressType, filterPolicy: UInt8 = 0, le1M: Scan?, leCoded: Scan? = nil) {
       self.ownAddressType = ownAddressType
@@ -60,20 +60,20 @@ extension HCI {
     }
   }
 
-  /// LE Set Extended Scan Enable · 7.8.65.
+  /// The parameters of LE Set Extended Scan Enable · 7.8.65.
   package struct ExtendedScanEnable: Hashable, Sendable {
     package enum DuplicateFilter: UInt8, Hashable, Sendable {
       case off = 0
       case on = 1
-      /// What was a duplicate is not any more when a scan period begins.
+      /// The duplicate filter is reset at the start of each scan period.
       case resetEachPeriod = 2
     }
 
     package var isEnabled: Bool
     package var duplicates: DuplicateFilter
-    /// Units of 10 ms; 0: without end.
+    /// Units of 10 ms; 0: no limit.
     package var duration: UInt16
-    /// Units of 1.28 s; 0: continuously.
+    /// Units of 1.28 s; 0: scanning is continuous.
     package var period: UInt16
     package init(_ isEnabled: Bool, duplicates: DuplicateFilter = .off, duration: UInt16 = 0, period: UInt16 = 0) {
       self.isEnabled = isEnabled
@@ -100,9 +100,9 @@ extension HCI {
     }
   }
 
-  /// LE Extended Create Connection [v1] · 7.8.66.
+  /// The parameters of LE Extended Create Connection [v1] · 7.8.66.
   package struct ExtendedCreateConnection: Hashable, Sendable {
-    /// What one physical layer is tried with. An LE 2M one is never scanned: its scan times are not looked at.
+    /// The parameters for initiating on one PHY. LE 2M is never scanned, so its scan interval and window are ignored.
     package struct Initiating: Hashable, Sendable {
       /// Units of 0.625 ms, 0x0004 to 0xFFFF.
       package var scanInterval: UInt16
@@ -135,15 +135,15 @@ extension HCI {
       }
     }
 
-    /// Connect to whichever device on the accept list comes first; `peer` is not looked at.
+    /// True to connect to the first device found of those on the filter accept list; `peer` is ignored then.
     package var usesAcceptList: Bool
     package var ownAddressType: OwnAddressType
     package var peer: PeerAddress
-    /// nil: is not used.
+    /// The parameters for LE 1M; nil if LE 1M is not used.
     package var le1M: Initiating?
-    /// nil: is not used.
+    /// The parameters for LE 2M; nil if LE 2M is not used.
     package var le2M: Initiating?
-    /// nil: is not used.
+    /// The parameters for LE Coded; nil if LE Coded is not used.
     package var leCoded: Initiating?
     package init(
       usesAcceptList: Bool, ownAddressType: OwnAddressType, peer: PeerAddress, le1M: Initiating?,
@@ -179,13 +179,13 @@ extension HCI {
     }
   }
 
-  /// The one report of LE Directed Advertising Report · 7.7.65.11: directed advertising to an address that could not be
-  /// resolved.
+  /// The report of an LE Directed Advertising Report event · 7.7.65.11: directed advertising to an address that could
+  /// not be resolved.
   package struct DirectedAdvertisingReport: Hashable, Sendable {
     package var address: PeerAddress
-    /// The TargetA of the packet.
+    /// The TargetA field of the packet.
     package var directAddress: PeerAddress
-    /// dBm; 127: not available.
+    /// The RSSI in dBm; 127: not available.
     package var rssi: Int8
     package init(address: PeerAddress, directAddress: PeerAddress, rssi: Int8) {
       self.address = address
@@ -193,11 +193,11 @@ extension HCI {
       self.rssi = rssi
     }
 
-    /// Event_Type: ADV_DIRECT_IND.
+    /// The Event_Type of ADV_DIRECT_IND.
     private static let eventType: UInt8 = 1
 
     init(from reader: inout ByteReader) throws(DecodingError) {
-      // Each of several reports would be an event of its own here; no controller sends more than one.
+      // Several reports in one event are not supported; no controller sends more than one.
       guard try reader.uint8() == 1 else { throw .invalid(field: "Num_Reports") }
       guard try reader.uint8() == Self.eventType else { throw .invalid(field: "Event_Type") }
       address = try PeerAddress(from: &reader)
@@ -216,8 +216,8 @@ extension HCI {
 }
 
 extension ByteReader {
-  /// A set of physical layers, each of which stands for an element of the arrays that follow. One that is not in
-  /// `possible` is `unknown`, for which a controller has an error of its own; none at all is `invalid`.
+  /// Reads a set of PHYs, each of which has an element in the arrays that follow. Throws `unknown` for a PHY that is
+  /// not in `possible`, because a controller has a specific error code for it; `invalid` for an empty set.
   fileprivate mutating func phys(of possible: HCI.PHYs) throws(DecodingError) -> HCI.PHYs {
     let phys = HCI.PHYs(rawValue: try uint8())
     guard phys.isSubset(of: possible) else { throw .unknown(code: UInt16(phys.rawValue)) }

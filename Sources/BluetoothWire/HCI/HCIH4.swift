@@ -1,5 +1,5 @@
 extension HCI {
-  /// The octet that tells packets apart on a serial transport · Vol 4, Part A, 2.
+  /// The packet indicator, which distinguishes packet types on a serial transport · Vol 4, Part A, 2.
   package enum PacketIndicator: UInt8, Hashable, Sendable {
     case command = 0x01
     case acl = 0x02
@@ -8,12 +8,13 @@ extension HCI {
 }
 
 extension HCI.ACLData {
-  /// The first field of its header: handle, Packet_Boundary_Flag and Broadcast_Flag, which is 0 · Vol 4, Part E, 5.4.2.
+  /// The first field of the header: handle, Packet_Boundary_Flag and Broadcast_Flag, which is 0 · Vol 4, Part E,
+  /// 5.4.2.
   package var handleField: UInt16 { handle.rawValue & 0x0FFF | UInt16(boundary.rawValue) << 12 }
 }
 
 extension HCI.Packet {
-  /// How many octets `encode` writes.
+  /// The number of octets that `encode` writes.
   package var encodedCount: Int {
     switch self {
     case .command(_, let parameters): return 4 + parameters.count
@@ -22,8 +23,8 @@ extension HCI.Packet {
     }
   }
 
-  /// Writes the packet as it is in captures and on serial transports, packet indicator first, to the beginning of `room`,
-  /// which has `encodedCount` octets at least. Returns how many were written.
+  /// Writes the packet in the format of captures and serial transports, packet indicator first, to the beginning of
+  /// `room`. Traps if `room` has fewer than `encodedCount` octets. Returns the number of octets written.
   package func encode(into room: UnsafeMutableRawBufferPointer) -> Int {
     precondition(room.count >= encodedCount, "\(encodedCount) octets in a room for \(room.count)")
     switch self {
@@ -46,13 +47,13 @@ extension HCI.Packet {
     }
   }
 
-  /// Returns where the octets end.
+  /// Returns the offset of the end of the copied octets.
   private static func copy(_ octets: ByteSlice, to room: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     octets.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: $0) }
     return offset + octets.count
   }
 
-  /// The octets of the packet, packet indicator first, in a storage of `pool`.
+  /// Returns the octets of the packet, packet indicator first, in a storage of `pool`.
   package func h4(in pool: PacketPool) -> ByteSlice {
     let count = encodedCount
     var writer = ByteWriter(pool, capacity: count, headroom: 0)
@@ -60,7 +61,7 @@ extension HCI.Packet {
     return writer.finish()
   }
 
-  /// The one packet that `h4` holds from its first octet to its last.
+  /// Decodes `h4` as exactly one packet.
   package init(h4: ByteSlice) throws(DecodingError) {
     var reader = ByteReader(h4)
     let octet = try reader.uint8()

@@ -1,22 +1,24 @@
-// Keys in HCI packets: where they are, and how packets are described without them.
+// Keys in HCI packets: their position, and descriptions of packets that do not show them.
 
 extension HCI.Packet {
-  /// Where a command's or an event's parameters hold keys, or what Low Energy's keys may be made of: long term keys and
-  /// identity resolving keys, DHKey, what a host has its controller encrypt, and random numbers. nil: they hold none.
+  /// The position of the keys in the parameters of a command or an event; nil if they hold none. This includes values
+  /// from which LE keys may be derived: long term keys and identity resolving keys, DHKey, the input and output of LE
+  /// Encrypt, and random numbers.
   ///
-  /// The range may end, or begin, behind parameters that are too short. Keys in ACL data are not found here: only its frames tell.
+  /// The range may begin or end beyond parameters that are too short. Keys in ACL data are not located here, because
+  /// only reassembled frames reveal them.
   package var keys: Range<Int>? {
     switch self {
     case .command(let opcode, _): opcode.keys
     case .event(HCI.EventCode.commandComplete, let parameters): Self.keysOfCommandComplete(parameters)
     case .event(HCI.EventCode.leMeta, let parameters):
-      // Subevent, status, then DHKey · 7.7.65.9.
+      // Subevent and status precede DHKey · 7.7.65.9.
       !parameters.isEmpty && parameters[0] == HCI.SubeventCode.generateDHKeyComplete ? 2..<34 : nil
     case .event, .acl: nil
     }
   }
 
-  /// Number of commands, opcode and status stand before what is returned · 7.7.14.
+  /// The number of commands, the opcode and the status precede the result · 7.7.14.
   private static func keysOfCommandComplete(_ parameters: ByteSlice) -> Range<Int>? {
     guard parameters.count >= 3 else { return nil }
     switch HCI.Opcode(rawValue: UInt16(parameters[1]) | UInt16(parameters[2]) << 8) {
@@ -28,16 +30,16 @@ extension HCI.Packet {
 }
 
 extension HCI.Opcode {
-  /// Where the command's parameters hold keys; nil: nowhere.
+  /// The position of the keys in the command's parameters; nil if they hold none.
   fileprivate var keys: Range<Int>? {
     switch self {
-    // Key and plaintext, which is as good as a key where a host computes keys so · 7.8.22.
+    // Key and plaintext. The plaintext is as sensitive as a key if the host derives keys this way · 7.8.22.
     case .leEncrypt: 0..<32
-    // After handle, Rand and EDIV · 7.8.24.
+    // After the handle, Rand and EDIV · 7.8.24.
     case .leEnableEncryption: 12..<28
     // After the handle · 7.8.25.
     case .leLongTermKeyRequestReply: 2..<18
-    // Both, after the peer's address · 7.8.38.
+    // Both keys, after the peer's address · 7.8.38.
     case .leAddDeviceToResolvingList: 7..<39
     default: nil
     }
@@ -45,7 +47,7 @@ extension HCI.Opcode {
 }
 
 extension HCI.Packet {
-  /// The parameters, or the data.
+  /// The parameters of a command or an event, or the payload of ACL data.
   package var payload: ByteSlice {
     switch self {
     case .command(_, let parameters), .event(_, let parameters): parameters
@@ -57,7 +59,7 @@ extension HCI.Packet {
 // MARK: Descriptions
 
 extension HCI.Packet: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without keys: they are zeros.
+  /// A text in which zeros replace the keys.
   package var description: String {
     switch self {
     case .command(let opcode, let parameters): "command \(opcode) [\(covered(parameters))]"
@@ -75,21 +77,21 @@ extension HCI.Packet: CustomStringConvertible, CustomDebugStringConvertible, Cus
 }
 
 extension HCI.ACLData: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Without its octets: whether a fragment holds a part of a key can't be seen by itself.
+  /// A text without the payload, because a single fragment does not reveal whether it holds a part of a key.
   package var description: String { "ACL data \(boundary) on \(handle), \(payload.count) octets" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-// MARK: Keys as numbers
+// MARK: Keys as integers
 
 extension HCI.Command {
-  /// LE Encrypt · 7.8.22
+  /// Returns an LE Encrypt command · 7.8.22
   package static func leEncrypt(key: UInt128, plaintext: UInt128) -> HCI.Command {
     .leEncrypt(key: Secret(key), plaintext: Secret(plaintext))
   }
 
-  /// LE Enable Encryption · 7.8.24
+  /// Returns an LE Enable Encryption command · 7.8.24
   package static func leEnableEncryption(
     _ handle: HCI.ConnectionHandle, random: UInt64, encryptedDiversifier: UInt16, longTermKey: UInt128
   ) -> HCI.Command {
@@ -97,14 +99,14 @@ extension HCI.Command {
       handle, random: random, encryptedDiversifier: encryptedDiversifier, longTermKey: Secret(longTermKey))
   }
 
-  /// LE Long Term Key Request Reply · 7.8.25
+  /// Returns an LE Long Term Key Request Reply command · 7.8.25
   package static func leLongTermKeyRequestReply(
     _ handle: HCI.ConnectionHandle, longTermKey: UInt128
   ) -> HCI.Command {
     .leLongTermKeyRequestReply(handle, longTermKey: Secret(longTermKey))
   }
 
-  /// LE Add Device To Resolving List · 7.8.38
+  /// Returns an LE Add Device To Resolving List command · 7.8.38
   package static func leAddDeviceToResolvingList(
     _ peer: HCI.PeerAddress, peerIRK: UInt128, localIRK: UInt128
   ) -> HCI.Command {
@@ -118,7 +120,7 @@ extension HCI.ReturnParameters {
 }
 
 extension HCI.Event {
-  /// LE Generate DHKey Complete · 7.7.65.9; 32 octets.
+  /// Returns an LE Generate DHKey Complete event · 7.7.65.9; `key` has 32 octets.
   package static func leGenerateDHKeyComplete(_ status: HCI.ErrorCode, _ key: ByteSlice) -> HCI.Event {
     .leGenerateDHKeyComplete(status, Secret(key))
   }

@@ -1,5 +1,5 @@
 extension HCI {
-  /// Which events a host wants · Vol 4, Part E, 7.3.1. Names only those that Low Energy uses.
+  /// The events that the host has enabled · Vol 4, Part E, 7.3.1. Only the events that LE uses have names.
   package struct EventMask: OptionSet, Hashable, Sendable {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -10,7 +10,7 @@ extension HCI {
     package static let dataBufferOverflow = EventMask(rawValue: 1 << 25)
     package static let encryptionKeyRefreshComplete = EventMask(rawValue: 1 << 47)
     package static let leMeta = EventMask(rawValue: 1 << 61)
-    /// What holds after a reset: everything up to bit 44, so no LE meta event.
+    /// The default after a reset: all bits up to bit 44, so that LE Meta events are disabled.
     package static let initial = EventMask(rawValue: 0x0000_1FFF_FFFF_FFFF)
   }
 
@@ -23,7 +23,7 @@ extension HCI {
     package static let encryptionChangeV2 = EventMaskPage2(rawValue: 1 << 25)
   }
 
-  /// Which LE meta events a host wants: bit n for subevent n + 1 · 7.8.1.
+  /// The LE Meta events that the host has enabled: bit n stands for subevent n + 1 · 7.8.1.
   package struct LEEventMask: OptionSet, Hashable, Sendable {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -49,11 +49,11 @@ extension HCI {
     package static let channelSelectionAlgorithm = LEEventMask(rawValue: 1 << 19)
     package static let periodicAdvertisingSyncTransferReceived = LEEventMask(rawValue: 1 << 23)
     package static let requestPeerSCAComplete = LEEventMask(rawValue: 1 << 30)
-    /// What holds after a reset.
+    /// The default after a reset.
     package static let initial = LEEventMask(rawValue: 0x1F)
   }
 
-  /// LE features of a controller, as HCI and LL_FEATURE_REQ spell them · Vol 6, Part B, 4.6.
+  /// The LE features of a controller in the format of HCI and LL_FEATURE_REQ · Vol 6, Part B, 4.6.
   package struct LEFeatures: OptionSet, Hashable, Sendable {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -81,11 +81,12 @@ extension HCI {
     package static let periodicAdvertisingADI = LEFeatures(rawValue: 1 << 36)
     package static let channelClassification = LEFeatures(rawValue: 1 << 39)
     package static let advertisingCodingSelection = LEFeatures(rawValue: 1 << 40)
-    /// Set by the host · Vol 4, Part E, 7.8.115.
+    /// Set by the host with LE Set Host Feature · Vol 4, Part E, 7.8.115.
     package static let advertisingCodingSelectionHostSupport = LEFeatures(rawValue: 1 << 41)
   }
 
-  /// LMP features, page 0 · Vol 2, Part C, 3.3: an LE controller tells with them that it has Low Energy and nothing else.
+  /// The LMP features, page 0 · Vol 2, Part C, 3.3. An LE-only controller reports with them that it supports LE and
+  /// not BR/EDR.
   package struct LMPFeatures: OptionSet, Hashable, Sendable {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -95,7 +96,7 @@ extension HCI {
     package static let extendedFeatures = LMPFeatures(rawValue: 1 << 63)
   }
 
-  /// A set of physical layers · 7.8.48.
+  /// A set of PHYs · 7.8.48.
   package struct PHYs: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -6,7 +6,7 @@ extension HCI.Opcode {
   /// OCF, the lower 10 bits.
   package var command: UInt16 { rawValue & 0x3FF }
 
-  /// No command: events with it only give credits · Vol 4, Part E, 7.7.14.
+  /// The opcode of no command: an event with it only updates the number of allowed commands · Vol 4, Part E, 7.7.14.
   package static let none = HCI.Opcode(rawValue: 0x0000)
 
   // Link Control · 7.1
@@ -128,13 +128,14 @@ extension HCI.Opcode {
 }
 
 extension HCI.Opcode: CustomStringConvertible {
-  /// The specification's name, else the number.
+  /// The specification's name of the command, or the opcode in hexadecimal if it has no name here.
   package var description: String { name?.description ?? "0x" + rawValue.hexadecimal }
 
   /// The specification's name without `HCI_`.
   package var name: StaticString? { Self.table[rawValue]?.name }
 
-  /// Where the supported-commands bitmap tells of this command · Vol 4, Part E, 6.27. nil: it has no bit there.
+  /// The octet and the bit of this command in the Supported_Commands bitmap · Vol 4, Part E, 6.27; nil if it has no
+  /// bit there.
   package var supportedCommandsPosition: (octet: Int, bit: Int)? {
     guard let entry = Self.table[rawValue], entry.octet != Entry.noOctet else { return nil }
     return (Int(entry.octet), Int(entry.bit))
@@ -264,12 +265,12 @@ extension HCI.Opcode: CustomStringConvertible {
 }
 
 extension HCI {
-  /// Which commands a controller serves: 64 octets of bits · Vol 4, Part E, 6.27.
+  /// The commands that a controller supports: a bitmap of 64 octets · Vol 4, Part E, 6.27.
   package struct SupportedCommands: Hashable, Sendable {
-    /// Eight octets each, the first octet in the lowest bits.
+    /// The bitmap, eight octets per word, the first octet in the lowest bits.
     private var words = [UInt64](repeating: 0, count: 8)
 
-    /// None.
+    /// Creates an empty set.
     package init() {}
 
     package init(_ opcodes: [Opcode]) {
@@ -278,13 +279,13 @@ extension HCI {
 
     package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
-    /// Commands without a bit are never contained.
+    /// Returns true if the controller supports the command; false for commands without a bit.
     package func contains(_ opcode: Opcode) -> Bool {
       guard let (octet, bit) = opcode.supportedCommandsPosition else { return false }
       return words[octet / 8] >> (octet % 8 * 8 + bit) & 1 != 0
     }
 
-    /// Does nothing for a command without a bit.
+    /// Adds a command. Does nothing for a command without a bit.
     package mutating func insert(_ opcode: Opcode) {
       guard let (octet, bit) = opcode.supportedCommandsPosition else { return }
       words[octet / 8] |= 1 << (octet % 8 * 8 + bit)

@@ -1,7 +1,7 @@
 /// The Host Controller Interface · Vol 4, Part E.
 package enum HCI {
-  /// One packet between a host and a controller · Vol 4, Part E, 5.4. Synchronous and isochronous data do not occur:
-  /// the system has Low Energy's asynchronous data only.
+  /// A packet between a host and a controller · Vol 4, Part E, 5.4. Synchronous and isochronous data are not
+  /// supported: the project implements only LE asynchronous data.
   package enum Packet: Hashable, Sendable {
     /// HCI Command packet · 5.4.1; `parameters` holds at most 255 octets.
     case command(opcode: Opcode, parameters: ByteSlice)
@@ -11,29 +11,29 @@ package enum HCI {
     case event(code: UInt8, parameters: ByteSlice)
   }
 
-  /// A command's number: group in the upper 6 bits, command in the lower 10 · 5.4.1.
+  /// An opcode: the group in the upper 6 bits, the command in the lower 10 · 5.4.1.
   package struct Opcode: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
   }
 
-  /// What names a connection between host and controller: 12 bits, 0x0000 to 0x0EFF · 5.3.1.
+  /// The handle of a connection between host and controller: 12 bits, 0x0000 to 0x0EFF · 5.3.1.
   package struct ConnectionHandle: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
-    /// The largest.
+    /// The largest handle.
     package static let maximum = ConnectionHandle(rawValue: 0x0EFF)
   }
 
-  /// A part of an L2CAP PDU on its way between host and controller · 5.4.2.
+  /// A fragment of an L2CAP PDU between host and controller · 5.4.2.
   package struct ACLData: Hashable, Sendable {
-    /// Packet_Boundary_Flag of LE-U · 5.4.2.
+    /// The Packet_Boundary_Flag for LE-U · 5.4.2.
     package enum Boundary: UInt8, Hashable, Sendable {
-      /// First part, host to controller.
+      /// The first fragment of a PDU from host to controller.
       case firstNonFlushable = 0b00
-      /// A further part.
+      /// A continuation fragment.
       case continuing = 0b01
-      /// First part, controller to host.
+      /// The first fragment of a PDU from controller to host.
       case firstFlushable = 0b10
     }
 

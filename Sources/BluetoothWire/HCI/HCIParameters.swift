@@ -1,9 +1,9 @@
 extension HCI {
-  /// Peer_Address_Type and Peer_Address as commands and events carry them.
+  /// The Peer_Address_Type and Peer_Address parameters of commands and events.
   package struct PeerAddress: Hashable, Sendable {
-    /// 0 public, 1 random, 2 public identity, 3 random identity, 0xFE random and not resolved, 0xFF none.
+    /// 0: public, 1: random, 2: public identity, 3: random identity, 0xFE: random and unresolved, 0xFF: no address.
     package var type: UInt8
-    /// 48 bits.
+    /// The address, 48 bits.
     package var value: UInt64
 
     package init(type: UInt8, value: UInt64) {
@@ -13,7 +13,7 @@ extension HCI {
 
     package init(_ address: DeviceAddress) { self.init(type: address.kind.rawValue, value: address.value) }
 
-    /// The address without the knowledge whether it was resolved; nil: there is none, or the type is reserved.
+    /// The device address, regardless of whether it was resolved; nil if there is none or the type is reserved.
     package var deviceAddress: DeviceAddress? {
       switch type {
       case 0, 2: DeviceAddress(value, .public)
@@ -22,7 +22,7 @@ extension HCI {
       }
     }
 
-    /// Whether it is the identity of a device whose private address the controller has resolved.
+    /// True if this is the identity address of a device whose private address the controller has resolved.
     package var isResolvedIdentity: Bool { type == 2 || type == 3 }
 
     init(from reader: inout ByteReader) throws(DecodingError) {
@@ -35,13 +35,13 @@ extension HCI {
     }
   }
 
-  /// Own_Address_Type.
+  /// The Own_Address_Type parameter.
   package enum OwnAddressType: UInt8, Hashable, Sendable {
     case `public` = 0
     case random = 1
-    /// A resolvable private address of the controller's making, else the public address.
+    /// A resolvable private address that the controller generates; the public address if it has none.
     case resolvableOrPublic = 2
-    /// A resolvable private address of the controller's making, else the random address.
+    /// A resolvable private address that the controller generates; the random address if it has none.
     case resolvableOrRandom = 3
 
     init(from reader: inout ByteReader) throws(DecodingError) {
@@ -50,7 +50,7 @@ extension HCI {
     }
   }
 
-  /// Flow_Control_Enable · 7.3.38.
+  /// The Flow_Control_Enable parameter · 7.3.38.
   package enum FlowControl: UInt8, Hashable, Sendable {
     case off = 0
     case acl = 1
@@ -58,9 +58,9 @@ extension HCI {
     case aclAndSynchronous = 3
   }
 
-  /// Buffers of a controller · 7.4.5, or of a host · 7.3.39. The synchronous ones do not exist in Low Energy.
+  /// The buffers of a controller · 7.4.5, or of a host · 7.3.39. The synchronous buffers do not exist in LE.
   package struct BufferSize: Hashable, Sendable {
-    /// Octets.
+    /// The length of an ACL buffer in octets.
     package var aclLength: UInt16
     package var aclCount: UInt16
     package var synchronousLength: UInt8
@@ -87,7 +87,7 @@ extension HCI {
     }
   }
 
-  /// Advertising_Type · 7.8.5.
+  /// The Advertising_Type parameter · 7.8.5.
   package enum AdvertisingType: UInt8, Hashable, Sendable {
     /// ADV_IND
     case connectableScannableUndirected = 0
@@ -101,9 +101,9 @@ extension HCI {
     case connectableDirectedLowDutyCycle = 4
   }
 
-  /// LE Set Advertising Parameters · 7.8.5.
+  /// The parameters of LE Set Advertising Parameters · 7.8.5.
   package struct AdvertisingParameters: Hashable, Sendable {
-    /// The unit of an advertising interval, and of scan intervals and windows.
+    /// The unit of advertising intervals, scan intervals and scan windows.
     package static let intervalUnit = TimeSpan.microseconds(625)
 
     /// Units of 0.625 ms, 0x0020 to 0x4000.
@@ -113,9 +113,9 @@ extension HCI {
     package var type: AdvertisingType
     package var ownAddressType: OwnAddressType
     package var peer: PeerAddress
-    /// Bits 0 to 2: channels 37 to 39.
+    /// Bits 0 to 2 enable channels 37 to 39.
     package var channelMap: UInt8
-    /// Bit 0: scan requests, bit 1: connection requests, only of devices on the accept list.
+    /// Bit 0 restricts scan requests, bit 1 connection requests to devices on the filter accept list.
     package var filterPolicy: UInt8
     package init(
       minimumInterval: UInt16, maximumInterval: UInt16, type: AdvertisingType, ownAddressType: OwnAddressType,
@@ -154,7 +154,7 @@ extension HCI {
     }
   }
 
-  /// LE Set Scan Parameters · 7.8.10.
+  /// The parameters of LE Set Scan Parameters · 7.8.10.
   package struct ScanParameters: Hashable, Sendable {
     package var isActive: Bool
     /// Units of 0.625 ms, 0x0004 to 0x4000.
@@ -162,7 +162,7 @@ extension HCI {
     /// Units of 0.625 ms, 0x0004 to `interval`.
     package var window: UInt16
     package var ownAddressType: OwnAddressType
-    /// Scanning_Filter_Policy, 0 to 3; bit 0: only devices on the accept list.
+    /// Scanning_Filter_Policy, 0 to 3. Bit 0 restricts reports to devices on the filter accept list.
     package var filterPolicy: UInt8
     package init(
       isActive: Bool, interval: UInt16, window: UInt16, ownAddressType: OwnAddressType, filterPolicy: UInt8 = 0
@@ -191,7 +191,7 @@ extension HCI {
     }
   }
 
-  /// Min_CE_Length and Max_CE_Length, in units of 0.625 ms: hints.
+  /// Min_CE_Length and Max_CE_Length in units of 0.625 ms, which are hints to the controller.
   package struct ConnectionEventLength: Hashable, Sendable {
     package var minimum: UInt16
     package var maximum: UInt16
@@ -211,13 +211,13 @@ extension HCI {
     }
   }
 
-  /// LE Create Connection · 7.8.12.
+  /// The parameters of LE Create Connection · 7.8.12.
   package struct CreateConnection: Hashable, Sendable {
     /// Units of 0.625 ms, 0x0004 to 0x4000.
     package var scanInterval: UInt16
     /// Units of 0.625 ms, 0x0004 to `scanInterval`.
     package var scanWindow: UInt16
-    /// Connect to whichever device on the accept list comes first; `peer` is not looked at.
+    /// True to connect to the first device found of those on the filter accept list; `peer` is ignored then.
     package var usesAcceptList: Bool
     package var peer: PeerAddress
     package var ownAddressType: OwnAddressType
@@ -258,8 +258,8 @@ extension HCI {
     }
   }
 
-  /// The longest data channel PDU: octets of its payload (27 to 251) and its time on the air in µs (328 to 17040) ·
-  /// 7.8.33.
+  /// The maximum length of a data channel PDU: octets of payload (27 to 251) and duration on the air in µs (328 to
+  /// 17040) · 7.8.33.
   package struct DataLength: Hashable, Sendable {
     package var octets: UInt16
     package var time: UInt16
@@ -279,7 +279,7 @@ extension HCI {
     }
   }
 
-  /// Which physical layers a host would like · 7.8.48; nil: no preference.
+  /// The PHYs that a host prefers · 7.8.48; nil: no preference.
   package struct PHYPreference: Hashable, Sendable {
     package var transmit: PHYs?
     package var receive: PHYs?
@@ -305,14 +305,14 @@ extension HCI {
 }
 
 extension HCI.ConnectionHandle {
-  /// The lower 12 bits; the reserved ones are not looked at.
+  /// Reads the lower 12 bits. The reserved bits are ignored.
   init(from reader: inout ByteReader) throws(DecodingError) {
     self.init(rawValue: try reader.uint16() & 0x0FFF)
   }
 }
 
 extension ByteReader {
-  /// An octet that is 0 or 1.
+  /// Reads an octet that must be 0 or 1. Throws `invalid` for any other value.
   mutating func flag(_ field: DecodingError.StaticName) throws(DecodingError) -> Bool {
     switch try uint8() {
     case 0: return false
@@ -324,7 +324,7 @@ extension ByteReader {
   mutating func int16() throws(DecodingError) -> Int16 { try integer() }
   mutating func uint128() throws(DecodingError) -> UInt128 { try integer() }
 
-  /// A number of five octets.
+  /// Reads an unsigned integer of five octets.
   mutating func uint40() throws(DecodingError) -> UInt64 {
     let low = try uint32()
     return UInt64(low) | UInt64(try uint8()) << 32
@@ -340,7 +340,7 @@ extension ByteWriter {
   mutating func append(_ handle: HCI.ConnectionHandle) { append(handle.rawValue) }
   mutating func append(_ code: HCI.ErrorCode) { append(code.rawValue) }
 
-  /// The low five octets of `value`.
+  /// Appends the low five octets of `value`.
   mutating func append40(_ value: UInt64) {
     append(UInt32(truncatingIfNeeded: value))
     append(UInt8(truncatingIfNeeded: value >> 32))

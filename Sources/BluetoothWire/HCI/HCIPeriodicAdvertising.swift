@@ -1,28 +1,28 @@
 extension HCI {
-  /// Names the synchronization with a periodic advertiser between host and controller: 12 bits, 0x0000 to 0x0EFF ·
+  /// The handle of a periodic advertising synchronization between host and controller: 12 bits, 0x0000 to 0x0EFF ·
   /// Vol 4, Part E, 7.7.65.14.
   package struct SyncHandle: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
-    /// The largest.
+    /// The largest handle.
     package static let maximum = SyncHandle(rawValue: 0x0EFF)
 
-    /// The lower 12 bits; the reserved ones are not looked at.
+    /// Reads the lower 12 bits. The reserved bits are ignored.
     init(from reader: inout ByteReader) throws(DecodingError) {
       rawValue = try reader.uint16() & 0x0FFF
     }
   }
 
-  /// LE Set Periodic Advertising Parameters [v1] · 7.8.61.
+  /// The parameters of LE Set Periodic Advertising Parameters [v1] · 7.8.61.
   package struct PeriodicAdvertisingParameters: Hashable, Sendable {
-    /// Periodic_Advertising_Properties.
+    /// The Periodic_Advertising_Properties parameter.
     package struct Properties: OptionSet, Hashable, Sendable {
       package let rawValue: UInt16
       package init(rawValue: UInt16) { self.rawValue = rawValue }
       package static let includesTransmitPower = Properties(rawValue: 1 << 6)
     }
 
-    /// The unit of the interval.
+    /// The unit of the periodic advertising interval.
     package static let intervalUnit = TimeSpan.microseconds(1_250)
 
     package var handle: AdvertisingHandle
@@ -55,19 +55,19 @@ extension HCI {
     }
   }
 
-  /// The Enable octet of LE Set Periodic Advertising Enable · 7.8.63.
+  /// The Enable parameter of LE Set Periodic Advertising Enable · 7.8.63.
   package struct PeriodicAdvertisingEnable: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
     package static let enabled = PeriodicAdvertisingEnable(rawValue: 1 << 0)
-    /// AUX_SYNC_IND has the ADI field.
+    /// Includes the ADI field in AUX_SYNC_IND.
     package static let includesADI = PeriodicAdvertisingEnable(rawValue: 1 << 1)
   }
 
-  /// An advertiser and one of its sets: an entry of the Periodic Advertiser List · 7.8.70.
+  /// An advertiser and one of its advertising sets: an entry of the Periodic Advertiser List · 7.8.70.
   package struct PeriodicAdvertiser: Hashable, Sendable {
     package var address: PeerAddress
-    /// 0x00 to 0x0F.
+    /// The Advertising SID, 0x00 to 0x0F.
     package var advertisingSID: UInt8
     package init(_ address: PeerAddress, advertisingSID: UInt8) {
       self.address = address
@@ -85,16 +85,16 @@ extension HCI {
     }
   }
 
-  /// How a synchronization is kept · 7.8.67, 7.8.91.
+  /// The parameters for maintaining a synchronization · 7.8.67, 7.8.91.
   package struct SyncKeeping: Hashable, Sendable {
-    /// The unit of the timeout.
+    /// The unit of the synchronization timeout.
     package static let timeoutUnit = TimeSpan.milliseconds(10)
 
-    /// Periodic advertising events that may be left out after one that was received, 0 to 0x01F3.
+    /// The maximum number of periodic advertising events that may be skipped after a successful receive, 0 to 0x01F3.
     package var skip: UInt16
     /// Units of 10 ms, 0x000A to 0x4000.
     package var timeout: UInt16
-    /// Sync_CTE_Type: which advertisers are not to be synchronized with.
+    /// Sync_CTE_Type: the packets, by their Constant Tone Extension, with which the controller must not synchronize.
     package var cteType: UInt8
     package init(skip: UInt16 = 0, timeout: UInt16, cteType: UInt8 = 0) {
       self.skip = skip
@@ -115,12 +115,13 @@ extension HCI {
     }
   }
 
-  /// LE Periodic Advertising Create Sync · 7.8.67.
+  /// The parameters of LE Periodic Advertising Create Sync · 7.8.67.
   package struct PeriodicAdvertisingCreateSync: Hashable, Sendable {
     package struct Options: OptionSet, Hashable, Sendable {
       package let rawValue: UInt8
       package init(rawValue: UInt8) { self.rawValue = rawValue }
-      /// Whichever entry of the Periodic Advertiser List comes first; `advertiser` is not looked at.
+      /// Synchronizes with the first advertiser found of those on the Periodic Advertiser List; `advertiser` is
+      /// ignored then.
       package static let usesAdvertiserList = Options(rawValue: 1 << 0)
       package static let reportingDisabled = Options(rawValue: 1 << 1)
       package static let filtersDuplicates = Options(rawValue: 1 << 2)
@@ -137,7 +138,7 @@ extension HCI {
 
     init(from reader: inout ByteReader) throws(DecodingError) {
       options = Options(rawValue: try reader.uint8())
-      // The list replaces the advertiser, whose fields are ignored then.
+      // If the list is used, the advertiser's fields are ignored.
       let usesList = options.contains(.usesAdvertiserList)
       let sid = usesList ? try reader.uint8() : try reader.advertisingSID()
       advertiser = PeriodicAdvertiser(try PeerAddress(from: &reader), advertisingSID: sid & 0x0F)
@@ -152,7 +153,7 @@ extension HCI {
     }
   }
 
-  /// What the host wants of a synchronization: the Enable octet of LE Set Periodic Advertising Receive Enable · 7.8.88.
+  /// The Enable parameter of LE Set Periodic Advertising Receive Enable · 7.8.88.
   package struct PeriodicAdvertisingReceiveEnable: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -160,12 +161,12 @@ extension HCI {
     package static let filtersDuplicates = PeriodicAdvertisingReceiveEnable(rawValue: 1 << 1)
   }
 
-  /// What becomes of a synchronization that a peer transfers · 7.8.91, 7.8.92.
+  /// The handling of a synchronization that a peer transfers · 7.8.91, 7.8.92.
   package struct SyncTransferParameters: Hashable, Sendable {
     package enum Mode: UInt8, Hashable, Sendable {
-      /// Nothing: the transfer is ignored.
+      /// The transfer is ignored.
       case ignored = 0
-      /// The host is told of it, but gets no reports.
+      /// The host receives the event of the transfer, but no advertising reports.
       case reportingDisabled = 1
       case reporting = 2
       case reportingWithoutDuplicates = 3

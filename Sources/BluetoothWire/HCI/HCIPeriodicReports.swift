@@ -1,6 +1,6 @@
 extension HCI {
-  /// A synchronization that has begun: what LE Periodic Advertising Sync Established [v1] · Vol 4, Part E, 7.7.65.14, and
-  /// LE Periodic Advertising Sync Transfer Received [v1] · 7.7.65.24 tell of it.
+  /// An established synchronization: the common parameters of LE Periodic Advertising Sync Established [v1] ·
+  /// Vol 4, Part E, 7.7.65.14, and of LE Periodic Advertising Sync Transfer Received [v1] · 7.7.65.24.
   package struct PeriodicSync: Hashable, Sendable {
     package var handle: SyncHandle
     package var advertiser: PeriodicAdvertiser
@@ -20,7 +20,7 @@ extension HCI {
       self.clockAccuracy = clockAccuracy
     }
 
-    /// What goes with a status that is not success: all zero.
+    /// The parameters for an error status: all zero.
     package static let none = PeriodicSync(
       handle: SyncHandle(rawValue: 0),
       advertiser: PeriodicAdvertiser(PeerAddress(type: 0, value: 0), advertisingSID: 0), advertiserPHY: 0, interval: 0,
@@ -45,25 +45,25 @@ extension HCI {
     }
   }
 
-  /// LE Periodic Advertising Report [v1] · 7.7.65.15.
+  /// The parameters of LE Periodic Advertising Report [v1] · 7.7.65.15.
   package struct PeriodicAdvertisingReport: Hashable, Sendable {
     package enum DataStatus: UInt8, Hashable, Sendable {
       case complete = 0
-      /// The data go on in the next report of this advertiser.
+      /// The data continues in the next report of this advertiser.
       case moreToCome = 1
-      /// The data go on, and what follows was lost.
+      /// The data is truncated: the remainder was lost.
       case truncated = 2
     }
 
-    /// CTE_Type of a packet without Constant Tone Extension.
+    /// The CTE_Type of a packet without Constant Tone Extension.
     package static let noCTE: UInt8 = 0xFF
-    /// What fits into one event beside the other fields.
+    /// The maximum length of data in one event, in octets.
     package static let maximumDataLength = 247
 
     package var handle: SyncHandle
-    /// dBm; 127: not available.
+    /// The TxPower in dBm; 127: not available.
     package var transmitPower: Int8
-    /// dBm; 127: not available.
+    /// The RSSI in dBm; 127: not available.
     package var rssi: Int8
     package var cteType: UInt8
     package var status: DataStatus

@@ -1,6 +1,7 @@
 extension HCI {
-  /// How many data packets of each connection are done: the arrays of Number Of Completed Packets · Vol 4, Part E,
-  /// 7.7.19, and of Host Number Of Completed Packets · 7.3.40. A view of the octets; iterating allocates nothing.
+  /// The number of completed data packets of each connection: the arrays of Number Of Completed Packets ·
+  /// Vol 4, Part E, 7.7.19, and of Host Number Of Completed Packets · 7.3.40. A view of the packet's octets. Iteration
+  /// allocates nothing.
   package struct CompletedPackets: Hashable, Sendable, Sequence {
     package struct Element: Hashable, Sendable {
       package var handle: ConnectionHandle
@@ -21,7 +22,7 @@ extension HCI {
       elements = writer.finish()
     }
 
-    /// The first 63 elements of `list`, which is what fits into a packet.
+    /// Encodes the first 63 elements of `list`, the maximum in one packet.
     package init(_ list: [Element], in pool: PacketPool) {
       var writer = ByteWriter(pool, capacity: 63 * Self.elementSize, headroom: 0)
       for element in list.prefix(63) {
@@ -53,7 +54,7 @@ extension HCI {
     }
   }
 
-  /// One report of LE Advertising Report · 7.7.65.2.
+  /// One report of an LE Advertising Report event · 7.7.65.2.
   package struct AdvertisingReport: Hashable, Sendable {
     package enum EventType: UInt8, Hashable, Sendable {
       /// ADV_IND
@@ -68,16 +69,16 @@ extension HCI {
       case scanResponse = 4
     }
 
-    /// Where Data_Length stands, behind the type and the address with its type.
+    /// The offset of Data_Length, which follows the event type and the address with its type.
     static let lengthOffset = 8
-    /// The octets of a report without data.
+    /// The length of a report without data, in octets.
     static let minimumLength = 10
 
     package var type: EventType
     package var address: PeerAddress
     /// At most 31 octets.
     package var data: ByteSlice
-    /// dBm; 127: not available.
+    /// The RSSI in dBm; 127: not available.
     package var rssi: Int8
     package init(type: EventType, address: PeerAddress, data: ByteSlice, rssi: Int8) {
       self.type = type
@@ -86,9 +87,9 @@ extension HCI {
       self.rssi = rssi
     }
 
-    /// The report that begins at `start` of `octets`, which were found right: see `AdvertisingReports`.
+    /// Decodes the report that begins at `start` of `octets`, which `AdvertisingReports` has validated.
     fileprivate init?(checked octets: ByteSlice, at start: Int) {
-      // Event_Type, Address_Type and Address in one.
+      // Reads Event_Type, Address_Type and Address at once.
       let head: UInt64 = octets.integer(at: start)
       guard let type = EventType(rawValue: UInt8(truncatingIfNeeded: head)) else { return nil }
       self.type = type
@@ -98,7 +99,7 @@ extension HCI {
       rssi = octets.integer(at: end)
     }
 
-    /// All of its octets.
+    /// The encoded length in octets.
     fileprivate var length: Int { Self.minimumLength + data.count }
 
     func encode(into writer: inout ByteWriter) {
@@ -111,8 +112,8 @@ extension HCI {
     }
   }
 
-  /// The reports of one LE Advertising Report event: a view of the octets, all of which were found right. Iterating
-  /// allocates nothing.
+  /// The reports of one LE Advertising Report event. A view of the packet's octets, which have been validated.
+  /// Iteration allocates nothing.
   package struct AdvertisingReports: Hashable, Sendable, Sequence {
     private let number: UInt8
     private let reports: ByteSlice
@@ -124,7 +125,7 @@ extension HCI {
       reports = writer.finish()
     }
 
-    // Inlined, as what calls it: of all events this one is the most frequent.
+    // Inlined like its caller: this is the most frequent event.
     @inline(__always)
     init(from reader: inout ByteReader) throws(DecodingError) {
       number = try reader.uint8()
@@ -135,7 +136,7 @@ extension HCI {
       self.reports = reports
     }
 
-    /// Throws what is wrong with them; looks at the octets where they are.
+    /// Validates the reports in place. Throws the first error found.
     @inline(__always)
     private static func check(_ reports: ByteSlice, _ number: UInt8) throws(DecodingError) {
       var start = 0

@@ -1,32 +1,32 @@
 extension HCI {
-  /// What a Command Complete event returns · Vol 4, Part E, 7.7.14 and the sections of the commands.
+  /// The return parameters of a Command Complete event · Vol 4, Part E, 7.7.14 and the sections of the commands.
   package enum ReturnParameters: Hashable, Sendable {
-    /// Of commands that return a status and nothing else, and of all that failed.
+    /// The result of commands that return only a status, and of all commands that failed.
     case status(ErrorCode)
-    /// Of commands that return a status and a connection handle, and of those that failed for one.
+    /// The result of commands that return a status and a connection handle, and of failed commands for a connection.
     case handle(ErrorCode, ConnectionHandle)
     case localVersionInformation(VersionInformation)
     case localSupportedCommands(SupportedCommands)
     case localSupportedFeatures(LMPFeatures)
     case localExtendedFeatures(page: UInt8, maximumPage: UInt8, UInt64)
     case bufferSize(BufferSize)
-    /// 48 bits of a public address.
+    /// The public device address, 48 bits.
     case bdADDR(UInt64)
-    /// dBm.
+    /// The level in dBm.
     case transmitPowerLevel(ConnectionHandle, Int8)
     case leHostSupport(Bool)
     /// Units of 10 ms.
     case authenticatedPayloadTimeout(ConnectionHandle, UInt16)
-    /// dBm; 127: not available.
+    /// The RSSI in dBm; 127: not available.
     case rssi(ConnectionHandle, Int8)
-    /// Octets and number of the LE ACL buffers; zeros: the BR/EDR buffers serve both.
+    /// The length in octets and the number of the LE ACL buffers. Zeros mean that LE shares the BR/EDR buffers.
     case leBufferSize(aclLength: UInt16, aclCount: UInt8)
     case leBufferSizeV2(aclLength: UInt16, aclCount: UInt8, isoLength: UInt16, isoCount: UInt8)
     case leLocalSupportedFeatures(LEFeatures)
-    /// dBm.
+    /// The level in dBm.
     case leAdvertisingPhysicalChannelTxPower(Int8)
     case leFilterAcceptListSize(UInt8)
-    /// Bit n tells of data channel n.
+    /// Bit n stands for data channel n.
     case leChannelMap(ConnectionHandle, UInt64)
     case leEncrypt(Secret<UInt128>)
     case leRand(Secret<UInt64>)
@@ -37,21 +37,22 @@ extension HCI {
     case leLocalResolvableAddress(UInt64)
     case leMaximumDataLength(transmit: DataLength, receive: DataLength)
     case lePHY(ConnectionHandle, transmit: UInt8, receive: UInt8)
-    /// dBm.
+    /// The levels in dBm.
     case leTransmitPower(minimum: Int8, maximum: Int8)
-    /// dBm, of an advertising set.
+    /// The selected transmit power of an advertising set in dBm.
     case leSelectedTransmitPower(Int8)
-    /// Octets, 0x001F to 0x0672.
+    /// The maximum length in octets, 0x001F to 0x0672.
     case leMaximumAdvertisingDataLength(UInt16)
     case leNumberOfSupportedAdvertisingSets(UInt8)
     case lePeriodicAdvertiserListSize(UInt8)
-    /// Tenths of a dB.
+    /// Units of 0.1 dB.
     case leRFPathCompensation(transmit: Int16, receive: Int16)
-    /// Of a command that is not typed here, with its status.
+    /// The parameters of a command that has no case in this type, including the status.
     case unknown(ByteSlice)
   }
 
-  /// Read Local Version Information · 7.4.1; also of a remote device · 7.7.12, which has no HCI version.
+  /// The result of Read Local Version Information · 7.4.1; also the version of a remote device · 7.7.12, which has no
+  /// HCI version.
   package struct VersionInformation: Hashable, Sendable {
     package var hciVersion: UInt8
     package var hciSubversion: UInt16
@@ -71,7 +72,7 @@ extension HCI {
 }
 
 extension HCI.ReturnParameters {
-  /// How the command ended; nil: it says nothing of that.
+  /// The status of the command; nil if the parameters hold none.
   package var status: HCI.ErrorCode? {
     switch self {
     case .status(let code), .handle(let code, _): return code
@@ -80,7 +81,8 @@ extension HCI.ReturnParameters {
     }
   }
 
-  /// What a command that could not be read returns: its handle too, if it begins with one and returns it.
+  /// Returns the parameters for a command that could not be decoded. They include the handle if the command begins
+  /// with one and returns it.
   package static func failure(_ status: HCI.ErrorCode, of opcode: HCI.Opcode, _ parameters: ByteSlice) -> Self {
     var reader = ByteReader(parameters)
     guard beginsWithHandle(opcode), let handle = try? HCI.ConnectionHandle(from: &reader) else {
@@ -89,7 +91,8 @@ extension HCI.ReturnParameters {
     return .handle(status, handle)
   }
 
-  /// Throws `truncated` when there are fewer octets than the command returns; more are not looked at.
+  /// Decodes the parameters. Throws `truncated` if there are fewer octets than the command returns; excess octets are
+  /// ignored.
   init(opcode: HCI.Opcode, parameters: ByteSlice) throws(DecodingError) {
     var reader = ByteReader(parameters)
     guard Self.isTyped(opcode) else {
@@ -98,7 +101,7 @@ extension HCI.ReturnParameters {
     }
     let status = try reader.errorCode()
     if Self.beginsWithHandle(opcode) {
-      // A failed command returns its handle too, but may leave out the rest · Vol 4, Part E, 4.5.
+      // A failed command also returns its handle, but may omit the other parameters · Vol 4, Part E, 4.5.
       if status != .success && reader.remaining < 2 {
         self = .status(status)
         return

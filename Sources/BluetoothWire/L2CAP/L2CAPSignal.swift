@@ -1,7 +1,7 @@
 extension L2CAP {
-  /// A signalling packet on LE-U: a C-frame holds one of them · 4.
+  /// A signalling packet on LE-U. A C-frame holds exactly one · 4.
   package struct Signal: Hashable, Sendable {
-    /// Matches a response to its request; never 0.
+    /// The identifier that matches a response to its request; never 0.
     package var identifier: UInt8
     package var content: SignalContent
     package init(identifier: UInt8, content: SignalContent) {
@@ -10,14 +10,14 @@ extension L2CAP {
     }
   }
 
-  /// Code, identifier and length of a signalling packet · 4.
+  /// The header of a signalling packet: code, identifier and length · 4.
   package struct SignalHeader: Hashable, Sendable {
     package var code: UInt8
     package var identifier: UInt8
-    /// The octets of data that are to follow.
+    /// The number of data octets that follow.
     package var length: UInt16
 
-    /// The header at the front of `octets`; throws only when there are fewer than four.
+    /// Decodes the first four of `octets`. Throws `truncated` if there are fewer.
     package init(_ octets: ByteSlice) throws(DecodingError) {
       var reader = ByteReader(octets)
       code = try reader.uint8()
@@ -28,7 +28,7 @@ extension L2CAP {
     static let size = 4
   }
 
-  /// What a signalling packet says.
+  /// The type and the data of a signalling packet.
   package enum SignalContent: Hashable, Sendable {
     /// Command Reject Response · 4.1
     case commandReject(RejectReason)
@@ -56,16 +56,16 @@ extension L2CAP {
     case creditBasedReconfigureResponse(ReconfigureResult)
   }
 
-  /// Why a command was not taken · 4.1.
+  /// The reason of a Command Reject Response · 4.1.
   package enum RejectReason: Hashable, Sendable {
     case commandNotUnderstood
     case signallingMTUExceeded(actual: UInt16)
     case invalidCID(local: ChannelID, remote: ChannelID)
-    /// A reason that nobody has yet, with what stands behind it.
+    /// A reason that the specification does not define, with its data.
     case other(UInt16, data: ByteSlice)
   }
 
-  /// What a side of a credit based channel offers · 4.22.
+  /// The MTU, MPS and initial credits that one side of a credit based channel announces · 4.22.
   package struct CreditParameters: Hashable, Sendable {
     package var mtu: UInt16
     package var mps: UInt16
@@ -76,11 +76,11 @@ extension L2CAP {
       self.initialCredits = initialCredits
     }
 
-    /// Of a response that refuses.
+    /// The parameters of a response that refuses the connection.
     package static let none = CreditParameters(mtu: 0, mps: 0, initialCredits: 0)
   }
 
-  /// Result of a connection response · 4.23, 4.26.
+  /// The result of a connection response · 4.23, 4.26.
   package struct ConnectionResult: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -96,13 +96,13 @@ extension L2CAP {
     package static let sourceCIDAlreadyAllocated = ConnectionResult(rawValue: 0x000A)
     package static let unacceptableParameters = ConnectionResult(rawValue: 0x000B)
     package static let invalidParameters = ConnectionResult(rawValue: 0x000C)
-    /// Not an answer yet: the real one follows under the same identifier · 4.26.
+    /// A provisional result: the final response follows with the same identifier · 4.26.
     package static let pending = ConnectionResult(rawValue: 0x000D)
     package static let authenticationPending = ConnectionResult(rawValue: 0x000E)
     package static let authorizationPending = ConnectionResult(rawValue: 0x000F)
   }
 
-  /// Result of a reconfigure response · 4.28.
+  /// The result of a reconfigure response · 4.28.
   package struct ReconfigureResult: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -114,13 +114,13 @@ extension L2CAP {
     package static let otherUnacceptableParameters = ReconfigureResult(rawValue: 0x0004)
   }
 
-  /// Up to five channels · 4.25: a view of the octets.
+  /// A list of up to five channels · 4.25: a view of the packet's octets.
   package struct ChannelList: Hashable, Sendable, Sequence {
-    /// The most channels that one signalling packet names.
+    /// The maximum number of channels in one signalling packet.
     package static let maximumCount = 5
     private let octets: ByteSlice
 
-    /// The first five of `channels`.
+    /// Creates a list of the first five of `channels`.
     package init(_ channels: [ChannelID]) {
       octets = ByteSlice(
         channels.prefix(Self.maximumCount).flatMap {
@@ -128,7 +128,7 @@ extension L2CAP {
         })
     }
 
-    /// All that is left in `reader`: `minimum` to five channels.
+    /// Reads all remaining octets as `minimum` to five channels. Throws `invalid` for any other length.
     init(from reader: inout ByteReader, atLeast minimum: Int = 1) throws(DecodingError) {
       octets = reader.rest()
       guard octets.count % 2 == 0, minimum...Self.maximumCount ~= octets.count / 2 else {

@@ -1,5 +1,5 @@
 extension L2CAP {
-  /// Codes of signalling packets · 4, table 4.2; only those of LE-U.
+  /// The codes of the signalling packets that LE-U uses · 4, table 4.2.
   package enum SignalCode {
     package static let commandReject: UInt8 = 0x01
     package static let disconnectionRequest: UInt8 = 0x06
@@ -14,7 +14,7 @@ extension L2CAP {
     package static let creditBasedReconfigureRequest: UInt8 = 0x19
     package static let creditBasedReconfigureResponse: UInt8 = 0x1A
 
-    /// Whether it answers something: such a packet is never answered itself.
+    /// Returns true if the packet is a response, which is never answered.
     package static func isResponse(_ code: UInt8) -> Bool {
       switch code {
       case commandReject, disconnectionResponse, connectionParameterUpdateResponse, leCreditBasedConnectionResponse,
@@ -27,9 +27,10 @@ extension L2CAP {
 }
 
 extension L2CAP.Signal {
-  /// The one packet that the payload of a C-frame is from its first octet to its last.
+  /// Decodes `octets`, the payload of a C-frame, as exactly one packet.
   ///
-  /// Throws `unknown` for a code that LE-U does not have, `invalid` for an identifier of 0.
+  /// - Throws: `unknown` for a code that LE-U does not have; `invalid` for an identifier of 0 or a forbidden value;
+  ///   `truncated` or `excess` for a wrong length.
   package init(_ octets: ByteSlice) throws(DecodingError) {
     let header = try L2CAP.SignalHeader(octets)
     guard header.identifier != 0 else { throw .invalid(field: "Identifier") }
@@ -41,7 +42,7 @@ extension L2CAP.Signal {
     try reader.end()
   }
 
-  /// Appends the packet: the payload of a C-frame.
+  /// Appends the packet, which is the payload of a C-frame.
   package func encode(into writer: inout ByteWriter) {
     writer.append(content.code)
     writer.append(identifier)
@@ -51,7 +52,7 @@ extension L2CAP.Signal {
     writer.replace(at: length, with: UInt16(truncatingIfNeeded: writer.count - length - 2))
   }
 
-  /// The whole frame for the signalling channel, in a storage of `pool`.
+  /// Returns the C-frame for the signalling channel in a storage of `pool`.
   package func frame(in pool: PacketPool) -> ByteSlice {
     var writer = ByteWriter(pool, capacity: 64)
     encode(into: &writer)
@@ -106,7 +107,7 @@ extension L2CAP.SignalContent {
     case L2CAP.SignalCode.creditBasedConnectionResponse:
       self = .creditBasedConnectionResponse(
         try L2CAP.CreditParameters(from: &reader), L2CAP.ConnectionResult(rawValue: try reader.uint16()),
-        // Stacks that refuse everything leave the list out.
+        // Some stacks omit the list when they refuse all channels.
         destinations: try L2CAP.ChannelList(from: &reader, atLeast: 0))
     case L2CAP.SignalCode.creditBasedReconfigureRequest:
       self = .creditBasedReconfigureRequest(

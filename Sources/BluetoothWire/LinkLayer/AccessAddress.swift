@@ -1,9 +1,10 @@
 extension LL {
-  /// Whether a connection may have this access address · Vol 6, Part B, 2.1.2. `forCoded`: on a device with the Coded PHY,
-  /// which asks for more.
+  /// Returns true if a connection may use this access address · Vol 6, Part B, 2.1.2.
+  ///
+  /// - Parameter forCoded: true on a device that supports the LE Coded PHY, which imposes further requirements.
   package static func isValidAccessAddress(_ address: UInt32, forCoded: Bool = false) -> Bool {
     let octets = (0..<4).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }
-    // Bit n is one where bit n differs from bit n + 1.
+    // Bit n is 1 if bit n of the address differs from bit n + 1.
     let transitions = (address ^ address >> 1) & 0x7FFF_FFFF
     guard longestRun(in: address) <= 6,
       (address ^ advertisingAccessAddress).nonzeroBitCount > 1,
@@ -15,7 +16,7 @@ extension LL {
     return octets[0].nonzeroBitCount >= 3 && (transitions & 0x7FFF).nonzeroBitCount <= 11
   }
 
-  /// An access address for a new connection.
+  /// Returns a random access address for a new connection, valid on all PHYs.
   package static func randomAccessAddress(using generator: inout some RandomNumberGenerator) -> UInt32 {
     while true {
       let address = UInt32(truncatingIfNeeded: generator.next())
@@ -23,7 +24,7 @@ extension LL {
     }
   }
 
-  /// How many equal bits follow each other at most.
+  /// Returns the length of the longest run of equal bits.
   private static func longestRun(in value: UInt32) -> Int {
     var longest = 1
     var run = 1

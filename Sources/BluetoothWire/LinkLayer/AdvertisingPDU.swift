@@ -1,7 +1,7 @@
 extension LL {
   /// An advertising physical channel PDU · Vol 6, Part B, 2.3.
   package enum AdvertisingPDU: Hashable, Sendable {
-    /// ADV_IND · 2.3.1.1; `data` holds at most 31 octets. `usesAlgorithm2`: the ChSel bit.
+    /// ADV_IND · 2.3.1.1; `data` holds at most 31 octets. `usesAlgorithm2` is the ChSel bit.
     case advInd(advertiser: DeviceAddress, data: ByteSlice, usesAlgorithm2: Bool)
     /// ADV_DIRECT_IND · 2.3.1.2
     case advDirectInd(advertiser: DeviceAddress, target: DeviceAddress, usesAlgorithm2: Bool)
@@ -9,23 +9,23 @@ extension LL {
     case advNonconnInd(advertiser: DeviceAddress, data: ByteSlice)
     /// ADV_SCAN_IND · 2.3.1.4
     case advScanInd(advertiser: DeviceAddress, data: ByteSlice)
-    /// SCAN_REQ · 2.3.2.1; on a secondary channel AUX_SCAN_REQ.
+    /// SCAN_REQ · 2.3.2.1; AUX_SCAN_REQ on a secondary channel.
     case scanReq(scanner: DeviceAddress, advertiser: DeviceAddress)
     /// SCAN_RSP · 2.3.2.2
     case scanRsp(advertiser: DeviceAddress, data: ByteSlice)
-    /// CONNECT_IND · 2.3.3.1; on a secondary channel AUX_CONNECT_REQ, whose connections all use algorithm #2.
+    /// CONNECT_IND · 2.3.3.1; AUX_CONNECT_REQ on a secondary channel, where all connections use algorithm #2.
     case connectInd(initiator: DeviceAddress, advertiser: DeviceAddress, data: ConnectionData, usesAlgorithm2: Bool)
-    /// ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP, AUX_SYNC_IND or AUX_CHAIN_IND · 2.3.1.5 to 2.3.1.8, 2.3.2.3: they look the
-    /// same, and where one is found says which it is.
+    /// ADV_EXT_IND, AUX_ADV_IND, AUX_SCAN_RSP, AUX_SYNC_IND or AUX_CHAIN_IND · 2.3.1.5 to 2.3.1.8, 2.3.2.3. They
+    /// share one format; the context in which a PDU is received determines which one it is.
     case extended(ExtendedAdvertisingPayload)
     /// AUX_CONNECT_RSP · 2.3.3.2
     case auxConnectRsp(advertiser: DeviceAddress, initiator: DeviceAddress)
   }
 
-  /// The longest AdvData and ScanRspData, octets.
+  /// The maximum length of AdvData and ScanRspData in octets.
   package static let maximumAdvertisingDataLength = 31
 
-  /// PDU_Type, the low four bits of the header · 2.3.
+  /// The PDU Type field, the low four bits of the header · 2.3.
   package enum AdvertisingPDUType: UInt8, Hashable, Sendable {
     case advInd = 0b0000
     case advDirectInd = 0b0001
@@ -38,23 +38,23 @@ extension LL {
     case auxConnectRsp = 0b1000
   }
 
-  /// LLData of CONNECT_IND: how the connection is to be · Vol 6, Part B, 2.3.3.1.
+  /// The LLData of CONNECT_IND, which holds the parameters of the connection · Vol 6, Part B, 2.3.3.1.
   package struct ConnectionData: Hashable, Sendable {
-    /// How many octets it takes.
+    /// The encoded length in octets.
     package static let size = 22
 
     package var accessAddress: UInt32
-    /// 24 bits, on the air least significant octet first.
+    /// The initial value of the CRC: 24 bits, least significant octet first on the air.
     package var crcInit: UInt32
-    /// transmitWindowSize, units of 1.25 ms.
+    /// transmitWindowSize in units of 1.25 ms.
     package var windowSize: UInt8
-    /// transmitWindowOffset, units of 1.25 ms.
+    /// transmitWindowOffset in units of 1.25 ms.
     package var windowOffset: UInt16
-    /// connInterval, units of 1.25 ms.
+    /// connInterval in units of 1.25 ms.
     package var interval: UInt16
-    /// connPeripheralLatency, in events.
+    /// connPeripheralLatency in connection events.
     package var latency: UInt16
-    /// connSupervisionTimeout, units of 10 ms.
+    /// connSupervisionTimeout in units of 10 ms.
     package var timeout: UInt16
     package var channelMap: ChannelMap
     /// hopIncrement, 5 bits.
@@ -78,7 +78,7 @@ extension LL {
       self.sleepClockAccuracy = sleepClockAccuracy
     }
 
-    /// Whether all fields have values that a connection can be made with · 2.3.3.1, 4.5.1 to 4.5.8.
+    /// True if all fields have valid values for a connection · 2.3.3.1, 4.5.1 to 4.5.8.
     package var isValid: Bool {
       (5...16).contains(hop) && channelMap.isValid
         && ConnectionTiming(
@@ -113,7 +113,8 @@ extension LL {
     }
   }
 
-  /// The timing that CONNECT_IND and LL_CONNECTION_UPDATE_IND have in common · Vol 6, Part B, 2.3.3.1, 2.4.2.1.
+  /// The timing parameters that CONNECT_IND and LL_CONNECTION_UPDATE_IND have in common · Vol 6, Part B, 2.3.3.1,
+  /// 2.4.2.1.
   package struct ConnectionTiming: Hashable, Sendable {
     /// Units of 1.25 ms.
     package var windowSize: UInt8
@@ -121,7 +122,7 @@ extension LL {
     package var windowOffset: UInt16
     /// Units of 1.25 ms, 6 to 3200.
     package var interval: UInt16
-    /// Events, 0 to 499.
+    /// Connection events, 0 to 499.
     package var latency: UInt16
     /// Units of 10 ms, 10 to 3200.
     package var timeout: UInt16
@@ -134,7 +135,7 @@ extension LL {
       self.timeout = timeout
     }
 
-    /// · 4.5.1, 4.5.2, 4.5.3
+    /// True if all values are within their ranges and the supervision timeout is long enough · 4.5.1, 4.5.2, 4.5.3
     package var isValid: Bool {
       guard (6...3200).contains(interval), latency <= 499, (10...3200).contains(timeout),
         windowOffset <= interval, windowSize >= 1, UInt16(windowSize) <= min(8, interval - 1)
@@ -144,8 +145,8 @@ extension LL {
     }
   }
 
-  /// transmitWindowDelay: how long after CONNECT_IND, or after AUX_CONNECT_REQ on `phy`, the transmit window begins at the
-  /// earliest · Vol 6, Part B, 4.5.3.
+  /// Returns transmitWindowDelay, the minimum time from the end of CONNECT_IND to the start of the transmit window.
+  /// If `phy` is not nil, from the end of AUX_CONNECT_REQ on that PHY · Vol 6, Part B, 4.5.3.
   package static func transmitWindowDelay(afterAuxiliaryPacketOn phy: PHY?) -> TimeSpan {
     switch phy {
     case nil: .microseconds(1_250)
@@ -154,12 +155,12 @@ extension LL {
     }
   }
 
-  /// How wrong a sleep clock may be · Vol 6, Part B, 4.2.2; as a field of three bits · 2.3.3.1.
+  /// The accuracy class of a sleep clock · Vol 6, Part B, 4.2.2; encoded as a field of three bits · 2.3.3.1.
   package enum SleepClockAccuracy: UInt8, Hashable, Sendable {
     case upTo500 = 0
     case upTo250, upTo150, upTo100, upTo75, upTo50, upTo30, upTo20
 
-    /// The narrowest class that holds a clock of `partsPerMillion`.
+    /// Creates the most accurate class that includes a clock accuracy of `partsPerMillion`.
     package init(partsPerMillion: Int) {
       switch partsPerMillion {
       case ...20: self = .upTo20
@@ -189,7 +190,7 @@ extension LL {
 }
 
 extension ChannelMap {
-  /// Five octets, least significant first.
+  /// Reads five octets, least significant first.
   init(from reader: inout ByteReader) throws(DecodingError) {
     let low = try reader.uint32()
     let high = try reader.uint8()

@@ -1,16 +1,16 @@
 extension LL {
   /// The header of an advertising physical channel PDU · Vol 6, Part B, 2.3.
   package struct AdvertisingHeader: Hashable, Sendable {
-    /// PDU_Type; nil: one that this project does not know.
+    /// The PDU Type; nil for a type that this project does not support.
     package var type: AdvertisingPDUType?
-    /// ChSel.
+    /// The ChSel bit.
     package var usesAlgorithm2: Bool
-    /// TxAdd: what kind the first address is.
+    /// TxAdd: the type of the first address.
     package var transmitter: DeviceAddress.Kind
-    /// RxAdd: what kind the second address is.
+    /// RxAdd: the type of the second address.
     package var receiver: DeviceAddress.Kind
 
-    /// The two octets, the first in the low byte.
+    /// Decodes the two octets of the header, the first in the low byte.
     package init(rawValue: UInt16) {
       type = AdvertisingPDUType(rawValue: UInt8(rawValue & 0x0F))
       usesAlgorithm2 = rawValue & 1 << 5 != 0
@@ -18,12 +18,12 @@ extension LL {
       receiver = rawValue & 1 << 7 != 0 ? .random : .public
     }
 
-    /// Takes the address that TxAdd is about.
+    /// Reads the address whose type is TxAdd.
     func first(_ reader: inout ByteReader) throws(DecodingError) -> DeviceAddress {
       DeviceAddress(try reader.addressValue(), transmitter)
     }
 
-    /// Takes the address that RxAdd is about.
+    /// Reads the address whose type is RxAdd.
     func second(_ reader: inout ByteReader) throws(DecodingError) -> DeviceAddress {
       DeviceAddress(try reader.addressValue(), receiver)
     }
@@ -31,10 +31,10 @@ extension LL {
 }
 
 extension LL.AdvertisingPDU {
-  /// What the header and the payload of a packet say.
+  /// Decodes the header and the payload of a packet.
   ///
-  /// - Throws: `unknown` for a PDU type that is reserved; `truncated` or `excess` when the payload has not the length of
-  ///   its type, or that of its fields.
+  /// - Throws: `unknown` for a reserved PDU type; `truncated` or `excess` if the length of the payload does not match
+  ///   its type or its fields.
   package init(header: UInt16, payload: ByteSlice) throws(DecodingError) {
     guard Int(header >> 8) == payload.count else { throw Int(header >> 8) > payload.count ? .truncated : .excess }
     let fields = LL.AdvertisingHeader(rawValue: header)
@@ -59,7 +59,7 @@ extension LL.AdvertisingPDU {
         data: try LL.ConnectionData(from: &reader), usesAlgorithm2: fields.usesAlgorithm2)
     case .extended: self = .extended(try LL.ExtendedAdvertisingPayload(from: &reader, fields))
     case .auxConnectRsp:
-      // AdvA and TargetA are mandatory, and nothing else means anything · 2.3.3.2.
+      // AdvA and TargetA are mandatory; all other fields are ignored · 2.3.3.2.
       let payload = try LL.ExtendedAdvertisingPayload(from: &reader, fields)
       guard let advertiser = payload.advertiser, let initiator = payload.target else {
         throw .invalid(field: "Extended Header Flags")
@@ -74,8 +74,8 @@ extension LL.AdvertisingPDU {
     return reader.rest()
   }
 
-  /// The packet that carries this PDU, with the access address and the CRC of the advertising physical channel or of a
-  /// periodic advertising train.
+  /// Returns the packet that carries this PDU, with the access address and the CRC initialization of the advertising
+  /// physical channel or of a periodic advertising train.
   package func packet(
     in pool: PacketPool, accessAddress: UInt32 = LL.advertisingAccessAddress, crcInit: UInt32 = LL.advertisingCRCInit
   ) -> AirPacket {
@@ -128,7 +128,7 @@ extension LL.AdvertisingPDU {
 }
 
 extension ByteWriter {
-  /// AdvA, and AdvData or ScanRspData.
+  /// Appends AdvA, then AdvData or ScanRspData.
   fileprivate mutating func append(_ advertiser: DeviceAddress, _ data: ByteSlice) {
     append(addressValue: advertiser.value)
     append(data.prefix(LL.maximumAdvertisingDataLength))

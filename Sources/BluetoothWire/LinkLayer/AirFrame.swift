@@ -1,5 +1,5 @@
 extension LL {
-  /// The packet as a sniffer hands it on: access address, PDU and CRC, not whitened · Vol 6, Part B, 2.1.
+  /// Returns the packet in the format of a sniffer: access address, PDU and CRC, not whitened · Vol 6, Part B, 2.1.
   package static func airBytes(of packet: AirPacket) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(9 + packet.payload.count)
@@ -14,9 +14,9 @@ extension LL {
     return bytes
   }
 
-  /// The packet with preamble and whitening, as its bits leave the antenna on an uncoded PHY.
+  /// Returns the packet with preamble and whitening, as it is transmitted on an uncoded PHY.
   package static func onAirBytes(of packet: AirPacket, channel: ChannelIndex, phy: PHY) -> [UInt8] {
-    // The preamble alternates and ends opposite to the access address's first bit · 2.1.1.
+    // The bits of the preamble alternate, and the last one differs from the access address's first bit · 2.1.1.
     let preamble: UInt8 = packet.accessAddress & 1 == 0 ? 0xAA : 0x55
     let bytes = airBytes(of: packet)
     let whitened = zip(bytes.dropFirst(4), Whitening(channel: channel)).map { $0 ^ $1 }
@@ -25,7 +25,7 @@ extension LL {
 }
 
 extension AirPacket {
-  /// The CRC that follows the PDU, its first octet in the low byte.
+  /// The CRC that follows the PDU, with its first octet in the low byte.
   package var crc: UInt32 {
     var crc = LL.CRC24(initial: crcInit)
     crc.update(UInt8(truncatingIfNeeded: header))

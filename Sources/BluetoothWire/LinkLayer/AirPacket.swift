@@ -2,30 +2,31 @@
 package enum LL {
   /// The access address of every advertising physical channel packet · 2.1.2.
   package static let advertisingAccessAddress: UInt32 = 0x8E89_BED6
-  /// CRCInit of every advertising physical channel packet · 3.1.1.
+  /// The CRCInit of every advertising physical channel packet · 3.1.1.
   package static let advertisingCRCInit: UInt32 = 0x555555
-  /// The time from the end of a packet to the start of its answer · 4.1.1.
+  /// T_IFS, the time from the end of a packet to the start of the response · 4.1.1.
   package static let interFrameSpace = TimeSpan.microseconds(150)
-  /// The least time from the end of a packet to the start of the one that its AuxPtr points to · 4.1.2.
+  /// T_MAFS, the minimum time from the end of a packet to the start of the packet to which its AuxPtr points · 4.1.2.
   package static let minimumAuxiliaryFrameSpace = TimeSpan.microseconds(300)
 }
 
-/// A physical layer, which is what a receiver is set to · Vol 6, Part A. Raw values are those of HCI.
+/// A physical layer (PHY). A receiver is set to one PHY · Vol 6, Part A. The raw values are those of HCI.
 package enum PHY: UInt8, Hashable, Sendable {
   case le1M = 1
   case le2M = 2
   case leCoded = 3
 }
 
-/// How bits are sent: the PHY, and on LE Coded the coding scheme · Vol 6, Part B, 2.2, 3.3.
+/// The PHY, and on LE Coded the coding scheme · Vol 6, Part B, 2.2, 3.3.
 ///
-/// A receiver on LE Coded hears both codings: the Coding Indicator of each packet tells which it is.
+/// A receiver on LE Coded receives both coding schemes: the Coding Indicator of each packet specifies which one is
+/// used.
 package enum Modulation: UInt8, Hashable, Sendable, CaseIterable {
   case le1M
   case le2M
   /// 125 kbit/s.
   case codedS8
-  /// 500 kbit/s; the access address and the Coding Indicator are coded with S=8 all the same.
+  /// 500 kbit/s. The access address and the Coding Indicator are nevertheless coded with S=8.
   case codedS2
 
   package var phy: PHY {
@@ -36,32 +37,33 @@ package enum Modulation: UInt8, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// How long a packet lasts on the air, from the start of its preamble to the end of its last bit.
+  /// Returns the duration of a packet on the air, from the start of its preamble to the end of its last bit.
   ///
-  /// - Parameter payloadOctets: of the PDU without its header of two octets, with the MIC if there is one.
+  /// - Parameter payloadOctets: the length of the PDU without its header of two octets, including the MIC if present.
   package func airTime(payloadOctets: Int) -> TimeSpan {
-    // Header 2, CRC 3.
+    // 2 octets of header, 3 of CRC.
     let octets = Int64(2 + payloadOctets + 3)
     switch self {
-    // Preamble 1 octet, access address 4, 8 µs each.
+    // Preamble 1 octet, access address 4, 8 µs per octet.
     case .le1M: return .microseconds(8 * (1 + 4 + octets))
-    // Preamble 2 octets, access address 4, 4 µs each.
+    // Preamble 2 octets, access address 4, 4 µs per octet.
     case .le2M: return .microseconds(4 * (2 + 4 + octets))
     case .codedS8: return Self.codedHeader + .microseconds(64 * octets + 24)
     case .codedS2: return Self.codedHeader + .microseconds(16 * octets + 6)
     }
   }
 
-  /// The preamble, 80 µs, and the first FEC block: access address 256, CI 16, TERM1 24. TERM2 ends the second.
+  /// The duration of the preamble, 80 µs, and of the first FEC block: access address 256 µs, CI 16 µs, TERM1 24 µs.
+  /// TERM2 ends the second block.
   package static let codedHeader = TimeSpan.microseconds(80 + 256 + 16 + 24)
 }
 
 /// One of the 40 radio frequency channels: 2402 + 2 k MHz · Vol 6, Part A, 2.
 @usableFromInline package struct RadioChannel: Hashable, Sendable {
-  /// k, 0 to 39.
+  /// The channel number k, 0 to 39.
   @usableFromInline package let number: UInt8
 
-  /// Traps outside 0…39.
+  /// Creates a channel. Traps if `number` is outside 0…39.
   package init(_ number: UInt8) {
     precondition(number < 40, "radio channel \(number) does not exist")
     self.number = number
@@ -70,21 +72,21 @@ package enum Modulation: UInt8, Hashable, Sendable, CaseIterable {
   @inlinable package var megahertz: Int { 2402 + 2 * Int(number) }
 }
 
-/// A link layer packet as it is on the air: what follows the preamble, before whitening · Vol 6, Part B, 2.1.
+/// A link layer packet: the part that follows the preamble, before whitening · Vol 6, Part B, 2.1.
 ///
-/// The CRC is not stored: the octets and `crcInit` determine it, and whoever writes a capture computes it.
+/// The CRC is not stored: the octets and `crcInit` determine it, and capture writers compute it.
 package struct AirPacket: Hashable, Sendable {
   package var accessAddress: UInt32
   /// The initial value of the CRC, 24 bits · 3.1.1.
   package var crcInit: UInt32
-  /// The first two octets of the PDU, the first in the low byte; the second is the payload's length.
+  /// The first two octets of the PDU, the first in the low byte. The second is the length of the payload.
   package var header: UInt16
-  /// Whether it is of the advertising physical channels or of a periodic one, not of a connection: for faults and captures
-  /// that look into packets; no receiver looks at it.
+  /// True for a packet of the advertising physical channels or of a periodic one, false for a packet of a connection.
+  /// Only faults and captures that inspect packets use it; receivers ignore it.
   package var isAdvertising: Bool
   package var payload: ByteSlice
-  /// What the payload was before it was encrypted; nil: it is not encrypted. For faults and captures that look into packets:
-  /// it is not on the air, and no receiver looks at it.
+  /// The payload before encryption; nil if it is not encrypted. Only faults and captures that inspect packets use it:
+  /// it is not transmitted, and receivers ignore it.
   package var plainPayload: ByteSlice?
 
   package init(accessAddress: UInt32, crcInit: UInt32, header: UInt16, payload: ByteSlice) {
@@ -95,6 +97,6 @@ package struct AirPacket: Hashable, Sendable {
     isAdvertising = accessAddress == LL.advertisingAccessAddress
   }
 
-  /// How long the packet lasts on the air from the start of its preamble · 2.1, 2.2.
+  /// Returns the duration of the packet on the air, from the start of its preamble · 2.1, 2.2.
   package func airTime(_ modulation: Modulation) -> TimeSpan { modulation.airTime(payloadOctets: payload.count) }
 }

@@ -1,21 +1,22 @@
 extension LL {
-  /// How far the beginning of a packet is from that of the packet that announces it, in the 13 bits and the unit of the
-  /// AuxPtr and SyncInfo fields · Vol 6, Part B, 2.3.4.5, 2.3.4.6. The packet begins not before `span` and not later than one
-  /// `unit` after it.
+  /// The offset from the start of a packet to the start of the packet that it announces: the 13 bits and the unit in
+  /// the AuxPtr and SyncInfo fields · Vol 6, Part B, 2.3.4.5, 2.3.4.6. The announced packet starts at `span` at the
+  /// earliest and one `unit` after that at the latest.
   package struct PacketOffset: Hashable, Sendable {
-    /// The greatest number of units.
+    /// The maximum number of units.
     package static let maximum: UInt16 = 0x1FFF
-    /// From here on offsets are given in units of 300 µs.
+    /// The smallest offset that is expressed in units of 300 µs.
     package static let firstInLargeUnits = TimeSpan.microseconds(245_700)
     private static let smallUnit = TimeSpan.microseconds(30)
     private static let largeUnit = TimeSpan.microseconds(300)
 
-    /// 0 to 8,191; 0: there is no packet, or it is too far away to be told.
+    /// The number of units, 0 to 8,191. 0 means that there is no packet, or that its offset is too large to be
+    /// expressed.
     package let value: UInt16
-    /// Offset Units.
+    /// The Offset Units bit.
     package let isInLargeUnits: Bool
 
-    /// No packet.
+    /// The offset that announces no packet.
     package static let none = PacketOffset(value: 0, isInLargeUnits: false)
 
     package init(value: UInt16, isInLargeUnits: Bool) {
@@ -23,7 +24,7 @@ extension LL {
       self.isInLargeUnits = isInLargeUnits
     }
 
-    /// The offset of a packet that begins exactly `span` later; `none` when that is more than 2.4576 s.
+    /// Creates the offset of a packet that starts exactly `span` later; `none` if that is more than 2.4576 s.
     package init(_ span: TimeSpan) {
       let isInLargeUnits = span >= Self.firstInLargeUnits
       let count = span.nanoseconds / (isInLargeUnits ? Self.largeUnit : Self.smallUnit).nanoseconds
@@ -38,19 +39,19 @@ extension LL {
     package var span: TimeSpan { unit * Int64(value) }
   }
 
-  /// AuxPtr: where the next packet of an advertising event is · Vol 6, Part B, 2.3.4.5.
+  /// The AuxPtr field, which points to the next packet of an advertising event · Vol 6, Part B, 2.3.4.5.
   package struct AuxiliaryPointer: Hashable, Sendable {
-    /// How many octets it takes.
+    /// The encoded length in octets.
     package static let size = 3
-    /// What CA says of the advertiser's clock, parts per million.
+    /// The advertiser's clock accuracy in parts per million for the two values of CA.
     private static let accurate: Int64 = 50
     private static let inaccurate: Int64 = 500
 
-    /// A secondary advertising channel, 0 to 36.
+    /// The secondary advertising channel, 0 to 36.
     package let channel: ChannelIndex
-    /// CA: the advertiser's clock is no more than 50 ppm wrong.
+    /// CA: true if the advertiser's clock accuracy is 50 ppm or better.
     package let isClockAccurate: Bool
-    /// From the beginning of the packet with this field.
+    /// The offset from the start of the packet with this field.
     package let offset: PacketOffset
     package let phy: PHY
 
@@ -61,7 +62,7 @@ extension LL {
       self.phy = phy
     }
 
-    /// How wrong the advertiser's clock may be, parts per million.
+    /// The advertiser's clock accuracy in parts per million.
     package var partsPerMillion: Int64 { isClockAccurate ? Self.accurate : Self.inaccurate }
 
     init(from reader: inout ByteReader) throws(DecodingError) {
@@ -83,6 +84,6 @@ extension LL {
 }
 
 extension PHY {
-  /// AUX PHY counts from 0 in the order of HCI.
+  /// Decodes the AUX PHY field, which counts from 0 in the order of HCI.
   fileprivate init?(auxiliary: UInt8) { self.init(rawValue: auxiliary + 1) }
 }

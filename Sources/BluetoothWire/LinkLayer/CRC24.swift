@@ -1,20 +1,22 @@
 extension LL {
-  /// The cyclic redundancy check of every packet: 24 bits, x²⁴ + x¹⁰ + x⁹ + x⁶ + x⁴ + x³ + x + 1 · Vol 6, Part B, 3.1.1.
+  /// The cyclic redundancy check of link layer packets: 24 bits, x²⁴ + x¹⁰ + x⁹ + x⁶ + x⁴ + x³ + x + 1 ·
+  /// Vol 6, Part B, 3.1.1.
   package struct CRC24: Hashable, Sendable {
-    /// The shift register; the bit that goes out first is bit 0.
+    /// The shift register; bit 0 is transmitted first.
     private var register: UInt32
 
     /// The polynomial with its coefficients in the order of `register`, without x²⁴.
     private static let polynomial: UInt32 = 0xDA_6000
 
-    /// For each octet, what eight steps of the register do to it.
+    /// The effect of eight steps of the register, for each octet.
     private static let table: [UInt32] = (0..<256).map { octet in
       (0..<8).reduce(UInt32(octet)) { register, _ in register >> 1 ^ (register & 1 == 1 ? polynomial : 0) }
     }
 
-    /// Begins with `initial`, 24 bits.
+    /// Creates a CRC with the initial value `initial`, 24 bits.
     package init(initial: UInt32) {
-      // Position 0 of the specification's register holds CRCInit's least significant bit, and position 23 goes out first.
+      // Position 0 of the specification's register holds CRCInit's least significant bit; position 23 is transmitted
+      // first.
       register = Self.reversed(initial)
     }
 
@@ -26,7 +28,7 @@ extension LL {
       bytes.withUnsafeBytes { for octet in $0 { update(octet) } }
     }
 
-    /// The three octets as they follow the PDU, the first in the low byte.
+    /// The three octets that follow the PDU, the first in the low byte.
     package var value: UInt32 { register }
 
     private static func reversed(_ value: UInt32) -> UInt32 {

@@ -1,9 +1,9 @@
-/// The number under which the link layer knows a radio channel: 0 to 36 for data, 37 to 39 for primary advertising ·
+/// The link layer's index of a radio channel: 0 to 36 for data channels, 37 to 39 for primary advertising channels ·
 /// Vol 6, Part B, 1.4.1.
 package struct ChannelIndex: Hashable, Sendable {
   package let number: UInt8
 
-  /// Traps outside 0…39.
+  /// Creates a channel index. Traps if `number` is outside 0…39.
   package init(_ number: UInt8) {
     precondition(number < 40, "channel index \(number) does not exist")
     self.number = number
@@ -30,11 +30,11 @@ package struct ChannelIndex: Hashable, Sendable {
   }
 }
 
-/// Which of the 37 data channels are used: bit n tells of channel index n · Vol 6, Part B, 4.5.8.1.
+/// The set of data channels in use, out of 37: bit n stands for channel index n · Vol 6, Part B, 4.5.8.1.
 package struct ChannelMap: Hashable, Sendable {
   package let bits: UInt64
 
-  /// Bits above the 37th are reserved and not looked at.
+  /// Creates a map from its bits. Bits above the 37th are reserved and ignored.
   package init(bits: UInt64) { self.bits = bits & Self.allBits }
 
   private static let allBits: UInt64 = 0x1F_FFFF_FFFF
@@ -44,10 +44,10 @@ package struct ChannelMap: Hashable, Sendable {
 
   package func contains(_ channel: UInt8) -> Bool { channel < 37 && bits >> UInt64(channel) & 1 == 1 }
 
-  /// A connection needs two · 4.5.8.1.
+  /// True if the map has at least two channels, as a connection requires · 4.5.8.1.
   package var isValid: Bool { count >= 2 }
 
-  /// The used channel that has `rank` used ones below it; the caller knows that there are more than `rank`.
+  /// Returns the used channel that has `rank` used channels below it. There must be more than `rank` used channels.
   func channel(rank: Int) -> UInt8 {
     var rest = bits
     for _ in 0..<rank { rest &= rest &- 1 }

@@ -1,5 +1,5 @@
 extension LL {
-  /// The opcodes of LL Control PDUs · 2.4.2, those that `ControlPDU` has.
+  /// The opcodes of the LL Control PDUs that `ControlPDU` supports · 2.4.2.
   package enum ControlOpcode: UInt8, Hashable, Sendable {
     case connectionUpdateInd = 0x00
     case channelMapInd = 0x01
@@ -33,7 +33,7 @@ extension LL {
     case channelReportingInd = 0x28
     case channelStatusInd = 0x29
 
-    /// Octets of CtrData: a PDU of any other length is not understood · 2.4.2.
+    /// The length of CtrData in octets. A PDU of any other length is treated as unknown · 2.4.2.
     package var dataLength: Int {
       switch self {
       case .connectionUpdateInd: 11

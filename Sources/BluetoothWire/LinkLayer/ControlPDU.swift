@@ -1,13 +1,13 @@
 extension LL {
-  /// An LL Control PDU · Vol 6, Part B, 2.4.2. Those of features that this project does not have are not decoded.
+  /// An LL Control PDU · Vol 6, Part B, 2.4.2. PDUs of features that this project does not support are not decoded.
   package enum ControlPDU: Hashable, Sendable {
-    /// LL_CONNECTION_UPDATE_IND · 2.4.2.1; at connection event `instant`.
+    /// LL_CONNECTION_UPDATE_IND · 2.4.2.1; takes effect at connection event `instant`.
     case connectionUpdateInd(ConnectionTiming, instant: UInt16)
     /// LL_CHANNEL_MAP_IND · 2.4.2.2
     case channelMapInd(ChannelMap, instant: UInt16)
     /// LL_TERMINATE_IND · 2.4.2.3
     case terminateInd(HCI.ErrorCode)
-    /// LL_ENC_REQ · 2.4.2.4; Rand and EDIV tell the peripheral's host which key is meant.
+    /// LL_ENC_REQ · 2.4.2.4; Rand and EDIV identify the key for the peripheral's host.
     case encReq(random: UInt64, encryptedDiversifier: UInt16, SessionPart)
     /// LL_ENC_RSP · 2.4.2.5
     case encRsp(SessionPart)
@@ -15,7 +15,7 @@ extension LL {
     case startEncReq
     /// LL_START_ENC_RSP · 2.4.2.7
     case startEncRsp
-    /// LL_UNKNOWN_RSP · 2.4.2.8; the opcode that was not understood.
+    /// LL_UNKNOWN_RSP · 2.4.2.8; the unknown opcode.
     case unknownRsp(UInt8)
     /// LL_FEATURE_REQ · 2.4.2.9
     case featureReq(UInt64)
@@ -49,15 +49,16 @@ extension LL {
     case phyReq(PHYPreferences)
     /// LL_PHY_RSP · 2.4.2.22
     case phyRsp(PHYPreferences)
-    /// LL_PHY_UPDATE_IND · 2.4.2.23; at connection event `instant`, which means nothing when neither PHY changes.
+    /// LL_PHY_UPDATE_IND · 2.4.2.23; takes effect at connection event `instant`, which is ignored if neither PHY
+    /// changes.
     case phyUpdateInd(PHYUpdate, instant: UInt16)
     /// LL_MIN_USED_CHANNELS_IND · 2.4.2.24
     case minUsedChannelsInd(MinimumUsedChannels)
     /// LL_PERIODIC_SYNC_IND · 2.4.2.27
     case periodicSyncInd(PeriodicSyncTransfer)
-    /// LL_CLOCK_ACCURACY_REQ · 2.4.2.28; of the sender's sleep clock.
+    /// LL_CLOCK_ACCURACY_REQ · 2.4.2.28; the accuracy of the sender's sleep clock.
     case clockAccuracyReq(SleepClockAccuracy)
-    /// LL_CLOCK_ACCURACY_RSP · 2.4.2.28; of the sender's sleep clock.
+    /// LL_CLOCK_ACCURACY_RSP · 2.4.2.28; the accuracy of the sender's sleep clock.
     case clockAccuracyRsp(SleepClockAccuracy)
     /// LL_CHANNEL_REPORTING_IND · 2.4.2.39
     case channelReportingInd(ChannelReporting)

@@ -1,8 +1,9 @@
 extension LL {
-  /// How many channels a peripheral needs the central to use at least, on which PHYs · Vol 6, Part B, 2.4.2.24.
+  /// The minimum number of channels that the peripheral requires the central to use on some PHYs · Vol 6, Part B,
+  /// 2.4.2.24.
   package struct MinimumUsedChannels: Hashable, Sendable {
     package var phys: HCI.PHYs
-    /// 2 to 37.
+    /// The minimum number of used channels, 2 to 37.
     package var count: UInt8
 
     package init(phys: HCI.PHYs, count: UInt8) {
@@ -23,15 +24,15 @@ extension LL {
     }
   }
 
-  /// Whether and how often a central wants to hear of the peripheral's channels · Vol 6, Part B, 2.4.2.39.
+  /// The central's settings for channel status reports of the peripheral · Vol 6, Part B, 2.4.2.39.
   package struct ChannelReporting: Hashable, Sendable {
     /// The unit of `minimumSpacing` and `maximumDelay`.
     package static let unit = TimeSpan.milliseconds(200)
 
     package var isEnabled: Bool
-    /// Between two reports; units of 200 ms, 5 to 150.
+    /// The minimum time between two reports in units of 200 ms, 5 to 150.
     package var minimumSpacing: UInt8
-    /// From a change to its report; units of 200 ms, 5 to 150.
+    /// The maximum time from a change to its report in units of 200 ms, 5 to 150.
     package var maximumDelay: UInt8
 
     package init(isEnabled: Bool, minimumSpacing: UInt8, maximumDelay: UInt8) {
@@ -55,7 +56,7 @@ extension LL {
     }
   }
 
-  /// What a peripheral thinks of each channel · Vol 6, Part B, 2.4.2.40: two bits for each of the 37 data channels.
+  /// The peripheral's classification of the 37 data channels, two bits each · Vol 6, Part B, 2.4.2.40.
   package struct ChannelStatus: Hashable, Sendable {
     package enum Quality: UInt8, Hashable, Sendable {
       case unknown = 0
@@ -64,15 +65,16 @@ extension LL {
       case bad = 3
     }
 
-    /// Channels 0 to 31, the first in the lowest bits.
+    /// The bits of channels 0 to 31, the first in the lowest bits.
     private var low: UInt64
-    /// Channels 32 to 36.
+    /// The bits of channels 32 to 36.
     private var high: UInt16
 
-    /// Every channel is unknown.
+    /// Creates a status in which every channel is unknown.
     package init() { (low, high) = (0, 0) }
 
-    /// The channels of `good` are good, those of `bad` are bad, and the others unknown.
+    /// Creates a status in which the channels of `bad` are bad, the other channels of `good` are good, and the rest
+    /// are unknown.
     package init(good: ChannelMap, bad: ChannelMap) {
       self.init()
       for channel in UInt8(0)..<37 {
@@ -80,7 +82,7 @@ extension LL {
       }
     }
 
-    /// Of data channels, 0 to 36; others are unknown.
+    /// The classification of a data channel, 0 to 36; other channels are unknown.
     package subscript(_ channel: UInt8) -> Quality {
       get {
         switch channel {
@@ -102,7 +104,7 @@ extension LL {
       }
     }
 
-    /// The channels of this quality.
+    /// Returns the channels with this classification.
     package func channels(_ quality: Quality) -> ChannelMap {
       var bits: UInt64 = 0
       for channel in UInt8(0)..<37 where self[channel] == quality { bits |= 1 << UInt64(channel) }
@@ -122,6 +124,6 @@ extension LL {
 }
 
 extension LL.SleepClockAccuracy {
-  /// The field SCA in an octet of its own; its upper five bits are reserved · Vol 6, Part B, 2.4.2.28.
+  /// Decodes the SCA field in a separate octet, whose upper five bits are reserved · Vol 6, Part B, 2.4.2.28.
   init(octet: UInt8) { self = Self(rawValue: octet & 0b111) ?? .upTo500 }
 }

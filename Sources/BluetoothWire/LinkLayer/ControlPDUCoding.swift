@@ -1,8 +1,8 @@
 extension LL.ControlPDU {
-  /// What the payload of a data PDU with LLID 0b11 says: opcode and CtrData.
+  /// Decodes the payload of a data PDU with LLID 0b11: opcode and CtrData.
   ///
-  /// - Throws: `unknown` with the opcode when it is none of `LL.ControlOpcode`; `truncated` or `excess` when the length
-  ///   is not the opcode's. Values are not checked.
+  /// - Throws: `unknown` with the opcode if `LL.ControlOpcode` does not have it; `truncated` or `excess` if the
+  ///   length does not match the opcode. Values are not validated.
   package init(payload: ByteSlice) throws(DecodingError) {
     var reader = ByteReader(payload)
     let code = try reader.uint8()
@@ -51,7 +51,7 @@ extension LL.ControlPDU {
     }
   }
 
-  /// Opcode and CtrData.
+  /// Appends opcode and CtrData.
   package func encode(into writer: inout ByteWriter) {
     writer.append(opcode.rawValue)
     switch self {
@@ -92,7 +92,7 @@ extension LL.ControlPDU {
     }
   }
 
-  /// The payload of a data PDU with LLID 0b11.
+  /// Returns the payload of a data PDU with LLID 0b11.
   package func payload(in pool: PacketPool) -> ByteSlice {
     var writer = ByteWriter(pool)
     encode(into: &writer)

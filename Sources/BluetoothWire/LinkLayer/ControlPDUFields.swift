@@ -1,5 +1,5 @@
 extension LL {
-  /// What each side adds to an encrypted session · 2.4.2.4, 2.4.2.5.
+  /// One side's contribution to the keys of an encrypted session · 2.4.2.4, 2.4.2.5.
   package struct SessionPart: Hashable, Sendable {
     /// SKDm or SKDs.
     package var diversifier: UInt64
@@ -12,7 +12,7 @@ extension LL {
     }
   }
 
-  /// What LL_VERSION_IND tells.
+  /// The fields of LL_VERSION_IND.
   package struct VersionInformation: Hashable, Sendable {
     package var version: UInt8
     package var company: UInt16
@@ -25,7 +25,8 @@ extension LL {
     }
   }
 
-  /// What a device takes and would like to send: octets of payload, 27 to 251, and µs on the air, 328 to 17,040.
+  /// The data lengths that a device supports for reception and prefers for transmission: octets of payload, 27 to 251,
+  /// and µs on the air, 328 to 17,040.
   package struct DataLengths: Hashable, Sendable {
     package var maximumReceiveOctets: UInt16
     package var maximumReceiveTime: UInt16
@@ -42,21 +43,21 @@ extension LL {
       self.maximumTransmitTime = maximumTransmitTime
     }
 
-    /// · 4.5.10
+    /// True if all values have at least the permitted minimum · 4.5.10
     package var isValid: Bool {
       maximumReceiveOctets >= 27 && maximumTransmitOctets >= 27 && maximumReceiveTime >= 328
         && maximumTransmitTime >= 328
     }
   }
 
-  /// What LL_CONNECTION_PARAM_REQ and its answer say · 2.4.2.16.
+  /// The fields of LL_CONNECTION_PARAM_REQ and LL_CONNECTION_PARAM_RSP · 2.4.2.16.
   package struct ConnectionParameterProposal: Hashable, Sendable {
-    /// Interval_Min to Timeout.
+    /// The fields Interval_Min to Timeout.
     package var parameters: ConnectionParameters
     /// Units of 1.25 ms; 0: no preference.
     package var preferredPeriodicity: UInt8
     package var referenceConnectionEventCount: UInt16
-    /// Offset0 to Offset5, units of 1.25 ms, the first in the low 16 bits of `low`; 0xFFFF: not given.
+    /// Offset0 to Offset5 in units of 1.25 ms, the first in the low 16 bits of `low`; 0xFFFF: not specified.
     package var offsets: Offsets
 
     package struct Offsets: Hashable, Sendable {

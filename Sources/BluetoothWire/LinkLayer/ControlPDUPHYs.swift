@@ -1,5 +1,5 @@
 extension LL {
-  /// The PHYs that the sender of LL_PHY_REQ or LL_PHY_RSP would like · Vol 6, Part B, 2.4.2.22.
+  /// The PHYs that the sender of LL_PHY_REQ or LL_PHY_RSP prefers · Vol 6, Part B, 2.4.2.22.
   package struct PHYPreferences: Hashable, Sendable {
     /// TX_PHYS
     package var transmit: HCI.PHYs
@@ -22,11 +22,11 @@ extension LL {
     }
   }
 
-  /// The new PHYs of LL_PHY_UPDATE_IND · Vol 6, Part B, 2.4.2.23. An empty set: that direction stays as it is.
+  /// The new PHYs in LL_PHY_UPDATE_IND · Vol 6, Part B, 2.4.2.23. An empty set leaves that direction unchanged.
   package struct PHYUpdate: Hashable, Sendable {
-    /// PHY_C_TO_P; one PHY at most is allowed.
+    /// PHY_C_TO_P; at most one PHY is allowed.
     package var centralToPeripheral: HCI.PHYs
-    /// PHY_P_TO_C; one PHY at most is allowed.
+    /// PHY_P_TO_C; at most one PHY is allowed.
     package var peripheralToCentral: HCI.PHYs
 
     package init(centralToPeripheral: HCI.PHYs, peripheralToCentral: HCI.PHYs) {
@@ -34,10 +34,10 @@ extension LL {
       self.peripheralToCentral = peripheralToCentral
     }
 
-    /// At most one PHY that exists for each direction.
+    /// True if each direction has at most one PHY, and it is a defined one.
     package var isValid: Bool { centralToPeripheral.isOneAtMost && peripheralToCentral.isOneAtMost }
 
-    /// Nothing changes: then the instant is not looked at · 5.1.10.
+    /// True if neither direction changes. The instant is ignored then · 5.1.10.
     package var isEmpty: Bool { centralToPeripheral.isEmpty && peripheralToCentral.isEmpty }
 
     init(from reader: inout ByteReader) throws(DecodingError) {
@@ -53,7 +53,7 @@ extension LL {
 }
 
 extension HCI.PHYs {
-  /// Every PHY that there is.
+  /// All defined PHYs.
   package static let all: HCI.PHYs = [.le1M, .le2M, .leCoded]
 
   package init(_ phy: PHY) {
@@ -64,7 +64,7 @@ extension HCI.PHYs {
     }
   }
 
-  /// The one PHY of the set; nil: there is none, several, or a reserved one.
+  /// The PHY in a set of exactly one defined PHY; nil for any other set.
   package var single: PHY? {
     switch self {
     case .le1M: .le1M

@@ -1,21 +1,22 @@
 extension LL {
-  /// What LL_PERIODIC_SYNC_IND tells, so that the peer can follow a periodic advertising train · Vol 6, Part B, 2.4.2.27.
+  /// The fields of LL_PERIODIC_SYNC_IND, with which the peer can synchronize to a periodic advertising train ·
+  /// Vol 6, Part B, 2.4.2.27.
   package struct PeriodicSyncTransfer: Hashable, Sendable {
-    /// Service_Data of the sender's host.
+    /// The Service_Data that the sender's host has supplied.
     package var serviceData: UInt16
     package var syncInfo: SyncInfo
-    /// connEventCount: the event from whose anchor point `syncInfo`'s offset counts.
+    /// connEventCount: the connection event from whose anchor point the offset in `syncInfo` counts.
     package var connectionEventCount: UInt16
-    /// lastPaEventCounter: of the train's last packet that the sender has heard or sent.
+    /// lastPaEventCounter: the event of the train's last packet that the sender has received or transmitted.
     package var lastPeriodicEventCounter: UInt16
-    /// 0 to 15.
+    /// The Advertising SID, 0 to 15.
     package var advertisingSID: UInt8
     package var advertiser: DeviceAddress
-    /// The sender's, which matters until the peer has heard the train.
+    /// The sender's sleep clock accuracy, which matters until the peer has received the train.
     package var sleepClockAccuracy: SleepClockAccuracy
-    /// The train's PHY: one.
+    /// The PHY of the train: exactly one.
     package var phy: HCI.PHYs
-    /// syncConnEventCount: the event at which the sender last heard the train, or sent in it.
+    /// syncConnEventCount: the connection event at which the sender last received or transmitted the train.
     package var syncConnectionEventCount: UInt16
 
     package init(

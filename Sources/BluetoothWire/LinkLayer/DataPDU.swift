@@ -1,12 +1,13 @@
 extension LL {
-  /// The header of a data physical channel PDU · Vol 6, Part B, 2.4, without the CTEInfo octet: the CP bit is reserved here.
+  /// The header of a data physical channel PDU · Vol 6, Part B, 2.4. There is no CTEInfo octet: the CP bit is treated
+  /// as reserved.
   package struct DataHeader: Hashable, Sendable {
-    /// What the payload is · 2.4.
+    /// The LLID field, the type of the payload · 2.4.
     package enum LLID: UInt8, Hashable, Sendable {
       case reserved = 0b00
-      /// A further part of an L2CAP PDU, or nothing.
+      /// A continuation fragment of an L2CAP PDU, or an empty PDU.
       case continuation = 0b01
-      /// The first part of an L2CAP PDU, or all of it.
+      /// The start of an L2CAP PDU, or a complete one.
       case start = 0b10
       case control = 0b11
     }
@@ -15,7 +16,7 @@ extension LL {
     package var nextExpectedSequenceNumber: Bool
     package var sequenceNumber: Bool
     package var moreData: Bool
-    /// Octets of payload, with the MIC if there is one.
+    /// The length of the payload in octets, including the MIC if present.
     package var length: UInt8
 
     package init(
@@ -28,7 +29,7 @@ extension LL {
       self.length = length
     }
 
-    /// The two octets, the first in the low byte.
+    /// Decodes the two octets of the header, the first in the low byte.
     package init(rawValue: UInt16) {
       llid = LLID(rawValue: UInt8(rawValue & 0b11)) ?? .reserved
       nextExpectedSequenceNumber = rawValue & 1 << 2 != 0
@@ -43,11 +44,12 @@ extension LL {
     }
   }
 
-  /// The longest payload that every device takes, and the longest there is, octets · 4.5.10.
+  /// The maximum payload in octets that every device supports · 4.5.10. `maximumDataLength` is the maximum of the
+  /// specification.
   package static let minimumDataLength = 27
   package static let maximumDataLength = 251
 
-  /// How long a data PDU of `octets` of payload without MIC lasts on LE 1M · 4.5.10: preamble, access address, header, MIC
-  /// and CRC are 14 octets.
+  /// Returns the duration on LE 1M of a data PDU with `octets` of payload, the MIC not counted · 4.5.10. Preamble,
+  /// access address, header, MIC and CRC add 14 octets.
   package static func airTime1M(octets: Int) -> TimeSpan { .microseconds(Int64(8 * (octets + 14))) }
 }

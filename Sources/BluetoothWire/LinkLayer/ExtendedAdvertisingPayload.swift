@@ -1,20 +1,20 @@
 extension LL {
-  /// The Common Extended Advertising Payload Format: an extended header of those fields that are needed, then data ·
-  /// Vol 6, Part B, 2.3.4. `TxAdd` and `RxAdd` of the PDU's header are in the addresses' kinds.
+  /// The Common Extended Advertising Payload Format: an extended header of optional fields, then data ·
+  /// Vol 6, Part B, 2.3.4. TxAdd and RxAdd of the PDU header are stored as the kinds of the addresses.
   package struct ExtendedAdvertisingPayload: Hashable, Sendable {
-    /// AdvMode · 2.3.4.
+    /// The AdvMode field · 2.3.4.
     package enum Mode: UInt8, Hashable, Sendable {
-      /// Neither connectable nor scannable; also of all packets that follow an AUX_ADV_IND.
+      /// Neither connectable nor scannable; also the mode of all packets that follow an AUX_ADV_IND.
       case nonConnectable = 0b00
       case connectable = 0b01
       case scannable = 0b10
     }
 
-    /// The longest extended header, octets.
+    /// The maximum length of the extended header in octets.
     package static let maximumHeaderLength = 63
-    /// The longest AdvData of one packet, octets.
+    /// The maximum length of AdvData in one packet, in octets.
     package static let maximumDataLength = 254
-    /// The longest payload, octets.
+    /// The maximum length of the payload in octets.
     package static let maximumLength = 255
 
     package var mode: Mode
@@ -22,14 +22,14 @@ extension LL {
     package var advertiser: DeviceAddress?
     /// TargetA
     package var target: DeviceAddress?
-    /// CTEInfo: kept, and not understood.
+    /// CTEInfo, stored without interpretation.
     package var cteInfo: UInt8?
     /// ADI
     package var dataInfo: AdvertisingDataInfo?
     /// AuxPtr
     package var auxiliary: AuxiliaryPointer?
     package var syncInfo: SyncInfo?
-    /// TxPower, dBm.
+    /// TxPower in dBm.
     package var transmitPower: Int8?
     /// ACAD: AD structures for the link layer.
     package var additionalData: ByteSlice
@@ -52,13 +52,13 @@ extension LL {
       self.data = data
     }
 
-    /// The octets of the extended header, without the octet that tells their number.
+    /// The length of the extended header in octets, without the octet that holds this length.
     package var headerLength: Int {
       let fields = fieldsLength + additionalData.count
       return fields == 0 ? 0 : 1 + fields
     }
 
-    /// The octets of the payload.
+    /// The length of the payload in octets.
     package var length: Int { 1 + headerLength + data.count }
 
     private var fieldsLength: Int {
@@ -68,28 +68,28 @@ extension LL {
     }
   }
 
-  /// ADI: which set of an advertiser a packet belongs to, and which version of its data it has · Vol 6, Part B, 2.3.4.4.
+  /// ADI: the advertising set of a packet and the version of its data · Vol 6, Part B, 2.3.4.4.
   package struct AdvertisingDataInfo: Hashable, Sendable {
-    /// How many octets it takes.
+    /// The encoded length in octets.
     package static let size = 2
 
-    /// SID in the four high bits, DID in the others.
+    /// SID in the four high bits, DID in the low 12 bits.
     package let rawValue: UInt16
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The low 12 bits of `did` and the low 4 of `sid` count.
+    /// Creates an ADI from the low 12 bits of `did` and the low 4 bits of `sid`.
     package init(sid: UInt8, did: UInt16) { rawValue = did & 0x0FFF | UInt16(sid) << 12 }
 
-    /// Advertising Set ID, 0 to 15.
+    /// The Advertising Set ID, 0 to 15.
     package var sid: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 12) }
-    /// Advertising Data ID, 0 to 4,095.
+    /// The Advertising Data ID, 0 to 4,095.
     package var did: UInt16 { rawValue & 0x0FFF }
   }
 }
 
 extension LL.ExtendedAdvertisingPayload {
-  /// Extended Header Flags · 2.3.4.
+  /// The Extended Header Flags · 2.3.4.
   private struct Flags: OptionSet {
     let rawValue: UInt8
     static let advertiser = Flags(rawValue: 1 << 0)
@@ -101,16 +101,17 @@ extension LL.ExtendedAdvertisingPayload {
     static let transmitPower = Flags(rawValue: 1 << 6)
   }
 
-  /// Takes the payload of a packet whose header has `fields`.
+  /// Reads the payload of a packet whose header has `fields`.
   ///
-  /// - Throws: `truncated` when the extended header is longer than the payload, or shorter than its flags say.
+  /// - Throws: `truncated` if the extended header is longer than the payload, or shorter than its flags require;
+  ///   `invalid` for a reserved value; `excess` if the data is too long.
   init(from reader: inout ByteReader, _ fields: LL.AdvertisingHeader) throws(DecodingError) {
     let first = try reader.uint8()
     guard let mode = Mode(rawValue: first >> 6) else { throw .invalid(field: "AdvMode") }
     self.init(mode: mode)
     let headerLength = Int(first & 0x3F)
     if headerLength > 0 {
-      // A reader of the header alone: no field may be taken from the data.
+      // A separate reader for the header: no field may extend into the data.
       var header = ByteReader(try reader.take(headerLength))
       let flags = Flags(rawValue: try header.uint8())
       if flags.contains(.advertiser) { advertiser = try fields.first(&header) }
@@ -126,7 +127,8 @@ extension LL.ExtendedAdvertisingPayload {
     data = reader.rest()
   }
 
-  /// What does not fit, of `additionalData` or of `data`, is left out: callers count with `headerLength` and `length`.
+  /// Appends the payload. Truncates `additionalData` and `data` to the space available; callers check `headerLength`
+  /// and `length` in advance.
   func encode(into writer: inout ByteWriter) {
     let additional = additionalData.prefix(Self.maximumHeaderLength - 1 - fieldsLength)
     let headerLength = fieldsLength + additional.count == 0 ? 0 : 1 + fieldsLength + additional.count

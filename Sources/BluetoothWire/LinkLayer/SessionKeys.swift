@@ -1,11 +1,11 @@
 extension LL {
-  /// What an encrypted session of a connection is made of · Vol 6, Part B, 5.1.3.1: with it, and with nothing else, its packets
-  /// can be decrypted.
+  /// The key material of an encrypted session of a connection · Vol 6, Part B, 5.1.3.1. It is necessary and
+  /// sufficient to decrypt the packets.
   package struct SessionKeys: Hashable, Sendable {
     package var longTermKey: Secret<UInt128>
-    /// SKDm and IVm, which LL_ENC_REQ has told.
+    /// SKDm and IVm of LL_ENC_REQ.
     package var central: SessionPart
-    /// SKDs and IVs, which LL_ENC_RSP has told.
+    /// SKDs and IVs of LL_ENC_RSP.
     package var peripheral: SessionPart
 
     package init(longTermKey: Secret<UInt128>, central: SessionPart, peripheral: SessionPart) {
@@ -15,10 +15,10 @@ extension LL {
     }
   }
 
-  /// An encrypted session, with whose it is: for captures whose reader has asked for keys.
+  /// An encrypted session with its connection, for captures whose user has requested keys.
   package struct SessionRecord: Hashable, Sendable {
     package var accessAddress: UInt32
-    /// As CONNECT_IND or AUX_CONNECT_REQ have told it.
+    /// The central's address in CONNECT_IND or AUX_CONNECT_REQ; `peripheral` is the advertiser's address there.
     package var central: DeviceAddress
     package var peripheral: DeviceAddress
     package var keys: SessionKeys

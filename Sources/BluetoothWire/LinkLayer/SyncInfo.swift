@@ -1,29 +1,29 @@
 extension LL {
-  /// SyncInfo: where the packets of a periodic advertising train are, in ADV_EXT_IND's AUX_ADV_IND and in
+  /// The SyncInfo field, which locates the packets of a periodic advertising train. It occurs in AUX_ADV_IND and in
   /// LL_PERIODIC_SYNC_IND · Vol 6, Part B, 2.3.4.6.
   package struct SyncInfo: Hashable, Sendable {
-    /// How many octets it takes.
+    /// The encoded length in octets.
     package static let size = 18
-    /// What Offset Adjust adds.
+    /// The time that Offset Adjust adds.
     private static let adjustment = TimeSpan.microseconds(2_457_600)
-    /// From here on no offset leads to a packet.
+    /// The upper bound of all offsets, exclusive.
     package static let reach = adjustment * 2
-    /// Units of Interval.
+    /// The unit of Interval.
     package static let intervalUnit = TimeSpan.microseconds(1_250)
 
     /// Offset Base and Offset Units.
     package var offset: PacketOffset
-    /// Offset Adjust: the packet is 2.4576 s later than `offset` says.
+    /// Offset Adjust: true if the packet is 2.4576 s later than `offset`.
     package var isAdjusted: Bool
     /// Units of 1.25 ms, 6 to 65,535.
     package var interval: UInt16
     package var channelMap: ChannelMap
-    /// The advertiser's.
+    /// The advertiser's sleep clock accuracy.
     package var sleepClockAccuracy: SleepClockAccuracy
     package var accessAddress: UInt32
-    /// 24 bits.
+    /// The initial value of the CRC, 24 bits.
     package var crcInit: UInt32
-    /// paEventCounter of the AUX_SYNC_IND that is meant.
+    /// paEventCounter of the AUX_SYNC_IND to which the offset points.
     package var eventCounter: UInt16
 
     package init(
@@ -40,20 +40,20 @@ extension LL {
       self.eventCounter = eventCounter
     }
 
-    /// How far ahead the AUX_SYNC_IND is, at least: one unit of `offset` later at most. Setting it to `reach` or more says that
-    /// there is none.
+    /// The minimum time to the AUX_SYNC_IND, which starts at most one unit of `offset` later. A new value of `reach`
+    /// or more means that there is no such packet.
     package var span: TimeSpan {
       get { isAdjusted ? offset.span + Self.adjustment : offset.span }
       set {
         isAdjusted = newValue >= Self.adjustment && newValue < Self.reach
-        // What is left after the adjustment counts in large units, however small it is.
+        // The remainder after the adjustment is always in large units, even if it is small.
         offset =
           isAdjusted
           ? PacketOffset(newValue - Self.adjustment, isInLargeUnits: true) : PacketOffset(newValue)
       }
     }
 
-    /// Whether a scanner can follow it · 2.3.4.6, 4.4.3.4.
+    /// True if a scanner can synchronize to the train · 2.3.4.6, 4.4.3.4.
     package var isValid: Bool {
       interval >= 6 && channelMap.isValid && LL.isValidAccessAddress(accessAddress)
         && (offset.value > 0 || isAdjusted)

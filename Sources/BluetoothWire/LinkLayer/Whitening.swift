@@ -1,17 +1,18 @@
 extension LL {
-  /// The sequence that keeps long runs of equal bits off the air, by channel index: x⁷ + x⁴ + 1 · Vol 6, Part B, 3.2.
+  /// The data whitening sequence of a channel, which avoids long runs of equal bits on the air: x⁷ + x⁴ + 1 ·
+  /// Vol 6, Part B, 3.2.
   ///
-  /// The simulated air carries packets without it: sender and receiver would take it off again.
+  /// The simulated air carries packets without whitening, because the receiver would only remove it again.
   package struct Whitening: Sequence, IteratorProtocol, Sendable {
     private var register: UInt8
 
-    /// The sequence that begins with the first octet of a PDU on `channel`.
+    /// Creates the sequence for the octets of a PDU on `channel`, beginning with the first.
     package init(channel: ChannelIndex) {
-      // Position 0 is one, positions 1 to 6 hold the channel index, most significant bit first.
+      // Position 0 is one; positions 1 to 6 hold the channel index, most significant bit first.
       register = channel.number | 0x40
     }
 
-    /// The next octet to combine with one of the packet by exclusive or.
+    /// Returns the next octet, which is combined with an octet of the packet by exclusive or.
     package mutating func next() -> UInt8? {
       var octet: UInt8 = 0
       for bit in 0..<8 {

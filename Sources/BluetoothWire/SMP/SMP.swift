@@ -1,13 +1,13 @@
 /// The Security Manager Protocol · Vol 3, Part H, 3.
 package enum SMP {
-  /// The longest PDU: a Pairing Public Key · 3.2.
+  /// The length of the longest PDU, Pairing Public Key, in octets · 3.2.
   package static let maximumLength = 65
-  /// The octets of keys, confirm values, random values and check values.
+  /// The length of keys, confirm values, random values and check values in octets.
   package static let valueLength = 16
-  /// The octets of one coordinate of a public key.
+  /// The length of one coordinate of a public key in octets.
   package static let coordinateLength = 32
 
-  /// IO Capability · 3.5.1.
+  /// The IO Capability · 3.5.1.
   package enum IOCapability: UInt8, Hashable, Sendable {
     case displayOnly = 0x00
     case displayYesNo = 0x01
@@ -16,7 +16,7 @@ package enum SMP {
     case keyboardDisplay = 0x04
   }
 
-  /// AuthReq · 3.5.1.
+  /// The AuthReq field · 3.5.1.
   package struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -29,7 +29,7 @@ package enum SMP {
     package static let ct2 = AuthenticationRequirements(rawValue: 0x20)
   }
 
-  /// Initiator and Responder Key Distribution · 3.6.1.
+  /// The Initiator or Responder Key Distribution · 3.6.1.
   package struct KeyDistribution: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -39,7 +39,7 @@ package enum SMP {
     package static let linkKey = KeyDistribution(rawValue: 0x08)
   }
 
-  /// Reason of a Pairing Failed · 3.5.5. Any octet can arrive.
+  /// The Reason of a Pairing Failed PDU · 3.5.5. Any octet can arrive.
   package struct FailureReason: RawRepresentable, Hashable, Sendable, Error {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -62,7 +62,7 @@ package enum SMP {
     package static let busy = FailureReason(rawValue: 0x10)
   }
 
-  /// Notification Type of a Pairing Keypress Notification · 3.5.8.
+  /// The Notification Type of a Pairing Keypress Notification · 3.5.8.
   package enum KeypressNotification: UInt8, Hashable, Sendable {
     case passkeyEntryStarted = 0x00
     case passkeyDigitEntered = 0x01
@@ -76,7 +76,7 @@ package enum SMP {
     package var ioCapability: IOCapability
     package var hasOOBData: Bool
     package var authenticationRequirements: AuthenticationRequirements
-    /// Octets; as received, see `refusal`.
+    /// The Maximum Encryption Key Size in octets as received; `refusal` checks it.
     package var maximumEncryptionKeySize: UInt8
     package var initiatorKeyDistribution: KeyDistribution
     package var responderKeyDistribution: KeyDistribution
@@ -94,7 +94,7 @@ package enum SMP {
       self.responderKeyDistribution = responderKeyDistribution
     }
 
-    /// The reason with which a key size outside 7 to 16 is refused; nil for one that is valid · 2.3.4, 3.5.1.
+    /// The reason to reject a key size outside 7 to 16 octets; nil if the size is valid · 2.3.4, 3.5.1.
     package var refusal: FailureReason? {
       if maximumEncryptionKeySize < 7 { return .encryptionKeySize }
       return maximumEncryptionKeySize > 16 ? .invalidParameters : nil

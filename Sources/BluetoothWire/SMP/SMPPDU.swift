@@ -1,6 +1,6 @@
 extension SMP {
-  /// One SMP protocol data unit · Vol 3, Part H, 3.3. Keys and values are as on the air, least significant octet first,
-  /// and of exactly the length that is said. No description shows keys.
+  /// An SMP protocol data unit · Vol 3, Part H, 3.3. Keys and values have the order of the air, least significant
+  /// octet first, and exactly the stated length. No description shows keys.
   package enum PDU: Hashable, Sendable {
     /// 3.5.1
     case pairingRequest(PairingFeatures)
@@ -32,7 +32,7 @@ extension SMP {
     case securityRequest(AuthenticationRequirements)
   }
 
-  /// Code · 3.3, Table 3.3.
+  /// The Code field · 3.3, Table 3.3.
   package enum Code: UInt8, Hashable, Sendable, CaseIterable {
     case pairingRequest = 0x01
     case pairingResponse = 0x02
@@ -71,9 +71,10 @@ extension SMP.PDU {
     }
   }
 
-  /// The unit in `octets`, which refers to their storage.
+  /// Decodes `octets`. The PDU refers to their storage.
   ///
-  /// A code that is `unknown` is to be ignored · 3.3; everything else that is thrown answers to Invalid Parameters.
+  /// - Throws: `unknown` for an unknown code, which the receiver ignores · 3.3. The receiver answers every other
+  ///   error with Invalid Parameters.
   package static func decode(_ octets: ByteSlice) throws(DecodingError) -> SMP.PDU {
     var reader = ByteReader(octets)
     let number = try reader.uint8()
@@ -158,19 +159,19 @@ extension SMP.PDU {
   }
 }
 
-// Keys as they come, in 16 octets.
+// Shorthands that wrap a key in `Secret`.
 extension SMP.PDU {
-  /// 3.6.2
+  /// Returns an Encryption Information PDU for a key of 16 octets · 3.6.2.
   package static func encryptionInformation(longTermKey: ByteSlice) -> SMP.PDU {
     .encryptionInformation(longTermKey: Secret(longTermKey))
   }
 
-  /// 3.6.4
+  /// Returns an Identity Information PDU for a key of 16 octets · 3.6.4.
   package static func identityInformation(identityResolvingKey: ByteSlice) -> SMP.PDU {
     .identityInformation(identityResolvingKey: Secret(identityResolvingKey))
   }
 
-  /// 3.6.6
+  /// Returns a Signing Information PDU for a key of 16 octets · 3.6.6.
   package static func signingInformation(signatureKey: ByteSlice) -> SMP.PDU {
     .signingInformation(signatureKey: Secret(signatureKey))
   }

@@ -1,11 +1,11 @@
-// Names and paths come from peers and files, and may hold what steers a terminal or forges a log line.
+// Names and paths come from peers and files. They may contain characters that control a terminal or forge a log line.
 
 extension String {
-  /// The text on one line: escapes (`\n`, `\u{1B}`) stand for control characters, line separators, and characters that can't be
-  /// seen or change the direction of text.
+  /// The text on one line: escapes (`\n`, `\u{1B}`) replace control characters, line separators, and characters that
+  /// are invisible or change the direction of text.
   package var printable: String { escaped { $0.isUnprintable } }
 
-  /// The same with line feeds as they are, for a text of several lines.
+  /// The text with the same escapes except that line feeds are kept, for a text of several lines.
   package var printableLines: String { escaped { $0.isUnprintable && $0 != "\n" } }
 
   private func escaped(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
@@ -22,7 +22,7 @@ extension Unicode.Scalar {
   fileprivate var isUnprintable: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
-    // Joiners and tags make emoji, and the right form of letters.
+    // Joiners and tags are part of emoji and of the correct forms of letters.
     case .format: !(value == 0x200C || value == 0x200D || 0xE0020...0xE007F ~= value)
     default: false
     }

@@ -1,5 +1,5 @@
-/// A universally unique identifier in the form in which it was given: 16, 32 or 128 bits · Vol 3, Part B, 2.5.1.
-/// Two forms of one identifier are equal.
+/// A universally unique identifier in its original form: 16, 32 or 128 bits · Vol 3, Part B, 2.5.1. Different forms
+/// of one identifier are equal.
 package struct BluetoothUUID: Sendable {
   package enum Width: Int, Hashable, Sendable {
     case bits16 = 2
@@ -7,7 +7,8 @@ package struct BluetoothUUID: Sendable {
     case bits128 = 16
   }
 
-  /// The two halves of the 128-bit form; `high` holds the first eight octets as they are printed.
+  /// The first half of the 128-bit form, which holds the first eight octets in the order in which they are printed.
+  /// `low` is the second half.
   package let high: UInt64
   package let low: UInt64
   package let width: Width
@@ -34,19 +35,20 @@ package struct BluetoothUUID: Sendable {
     width = .bits128
   }
 
-  /// The 16-bit value, if this identifier has one in any of its forms.
+  /// The 16-bit value; nil if the identifier has no 16-bit form.
   package var shortValue: UInt16? {
     guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh else { return nil }
     return UInt16(exactly: high >> 32)
   }
 
-  /// The 32-bit value, if this identifier has one in any of its forms.
+  /// The 32-bit value; nil if the identifier has no 32-bit form.
   package var value32: UInt32? {
     guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh else { return nil }
     return UInt32(high >> 32)
   }
 
-  /// This identifier in the shortest form that ATT can carry: 16 bits, else 128 · Vol 3, Part F, 3.2.1.
+  /// The identifier in the shortest form that ATT can carry: 16 bits if it has such a form, else 128 · Vol 3, Part F,
+  /// 3.2.1.
   package var attributeForm: BluetoothUUID {
     if let short = shortValue { return BluetoothUUID(short) }
     return BluetoothUUID(high: high, low: low)
@@ -87,7 +89,7 @@ extension BluetoothUUID: CustomStringConvertible {
 }
 
 extension ByteReader {
-  /// An identifier of `width`, least significant octet first.
+  /// Reads an identifier of `width`, least significant octet first.
   package mutating func uuid(_ width: BluetoothUUID.Width) throws(DecodingError) -> BluetoothUUID {
     switch width {
     case .bits16: return BluetoothUUID(try uint16())
@@ -101,7 +103,7 @@ extension ByteReader {
 }
 
 extension ByteWriter {
-  /// The identifier in its own form, least significant octet first.
+  /// Appends the identifier in its original form, least significant octet first.
   package mutating func append(_ uuid: BluetoothUUID) {
     switch uuid.width {
     case .bits16: append(UInt16(truncatingIfNeeded: uuid.high >> 32))

@@ -1,21 +1,21 @@
-/// A level or a ratio of levels in steps of 1/256 dB; as an absolute level it counts from 1 mW (dBm).
-/// Whole numbers, so that every machine comes to the same result.
+/// A level or a ratio of levels in steps of 1/256 dB. An absolute level is relative to 1 mW (dBm). Integer arithmetic
+/// gives the same result on every machine.
 ///
-/// Inlinable, as `Instant` is: every reception is decided by sums and comparisons of levels.
+/// Inlinable like `Instant`, because every reception is decided by sums and comparisons of levels.
 @usableFromInline package struct Decibel: Hashable, Comparable, Sendable {
-  /// 256ths of a decibel.
+  /// The level in units of 1/256 dB.
   @usableFromInline package var steps: Int32
 
   @inlinable package init(steps: Int32) { self.steps = steps }
   @inlinable package init(_ whole: Int) { steps = Int32(whole) * 256 }
-  /// The nearest step; values beyond ±1,000,000 dB are held there.
+  /// Creates the level of the nearest step. Clamps `value` to ±1,000,000 dB; NaN becomes 0 dB.
   package init(rounding value: Double) {
     let bounded = value.isNaN ? 0 : min(max(value, -1e6), 1e6)
-    // Without `rounded()`, which would ask programs without Foundation for the C library's mathematics.
+    // Without `rounded()`, which would make programs that do not use Foundation depend on the C mathematics library.
     steps = Int32(bounded * 256 + (bounded < 0 ? -0.5 : 0.5))
   }
 
-  /// Rounded to whole decibels, halves away from zero.
+  /// The level in whole decibels, rounded half away from zero.
   @inlinable package var rounded: Int { Int((steps >= 0 ? steps + 128 : steps - 128) / 256) }
   package var value: Double { Double(steps) / 256 }
 

@@ -1,7 +1,8 @@
-/// A length of time in whole nanoseconds. Link layer times are multiples of it, so sums are exact.
+/// A duration in whole nanoseconds. Link layer times are multiples of a nanosecond, so sums are exact.
 ///
-/// Inlinable, all comparisons on their own: the event queue and the link layer do little else, and a profile of a crowd had
-/// calls across the module's border in it, those of `>` through a witness table.
+/// Inlinable, with each comparison operator defined explicitly: the event queue and the link layer do little else. A
+/// profile of a simulation with many devices showed calls across the module boundary, and `>` called through a
+/// witness table.
 @usableFromInline package struct TimeSpan: Hashable, Comparable, Sendable {
   @usableFromInline package var nanoseconds: Int64
 
@@ -13,7 +14,7 @@
   @inlinable package static func seconds(_ value: Int64) -> TimeSpan { TimeSpan(nanoseconds: value * 1_000_000_000) }
   @inlinable package static var zero: TimeSpan { TimeSpan(nanoseconds: 0) }
 
-  /// The nearest representable length; a duration beyond ±292 years is held at that.
+  /// Creates the nearest representable duration. Clamps durations beyond ±292 years.
   package init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -45,15 +46,15 @@
   @inlinable package static func -= (left: inout TimeSpan, right: TimeSpan) { left = left - right }
 }
 
-/// A point on a world's or an adapter's time line, in nanoseconds since that began.
+/// A point in time in nanoseconds since the start of the simulated world or of the adapter.
 @usableFromInline package struct Instant: Hashable, Comparable, Sendable {
   @usableFromInline package var nanoseconds: Int64
 
   @inlinable package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-  /// When the time line begins.
+  /// The start of the time line.
   @inlinable package static var zero: Instant { Instant(nanoseconds: 0) }
-  /// Later than everything.
+  /// An instant later than all others.
   @inlinable package static var distantFuture: Instant { Instant(nanoseconds: .max) }
 
   @inlinable package var sinceZero: TimeSpan { TimeSpan(nanoseconds: nanoseconds) }
@@ -63,7 +64,7 @@
   @inlinable package static func <= (left: Instant, right: Instant) -> Bool { left.nanoseconds <= right.nanoseconds }
   @inlinable package static func >= (left: Instant, right: Instant) -> Bool { left.nanoseconds >= right.nanoseconds }
   @inlinable package static func == (left: Instant, right: Instant) -> Bool { left.nanoseconds == right.nanoseconds }
-  /// The instant `span` later, held at `distantFuture`.
+  /// Returns the instant `span` later; `distantFuture` on overflow.
   @inlinable package static func + (left: Instant, right: TimeSpan) -> Instant {
     let (sum, overflow) = left.nanoseconds.addingReportingOverflow(right.nanoseconds)
     return overflow ? .distantFuture : Instant(nanoseconds: sum)
@@ -77,7 +78,7 @@
   @inlinable package static func += (left: inout Instant, right: TimeSpan) { left = left + right }
 }
 
-/// The earlier of two deadlines, of which either may be missing.
+/// Returns the earlier of two deadlines, either of which may be nil.
 @inlinable package func earliest(_ left: Instant?, _ right: Instant?) -> Instant? {
   guard let left else { return right }
   guard let right else { return left }

@@ -1,8 +1,8 @@
-/// A reproducible source of chance: one seed gives one sequence on every machine. Independent sequences are split off by
-/// name, so that what one device draws never shifts what another one draws.
+/// A reproducible random number generator: a seed gives the same sequence on every machine. Independent streams are
+/// split off by name, so that draws of one device never shift the sequence of another.
 ///
-/// The generator is xoshiro256**, filled by SplitMix64 (Blackman and Vigna, 2018). It is not for keys that must stay
-/// secret from somebody who knows the seed.
+/// The generator is xoshiro256**, seeded by SplitMix64 (Blackman and Vigna, 2018). It is unsuitable for keys that
+/// must stay secret from an attacker who knows the seed.
 package struct SplitGenerator: RandomNumberGenerator, Sendable {
   private var state: (UInt64, UInt64, UInt64, UInt64)
   private let seed: UInt64
@@ -20,9 +20,10 @@ package struct SplitGenerator: RandomNumberGenerator, Sendable {
     state = (next(), next(), next(), next())
   }
 
-  /// The generator that belongs to `name` under this one's seed, however much this one has been used.
+  /// Returns the generator for `name` under this generator's seed. The result does not depend on the numbers drawn so
+  /// far.
   package func split(_ name: String) -> SplitGenerator {
-    // FNV-1a over the name, from the seed.
+    // FNV-1a over the name, starting from the seed.
     var hash = seed ^ 0xCBF2_9CE4_8422_2325
     for octet in name.utf8 { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01B3 }
     return SplitGenerator(seed: hash)

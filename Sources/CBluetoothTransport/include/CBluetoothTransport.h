@@ -1,18 +1,18 @@
-// What of Linux the C library's headers do not show to Swift.
+// Linux functions that the C library's headers do not export to Swift.
 #pragma once
 
 #include <stdint.h>
 
-/// Has a serial line pass octets as they are: 8 data bits, no parity, 1 stop bit, RTS and CTS, at any rate that the hardware
-/// has, and nobody else may open it. What had come before is thrown away.
+/// Switches a serial line to raw mode with 8 data bits, no parity, 1 stop bit and RTS/CTS flow control, at any rate
+/// that the hardware supports. Locks the line against other processes, and discards octets that are already buffered.
 ///
-/// Returns 0 or an `errno`; `*actual` is the rate that the line has then.
+/// Returns 0 or an `errno`; `*actual` is the resulting rate in baud.
 int bluetooth_serial_line_prepare(int descriptor, uint32_t baud, uint32_t *actual);
 
-/// Which call of `bluetooth_user_channel_open` was refused.
+/// The system call of `bluetooth_user_channel_open` that failed.
 enum bluetooth_user_channel_step { bluetooth_user_channel_socket, bluetooth_user_channel_bind };
 
-/// Opens the HCI user channel of an adapter: its packets, and nobody else's.
+/// Opens the HCI user channel of an adapter, which gives exclusive access to its packets.
 ///
-/// Returns a descriptor, or an `errno` below zero.
+/// Returns a descriptor, or a negated `errno`.
 int bluetooth_user_channel_open(uint16_t adapter, enum bluetooth_user_channel_step *step);

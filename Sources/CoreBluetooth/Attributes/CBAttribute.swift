@@ -1,9 +1,9 @@
 import BluetoothDaemon
 
-/// What services, characteristics and descriptors have in common.
+/// The base class of services, characteristics and descriptors.
 open class CBAttribute: NSObject {
   private let type: CBUUID
-  /// What the service calls this attribute of a peer; nil: it is a local one.
+  /// The daemon's identifier of a remote attribute; nil for a local one.
   let remoteID: RemoteAttributeID?
 
   init(uuid: CBUUID, remoteID: RemoteAttributeID? = nil) {
@@ -12,18 +12,18 @@ open class CBAttribute: NSObject {
     super.init()
   }
 
-  /// Attributes are found or made by their own classes' initializers.
+  /// Unavailable: only subclasses create attributes.
   @available(*, unavailable)
   public override init() { fatalError("CBAttribute can't be created directly") }
 
-  /// The peripheral that a remote attribute belongs to; nil once an object between the two was released.
+  /// The peripheral that a remote attribute belongs to; nil once an object between them has been released.
   var owner: CBPeripheral? { nil }
 
   /// The attribute's type.
   open var uuid: CBUUID { type }
 
-  /// The property named `key`, as key-value coding answers on Apple's systems; nil, and one logged line, if there is
-  /// none.
+  /// Returns the property named `key`, as key-value coding does on Apple's systems. Returns nil and logs one line if
+  /// there is none.
   open func value(forKey key: String) -> Any? {
     switch key {
     case "uuid", "UUID": return uuid

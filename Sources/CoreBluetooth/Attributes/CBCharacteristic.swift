@@ -1,7 +1,7 @@
 import BluetoothDaemon
 import NIOConcurrencyHelpers
 
-/// A characteristic of a peer, or a local one.
+/// A characteristic of a remote peripheral, or a local one.
 open class CBCharacteristic: CBAttribute {
   struct Content {
     weak var service: CBService?
@@ -9,10 +9,10 @@ open class CBCharacteristic: CBAttribute {
     var value: Data?
     var descriptors: [CBDescriptor]?
     var isNotifying = false
-    // Local ones only.
+    // Local characteristics only.
     var permissions: CBAttributePermissions = []
     var subscribedCentrals: [CBCentral] = []
-    /// The manager that has published it.
+    /// The manager that has published the characteristic.
     var publisher: ManagerIdentity?
   }
 
@@ -25,23 +25,23 @@ open class CBCharacteristic: CBAttribute {
 
   override var owner: CBPeripheral? { content.withLockedValue { $0.service }?.owner }
 
-  /// Whose characteristic it is; nil once that was released.
+  /// The service that contains the characteristic; nil once it has been released.
   open var service: CBService? { content.withLockedValue { $0.service } }
 
-  /// What can be done with it; advice, for the peer decides.
+  /// The operations that the characteristic declares. The peer may still reject them.
   open var properties: CBCharacteristicProperties { content.withLockedValue { $0.properties } }
 
-  /// What was read or notified last; nil before. A write does not change it.
+  /// The value last read or notified; nil before. Writing does not change it.
   open var value: Data? { content.withLockedValue { $0.value } }
 
-  /// The descriptors, as far as they were discovered; nil before.
+  /// The descriptors discovered so far; nil before the first discovery.
   open var descriptors: [CBDescriptor]? { content.withLockedValue { $0.descriptors } }
 
-  /// Always false: broadcasting was never there for apps.
+  /// Always false: apps can't configure broadcasts.
   @available(*, deprecated)
   open var isBroadcasted: Bool { false }
 
-  /// Whether its notifications or indications are on.
+  /// True while notifications or indications are enabled.
   open var isNotifying: Bool { content.withLockedValue { $0.isNotifying } }
 
   open override func value(forKey key: String) -> Any? {
@@ -63,23 +63,25 @@ open class CBCharacteristic: CBAttribute {
   }
 }
 
-/// A characteristic for a `CBMutableService`. What is changed after that was added has no effect on what centrals see.
+/// A local characteristic for a `CBMutableService`. Changes after the service has been added do not affect what
+/// centrals see.
 open class CBMutableCharacteristic: CBCharacteristic {
-  /// A characteristic. With a `value` it is static: the system answers reads, and `CBPeripheralManager.add(_:)` stops
-  /// the program if more than reading is allowed. Without one the delegate is asked each time.
+  /// Creates a characteristic. With a `value` it is static: the system answers reads, and
+  /// `CBPeripheralManager.add(_:)` stops the program if other operations than reading are allowed. Without a `value`
+  /// the delegate answers each request.
   public init(
     type UUID: CBUUID, properties: CBCharacteristicProperties, value: Data?, permissions: CBAttributePermissions
   ) {
     super.init(uuid: UUID, content: Content(properties: properties, value: value, permissions: permissions))
   }
 
-  /// Who may read and write the value.
+  /// The access permissions of the value.
   open var permissions: CBAttributePermissions {
     get { content.withLockedValue { $0.permissions } }
     set { content.withLockedValue { $0.permissions = newValue } }
   }
 
-  /// The centrals that have notifications or indications on.
+  /// The centrals that have enabled notifications or indications.
   open var subscribedCentrals: [CBCentral]? { content.withLockedValue { $0.subscribedCentrals } }
 
   open override var properties: CBCharacteristicProperties {

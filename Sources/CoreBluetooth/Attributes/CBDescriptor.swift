@@ -2,7 +2,7 @@ import BluetoothDaemon
 import BluetoothWire
 import NIOConcurrencyHelpers
 
-/// A descriptor of a peer's characteristic, or a local one.
+/// A descriptor of a remote characteristic, or a local one.
 open class CBDescriptor: CBAttribute {
   struct Content {
     weak var characteristic: CBCharacteristic?
@@ -18,10 +18,11 @@ open class CBDescriptor: CBAttribute {
 
   override var owner: CBPeripheral? { content.withLockedValue { $0.characteristic }?.owner }
 
-  /// Whose descriptor it is; nil once that was released.
+  /// The characteristic that contains the descriptor; nil once it has been released.
   open var characteristic: CBCharacteristic? { content.withLockedValue { $0.characteristic } }
 
-  /// What was read last, nil before: an `NSNumber` for 0x2900, 0x2902 and 0x2903, a `String` for 0x2901, else a `Data`.
+  /// The value last read, nil before: an `NSNumber` for 0x2900, 0x2902 and 0x2903, a `String` for 0x2901, otherwise a
+  /// `Data`.
   open var value: Any? { content.withLockedValue { $0.value } }
 
   open override func value(forKey key: String) -> Any? {
@@ -36,7 +37,7 @@ open class CBDescriptor: CBAttribute {
     "<\(Swift.type(of: self)): \(addressText(of: self)), UUID = \(uuid), value = \(value.map { "\($0)" } ?? "(null)")>"
   }
 
-  /// The octets of a descriptor of type `uuid` as the value that apps get.
+  /// Converts the octets of a descriptor of type `uuid` to the value that apps get.
   static func value(of octets: Data, for uuid: BluetoothUUID) -> Any {
     switch uuid {
     case .extendedProperties, .clientConfiguration, .serverConfiguration:
@@ -47,10 +48,11 @@ open class CBDescriptor: CBAttribute {
   }
 }
 
-/// A descriptor for a `CBMutableCharacteristic`: a user description or a presentation format. The other ones are the
-/// system's.
+/// A local descriptor for a `CBMutableCharacteristic`: a user description or a presentation format. The system
+/// provides all other descriptors.
 open class CBMutableDescriptor: CBDescriptor {
-  /// A descriptor of type 0x2901 with a `String`, or 0x2904 with a `Data`. Anything else stops the program.
+  /// Creates a descriptor of type 0x2901 with a `String`, or of type 0x2904 with a `Data`. Any other type or value
+  /// stops the program.
   public init(type UUID: CBUUID, value: Any?) {
     switch UUID.wire {
     case .userDescription:
@@ -62,7 +64,7 @@ open class CBMutableDescriptor: CBDescriptor {
     super.init(uuid: UUID, content: Content(value: value))
   }
 
-  /// What centrals read.
+  /// The value that centrals read.
   var octets: Data {
     switch value {
     case let text as String: return Data(text.utf8)
@@ -72,7 +74,7 @@ open class CBMutableDescriptor: CBDescriptor {
   }
 }
 
-// The types that this module knows · Assigned Numbers, 3.5 and 3.7.
+// The UUIDs used by this module · Assigned Numbers, 3.5 and 3.7.
 extension BluetoothUUID {
   static let genericAccess: BluetoothUUID = 0x1800
   static let genericAttribute: BluetoothUUID = 0x1801

@@ -1,7 +1,7 @@
 import BluetoothDaemon
 import NIOConcurrencyHelpers
 
-/// A service of a peer, or a local one.
+/// A service of a remote peripheral, or a local one.
 open class CBService: CBAttribute {
   struct Content {
     weak var peripheral: CBPeripheral?
@@ -22,16 +22,16 @@ open class CBService: CBAttribute {
 
   override var owner: CBPeripheral? { content.withLockedValue { $0.peripheral } }
 
-  /// Whose service it is; nil for a local one, and when the peripheral was released.
+  /// The peripheral that contains the service; nil for a local service, and once the peripheral has been released.
   open var peripheral: CBPeripheral? { content.withLockedValue { $0.peripheral } }
 
-  /// Primary, else secondary.
+  /// True for a primary service, false for a secondary one.
   open var isPrimary: Bool { primary }
 
-  /// The services that this one includes, as far as they were discovered; nil before.
+  /// The included services discovered so far; nil before the first discovery.
   open var includedServices: [CBService]? { content.withLockedValue { $0.includedServices } }
 
-  /// The characteristics, as far as they were discovered; nil before.
+  /// The characteristics discovered so far; nil before the first discovery.
   open var characteristics: [CBCharacteristic]? { content.withLockedValue { $0.characteristics } }
 
   open override func value(forKey key: String) -> Any? {
@@ -49,20 +49,21 @@ open class CBService: CBAttribute {
   }
 }
 
-/// A service for `CBPeripheralManager.add(_:)`. What is changed after that has no effect on what centrals see.
+/// A local service for `CBPeripheralManager.add(_:)`. Changes after it has been added do not affect what centrals
+/// see.
 open class CBMutableService: CBService {
-  /// A service of type `UUID` without characteristics.
+  /// Creates a service of type `UUID` without characteristics.
   public init(type UUID: CBUUID, primary isPrimary: Bool) {
     super.init(uuid: UUID, isPrimary: isPrimary)
   }
 
-  /// The services to include: they must be added to the manager before this one.
+  /// The included services. They must be added to the manager before this service.
   open override var includedServices: [CBService]? {
     get { super.includedServices }
     set { content.withLockedValue { $0.includedServices = newValue } }
   }
 
-  /// The characteristics, `CBMutableCharacteristic`s all.
+  /// The characteristics, all of them `CBMutableCharacteristic`s.
   open override var characteristics: [CBCharacteristic]? {
     get { super.characteristics }
     set {

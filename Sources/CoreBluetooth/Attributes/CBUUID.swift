@@ -1,9 +1,9 @@
 import BluetoothNumbers
 import BluetoothWire
 
-/// A Bluetooth UUID of 16, 32 or 128 bits. Two forms of one UUID are equal and hash alike.
+/// A Bluetooth UUID of 16, 32 or 128 bits. The short and long forms of a UUID are equal and have the same hash.
 open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
-  // Nothing in it changes after init; the compiler can't know that of an open class.
+  // Immutable after init, but the compiler can't verify that for an open class.
   let wire: BluetoothUUID
 
   init(_ wire: BluetoothUUID) {
@@ -11,14 +11,14 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     super.init()
   }
 
-  /// The UUID of 128 zero bits.
+  /// Creates the UUID with 128 zero bits.
   public override init() {
     wire = BluetoothUUID(high: 0, low: 0)
     super.init()
   }
 
-  /// The UUID that is written in `theString`: 4 or 8 hexadecimal digits, or 36 characters with hyphens. Anything else
-  /// stops the program.
+  /// Creates a UUID from text: 4 or 8 hexadecimal digits, or 36 characters with hyphens. Any other text stops the
+  /// program.
   public init(string theString: String) {
     guard let wire = BluetoothUUID(text: theString) else {
       raise("String \(theString) does not represent a valid UUID")
@@ -27,7 +27,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     super.init()
   }
 
-  /// The UUID of these 2, 4 or 16 octets, most significant first. Any other number of them stops the program.
+  /// Creates a UUID from 2, 4 or 16 octets, most significant first. Any other number of octets stops the program.
   public init(data theData: Data) {
     guard let wire = BluetoothUUID(bigEndian: theData) else {
       raise("Data \(Array(theData)) does not represent a valid UUID")
@@ -36,14 +36,14 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     super.init()
   }
 
-  /// `theUUID`, with 128 bits.
+  /// Creates a 128-bit UUID from `theUUID`.
   public init(nsuuid theUUID: UUID) {
     let halves = theUUID.halves
     wire = BluetoothUUID(high: halves.high, low: halves.low)
     super.init()
   }
 
-  /// 2, 4 or 16 octets as they were given, most significant first.
+  /// The UUID's 2, 4 or 16 octets in its original width, most significant first.
   open var data: Data {
     var octets = Data(capacity: wire.width.rawValue)
     switch wire.width {
@@ -56,13 +56,13 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     return octets
   }
 
-  /// 4, 8 or 36 characters, upper case.
+  /// The UUID as text of 4, 8 or 36 characters, in upper case.
   open var uuidString: String { wire.description }
 
-  /// The assigned name of a UUID that has one, else `uuidString`.
+  /// The assigned name of the UUID if it has one, otherwise `uuidString`.
   open override var description: String { wire.shortValue.flatMap { AssignedNumbers.name(of: $0) } ?? uuidString }
 
-  /// CBUUIDs do not change: the copy is the object itself.
+  /// Returns the object itself, because CBUUIDs are immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {
@@ -89,9 +89,9 @@ extension BluetoothUUID {
   /// The positions of the hyphens in a UUID of 36 characters · RFC 9562, 4.
   private static let hyphens: Set = [8, 13, 18, 23]
 
-  /// nil unless `text` is 4 or 8 hexadecimal digits or the 36 characters of a UUID.
+  /// Creates a UUID from 4 or 8 hexadecimal digits or the 36 characters of a UUID. Returns nil for other text.
   init?(text: String) {
-    // The numbers' own initializers also take a sign: "+123", "-000".
+    // The integer initializers also accept a sign: "+123", "-000".
     let isHyphenated = text.utf8.count == 36
     let isWellFormed = text.utf8.enumerated().allSatisfy { position, octet in
       isHyphenated && Self.hyphens.contains(position) ? octet == UInt8(ascii: "-") : octet.isHexadecimalDigit
@@ -111,7 +111,7 @@ extension BluetoothUUID {
     }
   }
 
-  /// nil unless there are 2, 4 or 16 octets.
+  /// Creates a UUID from 2, 4 or 16 octets. Returns nil for another count.
   init?(bigEndian octets: Data) {
     func number(_ part: Data) -> UInt64 { part.reduce(0) { $0 << 8 | UInt64($1) } }
     switch octets.count {
@@ -124,7 +124,7 @@ extension BluetoothUUID {
 }
 
 extension UUID {
-  /// The first and the last eight octets as numbers.
+  /// The first and the last eight octets as big-endian numbers.
   var halves: (high: UInt64, low: UInt64) {
     withUnsafeBytes(of: uuid) { octets in
       (

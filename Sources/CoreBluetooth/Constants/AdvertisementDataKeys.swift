@@ -1,19 +1,19 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// The advertised name, complete or shortened: a `String`.
+/// The key for the advertised name, complete or shortened: a `String`.
 public let CBAdvertisementDataLocalNameKey: String = "kCBAdvDataLocalName"
-/// The advertised transmit power in dBm: an `NSNumber`.
+/// The key for the advertised transmit power in dBm: an `NSNumber`.
 public let CBAdvertisementDataTxPowerLevelKey: String = "kCBAdvDataTxPowerLevel"
-/// The advertised services: a `[CBUUID]`.
+/// The key for the UUIDs of the advertised services: a `[CBUUID]`.
 public let CBAdvertisementDataServiceUUIDsKey: String = "kCBAdvDataServiceUUIDs"
-/// Data of services: a `[CBUUID: Data]`.
+/// The key for the advertised Service Data: a `[CBUUID: Data]`.
 public let CBAdvertisementDataServiceDataKey: String = "kCBAdvDataServiceData"
-/// The manufacturer's data, with the company identifier in front (little-endian): a `Data`.
+/// The key for the Manufacturer Specific Data, which starts with the company identifier (little-endian): a `Data`.
 public let CBAdvertisementDataManufacturerDataKey: String = "kCBAdvDataManufacturerData"
-/// Services found in Apple's overflow area, at best effort: a `[CBUUID]`.
+/// The key for the UUIDs of services found in Apple's overflow area, on a best-effort basis: a `[CBUUID]`.
 public let CBAdvertisementDataOverflowServiceUUIDsKey: String = "kCBAdvDataHashedServiceUUIDs"
-/// Whether the advertiser accepts connections: an `NSNumber` of a Boolean. Always there.
+/// The key for whether the advertiser is connectable: a Boolean `NSNumber`. Always present.
 public let CBAdvertisementDataIsConnectable: String = "kCBAdvDataIsConnectable"
-/// Services that the advertiser looks for in a central: a `[CBUUID]`.
+/// The key for the UUIDs of solicited services, which the advertiser looks for in a central: a `[CBUUID]`.
 public let CBAdvertisementDataSolicitedServiceUUIDsKey: String = "kCBAdvDataSolicitedServiceUUIDs"

@@ -1,22 +1,22 @@
-/// What happened to a connection of any app.
+/// A change of a connection of any app.
 public enum CBConnectionEvent: Int, Sendable {
-  /// The peer is gone.
+  /// The peer has disconnected.
   case peerDisconnected = 0
-  /// The peer is there.
+  /// The peer has connected.
   case peerConnected = 1
 }
 
-/// What `CBCentralManager.registerForConnectionEvents(options:)` may ask for.
+/// The options of `CBCentralManager.registerForConnectionEvents(options:)`.
 public struct CBConnectionEventMatchingOption: RawRepresentable, Hashable, Sendable {
-  /// The key's text.
+  /// The text of the key.
   public let rawValue: String
-  /// A key of this text.
+  /// Creates a key from its text.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Peers with one of these services: a `[CBUUID]` of at most four.
+  /// The key for the services of the peers to report: a `[CBUUID]` with at most four elements.
   public static let serviceUUIDs = CBConnectionEventMatchingOption(
     rawValue: "kCBConnectionEventMatchingOptionServiceUUIDs")
-  /// Peers with one of these identifiers: a `[UUID]`.
+  /// The key for the identifiers of the peers to report: a `[UUID]`.
   public static let peripheralUUIDs = CBConnectionEventMatchingOption(
     rawValue: "kCBConnectionEventMatchingOptionPeripheralUUIDs")
 }

@@ -3,42 +3,43 @@
 
 // Options of CBCentralManager.init
 
-/// An `NSNumber` of a Boolean: tell the user when the radio is off at the manager's creation.
+/// The key for whether to alert the user if Bluetooth is off when the manager is created: a Boolean `NSNumber`.
 public let CBCentralManagerOptionShowPowerAlertKey: String = "kCBInitOptionShowPowerAlert"
-/// A `String` that names the manager for state restoration.
+/// The key for the identifier of the manager for state restoration: a `String`.
 public let CBCentralManagerOptionRestoreIdentifierKey: String = "kCBInitOptionRestoreIdentifier"
-/// An `NSNumber` of a Boolean: the app uses devices for media. Accepted without effect.
+/// The key for whether the app uses devices for media: a Boolean `NSNumber`. It has no effect.
 public let CBCentralManagerOptionDeviceAccessForMedia: String = "kCBInitOptionDeviceAccessForMedia"
 
 // Options of CBCentralManager.scanForPeripherals
 
-/// An `NSNumber` of a Boolean, false by default: every received packet is reported.
+/// The key for whether every received advertising packet is reported: a Boolean `NSNumber`, false by default.
 public let CBCentralManagerScanOptionAllowDuplicatesKey: String = "kCBScanOptionAllowDuplicates"
-/// A `[CBUUID]`: peripherals that solicit one of these services are wanted too.
+/// The key for solicited services: a `[CBUUID]`. Peripherals that solicit one of these services are reported as well.
 public let CBCentralManagerScanOptionSolicitedServiceUUIDsKey: String = "kCBScanOptionSolicitedServiceUUIDs"
 
 // Options of CBCentralManager.connect
 
-/// An `NSNumber` of a Boolean: alert the user of the connection while the app is suspended.
+/// The key for whether to alert the user of the connection while the app is suspended: a Boolean `NSNumber`.
 public let CBConnectPeripheralOptionNotifyOnConnectionKey: String = "kCBConnectOptionNotifyOnConnection"
-/// An `NSNumber` of a Boolean: alert the user of the disconnection while the app is suspended.
+/// The key for whether to alert the user of the disconnection while the app is suspended: a Boolean `NSNumber`.
 public let CBConnectPeripheralOptionNotifyOnDisconnectionKey: String = "kCBConnectOptionNotifyOnDisconnection"
-/// An `NSNumber` of a Boolean: alert the user of notifications while the app is suspended.
+/// The key for whether to alert the user of notifications while the app is suspended: a Boolean `NSNumber`.
 public let CBConnectPeripheralOptionNotifyOnNotificationKey: String = "kCBConnectOptionNotifyOnNotification"
-/// An `NSNumber` of seconds to wait before the attempt.
+/// The key for the delay before the connection attempt: an `NSNumber` of seconds.
 public let CBConnectPeripheralOptionStartDelayKey: String = "kCBConnectOptionStartDelay"
-/// An `NSNumber` of a Boolean: bring up Bluetooth Classic profiles too. Accepted without effect.
+/// The key for whether to connect Bluetooth Classic profiles as well: a Boolean `NSNumber`. It has no effect.
 public let CBConnectPeripheralOptionEnableTransportBridgingKey: String = "kCBConnectOptionEnableTransportBridging"
-/// An `NSNumber` of a Boolean: the Apple Notification Center Service is needed. Accepted without effect.
+/// The key for whether the Apple Notification Center Service is required: a Boolean `NSNumber`. It has no effect.
 public let CBConnectPeripheralOptionRequiresANCS: String = "kCBConnectOptionRequiresANCS"
-/// An `NSNumber` of a Boolean: a link that drops is made again until it is cancelled.
+/// The key for whether to reconnect automatically after a link loss, until the connection is cancelled: a Boolean
+/// `NSNumber`.
 public let CBConnectPeripheralOptionEnableAutoReconnect: String = "kCBConnectOptionEnableAutoReconnect"
 
-// What centralManager(_:willRestoreState:) is given
+// Keys of the dictionary in centralManager(_:willRestoreState:)
 
-/// The peripherals that were connected or connecting: a `[CBPeripheral]`.
+/// The key for the peripherals that were connected or connecting: a `[CBPeripheral]`.
 public let CBCentralManagerRestoredStatePeripheralsKey: String = "kCBRestoredPeripherals"
-/// The services that were scanned for: a `[CBUUID]`.
+/// The key for the services that were scanned for: a `[CBUUID]`.
 public let CBCentralManagerRestoredStateScanServicesKey: String = "kCBRestoredScanServices"
-/// The options of the scan: a `[String: Any]`.
+/// The key for the options of the scan: a `[String: Any]`.
 public let CBCentralManagerRestoredStateScanOptionsKey: String = "kCBRestoredScanOptions"

@@ -1,19 +1,19 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-// Keys that Apple does not have.
+// Keys of this package, which Apple does not define.
 
-/// The adapter that a manager uses, an extension of this package: an option of both managers' `init`.
+/// The key for the adapter that a manager uses: an option of both managers' `init`, an extension of this package.
 ///
-/// The value is a `String` that specifies an adapter, the same as in the environment variable `COREBLUETOOTH_ADAPTER`
-/// (`virtual`, `tcp:HOST:PORT` …), or an object that has one, such as a device of a `BluetoothLab` world. A value that
-/// names no adapter leaves the manager in the state `unsupported` and logs what would be right.
+/// The value is a `String` that specifies an adapter, in the format of the environment variable
+/// `COREBLUETOOTH_ADAPTER` (`virtual`, `tcp:HOST:PORT` …), or an object that has an adapter, such as a device of a
+/// `BluetoothLab` world. Any other value leaves the manager in the state `unsupported` and logs the expected format.
 public let CBManagerOptionAdapterKey: String = "CBManagerOptionAdapter"
 
-/// The HCI error code (Core Specification Vol 1, Part F) behind a `CBError`, an extension of this package: an
-/// `NSNumber` in the error's `userInfo`, where there is one.
+/// The key for the HCI error code (Core Specification Vol 1, Part F) that caused a `CBError`, an extension of this
+/// package: an `NSNumber` in the error's `userInfo`, present if there is such a code.
 public let CBErrorHCIErrorCodeKey: String = "CBErrorHCIErrorCode"
 
-/// The ATT error code (Core Specification Vol 3, Part F, 3.4.1.1) behind a `CBATTError`, an extension of this package:
-/// an `NSNumber` in the error's `userInfo`.
+/// The key for the ATT error code (Core Specification Vol 3, Part F, 3.4.1.1) that caused a `CBATTError`, an
+/// extension of this package: an `NSNumber` in the error's `userInfo`.
 public let CBErrorATTErrorCodeKey: String = "CBErrorATTErrorCode"

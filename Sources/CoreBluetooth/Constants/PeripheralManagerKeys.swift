@@ -1,12 +1,12 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// An `NSNumber` of a Boolean: tell the user when the radio is off at the manager's creation.
+/// The key for whether to alert the user if Bluetooth is off when the manager is created: a Boolean `NSNumber`.
 public let CBPeripheralManagerOptionShowPowerAlertKey: String = "kCBInitOptionShowPowerAlert"
-/// A `String` that names the manager for state restoration.
+/// The key for the identifier of the manager for state restoration: a `String`.
 public let CBPeripheralManagerOptionRestoreIdentifierKey: String = "kCBInitOptionRestoreIdentifier"
 
-/// The services that were published: a `[CBMutableService]`.
+/// The key for the published services: a `[CBMutableService]`.
 public let CBPeripheralManagerRestoredStateServicesKey: String = "kCBRestoredServices"
-/// What was advertised: a `[String: Any]`.
+/// The key for the advertisement data: a `[String: Any]`.
 public let CBPeripheralManagerRestoredStateAdvertisementDataKey: String = "kCBRestoredAdvertisement"

@@ -3,7 +3,7 @@ import BluetoothDaemon
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Which adapter a manager uses: the option, else the environment, else the default.
+/// Selects the adapter of a manager: from its option, else from the environment, else the default.
 enum AdapterSelection {
   static let environmentVariable = "COREBLUETOOTH_ADAPTER"
   static let standard = "virtual"
@@ -14,13 +14,13 @@ enum AdapterSelection {
 
   private static let latest = NIOLockedValueBox(Latest())
 
-  /// What apps may do with the adapter of the manager that was made last, of those that have one; allowed if there is none.
+  /// The permission of apps to use the adapter that was selected last; allowed if there is none.
   static var access: AppAccess { latest.withLockedValue { $0.adapter }?.directory.access ?? .allowed }
 
-  /// The features of the adapter of the manager that was made last; none before its first `poweredOn`.
+  /// The features of the adapter that was selected last; empty before its first `poweredOn`.
   static var features: AdapterFeatures { latest.withLockedValue { $0.adapter }?.directory.features ?? [] }
 
-  /// nil, and one logged line, if none is named.
+  /// Returns the adapter for a manager's options; nil, with one logged line, if no adapter is named.
   static func adapter(for options: [String: Any]?) -> (any Adapter)? {
     let adapter = find(options)
     if let adapter { latest.withLockedValue { $0.adapter = adapter } }
@@ -37,7 +37,7 @@ enum AdapterSelection {
           + " of a BluetoothLab world")
       return nil
     case nil:
-      // Empty is how scripts say that a variable is not set.
+      // Scripts set an empty value to unset the variable.
       guard let specifier = ProcessInfo.processInfo.environment[environmentVariable], !specifier.isEmpty else {
         return adapter(named: standard, by: "the default")
       }

@@ -2,14 +2,15 @@ import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Takes callbacks from an adapter's executor to the queue that a manager was given, in order, one at a time. See
+/// Delivers callbacks from an adapter's executor to the queue of a manager, in order and one at a time. See
 /// Documentation/Design.md, "Queues".
 final class CallbackQueue: Sendable {
   private let appQueue: DispatchQueue
   private let isMain: Bool
-  /// Real time: keeps the order on a concurrent queue, too. nil: virtual time.
+  /// The queue that keeps callbacks in order even on a concurrent queue in real time; nil in virtual time.
   private let serial: DispatchQueue?
-  /// Answers on `appQueue` and on every queue that targets it. Never shared, so that it tells this queue from others.
+  /// The key that marks `appQueue` and all queues that target it. Each CallbackQueue has a separate key to recognize
+  /// its queue.
   private let key = DispatchSpecificKey<Bool>()
 
   private static let foreignCallWasLogged = NIOLockedValueBox(false)
@@ -23,15 +24,16 @@ final class CallbackQueue: Sendable {
 
   deinit { appQueue.setSpecific(key: key, value: nil) }
 
-  /// Callbacks are over when `perform` returns.
+  /// True in virtual time, in which callbacks have returned when `perform` returns.
   var isInVirtualTime: Bool { serial == nil }
 
-  /// Whether the caller is on the app's queue. The main thread counts for the main queue: a worker may serve that.
+  /// True if the caller is on the app's queue. The main thread counts as the main queue, which a worker thread may
+  /// serve.
   private var isCurrent: Bool {
     DispatchQueue.getSpecific(key: key) == true || (isMain && Thread.isMainThread)
   }
 
-  /// Virtual time: does `work` on the app's queue and returns after that.
+  /// Executes `work` on the app's queue and waits for it, in virtual time.
   func perform(_ work: () -> Void) {
     if isCurrent {
       work()
@@ -42,13 +44,13 @@ final class CallbackQueue: Sendable {
     }
   }
 
-  /// Real time: does `work` on the app's queue later.
+  /// Schedules `work` on the app's queue, in real time.
   func enqueue(_ work: @escaping @Sendable () -> Void) {
     (serial ?? appQueue).async(execute: work)
   }
 
-  /// Notes in the log, once in a process, that an app calls a manager from another queue than the manager's own. The call
-  /// is safe, so the note is at debug level and never stops the program.
+  /// Logs, once in a process, that an app calls a manager from another queue than the manager's. Such a call is safe,
+  /// so the entry is at debug level.
   func noteCaller(of manager: AnyObject) {
     guard !isCurrent else { return }
     let isFirst = Self.foreignCallWasLogged.withLockedValue { wasLogged in

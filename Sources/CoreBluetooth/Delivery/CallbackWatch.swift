@@ -1,12 +1,12 @@
 import Dispatch
 import NIOConcurrencyHelpers
 
-/// Notices deliveries in virtual time that do not return: a queue that nobody serves, or a callback that waits for ever.
+/// Detects callbacks in virtual time that do not return, because no thread serves the queue or the callback blocks.
 enum CallbackWatch {
   private struct State {
-    /// The queues of the deliveries that have not returned.
+    /// The queues of the callbacks that have not returned.
     var running: [DispatchQueue] = []
-    /// Counts begins and ends.
+    /// The number of begins and ends.
     var changes = 0
     var seen = -1
     var timer: AppBox<any DispatchSourceTimer>?
@@ -38,7 +38,7 @@ enum CallbackWatch {
     return timer
   }
 
-  /// Nothing has changed for a whole period: the latest delivery has been under way for that long.
+  /// Warns if nothing has changed for a whole period, in which the latest callback has not returned.
   private static func look() {
     let stuck: DispatchQueue? = state.withLockedValue { state in
       defer { state.seen = state.changes }

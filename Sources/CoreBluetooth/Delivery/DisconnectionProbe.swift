@@ -1,18 +1,18 @@
 import NIOConcurrencyHelpers
 
-/// Finds out whether a delegate has the older of the two methods that announce a disconnection. The question cannot be
-/// asked without Objective-C: the method is called, and its default body answers.
+/// Detects whether a delegate implements the older of the two disconnection methods. Without Objective-C a program
+/// can't ask for that, so the probe calls the method, whose default implementation reports the call.
 enum DisconnectionProbe {
   private struct Probe {
     let delegate: ObjectIdentifier
     var isMissing = false
   }
 
-  /// By manager, the innermost delivery last.
+  /// The probes by manager, the innermost delivery last.
   private static let probes = NIOLockedValueBox<[ObjectIdentifier: [Probe]]>([:])
 
-  /// Makes the call and tells whether it came to the default body of `delegate` itself, not of another delegate that it
-  /// forwards to.
+  /// Makes the call and returns true if it reached the default implementation of `delegate` itself, not of another
+  /// delegate to which it forwards calls.
   static func isMethodMissing(in delegate: AnyObject, manager: AnyObject, call: () -> Void) -> Bool {
     let (delegate, manager) = (ObjectIdentifier(delegate), ObjectIdentifier(manager))
     probes.withLockedValue { $0[manager, default: []].append(Probe(delegate: delegate)) }
@@ -24,7 +24,8 @@ enum DisconnectionProbe {
     }
   }
 
-  /// The default body ran. Looks at the identities of the objects only: anybody may call it, with anything.
+  /// Records that the default implementation was called. Compares only object identities, because apps may call it
+  /// with any objects.
   static func methodIsMissing(in delegate: AnyObject, manager: AnyObject) {
     let (delegate, manager) = (ObjectIdentifier(delegate), ObjectIdentifier(manager))
     probes.withLockedValue { probes in

@@ -1,9 +1,9 @@
-/// Answers that need no service. Each waits for its turn: the session's `echo` says when that is.
+/// Closures that answer calls without involving the daemon. The session's `echo` event runs each one in its turn.
 struct Echoes {
   private var waiting: [UInt32: () -> Void] = [:]
   private var last: UInt32 = 0
 
-  /// Keeps `answer` and names it for `echo`.
+  /// Stores `answer` and returns the number for its `echo` command.
   mutating func add(_ answer: @escaping () -> Void) -> UInt32 {
     last &+= 1
     waiting[last] = answer

@@ -4,20 +4,20 @@
 /// The domain of `CBATTError` as an `NSError`.
 public let CBATTErrorDomain: String = "CBATTErrorDomain"
 
-/// What an attribute server answered · Vol 3, Part F, 3.4.1.1.
+/// An error reported by a peer's attribute server · Vol 3, Part F, 3.4.1.1.
 public struct CBATTError: CustomNSError, Hashable, Sendable {
-  /// The raw ATT code.
+  /// The ATT error code as a number.
   public let errorCode: Int
-  // Never changed after init; the values are the app's or plain strings and numbers.
+  // Immutable after init; the values come from the app, or are plain strings and numbers.
   private nonisolated(unsafe) let information: [String: Any]
 
-  /// An error of `code`.
+  /// Creates an error with a code.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     errorCode = code.rawValue
     information = userInfo
   }
 
-  /// The error that `error` stands for, whatever its domain.
+  /// Creates the error from an `NSError` of any domain.
   public init(_nsError error: NSError) {
     errorCode = error.code
     information = error.userInfo
@@ -26,28 +26,28 @@ public struct CBATTError: CustomNSError, Hashable, Sendable {
   /// This error as an `NSError`.
   public var _nsError: NSError { NSError(domain: CBATTErrorDomain, code: errorCode, userInfo: errorUserInfo) }
 
-  /// `CBATTErrorDomain`.
+  /// The error domain, `CBATTErrorDomain`.
   public static var errorDomain: String { CBATTErrorDomain }
 
-  /// What the server answered; `unlikelyError` for a raw code outside of 0x00 to 0xFF.
+  /// The error code; `unlikelyError` if the number is outside 0x00 to 0xFF.
   public var code: Code { Code(rawValue: errorCode) ?? .unlikelyError }
 
-  /// What was given to `init`.
+  /// The dictionary passed to `init`.
   public var userInfo: [String: Any] { information }
 
-  /// `userInfo` with the code's text, if it has none of its own.
+  /// The `userInfo` with the code's text as localized description, unless it contains one.
   public var errorUserInfo: [String: Any] {
     information.merging([NSLocalizedDescriptionKey: code.text]) { own, _ in own }
   }
 
-  /// `userInfo`'s text, else the code's.
+  /// The localized description in `userInfo`, otherwise the code's text.
   public var localizedDescription: String {
     information[NSLocalizedDescriptionKey] as? String ?? code.text
   }
 
-  // Written out because NSError.hash recurses without end on Linux.
+  // Implemented explicitly because NSError.hash recurses endlessly on Linux.
 
-  /// Same code and same `userInfo`.
+  /// Returns true if both errors have the same code and the same `userInfo`.
   public static func == (left: CBATTError, right: CBATTError) -> Bool {
     left.errorCode == right.errorCode && sameInformation(left.information, right.information)
   }
@@ -58,7 +58,7 @@ public struct CBATTError: CustomNSError, Hashable, Sendable {
 extension CBATTError.Code: _CBErrorCode {
   public typealias _ErrorType = CBATTError
 
-  /// The text that Apple's systems show, where it is known.
+  /// The text shown on Apple's systems, where it is known.
   var text: String {
     switch self {
     case .success: return "Success."
@@ -84,7 +84,7 @@ extension CBATTError.Code: _CBErrorCode {
   }
 }
 
-// The codes as members of the error, so that `catch CBATTError.readNotPermitted` reads as on Apple's systems.
+// The codes as static members, so that `catch CBATTError.readNotPermitted` compiles as on Apple's systems.
 extension CBATTError {
   public static var success: Code { .success }
   public static var invalidHandle: Code { .invalidHandle }

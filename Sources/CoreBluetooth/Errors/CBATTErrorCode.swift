@@ -1,12 +1,13 @@
 extension CBATTError {
-  /// An ATT error code. Application codes are 0x80 to 0x9F, those of common profiles 0xE0 to 0xFF.
+  /// An ATT error code. Application error codes are 0x80 to 0x9F, common profile and service error codes 0xE0 to
+  /// 0xFF.
   ///
-  /// On Apple's systems `init(rawValue:)` takes any number. A Swift enum is closed, so that every octet has a case here;
-  /// those that Apple does not name are written `Code(rawValue:)`, not by the case's name.
+  /// On Apple's systems, `init(rawValue:)` accepts any number. A Swift enum is closed, so every octet has a case
+  /// here. Write codes that Apple does not name as `Code(rawValue:)`, not by the name of the case.
   public enum Code: Int, Sendable {
     /// No error.
     case success = 0
-    /// The handle is not valid on this server.
+    /// The attribute handle is not valid on this server.
     case invalidHandle = 1
     /// The attribute can't be read.
     case readNotPermitted = 2
@@ -32,7 +33,7 @@ extension CBATTError {
     case insufficientEncryptionKeySize = 12
     /// The value's length is not valid for the attribute.
     case invalidAttributeValueLength = 13
-    /// Something unlikely went wrong.
+    /// An unlikely error occurred on the server.
     case unlikelyError = 14
     /// The attribute needs encryption.
     case insufficientEncryption = 15

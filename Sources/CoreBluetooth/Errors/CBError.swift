@@ -4,65 +4,66 @@
 /// The domain of `CBError` as an `NSError`.
 public let CBErrorDomain: String = "CBErrorDomain"
 
-/// What went wrong on this side or with the link. What a peer's attribute server answers is a `CBATTError`.
+/// An error of this device or of the link. Errors that a peer's attribute server reports are `CBATTError`s.
 public struct CBError: CustomNSError, Hashable, Sendable {
-  /// What went wrong.
+  /// The code of an error.
   public enum Code: Int, Sendable {
-    /// Something without a code of its own.
+    /// An error without a specific code.
     case unknown = 0
-    /// An argument was refused.
+    /// An invalid argument.
     case invalidParameters = 1
-    /// An attribute's handle is not valid.
+    /// An invalid attribute handle.
     case invalidHandle = 2
-    /// There is no link.
+    /// The peer is not connected.
     case notConnected = 3
-    /// There is no room.
+    /// There is not enough space for the operation.
     case outOfSpace = 4
     /// The operation was cancelled.
     case operationCancelled = 5
-    /// The link was lost: nothing was heard of the peer for the supervision timeout.
+    /// The link was lost because no packet was received within the supervision timeout, or the peer did not answer in
+    /// time.
     case connectionTimeout = 6
-    /// The peer ended the link.
+    /// The peer terminated the link.
     case peripheralDisconnected = 7
-    /// The system keeps this UUID for itself, or the attribute object is not of this link.
+    /// The UUID is reserved for the system, or the attribute object does not belong to this link.
     case uuidNotAllowed = 8
-    /// Advertising is on already.
+    /// Advertising has already been started.
     case alreadyAdvertising = 9
-    /// The link could not be made.
+    /// The link could not be established.
     case connectionFailed = 10
-    /// There are too many links.
+    /// The maximum number of links is reached.
     case connectionLimitReached = 11
-    /// The peer is not known; Apple's own spelling.
+    /// The peer is unknown. The misspelling is Apple's.
     case unkownDevice = 12
-    /// This version, or this adapter, does not have it.
+    /// This version or this adapter does not support the operation.
     case operationNotSupported = 13
-    /// The peer forgot the bond.
+    /// The peer has deleted the bond.
     case peerRemovedPairingInformation = 14
-    /// Pairing or encryption took too long.
+    /// Pairing or encryption timed out.
     case encryptionTimedOut = 15
-    /// There is no room for another bond.
+    /// The maximum number of bonds is reached.
     case tooManyLEPairedDevices = 16
-    /// Too many notifications arrived in the background (watchOS).
+    /// Too many notifications were received in the background (watchOS).
     case leGattExceededBackgroundNotificationLimit = 17
-    /// Nearly too many notifications arrived in the background (watchOS).
+    /// Nearly too many notifications were received in the background (watchOS).
     case leGattNearBackgroundNotificationLimit = 18
 
-    /// The peer is not known.
+    /// The peer is unknown: `unkownDevice` with the correct spelling.
     public static var unknownDevice: Code { .unkownDevice }
   }
 
-  /// The raw code; one that has no `Code` can only come from `init(_nsError:)`.
+  /// The error code as a number; one without a `Code` can only come from `init(_nsError:)`.
   public let errorCode: Int
-  // Never changed after init; the values are the app's or plain strings and numbers.
+  // Immutable after init; the values come from the app, or are plain strings and numbers.
   private nonisolated(unsafe) let information: [String: Any]
 
-  /// An error of `code`.
+  /// Creates an error with a code.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     errorCode = code.rawValue
     information = userInfo
   }
 
-  /// The error that `error` stands for, whatever its domain.
+  /// Creates the error from an `NSError` of any domain.
   public init(_nsError error: NSError) {
     errorCode = error.code
     information = error.userInfo
@@ -71,28 +72,28 @@ public struct CBError: CustomNSError, Hashable, Sendable {
   /// This error as an `NSError`.
   public var _nsError: NSError { NSError(domain: CBErrorDomain, code: errorCode, userInfo: errorUserInfo) }
 
-  /// `CBErrorDomain`.
+  /// The error domain, `CBErrorDomain`.
   public static var errorDomain: String { CBErrorDomain }
 
-  /// What went wrong; `unknown` for a raw code that has no case.
+  /// The error code; `unknown` for a number without a case.
   public var code: Code { Code(rawValue: errorCode) ?? .unknown }
 
-  /// What was given to `init`.
+  /// The dictionary passed to `init`.
   public var userInfo: [String: Any] { information }
 
-  /// `userInfo` with the code's text, if it has none of its own.
+  /// The `userInfo` with the code's text as localized description, unless it contains one.
   public var errorUserInfo: [String: Any] {
     information.merging([NSLocalizedDescriptionKey: code.text]) { own, _ in own }
   }
 
-  /// `userInfo`'s text, else the code's.
+  /// The localized description in `userInfo`, otherwise the code's text.
   public var localizedDescription: String {
     information[NSLocalizedDescriptionKey] as? String ?? code.text
   }
 
-  // Written out because NSError.hash recurses without end on Linux.
+  // Implemented explicitly because NSError.hash recurses endlessly on Linux.
 
-  /// Same code and same `userInfo`.
+  /// Returns true if both errors have the same code and the same `userInfo`.
   public static func == (left: CBError, right: CBError) -> Bool {
     left.errorCode == right.errorCode && sameInformation(left.information, right.information)
   }
@@ -103,7 +104,7 @@ public struct CBError: CustomNSError, Hashable, Sendable {
 extension CBError.Code: _CBErrorCode {
   public typealias _ErrorType = CBError
 
-  /// The text that Apple's systems show, where it is known.
+  /// The text shown on Apple's systems, where it is known.
   var text: String {
     switch self {
     case .unknown: return "Unknown error."
@@ -129,7 +130,7 @@ extension CBError.Code: _CBErrorCode {
   }
 }
 
-// The codes as members of the error, so that `catch CBError.notConnected` reads as on Apple's systems.
+// The codes as static members, so that `catch CBError.notConnected` compiles as on Apple's systems.
 extension CBError {
   public static var unknown: Code { .unknown }
   public static var invalidParameters: Code { .invalidParameters }

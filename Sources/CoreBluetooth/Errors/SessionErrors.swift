@@ -3,8 +3,8 @@ import BluetoothWire
 import Foundation
 
 extension SessionError {
-  /// The error that apps get: what a peer's attribute server answered as `CBATTError`, all else as `CBError`, with the code
-  /// behind it in `userInfo`. `linkError` is for reasons that have no code of their own.
+  /// Returns the error for apps: a `CBATTError` for an error of a peer's attribute server, otherwise a `CBError`,
+  /// with the underlying code in `userInfo`. `linkError` is the code for reasons that have no specific one.
   func appError(linkError: CBError.Code = .unknown) -> any Error {
     switch self {
     case .att(let code):
@@ -39,7 +39,7 @@ extension SessionError {
     CBError(code, userInfo: [NSLocalizedDescriptionKey: code.text])
   }
 
-  /// The reasons that have a `CBError` of their own.
+  /// Returns the code of a reason that has a specific `CBError`; nil for others.
   private static func code(for reason: HCI.ErrorCode) -> CBError.Code? {
     switch reason {
     case .connectionTimeout, .llResponseTimeout: return .connectionTimeout

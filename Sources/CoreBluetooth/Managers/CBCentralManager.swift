@@ -2,20 +2,20 @@ import BluetoothDaemon
 import BluetoothWire
 import Foundation
 
-/// This device as a central: it scans for peripherals and connects to them.
+/// The central role of this device: it scans for peripherals and connects to them.
 open class CBCentralManager: CBManager {
   let core: CentralManagerCore
 
-  /// A manager without a delegate, for the main queue.
+  /// Creates a manager without a delegate; its callbacks use the main queue.
   public convenience init() { self.init(delegate: nil, queue: nil, options: nil) }
 
-  /// A manager that tells `delegate`, held weakly, on `queue` (nil: main).
+  /// Creates a manager that calls `delegate`, held weakly, on `queue`; nil means the main queue.
   public convenience init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?) {
     self.init(delegate: delegate, queue: queue, options: nil)
   }
 
-  /// A manager that tells `delegate`, held weakly, on `queue` (nil: main). See `CBManagerOptionAdapterKey` for the device
-  /// that it uses.
+  /// Creates a manager that calls `delegate`, held weakly, on `queue`; nil means the main queue. See
+  /// `CBManagerOptionAdapterKey` for the selection of its device.
   public init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
     core = CentralManagerCore(delegate: delegate, queue: queue, adapter: AdapterSelection.adapter(for: options))
     super.init(core: core)
@@ -28,35 +28,37 @@ open class CBCentralManager: CBManager {
 
   deinit { core.close() }
 
-  /// Who is told; held weakly.
+  /// The delegate of the manager's events; held weakly.
   open var delegate: (any CBCentralManagerDelegate)? {
     get { core.delegate }
     set { core.delegate = newValue }
   }
 
-  /// Whether this manager scans.
+  /// True while this manager scans.
   open var isScanning: Bool { core.isScanning }
 
-  /// True if the controller of the adapter that the latest manager uses has all of `features`, and this package uses them.
-  /// False before that adapter is powered on for the first time, because only the controller knows its features.
+  /// Returns true if this package uses all of `features` and the controller of the adapter selected last has them.
+  /// Returns false before that adapter has been powered on for the first time, because only the controller knows its
+  /// features.
   @discardableResult
   open class func supports(_ features: Feature) -> Bool { Feature(AdapterSelection.features).isSuperset(of: features) }
 
-  /// The peripherals of these identifiers that are known, in their order. Empty unless powered on.
+  /// Returns the known peripherals among these identifiers, in their order. Empty unless powered on.
   @discardableResult
   open func retrievePeripherals(withIdentifiers identifiers: [UUID]) -> [CBPeripheral] {
     guard core.accepts(from: self) else { return [] }
     return core.knownPeripherals(identifiers)
   }
 
-  /// The peripherals that any app is connected to and that are known to have one of these services.
+  /// Returns the peripherals that any app is connected to and that are known to have one of these services.
   @discardableResult
   open func retrieveConnectedPeripherals(withServices serviceUUIDs: [CBUUID]) -> [CBPeripheral] {
     guard core.accepts(from: self) else { return [] }
     return core.connectedPeripherals(serviceUUIDs.map(\.wire))
   }
 
-  /// Scans for peripherals that advertise one of the services (nil: all), until `stopScan`. Replaces the scan before.
+  /// Scans for peripherals that advertise one of the services (nil for all) until `stopScan`. Replaces the previous
+  /// scan.
   open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
     guard core.accepts(from: self) else { return core.wantsToScan() }
     let solicited = options?[CBCentralManagerScanOptionSolicitedServiceUUIDsKey] as? [CBUUID]
@@ -67,14 +69,14 @@ open class CBCentralManager: CBManager {
         allowsDuplicates: number(options?[CBCentralManagerScanOptionAllowDuplicatesKey])?.boolValue ?? false))
   }
 
-  /// Ends the scan; nothing is discovered from here on.
+  /// Stops the scan. No `didDiscover` follows.
   open func stopScan() {
     guard core.accepts(from: self) else { return }
     core.stopScan()
   }
 
-  /// Connects, and waits for the peripheral as long as it takes: until `cancelPeripheralConnection`, or until the last
-  /// reference to `peripheral` is gone.
+  /// Connects to the peripheral. The attempt has no time limit: it lasts until `cancelPeripheralConnection`, or until
+  /// the last reference to `peripheral` is released.
   open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
     guard core.accepts(from: self), owns(peripheral) else { return }
     noteUnsupported(options)
@@ -84,13 +86,13 @@ open class CBCentralManager: CBManager {
       reconnects: number(options?[CBConnectPeripheralOptionEnableAutoReconnect])?.boolValue ?? false)
   }
 
-  /// Ends the connection, or the attempt: the delegate gets `didDisconnectPeripheral` without an error.
+  /// Ends the connection or the attempt. The delegate gets `didDisconnectPeripheral` without an error.
   open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
     guard core.accepts(from: self), owns(peripheral) else { return }
     core.cancel(peripheral)
   }
 
-  /// Would report connections of other apps: not supported yet.
+  /// Registers for connection events of other apps. Not supported yet: it only logs a warning.
   open func registerForConnectionEvents(options: [CBConnectionEventMatchingOption: Any]? = nil) {
     guard core.accepts(from: self), options != nil else { return }
     Log.warning("\(self): connection events are not supported yet; none will be reported")
@@ -101,7 +103,7 @@ open class CBCentralManager: CBManager {
     CBConnectPeripheralOptionNotifyOnNotificationKey,
   ]
 
-  /// Logs the options that ask for alerts while an app is suspended: apps are never suspended here.
+  /// Logs requested alerts for suspended apps, because apps are never suspended here.
   private func noteUnsupported(_ options: [String: Any]?) {
     guard let options else { return }
     let wanted = Self.alertOptions.filter { number(options[$0])?.boolValue == true }
@@ -118,15 +120,15 @@ open class CBCentralManager: CBManager {
 }
 
 extension CBCentralManager {
-  /// What hardware may have, for `supports(_:)`.
+  /// The hardware features for `supports(_:)`.
   public struct Feature: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Scanning for extended advertising, and connecting to it.
+    /// Scanning for extended advertising, and connecting to devices that use it.
     public static let extendedScanAndConnect = Feature(rawValue: 1 << 0)
     // swift-format-ignore: DontRepeatTypeInStaticProperties
-    /// Privacy: resolvable addresses.
+    /// LL Privacy: resolvable private addresses.
     public static let privacyFeature = Feature(rawValue: 1 << 1)
   }
 }
@@ -139,11 +141,11 @@ extension CBCentralManager.Feature {
   }
 }
 
-/// The number of an option's value, which apps give as `NSNumber`, `Bool`, `Int` or `Double`.
+/// Returns the number in an option's value, which apps pass as `NSNumber`, `Bool`, `Int` or `Double`.
 func number(_ value: Any?) -> NSNumber? { value as? NSNumber }
 
 extension TimeSpan {
-  /// What an app gives as seconds: nothing, infinite and negative values count as none; held at a year.
+  /// Creates a time from an app's seconds: zero for NaN and negative values, and at most one year.
   init(secondsFromApp seconds: Double) {
     let year = 31_536_000.0
     self.init(nanoseconds: seconds > 0 ? Int64(min(seconds, year) * 1e9) : 0)

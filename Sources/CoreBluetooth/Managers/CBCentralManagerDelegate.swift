@@ -1,43 +1,44 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// What a `CBCentralManager` tells. Only the first method must be there; the others have bodies that do nothing.
+/// The events of a `CBCentralManager`. Only the first method is required; the others have default implementations
+/// that do nothing.
 ///
-/// A method that a subclass adds while its base class conforms without it is never called: Swift binds it where the
-/// conformance is declared.
+/// A method added in a subclass of a conforming class that does not implement it is never called, because Swift binds
+/// methods where the conformance is declared.
 public protocol CBCentralManagerDelegate: NSObjectProtocol {
-  /// The manager's state changed; the first call, unless a state is restored before.
+  /// Called when the manager's state has changed. It is the first call, unless a state is restored before.
   func centralManagerDidUpdateState(_ central: CBCentralManager)
 
-  /// What the app had under way when it was ended by the system.
+  /// Called with the activities that the app had in progress when the system terminated it.
   func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any])
 
-  /// An advertiser was found. `RSSI` in dBm; 127: not available.
+  /// Called when an advertiser has been discovered. `RSSI` is in dBm; 127 means not available.
   func centralManager(
     _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
     rssi RSSI: NSNumber)
 
-  /// The link is there.
+  /// Called when the link has been established.
   func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral)
 
-  /// The link could not be made.
+  /// Called when the link could not be established.
   func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?)
 
-  /// The link is gone; no error: because this app cancelled it.
+  /// Called when the link has ended. The error is nil if this app cancelled the connection.
   func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?)
 
-  /// The link is gone since `timestamp`; called only if the method without it is missing. `isReconnecting`: the system
-  /// makes it again by itself.
+  /// Called when the link has ended at `timestamp`, only if the delegate does not implement the method without
+  /// `timestamp`. `isReconnecting` is true if the system reconnects automatically.
   func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
     isReconnecting: Bool, error: (any Error)?)
 
-  /// A connection of another app, as asked for with `registerForConnectionEvents(options:)`.
+  /// Called on a connection event of another app, as requested with `registerForConnectionEvents(options:)`.
   func centralManager(
     _ central: CBCentralManager, connectionEventDidOccur event: CBConnectionEvent, for peripheral: CBPeripheral)
 
-  /// The peer's right to Apple's notifications changed.
+  /// Called when the peer's authorization for the Apple Notification Center Service has changed.
   func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral)
 }
 
@@ -55,7 +56,7 @@ extension CBCentralManagerDelegate {
     _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
   ) {}
 
-  /// Tells the manager that this delegate does not have the method.
+  /// Reports to the manager that this delegate does not implement the method.
   public func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
   ) {

@@ -1,7 +1,7 @@
 import BluetoothDaemon
 import Foundation
 
-/// What both managers have in common.
+/// The base class of both managers.
 open class CBManager: NSObject {
   private let core: any ManagerCore
 
@@ -10,19 +10,20 @@ open class CBManager: NSObject {
     super.init()
   }
 
-  /// A manager is a central or a peripheral.
+  /// Unavailable: create a `CBCentralManager` or a `CBPeripheralManager`.
   @available(*, unavailable)
   public override init() { fatalError("CBManager can't be created directly") }
 
-  /// `unknown` at first; the delegate is told of every change. Commands are accepted in `poweredOn` only.
+  /// The state, `unknown` at first. The delegate is called on every change. Commands are accepted only in
+  /// `poweredOn`.
   open var state: CBManagerState { core.managerState }
 
-  /// Whether this app may use Bluetooth: the adapter of the manager that was made last, so that there is no answer but
-  /// `allowedAlways` before the first one. `allowedAlways` also where nobody has to be asked, which includes the simulated
-  /// air unless a device of a world says otherwise.
+  /// The permission of this app to use Bluetooth, from the adapter selected last; `allowedAlways` before the first
+  /// manager exists. It is also `allowedAlways` where no permission is required, which includes simulated devices
+  /// unless their options say otherwise.
   open class var authorization: CBManagerAuthorization { CBManagerAuthorization(AdapterSelection.access) }
 
-  /// The old form of the class property: for this manager's adapter.
+  /// The permission of this app to use this manager's adapter. Replaced by the class property.
   @available(*, deprecated, message: "use the class property")
   open var authorization: CBManagerAuthorization { CBManagerAuthorization(core.access) }
 }
@@ -37,12 +38,12 @@ extension CBManagerAuthorization {
   }
 }
 
-/// Tells the managers of a process apart. Objects that a manager makes keep its identity without keeping the manager.
+/// The identity of a manager. Objects created by a manager keep its identity without retaining the manager.
 final class ManagerIdentity: Sendable {}
 
-/// What a manager is behind its face: confined to nothing, safe to call from everywhere.
+/// The thread-safe implementation behind a manager. It is confined to no executor and can be called from any thread.
 protocol ManagerCore: AnyObject, Sendable {
   var managerState: CBManagerState { get }
-  /// What apps may do with its adapter.
+  /// The permission of apps to use the adapter.
   var access: AppAccess { get }
 }

@@ -1,71 +1,71 @@
-/// The state of the radio and of the service behind a manager. Below `poweredOff` every peer is forgotten.
+/// The state of the radio and of the Bluetooth daemon. In states below `poweredOff`, all peers are forgotten.
 public enum CBManagerState: Int, Sendable {
-  /// Not known yet: an update is coming.
+  /// The state is not known yet; an update follows.
   case unknown = 0
-  /// The connection to the service was lost for a moment: an update is coming.
+  /// The connection to the Bluetooth daemon was lost for a moment; an update follows.
   case resetting = 1
-  /// There is no adapter, or it has no Bluetooth Low Energy.
+  /// There is no adapter, or it does not support Bluetooth Low Energy.
   case unsupported = 2
   /// The app may not use Bluetooth.
   case unauthorized = 3
   /// The radio is off.
   case poweredOff = 4
-  /// Commands are accepted, in this state only.
+  /// The radio is on. Commands are accepted only in this state.
   case poweredOn = 5
 }
 
-/// Whether the app may use Bluetooth.
+/// The permission of an app to use Bluetooth.
 public enum CBManagerAuthorization: Int, Sendable {
-  /// The user was not asked yet.
+  /// The user has not been asked yet.
   case notDetermined = 0
-  /// A policy forbids it.
+  /// A policy forbids the use of Bluetooth.
   case restricted = 1
-  /// The user refused.
+  /// The user denied permission.
   case denied = 2
-  /// The user agreed.
+  /// The user granted permission.
   case allowedAlways = 3
 }
 
-/// The old name of `CBManagerState` for centrals.
+/// The former `CBManagerState` for centrals.
 public enum CBCentralManagerState: Int, Sendable {
-  /// Not known yet.
+  /// The state is not known yet.
   case unknown = 0
-  /// The connection to the service was lost for a moment.
+  /// The connection to the Bluetooth daemon was lost for a moment.
   case resetting = 1
-  /// There is no Bluetooth Low Energy.
+  /// Bluetooth Low Energy is not supported.
   case unsupported = 2
   /// The app may not use Bluetooth.
   case unauthorized = 3
   /// The radio is off.
   case poweredOff = 4
-  /// Commands are accepted.
+  /// The radio is on, and commands are accepted.
   case poweredOn = 5
 }
 
-/// The old name of `CBManagerState` for peripherals.
+/// The former `CBManagerState` for peripherals.
 public enum CBPeripheralManagerState: Int, Sendable {
-  /// Not known yet.
+  /// The state is not known yet.
   case unknown = 0
-  /// The connection to the service was lost for a moment.
+  /// The connection to the Bluetooth daemon was lost for a moment.
   case resetting = 1
-  /// There is no Bluetooth Low Energy.
+  /// Bluetooth Low Energy is not supported.
   case unsupported = 2
   /// The app may not use Bluetooth.
   case unauthorized = 3
   /// The radio is off.
   case poweredOff = 4
-  /// Commands are accepted.
+  /// The radio is on, and commands are accepted.
   case poweredOn = 5
 }
 
-/// The old name of `CBManagerAuthorization` for peripherals.
+/// The former `CBManagerAuthorization` for peripherals.
 public enum CBPeripheralManagerAuthorizationStatus: Int, Sendable {
-  /// The user was not asked yet.
+  /// The user has not been asked yet.
   case notDetermined = 0
-  /// A policy forbids it.
+  /// A policy forbids the use of Bluetooth.
   case restricted = 1
-  /// The user refused.
+  /// The user denied permission.
   case denied = 2
-  /// The user agreed.
+  /// The user granted permission.
   case authorized = 3
 }

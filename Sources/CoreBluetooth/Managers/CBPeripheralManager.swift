@@ -4,20 +4,20 @@
 import BluetoothDaemon
 import Foundation
 
-/// This device as a peripheral: it advertises and serves attributes.
+/// The peripheral role of this device: it advertises and serves attributes.
 open class CBPeripheralManager: CBManager {
   let core: PeripheralManagerCore
 
-  /// A manager without a delegate, for the main queue.
+  /// Creates a manager without a delegate; its callbacks use the main queue.
   public convenience init() { self.init(delegate: nil, queue: nil, options: nil) }
 
-  /// A manager that tells `delegate`, held weakly, on `queue` (nil: main).
+  /// Creates a manager that calls `delegate`, held weakly, on `queue`; nil means the main queue.
   public convenience init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?) {
     self.init(delegate: delegate, queue: queue, options: nil)
   }
 
-  /// A manager that tells `delegate`, held weakly, on `queue` (nil: main). See `CBManagerOptionAdapterKey` for the device
-  /// that it uses.
+  /// Creates a manager that calls `delegate`, held weakly, on `queue`; nil means the main queue. See
+  /// `CBManagerOptionAdapterKey` for the selection of its device.
   public init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
     core = PeripheralManagerCore(delegate: delegate, queue: queue, adapter: AdapterSelection.adapter(for: options))
     super.init(core: core)
@@ -30,16 +30,16 @@ open class CBPeripheralManager: CBManager {
 
   deinit { core.close() }
 
-  /// Who is told; held weakly.
+  /// The delegate of the manager's events; held weakly.
   open var delegate: (any CBPeripheralManagerDelegate)? {
     get { core.delegate }
     set { core.delegate = newValue }
   }
 
-  /// Whether this manager advertises.
+  /// True while this manager advertises.
   open var isAdvertising: Bool { core.isAdvertising }
 
-  /// The old form of `CBManager.authorization`.
+  /// Returns the permission of this app to use Bluetooth. Replaced by `CBManager.authorization`.
   @available(*, deprecated, message: "use CBManager.authorization")
   @discardableResult
   open class func authorizationStatus() -> CBPeripheralManagerAuthorizationStatus {
@@ -51,8 +51,8 @@ open class CBPeripheralManager: CBManager {
     }
   }
 
-  /// Advertises the local name and the service UUIDs of `advertisementData`; its other keys are ignored. 28 octets are
-  /// for both, and 10 more of the scan response for the name.
+  /// Advertises the local name and the service UUIDs in `advertisementData`; other keys are ignored. Name and UUIDs
+  /// share 28 octets, and the name can use 10 more in the scan response.
   open func startAdvertising(_ advertisementData: [String: Any]?) {
     guard core.accepts(from: self) else { return }
     let used: Set = [CBAdvertisementDataLocalNameKey, CBAdvertisementDataServiceUUIDsKey]
@@ -65,46 +65,47 @@ open class CBPeripheralManager: CBManager {
       services: (advertisementData?[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] ?? []).map(\.wire))
   }
 
-  /// Ends advertising; no callback.
+  /// Stops advertising, without a callback.
   open func stopAdvertising() {
     guard core.accepts(from: self) else { return }
     core.stopAdvertising()
   }
 
-  /// Asks for another reaction time of the link to `central`, which may decline.
+  /// Requests another connection latency of the link to `central`, which may reject it.
   open func setDesiredConnectionLatency(_ latency: CBPeripheralManagerConnectionLatency, for central: CBCentral) {
     guard core.accepts(from: self) else { return }
     core.setLatency(ConnectionLatency(latency), of: central)
   }
 
-  /// Publishes a service, as it is now: `peripheralManager(_:didAdd:error:)`. Services that it includes must have been
-  /// published before.
+  /// Publishes the current content of a service. `peripheralManager(_:didAdd:error:)` reports the result. The
+  /// services that it includes must have been published before.
   open func add(_ service: CBMutableService) {
     service.checkCachedValues()
     guard core.accepts(from: self) else { return }
     core.add(service)
   }
 
-  /// Takes a service back; no callback.
+  /// Removes a published service, without a callback.
   open func remove(_ service: CBMutableService) {
     guard core.accepts(from: self) else { return }
     core.remove(service)
   }
 
-  /// Takes all services of this manager back; no callback.
+  /// Removes all services that this manager has published, without a callback.
   open func removeAllServices() {
     guard core.accepts(from: self) else { return }
     core.removeAllServices()
   }
 
-  /// Answers a request, once for all that came with it.
+  /// Responds to a request. One response answers all requests of the same callback.
   open func respond(to request: CBATTRequest, withResult result: CBATTError.Code) {
     guard core.accepts(from: self) else { return }
     core.respond(to: request, with: result)
   }
 
-  /// Sends the value to the subscribed ones of `centrals` (nil: to all that are subscribed), each as much as its link
-  /// takes. False: there is no room; `peripheralManagerIsReady` says when there is.
+  /// Sends the value to the subscribers among `centrals`, nil for all subscribers, truncated to the maximum length of
+  /// each link. Returns false if there is no room; `peripheralManagerIsReady(toUpdateSubscribers:)` is called when
+  /// there is.
   @discardableResult
   open func updateValue(
     _ value: Data, for characteristic: CBMutableCharacteristic, onSubscribedCentrals centrals: [CBCentral]?
@@ -113,17 +114,18 @@ open class CBPeripheralManager: CBManager {
     return core.update(value, of: characteristic, for: centrals)
   }
 
-  /// Offers an L2CAP channel, under a number that is free: `peripheralManager(_:didPublishL2CAPChannel:error:)` tells which.
-  /// Centrals can open it any number of times: `peripheralManager(_:didOpen:error:)`. With `encryptionRequired` only over an
-  /// encrypted link: a central without a bond has to pair. How a central learns the number is up to the app; there is a
-  /// characteristic for it, `CBUUIDL2CAPPSMCharacteristicString`.
+  /// Publishes an L2CAP channel with a free PSM, which `peripheralManager(_:didPublishL2CAPChannel:error:)` reports.
+  ///
+  /// Centrals can open the channel any number of times; `peripheralManager(_:didOpen:error:)` reports each. With
+  /// `encryptionRequired`, they can open it only over an encrypted link, so a central without a bond has to pair. The
+  /// app tells centrals the PSM, for example in the characteristic `CBUUIDL2CAPPSMCharacteristicString`.
   open func publishL2CAPChannel(withEncryption encryptionRequired: Bool) {
     guard core.accepts(from: self) else { return }
     core.send(.publishChannel(isEncrypted: encryptionRequired))
   }
 
-  /// Withdraws an L2CAP channel and closes those that were opened to it:
-  /// `peripheralManager(_:didUnpublishL2CAPChannel:error:)`.
+  /// Unpublishes an L2CAP channel and closes the channels opened with its PSM.
+  /// `peripheralManager(_:didUnpublishL2CAPChannel:error:)` reports the result.
   open func unpublishL2CAPChannel(_ PSM: CBL2CAPPSM) {
     guard core.accepts(from: self) else { return }
     core.send(.unpublishChannel(psm: PSM))

@@ -1,9 +1,9 @@
-/// How soon the link to a central should react, at what cost in energy.
+/// The latency of the link to a central, a trade-off between response time and energy.
 public enum CBPeripheralManagerConnectionLatency: Int, Sendable {
-  /// Soon.
+  /// The shortest response time.
   case low = 0
-  /// In between.
+  /// A compromise between response time and energy.
   case medium = 1
-  /// Late, for the least energy.
+  /// The lowest energy consumption, with the longest response time.
   case high = 2
 }

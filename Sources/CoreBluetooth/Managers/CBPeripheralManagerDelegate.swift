@@ -1,47 +1,48 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// What a `CBPeripheralManager` tells. Only the first method must be there; the others have bodies that do nothing. See
-/// `CBCentralManagerDelegate` on subclasses.
+/// The events of a `CBPeripheralManager`. Only the first method is required; the others have default implementations
+/// that do nothing. See `CBCentralManagerDelegate` on subclasses.
 public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
-  /// The manager's state changed; the first call, unless a state is restored before.
+  /// Called when the manager's state has changed. It is the first call, unless a state is restored before.
   func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager)
 
-  /// What the app had under way when it was ended by the system.
+  /// Called with the activities that the app had in progress when the system terminated it.
   func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any])
 
-  /// Answers `startAdvertising`.
+  /// Called with the result of `startAdvertising`.
   func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?)
 
-  /// Answers `add`.
+  /// Called with the result of `add`.
   func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?)
 
-  /// `central` is now one of the characteristic's `subscribedCentrals`.
+  /// Called when `central` has subscribed. It is now one of the characteristic's `subscribedCentrals`.
   func peripheralManager(
     _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic)
 
-  /// `central` unsubscribed, or is gone.
+  /// Called when `central` has unsubscribed or disconnected.
   func peripheralManager(
     _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic)
 
-  /// A central reads a value that is not static. Answer with `respond`.
+  /// Called when a central reads a value that is not static. Answer with `respond(to:withResult:)`.
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest)
 
-  /// A central writes, all or nothing. Answer once with `respond`, for the first of them.
+  /// Called when a central writes values, all or none of them. Answer once, for the first request, with
+  /// `respond(to:withResult:)`.
   func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest])
 
-  /// There is room again after `updateValue` had answered false.
+  /// Called when there is room again after `updateValue` has returned false.
   func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager)
 
-  /// Answers `publishL2CAPChannel`.
+  /// Called with the result of `publishL2CAPChannel`.
   func peripheralManager(
     _ peripheral: CBPeripheralManager, didPublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?)
 
-  /// Answers `unpublishL2CAPChannel`.
+  /// Called with the result of `unpublishL2CAPChannel`.
   func peripheralManager(
     _ peripheral: CBPeripheralManager, didUnpublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?)
 
-  /// A central opened a channel.
+  /// Called when a central has opened a channel.
   func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
 }
 

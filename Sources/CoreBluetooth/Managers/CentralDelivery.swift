@@ -2,7 +2,8 @@ import BluetoothDaemon
 import BluetoothWire
 import Foundation
 
-/// A `CentralEvent` on its way to the app's queue: octets, which the executor only lends, are copied here, once.
+/// A `CentralEvent` for the app's queue. Octets are copied here, once, because the executor's buffers are only
+/// borrowed.
 enum CentralDelivery: Sendable {
   /// An event without octets.
   case event(CentralEvent)
@@ -36,7 +37,7 @@ extension Data {
 }
 
 extension Discovery {
-  /// What the delegate gets: Apple's keys, and of each only if there is something to say.
+  /// The dictionary for the delegate with Apple's keys; only the connectable key is always present.
   var advertisementData: [String: Any] {
     var data: [String: Any] = [CBAdvertisementDataIsConnectable: NSNumber(value: isConnectable)]
     if let localName { data[CBAdvertisementDataLocalNameKey] = localName }

@@ -3,10 +3,11 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
-/// What a `CBCentralManager` is behind its face: its session with the service, and its peripherals.
+/// The implementation of a `CBCentralManager`: its session with the daemon, and its peripherals.
 ///
-/// Events come on the adapter's executor and are handled on the app's queue; commands come from any thread. The lock is
-/// never held while code of the app runs, and objects of the app are never released inside it: a peripheral's end needs it.
+/// Events arrive on the adapter's executor and are handled on the app's queue; commands come from any thread. The
+/// lock is never held while the app's code runs. The app's objects are never released while the lock is held, because
+/// the deinit of a peripheral takes it.
 final class CentralManagerCore: ManagerCore, CentralClient {
   struct State {
     weak var manager: CBCentralManager?
@@ -19,7 +20,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     var echoes = Echoes()
   }
 
-  /// The manager does not keep its peripherals.
+  /// A weak reference to a peripheral, because the manager does not retain its peripherals.
   final class Entry {
     private(set) weak var peripheral: CBPeripheral?
     let identity: ObjectIdentifier
@@ -42,17 +43,17 @@ final class CentralManagerCore: ManagerCore, CentralClient {
 
   func with<R>(_ body: (inout State) -> R) -> R { state.withLockedValue { body(&$0.value) } }
 
-  /// Begins to receive events.
+  /// Opens the session and starts to receive events.
   func open(for manager: CBCentralManager) {
     with { state in
       state.manager = manager
       state.session = adapter?.openCentralSession(for: self)
     }
-    // Without an adapter nobody else would tell.
+    // Without an adapter there is no session to report the state.
     if adapter == nil { callbacks.enqueue { self.handle(.event(.stateChanged(.unsupported))) } }
   }
 
-  /// The manager is gone: no scan, no link and no callback outlives it.
+  /// Ends the scan, all links and all callbacks when the manager is released.
   func close() {
     let (before, peripherals) = with { state in
       let before = state
@@ -67,7 +68,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     }
   }
 
-  // MARK: What apps read
+  // MARK: State for apps
 
   var managerState: CBManagerState { with { $0.managerState } }
   var access: AppAccess { adapter?.directory.access ?? .allowed }
@@ -77,7 +78,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     set { with { $0.delegate = newValue } }
   }
 
-  /// Whether commands are accepted now; if not, the one that asks is logged and dropped.
+  /// Returns true if commands are accepted now. Otherwise the command is logged and dropped.
   func accepts(from manager: CBCentralManager) -> Bool {
     callbacks.noteCaller(of: manager)
     if managerState == .poweredOn { return true }
@@ -89,7 +90,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
 
   func send(_ command: CentralCommand) { with { $0.session }?.send(command) }
 
-  /// Does `answer` on the app's queue, after the answers to everything that was asked before.
+  /// Runs `answer` on the app's queue, after the answers to all earlier calls.
   func answerInTurn(_ answer: @escaping () -> Void) {
     let (session, number) = with { ($0.session, $0.echoes.add(answer)) }
     session?.send(.echo(number))
@@ -100,12 +101,12 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     send(.scan(request))
   }
 
-  /// The app wants to scan, and can't: the first time the user is asked to turn Bluetooth on, if it is off.
+  /// Handles a scan that can't start: asks the user to turn Bluetooth on if it is off.
   func wantsToScan() {
     if managerState == .poweredOff { askForPower() }
   }
 
-  /// The user is asked to turn Bluetooth on, if it is off: once for each manager.
+  /// Asks the user to turn Bluetooth on if it is off, once for each manager.
   func askForPower() {
     let asks = with { state in
       defer { state.hasAskedForPower = true }
@@ -139,26 +140,27 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     adapter?.directory.connectedPeers(offering: services).map { peripheral(for: $0) } ?? []
   }
 
-  /// The one object that stands for the peer, as long as the app keeps it.
+  /// Returns the single object for a peer, which exists as long as the app retains it.
   func peripheral(for info: PeerInfo) -> CBPeripheral {
     if let known = peripheral(info.handle) { return known }
     let new = CBPeripheral(info, core: self)
-    // Another thread may have been faster.
+    // Another thread may have created an object meanwhile.
     let (winner, isOrphaned, session) = with { state -> (CBPeripheral, Bool, CentralSession?) in
       let entry = state.peripherals[info.handle]
       if let known = entry?.peripheral { return (known, false, nil) }
       state.peripherals[info.handle] = Entry(new)
       return (new, entry != nil, state.session)
     }
-    // The old object is just going, and its end can't tell any more: what it may have wanted of the peer ends first.
+    // The previous object is being deallocated. Its entry has been replaced, so `released` will not cancel its
+    // connection.
     if isOrphaned { session?.send(.cancelConnection(info.handle)) }
     return winner
   }
 
-  /// The object for the peer, if the app has one.
+  /// Returns the object for a peer; nil if the app has none.
   func peripheral(_ handle: PeerHandle) -> CBPeripheral? { with { $0.peripherals[handle]?.peripheral } }
 
-  /// The last reference to a peripheral is gone.
+  /// Removes a peripheral whose last reference has been released, and cancels its connection.
   func released(_ handle: PeerHandle, identity: ObjectIdentifier, wantedLink: Bool) {
     let session = with { state -> CentralSession? in
       guard state.peripherals[handle]?.identity == identity else { return nil }
@@ -188,7 +190,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     }
   }
 
-  /// On the app's queue.
+  /// Handles an event on the app's queue.
   private func handle(_ delivery: CentralDelivery) {
     guard let manager = with({ $0.manager }) else { return }
     switch delivery {
@@ -206,7 +208,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     }
   }
 
-  /// What a peripheral's delegate is told.
+  /// Forwards an event to the peripheral, for its delegate.
   private func handle(_ event: CentralEvent) {
     switch event {
     case .maximumWriteLengthChanged(let peer, let length): peripheral(peer)?.setMaximumWriteLength(length)

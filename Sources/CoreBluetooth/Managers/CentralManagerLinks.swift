@@ -1,7 +1,7 @@
 import BluetoothDaemon
 import Foundation
 
-// What the central manager's delegate is told, on its queue.
+// Events for the central manager's delegate, on its queue.
 extension CentralManagerCore {
   func changeState(to new: CBManagerState, of manager: CBCentralManager) {
     let peripherals = with { state -> [CBPeripheral] in
@@ -9,17 +9,17 @@ extension CentralManagerCore {
       guard new != .poweredOn else { return [] }
       state.isScanning = false
       let peripherals = state.peripherals.values.compactMap(\.peripheral)
-      // Below poweredOff the service knows no peer any more.
+      // In states below poweredOff, the daemon has forgotten all peers.
       if new.rawValue < CBManagerState.poweredOff.rawValue { state.peripherals = [:] }
       return peripherals
     }
-    // No disconnection is announced: the state says it.
+    // The state change implies all disconnections, so they are not reported.
     for peripheral in peripherals { peripheral.endLink(keepsObject: new == .poweredOff) }
     delegate?.centralManagerDidUpdateState(manager)
   }
 
   func discovered(_ peer: PeerInfo, _ advertisement: [String: Any], rssi: Int8, _ manager: CBCentralManager) {
-    // The scan may have ended since the packet came.
+    // The app may have stopped the scan since the packet was received.
     guard isScanning else { return }
     let peripheral = peripheral(for: peer)
     peripheral.learnName(peer.name)
@@ -61,7 +61,8 @@ extension CentralManagerCore {
       delegate.centralManager(
         manager, didDisconnectPeripheral: peripheral, timestamp: time, isReconnecting: isReconnecting, error: appError)
     } else if isReconnecting, peripheral.linkState == .disconnected {
-      // Who has the old method does not know of reconnecting, and has not just connected again either.
+      // A delegate with the older method can't know of the automatic reconnection, so it is cancelled unless the app
+      // has just called `connect` again.
       send(.cancelConnection(peer))
     }
   }

@@ -4,7 +4,7 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
-/// The services that an app has published, by the numbers under which the service knows them.
+/// The services that an app has published, by the identifiers that the daemon uses.
 struct LocalDatabase {
   private struct Entry {
     let service: CBMutableService
@@ -19,13 +19,13 @@ struct LocalDatabase {
 
   private var services: [LocalAttributeID: Entry] = [:]
   private var characteristics: [LocalAttributeID: CBMutableCharacteristic] = [:]
-  /// Of services and characteristics; the objects are held above.
+  /// The identifiers of services and characteristics; the entries above retain the objects.
   private var ids: [ObjectIdentifier: LocalAttributeID] = [:]
   private var lastNumber: UInt32 = 0
 
   init() {}
 
-  /// An empty one, whose numbers do not occur in `other`.
+  /// Creates an empty database whose identifiers do not occur in `other`.
   init(after other: LocalDatabase) { lastNumber = other.lastNumber }
 
   var isEmpty: Bool { services.isEmpty }
@@ -36,7 +36,7 @@ struct LocalDatabase {
   func id(of characteristic: CBMutableCharacteristic) -> LocalAttributeID? { ids[ObjectIdentifier(characteristic)] }
   func characteristic(_ id: LocalAttributeID) -> CBMutableCharacteristic? { characteristics[id] }
 
-  /// Ends the publication of all objects: they have no subscribers, and any manager can publish them.
+  /// Ends the publication of all objects: their subscriptions end, and any manager can publish them.
   func releaseObjects() {
     for entry in services.values { entry.service.content.withLockedValue { $0.publisher = nil } }
     for characteristic in characteristics.values { characteristic.endPublication() }
@@ -49,15 +49,17 @@ struct LocalDatabase {
     return id
   }
 
-  /// What the service is to add: the service as it is now, whatever the app does to its objects later.
+  /// Adds a service and returns its definition for the daemon, a snapshot that later changes of the app's objects
+  /// don't affect.
   mutating func add(_ service: CBMutableService, for owner: ManagerIdentity) -> Result<LocalService, Refusal> {
     let content = service.content.withLockedValue { $0 }
     guard ids[ObjectIdentifier(service)] == nil else { return .failure(.invalid) }
-    // One that was handed over before will be there when this one's turn comes, or that answers with the error.
+    // An included service may still wait to be added. The daemon adds services in order, or reports the error for
+    // this one.
     let includes = (content.includedServices ?? []).map { ids[ObjectIdentifier($0)] }
     let mutables = (content.characteristics ?? []).map { $0 as? CBMutableCharacteristic }
     let objects = mutables.compactMap { $0 }
-    // Twice in one service, or in two of them, is once too many.
+    // A characteristic object may occur only once, in one service.
     let isEachNew =
       Set(objects.map { ObjectIdentifier($0) }).count == objects.count
       && objects.allSatisfy { ids[ObjectIdentifier($0)] == nil }
@@ -75,14 +77,15 @@ struct LocalDatabase {
     return .success(definition)
   }
 
-  /// The service has answered; nil: the app took the service back meanwhile.
+  /// Handles the daemon's reply to the addition of a service. Returns nil if the app has removed the service
+  /// meanwhile.
   mutating func added(_ id: LocalAttributeID, isRefused: Bool) -> CBMutableService? {
     guard let service = services[id]?.service else { return nil }
     if isRefused { _ = remove(service) }
     return service
   }
 
-  /// nil: it is not there.
+  /// Removes a service and returns its identifier; nil if it is not in the database.
   mutating func remove(_ service: CBMutableService) -> LocalAttributeID? {
     guard let id = ids.removeValue(forKey: ObjectIdentifier(service)),
       let entry = services.removeValue(forKey: id)
@@ -96,7 +99,7 @@ struct LocalDatabase {
     return id
   }
 
-  /// Everything that was there, to be released outside of the manager's lock.
+  /// Removes all services. Returns the former content, which must be released outside the manager's lock.
   mutating func removeAll() -> LocalDatabase {
     let before = self
     self = LocalDatabase(after: before)
@@ -106,7 +109,7 @@ struct LocalDatabase {
 }
 
 extension CBMutableService {
-  /// Stops the program if a characteristic with a cached value allows more than reading.
+  /// Stops the program if a characteristic with a cached value allows other operations than reading.
   func checkCachedValues() {
     for case let characteristic as CBMutableCharacteristic in content.withLockedValue({ $0.characteristics }) ?? [] {
       let content = characteristic.content.withLockedValue { $0 }
@@ -117,8 +120,8 @@ extension CBMutableService {
 }
 
 extension CBMutableService {
-  /// Makes `owner` the publisher of the service and of `characteristics`. False, and nothing changes: one of them has a
-  /// publisher.
+  /// Makes `owner` the publisher of the service and of `characteristics`. Returns false, without any change, if one
+  /// of them already has a publisher.
   fileprivate func claim(_ characteristics: [CBMutableCharacteristic], for owner: ManagerIdentity) -> Bool {
     guard content.withLockedValue({ $0.claim(for: owner) }) else { return false }
     for (index, characteristic) in characteristics.enumerated() {
@@ -155,11 +158,11 @@ extension CBMutableCharacteristic {
     }
   }
 
-  /// The characteristic as the host's database is to have it.
+  /// The definition of the characteristic for the host's GATT server.
   fileprivate var definition: GATTCharacteristicDefinition {
     let content = content.withLockedValue { $0 }
     var properties = content.properties
-    // Apple's own bits say how to subscribe, and imply that one can.
+    // Apple's encryption bits imply that the client can subscribe.
     if properties.contains(.notifyEncryptionRequired) { properties.insert(.notify) }
     if properties.contains(.indicateEncryptionRequired) { properties.insert(.indicate) }
     return GATTCharacteristicDefinition(

@@ -3,7 +3,7 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
-/// What a `CBPeripheralManager` is behind its face; see `CentralManagerCore`.
+/// The implementation of a `CBPeripheralManager`; see `CentralManagerCore`.
 final class PeripheralManagerCore: ManagerCore, PeripheralClient {
   struct State {
     weak var manager: CBPeripheralManager?
@@ -12,16 +12,16 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     var managerState = CBManagerState.unknown
     var advertising = Advertising()
     var database = LocalDatabase()
-    /// By handle, for the time of a connection.
+    /// The connected centrals.
     var centrals: [PeerHandle: CBCentral] = [:]
     var openRequests: [CentralRequestID: PendingAnswer] = [:]
     var echoes = Echoes()
   }
 
-  /// Whether advertising is on, as the app's calls and the service's answers have it.
+  /// The advertising state, according to the app's calls and the daemon's replies.
   struct Advertising {
     var isOn = false
-    /// For each start that is not answered yet: whether it was stopped meanwhile.
+    /// The starts without a reply yet, in order: true if advertising has been stopped since.
     private var starts: [Bool] = []
 
     mutating func start() { starts.append(false) }
@@ -50,17 +50,17 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
 
   func with<R>(_ body: (inout State) -> R) -> R { state.withLockedValue { body(&$0.value) } }
 
-  /// Begins to receive events.
+  /// Opens the session and starts to receive events.
   func open(for manager: CBPeripheralManager) {
     with { state in
       state.manager = manager
       state.session = adapter?.openPeripheralSession(for: self)
     }
-    // Without an adapter nobody else would tell.
+    // Without an adapter there is no session to report the state.
     if adapter == nil { callbacks.enqueue { self.handle(.event(.stateChanged(.unsupported))) } }
   }
 
-  /// The manager is gone: no advertising, no service and no callback outlives it.
+  /// Ends advertising, all services and all callbacks when the manager is released.
   func close() {
     let before = with { state in
       let before = state
@@ -74,7 +74,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     }
   }
 
-  // MARK: What apps read
+  // MARK: State for apps
 
   var managerState: CBManagerState { with { $0.managerState } }
   var access: AppAccess { adapter?.directory.access ?? .allowed }
@@ -84,7 +84,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     set { with { $0.delegate = newValue } }
   }
 
-  /// Whether commands are accepted now; if not, the one that asks is logged and dropped.
+  /// Returns true if commands are accepted now. Otherwise the command is logged and dropped.
   func accepts(from manager: CBPeripheralManager) -> Bool {
     callbacks.noteCaller(of: manager)
     if managerState == .poweredOn { return true }
@@ -96,7 +96,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
 
   func send(_ command: PeripheralCommand) { with { $0.session }?.send(command) }
 
-  /// Answers with an error, after the answers to everything that was asked before.
+  /// Reports an error to the delegate, after the answers to all earlier calls.
   func refuse(
     _ code: CBError.Code,
     _ call: @escaping (CBPeripheralManager, any CBPeripheralManagerDelegate, any Error) -> Void
@@ -171,7 +171,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     send(.setConnectionLatency(latency, central.handle))
   }
 
-  /// False: there was no room.
+  /// Sends a value to subscribers; returns false if there is no room.
   func update(_ value: Data, of characteristic: CBMutableCharacteristic, for centrals: [CBCentral]?) -> Bool {
     let (session, id) = with { ($0.session, $0.database.id(of: characteristic)) }
     let (subscribed, publisher) = characteristic.content.withLockedValue { ($0.subscribedCentrals, $0.publisher) }
@@ -208,7 +208,7 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     }
   }
 
-  /// On the app's queue.
+  /// Handles an event on the app's queue.
   private func handle(_ delivery: PeripheralDelivery) {
     guard let manager = with({ $0.manager }) else { return }
     switch delivery {

@@ -3,7 +3,7 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
-// What the peripheral manager's delegate is told, on its queue.
+// Events for the peripheral manager's delegate, on its queue.
 extension PeripheralManagerCore {
   func changeState(to new: CBManagerState, of manager: CBPeripheralManager) {
     let before = with { state in
@@ -29,7 +29,7 @@ extension PeripheralManagerCore {
     delegate?.peripheralManager(manager, didAdd: service, error: error?.appError())
   }
 
-  /// The one object for a central, for as long as it is connected.
+  /// Returns the single object for a central, which exists as long as the central is connected.
   private func central(for info: CentralInfo) -> CBCentral {
     let central = with { state in
       if let known = state.centrals[info.handle] { return known }
@@ -83,7 +83,7 @@ extension PeripheralManagerCore {
   }
 
   func channelOpened(_ channel: OpenChannel, by info: CentralInfo, _ manager: CBPeripheralManager) {
-    // Without a delegate nobody keeps it, and it closes.
+    // Without a delegate, no reference to the channel remains, and it closes.
     let channel = CBL2CAPChannel(channel, peer: central(for: info), isInVirtualTime: callbacks.isInVirtualTime)
     delegate?.peripheralManager(manager, didOpen: channel, error: nil)
   }
@@ -124,7 +124,8 @@ extension PeripheralManagerCore {
   }
 }
 
-/// A `PeripheralEvent` on its way to the app's queue: octets, which the executor only lends, are copied here, once.
+/// A `PeripheralEvent` for the app's queue. Octets are copied here, once, because the executor's buffers are only
+/// borrowed.
 enum PeripheralDelivery: Sendable {
   struct WrittenPart: Sendable {
     var characteristic: LocalAttributeID

@@ -1,7 +1,7 @@
 import BluetoothDaemon
 import NIOConcurrencyHelpers
 
-/// A remote central that uses this device's services, for the time of one connection.
+/// A remote central that uses this device's services. The object is valid for one connection.
 open class CBCentral: CBPeer {
   let handle: PeerHandle
   /// The manager that this central uses.
@@ -15,7 +15,7 @@ open class CBCentral: CBPeer {
     super.init(identifier: UUID(high: info.identifier.high, low: info.identifier.low))
   }
 
-  /// The longest value in octets that an update brings whole: ATT_MTU − 3.
+  /// The maximum length in octets of a value in a notification or indication: ATT_MTU − 3.
   open var maximumUpdateValueLength: Int { updateLength.withLockedValue { $0 } }
 
   func setMaximumUpdateLength(_ length: Int) { updateLength.withLockedValue { $0 = length } }

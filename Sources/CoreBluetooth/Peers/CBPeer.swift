@@ -7,18 +7,19 @@ open class CBPeer: NSObject, NSCopying {
     super.init()
   }
 
-  /// Peers are made by the managers.
+  /// Unavailable: the managers create peers.
   @available(*, unavailable)
   public override init() { fatalError("CBPeer can't be created directly") }
 
-  /// The same for the same device for as long as this machine knows it, and never its address.
+  /// The identifier of the device, constant for as long as this machine knows the device. It is not the device's
+  /// address.
   open var identifier: UUID { peerIdentifier }
 
-  /// A peer is one device: the copy is the object itself.
+  /// Returns the object itself, because each object represents one device.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// The property named `key`, as key-value coding answers on Apple's systems; nil, and one logged line, if there is
-  /// none.
+  /// Returns the property named `key`, as key-value coding does on Apple's systems. Returns nil and logs one line if
+  /// there is none.
   open func value(forKey key: String) -> Any? {
     switch key {
     case "identifier": return identifier
@@ -27,7 +28,7 @@ open class CBPeer: NSObject, NSCopying {
   }
 }
 
-/// An object's address as descriptions show it.
+/// Returns an object's memory address for descriptions.
 func addressText(of object: AnyObject) -> String {
   "0x" + String(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()), radix: 16)
 }

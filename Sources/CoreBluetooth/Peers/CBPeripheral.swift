@@ -6,21 +6,22 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
-/// A remote peripheral. The app keeps it: with the last reference the connection, or the attempt, ends.
+/// A remote peripheral. The app must retain it: when the last reference is released, the connection or the attempt
+/// ends.
 open class CBPeripheral: CBPeer {
   struct Content {
     weak var delegate: (any CBPeripheralDelegate)?
     var name: String?
     var rssi: NSNumber?
     var state = CBPeripheralState.disconnected
-    /// The end was asked for and is not here yet.
+    /// True if the end of the link was requested and has not been reported yet.
     var isEnding = false
-    /// `connect` came while the link was ending.
+    /// True if `connect` was called while the link was ending.
     var isWantedAgain = false
-    /// False once the service has forgotten all its peers.
+    /// False once the daemon has forgotten all its peers.
     var isUsable = true
     var services: [CBService]?
-    /// Everything that was discovered on this link.
+    /// The attributes discovered on this link.
     var attributes: [RemoteAttributeID: CBAttribute] = [:]
     var maximumWriteLength = ATT.defaultMTU - 3
     var writeCredits: TransmitCredits?
@@ -46,47 +47,48 @@ open class CBPeripheral: CBPeer {
     core.released(handle, identity: ObjectIdentifier(self), wantedLink: state != .disconnected)
   }
 
-  /// Who is told; held weakly.
+  /// The delegate of the peripheral's events; held weakly.
   open var delegate: (any CBPeripheralDelegate)? {
     get { content.withLockedValue { $0.delegate } }
     set { content.withLockedValue { $0.delegate = newValue } }
   }
 
-  /// The device's own name once it is known, else the advertised one.
+  /// The value of the device's Device Name characteristic once it is known, before that the advertised name.
   open var name: String? { content.withLockedValue { $0.name } }
 
-  /// What `readRSSI` found last.
+  /// The last result of `readRSSI`.
   @available(*, deprecated, message: "use peripheral(_:didReadRSSI:error:)")
   open var rssi: NSNumber? { content.withLockedValue { $0.rssi } }
 
-  /// How this app stands to the peripheral.
+  /// The state of this app's connection to the peripheral.
   open var state: CBPeripheralState { linkState }
 
-  /// The services that were discovered on this link; nil before, and when it has ended.
+  /// The services discovered on this link; nil before the first discovery and after the link has ended.
   open var services: [CBService]? { content.withLockedValue { $0.services } }
 
-  /// Whether a write without response is sure to be sent. When it turns true again, `peripheralIsReady` is called.
+  /// True if a write without response is guaranteed to be sent. `peripheralIsReady(toSendWriteWithoutResponse:)` is
+  /// called when it becomes true again.
   open var canSendWriteWithoutResponse: Bool {
     let credits = content.withLockedValue { $0.state == .connected ? $0.writeCredits : nil }
     return credits?.isAvailable ?? false
   }
 
-  /// Always false: the Apple Notification Center Service is not here.
+  /// Always false: the Apple Notification Center Service is not supported.
   open var ancsAuthorized: Bool { false }
 
-  /// Asks for the signal strength of the link: `peripheral(_:didReadRSSI:error:)`.
+  /// Reads the signal strength of the link. `peripheral(_:didReadRSSI:error:)` reports it.
   open func readRSSI() {
     guard accepts() else { return }
     core.send(.readRSSI(handle))
   }
 
-  /// Looks for services of these types, nil or none: all. Those found join `services`.
+  /// Discovers services with these UUIDs; nil or an empty array means all. They are added to `services`.
   open func discoverServices(_ serviceUUIDs: [CBUUID]?) {
     guard accepts() else { return }
     core.send(.discoverServices(handle, serviceUUIDs?.map(\.wire)))
   }
 
-  /// Looks for services of these types, nil or none: all, that `service` includes.
+  /// Discovers services that `service` includes, with these UUIDs; nil or an empty array means all.
   open func discoverIncludedServices(_ includedServiceUUIDs: [CBUUID]?, for service: CBService) {
     guard accepts() else { return }
     guard let id = id(of: service) else {
@@ -95,7 +97,7 @@ open class CBPeripheral: CBPeer {
     core.send(.discoverIncludedServices(handle, id, includedServiceUUIDs?.map(\.wire)))
   }
 
-  /// Looks for characteristics of these types, nil or none: all, of `service`.
+  /// Discovers characteristics of `service` with these UUIDs; nil or an empty array means all.
   open func discoverCharacteristics(_ characteristicUUIDs: [CBUUID]?, for service: CBService) {
     guard accepts() else { return }
     guard let id = id(of: service) else {
@@ -104,7 +106,7 @@ open class CBPeripheral: CBPeer {
     core.send(.discoverCharacteristics(handle, id, characteristicUUIDs?.map(\.wire)))
   }
 
-  /// Reads the value, to its end: `peripheral(_:didUpdateValueFor:error:)`.
+  /// Reads the characteristic's complete value. `peripheral(_:didUpdateValueFor:error:)` reports it.
   open func readValue(for characteristic: CBCharacteristic) {
     guard accepts() else { return }
     guard let id = id(of: characteristic) else {
@@ -113,8 +115,8 @@ open class CBPeripheral: CBPeer {
     core.send(.read(handle, id))
   }
 
-  /// The longest value in octets: without response ATT_MTU − 3, which grows soon after connecting, also where values are
-  /// signed; with response 512.
+  /// Returns the maximum length of a written value in octets. With response, it is 512. Without response, it is
+  /// ATT_MTU − 3, for signed values too; ATT_MTU grows soon after connecting.
   @discardableResult
   open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
     switch type {
@@ -123,11 +125,15 @@ open class CBPeripheral: CBPeer {
     }
   }
 
-  /// Writes the value. With response: `peripheral(_:didWriteValueFor:error:)`. Without: as long as
-  /// `canSendWriteWithoutResponse` it is sent for sure, else it may be dropped. Where the characteristic takes signed writes
-  /// only, it is signed, unless the link is encrypted, as links to bonded devices are; with a device without bond this one
-  /// pairs for it. A signature takes twelve octets: for a value that is longer than `maximumWriteValueLength` − 12 the link is
-  /// encrypted, and the value goes out without one.
+  /// Writes the characteristic's value.
+  ///
+  /// A write with response ends with `peripheral(_:didWriteValueFor:error:)`. A write without response is guaranteed
+  /// to be sent while `canSendWriteWithoutResponse` is true; otherwise it may be dropped.
+  ///
+  /// If the characteristic accepts no other writes without response than signed ones, the value is signed, unless the
+  /// link is encrypted, as links to bonded devices are. Without a bond, this device pairs first. A signature takes 12
+  /// octets: for a value longer than `maximumWriteValueLength` − 12, the link is encrypted and the value is sent
+  /// unsigned.
   open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
     guard accepts() else { return }
     switch type {
@@ -136,8 +142,8 @@ open class CBPeripheral: CBPeer {
     }
   }
 
-  /// Turns notifications, or where there are none indications, on or off:
-  /// `peripheral(_:didUpdateNotificationStateFor:error:)`.
+  /// Enables or disables notifications, or indications if the characteristic has no notifications.
+  /// `peripheral(_:didUpdateNotificationStateFor:error:)` reports the result.
   open func setNotifyValue(_ enabled: Bool, for characteristic: CBCharacteristic) {
     guard accepts() else { return }
     guard let id = id(of: characteristic) else {
@@ -146,7 +152,7 @@ open class CBPeripheral: CBPeer {
     core.send(.setNotify(handle, id, enabled))
   }
 
-  /// Looks for all descriptors of `characteristic`.
+  /// Discovers all descriptors of `characteristic`.
   open func discoverDescriptors(for characteristic: CBCharacteristic) {
     guard accepts() else { return }
     guard let id = id(of: characteristic) else {
@@ -155,7 +161,7 @@ open class CBPeripheral: CBPeer {
     core.send(.discoverDescriptors(handle, id))
   }
 
-  /// Reads the descriptor: `peripheral(_:didUpdateValueFor:error:)`.
+  /// Reads the descriptor's value. `peripheral(_:didUpdateValueFor:error:)` reports it.
   open func readValue(for descriptor: CBDescriptor) {
     guard accepts() else { return }
     guard let id = id(of: descriptor) else {
@@ -164,8 +170,8 @@ open class CBPeripheral: CBPeer {
     core.send(.read(handle, id))
   }
 
-  /// Writes the descriptor: `peripheral(_:didWriteValueFor:error:)`. The Client Characteristic Configuration stops the
-  /// program: it is for `setNotifyValue`.
+  /// Writes the descriptor's value. `peripheral(_:didWriteValueFor:error:)` reports the result. Writing the Client
+  /// Characteristic Configuration stops the program; use `setNotifyValue(_:for:)` instead.
   open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
     if descriptor.uuid.wire == .clientConfiguration {
       raise(
@@ -178,8 +184,8 @@ open class CBPeripheral: CBPeer {
     core.send(.write(handle, id, ByteSlice(data)))
   }
 
-  /// Opens a channel to what the peripheral offers under that number: `peripheral(_:didOpen:error:)`. If it wants an encrypted
-  /// link, this device encrypts it, and pairs for it if it has to.
+  /// Opens an L2CAP channel to this PSM of the peripheral. `peripheral(_:didOpen:error:)` reports the result. If the
+  /// peripheral requires an encrypted link, this device encrypts the link, and pairs first if necessary.
   open func openL2CAPChannel(_ PSM: CBL2CAPPSM) {
     guard accepts() else { return }
     core.send(.openChannel(handle, psm: PSM))
@@ -204,9 +210,9 @@ open class CBPeripheral: CBPeer {
   }
 }
 
-// How commands are made.
+// Helpers of the commands.
 extension CBPeripheral {
-  /// Whether commands are accepted now; if not, the one that asks is logged and dropped.
+  /// Returns true if commands are accepted now. Otherwise the command is logged and dropped.
   private func accepts() -> Bool {
     core.callbacks.noteCaller(of: self)
     if linkState == .connected { return true }
@@ -214,10 +220,11 @@ extension CBPeripheral {
     return false
   }
 
-  /// The service's identifier of `attribute`; nil if the attribute does not belong to this link, or has become invalid.
+  /// Returns the daemon's identifier of `attribute`; nil if the attribute does not belong to this link or has become
+  /// invalid.
   private func id(of attribute: CBAttribute) -> RemoteAttributeID? {
     if let id = attribute.remoteID, content.withLockedValue({ $0.attributes[id] }) === attribute { return id }
-    // An attribute becomes invalid without the app's doing, but it never changes its peripheral.
+    // An attribute can become invalid through no fault of the app, but it never changes its peripheral.
     let owner = attribute.owner
     if attribute.remoteID == nil || (owner != nil && owner !== self) {
       Log.misuse("\(attribute) is not an attribute of \(self)")
@@ -225,7 +232,7 @@ extension CBPeripheral {
     return nil
   }
 
-  /// Answers with an error, when it is the answer's turn.
+  /// Reports `uuidNotAllowed` to the delegate, after the answers to all earlier calls.
   private func refuse(_ call: @escaping (any CBPeripheralDelegate, any Error) -> Void) {
     let code = CBError.Code.uuidNotAllowed
     answer(with: CBError(code, userInfo: [NSLocalizedDescriptionKey: code.text]), call)
@@ -233,7 +240,7 @@ extension CBPeripheral {
 
   private func answer(with error: any Error, _ call: @escaping (any CBPeripheralDelegate, any Error) -> Void) {
     core.answerInTurn { [self] in
-      // After the link's end nothing of it is told.
+      // After the link has ended, its answers are dropped.
       guard linkState == .connected, let delegate else { return }
       call(delegate, error)
     }
@@ -265,7 +272,7 @@ extension CBPeripheral {
       return Log.warning(
         "\(data.count) octets are longer than maximumWriteValueLength, \(maximum), of \(identifier): not written")
     }
-    // Best effort without a credit: it is dropped, and readiness is announced when there is one.
+    // Without a credit, the value is dropped; readiness is reported when a credit is available.
     guard credits?.take() == true else { return }
     let value = ByteSlice(data)
     core.send(

@@ -1,57 +1,58 @@
 // Apple's names.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// What a `CBPeripheral` tells. Every method has a body that does nothing; see `CBCentralManagerDelegate` on subclasses.
+/// The events of a `CBPeripheral`. Every method has a default implementation that does nothing; see
+/// `CBCentralManagerDelegate` on subclasses.
 public protocol CBPeripheralDelegate: NSObjectProtocol {
-  /// `name` changed.
+  /// Called when `name` has changed.
   func peripheralDidUpdateName(_ peripheral: CBPeripheral)
 
-  /// These services are not valid any more and are gone from `services`.
+  /// Called when services have become invalid and have been removed from `services`.
   func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService])
 
-  /// Never called, as on current systems: `peripheral(_:didReadRSSI:error:)` is.
+  /// Never called, as on current systems, which call `peripheral(_:didReadRSSI:error:)`.
   func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?)
 
-  /// Answers `readRSSI`; dBm, 127: not available.
+  /// Called with the result of `readRSSI` in dBm; 127 means not available.
   func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?)
 
-  /// Answers `discoverServices`.
+  /// Called with the result of `discoverServices`.
   func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?)
 
-  /// Answers `discoverIncludedServices`.
+  /// Called with the result of `discoverIncludedServices`.
   func peripheral(
     _ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?)
 
-  /// Answers `discoverCharacteristics`.
+  /// Called with the result of `discoverCharacteristics`.
   func peripheral(
     _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?)
 
-  /// Answers `readValue`, or brings a notification or an indication.
+  /// Called with the result of `readValue`, and on each notification or indication.
   func peripheral(
     _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?)
 
-  /// Answers `writeValue` with response.
+  /// Called with the result of `writeValue` with response.
   func peripheral(
     _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?)
 
-  /// Answers `setNotifyValue`.
+  /// Called with the result of `setNotifyValue`.
   func peripheral(
     _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic, error: (any Error)?)
 
-  /// Answers `discoverDescriptors`.
+  /// Called with the result of `discoverDescriptors`.
   func peripheral(
     _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?)
 
-  /// Answers `readValue` of a descriptor.
+  /// Called with the result of `readValue` for a descriptor.
   func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?)
 
-  /// Answers `writeValue` of a descriptor.
+  /// Called with the result of `writeValue` for a descriptor.
   func peripheral(_ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?)
 
-  /// There is room again for writes without response.
+  /// Called when there is room again for writes without response.
   func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral)
 
-  /// Answers `openL2CAPChannel`.
+  /// Called with the result of `openL2CAPChannel`.
   func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
 }
 

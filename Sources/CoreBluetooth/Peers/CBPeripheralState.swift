@@ -1,11 +1,11 @@
-/// How an app stands to a peripheral.
+/// The state of an app's connection to a peripheral.
 public enum CBPeripheralState: Int, Sendable {
   /// There is no link.
   case disconnected = 0
-  /// The link is wanted and waited for.
+  /// The app has called `connect`, and the link is not established yet.
   case connecting = 1
-  /// The link can be used.
+  /// The link is established and can be used.
   case connected = 2
-  /// The link was cancelled and is about to end.
+  /// The connection was cancelled, and the link has not ended yet.
   case disconnecting = 3
 }

@@ -4,13 +4,14 @@ import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
 
-// What was found and read on the link, on the app's queue. Answers that come after the app cancelled are dropped.
+// Results of discovery, reads and writes, on the app's queue. Results that arrive after the app has cancelled are
+// dropped.
 extension CBPeripheral {
   private func attribute<T: CBAttribute>(_ id: RemoteAttributeID, as type: T.Type = T.self) -> T? {
     content.withLockedValue { content in content.state == .connected ? content.attributes[id] as? T : nil }
   }
 
-  /// The object for an attribute: the one that is there, or a new one.
+  /// Returns the object for an attribute, and creates it if necessary.
   private func adopt<T: CBAttribute>(_ id: RemoteAttributeID, _ make: () -> T) -> T {
     if let known: T = attribute(id) { return known }
     let new = make()
@@ -27,7 +28,7 @@ extension CBPeripheral {
   func servicesDiscovered(_ result: Result<[RemoteService], SessionError>) {
     guard isConnected else { return }
     let error = result.takeValue { found in
-      // Apple's systems keep these two to themselves.
+      // Apple's systems hide these two services.
       let visible = found.filter { $0.uuid != .genericAccess && $0.uuid != .genericAttribute }.map { adopt($0) }
       content.withLockedValue { $0.services = joined($0.services, visible) }
     }
@@ -112,8 +113,8 @@ extension CBPeripheral {
     currentDelegate?.peripheral(self, didUpdateNotificationStateFor: characteristic, error: error?.appError())
   }
 
-  /// Only services that the app has discovered are told, and are no good any more. Without any the peripheral has others
-  /// that it had not before.
+  /// Removes invalidated services and reports those that the app has discovered. An empty `ids` reports only that the
+  /// peripheral has new services.
   func servicesModified(_ ids: [RemoteAttributeID]) {
     guard isConnected else { return }
     let invalid: [CBService] = ids.compactMap { attribute($0) }
@@ -133,7 +134,7 @@ extension CBPeripheral {
 }
 
 extension CBService {
-  /// This service with its characteristics and descriptors.
+  /// The identifiers of this service, its characteristics and their descriptors.
   fileprivate var ownAttributes: [RemoteAttributeID] {
     let characteristics = content.withLockedValue { $0.characteristics } ?? []
     let descriptors = characteristics.flatMap { $0.content.withLockedValue { $0.descriptors } ?? [] }
@@ -141,7 +142,7 @@ extension CBService {
   }
 }
 
-/// What was found before, followed by what is new.
+/// Returns the known attributes, followed by the new ones.
 private func joined<T: CBAttribute>(_ known: [T]?, _ found: [T]) -> [T] {
   let known = known ?? []
   let identities = Set(known.map { ObjectIdentifier($0) })
@@ -149,7 +150,7 @@ private func joined<T: CBAttribute>(_ known: [T]?, _ found: [T]) -> [T] {
 }
 
 extension Result where Failure == SessionError {
-  /// Uses the value, or answers the error as apps get it.
+  /// Passes the value to `use`, or returns the error for apps.
   fileprivate func takeValue(_ use: (Success) -> Void) -> (any Error)? {
     switch self {
     case .success(let value):

@@ -2,12 +2,12 @@ import BluetoothDaemon
 import Foundation
 import NIOConcurrencyHelpers
 
-// The link's state. It changes on the app's queue just before the callback that announces it, except for what the app's
-// own calls change.
+// The state of the link. It changes on the app's queue just before the callback that reports the change, except for
+// changes by the app's calls.
 extension CBPeripheral {
   var linkState: CBPeripheralState { content.withLockedValue { $0.state } }
 
-  /// Whether `connect` came while the link was ending.
+  /// True if `connect` was called while the link was ending.
   var isWantedAgain: Bool { content.withLockedValue { $0.isWantedAgain } }
 
   func isUsable(by manager: CentralManagerCore) -> Bool {
@@ -24,7 +24,7 @@ extension CBPeripheral {
     }
   }
 
-  /// Whether there is something to cancel.
+  /// Marks the link as ending. Returns true if there is a link or an attempt to cancel.
   func willCancel() -> Bool {
     content.withLockedValue { content in
       content.isWantedAgain = false
@@ -35,7 +35,8 @@ extension CBPeripheral {
     }
   }
 
-  /// Whether the link is news for the app: not if it was cancelled meanwhile.
+  /// Marks the link as connected. Returns true if the app must be notified, false if it has cancelled the attempt
+  /// meanwhile.
   func linkIsUp(maximumWriteLength: Int, credits: TransmitCredits?) -> Bool {
     content.withLockedValue { content in
       guard content.state == .connecting || content.state == .connected, !content.isEnding else { return false }
@@ -46,7 +47,8 @@ extension CBPeripheral {
     }
   }
 
-  /// Whether there was a link or an attempt. Without `keepsObject` the peripheral has to be retrieved again.
+  /// Resets all state of the link. Returns true if there was a link or an attempt. Without `keepsObject`, the app
+  /// must retrieve the peripheral again before its next use.
   @discardableResult
   func endLink(keepsObject: Bool = true) -> Bool {
     let (before, content) = content.withLockedValue { content in
@@ -61,11 +63,11 @@ extension CBPeripheral {
       content.maximumWriteLength = Content().maximumWriteLength
       return (before, content)
     }
-    // What `before` held is released here, outside of the lock.
+    // Objects held by `before` are released here, outside the lock.
     return before.state != content.state
   }
 
-  /// What an advertisement said; no callback.
+  /// Stores the advertised name, without a callback.
   func learnName(_ name: String?) {
     guard let name else { return }
     content.withLockedValue { $0.name = name }
@@ -97,7 +99,7 @@ extension CBPeripheral {
     currentDelegate?.peripheralIsReady(toSendWriteWithoutResponse: self)
   }
 
-  /// A channel that comes when nobody wants it any more closes.
+  /// Reports an opened channel. If the link is no longer connected, the channel is released and closes.
   func channelOpened(_ result: Result<OpenChannel, SessionError>) {
     guard isConnected else { return }
     switch result {
@@ -108,9 +110,9 @@ extension CBPeripheral {
     }
   }
 
-  /// Whether answers still matter to the app.
+  /// True if the app still expects answers.
   var isConnected: Bool { linkState == .connected }
 
-  /// Not the overridable property: a subclass may answer anything there.
+  /// The stored delegate, not the overridable property, for which a subclass may return any object.
   var currentDelegate: (any CBPeripheralDelegate)? { content.withLockedValue { $0.delegate } }
 }

@@ -1,13 +1,13 @@
 import BluetoothDaemon
 import NIOConcurrencyHelpers
 
-/// A central's request to read or to write a local characteristic.
+/// A central's request to read or write a local characteristic.
 open class CBATTRequest: NSObject {
   private let requester: CBCentral
   private let target: CBCharacteristic
   private let start: Int
   private let content: NIOLockedValueBox<Data?>
-  /// Shared by all requests of one batch: one answer is for all of them.
+  /// The pending answer, shared by all requests of one callback: one response answers them all.
   let answer: PendingAnswer
 
   init(central: CBCentral, characteristic: CBCharacteristic, offset: Int, value: Data?, answer: PendingAnswer) {
@@ -19,40 +19,40 @@ open class CBATTRequest: NSObject {
     super.init()
   }
 
-  /// Requests are made by `CBPeripheralManager`.
+  /// Unavailable: `CBPeripheralManager` creates requests.
   @available(*, unavailable)
   public override init() { fatalError("CBATTRequest can't be created directly") }
 
-  /// Who asks.
+  /// The central that sent the request.
   open var central: CBCentral { requester }
 
-  /// What for: the object that was published.
+  /// The published characteristic object that the request refers to.
   open var characteristic: CBCharacteristic { target }
 
-  /// The first octet of the value that is asked for.
+  /// The offset of the first requested octet in the value.
   open var offset: Int { start }
 
-  /// Of a write: what is to be written. Of a read: nil until the app puts the octets from `offset` on there.
+  /// For a write request, the value to write. For a read request, nil until the app sets the octets from `offset` on.
   open var value: Data? {
     get { content.withLockedValue { $0 } }
     set { content.withLockedValue { $0 = newValue } }
   }
 }
 
-/// A request that waits for `respond`.
+/// The state of a request that awaits `respond(to:withResult:)`.
 final class PendingAnswer: Sendable {
   enum State {
     case open(CentralRequestID)
-    /// A write without response: nobody waits.
+    /// A write without response, which needs no answer.
     case notNeeded
     case given
-    /// The central is gone.
+    /// The central has disconnected.
     case void
   }
 
   private let state: NIOLockedValueBox<State>
   let central: PeerHandle
-  /// The manager that received the request, and that alone can answer it.
+  /// The manager that received the request, and the only one that can answer it.
   let owner: ManagerIdentity
 
   init(_ request: CentralRequestID?, from central: PeerHandle, to owner: ManagerIdentity) {
@@ -61,7 +61,7 @@ final class PendingAnswer: Sendable {
     state = NIOLockedValueBox(request.map { .open($0) } ?? .notNeeded)
   }
 
-  /// The state so far; one that was open is given now.
+  /// Returns the previous state. An open request becomes given.
   func give() -> State {
     state.withLockedValue { state in
       let before = state

@@ -1,12 +1,12 @@
 import BluetoothDaemon
 
-/// A protocol/service multiplexer: in the range 0x0080 to 0x00FF for channels of apps.
+/// A protocol/service multiplexer, in the range 0x0080 to 0x00FF for the channels of apps.
 public typealias CBL2CAPPSM = UInt16
 
-/// An L2CAP channel to a peer: a stream of octets in each direction. The app keeps it for as long as it is used: with the
-/// last reference to it, or when both streams are closed, the channel closes. What was written before is still sent.
+/// An L2CAP channel to a peer: a stream of octets in each direction. The app must retain it: the channel closes when
+/// its last reference is released, or when both streams are closed. Octets written before are still sent.
 ///
-/// The streams come unopened. Either they are scheduled in a run loop, and their delegate is told what happens:
+/// The streams are not open at first. An app can schedule them in a run loop and get their events as their delegate:
 ///
 /// ```swift
 /// func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
@@ -29,15 +29,16 @@ public typealias CBL2CAPPSM = UInt16
 /// }
 /// ```
 ///
-/// Or they are only opened, and asked from any thread: `hasBytesAvailable`, `hasSpaceAvailable`, `streamStatus`. Reading and
-/// writing never wait: they take what there is, or what there is room for, which may be nothing. So 0 is not the end:
-/// `streamStatus` tells that.
+/// Alternatively, an app can open the streams without scheduling them and poll `hasBytesAvailable`,
+/// `hasSpaceAvailable` and `streamStatus` from any thread. Reads and writes never block: they transfer as many octets
+/// as possible, which may be none. A result of 0 therefore does not mean the end of the stream; `streamStatus`
+/// reports that.
 ///
-/// A channel that somebody has closed ends both streams (`endEncountered`), after what came before was read; if the link was
-/// lost, they fail (`errorOccurred`) with the same `CBError` that a disconnection has.
+/// When a channel has been closed by either side, both streams end (`endEncountered`) after earlier data has been
+/// read. When the link has been lost, they fail (`errorOccurred`) with the same `CBError` as the disconnection.
 open class CBL2CAPChannel: NSObject {
   private struct Parts {
-    /// With it the channel closes.
+    /// The open channel; releasing this reference closes it.
     let channel: OpenChannel
     let peer: CBPeer?
     let input: ChannelInputStream
@@ -46,7 +47,7 @@ open class CBL2CAPChannel: NSObject {
 
   private let parts: Parts?
 
-  /// A channel that an app makes itself leads nowhere.
+  /// Creates a channel that is not connected: its peer and its streams are nil.
   public override init() {
     parts = nil
     super.init()
@@ -62,12 +63,12 @@ open class CBL2CAPChannel: NSObject {
   /// The device at the other end: a `CBPeripheral` for a central, a `CBCentral` for a peripheral.
   open var peer: CBPeer! { parts?.peer }
 
-  /// What the peer sends.
+  /// The stream of octets from the peer.
   open var inputStream: InputStream! { parts?.input }
 
-  /// What is sent to the peer.
+  /// The stream of octets to the peer.
   open var outputStream: OutputStream! { parts?.output }
 
-  /// The channel's number.
+  /// The PSM of the channel; 0 if it is not connected.
   open var psm: CBL2CAPPSM { parts?.channel.psm ?? 0 }
 }

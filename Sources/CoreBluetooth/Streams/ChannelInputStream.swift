@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the peer sends on a channel.
+/// The stream of octets from the peer on a channel.
 final class ChannelInputStream: InputStream {
   private let streams: ChannelStreams
 
@@ -29,7 +29,7 @@ final class ChannelInputStream: InputStream {
     streams.read(UnsafeMutableRawBufferPointer(start: buffer, count: max(0, len)))
   }
 
-  /// Nothing can be read without being copied.
+  /// Returns false, because octets can't be read without a copy.
   override func getBuffer(
     _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
   ) -> Bool { false }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// What is sent to the peer on a channel.
+/// The stream of octets to the peer on a channel.
 final class ChannelOutputStream: OutputStream {
-  /// nil: one that was made by the initializer of Foundation, which leads nowhere.
+  /// The shared part of both streams; nil if Foundation's initializer created this stream, which then is not
+  /// connected.
   private let streams: ChannelStreams?
 
   init(_ streams: ChannelStreams) {

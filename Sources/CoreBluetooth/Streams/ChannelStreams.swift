@@ -1,15 +1,15 @@
 import BluetoothDaemon
 import Foundation
 
-/// What the two streams of a channel share.
+/// The state that both streams of a channel share.
 final class ChannelStreams: ChannelClient {
   let pipe: ChannelPipe
   let isInVirtualTime: Bool
   let input: StreamSide
   let output: StreamSide
 
-  /// Where streams are served that are scheduled in the main run loop, whoever serves it: in programs that are asynchronous
-  /// from the start it is not the main thread.
+  /// The queue that serves streams scheduled in the main run loop. In programs that are asynchronous from the start,
+  /// another thread than the main thread serves it.
   private static let main = CallbackQueue(nil, inVirtualTime: true)
 
   init(_ pipe: ChannelPipe, isInVirtualTime: Bool) {
@@ -20,16 +20,16 @@ final class ChannelStreams: ChannelClient {
     pipe.setClient(self)
   }
 
-  // MARK: Telling
+  // MARK: Event delivery
 
-  /// Something has happened to the channel.
+  /// Delivers the events of a change of the channel.
   func channelChanged() {
     for side in [input, output] { tell(side) }
   }
 
   private func tell(_ side: StreamSide) {
     guard isInVirtualTime else { return side.signal() }
-    // As for callbacks: what is told has been told when this returns, except on threads of the app's own.
+    // As with callbacks, events have been delivered when this method returns, except on the app's own threads.
     for source in side.pendingSources() {
       if source.isCurrent {
         tell(side, source)
@@ -45,10 +45,10 @@ final class ChannelStreams: ChannelClient {
     while side.serve(source) {}
   }
 
-  /// The app has done something after which there may be something to tell.
+  /// Delivers events that follow from a call by the app.
   func changed(_ side: StreamSide) {
     if isInVirtualTime {
-      // In its turn, and when the world runs.
+      // Delivered in order with the adapter's other callbacks, when the world runs.
       if side.hasPendingEvent { pipe.requestAnnouncement() }
     } else {
       side.signal()
@@ -56,7 +56,7 @@ final class ChannelStreams: ChannelClient {
     pipe.tellService()
   }
 
-  // MARK: What apps call
+  // MARK: Calls by apps
 
   func schedule(_ side: StreamSide, in loop: RunLoop, _ mode: RunLoop.Mode) {
     side.add(RunLoopSource(loop, mode, side))
@@ -68,7 +68,7 @@ final class ChannelStreams: ChannelClient {
     changed(side)
   }
 
-  /// The channel goes with the second one.
+  /// Closes one stream. Closing both streams closes the channel.
   func close(_ side: StreamSide) {
     side.close()
     if input.isClosed, output.isClosed { return pipe.close() }
@@ -80,7 +80,7 @@ final class ChannelStreams: ChannelClient {
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     let count = input.read(buffer)
     changed(input)
-    // Its end may have waited for this.
+    // The output's end event may have waited until the input was read.
     if pipe.end != nil { changed(output) }
     return count
   }

@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
 
-/// What wakes a run loop for a stream, from any thread, and keeps it running while the stream is scheduled: a timer that
-/// rings when it is told to. (Foundation on Linux has no source that a program can make itself and signal from another thread;
-/// blocks that are handed to a run loop wait until something else wakes it.)
+/// Wakes a run loop for a stream from any thread, and keeps the run loop running while the stream is scheduled. It is
+/// a timer that fires on demand, because Foundation on Linux has no custom run loop source that another thread can
+/// signal, and blocks passed to a run loop wait until something else wakes it.
 final class RunLoopSource: Sendable {
   private struct Parts {
     let loop: RunLoop
@@ -15,7 +15,7 @@ final class RunLoopSource: Sendable {
   private let parts: NIOLockedValueBox<AppBox<Parts>>
   private let isSignalled = NIOLockedValueBox(false)
   let isMain: Bool
-  /// Also the main queue serves it: nobody may run the main run loop itself.
+  /// True if the main queue also serves the stream, because some programs never run the main run loop.
   private let usesMainQueue: Bool
 
   private static let longTime: TimeInterval = 100_000_000
@@ -26,7 +26,7 @@ final class RunLoopSource: Sendable {
     usesMainQueue = isMain && (mode == .default || mode == .common)
     self.side = side
     let timer = Timer(fire: .distantFuture, interval: Self.longTime, repeats: true) { [weak self] _ in
-      // `run(mode:before:)` returns after an event of a stream, as it does for other sources; it would not for a timer.
+      // Makes `run(mode:before:)` return after a stream event, as it does for other sources but not for timers.
       if let self, ring() { RunLoop.current._stop() }
     }
     loop.add(timer, forMode: mode)
@@ -44,13 +44,13 @@ final class RunLoopSource: Sendable {
     return serves(loop.value, mode)
   }
 
-  /// Whether the caller is on the run loop's thread.
+  /// True if the caller is on the run loop's thread.
   var isCurrent: Bool {
     let current = RunLoop.current
     return parts.withLockedValue { $0.value.loop === current }
   }
 
-  /// Has the run loop serve the stream soon.
+  /// Schedules the run loop to serve the stream soon.
   func signal() {
     let isNews = isSignalled.withLockedValue { isSignalled in
       defer { isSignalled = true }
@@ -61,7 +61,7 @@ final class RunLoopSource: Sendable {
     if usesMainQueue { DispatchQueue.main.async { _ = self.ring() } }
   }
 
-  /// One event for each turn of the run loop: others want their turn, too. False: there was none.
+  /// Delivers one event only, so that other sources get their turn in the run loop. Returns false if there was none.
   private func ring() -> Bool {
     let isNew = isSignalled.withLockedValue { isSignalled in
       defer { isSignalled = false }

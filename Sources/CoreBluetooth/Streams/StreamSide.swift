@@ -2,7 +2,7 @@ import BluetoothDaemon
 import Foundation
 import NIOConcurrencyHelpers
 
-/// One of the two streams of a channel: what its app was told, and where it wants to be told more.
+/// One of the two streams of a channel: the events that its app has received, and the run loops for further events.
 final class StreamSide: Sendable {
   enum Direction { case input, output }
 
@@ -13,20 +13,20 @@ final class StreamSide: Sendable {
     var sources: [RunLoopSource] = []
     var isOpen = false
     var isClosed = false
-    /// The app has written to what had ended.
+    /// True once the app has written after the end of the stream.
     var isBroken = false
-    // What was told.
+    // Events that have been delivered.
     var isOpenTold = false
-    /// Until the app reads, or writes, it is not told again that it can.
+    /// True until the app reads or writes: readiness is reported only once in between.
     var isReadyTold = false
     var isEndTold = false
   }
 
   private let direction: Direction
   private let pipe: ChannelPipe
-  /// The other stream, of the output: it ends no sooner than what the app can read is read.
+  /// The input, if this is the output: the output ends only after the app has read the available input.
   private let input: StreamSide?
-  /// The pipe's lock is taken inside of this one's, and the input's inside of the output's.
+  /// Lock order: the output's lock, then the input's lock, then the pipe's lock.
   private let state = NIOLockedValueBox(AppBox(value: State()))
 
   init(_ direction: Direction, _ pipe: ChannelPipe, after input: StreamSide? = nil) {
@@ -39,7 +39,7 @@ final class StreamSide: Sendable {
 
   private func with<R>(_ body: (inout State) -> R) -> R { state.withLockedValue { body(&$0.value) } }
 
-  // MARK: What apps read
+  // MARK: State for apps
 
   func setStream(_ stream: Stream) { with { $0.stream = stream } }
 
@@ -69,12 +69,12 @@ final class StreamSide: Sendable {
     }
   }
 
-  /// Whether there is something to read, or room to write.
+  /// True if there is something to read, or room to write.
   var isReady: Bool { with { $0.isUsable && isPipeReady } }
 
   var isClosed: Bool { with { $0.isClosed } }
 
-  /// Whether the app has something to read, and may.
+  /// True if the app has something to read, and the stream is open.
   private var hasUnread: Bool { with { $0.isUsable && pipe.available > 0 } }
 
   private var isPipeReady: Bool {
@@ -84,7 +84,7 @@ final class StreamSide: Sendable {
     }
   }
 
-  /// The end, once there is nothing before it any more.
+  /// The end of the channel; for the input, only after all octets have been read.
   private var ending: ChannelEnd? {
     switch direction {
     case .input: pipe.end.flatMap { pipe.available > 0 ? nil : $0 }
@@ -92,7 +92,7 @@ final class StreamSide: Sendable {
     }
   }
 
-  // MARK: What apps do
+  // MARK: Calls by apps
 
   func open() { with { $0.isOpen = true } }
 
@@ -123,7 +123,7 @@ final class StreamSide: Sendable {
     for source in removed { source.cancel() }
   }
 
-  /// How much was read; 0: nothing is there, or nothing will come; −1: the stream is not open, or has failed.
+  /// Returns the number of octets read; 0 if there are none, now or ever; −1 if the stream is not open or has failed.
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     with { state in
       guard state.isUsable else { return -1 }
@@ -134,7 +134,7 @@ final class StreamSide: Sendable {
     }
   }
 
-  /// How much was taken; 0: there is no room; −1: the stream is not open, or has ended.
+  /// Returns the number of octets accepted; 0 if there is no room; −1 if the stream is not open or has ended.
   func write(_ octets: UnsafeRawBufferPointer) -> Int {
     with { state in
       guard state.isUsable else { return -1 }
@@ -153,8 +153,8 @@ final class StreamSide: Sendable {
     guard state.isUsable, state.hasDelegate else { return nil }
     if !state.isOpenTold { return .openCompleted }
     if let ending {
-      // An app that lets the channel go at the end of one stream loses nothing of the other. That the link is lost is told
-      // at once.
+      // The output's end waits until the input has been read, so that an app that releases the channel at the first
+      // end loses no input. A lost link is reported at once.
       if ending == .closed, let input, input.hasUnread { return nil }
       return state.isEndTold ? nil : ending == .closed ? .endEncountered : .errorOccurred
     }
@@ -164,17 +164,18 @@ final class StreamSide: Sendable {
 
   var hasPendingEvent: Bool { with { !$0.sources.isEmpty && pendingEvent($0) != nil } }
 
-  /// The run loops that are to be used, if there is anything to tell.
+  /// Returns the run loops in which an event is pending.
   func pendingSources() -> [RunLoopSource] { with { pendingEvent($0) == nil ? [] : $0.sources } }
 
-  /// Has the run loops tell what there is to be told.
+  /// Signals the run loops in which an event is pending.
   func signal() {
     for source in pendingSources() { source.signal() }
   }
 
-  /// Tells one event, in the run loop of `source`, which may have been removed since it was signalled. False: there was none.
+  /// Delivers one event in the run loop of `source`, which may have been removed since it was signalled. Returns
+  /// false if there was none.
   func serve(_ source: RunLoopSource) -> Bool {
-    // Objects of the app are let go of without the lock.
+    // References to the app's objects are released outside the lock.
     let (stream, delegate) = with { ($0.stream, $0.delegate) }
     guard let stream, let delegate, let event = takeEvent(source) else { return false }
     delegate.stream(stream, handle: event)

@@ -1,5 +1,6 @@
 extension ObjectShape {
-  /// What the lab plays: the first ones ready-made, the last one from its description alone.
+  /// The kinds of accessories: the ready-made accessories of the lab, then `peripheral`, which the file describes
+  /// completely.
   static let accessoryKinds = [
     heartRate, thermometer, cycling, flashlight, keyFob, battery, iBeacon, broadcaster, peripheral,
   ]

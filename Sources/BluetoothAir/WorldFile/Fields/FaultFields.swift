@@ -1,5 +1,5 @@
 extension ObjectShape {
-  /// A fault, as a `FaultPlan` of the lab has it: which of the fields go together is for the plan to say.
+  /// A fault in the form of the lab's `FaultPlan`, which checks the combination of fields.
   static let fault = ObjectShape(
     "fault", "something that shall go wrong, as in a fault plan of the lab",
     [

@@ -1,6 +1,6 @@
 import BluetoothLab
 
-// Words of world files for what the lab has names for.
+// The words in world files for the lab's constants.
 
 enum EnvironmentNames {
   static let all: [String: Environment] = ["free": .free, "line-of-sight": .lineOfSight, "office": .office]

@@ -1,34 +1,35 @@
-/// What the value of a field has to be: the one description that the reader, the JSON Schema and the documentation share.
+/// The type and range of a field's value, from which the reader, the JSON Schema and the documentation are derived.
 indirect enum FieldShape: Sendable {
-  /// true or false.
+  /// `true` or `false`.
   case flag
   case integer(ClosedRange<Int>)
-  /// Whatever 64 bits hold.
+  /// An unsigned integer of 64 bits.
   case seed
   case number(ClosedRange<Double>)
-  /// Text of so many octets of UTF-8.
+  /// Text whose UTF-8 has this number of octets.
   case text(ClosedRange<Int>)
   /// One of these words.
   case choice([String])
-  /// A UUID of 16, 32 or 128 bits, with quotes or without.
+  /// A UUID of 16, 32 or 128 bits, with or without quotes.
   case uuid
   /// A UUID of 128 bits.
   case uuid128
   /// A device address: six octets, the most significant first, with colons.
   case address
-  /// So many octets: pairs of hexadecimal digits, or a list of numbers.
+  /// Octets of this number, as pairs of hexadecimal digits or as a list of numbers.
   case octets(ClosedRange<Int>)
-  /// Hexadecimal digits only, as faults have them.
+  /// Octets of this number, as hexadecimal digits only: the form of fault plans.
   case hexadecimal(ClosedRange<Int>)
-  /// A number of a protocol, of so many bits: decimal, or hexadecimal such as "0x1B"; or "any".
+  /// A protocol number of this many bits: decimal, or hexadecimal such as "0x1B"; or "any".
   case protocolNumber(bits: Int)
-  /// [x, y] or [x, y, z] in metres.
+  /// A position: [x, y] or [x, y, z] in metres.
   case position
   case list(FieldShape, count: ClosedRange<Int>)
   case object(ObjectShape)
-  /// An object of one of several kinds, which its field `kind` names; where a kind needs nothing more, its name alone does.
+  /// An object of one of several kinds, given by its field `kind`. For a kind without required fields, the name alone
+  /// is enough.
   case kinds([ObjectShape])
-  /// A word, or an object.
+  /// One of these words, or an object.
   case word([String], or: ObjectShape)
 }
 
@@ -36,19 +37,19 @@ indirect enum FieldShape: Sendable {
 struct WorldField: Sendable {
   let name: String
   let shape: FieldShape
-  /// What it means, with its unit.
+  /// The meaning of the field, with its unit.
   let meaning: String
-  /// What stands for it when it is left out, in words; nil: it has to be there.
+  /// The default in words; nil for a required field.
   let standard: String?
-  /// A value other than that, as JSON.
+  /// An example other than the default, as JSON.
   let example: String
 
-  /// A field that may be left out.
+  /// Creates an optional field.
   init(_ name: String, _ shape: FieldShape, _ meaning: String, else standard: String, example: String) {
     self.init(name: name, shape: shape, meaning: meaning, standard: standard, example: example)
   }
 
-  /// A field that has to be there.
+  /// Creates a required field.
   init(required name: String, _ shape: FieldShape, _ meaning: String, example: String) {
     self.init(name: name, shape: shape, meaning: meaning, standard: nil, example: example)
   }
@@ -62,11 +63,11 @@ struct WorldField: Sendable {
 
 /// An object of a world file.
 struct ObjectShape: Sendable {
-  /// Its name among all objects, and among `FieldShape.kinds` what `kind` has to say.
+  /// The name of the object type; for a kind of `FieldShape.kinds`, the value of its field `kind`.
   let name: String
   let meaning: String
   let fields: [WorldField]
-  /// Fields of which an object has one at most.
+  /// Groups of fields of which an object may have at most one.
   let exclusive: [[String]]
 
   init(_ name: String, _ meaning: String, _ fields: [WorldField], exclusive: [[String]] = []) {
@@ -78,7 +79,7 @@ struct ObjectShape: Sendable {
 }
 
 extension FieldShape {
-  /// What was expected, for somebody who wrote something else.
+  /// The description of the expected value in error messages.
   var expectation: String {
     switch self {
     case .flag: "true or false"
@@ -108,7 +109,7 @@ extension FieldShape {
 }
 
 extension [String] {
-  /// "a", "b" or "c".
+  /// The words in quotes, joined as "a", "b" or "c".
   fileprivate var alternatives: String {
     let quoted = map { "\"\($0)\"" }
     guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "" }
@@ -117,6 +118,6 @@ extension [String] {
 }
 
 extension Double {
-  /// Without a fraction where there is none.
+  /// The shortest text, without a fraction for a whole number.
   var short: String { self == rounded() && abs(self) < 1e15 ? String(Int64(self)) : "\(self)" }
 }

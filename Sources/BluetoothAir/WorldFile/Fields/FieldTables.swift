@@ -1,6 +1,6 @@
-/// The tables of Documentation/World-files.md, made from those by which files are read.
+/// The tables of Documentation/World-files.md, generated from the field descriptions that the reader uses.
 package enum FieldTables {
-  /// A heading and a table for each object.
+  /// The text of all tables: a heading and a table for each object.
   package static var text: String {
     var parts = [section("The file", .world)]
     for object in WorldSchema.definitions {

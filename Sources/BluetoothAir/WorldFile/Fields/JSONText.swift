@@ -1,13 +1,13 @@
-/// JSON with its fields in the order in which they were put in.
+/// A JSON value whose objects keep the order of their fields.
 indirect enum JSONText: Sendable {
   case text(String)
-  /// A number as it is written.
+  /// A number in its textual form.
   case number(String)
   case flag(Bool)
   case list([JSONText])
   case object([(String, JSONText)])
 
-  /// On one line.
+  /// The JSON text on one line.
   var description: String {
     switch self {
     case .list(let values): "[" + values.map(\.description).joined(separator: ", ") + "]"
@@ -19,7 +19,7 @@ indirect enum JSONText: Sendable {
     }
   }
 
-  /// On several lines, where one is too long.
+  /// Returns the JSON text with line breaks where a line would be longer than 100 characters.
   func pretty(indent: String = "") -> String {
     let line = description
     if indent.count + line.count <= 100 { return line }

@@ -1,15 +1,15 @@
-// What a world file is made of. The reader refuses what is not here; the JSON Schema and the tables of
-// Documentation/World-files.md are made from it.
+// The fields of world files. The reader rejects all other fields; the JSON Schema and the tables of
+// Documentation/World-files.md are generated from these descriptions.
 
 /// Ranges that several fields share.
 enum WorldLimits {
-  /// Seconds: 0 to about 31 years, as faults have them.
+  /// Seconds: 0 to about 31 years, as in fault plans.
   static let seconds = 0.0...1e9
-  /// Metres: beyond it the lab holds places at the edge.
+  /// Metres: the range to which the lab clamps positions.
   static let metres = -1e6...1e6
-  /// dBm that a radio sends with.
+  /// The transmit power of a radio, dBm.
   static let power = -20.0...20.0
-  /// Octets of a characteristic Device Name · Vol 3, Part C, 12.1.
+  /// The octets of a characteristic Device Name · Vol 3, Part C, 12.1.
   static let name = 1...248
   static let devices = 0...10_000
   static let points = 1...10_000
@@ -18,7 +18,7 @@ enum WorldLimits {
 }
 
 extension ObjectShape {
-  /// The whole file.
+  /// The root object of the file.
   static let world = ObjectShape(
     "world", "what an air has in it",
     [
@@ -135,7 +135,7 @@ extension ObjectShape {
         example: #""phone""#)
     ] + radioFields)
 
-  /// What every radio has.
+  /// The fields that devices and clients share.
   private static let radioFields = [
     WorldField("position", .position, "Where it is at first, metres", else: "[0, 0, 0]", example: "[3, 1]"),
     WorldField(

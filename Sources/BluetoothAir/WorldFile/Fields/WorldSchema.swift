@@ -1,9 +1,9 @@
-/// The JSON Schema of world files, made from the tables by which they are read · JSON Schema 2020-12.
+/// The JSON Schema of world files, generated from the field descriptions that the reader uses · JSON Schema 2020-12.
 ///
-/// What it can't say is said by the reader alone: names that are given twice or to nobody, times in disorder, which fields of a
-/// fault go together, payloads that have no room.
+/// Only the reader checks rules that the schema can't express: duplicate or unknown names, times out of order, invalid
+/// combinations of a fault's fields, and advertising payloads that are too long.
 package enum WorldSchema {
-  /// What `Documentation/world.schema.json` holds.
+  /// The text of `Documentation/world.schema.json`.
   package static var text: String {
     var schema: [(String, JSONText)] = [
       ("$schema", .text("https://json-schema.org/draft/2020-12/schema")),
@@ -15,7 +15,8 @@ package enum WorldSchema {
     return JSONText.object(schema).pretty() + "\n"
   }
 
-  /// Every object but the whole file, in the order in which it is first named. Kinds stand in the places where they may be.
+  /// All object types but the root, in the order in which they are first used. The kinds of `FieldShape.kinds` are
+  /// defined inline.
   static var definitions: [ObjectShape] {
     var found: [ObjectShape] = []
     func look(_ shape: FieldShape) {
@@ -83,7 +84,7 @@ package enum WorldSchema {
         ("type", .text("number")), ("minimum", .number(range.lowerBound.short)),
         ("maximum", .number(range.upperBound.short)),
       ]
-    // The schema counts characters, of which each has an octet at least.
+    // JSON Schema counts characters, and each character has at least one octet.
     case .text(let range):
       return [
         ("type", .text("string")), ("minLength", .number("\(min(range.lowerBound, 1))")),
@@ -122,7 +123,8 @@ package enum WorldSchema {
     [("type", .text("string")), ("pattern", .text(text))]
   }
 
-  /// Digits without quotes are a number for who reads YAML by the schema, and stand for themselves here.
+  /// Returns the constraints of a UUID or of hexadecimal octets. YAML parsers read unquoted decimal digits as a number,
+  /// so the schema must allow numbers; the reader uses the digits as written.
   private static func digits(_ text: String) -> [(String, JSONText)] {
     [("type", .list([.text("string"), .text("number")])), ("pattern", .text(text)), ("minimum", .number("0"))]
   }

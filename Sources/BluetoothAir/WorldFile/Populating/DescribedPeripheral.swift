@@ -1,23 +1,23 @@
 import BluetoothLab
 
-/// A peripheral that is nothing but its description: characteristics with values, which it sends to who listens as often as it
-/// was told to, and which clients change.
+/// A peripheral that a world file describes completely. Its characteristics have values that clients may change, and
+/// that it sends periodically to subscribed clients.
 struct DescribedPeripheral: Accessory {
-  /// A characteristic, and how its value changes.
+  /// A characteristic, and the sequence of its values.
   struct Characteristic: Hashable, Sendable {
     let path: CharacteristicPath
-    /// One after the other, and from the beginning again.
+    /// The values, used in sequence and then from the beginning.
     let values: [[UInt8]]
-    /// How often who listens is sent the value; nil: only when it has been written.
+    /// The period of notifications; nil: only a write causes one.
     let period: Duration?
-    /// The longest value that a client may write.
+    /// The longest value that a client may write, in octets.
     let maximumLength: Int
-    /// Whether somebody can listen.
+    /// True if the value can be notified, indicated or broadcast.
     let tellsListeners: Bool
 
     fileprivate(set) var value: [UInt8]
     private var next = 1
-    /// When who listens is sent the value; nil: nobody listens.
+    /// The time of the next notification; nil if no client is subscribed.
     fileprivate var due: Duration?
 
     init(
@@ -28,7 +28,7 @@ struct DescribedPeripheral: Accessory {
       value = values.first ?? []
     }
 
-    /// A value that was written stays until there is another one to go on to.
+    /// Advances to the next value. Without one, the current value stays, even if a client wrote it.
     fileprivate mutating func advance() {
       guard values.count > 1 else { return }
       value = values[next % values.count]
@@ -39,7 +39,7 @@ struct DescribedPeripheral: Accessory {
   var advertising = Advertising()
   var services: [AccessoryService] = []
   var appearance: UInt16 = 0
-  /// What it asks for when somebody has connected.
+  /// The connection parameters that it requests after a connection; nil: none.
   var connectionWish: ConnectionWish?
   private var characteristics: [Characteristic] = []
 
@@ -71,7 +71,7 @@ struct DescribedPeripheral: Accessory {
     schedule(&session)
   }
 
-  /// A period begins when somebody begins to listen, and again when it has passed.
+  /// Updates the notification times: a period begins when a client subscribes, and again when it has passed.
   private mutating func schedule(_ session: inout AccessorySession) {
     var next: Duration?
     for index in characteristics.indices {

@@ -1,10 +1,10 @@
 import BluetoothLab
 
 extension WorldFile {
-  /// Puts everything that the file has into `world`, and says how signals weaken there, what disturbs them, and what goes wrong. A
-  /// world that has begun already is changed from now on; times in the file are the world's.
+  /// Adds the devices of the file to `world`, and sets its environment, interference and faults. In a world that runs
+  /// already, the changes take effect now; times in the file are those of the world.
   ///
-  /// - Returns: what was put there, which gives clients their places when they come.
+  /// - Returns: the population, which assigns clients their places when they join.
   @discardableResult
   package func populate(_ world: World) -> WorldPopulation {
     world.setEnvironment(environment)
@@ -16,7 +16,7 @@ extension WorldFile {
       for entry in member.power { device.setPower(entry.isOn, at: entry.time) }
       population.add(device)
     }
-    // Faults mean devices by their names, so that it does not matter when clients come.
+    // Faults refer to devices by name, so clients may join later.
     if !faults.faults.isEmpty { world.add(faults) }
     return population
   }
@@ -26,7 +26,7 @@ extension WorldFile {
   }
 }
 
-/// What a world file has put into a world.
+/// The devices that a world file has added to a world, and the places of its clients.
 package struct WorldPopulation: Sendable {
   private let clients: [WorldFile.Client]
   private let losses: [String: [(other: String, decibels: Double)]]
@@ -44,14 +44,14 @@ package struct WorldPopulation: Sendable {
     self.losses = losses
   }
 
-  /// The device of this name, if it is there: one of the file's, or a client that has been given its place.
+  /// The device of this name: a device of the file, or a client that has been assigned its place; nil if there is none.
   package subscript(_ name: String) -> RadioDevice? { devices[name] }
 
-  /// Gives the place of a client to a device that was made with its name and its options: it moves as the file says, and
-  /// what its ways to others lose holds from now on. A client without a place (there are fewer) stays as it is. The place may
-  /// be given again when who had it has gone.
+  /// Assigns the place of a client to a device that was created with the client's name and options: starts its
+  /// movement, and sets its path losses to other devices. Does nothing if there is no such client. The place may be
+  /// assigned again after its device has left.
   ///
-  /// - Parameter client: counts from 0.
+  /// - Parameter client: the index of the client, from 0.
   package mutating func place(_ client: Int, for device: RadioDevice) {
     guard clients.indices.contains(client) else { return }
     let place = clients[client]

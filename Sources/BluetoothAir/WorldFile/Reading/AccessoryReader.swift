@@ -1,13 +1,13 @@
 import BluetoothLab
 import Foundation
 
-/// Makes accessories of the values of a file.
+/// Converts the values of a file to accessories.
 struct AccessoryReader {
-  /// What an accessory calls itself that has no name of its own.
+  /// The local name of an accessory without a `localName` field.
   let name: String
   var problems: ProblemList
 
-  /// What can't be read is something that does nothing; it has been told.
+  /// Returns the accessory; for a value that can't be read, and has been reported, an accessory that does nothing.
   mutating func read(_ value: MarkedValue?, at path: FieldPath) -> any Accessory {
     guard let object = ObjectReader(value, kinds: ObjectShape.accessoryKinds, at: path) else {
       return Broadcaster(Advertising())
@@ -99,7 +99,7 @@ struct AccessoryReader {
   }
 }
 
-// MARK: What is described
+// MARK: Described peripherals
 
 extension AccessoryReader {
   private mutating func peripheral(_ object: ObjectReader) -> DescribedPeripheral {
@@ -117,7 +117,8 @@ extension AccessoryReader {
     return peripheral
   }
 
-  /// Services and name in one packet, or, where there is no room for the whole name, the name in the scan response.
+  /// Returns the default advertising: services and name in one packet or, if the whole name does not fit, the name in
+  /// the scan response.
   private func standardAdvertising(of services: [AccessoryService], _ name: String) -> Advertising {
     let uuids = services.filter(\.isPrimary).map(\.uuid)
     let payload = AdvertisingPayload(fitting: [.flags()] + ADStructure.serviceLists(uuids))

@@ -1,10 +1,12 @@
 import BluetoothLab
 
-/// Makes of the values of a file how a device advertises.
+/// Converts the values of a file to advertising settings.
 struct AdvertisingReader {
   var problems: ProblemList
 
-  /// - Parameter standard: what is said in the place of what is left out.
+  /// Returns the advertising settings of an object.
+  ///
+  /// - Parameter standard: the settings for missing fields.
   mutating func read(_ object: ObjectReader?, else standard: Advertising) -> Advertising {
     var advertising = standard
     guard let object else { return advertising }
@@ -39,7 +41,7 @@ struct AdvertisingReader {
     }
   }
 
-  /// What one field of a payload is on the air.
+  /// Returns the AD structures of one field of a payload.
   private func structures(_ object: ObjectReader, _ name: String) -> [ADStructure] {
     switch name {
     case "flags": return object.whole(name).map { [.flags($0)] } ?? []

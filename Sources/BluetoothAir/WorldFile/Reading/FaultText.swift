@@ -1,19 +1,21 @@
 import BluetoothLab
 import Foundation
 
-/// What a fault plan says against a fault.
+/// A problem that the fault plan's decoder reports for a fault.
 struct FaultProblem: Error {
   var place: TextPlace
-  /// From the fault on.
+  /// The path of field names within the fault.
   var names: [String]
   var reason: String
 
   func path(below path: FieldPath) -> FieldPath { names.reduce(path) { .field($0, $1) } }
 }
 
-/// Hands faults to the lab, which reads them from JSON, and finds the place of what it says against them.
+/// Passes faults as JSON to the lab's decoder, and finds the places of the problems that the decoder reports.
 enum FaultText {
-  /// - Parameter value: fits `ObjectShape.fault`.
+  /// Decodes a fault.
+  ///
+  /// - Parameter value: a value that fits `ObjectShape.fault`.
   static func fault(_ value: MarkedValue) throws(FaultProblem) -> Fault {
     let text = json(value, .object(.fault)).description
     do {
@@ -41,11 +43,11 @@ enum FaultText {
     guard let name = names.first, case .object(let members) = value.content,
       let member = members.first(where: { $0.name == name })
     else { return value.place }
-    // The name of the last one is where somebody looks who reads that it does not belong there.
+    // For the last name, the place of the field's name is the most useful to a reader of the message.
     return names.count == 1 ? member.place : place(of: names.dropFirst(), in: member.value)
   }
 
-  /// What is text for the lab is text, however it was written.
+  /// Returns the value as JSON. A field that is text for the lab becomes JSON text, however it was written.
   private static func json(_ value: MarkedValue, _ shape: FieldShape) -> JSONText {
     switch (value.content, shape) {
     case (.object(let members), .object(let object)):
@@ -66,7 +68,7 @@ enum FaultText {
 }
 
 extension MarkedValue {
-  /// A number as JSON writes it: without a plus, and with digits on both sides of the point.
+  /// The number in JSON's form: without a plus, and with digits on both sides of the point.
   var jsonNumber: String? {
     if let whole = whole(Int64.self) { return "\(whole)" }
     return number.map { $0.short }

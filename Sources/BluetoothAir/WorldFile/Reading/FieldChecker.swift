@@ -1,4 +1,4 @@
-/// Holds the values of a file against the shapes of its fields, and finds everything that does not fit.
+/// Checks the values of a file against the shapes of their fields, and reports all that do not fit.
 struct FieldChecker {
   var problems = ProblemList()
 
@@ -102,7 +102,7 @@ struct FieldChecker {
 }
 
 extension FieldShape {
-  /// The words that would have been right.
+  /// The words that the shape allows.
   fileprivate var words: [String] {
     switch self {
     case .choice(let words), .word(let words, _): words
@@ -113,7 +113,7 @@ extension FieldShape {
 }
 
 extension MarkedValue {
-  /// Whether a value that is no object, and no list of any values, has this shape.
+  /// Returns true if the value fits this shape; false for the shapes of lists of arbitrary values and of objects.
   fileprivate func fits(_ shape: FieldShape) -> Bool {
     switch shape {
     case .flag: flag != nil

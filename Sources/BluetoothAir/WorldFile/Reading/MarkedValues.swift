@@ -1,11 +1,11 @@
 import BluetoothLab
 
-// What values of world files stand for. Digits without quotes are taken as they were written where digits are meant.
+// Conversions of values in world files. Where digits are expected, unquoted digits are used as written.
 
 extension MarkedValue {
   var uuid: AttributeUUID? { raw.flatMap { AttributeUUID($0) } }
 
-  /// A public device address, the most significant octet first.
+  /// The value as a public device address, most significant octet first; nil if it is none.
   var address: DeviceOptions.DeviceAddress? {
     guard let parts = raw?.split(separator: ":", omittingEmptySubsequences: false), parts.count == 6,
       parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy(\.isHexadecimalDigit) })
@@ -13,7 +13,7 @@ extension MarkedValue {
     return UInt64(parts.joined(), radix: 16).map(DeviceOptions.DeviceAddress.init)
   }
 
-  /// Pairs of hexadecimal digits, or a list of numbers.
+  /// The value as octets, given as pairs of hexadecimal digits or as a list of numbers; nil if it is neither.
   var octets: [UInt8]? {
     guard case .list(let values) = content else { return raw?.hexadecimalOctets }
     var octets: [UInt8] = []
@@ -24,7 +24,7 @@ extension MarkedValue {
     return octets
   }
 
-  /// `.some(nil)` is "any"; nil: something else.
+  /// The value as a protocol number: `.some(nil)` for "any"; nil if it is no number.
   var protocolNumber: UInt64?? {
     if raw == "any" { return .some(nil) }
     guard let raw else { return nil }
@@ -32,7 +32,7 @@ extension MarkedValue {
     return text.whole(UInt64.self).map { .some($0) }
   }
 
-  /// Metres.
+  /// The value as a position in metres; nil if it is none.
   var position: Position? {
     guard case .list(let values) = content, 2...3 ~= values.count else { return nil }
     let coordinates = values.compactMap(\.number).filter(WorldLimits.metres.contains)
@@ -53,7 +53,8 @@ extension UInt8 {
 }
 
 extension String {
-  /// Two hexadecimal digits an octet, with spaces between octets or not; nil: it is something else.
+  /// The text as octets of two hexadecimal digits each, with or without spaces between octets; nil if it is something
+  /// else.
   var hexadecimalOctets: [UInt8]? {
     var octets: [UInt8] = []
     for part in split(separator: " ") {

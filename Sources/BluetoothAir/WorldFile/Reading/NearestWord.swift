@@ -1,19 +1,20 @@
-/// Finds what somebody may have meant.
+/// Spelling suggestions for unknown words.
 enum NearestWord {
-  /// `; did you mean "position"?`, or nothing when no word is near.
+  /// Returns `; did you mean "position"?`, or an empty text if no word is near.
   static func suggestion<Words: Collection>(for text: String, among words: Words) -> String
   where Words.Element == String {
     guard let word = nearest(to: text, among: words) else { return "" }
     return "; did you mean \"\(word.shortened)\"?"
   }
 
-  /// The word that takes the fewest letters changed, left out, put in or exchanged with the next one, if these are few.
+  /// Returns the word with the smallest edit distance (letters changed, left out, inserted or exchanged with the next
+  /// one), if that distance is small.
   static func nearest<Words: Collection>(to text: String, among words: Words) -> String?
   where Words.Element == String {
     let letters = Array(text.lowercased().prefix(41))
     guard letters.count <= 40 else { return nil }
     var best: (word: String, distance: Int)?
-    // Of thousands the first will do.
+    // The search is limited to the first 1,000 words.
     for word in words.prefix(1_000) {
       let other = Array(word.lowercased().prefix(41))
       let limit = max(1, min(letters.count, other.count) / 3)

@@ -1,19 +1,20 @@
 import BluetoothLab
 
-/// Reads the fields of an object that was checked: what does not fit is nil here, and has been told there.
+/// A reader for the fields of an object that `FieldChecker` has checked. A value that does not fit is nil here; the
+/// checker has reported it.
 struct ObjectReader {
   let shape: ObjectShape
   let place: TextPlace
   let path: FieldPath
   private let members: [MarkedMember]
 
-  /// nil: it is no object.
+  /// Creates a reader; nil if the value is no object.
   init?(_ value: MarkedValue?, _ shape: ObjectShape, at path: FieldPath) {
     guard let value, case .object(let members) = value.content else { return nil }
     (self.shape, place, self.path, self.members) = (shape, value.place, path, members)
   }
 
-  /// An object of one of several kinds, or the name of a kind.
+  /// Creates a reader for an object of one of several kinds, or for the name of a kind; nil if the value is neither.
   init?(_ value: MarkedValue?, kinds: [ObjectShape], at path: FieldPath) {
     guard let value else { return nil }
     var (name, members) = (value.text, [MarkedMember]())
@@ -25,14 +26,14 @@ struct ObjectReader {
     (self.shape, place, self.path, self.members) = (shape, value.place, path, members)
   }
 
-  /// The value of a field, and where it stands; nil: it is left out.
+  /// The value of a field, with its place; nil if the field is missing.
   subscript(_ name: String) -> MarkedValue? {
-    // Who reads a field that the table does not have would never get anything.
+    // Reading a field that the shape does not have is a programming error: the result would always be nil.
     guard shape.field(name) != nil else { fatalError("\(shape.name) has no field \(name)") }
     return members.first { $0.name == name }?.value
   }
 
-  /// The names of the fields that are there, in the order of the text.
+  /// The names of the fields present, in the order of the text.
   var names: [String] { members.map(\.name) }
   func has(_ name: String) -> Bool { self[name] != nil }
   func path(_ name: String) -> FieldPath { .field(path, name) }
@@ -47,7 +48,7 @@ struct ObjectReader {
   func position(_ name: String) -> Position? { self[name]?.position }
   func word<T>(_ name: String, _ meanings: [String: T]) -> T? { text(name).flatMap { meanings[$0] } }
 
-  /// Seconds, of which the file has a number that the table has bounded.
+  /// Returns the value of a field as a duration, from a number of seconds within the limits.
   func time(_ name: String) -> Duration? {
     number(name).flatMap { WorldLimits.seconds.contains($0) ? .seconds($0) : nil }
   }
@@ -56,7 +57,7 @@ struct ObjectReader {
     ObjectReader(self[name], shape, at: path(name))
   }
 
-  /// As many as there may be.
+  /// Returns the elements of a list, without those beyond the maximum count.
   func list(_ name: String) -> [(value: MarkedValue, path: FieldPath)] {
     guard case .list(let values)? = self[name]?.content, case .list(_, let count)? = shape.field(name)?.shape else {
       return []

@@ -1,11 +1,12 @@
 import BluetoothLab
 
-/// Makes services of the values of a file.
+/// Converts the values of a file to GATT services.
 ///
-/// What the lab's host refuses to serve would stop the program, so that all of it is told here: a database has room for 65,535
-/// attributes, and some descriptors are there by themselves.
+/// The lab stops the program if its host refuses a service, so all such problems are reported here: a database has room
+/// for 65,535 attributes, and some descriptors are added automatically.
 struct ServiceReader {
-  /// With all that a characteristic can have, they and their services take about half of the handles that there are.
+  /// The largest number of characteristics. With all attributes that a characteristic can have, this number and its
+  /// services use about half of the available handles.
   private static let maximumCharacteristics = 1_000
 
   var problems: ProblemList
@@ -94,7 +95,7 @@ struct ServiceReader {
     return result
   }
 
-  /// Declarations, and the descriptors that the database adds or that have a form · Vol 3, Part G, 3.
+  /// Declarations, and the descriptors that the database adds or that have dedicated fields · Vol 3, Part G, 3.
   private static let reserved: Set<AttributeUUID> = [
     "2800", "2801", "2802", "2803", "2900", "2901", "2902", "2903", "2904", "2905",
   ]

@@ -1,10 +1,10 @@
 import BluetoothLab
 
-/// Makes a world of the values of a file, and finds what no single value shows: names that stand twice, or for nobody;
-/// times in disorder; what has no room.
+/// Converts the values of a file to a world, and finds the problems that no single value shows: duplicate or unknown
+/// names, times out of order, and exceeded limits.
 struct WorldReader {
   var problems: ProblemList
-  /// Where each name is given.
+  /// The place of each name's definition.
   private var names: [String: TextPlace] = [:]
   private var order: [String] = []
 
@@ -81,7 +81,8 @@ struct WorldReader {
     return name
   }
 
-  /// A name has to be that of a device or a client. All names have been taken before.
+  /// Reports a name that is neither that of a device nor that of a client. All devices and clients must have been read
+  /// before.
   private mutating func resolve(_ value: MarkedValue?, at path: FieldPath) {
     guard let value, let name = value.text, names[name] == nil else { return }
     let hint = problems.wantsSuggestions ? NearestWord.suggestion(for: name, among: order) : ""
@@ -170,7 +171,7 @@ struct WorldReader {
     }
     var checker = FieldChecker()
     checker.check(value, .object(.fault), at: path)
-    // What the checker has told already the plan need not tell again.
+    // The checker has reported its problems already; the plan would report them again.
     guard checker.problems.isEmpty else { return nil }
     do throws(FaultProblem) {
       return try FaultText.fault(value)

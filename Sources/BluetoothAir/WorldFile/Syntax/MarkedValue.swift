@@ -1,4 +1,4 @@
-/// A place in a text: lines and columns begin with 1, and a column is a Unicode scalar.
+/// A place in a text. Lines and columns count from 1, and a column is a Unicode scalar.
 package struct TextPlace: Hashable, Sendable, Comparable {
   package var line: Int
   package var column: Int
@@ -13,12 +13,12 @@ package struct TextPlace: Hashable, Sendable, Comparable {
   }
 }
 
-/// A value of a YAML or JSON text, and where it begins.
+/// A value of a YAML or JSON text, with the place where it begins.
 struct MarkedValue: Hashable, Sendable {
   enum Content: Hashable, Sendable {
-    /// Without quotes: a number, true, false, nothing at all, or text.
+    /// A scalar without quotes: a number, true, false, null, or text.
     case plain(String)
-    /// Text, whatever it looks like.
+    /// A scalar in quotes: always text.
     case quoted(String)
     case list([MarkedValue])
     case object([MarkedMember])
@@ -28,17 +28,17 @@ struct MarkedValue: Hashable, Sendable {
   var place: TextPlace
 }
 
-/// A field of an object, and where its name stands.
+/// A field of an object, with the place of its name.
 struct MarkedMember: Hashable, Sendable {
   var name: String
   var place: TextPlace
   var value: MarkedValue
 }
 
-// MARK: What a value is · YAML 1.2.2, 10.3.2, with true and false in small letters only
+// MARK: Scalar types · YAML 1.2.2, 10.3.2, with true and false in lower case only
 
 extension MarkedValue {
-  /// What stands there, with or without quotes; nil: a list or an object.
+  /// The scalar as written, with or without quotes; nil for a list or an object.
   var raw: String? {
     switch content {
     case .plain(let text), .quoted(let text): text
@@ -46,7 +46,7 @@ extension MarkedValue {
     }
   }
 
-  /// Without quotes.
+  /// The scalar as written without quotes; nil for anything else.
   private var plain: String? { if case .plain(let text) = content { text } else { nil } }
 
   var isNothing: Bool {
@@ -62,7 +62,8 @@ extension MarkedValue {
     }
   }
 
-  /// A number that is finite. Digits that begin with a zero are none: some readers of YAML take them for octal ones.
+  /// The value as a finite number; nil if it is none. Digits with a leading zero are no number, because some YAML
+  /// readers take them for octal.
   var number: Double? {
     guard let plain, !plain.isEmpty else { return nil }
     if let hexadecimal = Self.hexadecimal(plain) { return Double(hexadecimal) }
@@ -75,14 +76,14 @@ extension MarkedValue {
     return value
   }
 
-  /// A whole number that `T` holds: decimal, or hexadecimal such as `0x1B`.
+  /// Returns the value as an integer that `T` can hold, decimal or hexadecimal such as `0x1B`; nil if it is none.
   func whole<T: FixedWidthInteger>(_ type: T.Type = T.self) -> T? {
     guard let plain else { return nil }
     if let hexadecimal = Self.hexadecimal(plain) { return T(exactly: hexadecimal) }
     return number == nil ? nil : T(plain)
   }
 
-  /// Text: in quotes, or what is nothing else without them.
+  /// The value as text: a quoted scalar, or a plain scalar with no other meaning; nil otherwise.
   var text: String? {
     switch content {
     case .quoted(let text): text
@@ -91,7 +92,7 @@ extension MarkedValue {
     }
   }
 
-  /// Words that some readers of YAML take for true or false, too.
+  /// True for words that some YAML readers take for true or false.
   private var looksLikeFlag: Bool {
     guard let plain else { return false }
     return ["true", "false", "yes", "no", "on", "off"].contains(plain.lowercased())
@@ -101,7 +102,7 @@ extension MarkedValue {
     text.hasPrefix("0x") && text.dropFirst(2).allSatisfy(\.isHexDigit) ? UInt64(text.dropFirst(2), radix: 16) : nil
   }
 
-  /// What it is, for somebody who expected something else.
+  /// The description of the actual value in error messages.
   var description: String {
     switch content {
     case .list: return "a list"
@@ -115,7 +116,7 @@ extension MarkedValue {
 }
 
 extension String {
-  /// On one line, without what a terminal obeys, and not longer than somebody wants to read.
+  /// The text shortened to 40 characters on one line, with terminal control characters escaped.
   var shortened: String {
     var result = ""
     for scalar in unicodeScalars.prefix(40) {

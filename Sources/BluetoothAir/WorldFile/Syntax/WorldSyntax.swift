@@ -1,21 +1,21 @@
 import Yams
 
-/// Why a text is no YAML, or YAML of a kind that is not read here.
+/// The reason why a text is not valid YAML, or uses YAML features that are not supported.
 struct SyntaxProblem: Error, Hashable {
-  /// nil: the whole text.
+  /// The place of the problem; nil: the whole text.
   var place: TextPlace?
   var reason: String
 }
 
-/// Reads YAML, and JSON, which is YAML.
+/// Reads YAML, and therefore JSON, which is a subset of YAML.
 ///
-/// Anchors, aliases and tags are refused: a world needs none, and ten lines of aliases can stand for billions of values. Yams
-/// has no way to refuse them while it reads, and compares the keys of an object as deep as they are; so it never gets
-/// to see one. Each `&` and `*` that could begin one is replaced by a character that means nothing in YAML and that no
-/// file may have. Where that character begins a plain scalar, an anchor or an alias would have been; elsewhere (in quotes,
-/// in the middle of a text, in comments) the sign was one like others, and is put back.
+/// Anchors, aliases and tags are rejected: a world needs none, and ten lines of aliases can stand for billions of
+/// values. Yams can't reject them while it reads, and compares the keys of an object to any depth, so it must never see
+/// one. Each `&` and `*` that could begin one is replaced by a character that has no meaning in YAML and that no file
+/// may contain. If that character begins a plain scalar, the scalar was an anchor or an alias; elsewhere (in quotes,
+/// within a text, in comments) it was an ordinary character, and is restored.
 struct WorldSyntax {
-  /// Lists and objects within each other.
+  /// The largest nesting depth of lists and objects.
   static let maximumDepth = 32
 
   private let masked: String
@@ -58,7 +58,7 @@ struct WorldSyntax {
   private func compose() throws(SyntaxProblem) -> MarkedValue? {
     let root: Node?
     do {
-      // Without rules: what is a number is decided by those who want one.
+      // Without resolver rules: the fields determine which scalars are numbers.
       root = try Parser(yaml: masked, resolver: .basic, encoding: .utf8).singleRoot()
     } catch let error as YamlError {
       throw SyntaxProblem(error, unmask)
@@ -129,7 +129,8 @@ struct WorldSyntax {
     SyntaxProblem(place: place, reason: "anchors (&) and aliases (*) are not read; text that begins so needs quotes")
   }
 
-  /// The tags that nobody has written: what is in quotes is text, and so is a key that has been compared.
+  /// Rejects tags that the file contains. Implicit tags are allowed: Yams tags quoted scalars, and keys that it has
+  /// compared, as text.
   private func refuseTag(_ tag: Tag, at place: TextPlace) throws(SyntaxProblem) {
     guard tag.description != Tag.Name.implicit.rawValue, tag.description != Tag.Name.str.rawValue else { return }
     throw SyntaxProblem(place: place, reason: "tags (!) are not read; text that begins so needs quotes")
