@@ -70,8 +70,8 @@ extension Delivery {
   /// The description of the app's callback; nil: the event leads to no callback.
   var callbackDescription: String? {
     switch self {
-    case .central(_, let event): event.callbackDescription
-    case .peripheral(_, let event): event.callbackDescription
+    case .central(_, let event, _): event.callbackDescription
+    case .peripheral(_, let event, _): event.callbackDescription
     // The channel's streams decide which callbacks they make.
     case .channel: nil
     }

@@ -39,6 +39,19 @@ package struct BondRecord: Hashable, Sendable {
     self.name = name
   }
 
+  /// Returns the record after the peer has paired again.
+  ///
+  /// - Parameters:
+  ///   - isConfirmed: a user or an app of this device has chosen the peer this time.
+  ///   - replacesUnproven: the peer has not proven that it has the former key. What was stored for it is not its own.
+  func renewed(_ bond: Bond, isConfirmed: Bool, replacesUnproven: Bool) -> BondRecord {
+    var record = self
+    record.bond = bond
+    record.isConfirmed = isConfirmed || (self.isConfirmed && !replacesUnproven)
+    if replacesUnproven { (record.clientRecord, record.cache) = (nil, nil) }
+    return record
+  }
+
   /// The peer's identity address, which identifies the record in its store.
   package var identity: DeviceAddress { bond.identity }
 }

@@ -14,10 +14,11 @@ extension Daemon {
     return links.indices.filter { !links[$0].heldFor.isEmpty }.map { links[$0].link.handle }
   }
 
-  /// Holds the link if data received on it went to an app that does not keep up.
-  mutating func holdIfFull(_ connection: HCI.ConnectionHandle) {
+  /// Holds the link if data received on it went to an app that does not keep up. Ends the link if that has not helped.
+  mutating func holdIfFull(_ connection: HCI.ConnectionHandle, at now: Instant) {
     guard let backlog = backlogs.full else { return }
     backlogs.full = nil
+    if backlog.isExhausted { endExhausting(connection, backlog, at: now) }
     guard let link = linkIndex(of: connection), !links[link].heldFor.contains(where: { $0 === backlog }),
       backlog.awaitLow()
     else { return }
@@ -26,9 +27,17 @@ extension Daemon {
     backlogs.heldLinksChanged = true
   }
 
+  private mutating func endExhausting(_ connection: HCI.ConnectionHandle, _ backlog: EventBacklog, at now: Instant) {
+    guard let link = linkIndex(of: connection), !links[link].isClosing else { return }
+    let peer = peers[links[link].peer].info.identifier.digits
+    bonds.note("\(peer): disconnected, since \(backlog.count) callbacks wait on the queue of an app")
+    end(link, because: .link(.connectionTerminatedByLocalHost), at: now)
+  }
+
   /// Releases the links whose apps have caught up.
   mutating func releaseLinks() {
-    if backlogs.holdsLinks { releaseLinks { $0.isLow } }
+    // A backlog that has grown again since it woke the daemon must wake it once more.
+    if backlogs.holdsLinks { releaseLinks { !$0.awaitLow() } }
   }
 
   /// Releases the links held for a closed session, whose events no app handles any more.

@@ -330,13 +330,13 @@ package struct Daemon: ~Copyable {
     case .channel(let connection, let event):
       backlogs.full = nil
       if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
-      holdIfFull(connection)
+      holdIfFull(connection, at: now)
     // No request of the daemon leads to these events.
     case .advertisingEnded, .nameDiscovered: break
     case .gatt(let connection, let event):
       backlogs.full = nil
       if let link = linkIndex(of: connection) { handle(event, on: link, at: now) }
-      holdIfFull(connection)
+      holdIfFull(connection, at: now)
     }
   }
 

@@ -2,15 +2,20 @@ import DequeModule
 
 /// An event for one client, ready for delivery.
 package enum Delivery {
-  case central(any CentralClient, CentralEvent)
-  case peripheral(any PeripheralClient, PeripheralEvent)
+  /// `states` counts the event as seen; nil: the event changes no state, or its client counts it later, on its queue.
+  case central(any CentralClient, CentralEvent, states: StateCounter?)
+  case peripheral(any PeripheralClient, PeripheralEvent, states: StateCounter?)
   case channel(ChannelPipe)
 
   /// Delivers the event to its client.
   package func handOver() {
     switch self {
-    case .central(let client, let event): client.receive(event)
-    case .peripheral(let client, let event): client.receive(event)
+    case .central(let client, let event, let states):
+      states?.noteSeen()
+      client.receive(event)
+    case .peripheral(let client, let event, let states):
+      states?.noteSeen()
+      client.receive(event)
     case .channel(let pipe): pipe.announce()
     }
   }
@@ -48,18 +53,28 @@ struct Outbox {
           session.close()
           continue
         }
-        if case .stateChanged = event, !client.queuesEvents { session.states.noteSeen() }
-        return .central(client, event)
+        return .central(client, event, states: event.changesState && !client.queuesEvents ? session.states : nil)
       case .peripheral(let session, let event):
         guard let client = session.client else {
           session.close()
           continue
         }
-        if case .stateChanged = event, !client.queuesEvents { session.states.noteSeen() }
-        return .peripheral(client, event)
+        return .peripheral(client, event, states: event.changesState && !client.queuesEvents ? session.states : nil)
       case .channel(let pipe): return .channel(pipe)
       }
     }
     return nil
+  }
+}
+
+extension CentralEvent {
+  fileprivate var changesState: Bool {
+    if case .stateChanged = self { true } else { false }
+  }
+}
+
+extension PeripheralEvent {
+  fileprivate var changesState: Bool {
+    if case .stateChanged = self { true } else { false }
   }
 }

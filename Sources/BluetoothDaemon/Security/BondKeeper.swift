@@ -136,7 +136,10 @@ struct BondKeeper {
       // An unreadable file still counts as a bond.
       if try !store.contains(record.identity) { changes.forgotten.append(record.identity) }
     }
-    changes.new = stored.filter { records[$0.identity]?.bond.hasSameKeys(as: $0.bond) != true }
+    // The store still has the former keys of a bond that could not be written.
+    changes.new = stored.filter {
+      !unwritten.contains($0.identity) && records[$0.identity]?.bond.hasSameKeys(as: $0.bond) != true
+    }
     return changes
   }
 

@@ -160,12 +160,15 @@ extension Daemon {
       host.cancelConnecting(to: bond.identity, at: now)
       giveUp(former)
     }
-    var record =
-      bonds.records[bond.identity] ?? BondRecord(bond, identifier: peers[peer].info.identifier, name: nil)
-    record.bond = bond
+    let isConfirmed = links[link].isConfirmed
+    var record: BondRecord
+    if let former = bonds.records[bond.identity] {
+      record = former.renewed(bond, isConfirmed: isConfirmed, replacesUnproven: replacesUnproven)
+    } else {
+      record = BondRecord(bond, identifier: peers[peer].info.identifier)
+      record.isConfirmed = isConfirmed
+    }
     record.name = peers[peer].info.name ?? record.name
-    record.isConfirmed = links[link].isConfirmed
-    if replacesUnproven { (record.clientRecord, record.cache) = (nil, nil) }
     makeRoom(for: record, at: now)
     guard !bonds.keep(record) else { return }
     host.removeBond(bond.identity, at: now)
@@ -193,7 +196,7 @@ extension Daemon {
     }
   }
 
-  private mutating func end(_ link: Int, because error: SessionError, at now: Instant) {
+  mutating func end(_ link: Int, because error: SessionError, at now: Instant) {
     // Only the first reason is reported.
     guard links[link].end == nil else { return }
     links[link].end = error

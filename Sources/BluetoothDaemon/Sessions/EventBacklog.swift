@@ -18,8 +18,8 @@ package final class EventBacklog: Sendable {
   /// True if values that need no answer are discarded.
   var isOverfull: Bool { count >= SessionLimits.mostWaitingEvents }
 
-  /// True if held links may continue.
-  var isLow: Bool { count <= SessionLimits.fewWaitingEvents }
+  /// True if a link that brings more events must be ended.
+  var isExhausted: Bool { count >= SessionLimits.maximumWaitingEvents }
 
   /// Counts an event that has been handed to the app's queue.
   func append() { waiting.wrappingAdd(1, ordering: .sequentiallyConsistent) }

@@ -15,4 +15,7 @@ package enum SessionLimits {
   /// At this number of events the daemon discards values that need no answer: the controller could not be made to hold
   /// the link.
   package static let mostWaitingEvents = 1_024
+  /// At this number of events the daemon ends the link that brings more: a peer can cause events that need an answer or
+  /// must not be discarded, such as subscriptions, without limit.
+  package static let maximumWaitingEvents = 2_048
 }

@@ -36,6 +36,28 @@ struct BondKeeperTests {
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) { try write() }
   }
 
+  /// A store on disk that other programs change, too, and whose disk can be full.
+  private final class SharedFullDisk: BondStore {
+    let limit = 64
+    let isFull = NIOLockedValueBox(false)
+    let kept: FileBondStore
+
+    init(_ kept: FileBondStore) { self.kept = kept }
+
+    func load() throws(BondStoreError) -> StoredBonds { try kept.load() }
+    func save(_ record: BondRecord) throws(BondStoreError) {
+      if isFull.withLockedValue({ $0 }) { throw .noFolder }
+      try kept.save(record)
+    }
+    func contains(_ identity: DeviceAddress) throws(BondStoreError) -> Bool { try kept.contains(identity) }
+    func update(_ record: BondRecord) throws(BondStoreError) -> Bool { try kept.update(record) }
+    func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool { try kept.remove(identity) }
+    func lastChange() -> Int64? { kept.lastChange() }
+    func secrets(_ make: () -> AdapterSecrets) throws(BondStoreError) -> AdapterSecrets { try kept.secrets(make) }
+    func access(of app: String) throws(BondStoreError) -> Bool? { try kept.access(of: app) }
+    func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {}
+  }
+
   /// The one record, with another name.
   private func named(_ name: String?, _ keeper: BondKeeper) -> BondRecord {
     var record = keeper.all.first ?? Bonds.simple()
@@ -100,6 +122,42 @@ struct BondKeeperTests {
     var record = Bonds.simple(DeviceAddress(number, .public))
     record.isConfirmed = isConfirmed
     return record
+  }
+
+  @Test("A renewed bond that can't be written is not reverted to the keys that the store still has")
+  func unwrittenRenewal() throws {
+    let folder = try TemporaryFolder()
+    let disk = SharedFullDisk(folder.store())
+    var keeper = BondKeeper(disk)
+    _ = keeper.keep(record(1, isConfirmed: true))
+    while keeper.takeChanges() != nil {}
+    disk.isFull.withLockedValue { $0 = true }
+    var renewed = try #require(keeper.all.first)
+    renewed.bond.key = LongTermKey(Block(high: 9, low: 9), isAuthenticated: true, isSecureConnections: true)
+    _ = keeper.keep(renewed)
+    // Writing has changed the folder, although the file in it is the former one.
+    try folder.setModificationDate(Date(timeIntervalSinceNow: 10))
+    let changes = keeper.takeChanges()
+    #expect(changes == BondKeeper.Changes())
+    #expect(keeper.all.map(\.bond.key) == [renewed.bond.key])
+  }
+
+  @Test("A bond stays confirmed if the peer renews it with the former key, and not if it does so without")
+  func renewal() {
+    var record = record(1, isConfirmed: true)
+    record.clientRecord = GATTClientRecord(
+      subscriptions: [], features: 0, isChangeAware: true, change: nil, databaseHash: [])
+    func renewed(_ isConfirmed: Bool, unproven: Bool) -> BondRecord {
+      record.renewed(record.bond, isConfirmed: isConfirmed, replacesUnproven: unproven)
+    }
+    #expect(renewed(false, unproven: false).isConfirmed)
+    #expect(renewed(false, unproven: false).clientRecord != nil)
+    #expect(renewed(true, unproven: true).isConfirmed)
+    #expect(!renewed(false, unproven: true).isConfirmed)
+    #expect(renewed(true, unproven: true).clientRecord == nil)
+    record.isConfirmed = false
+    #expect(!renewed(false, unproven: false).isConfirmed)
+    #expect(renewed(true, unproven: false).isConfirmed)
   }
 
   @Test("Bonds that nobody has confirmed have half of the room, and the oldest gives way")

@@ -74,6 +74,38 @@ struct EventBacklogTests {
     #expect(trio.pair.phone.told() == ["value 01", "value 02"])
   }
 
+  @Test("A backlog that grows again before its links are released wakes the daemon again when it is low")
+  func growingAgain() throws {
+    let trio = try Trio()
+    for _ in 0..<SessionLimits.waitingEvents { trio.session.eventQueued() }
+    trio.notify(trio.pair.sensor, 1)
+    #expect(trio.heldLinks() == [0])
+    let backlog = trio.session.backlog
+    // The backlog becomes low, and something else fills it before the daemon runs.
+    for _ in SessionLimits.fewWaitingEvents..<SessionLimits.waitingEvents { _ = backlog.removeFirst() }
+    backlog.append()
+    trio.pair.air.run()
+    #expect(trio.heldLinks() == [0])
+    #expect(backlog.removeFirst(), "the daemon is woken once more")
+    trio.pair.air.run()
+    #expect(trio.heldLinks() == [])
+  }
+
+  @Test("A link whose peer goes on to cause events that can't be discarded is ended")
+  func exhausting() throws {
+    let pair = try ConnectedPair()
+    let id = try pair.id(0x2A37)
+    for _ in 0..<SessionLimits.maximumWaitingEvents - 1 { pair.sensor.session.eventQueued() }
+    pair.phone.send(.setNotify(pair.peer, id, true))
+    #expect(pair.air.linkCount(0) == 1)
+    pair.sensor.session.eventQueued()
+    pair.phone.send(.setNotify(pair.peer, id, false))
+    pair.air.advance(1)
+    #expect(pair.air.linkCount(0) == 0)
+    let notes = pair.air.devices[0].daemon.takeNotes()
+    #expect(notes.contains { $0.contains("disconnected, since 2048 callbacks wait") })
+  }
+
   @Test("A link is not held any longer when the app that did not keep up has gone")
   func closing() throws {
     let pair = try ConnectedPair()

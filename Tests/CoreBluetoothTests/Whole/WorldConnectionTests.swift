@@ -186,8 +186,9 @@ import Testing
       if event == "state poweredOn" { air.central.scanForPeripherals(withServices: [Air.service]) }
     }
     air.phone.add([.device(.resetController, when: .at(air.world.now + .seconds(1)))])
-    air.expect("found")
+    air.world.run(for: .seconds(5))
     #expect(air.app.found.count == 1)
+    #expect(air.world.statistics["phone"]?.links.filter(\.isConnected).count == 0, "the connect was not dropped")
     air.app.onEvent = { _ in }
     let again = air.app.found[0]
     air.central.connect(again)
