@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The table of floors in Documentation/Design.md.
+/// The table of floors in a page.
 private struct House {
   var floors: [String: Int] = [:]
 
-  init() throws {
-    for line in try Repository.text("Documentation/Design.md").split(separator: "\n") {
+  init(of page: String = "Documentation/Design.md") throws {
+    for line in try Repository.text(page).split(separator: "\n") {
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       guard cells.count >= 2, let floor = Int(cells[0]) else { continue }
       for name in cells[1].matches(of: /`([^`]+)`/) { floors[String(name.1)] = floor }
@@ -67,11 +67,25 @@ private struct House {
     let house = try House()
     #expect(house.floors["BluetoothWire"] == 0)
     #expect(house.floors["CoreBluetooth"] == 7)
-    let folders = try FileManager.default.contentsOfDirectory(
-      atPath: Repository.root.appendingPathComponent("Sources").path)
-    for folder in folders where !Self.cModules.contains(folder) && !folder.hasPrefix(".") {
-      #expect(house.floors[folder] != nil, "\(folder) is not in the table of Documentation/Design.md")
+    for module in try Self.modules() {
+      #expect(house.floors[module] != nil, "\(module) is not in the table of Documentation/Design.md")
     }
+  }
+
+  @Test("Sources/README.md lists every module, on the floor that the design gives it")
+  func readmeHasTheSameFloors() throws {
+    let design = try House()
+    let readme = try House(of: "Sources/README.md")
+    for module in try Self.modules() {
+      #expect(readme.floors[module] != nil, "\(module) is not in the table of Sources/README.md")
+    }
+    for (module, floor) in readme.floors { #expect(design.floors[module] == floor, "\(module)") }
+  }
+
+  /// The Swift modules in Sources. Hidden files and README.md have a dot in their names.
+  static func modules() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: Repository.root.appendingPathComponent("Sources").path)
+      .filter { !$0.contains(".") && !cModules.contains($0) }
   }
 
   @Test("A module imports only modules of lower floors")
