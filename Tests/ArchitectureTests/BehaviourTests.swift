@@ -1,11 +1,11 @@
 import Testing
 
 @Suite("Numbered behaviours of Apple's framework") struct BehaviourTests {
-  /// The number of items in each section. Sections 8 (UUIDs) and 9 (errors) count none, and their tests carry the section's
-  /// number. Section 7 is state restoration, which is not there.
+  /// The number of items in each section. Sections 8 (UUIDs) and 9 (errors) have no numbered items, and their tests
+  /// have the section's number. Section 7 is state restoration, which is not implemented.
   static let items = [1: 11, 2: 8, 3: 14, 4: 18, 5: 3, 6: 16]
 
-  /// The items without a test; Documentation/Design.md gives the reasons.
+  /// The items without a test. Documentation/Design.md gives the reasons.
   static let untested: Set<String> = ["1.9", "1.10", "2.8", "3.13"]
 
   @Test("Each numbered behaviour is in a test's title, except those that Design.md lists")

@@ -1,7 +1,7 @@
 import Testing
 
 @Suite("The two coverage tables") struct CoverageAgreementTests {
-  /// Symbols and the requirements that ask for them.
+  /// Symbols, and the requirements that ask for them.
   static let subjects: [(symbols: [String], requirements: [String])] = [
     (["CBCentralManager.supports(_:)"], ["A027", "A028"]),
     (["CBCentralManager.isScanning"], ["A021"]),

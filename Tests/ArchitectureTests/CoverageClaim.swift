@@ -1,20 +1,20 @@
 import Foundation
 import Testing
 
-/// The judgement of a coverage table's row: its last three columns.
+/// The claim in a row of a coverage table: its last three columns.
 struct CoverageClaim {
   /// The requirement's id, or the symbol.
   var subject: String
   /// One of "works", "not yet" and "decided otherwise".
   var state: String
-  /// For "works" the titles of tests, with " | " between them; for "decided otherwise" the reason.
+  /// For "works" the titles of tests, separated by " | "; for "decided otherwise" the reason.
   var evidence: String
-  /// For "works" the facts that the bodies of these tests show, in a few words.
+  /// For "works" a short summary of what the tests check.
   var proves: String
 
   private var tests: [String] { evidence.components(separatedBy: " | ") }
 
-  /// Records an issue for each part of a claim that works and is not shown.
+  /// Records an issue for each part of a "works" claim that has no evidence.
   func expectShown(by titles: Set<String>, location: SourceLocation = #_sourceLocation) {
     guard state == "works" else { return }
     for test in tests {
@@ -24,7 +24,7 @@ struct CoverageClaim {
     #expect(!tests.contains(proves), "\(subject) only repeats a title", sourceLocation: location)
   }
 
-  /// Records an issue if the state is unknown, or if a cell is filled or empty against it.
+  /// Records an issue if the state is unknown, or if a cell is filled or empty contrary to it.
   func expectConsistent(location: SourceLocation = #_sourceLocation) {
     switch state {
     case "works": #expect(!evidence.isEmpty, "\(subject)", sourceLocation: location)

@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct FidelityTests {
-  /// What stands between quotation marks in the last column of the rows of Documentation/Fidelity.md.
+  /// The quoted texts in the last column of the rows of Documentation/Fidelity.md.
   static func sentences() throws -> [(row: String, sentence: String)] {
     try Repository.text("Documentation/Fidelity.md").split(separator: "\n")
       .filter { $0.hasPrefix("| ") && !$0.hasPrefix("| ---") }
@@ -19,7 +19,7 @@ import Testing
     for (row, sentence) in named { #expect(known.contains(sentence), "\(row): no test is called \"\(sentence)\"") }
   }
 
-  @Test("Each row that says what is real or modelled names a test, or says that it is left out")
+  @Test("Each row of Fidelity.md that claims real or modelled behaviour names a test")
   func rowsAreShown() throws {
     for line in try Repository.text("Documentation/Fidelity.md").split(separator: "\n") where line.hasPrefix("| ") {
       let cells = line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()

@@ -15,7 +15,7 @@ private struct House {
 }
 
 @Suite struct FloorTests {
-  /// The modules from outside that a module may import.
+  /// Returns the external modules that a module may import.
   static func foreignModules(of module: String, floor: Int) -> Set<String> {
     let anywhere: Set<String> = ["DequeModule", "HeapModule", "NIOConcurrencyHelpers", "Crypto", "CryptoExtras"]
     let system: Set<String> = ["Glibc", "Musl", "Darwin"]
@@ -28,7 +28,7 @@ private struct House {
     case "BluetoothBonds": return anywhere.union(system).union(["FoundationEssentials", "Logging"])
     default: break
     }
-    // Foundation and Dispatch begin with the API.
+    // Foundation and Dispatch are allowed from the API upwards.
     switch floor {
     case ..<4: return anywhere
     case 4...6: return anywhere.union(["Logging"])
@@ -39,14 +39,14 @@ private struct House {
     }
   }
 
-  /// Files that may import more than their floor, and why.
+  /// Files that may import more than their floor allows, with the reasons.
   static let exceptions: [String: Set<String>] = [
-    // Lets a world's time follow the machine's.
+    // Makes the time of a world follow the machine's clock.
     "Sources/BluetoothRadio/World/RealTimeRunner.swift": ["Dispatch"],
     "Sources/BluetoothRadio/World/DispatchWorldExecutor.swift": ["Dispatch"],
-    // The clock that every thread may read.
+    // The clock, which every thread may read.
     "Sources/BluetoothRadio/World/WorldMailbox.swift": ["Synchronization"],
-    // Read for each event that an app gets.
+    // Read for each event of an app.
     "Sources/BluetoothDaemon/Sessions/EventBacklog.swift": ["Synchronization"],
     // Read for each command of an app.
     "Sources/BluetoothDaemon/Sessions/StateCounter.swift": ["Synchronization"],
@@ -55,14 +55,14 @@ private struct House {
     "Sources/BluetoothCapture/Files/PipeWatch.swift": ["Glibc"],
     "Sources/BluetoothCapture/Files/ClaimedFile.swift": ["Glibc", "Musl", "Darwin"],
     "Sources/BluetoothCapture/Files/FileSignals.swift": ["Glibc", "Musl", "Darwin"],
-    // Writes that file on a thread of its own.
+    // Writes that file on a separate thread.
     "Sources/BluetoothCapture/Files/CaptureQueue.swift": ["Dispatch"],
   ]
 
-  /// Modules of C targets: they hold no Swift, and clients see them under other names.
+  /// Modules of C targets. They hold no Swift, and clients import them under other names.
   static let cModules: Set<String> = ["CBluetoothTransport", "CCoreBluetooth"]
 
-  @Test("The design's table gives every module in Sources a floor")
+  @Test("The table in Design.md gives every module in Sources a floor")
   func everyModuleHasAFloor() throws {
     let house = try House()
     #expect(house.floors["BluetoothWire"] == 0)
@@ -113,7 +113,7 @@ private struct House {
     #expect(!file.imports.isDisjoint(with: Self.exceptions[path] ?? []))
   }
 
-  @Test("Examples see the products only, and what an app developer writes sees CoreBluetooth only")
+  @Test("Examples import products only, and the code of an app imports CoreBluetooth only")
   func examples() {
     let files = Repository.swiftFiles(in: "Examples")
     #expect(!files.isEmpty)
@@ -128,7 +128,7 @@ private struct House {
     }
   }
 
-  @Test("Imports are told from other lines, whatever stands before and after the module's name")
+  @Test("Imports are recognized with any attributes, access levels and kinds, and other lines are not")
   func importsAreFound() {
     let file = SourceFile(
       path: "Sources/M/F.swift",

@@ -1,20 +1,20 @@
 import Foundation
 import Testing
 
-/// The working copy that these tests were compiled from.
+/// The working copy from which these tests were compiled.
 enum Repository {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The text of the file at `path`, relative to the root.
+  /// Returns the text of the file at `path`, relative to the root.
   static func text(_ path: String) throws -> String {
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
 
-  /// The Swift files below `folder`, none if there is no such folder.
+  /// Returns the Swift files in `folder` and its subfolders; empty if the folder does not exist.
   static func swiftFiles(in folder: String) -> [SourceFile] { files[folder] ?? read(folder) }
 
-  /// Those that several tests look through.
+  /// The files of folders that several tests read.
   private static let files = Dictionary(uniqueKeysWithValues: ["Sources", "Tests"].map { ($0, read($0)) })
 
   private static func read(_ folder: String) -> [SourceFile] {
@@ -32,13 +32,13 @@ enum Repository {
       }
   }
 
-  /// The rows of a table of tabs, without its heading.
+  /// Returns the rows of a tab-separated table, without its heading.
   static func table(_ path: String) throws -> [[String]] {
     try text(path).split(separator: "\n").dropFirst()
       .map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
   }
 
-  /// The files of the targets that `swift test` runs; other folders of Tests are packages of their own.
+  /// The files of the targets that `swift test` runs. Other folders of Tests are separate packages.
   static let testFiles: [SourceFile] = swiftFiles(in: "Tests").filter { $0.module.hasSuffix("Tests") }
 
   /// The `@Test` and `@Suite` attributes of these files.
@@ -46,7 +46,7 @@ enum Repository {
     TestAttributeReader.attributes(in: file.text).map { (file.path, $0) }
   }
 
-  /// The titles of all tests that run, whatever the conditions.
+  /// The titles of all tests that are enabled unconditionally.
   static let testTitles: [String] = testAttributes.compactMap { _, attribute in
     attribute.name == "Test" && attribute.isEnabled ? attribute.title : nil
   }
@@ -73,8 +73,8 @@ struct SourceFile {
     return result
   }
 
-  /// The lines that are not comments and have one of `words`, with their numbers: what a regular expression, which takes much
-  /// longer, need look at.
+  /// Returns the lines, with their numbers, that are not comments and contain one of `words`. This limits the use of a
+  /// regular expression, which takes much longer.
   func codeLines(with words: [String]) -> [(number: Int, text: Substring)] {
     guard words.contains(where: { text.contains($0) }) else { return [] }
     return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "The table answers every requirement once: 103 on architecture, 49 of the guide, 53 on classes, 217 on the radio")
+    "The table lists each requirement once: 103 on architecture, 49 of the guide, 53 on classes, 217 on the radio")
   func complete() throws {
     var expected: [String] = []
     for (letter, count) in [("A", 103), ("G", 49), ("K", 53), ("L", 217)] {

@@ -3,7 +3,7 @@ import Testing
 @Suite struct SourceRuleTests {
   static let folders = ["Sources", "Examples", "Benchmarks", "Tests"]
 
-  /// The modules in which nothing may depend on the machine: protocol, controller, radio.
+  /// The modules that must not depend on the machine: protocol, controller, radio, host.
   static let pureModules: Set<String> = [
     "BluetoothWire", "BluetoothCrypto", "BluetoothNumbers", "BluetoothRadio", "BluetoothController", "BluetoothHost",
   ]
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("Nothing in Sources takes a value by force")
+  @Test("No file in Sources uses try! or as!")
   func force() {
     for file in Repository.swiftFiles(in: "Sources") {
       for line in file.codeLines(with: ["try!", "as!"]) where line.text.contains(/\btry!|\bas!/) {
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("What an app did wrong is said in release builds, too: a precondition would keep it to itself")
+  @Test("Public modules report errors of an app in release builds too, and use no preconditions or assertions")
   func reasons() {
     for file in Repository.swiftFiles(in: "Sources") where ["CoreBluetooth", "BluetoothLab"].contains(file.module) {
       for line in file.codeLines(with: ["precondition", "assert"])
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("Engines read no clock and draw no randomness of their own")
+  @Test("Engines read no clock and use no random numbers of the system")
   func purity() {
     let forbidden = /\b(ContinuousClock|SuspendingClock|clock_gettime|SystemRandomNumberGenerator)\b/
     for file in Repository.swiftFiles(in: "Sources") where Self.pureModules.contains(file.module) {
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("No test and no suite is disabled, and none expects to fail")
+  @Test("No test and no suite is disabled, and no test has a known issue")
   func enabled() {
     for (path, attribute) in Repository.testAttributes {
       #expect(!attribute.traits.contains(".disabled"), "\(path): \(attribute.title ?? attribute.name)")

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test("The table answers each of the 360 symbols of Apple's API once, in the inventory's order")
+  @Test("The table lists each of the 360 symbols of Apple's API once, in the inventory's order")
   func symbolsAreComplete() throws {
     let inventory = try Repository.table("Tests/APIInventory/core-symbols.tsv")
     #expect(inventory.count == 360)

@@ -1,17 +1,17 @@
 /// A `@Test` or `@Suite` attribute of a source file.
 struct TestAttribute: Equatable {
   var name: String
-  /// The display name as the source spells it, with its escapes; nil without one.
+  /// The display name as spelled in the source, with its escapes; nil if there is none.
   var title: String?
   /// The code between the parentheses, without strings and comments.
   var traits: String
 
-  /// False if a trait keeps the test from running, or makes it depend on a condition.
+  /// False if a trait disables the test or makes it conditional.
   var isEnabled: Bool { !traits.contains(".disabled") && !traits.contains(".enabled") }
 }
 
-/// Reads the attributes of Swift source. Comments and string literals hold none; a regular expression literal that holds a
-/// quotation mark hides the rest of its line.
+/// Reads the attributes of Swift source. Comments and string literals contain no attributes. A regular expression
+/// literal with a quotation mark hides the rest of its line.
 struct TestAttributeReader {
   private let code: [UInt8]
   private var position = 0
@@ -51,7 +51,7 @@ struct TestAttributeReader {
     }
   }
 
-  /// Skips a block comment and the ones inside it.
+  /// Skips a block comment with its nested comments.
   private mutating func skipBlockComment() {
     var depth = 0
     repeat {
@@ -65,7 +65,7 @@ struct TestAttributeReader {
     } while depth > 0 && position < code.count
   }
 
-  /// Reads a string literal of any kind and returns its content; moves on by one octet if none begins here.
+  /// Reads a string literal of any kind and returns its content; advances by one octet if no literal begins here.
   private mutating func readString() -> String? {
     let start = position
     while position < code.count, code[position] == UInt8(ascii: "#") { position += 1 }
@@ -101,13 +101,13 @@ struct TestAttributeReader {
 
   private func marks(_ count: Int) -> [UInt8] { [UInt8](repeating: UInt8(ascii: "#"), count: count) }
 
-  /// Skips the character behind a backslash, or an interpolation.
+  /// Skips the character after a backslash, or an interpolation.
   private mutating func skipEscape() {
     guard position < code.count else { return }
     if code[position] == UInt8(ascii: "(") { _ = readParentheses() } else { position += 1 }
   }
 
-  /// Reads up to the matching parenthesis, and returns the code inside and the first string if nothing stands before it.
+  /// Reads up to the matching parenthesis. Returns the code inside, and the first string if no code precedes it.
   private mutating func readParentheses() -> (code: String, first: String?) {
     var inside: [UInt8] = []
     var first: String?

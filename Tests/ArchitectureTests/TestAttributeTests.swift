@@ -5,7 +5,7 @@ import Testing
     TestAttributeReader.attributes(in: text).filter { $0.name == "Test" && $0.isEnabled }.compactMap(\.title)
   }
 
-  @Test("A title is read with its escapes, on the same line and on the next, before arguments and traits")
+  @Test("The reader returns a title with its escapes, on the same or the next line, before arguments and traits")
   func places() {
     let text = #"""
       @Suite("s") struct S {
@@ -21,7 +21,7 @@ import Testing
     #expect(names == ["Suite", "Test", "Test", "Test"])
   }
 
-  @Test("A test in a comment, in a string or in a nested comment is none")
+  @Test("The reader ignores tests in comments, nested comments and strings")
   func hidden() {
     let text = #"""
       // @Test("a") func a() {}
@@ -37,7 +37,7 @@ import Testing
     #expect(titles(text) == ["h"])
   }
 
-  @Test("A test that is disabled, or enabled under a condition, is not enabled")
+  @Test("A test with a disabling or a conditional trait does not count as enabled")
   func traits() {
     let text = #"""
       @Test("a", .disabled("later")) func a() {}

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "The devices of a world file are listed with their addresses: those that the file gives, and those that are drawn")
+    "The devices of a world file are listed with their addresses, given or drawn")
   func addresses() throws {
     try withControl(
       """
@@ -41,10 +41,10 @@ import Testing
     }
   }
 
-  @Test("A fault plan that is null or misspelt ends no faults: it is an error")
+  @Test("A fault plan that is null or misspelt is an error and ends no faults")
   func noPlan() throws {
     try withControl { air, path in
-      // No answer reaches a host.
+      // No Command Complete reaches a host.
       air.server.world.add([.hci(.lose, HCIMatch(.event(0x0E)))])
       let (host, socket) = (try HostSocket(air.specifier), try LineSocket(path: path))
       try host.send([1, 0x09, 0x10, 0])
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(
-    "A request that can't be carried out is answered with the field, in plain words",
+    "The error for a request that can't be carried out names the field and says what is wrong",
     arguments: [
       ("{}", "verb: it is missing"),
       (#"{"verb":"stop","device":"one"}"#, "device: the verb stop has no such field"),
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("The keys of a capture take neither the place of a running capture nor one beside a device")
+  @Test("A capture with keys is refused if the key file would replace a running capture or lie beside a device")
   func placeOfKeys() throws {
     try withControl { _, path in
       let file = "/tmp/capture-\(UUID().uuidString)"
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("The control socket has some connections at a time, and says so to one more")
+  @Test("The control socket accepts eight connections, and refuses one more with an error")
   func manyConnections() throws {
     try withControl { _, path in
       let sockets = try (0..<8).map { _ in try LineSocket(path: path) }
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("When descriptors are short hosts are turned away, and the control socket answers")
+  @Test("When descriptors run out, hosts are refused and the control socket still answers")
   func shortOfDescriptors() async {
     await #expect(processExitsWith: .success) {
       var limit = rlimit(rlim_cur: 100, rlim_max: 100)
@@ -121,7 +121,7 @@ import Testing
         hosts.append(host)
       }
       guard isRefused, hosts.count > 5 else { exit(2) }
-      // Both ends of each connection are in this process: the last host's descriptors are enough for asking.
+      // Both ends of each connection are in this process: the refused host's descriptors are enough for a request.
       let devices = try ControlSocket.ask(ControlRequest(.devices), at: path).devices
       guard devices?.count == hosts.count - 1 else { exit(3) }
       try air.server.stop()
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("A host that comes gets the first place that is free")
+  @Test("A new host gets the first free place")
   func firstPlace() throws {
     let air = try TestAir()
     defer { try? air.server.stop() }

@@ -5,7 +5,7 @@ import BluetoothWire
 import Foundation
 import Testing
 
-/// An air of a test, and where hosts join it.
+/// An air of a test, with the specifier at which hosts join it.
 struct TestAir {
   let server: AirServer
   let specifier: TransportSpecifier
@@ -21,7 +21,7 @@ struct TestAir {
     return host
   }
 
-  /// Waits until so many hosts are there: those who have left are gone when the air has noticed it.
+  /// Waits until the air has `count` hosts. A host counts until the air has noticed that it has left.
   func waitForHosts(_ count: Int) throws {
     let isReached = DispatchSemaphore(value: 0)
     try server.observeHosts { if $0 == count { isReached.signal() } }
@@ -31,7 +31,7 @@ struct TestAir {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct AirServerTests {
-  @Test("Each connection is a controller of its own, and who comes after another has left gets its place")
+  @Test("Each connection is a separate controller, and a new host gets the place of one that has left")
   func places() throws {
     let air = try TestAir()
     defer { try? air.server.stop() }
@@ -48,7 +48,7 @@ struct TestAir {
     #expect(air.server.places.map(\.name) == ["hci-1", "hci-2"])
   }
 
-  @Test("Hosts join by TCP and by a Unix socket at the same time, and its file is its owner's only")
+  @Test("Hosts join by TCP and by a Unix socket at the same time, and only its owner can use the socket")
   func unixSocket() throws {
     let air = try TestAir()
     let path = "/tmp/air-\(UUID().uuidString)"
@@ -71,7 +71,7 @@ struct TestAir {
     defer { try? air.server.stop() }
     let pair = try ConnectedPair(air)
     let sent = (0..<200).map { number in [UInt8](repeating: UInt8(number), count: 100) }
-    // No more at a time than the controller has room for.
+    // The controller has room for no more at a time.
     for start in stride(from: 0, to: sent.count, by: 50) {
       let part = sent[start..<start + 50]
       for payload in part { try pair.central.send(pair.data(payload, on: pair.centralHandle)) }
@@ -79,7 +79,7 @@ struct TestAir {
     }
   }
 
-  @Test("A host that sends garbage is told Hardware Error, and goes on with Reset")
+  @Test("A host that sends garbage gets Hardware Error, and resumes with Reset")
   func garbage() throws {
     let air = try TestAir()
     defer { try? air.server.stop() }
@@ -90,12 +90,12 @@ struct TestAir {
     #expect(try other.address().count == 6)
   }
 
-  @Test("A session that is cut at any octet costs its controller, and nobody else anything")
+  @Test("A session that is cut at any octet ends its controller and affects no other host")
   func cutting() throws {
     let air = try TestAir()
     defer { try? air.server.stop() }
     let witness = try air.host()
-    // Reset, advertising parameters, data, on; ACL data for nobody.
+    // Reset, advertising parameters, data, enable; ACL data on an unknown handle.
     let session: [UInt8] =
       [1, 0x03, 0x0C, 0]
       + [1, 0x06, 0x20, 15, 0xA0, 0, 0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0]
@@ -109,7 +109,7 @@ struct TestAir {
     #expect(try air.host().address().count == 6)
   }
 
-  @Test("A thousand hosts that come and leave leave nothing behind")
+  @Test("A thousand hosts that join and leave free all their places")
   func comingAndLeaving() throws {
     let air = try TestAir()
     defer { try? air.server.stop() }
@@ -118,17 +118,17 @@ struct TestAir {
       try host.command(0x0C03)
     }
     try air.waitForHosts(0)
-    // One leaves while the next one comes: that is all that there is ever room for.
+    // A host may leave while the next one joins: few places are ever needed at once.
     #expect(air.server.places.count < 20)
     #expect(air.server.world.deviceNames.count == air.server.places.count)
   }
 
-  @Test("A host that reads nothing is not asked for more, and the others go on")
+  @Test("The air stops reading from a host that reads nothing, and serves the other hosts")
   func deafHost() throws {
     let air = try TestAir()
     defer { try? air.server.stop() }
     let (deaf, other) = (try air.host(room: 4_096), try air.host())
-    // Its answers fill every buffer between here and there: at some time nothing more is taken.
+    // Its answers fill every buffer on the way, so the air stops accepting commands at some point.
     let commands = [[UInt8]](repeating: [1, 0x02, 0x10, 0], count: 4_096).flatMap { $0 }
     deaf.limitSending(milliseconds: 300)
     var taken = 0
@@ -137,7 +137,7 @@ struct TestAir {
     #expect(try other.address().count == 6)
   }
 
-  @Test("A host that reads nothing while its peer has it told more and more loses its connection")
+  @Test("A host that reads nothing loses its connection when its peer causes too many events")
   func deafPeer() throws {
     var options = AirServer.Options()
     options.waitingLimit = 20
@@ -145,11 +145,11 @@ struct TestAir {
     defer { try? air.server.stop() }
     let (central, deaf) = (try air.host(), try air.host(room: 4_096))
     let handle = try central.connect(to: deaf)
-    // Until nothing is taken for so long that the air has stopped reading.
+    // Until the air accepts nothing for so long that it must have stopped reading.
     let commands = [[UInt8]](repeating: [1, 0x02, 0x10, 0], count: 64).flatMap { $0 }
     deaf.limitSending(milliseconds: 500)
     while (try? deaf.send(commands)) != nil {}
-    // Its controller answers each change of the data length, and has to tell of it.
+    // Its controller answers each change of the data length, and each change causes an event.
     var (isLinked, isLong) = (true, false)
     while isLinked {
       isLong.toggle()
@@ -164,23 +164,23 @@ struct TestAir {
     #expect(try central.address().count == 6)
   }
 
-  @Test("A host that asks for much at once gets each answer once, in order")
+  @Test("A host that sends thousands of commands at once gets each answer once, in order")
   func manyAnswers() throws {
     let air = try TestAir()
     defer { try? air.server.stop() }
     let host = try air.host()
-    // More than a socket takes at once: Read Local Supported Commands, and an odd one at the end.
+    // More than a socket accepts at once: Read Local Supported Commands, with a different command at the end.
     for _ in 0..<4_000 { try host.send([1, 0x02, 0x10, 0]) }
     try host.send([1, 0x09, 0x10, 0])
     var answers: [ByteSlice] = []
     while answers.count < 4_001, case .event(0x0E, let parameters)? = try host.next() { answers.append(parameters) }
     #expect(answers.dropLast().allSatisfy { $0[1] == 0x02 })
     #expect(answers.last?[1] == 0x09)
-    // Nothing was said twice.
+    // No answer came twice.
     #expect(try host.address().count == 6)
   }
 
-  @Test("What was delayed for a host that has left does not reach the next one")
+  @Test("An event that was delayed for a host that has left does not reach the next host")
   func delayedForAnother() throws {
     var options = AirServer.Options()
     options.speed = .times(1_000)
@@ -190,7 +190,7 @@ struct TestAir {
     do { try HostSocket(air.specifier).send([1, 0x02, 0x10, 0]) }
     try air.waitForHosts(0)
     let next = try HostSocket(air.specifier)
-    // Far more than 5 ms.
+    // Far longer than 5 ms.
     for _ in 0..<300 {
       try next.send([1, 0x09, 0x10, 0])
       guard case .event(0x0E, let parameters)? = try next.next() else { break }
@@ -198,7 +198,7 @@ struct TestAir {
     }
   }
 
-  @Test("An air that is full turns hosts away")
+  @Test("An air that is full refuses hosts")
   func fullAir() throws {
     var options = AirServer.Options()
     options.hostLimit = 1
@@ -210,7 +210,7 @@ struct TestAir {
     #expect(try host.address().count == 6)
   }
 
-  @Test("Hosts get the places of the world's file in the order in which they come, and meet its devices")
+  @Test("Hosts get the places of the world file in the order in which they join, and find its devices")
   func givenPlaces() throws {
     var options = AirServer.Options()
     options.file = try WorldFile(
@@ -226,18 +226,18 @@ struct TestAir {
     #expect(try first.address() == [1, 0, 0, 0xEE, 0xFF, 0xC0])
     #expect(try second.address() != [1, 0, 0, 0xEE, 0xFF, 0xC0])
     #expect(air.server.places.map(\.name) == ["phone", "hci-2"])
-    // Scanning without pause; the sensor's advertisement is the only one.
+    // Scanning continuously; the sensor's advertisement is the only one.
     #expect(try first.command(0x200B, [0, 0x10, 0, 0x10, 0, 0, 0]) == [0])
     #expect(try first.command(0x200C, [1, 0]) == [0])
     let report = try first.event(0x3E) { $0[0] == 0x02 }
     #expect(report[1] == 1)
-    // At its public address.
+    // The address is public.
     #expect(report[3] == 0)
     #expect((4..<10).map { report[$0] } == [2, 0, 0, 0xEE, 0xFF, 0xC0])
   }
 }
 
-/// Two hosts of an air, connected.
+/// Two connected hosts of an air.
 struct ConnectedPair {
   let central: HostSocket
   let peripheral: HostSocket
@@ -247,11 +247,11 @@ struct ConnectedPair {
   init(_ air: TestAir) throws {
     (central, peripheral) = (try air.host(), try air.host())
     let address = try peripheral.address()
-    // Advertising with the shortest interval.
+    // Advertises with the shortest interval.
     #expect(
       try peripheral.command(0x2006, [0x20, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0]) == [0])
     #expect(try peripheral.command(0x200A, [1]) == [0])
-    // 30 ms windows, to that address, 7.5 ms, a supervision timeout of 2 s.
+    // Scans in windows of 30 ms for that address; interval 7.5 ms, supervision timeout 2 s.
     #expect(
       try central.command(
         0x200D, [0x30, 0, 0x30, 0, 0, 0] + address + [0, 6, 0, 6, 0, 0, 0, 0xC8, 0, 0, 0, 0, 0]) == [0])
@@ -272,7 +272,7 @@ struct ConnectedPair {
         handle: HCI.ConnectionHandle(rawValue: handle), boundary: .firstNonFlushable, payload: ByteSlice(payload)))
   }
 
-  /// The next data at `host`, of as many parts as it comes in.
+  /// Returns the next 100 octets of data at `host`, from any number of packets.
   func nextData(at host: HostSocket) throws -> [UInt8] {
     var result: [UInt8] = []
     while result.count < 100, let packet = try host.next() {

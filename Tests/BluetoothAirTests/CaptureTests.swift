@@ -4,9 +4,9 @@ import Foundation
 import NIOCore
 import Testing
 
-/// Captures of an air that runs.
+/// Captures of a running air.
 @Suite(.timeLimit(.minutes(2))) struct AirCaptureTests {
-  /// An air with a control socket, and a folder for its files.
+  /// An air with a control socket and a folder for its files.
   private struct Station {
     let air: TestAir
     let folder: URL
@@ -42,7 +42,7 @@ import Testing
 
   private static let sectionHeader: [UInt8] = [0x0A, 0x0D, 0x0D, 0x0A]
 
-  @Test("A capture to a FIFO that nobody reads holds up neither the air nor its hosts, and begins when somebody does")
+  @Test("A capture to a FIFO without a reader blocks neither the air nor its hosts, and begins when a reader opens it")
   func noReader() throws {
     let station = try Station()
     defer { station.end() }
@@ -53,7 +53,7 @@ import Testing
     #expect(try host.address().count == 6)
     #expect(try station.devices().map(\.name) == ["hci-1"])
     let reader = try #require(FileHandle(forReadingAtPath: path))
-    // The interface of the host that was there before is described, too.
+    // The capture also describes the interface of the host that joined before the reader.
     try host.reset()
     var octets = Data()
     while octets.range(of: Data("hci-1".utf8)) == nil, case let part = reader.availableData, !part.isEmpty {
@@ -64,7 +64,7 @@ import Testing
     #expect(octets.range(of: Data("hci-1".utf8)) != nil)
   }
 
-  @Test("A reader that pauses holds up neither the air nor its hosts, and the capture can be replaced by another one")
+  @Test("A paused reader blocks neither the air nor its hosts, and another capture can replace the first one")
   func pausedReader() throws {
     let station = try Station()
     defer { station.end() }
@@ -77,7 +77,7 @@ import Testing
     // More than the pipe holds.
     for _ in 0..<1_000 { try host.reset() }
     #expect(try station.devices().count == 1)
-    // The reader is given up after 2 s without progress.
+    // The capture gives up on the reader after 2 s without progress.
     #expect(throws: AirError.self) { try station.capture(station.path("next")) }
     try host.reset()
     #expect(throws: Never.self) { try station.capture(nil) }
@@ -85,7 +85,7 @@ import Testing
     #expect(Array(next.prefix(4)) == Self.sectionHeader)
   }
 
-  @Test("A reader that goes ends the capture, and nothing else")
+  @Test("A reader that leaves ends the capture and nothing else")
   func readerGone() throws {
     let station = try Station()
     defer { station.end() }
@@ -100,7 +100,7 @@ import Testing
     #expect(throws: Never.self) { try station.capture(nil) }
   }
 
-  @Test("A capture under another name of the file that is written is refused, and the file stays whole")
+  @Test("A capture under another name of the file in use is refused, and the file stays whole")
   func link() throws {
     let station = try Station()
     defer { station.end() }
@@ -113,11 +113,11 @@ import Testing
     try station.capture(nil)
     let octets = try #require(FileManager.default.contents(atPath: station.path("capture")))
     #expect(Array(octets.prefix(4)) == Self.sectionHeader)
-    // LE Set Event Mask, of the reset before the refusal and of that after it.
+    // More than 500 octets: LE Set Event Mask of the resets before and after the refusal are in it.
     #expect(octets.count > 500)
   }
 
-  @Test("A switch from one capture to another loses no packet between a host and its controller")
+  @Test("A switch from one capture to another loses no HCI packet")
   func switching() throws {
     let station = try Station()
     defer { station.end() }
@@ -130,13 +130,13 @@ import Testing
     var packets = 0
     for number in 0...20 {
       let octets = try #require(FileManager.default.contents(atPath: station.path("\(number)")))
-      // Read BD_ADDR without parameters, and its Command Complete with success: both have these octets once.
+      // Read BD_ADDR without parameters and its Command Complete with success contain these octets once each.
       packets += octets.count(of: [0x09, 0x10, 0x00])
     }
     #expect(packets == 2 * 21)
   }
 
-  @Test("An air that does not answer is given up after the time that the user allows")
+  @Test("A request to an air that does not answer ends after the time that the user allows")
   func noAnswer() throws {
     let path = "/tmp/deaf-\(UUID().uuidString)"
     let listener = try DeafListener(path: path)
@@ -158,7 +158,7 @@ extension Data {
   }
 }
 
-/// A Unix socket that takes connections and never says anything.
+/// A Unix socket that accepts connections and never answers.
 private final class DeafListener {
   private let descriptor: Int32
   private let path: String

@@ -2,7 +2,7 @@ import BluetoothTransport
 import BluetoothWire
 import Foundation
 
-/// A host at the other end of a socket, which says and reads HCI packets one by one.
+/// A host at the other end of a socket that sends and reads HCI packets one by one.
 final class HostSocket {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -12,7 +12,7 @@ final class HostSocket {
   private var decoder = H4Decoder(for: .host, pool: PacketPool())
   private var octets = ByteSlice()
 
-  /// - Parameter room: how many octets the system keeps for it; nil: as many as it likes.
+  /// - Parameter room: The size of the receive buffer in octets; nil uses the system's default.
   init(_ specifier: TransportSpecifier, room: Int32? = nil) throws {
     switch specifier {
     case .tcp(_, let port):
@@ -48,7 +48,7 @@ final class HostSocket {
     guard result == 0 else { throw Failure(description: String(cString: strerror(errno))) }
   }
 
-  /// A send that nobody takes fails after this time.
+  /// Limits the time after which a blocked send fails.
   func limitSending(milliseconds: Int) {
     var limit = timeval(tv_sec: milliseconds / 1_000, tv_usec: milliseconds % 1_000 * 1_000)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -71,7 +71,7 @@ final class HostSocket {
     try send(packet.h4(in: PacketPool()).withUnsafeBytes { Array($0) })
   }
 
-  /// The next packet; nil: the other end has closed.
+  /// Returns the next packet, or nil if the other end has closed.
   func next() throws -> HCI.Packet? {
     while true {
       if case .packet(let packet)? = decoder.next(&octets) { return packet }
@@ -83,7 +83,7 @@ final class HostSocket {
     }
   }
 
-  /// The parameters of the next event with this code, which `isRight` takes; others are passed over.
+  /// Returns the parameters of the next event with this code for which `isRight` returns true, and skips other packets.
   func event(_ code: UInt8, where isRight: (ByteSlice) -> Bool = { _ in true }) throws -> ByteSlice {
     while let packet = try next() {
       if case .event(code, let parameters) = packet, isRight(parameters) { return parameters }
@@ -91,7 +91,7 @@ final class HostSocket {
     throw Failure(description: "the other end has closed")
   }
 
-  /// Sends a command, and gives its return parameters, the status first.
+  /// Sends a command and returns its return parameters, with the status first.
   @discardableResult
   func command(_ opcode: UInt16, _ parameters: [UInt8] = []) throws -> [UInt8] {
     try send(.command(opcode: HCI.Opcode(rawValue: opcode), parameters: ByteSlice(parameters)))
@@ -108,12 +108,12 @@ final class HostSocket {
 
   func reset() throws {
     try command(0x0C03)
-    // All events, and all of LE's.
+    // Enables all events, including all LE events.
     try command(0x0C01, [UInt8](repeating: 0xFF, count: 8))
     try command(0x2001, [UInt8](repeating: 0xFF, count: 8))
   }
 
-  /// Connects, at intervals of 7.5 ms, to `peripheral`, which advertises for it. Gives the octets of the handle.
+  /// Makes `peripheral` advertise and connects to it at an interval of 7.5 ms. Returns the octets of the handle.
   func connect(to peripheral: HostSocket) throws -> [UInt8] {
     let address = try peripheral.address()
     try peripheral.command(0x2006, [0x20, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0])
@@ -132,7 +132,7 @@ extension ByteSlice {
   fileprivate func uint16(at index: Int) -> UInt16 { UInt16(self[index]) | UInt16(self[index + 1]) << 8 }
 }
 
-/// A connection to a control socket, which says and reads lines.
+/// A connection to a control socket that sends and reads lines.
 final class LineSocket {
   private let descriptor: Int32
   private var octets: [UInt8] = []

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("A file that was there is emptied")
+  @Test("Opening an existing file empties it")
   func emptied() throws {
     try withFolder {
       try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("A path with a NUL is refused, and no file is made of its first part")
+  @Test("A path with a NUL is refused, and no file is created under the part before the NUL")
   func zeroInPath() throws {
     try withFolder {
       #expect(throws: CaptureFile.Failure.self) { _ = try CaptureFile(path: path + "\0.pcapng") }
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("A new file takes the place of none that is being written")
+  @Test("A new file does not replace one that is being written")
   func claimedPlace() throws {
     try withFolder {
       let file = try CaptureFile(path: path)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("A file that can't be made is an error that names it and says why")
+  @Test("The error for a file that can't be created names the file and the reason")
   func unwritable() {
     #expect {
       _ = try CaptureFile(path: "/nowhere/at all.pcapng")
@@ -99,7 +99,7 @@ import Testing
     #expect(files.allSatisfy { !$0.isRegular })
   }
 
-  @Test("A FIFO without a reader is no error, and is opened when a reader comes")
+  @Test("A FIFO without a reader is no error, and is opened when a reader arrives")
   func fifo() throws {
     try withFolder {
       try #require(mkfifo(path, 0o600) == 0)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("A file of keys is a regular file, also where a FIFO had its name")
+  @Test("A key file is a regular file, even where a FIFO had its name")
   func keyFIFO() throws {
     try withFolder {
       try #require(mkfifo(path, 0o600) == 0)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("A reader that has gone is an error of the write, and the program goes on")
+  @Test("A write without a reader fails, and the program continues")
   func readerGone() async {
     await #expect(processExitsWith: .exitCode(32)) {
       signal(SIGPIPE, SIG_DFL)
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test("A file that must not grow any more is an error of the write, and the program goes on")
+  @Test("A write beyond the file size limit fails, and the program continues")
   func sizeLimit() async {
     await #expect(processExitsWith: .exitCode(27)) {
       signal(SIGXFSZ, SIG_DFL)
@@ -174,7 +174,7 @@ final class Pipes {
     reader = -1
   }
 
-  /// Reads exactly `count` octets, and waits for them.
+  /// Reads exactly `count` octets, waiting for them.
   func read(_ count: Int) -> [UInt8] {
     var octets: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -15,7 +15,7 @@ private final class Reports: Sendable {
     added.signal()
   }
 
-  /// Waits until the queue's thread has made a report `count` times.
+  /// Waits until the queue's thread has sent `report` `count` times.
   func wait(for report: CaptureQueue.Report, count: Int = 1) {
     while all.count(where: { $0 == report }) < count { added.wait() }
   }
@@ -42,7 +42,7 @@ private final class Reports: Sendable {
     try body(path)
   }
 
-  @Test("Everything is written in order, and the end waits for it")
+  @Test("The queue writes everything in order, and its end waits for the last write")
   func order() throws {
     let path = "/tmp/queue-\(UUID().uuidString)"
     defer { unlink(path) }
@@ -53,7 +53,7 @@ private final class Reports: Sendable {
     #expect(reports.all.isEmpty)
   }
 
-  @Test("A reader that pauses fills the buffer and blocks nobody; there is room again when half of it is read")
+  @Test("A paused reader fills the buffer without blocking the writer, and reading makes room again")
   func paused() throws {
     let pipes = try Pipes()
     let queue = queue(pipes.file, limit: 300_000)
@@ -63,7 +63,7 @@ private final class Reports: Sendable {
       queue.append([UInt8](repeating: UInt8(sent / 10_000 % 256), count: 10_000))
       sent += 10_000
     }
-    // The system buffers a part in the pipe, and the queue another.
+    // The system buffers one part in the pipe, and the queue another part.
     #expect(sent >= 300_000)
     let octets = pipes.read(sent)
     queue.waitForPause()
@@ -72,7 +72,7 @@ private final class Reports: Sendable {
     #expect(octets.indices.allSatisfy { octets[$0] == UInt8($0 / 10_000 % 256) })
   }
 
-  @Test("The end gives up a reader that takes nothing, and tells that")
+  @Test("The end gives up on a reader that takes nothing, and reports the failure")
   func stuckEnd() throws {
     let pipes = try Pipes()
     let queue = queue(pipes.file)
@@ -82,7 +82,7 @@ private final class Reports: Sendable {
     #expect(failure.map { [.failed($0)] } == reports.all)
   }
 
-  @Test("A reader that goes ends the capture, and what comes later is dropped")
+  @Test("A reader that leaves ends the capture, and later data are dropped")
   func readerGone() throws {
     let pipes = try Pipes()
     let queue = queue(pipes.file)
@@ -95,7 +95,7 @@ private final class Reports: Sendable {
     #expect(reports.all.count == 1)
   }
 
-  @Test("Without a reader of the FIFO there is no room, and the end tells that nothing was captured")
+  @Test("A FIFO without a reader has no room, and the end reports that nothing was captured")
   func noReader() throws {
     try withFIFO { path in
       let queue = queue(try CaptureFile(path: path))
@@ -105,11 +105,11 @@ private final class Reports: Sendable {
     }
   }
 
-  @Test("A program that opens the FIFO later reads from then on, with the beginning first")
+  @Test("A program that opens the FIFO later reads the beginning and everything after it")
   func lateReader() throws {
     try withFIFO { path in
       let queue = queue(try CaptureFile(path: path))
-      // Returns when the queue has opened the other end.
+      // Returns once the queue has opened the other end.
       let reader = try #require(FileHandle(forReadingAtPath: path))
       reports.wait(for: .readerArrived)
       queue.end(with: [1, 2, 3]) { _ in }
@@ -119,7 +119,7 @@ private final class Reports: Sendable {
   }
 
   @Test(
-    "A reader that goes while nothing is written is noticed, and the next one has the beginning before anything is written"
+    "The queue notices a reader that leaves while nothing is written, and sends the next one the beginning"
   )
   func readersInTurn() throws {
     try withFIFO { path in
@@ -138,19 +138,19 @@ private final class Reports: Sendable {
   }
 
   @Test(
-    "A reader that another one replaces at once leaves it no part of a packet: the other one has the beginning first")
+    "A reader that replaces another one at once gets the beginning first, and no partial packet")
   func replacedReader() throws {
     try withFIFO { path in
       let queue = queue(try CaptureFile(path: path))
       var first = FileHandle(forReadingAtPath: path)
       #expect(try first?.read(upToCount: 2) == Data(Self.beginning))
-      // More than the system buffers: a part of it is in the pipe, and the rest waits.
+      // More than the system buffers: one part is in the pipe, and the rest waits.
       queue.append([UInt8](repeating: 1, count: 100_000))
       #expect(try first?.read(upToCount: 1) == Data([1]))
       let second = open(path, O_RDONLY | O_NONBLOCK)
       try #require(second >= 0)
       first = nil
-      // The second reader has seen nothing yet: it reads when the queue has noticed.
+      // The second reader has seen nothing yet: it reads after the queue has noticed the change.
       queue.waitForPause()
       queue.append([2])
       let reader = FileHandle(fileDescriptor: second, closeOnDealloc: true)
@@ -161,7 +161,7 @@ private final class Reports: Sendable {
     }
   }
 
-  @Test("A FIFO that had a reader at the end is whole, though nobody read it in time before")
+  @Test("A reader of the FIFO that reads only after the end still gets the whole capture")
   func readerAtTheEnd() throws {
     try withFIFO { path in
       let file = try CaptureFile(path: path)

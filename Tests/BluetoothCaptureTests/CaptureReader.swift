@@ -1,6 +1,6 @@
 import Testing
 
-/// Takes a pcapng file apart again, strictly, for tests.
+/// Parses a pcapng file strictly, for tests.
 struct CaptureReader {
   struct Packet: Equatable {
     var interface: Int
@@ -17,7 +17,7 @@ struct CaptureReader {
 
   var interfaces: [Interface] = []
   var packets: [Packet] = []
-  /// The packets that interfaces have dropped, by interface.
+  /// The numbers of dropped packets, by interface.
   var dropped: [Int: Int] = [:]
 
   init(_ bytes: [UInt8]) throws {

@@ -8,7 +8,7 @@ import Testing
     payload: ByteSlice([UInt8](repeating: 0, count: 12) + [0x78, 0x56, 0x34, 0x12] + [UInt8](repeating: 0, count: 18)))
   static let data = AirPacket(accessAddress: 0x1234_5678, crcInit: 0, header: 0x0001, payload: [])
 
-  @Test("The sender of CONNECT_IND is the central of the connection, and everybody else the peripheral")
+  @Test("The sender of CONNECT_IND is the central of the connection, and every other sender the peripheral")
   func directions() {
     var directions = ConnectionDirections()
     let first = directions.direction(of: Self.connectIndication, sender: 7)
@@ -37,7 +37,7 @@ import Testing
     #expect(second == .unspecified)
   }
 
-  @Test("A packet of a periodic train is told from one of a connection")
+  @Test("A packet of a periodic train is distinguished from one of a connection")
   func train() {
     var directions = ConnectionDirections()
     var packet = Self.data

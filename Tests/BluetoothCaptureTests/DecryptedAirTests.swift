@@ -21,7 +21,7 @@ import Testing
 
   private func octets(_ crc: UInt32) -> [UInt8] { (0..<3).map { UInt8(truncatingIfNeeded: crc >> (8 * $0)) } }
 
-  @Test("An encrypted packet is written as it was before, without MIC, with its CRC then, and said to be decrypted")
+  @Test("An encrypted packet is written decrypted, without MIC, with the CRC of the plain packet, and flagged as such")
   func decrypted() throws {
     let data = try written(Self.packet, CaptureSecrets(decryptsAir: true))
     let plain = AirPacket(accessAddress: 0x5065_4321, crcInit: 0xABCDEF, header: 0x0302, payload: [1, 2, 3])
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "Who does not ask for it gets an encrypted packet as it was sent",
+    "An encrypted packet is written as it was sent if decryption was not requested",
     arguments: [CaptureSecrets.none, CaptureSecrets(writesKeys: true)])
   func encrypted(secrets: CaptureSecrets) throws {
     let data = try written(Self.packet, secrets)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothCapture
 
-/// What has keys, and what is written of it.
+/// Commands, events and SMP PDUs that hold keys, and the parameters that a capture shows instead.
 private enum Sample {
   static let key: UInt128 = 0xA1B2_C3D4_E5F6_0718_293A_4B5C_6D7E_8F90
   static let octets = (0..<16).map { UInt8(truncatingIfNeeded: key >> (8 * $0)) }
@@ -44,7 +44,7 @@ private enum Sample {
 @Suite struct KeyTests {
   private let search = KeySearch(Sample.octets)
 
-  /// What a capture that shows what `secrets` says has of these packets, without direction and packet type.
+  /// Returns the packets as a capture with `secrets` shows them, without direction and packet type.
   private func written(
     _ packets: [HCI.Packet], _ secrets: CaptureSecrets = .none, isFromHost: Bool = true
   ) throws -> [[UInt8]] {
@@ -54,7 +54,7 @@ private enum Sample {
     var snoop = BtsnoopWriter(showsKeys: secrets.showsKeys)
     for packet in packets { snoop.packet(packet, isFromHost: isFromHost, at: .zero) }
     let data = try CaptureReader(writer.finish()).packets.map(\.data)
-    // After the header of the file each packet has one of 24 octets.
+    // The file header is followed by a header of 24 octets for each packet.
     var rest = snoop.takeBytes().dropFirst(16)
     for octets in data {
       let packet = octets.dropFirst(4)
@@ -66,7 +66,7 @@ private enum Sample {
   }
 
   @Test(
-    "In captures of commands there are zeros in place of keys, and nothing else is changed", arguments: Sample.commands)
+    "A capture of commands shows zeros in place of keys, and everything else unchanged", arguments: Sample.commands)
   func commands(command: HCI.Command, parameters: [UInt8]) throws {
     let packet = command.packet(in: PacketPool())
     let whole = packet.payload.bytes
@@ -76,14 +76,14 @@ private enum Sample {
     #expect(covered.map { Array($0.dropFirst(3)) } == [parameters])
   }
 
-  @Test("In captures of events there are zeros in place of keys, and nothing else is changed", arguments: Sample.events)
+  @Test("A capture of events shows zeros in place of keys, and everything else unchanged", arguments: Sample.events)
   func events(event: HCI.Event, parameters: [UInt8]) throws {
     let covered = try written([event.packet(in: PacketPool())], isFromHost: false)
     #expect(covered.map { Array($0.dropFirst(2)) } == [parameters])
   }
 
   @Test(
-    "Who asks for what is secret gets keys whole",
+    "A capture with keys or decryption shows all keys in HCI packets",
     arguments: [CaptureSecrets(decryptsAir: true), CaptureSecrets(writesKeys: true)])
   func whole(secrets: CaptureSecrets) throws {
     for (command, _) in Sample.commands {
@@ -114,7 +114,7 @@ private enum Sample {
   }
 
   @Test(
-    "Keys of the Security Manager are zeros in captures, however their frame is cut", arguments: Sample.pdus, 1...21)
+    "A capture shows Security Manager keys as zeros, however their frame is cut", arguments: Sample.pdus, 1...21)
   func cut(pdu: SMP.PDU, length: Int) throws {
     let frame = frame(pdu)
     for isFromHost in [true, false] {
@@ -123,7 +123,7 @@ private enum Sample {
     }
   }
 
-  @Test("Frames of several links and both directions that come in turn are told one from another")
+  @Test("Interleaved frames of several links and both directions are kept apart")
   func turns() throws {
     let key = fragments(of: frame(Sample.pdus[0]), of: 7)
     let values = key.map { packet -> HCI.Packet in
@@ -148,7 +148,7 @@ private enum Sample {
     #expect(stride(from: 1, to: packets.count, by: 3).flatMap { packets[$0] } == [17, 0, 4, 0, 0x1B] + Sample.octets)
   }
 
-  @Test("Data that holds no keys stays as it is: other PDUs, other channels, what follows a key, parts of no frame")
+  @Test("Data without keys stay unchanged: other PDUs, other channels, data after a key, fragments without a frame")
   func others() throws {
     let confirm = frame(.pairingConfirm(ByteSlice(Sample.octets)))
     let attribute: [UInt8] = [17, 0, 4, 0, 0x06] + Sample.octets
@@ -166,7 +166,7 @@ private enum Sample {
         == Sample.octets)
   }
 
-  @Test("Packets of any length are written, also those too short for what they should hold")
+  @Test("Packets of any length are written, even those too short for their parameters")
   func short() throws {
     for (command, _) in Sample.commands {
       guard case .command(let opcode, let parameters) = command.packet(in: PacketPool()) else { continue }

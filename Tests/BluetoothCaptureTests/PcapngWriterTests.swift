@@ -21,7 +21,7 @@ import Testing
     #expect(bytes == section + interface)
   }
 
-  @Test("A section that begins later has all interfaces, and the packets that were held back")
+  @Test("A section that begins later lists all interfaces, and holds the packets that were held back")
   func laterSection() {
     var writer = PcapngWriter()
     let interface = writer.addInterface(name: "phone", linkType: .hciH4WithDirection)
@@ -48,7 +48,7 @@ import Testing
     let expected: [UInt8] = [
       // Block type, length, interface, time (high, low), captured and original length.
       6, 0, 0, 0, 0x44, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 22, 0, 0, 0, 22, 0, 0, 0,
-      // RF channel, −4 dBm, noise, offences, reference access address, flags.
+      // RF channel, −4 dBm, noise, access address offenses, reference access address, flags.
       39, 0xFC, 0, 0, 0xD6, 0xBE, 0x89, 0x8E, 0x13, 0x0C,
       // Access address, PDU, CRC, padding.
       0xD6, 0xBE, 0x89, 0x8E, 0x00, 0x03, 1, 2, 3, 0x12, 0x34, 0x56, 0, 0,
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "The PHY and the direction stand in the flags",
+    "The flags contain the PHY and the direction",
     arguments: [
       (Modulation.le1M, AirDirection.centralToPeripheral, 0x0D13), (.le2M, .peripheralToCentral, 0x4D93),
       (.codedS8, .unspecified, 0x8C13), (.codedS2, .unspecified, 0x8C13), (.le1M, .auxiliaryAdvertising, 0x0C93),
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(
-    "Power is rounded to whole dBm and held within an octet",
+    "Power is rounded to whole dBm and clamped to an octet",
     arguments: [
       (Decibel(rounding: -90.6), -91), (Decibel(rounding: 7.5), 8), (Decibel(500), 127), (Decibel(-500), -128),
     ]
@@ -114,7 +114,7 @@ import Testing
     #expect(capture.packets.allSatisfy { $0.interface == 1 })
   }
 
-  @Test("Packets come out in the order of time, and of equal times in the order in which they came in")
+  @Test("Packets are written in order of time, and packets of equal time in the order in which they were added")
   func order() throws {
     var writer = PcapngWriter()
     let phone = writer.addInterface(name: "phone", linkType: .hciH4WithDirection)
@@ -128,7 +128,7 @@ import Testing
     #expect(capture.packets.map { $0.data[5] } == [5, 1, 3, 2, 4])
   }
 
-  @Test("A packet is held back until none that began before it can follow")
+  @Test("A packet is held back until no earlier packet can follow")
   func reordering() throws {
     var writer = PcapngWriter()
     _ = writer.takeBytes()
@@ -143,7 +143,7 @@ import Testing
     #expect(capture.packets.count == 1)
   }
 
-  @Test("A comment can follow its packet until the packet is written")
+  @Test("A comment can be added to a packet until the packet is written")
   func lateComment() throws {
     var writer = PcapngWriter()
     let record = writer.airPacket(
@@ -157,7 +157,7 @@ import Testing
     #expect(!isAddedLate)
   }
 
-  @Test("A comment longer than an option can be is cut, and the file stays whole")
+  @Test("A comment that is too long for an option is truncated, and the file stays valid")
   func longComment() throws {
     var writer = PcapngWriter()
     writer.airPacket(
@@ -167,7 +167,7 @@ import Testing
     #expect(capture.packets.first?.comments.first?.utf8.count == 65_535)
   }
 
-  @Test("What has not been taken is counted, held back or not")
+  @Test("The pending count includes all bytes that have not been taken, held back or not")
   func pendingCount() {
     var writer = PcapngWriter()
     #expect(writer.pendingCount > 0)
@@ -179,7 +179,7 @@ import Testing
     #expect(writer.pendingCount == 0)
   }
 
-  @Test("Packets for which there is no room are counted: in a comment of the next one, and at the end")
+  @Test("Packets dropped for lack of room are counted in a comment of the next packet and at the end of the file")
   func dropping() throws {
     var writer = PcapngWriter()
     let host = writer.addInterface(name: "host", linkType: .hciH4WithDirection)
@@ -191,7 +191,7 @@ import Testing
         .event(code: 0x0E, parameters: []), on: host, isFromHost: false, at: .zero + .milliseconds(milliseconds))
     }
     for time: Int64 in [0, 100, 200] { add(at: time) }
-    // The packets of 200 ms are held back.
+    // The packets at 200 ms are held back.
     writer.dropPackets()
     #expect(writer.newlyDropped == 4)
     add(at: 300)

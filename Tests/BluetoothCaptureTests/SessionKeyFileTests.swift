@@ -28,7 +28,7 @@ import Testing
         peripheral: LL.SessionPart(diversifier: 0x0213_2435_4657_6879, initializationVector: 0x0BAB_AFDE)))
   }
 
-  @Test("The key file has each session with its keys, as numbers with all of their digits")
+  @Test("The key file has each session with its keys, as numbers with all digits")
   func contents() throws {
     try withFile { url in
       let file = try SessionKeyFile(path: url.path)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("The key file is whole JSON before its first session and after each")
+  @Test("The key file is valid JSON before its first session and after each session")
   func whole() throws {
     try withFile { url in
       let file = try SessionKeyFile(path: url.path)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("Nobody but its owner may read a file with keys, also where there was a file that others could read")
+  @Test("Only the owner may read a key file, even if it replaces a file that others could read")
   func mode() throws {
     try withFile { url in
       try Data([1]).write(to: url)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("The key file takes the place of a link instead of being written to where the link leads")
+  @Test("The key file replaces a symbolic link and leaves the link's target unchanged")
   func link() throws {
     try withFile { url in
       let other = url.appendingPathExtension("other")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("The key file does not share its contents with other names of the file that was there")
+  @Test("The key file replaces a hard link and leaves the other name's contents unchanged")
   func hardLink() throws {
     try withFile { url in
       let other = url.appendingPathExtension("other")

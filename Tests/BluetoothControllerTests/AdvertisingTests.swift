@@ -43,7 +43,7 @@ struct AdvertisingTests {
     #expect(delays.contains { $0 < .milliseconds(1) } && delays.contains { $0 > .milliseconds(9) })
   }
 
-  @Test("Each type sends its PDU with the data, on the channels that were chosen")
+  @Test("Each type sends its PDU with the data, on the selected channels")
   func types() {
     for (type, code) in [
       (HCI.AdvertisingType.connectableScannableUndirected, UInt16(0)), (.nonConnectableUndirected, 2),
@@ -62,7 +62,7 @@ struct AdvertisingTests {
     }
   }
 
-  @Test("New data are in the next event; after the end nothing is sent")
+  @Test("New data are in the next event, and nothing is sent after advertising is disabled")
   func changes() {
     peripheral.advertise(data: [1])
     air.run(for: .milliseconds(500))
@@ -79,7 +79,7 @@ struct AdvertisingTests {
     #expect(peripheral.controller.deadline == nil)
   }
 
-  @Test("SCAN_REQ is answered after 150 µs, by a scannable advertiser only")
+  @Test("Only a scannable advertiser answers SCAN_REQ, after 150 µs")
   func scanRequest() throws {
     peripheral.send(.leSetScanResponseData([3, 9, 65, 66]))
     peripheral.advertise()
@@ -94,7 +94,7 @@ struct AdvertisingTests {
     #expect(other.reports.contains { $0.type == .scanResponse && $0.data == [3, 9, 65, 66] })
   }
 
-  @Test("High duty cycle directed advertising sends every few ms and gives up after 1.28 s")
+  @Test("High duty cycle directed advertising sends every few ms and stops after 1.28 s")
   func highDutyTimeout() {
     peripheral.send(.leSetAdvertisingParameters(parameters(.connectableDirectedHighDutyCycle)))
     #expect(peripheral.send(.leSetAdvertisingEnable(true)) == .success)
@@ -109,7 +109,7 @@ struct AdvertisingTests {
     #expect(air.log.isEmpty)
   }
 
-  @Test("Directed advertising connects to its target and to nobody else")
+  @Test("Directed advertising connects only to its target")
   func directed() {
     let third = TestDevice("third", address: 0x3333_3333_3333)
     air.add(third)
@@ -146,7 +146,7 @@ struct AdvertisingTests {
     #expect(peripheral.connectionCompletes.count == 1)
   }
 
-  @Test("A random address that the host has set is on the air, with its kind")
+  @Test("A random address that the host has set is used on the air, with its kind")
   func randomAddress() {
     var parameters = parameters()
     parameters.ownAddressType = .random
@@ -160,7 +160,7 @@ struct AdvertisingTests {
     #expect(other.reports.first?.address == HCI.PeerAddress(type: 1, value: 0xC0FF_EE00_0001))
   }
 
-  @Test("A peripheral that is connected goes on advertising on request, and takes a second central")
+  @Test("A connected peripheral continues to advertise on request, and connects to a second central")
   func advertisingWhileConnected() throws {
     let third = TestDevice("third", address: 0x3333_3333_3333, seed: 9)
     air.add(third)

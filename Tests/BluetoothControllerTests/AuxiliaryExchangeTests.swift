@@ -30,7 +30,7 @@ struct AuxiliaryExchangeTests {
   }
 
   @Test(
-    "AUX_SCAN_REQ is answered after 150 µs, with a response as long as it may be",
+    "AUX_SCAN_REQ is answered after 150 µs, with a response of up to 1,000 octets",
     arguments: [PHY.le1M, .le2M, .leCoded])
   func scanRequest(phy: PHY) throws {
     let response = (0..<1_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -54,7 +54,7 @@ struct AuxiliaryExchangeTests {
     #expect(other.extendedReports.contains { $0.type.contains(.scanResponse) })
   }
 
-  @Test("Scan requests that the host does not take are dropped, not heaped up, and are answered all the same")
+  @Test("Scan request events that the host does not read are dropped, and the requests are still answered")
   func sleepingHost() {
     set([.legacy, .scannable]) {
       $0.notifiesOfScanRequests = true
@@ -69,7 +69,7 @@ struct AuxiliaryExchangeTests {
     #expect(answers > 300 && device.controller.output.packets.count <= 256)
   }
 
-  @Test("A host that does not want to know is not told of scan requests")
+  @Test("A host that has not enabled scan request notifications gets none")
   func silentScanRequest() {
     set(.scannable)
     device.setResponse([1])
@@ -106,7 +106,7 @@ struct AuxiliaryExchangeTests {
     #expect(other.data.map(\.payload) == [[1, 2, 3]])
   }
 
-  @Test("A directed set names its target and is connected by nobody else")
+  @Test("A directed set names its target and connects only to it")
   func directed() throws {
     let third = TestDevice("third", address: 0x3333_3333_3333)
     air.add(third)
@@ -151,7 +151,7 @@ struct AuxiliaryExchangeTests {
     #expect(device.connectionCompletes.isEmpty)
   }
 
-  @Test("Auxiliary packets keep to the channels that the host does not know to be bad")
+  @Test("Auxiliary packets use only channels that the host has not classified as bad")
   func channelClassification() {
     set([])
     device.setData([1])
@@ -213,10 +213,10 @@ struct AuxiliaryExchangeTests {
       air.run(for: .milliseconds(Int64(chance(150))))
       air.clearLog()
     }
-    // No device keeps anything, and each serves a newcomer.
+    // No device retains any state, and each serves a newcomer.
     air.fate = { _ in .arrives }
     for device in devices { device.stopEverything(isExtended: true) }
-    // The longest supervision timeout is 32 s, that of procedures 40 s.
+    // The longest supervision timeout is 32 s, and that of procedures 40 s.
     air.run(for: .seconds(80))
     for device in devices {
       let heldPackets = device.controller.heldPackets

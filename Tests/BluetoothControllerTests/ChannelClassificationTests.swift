@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Channel classification")
 struct ChannelClassificationTests {
-  /// Loses `percent` % of what is sent on these data channels.
+  /// Corrupts `percent` % of the packets on these data channels.
   private func jam(_ link: TestLink, _ channels: ClosedRange<UInt8>, percent: UInt64, seed: UInt64 = 7) {
     var random = SplitGenerator(seed: seed)
     link.air.fate = { transmission in
@@ -19,7 +19,7 @@ struct ChannelClassificationTests {
 
   private func map(_ link: TestLink) -> ChannelMap { link.peripheral.controller.connections[0].channelMap }
 
-  @Test("Channels that lose much are left out by the central, and nothing is lost any more", arguments: 0..<4)
+  @Test("The central excludes channels with many losses, and no more packets are lost", arguments: 0..<4)
   func interference(seed: Int) throws {
     let link = try TestLink()
     jam(link, 10...19, percent: 60, seed: UInt64(seed))
@@ -32,7 +32,7 @@ struct ChannelClassificationTests {
     #expect(link.isAlive())
   }
 
-  @Test("Where all channels lose alike, none is left out", arguments: [10, 30, 50])
+  @Test("The central excludes no channel if all channels lose equally", arguments: [10, 30, 50])
   func distance(percent: Int) throws {
     let link = try TestLink(timeout: 3_200)
     jam(link, 0...36, percent: UInt64(percent))
@@ -40,7 +40,7 @@ struct ChannelClassificationTests {
     #expect(map(link) == .all)
   }
 
-  @Test("When the interference is over, its channels are used again")
+  @Test("The central uses the channels again after the interference has ended")
   func pardon() throws {
     let link = try TestLink()
     jam(link, 0...7, percent: 90)
@@ -51,7 +51,7 @@ struct ChannelClassificationTests {
     #expect(map(link) == .all)
   }
 
-  @Test("A channel that is bad again waits twice as long for its next chance, and is found out sooner")
+  @Test("A channel that turns bad again is excluded for twice as long")
   func relapse() throws {
     let link = try TestLink()
     jam(link, 10...19, percent: 80)
@@ -59,7 +59,7 @@ struct ChannelClassificationTests {
     let maps = link.air.log.compactMap { transmission -> ChannelMap? in
       if case .channelMapInd(let channels, _)? = transmission.controlPDU { channels } else { nil }
     }
-    // After some 70 s, and 130 s after that; the third will be after 440 s.
+    // After about 70 s, and 130 s after that; the third time is after 440 s.
     #expect(maps.filter { $0 == .all }.count == 2)
     let before = link.statistics(true)?.crcErrors ?? 0
     link.air.run(for: .seconds(50))
@@ -67,7 +67,7 @@ struct ChannelClassificationTests {
     #expect(link.isAlive())
   }
 
-  @Test("A controller that shall not assess leaves the channels as they are")
+  @Test("A controller without channel assessment leaves the channel map unchanged")
   func off() throws {
     let link = try TestLink(
       central: { $0.assessesChannels = false }, peripheral: { $0.assessesChannels = false })
@@ -76,7 +76,7 @@ struct ChannelClassificationTests {
     #expect(map(link) == .all)
   }
 
-  @Test("A central that sees losses asks the peripheral to report, and that tells which channels are bad")
+  @Test("A central that detects losses asks the peripheral for reports, which list the bad channels")
   func reports() throws {
     let link = try TestLink()
     link.central.send(.leReadRemoteFeatures(link.centralHandle))
@@ -92,10 +92,10 @@ struct ChannelClassificationTests {
     #expect(link.isAlive())
   }
 
-  @Test("What the peripheral's host knows to be bad is reported, no sooner than the central wants, and left out")
+  @Test("The peripheral reports its host's bad channels, not before the minimum spacing, and the central excludes them")
   func hostReports() throws {
     let link = try TestLink()
-    // LL_CHANNEL_REPORTING_IND: at least 2 s between reports.
+    // LL_CHANNEL_REPORTING_IND with at least 2 s between reports.
     link.central.controller.connections[0].channels.reporting = LL.ChannelReporting(
       isEnabled: true, minimumSpacing: 10, maximumDelay: 20)
     #expect(link.injectFromCentral([0x28, 1, 10, 20]).map { $0[0] } == [0x29])
@@ -110,7 +110,7 @@ struct ChannelClassificationTests {
     #expect(link.isAlive())
   }
 
-  @Test("Reports that nobody asked for change nothing, nor do impossible requests for them")
+  @Test("Unsolicited channel reports and invalid requests for them change nothing")
   func strayReports() throws {
     let link = try TestLink()
     #expect(link.injectFromPeripheral([0x29, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0]).isEmpty)
@@ -121,7 +121,7 @@ struct ChannelClassificationTests {
     #expect(link.isAlive())
   }
 
-  @Test("A peripheral tells how many channels it needs, and the central keeps so many", arguments: [2, 15])
+  @Test("A peripheral states its minimum number of channels, and the central keeps to it", arguments: [2, 15])
   func minimum(count: Int) throws {
     let link = try TestLink(peripheral: {
       $0.minimumUsedChannels = LL.MinimumUsedChannels(phys: [.le1M, .le2M], count: UInt8(count))
@@ -139,7 +139,7 @@ struct ChannelClassificationTests {
     #expect(link.isAlive())
   }
 
-  @Test("An impossible minimum is not heeded")
+  @Test("The central ignores an invalid minimum number of channels")
   func impossibleMinimum() throws {
     let link = try TestLink()
     for count in [UInt8(0), 1, 38, 255] { #expect(link.injectFromPeripheral([0x19, 7, count]).isEmpty) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothController
 
-/// Which coding packets on LE Coded have · Vol 6, Part B, 4.6.40; Vol 4, Part E, 7.7.65.13, 7.8.53, 7.8.115.
+/// The coding of packets on LE Coded · Vol 6, Part B, 4.6.40; Vol 4, Part E, 7.7.65.13, 7.8.53, 7.8.115.
 @Suite("Codings of LE Coded")
 struct CodingChoiceTests {
   private let air = TestAir()
@@ -31,7 +31,7 @@ struct CodingChoiceTests {
     #expect(advertiser.enable(1) == .success)
   }
 
-  @Test("AUX_SCAN_REQ and AUX_CONNECT_REQ go with S=8 even to an advertiser with S=2, whose answers keep to its coding")
+  @Test("AUX_SCAN_REQ and AUX_CONNECT_REQ use S=8 even for an advertiser with S=2, whose answers keep its coding")
   func requests() throws {
     advertise(.scannable, (.prefersS2, .prefersS2))
     other.startScan(
@@ -51,7 +51,7 @@ struct CodingChoiceTests {
     #expect(said.contains { if case .auxConnectRsp? = $0.advertisingPDU { true } else { false } })
   }
 
-  @Test("A host that has set Advertising Coding Selection (Host Support) is told S=2 from S=8, and no other host is")
+  @Test("Reports tell S=2 from S=8 only for a host that has set Advertising Coding Selection (Host Support)")
   func reports() {
     let codings: [(HCI.ExtendedAdvertisingParameters.Coding, HCI.ExtendedAdvertisingParameters.Coding)] = [
       (.prefersS2, .prefersS2), (.prefersS8, .prefersS2), (.requiresS2, .requiresS8), (.noPreference, .noPreference),

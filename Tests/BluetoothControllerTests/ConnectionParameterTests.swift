@@ -22,7 +22,7 @@ struct ConnectionParameterTests {
         == .success)
   }
 
-  /// A link whose central knows that the peripheral understands LL_CONNECTION_PARAM_REQ.
+  /// Returns a link whose central knows that the peripheral supports LL_CONNECTION_PARAM_REQ.
   private func acquaintedLink() throws -> TestLink {
     let link = try TestLink()
     link.central.send(.leReadRemoteFeatures(link.centralHandle))
@@ -31,7 +31,7 @@ struct ConnectionParameterTests {
     return link
   }
 
-  @Test("A central that leaves a choice asks the peripheral, whose host may narrow it")
+  @Test("A central with a range of intervals asks the peripheral, whose host may narrow the range")
   func centralAsks() throws {
     let link = try acquaintedLink()
     update(link, parameters(20...60))
@@ -45,7 +45,7 @@ struct ConnectionParameterTests {
     #expect(link.isAlive())
   }
 
-  @Test("A central asks a peripheral that it knows nothing of, also for a single interval")
+  @Test("A central that does not know the peripheral's features asks it, even for a single interval")
   func unacquainted() throws {
     let link = try TestLink()
     update(link, parameters(40...40))
@@ -58,13 +58,13 @@ struct ConnectionParameterTests {
     #expect(link.isAlive())
   }
 
-  /// How many LL_CONNECTION_PARAM_REQ and LL_CONNECTION_UPDATE_IND the central has sent.
+  /// Returns the numbers of LL_CONNECTION_PARAM_REQ and LL_CONNECTION_UPDATE_IND that the central has sent.
   private func sent(_ link: TestLink) -> (requests: Int, updates: Int) {
     let opcodes = link.air.log.filter { $0.device == link.central.number }.compactMap { $0.controlPDU?.opcode }
     return (opcodes.count { $0 == .connectionParamReq }, opcodes.count { $0 == .connectionUpdateInd })
   }
 
-  @Test("A central decides alone with a peripheral that does not know the request: by its features, or as it has said")
+  @Test("A central decides alone if the peripheral lacks the procedure, by its features or by LL_UNKNOWN_RSP")
   func unknownToPeripheral() throws {
     for isKnown in [true, false] {
       let link = try TestLink(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
@@ -81,7 +81,7 @@ struct ConnectionParameterTests {
     }
   }
 
-  @Test("A peripheral whose central has answered LL_UNKNOWN_RSP tells its host so at the next command")
+  @Test("A peripheral whose central has answered LL_UNKNOWN_RSP refuses its host's next command")
   func unknownToCentral() throws {
     let link = try TestLink(central: { $0.features.remove(.connectionParametersRequestProcedure) })
     update(link, isCentral: false, parameters(40...40))
@@ -96,7 +96,7 @@ struct ConnectionParameterTests {
         == .unsupportedRemoteFeature)
   }
 
-  @Test("A peripheral's host that refuses the central's wish leaves the parameters")
+  @Test("The parameters stay unchanged if the peripheral's host refuses the central's request")
   func peripheralRefuses() throws {
     let link = try acquaintedLink()
     update(link, parameters(20...60))
@@ -112,7 +112,7 @@ struct ConnectionParameterTests {
     #expect(link.isAlive())
   }
 
-  @Test("A peripheral's host that does not want to be asked is not: the central decides")
+  @Test("The central decides alone if the peripheral's host has masked the request event")
   func peripheralNotAsked() throws {
     let link = try acquaintedLink()
     link.peripheral.send(.leSetEventMask(.initial))
@@ -134,7 +134,7 @@ struct ConnectionParameterTests {
     #expect(link.peripheral.disconnections == [.llResponseTimeout])
   }
 
-  @Test("Of a range a central takes the longest interval; with another link, the longest that keeps in step with it")
+  @Test("A central takes a range's longest interval, or with another link the longest one that fits that link")
   func interval() throws {
     let link = try TestLink()
     let other = TestDevice("other", address: 0x3333_3333_3333)
@@ -148,7 +148,7 @@ struct ConnectionParameterTests {
     update(link, parameters(15...60))
     link.air.run(for: .seconds(2))
     #expect(link.central.controller.connections[0].values.interval == 40)
-    // Their events are apart.
+    // The events of the two links do not overlap.
     link.air.clearLog()
     link.air.run(for: .seconds(1))
     let starts = link.air.log.filter { $0.device == 0 }
@@ -157,11 +157,11 @@ struct ConnectionParameterTests {
   }
 
   @Test(
-    "Of the preferred periodicity, the central takes a multiple, and an anchor point that the peripheral has offered")
+    "The central takes a multiple of the preferred periodicity, and an anchor point that the peripheral has offered")
   func preferences() throws {
     let link = try TestLink()
     link.runEvents(4)
-    // 24 to 40, latency 0, timeout 200, periodicity 7, counted from event 6, offset 5.
+    // 24 to 40, latency 0, timeout 200, periodicity 7, reference event 6, offset 5.
     let request: [UInt8] =
       [0x0F, 24, 0, 40, 0, 0, 0, 200, 0, 7, 6, 0, 5, 0] + Array(repeating: 0xFF, count: 10)
     #expect(link.injectFromPeripheral(request).isEmpty)
@@ -179,7 +179,7 @@ struct ConnectionParameterTests {
     #expect(link.isAlive())
   }
 
-  @Test("New anchor points alone are granted without asking a host, and a peripheral's host does not hear of them")
+  @Test("The central grants new anchor points alone without asking a host, and the peripheral's host gets no event")
   func move() throws {
     let link = try TestLink()
     link.runEvents(4)
@@ -193,7 +193,7 @@ struct ConnectionParameterTests {
     #expect(link.isAlive())
   }
 
-  @Test("An instant thousands of events ahead is waited for")
+  @Test("An instant thousands of events ahead is applied at that event")
   func farInstant() throws {
     let link = try TestLink()
     link.runEvents(4)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Connection")
 struct ConnectionTests {
-  @Test("Both hosts are told of a new connection, and advertising and initiating are over")
+  @Test("Both hosts get an event for a new connection, and advertising and initiating end")
   func established() throws {
     let air = TestAir()
     let central = TestDevice("central", address: 0x1111_1111_1111)
@@ -36,7 +36,7 @@ struct ConnectionTests {
     #expect(central.disconnections.isEmpty && peripheral.disconnections.isEmpty)
   }
 
-  /// A central, and `count` peripherals that advertise every 100 ms.
+  /// Returns a central, and `count` peripherals that advertise every 100 ms.
   private func crowd(_ count: Int) -> (air: TestAir, central: TestDevice, peripherals: [TestDevice]) {
     let air = TestAir()
     let central = TestDevice("central", address: 0x1111_1111_1111)
@@ -52,7 +52,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "CONNECT_IND follows a packet of the peer's next advertising event after 150 µs, whenever the host asks",
+    "CONNECT_IND follows a packet of the peer's next advertising event after 150 µs, at any time of the command",
     arguments: [0, 10, 20, 30, 40, 50, 60, 70, 80, 90])
   func nextPacket(milliseconds: Int64) throws {
     let (air, central, peripherals) = crowd(1)
@@ -64,11 +64,11 @@ struct ConnectionTests {
     let place = try #require(air.log.firstIndex { if case .connectInd? = $0.advertisingPDU { true } else { false } })
     try #require(place > 0)
     #expect(air.log[place].start == air.log[place - 1].end + .microseconds(150))
-    // The interval of 100 ms, up to 10 ms of advDelay, and less than 10 ms of an event that had begun before.
+    // The interval of 100 ms, up to 10 ms of advDelay, and less than 10 ms of an event that had already begun.
     #expect(air.log[place].start - asked < .milliseconds(120))
   }
 
-  @Test("The first packet of a connection begins in the transmit window that CONNECT_IND gives")
+  @Test("The first packet of a connection begins in the transmit window of CONNECT_IND")
   func transmitWindow() throws {
     let (air, central, peripherals) = crowd(4)
     var offsets: Set<UInt16> = []
@@ -82,16 +82,16 @@ struct ConnectionTests {
       }
       let (end, data) = try #require(requests.first)
       let first = try #require(air.log.first { $0.packet.accessAddress == data.accessAddress })
-      // 1.25 ms after CONNECT_IND, and the offset and the size in the same unit · Vol 6, Part B, 4.5.3.
+      // The window begins 1.25 ms after CONNECT_IND plus the offset, in units of 1.25 ms · Vol 6, Part B, 4.5.3.
       let start = end + .microseconds(1_250) * Int64(1 + data.windowOffset)
       #expect(first.start >= start && first.start <= start + .microseconds(1_250) * Int64(data.windowSize))
       offsets.insert(data.windowOffset)
     }
-    // The anchors of a central's connections are spread.
+    // The anchor points of a central's connections are spread.
     #expect(offsets.count > 1)
   }
 
-  @Test("A packet without an answer is not repeated in its event, but in the next one, on another channel")
+  @Test("A packet without an answer is not repeated in its event, but in the next event on another channel")
   func noAnswer() throws {
     let link = try TestLink()
     link.runEvents(2)
@@ -113,7 +113,7 @@ struct ConnectionTests {
     #expect(link.peripheral.data.map(\.payload) == [[7]])
   }
 
-  @Test("Connection events come every interval, each on the next channel, the answer 150 µs after the question")
+  @Test("Connection events come every interval, each on the next channel, and the answer follows after 150 µs")
   func events() throws {
     let link = try TestLink()
     link.air.clearLog()
@@ -132,7 +132,7 @@ struct ConnectionTests {
     #expect(Set(anchors.map(\.channel)).count > 10)
   }
 
-  @Test("Data goes both ways, whole and in order")
+  @Test("Data pass both ways, complete and in order")
   func data() throws {
     let link = try TestLink()
     link.central.send([1, 2, 3], on: link.centralHandle)
@@ -145,7 +145,7 @@ struct ConnectionTests {
     #expect(link.central.completedPackets == 1 && link.peripheral.completedPackets == 1)
   }
 
-  @Test("An ACL packet longer than a data PDU travels in parts, of which only the first is marked as first")
+  @Test("An ACL packet longer than a data PDU is fragmented, and only the first fragment is marked as first")
   func fragmentation() throws {
     let link = try TestLink()
     let payload = (0..<100).map { UInt8($0) }
@@ -159,7 +159,7 @@ struct ConnectionTests {
     #expect(link.central.completedPackets == 2)
   }
 
-  @Test("A host that answers at once is heard in the same connection event")
+  @Test("Data that a host sends in reply at once travel in the same connection event")
   func immediateAnswer() throws {
     let link = try TestLink()
     link.peripheral.onData = { device, data in device.send([0xAA], on: data.handle) }
@@ -169,7 +169,7 @@ struct ConnectionTests {
     #expect(link.air.log.count == 2)
   }
 
-  @Test("With more data to send, an event goes on: the MD bit")
+  @Test("An event continues while there are more data, as the MD bit says")
   func moreData() throws {
     let link = try TestLink()
     for number in 0..<10 { link.central.send([UInt8(number)], on: link.centralHandle) }
@@ -183,7 +183,7 @@ struct ConnectionTests {
     #expect(link.air.log.last?.dataHeader?.moreData == false)
   }
 
-  @Test("A lost PDU is sent again until it is acknowledged, and delivered once", arguments: 0..<2)
+  @Test("A lost PDU is retransmitted until it is acknowledged, and is delivered once", arguments: 0..<2)
   func retransmission(lossy device: Int) throws {
     let link = try TestLink()
     var count = 0
@@ -204,7 +204,7 @@ struct ConnectionTests {
     #expect(link.central.disconnections.isEmpty)
   }
 
-  @Test("Disconnect tells the peer the reason, and both hosts of the end")
+  @Test("Disconnect sends the reason to the peer, and both hosts get an event")
   func disconnect() throws {
     let link = try TestLink()
     #expect(link.central.send(.disconnect(link.centralHandle, reason: .remoteUserTerminatedConnection)) == .success)
@@ -216,7 +216,7 @@ struct ConnectionTests {
     #expect(link.air.log.isEmpty)
   }
 
-  @Test("A peripheral's Disconnect ends the connection too")
+  @Test("Disconnect by the peripheral ends the connection too")
   func disconnectByPeripheral() throws {
     let link = try TestLink()
     #expect(
@@ -226,7 +226,7 @@ struct ConnectionTests {
     #expect(link.central.disconnections == [.remoteDeviceTerminatedPowerOff])
   }
 
-  @Test("Without a packet for the supervision timeout, both sides lose the connection")
+  @Test("Both sides lose the connection after the supervision timeout without a packet")
   func supervisionTimeout() throws {
     let link = try TestLink(timeout: 100)
     link.runEvents(2)
@@ -238,7 +238,7 @@ struct ConnectionTests {
     #expect(link.peripheral.disconnections == [.connectionTimeout])
   }
 
-  @Test("S26: a connection without any packet is given up after six intervals")
+  @Test("S26: both sides give up a connection without any packet after six intervals")
   func failedToBeEstablished() throws {
     let link = try TestLink(attacked: .peripheral)
     try link.connectAnew(timeout: 200)
@@ -256,7 +256,7 @@ struct ConnectionTests {
     #expect(link.central.connectionCompletes.map(\.status) == [.success])
   }
 
-  @Test("Two packets in a row with a wrong CRC close the event, and the next one goes on from there")
+  @Test("Two consecutive packets with a wrong CRC close the event, and the next event continues from there")
   func twoErrors() throws {
     let link = try TestLink()
     link.runEvents(3)
@@ -276,7 +276,7 @@ struct ConnectionTests {
     #expect(link.peripheral.data.count == 8)
   }
 
-  @Test("A Disconnect that the peer never acknowledges is done after the supervision timeout, as the host wanted it")
+  @Test("A Disconnect that the peer never acknowledges completes after the supervision timeout, as locally terminated")
   func terminationTimeout() throws {
     let link = try TestLink(timeout: 100)
     link.runEvents(3)
@@ -289,7 +289,7 @@ struct ConnectionTests {
     #expect(link.peripheral.disconnections == [.connectionTimeout])
   }
 
-  @Test("A reset ends everything in silence; the peer notices by its supervision timeout")
+  @Test("A reset ends all activity without a packet, and the peer notices by its supervision timeout")
   func reset() throws {
     let link = try TestLink(timeout: 50)
     link.runEvents(2)
@@ -301,7 +301,7 @@ struct ConnectionTests {
     #expect(link.peripheral.disconnections == [.connectionTimeout])
   }
 
-  @Test("A peripheral skips events by its latency while nothing is to be said, and wakes up for its host")
+  @Test("A peripheral without data skips events up to its latency, and wakes up for its host's data")
   func latency() throws {
     let link = try TestLink(latency: 4)
     link.runEvents(10)
@@ -317,7 +317,7 @@ struct ConnectionTests {
     #expect(link.central.disconnections.isEmpty)
   }
 
-  @Test("Clocks that are wrong within what they claim do not lose the connection: the window widens")
+  @Test("Window widening keeps the connection if both clocks drift within their stated accuracy")
   func clockDrift() throws {
     let link = try TestLink(
       interval: 80, latency: 20, timeout: 1000, central: { $0.sleepClockDrift = 50_000 },
@@ -329,7 +329,7 @@ struct ConnectionTests {
     #expect(link.central.data.count == 1)
   }
 
-  @Test("A clock that is more wrong than it claims loses the connection")
+  @Test("The connection is lost if a clock drifts beyond its stated accuracy")
   func dishonestClock() throws {
     let link = try TestLink(
       interval: 800, latency: 2, timeout: 1000, peripheral: { $0.sleepClockDrift = 2_000_000 })

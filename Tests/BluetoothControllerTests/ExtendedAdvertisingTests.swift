@@ -19,7 +19,7 @@ struct ExtendedAdvertisingTests {
 
   private var primary: [TestAir.Transmission] { air.log.filter { $0.isPrimary && $0.device == 0 } }
 
-  @Test("ADV_EXT_IND on 37, 38, 39 points to the AUX_ADV_IND that has the address and the data")
+  @Test("ADV_EXT_IND on 37, 38, 39 points to the AUX_ADV_IND with the address and the data")
   func auxiliaryPacket() throws {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms { $0.advertisingSID = 5 }))
     #expect(device.setData([3, 9, 65, 66]) == .success)
@@ -36,11 +36,11 @@ struct ExtendedAdvertisingTests {
       #expect(auxiliary.advertiser == device.address && auxiliary.data == [3, 9, 65, 66])
       #expect(chain[0].start - packet.end >= LL.minimumAuxiliaryFrameSpace)
     }
-    // The secondary channels change.
+    // The secondary channels vary.
     #expect(Set(air.log.filter { !$0.isPrimary }.map(\.channel)).count > 5)
   }
 
-  @Test("Without data there is no AUX_ADV_IND: ADV_EXT_IND has the address")
+  @Test("Without data there is no AUX_ADV_IND, and ADV_EXT_IND has the address")
   func noAuxiliaryPacket() {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms()))
     device.enable(1)
@@ -50,10 +50,10 @@ struct ExtendedAdvertisingTests {
   }
 
   @Test(
-    "The own address type of an undirected anonymous set does not matter",
+    "An undirected anonymous set ignores its own address type",
     arguments: [HCI.OwnAddressType.public, .random, .resolvableOrPublic, .resolvableOrRandom])
   func anonymousOwnAddress(type: HCI.OwnAddressType) {
-    // Neither a random address of the set nor an entry of the resolving list is there.
+    // The set has no random address, and the resolving list has no entry.
     let parameters = HCI.ExtendedAdvertisingParameters.every100ms(1, .anonymous) { $0.ownAddressType = type }
     #expect(device.send(.leSetExtendedAdvertisingParameters(parameters)) == .success)
     #expect(device.enable(1) == .success)
@@ -62,7 +62,7 @@ struct ExtendedAdvertisingTests {
     #expect(air.log.allSatisfy { $0.extended?.advertiser == nil })
   }
 
-  @Test("An anonymous set never tells its address")
+  @Test("An anonymous set never sends its address")
   func anonymous() {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms(1, .anonymous)))
     device.setData([2, 1, 6])
@@ -73,7 +73,7 @@ struct ExtendedAdvertisingTests {
   }
 
   @Test(
-    "1,650 octets go in a chain, each packet 300 µs or more after the one that announces it",
+    "1,650 octets are sent as a chain, each packet 300 µs or more after the packet that points to it",
     arguments: [PHY.le1M, .le2M, .leCoded])
   func chain(phy: PHY) throws {
     let data = (0..<1_650).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -97,7 +97,7 @@ struct ExtendedAdvertisingTests {
   }
 
   @Test(
-    "With the second version of the parameters a host chooses the coding",
+    "The second version of the parameters lets a host choose the coding",
     arguments: [
       (HCI.ExtendedAdvertisingParameters.Coding.requiresS2, Modulation.codedS2), (.prefersS8, .codedS8),
       (.noPreference, .codedS8),
@@ -115,7 +115,7 @@ struct ExtendedAdvertisingTests {
     #expect(!air.log.isEmpty && air.log.allSatisfy { $0.modulation == modulation })
   }
 
-  @Test("Several sets advertise side by side, each with its own data and address")
+  @Test("Several sets advertise concurrently, each with its own data and address")
   func severalSets() {
     for number in 0..<AdvertisingSets.capacity {
       let handle = HCI.AdvertisingHandle(rawValue: UInt8(number))
@@ -143,7 +143,7 @@ struct ExtendedAdvertisingTests {
     }
   }
 
-  @Test("A legacy set sends legacy PDUs")
+  @Test("A set with the legacy property sends legacy PDUs")
   func legacyPDUs() {
     let types: [(HCI.ExtendedAdvertisingParameters.Properties, UInt16)] = [
       ([.legacy, .connectable, .scannable], 0), ([.legacy], 2), ([.legacy, .scannable], 6),
@@ -186,7 +186,7 @@ struct ExtendedAdvertisingTests {
     #expect(air.log.isEmpty)
   }
 
-  @Test("A set that a connection has ended reports no number of events, whatever maximum the host gave")
+  @Test("A set that a connection has ended reports no number of events, even if the host gave a maximum")
   func connectedSet() throws {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms(1, .connectable)))
     device.enable(1, maximumEvents: 100)
@@ -224,7 +224,7 @@ struct ExtendedAdvertisingTests {
     #expect(primary.count >= 50 && primary.allSatisfy { air.chain(from: $0).count == 1 })
   }
 
-  @Test("New data change the DID, and so does a host that says they are new")
+  @Test("New data change the DID, and so does a host that declares unchanged data as new")
   func dataID() throws {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms()))
     device.setData([1])
@@ -244,7 +244,7 @@ struct ExtendedAdvertisingTests {
     #expect(try did() != second)
   }
 
-  @Test("The power of a set is what it is sent with, and in its TxPower field")
+  @Test("The power of a set is its transmit power, and the value of its TxPower field")
   func transmitPower() throws {
     let selected = device.complete(
       .leSetExtendedAdvertisingParameters(
@@ -258,7 +258,7 @@ struct ExtendedAdvertisingTests {
     #expect(air.chain(from: try #require(primary.first)).first?.extended?.transmitPower == -7)
   }
 
-  @Test("What is wrong with a set is refused as the specification says")
+  @Test("Invalid parameters and states of a set are refused with the error codes of the specification")
   func errors() {
     func set(
       _ properties: HCI.ExtendedAdvertisingParameters.Properties,
@@ -281,7 +281,7 @@ struct ExtendedAdvertisingTests {
     #expect(set([], change: { $0.transmitPower = 21 }) == .invalidHCICommandParameters)
     #expect(set([], change: { $0.primaryPHY = .le2M }) == .unsupportedFeatureOrParameterValue)
     #expect(set([.scannable]) == .success)
-    // A scannable set needs a response, and has no data.
+    // A scannable set needs a scan response, and has no advertising data.
     #expect(device.enable(1) == .commandDisallowed)
     #expect(device.setData([1]) == .invalidHCICommandParameters)
     #expect(set([.connectable]) == .success)
@@ -305,7 +305,7 @@ struct ExtendedAdvertisingTests {
     #expect(device.disable(1) == .unknownAdvertisingIdentifier)
   }
 
-  @Test("A set that holds data takes no type that carries none, until it is removed")
+  @Test("A set with data can't change to a type without data until it is removed")
   func typeWithoutData() {
     func set(_ properties: HCI.ExtendedAdvertisingParameters.Properties) -> HCI.ErrorCode? {
       device.send(.leSetExtendedAdvertisingParameters(.every100ms(1, properties)))
@@ -319,7 +319,7 @@ struct ExtendedAdvertisingTests {
     #expect(set(.scannable) == .success)
   }
 
-  @Test("A set without its own random address can't use one; a connectable one keeps what it has while it advertises")
+  @Test("A set needs its random address to use one; a connectable set can't change it while it advertises")
   func randomAddress() {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms(1, .connectable) { $0.ownAddressType = .random }))
     #expect(device.enable(1) == .invalidHCICommandParameters)

@@ -77,12 +77,12 @@ struct ExtendedInitiatingTests {
     #expect(central.disconnections.isEmpty && peripheral.disconnections.isEmpty)
     let first = try #require(air.log.first { !$0.isAdvertising && $0.start > request.end })
     #expect(first.modulation.phy == example.secondary)
-    // The transmit window begins 2.5 ms after the request, 3.75 ms on LE Coded · 4.5.3.
+    // The transmit window begins 2.5 ms after the request, or 3.75 ms on LE Coded · 4.5.3.
     let delay = TimeSpan.microseconds(example.secondary == .leCoded ? 3_750 : 2_500)
     #expect(first.start >= request.end + delay)
   }
 
-  @Test("A PHY without parameters of its own takes those of LE 1M")
+  @Test("A PHY without its own parameters uses the parameters of LE 1M")
   func missingParameters() throws {
     advertise(secondary: .le2M)
     #expect(connect() == .success)
@@ -110,7 +110,7 @@ struct ExtendedInitiatingTests {
     #expect(central.connectionCompletes.map(\.status) == [.success])
   }
 
-  @Test("The initiator connects to directed advertising that is for it, and to no other")
+  @Test("The initiator connects to directed advertising only if it is the target")
   func directed() {
     let other = TestDevice("other", address: 0x3333_3333_3333)
     advertise(secondary: .le1M, to: other)
@@ -123,7 +123,7 @@ struct ExtendedInitiatingTests {
     #expect(central.connectionCompletes.count == 1)
   }
 
-  @Test("With the accept list the initiator takes whoever of it comes first, and nobody else")
+  @Test("With the accept list the initiator connects to the first device on the list, and to no other device")
   func acceptList() {
     advertise(secondary: .le1M)
     #expect(central.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(DeviceAddress(9, .public)))) == .success)
@@ -138,7 +138,7 @@ struct ExtendedInitiatingTests {
   }
 
   @Test(
-    "Cancelled while AUX_CONNECT_REQ is in the air a connection is made if the answer comes, else not; one event tells",
+    "A connection that is cancelled during AUX_CONNECT_REQ is made only if the answer comes; the host gets one event",
     arguments: [true, false])
   func cancelledInTheAir(isAnswered: Bool) {
     advertise(secondary: .leCoded)
@@ -147,7 +147,7 @@ struct ExtendedInitiatingTests {
       return .arrives
     }
     #expect(connect() == .success)
-    // Once while the request is being sent, and once while the answer is.
+    // The host cancels while AUX_CONNECT_REQ is being sent.
     air.run(until: {
       central.controller.auxiliaries.indices.contains {
         central.controller.auxiliaries[$0]?.isConnecting == true && central.controller.isTransmitting
@@ -159,7 +159,7 @@ struct ExtendedInitiatingTests {
     air.run(for: .seconds(2))
     #expect(central.connectionCompletes.map(\.status) == [isAnswered ? .success : .unknownConnectionIdentifier])
     #expect(central.disconnections.isEmpty)
-    // An advertiser that has answered has its connection, until six intervals without a packet.
+    // An advertiser that has answered has a connection, until six intervals pass without a packet.
     #expect(peripheral.connectionCompletes.map(\.status) == [.success])
     #expect(peripheral.disconnections == (isAnswered ? [] : [.connectionFailedToBeEstablished]))
     guard !isAnswered else { return }
@@ -171,7 +171,7 @@ struct ExtendedInitiatingTests {
     #expect(central.connectionCompletes.map(\.status) == [.unknownConnectionIdentifier, .success])
   }
 
-  @Test("A legacy advertiser is connected to as well, by CONNECT_IND on LE 1M")
+  @Test("The initiator also connects to a legacy advertiser, by CONNECT_IND on LE 1M")
   func legacyAdvertiser() {
     peripheral.advertise()
     #expect(connect { $0.leCoded = initiating() } == .success)
@@ -179,7 +179,7 @@ struct ExtendedInitiatingTests {
     #expect(central.connectionCompletes.map(\.status) == [.success])
   }
 
-  @Test("LE Create Connection does not hear extended advertising")
+  @Test("LE Create Connection ignores extended advertising")
   func legacyInitiator() {
     advertise(secondary: .le1M)
     central.connect(to: peripheral)
@@ -199,7 +199,7 @@ struct ExtendedInitiatingTests {
     #expect(air.now - start <= .milliseconds(6 * 30))
   }
 
-  @Test("Scanner and initiator hear the same, whichever windows are open")
+  @Test("A scanner and an initiator share all windows that are open")
   func fairness() {
     let third = TestDevice("third", address: 0x3333_3333_3333, seed: 9)
     air.add(third)
@@ -215,7 +215,7 @@ struct ExtendedInitiatingTests {
     #expect(central.connectionCompletes.count == 1)
   }
 
-  @Test("Requests that can't be are refused")
+  @Test("Invalid connection requests are refused")
   func errors() {
     #expect(connect { ($0.le1M, $0.le2M) = (nil, initiating()) } == .invalidHCICommandParameters)
     #expect(connect { $0.le1M?.scanWindow = 3 } == .invalidHCICommandParameters)

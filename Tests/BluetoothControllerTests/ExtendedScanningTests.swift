@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothController
 
-/// What a scanner makes of extended advertising that a test plays · Vol 6, Part B, 4.4.3.
+/// The reports of a scanner for extended advertising that a test plays · Vol 6, Part B, 4.4.3.
 @Suite("Extended scanning")
 struct ExtendedScanningTests {
   private typealias Payload = LL.ExtendedAdvertisingPayload
@@ -29,7 +29,7 @@ struct ExtendedScanningTests {
     return payload
   }
 
-  @Test("ADV_EXT_IND leads to AUX_ADV_IND, whose report says what both of them said")
+  @Test("ADV_EXT_IND leads to AUX_ADV_IND, and the report combines the fields of both")
   func auxiliary() throws {
     scanner.startScan()
     advertiser.announce(at: at(10), to: .milliseconds(2), on: 20, .le2M)
@@ -44,7 +44,7 @@ struct ExtendedScanningTests {
     #expect(!air.log.contains { $0.device == 0 })
   }
 
-  @Test("ADV_EXT_IND alone is reported with its advertiser, and without a secondary PHY or a set")
+  @Test("ADV_EXT_IND alone is reported with its advertiser, without a secondary PHY and without a SID")
   func withoutAuxiliary() throws {
     scanner.startScan()
     advertiser.send(Payload(advertiser: advertiser.address), at: at(10), on: 37)
@@ -53,7 +53,7 @@ struct ExtendedScanningTests {
     #expect(report.type == [] && report.secondaryPHY == 0 && report.advertisingSID == 0xFF && report.data.isEmpty)
   }
 
-  @Test("A chain is reported piece by piece: more to come, and at its end complete", arguments: [PHY.le1M, .leCoded])
+  @Test("A chain is reported in parts: more to come, and complete at its end", arguments: [PHY.le1M, .leCoded])
   func chain(phy: PHY) {
     let last: Modulation = phy == .leCoded ? .codedS2 : .le1M
     scanner.startScan()
@@ -70,7 +70,7 @@ struct ExtendedScanningTests {
     #expect(scanner.extendedReports.data == data(100) + data(50) + [7])
   }
 
-  @Test("Data longer than 229 octets are told in several reports")
+  @Test("Data longer than 229 octets are split into several reports")
   func fragments() {
     scanner.startScan()
     advertiser.announce(at: at(10), to: .milliseconds(2))
@@ -92,7 +92,7 @@ struct ExtendedScanningTests {
     #expect(scanner.extendedReports.data == data(100))
   }
 
-  @Test("A chain whose advertiser says that it can't go on is truncated at once")
+  @Test("A chain that its advertiser breaks off by an empty AuxPtr is reported as truncated at once")
   func announcedTruncation() {
     scanner.startScan()
     advertiser.announce(at: at(10), to: .milliseconds(2))
@@ -101,7 +101,7 @@ struct ExtendedScanningTests {
     #expect(scanner.extendedReports.types == [.truncated])
   }
 
-  @Test("While it waits for AUX_ADV_IND a scanner goes on listening on the primary channels")
+  @Test("A scanner that waits for AUX_ADV_IND continues to listen on the primary channels")
   func listeningMeanwhile() {
     scanner.startScan()
     advertiser.announce(at: at(10), to: .milliseconds(9))
@@ -111,10 +111,10 @@ struct ExtendedScanningTests {
     #expect(scanner.extendedReports.types == [.legacy, []])
   }
 
-  @Test("AUX_ADV_IND is found wherever in its window it begins, and as wrong as the clocks may be")
+  @Test("AUX_ADV_IND is received anywhere in its window, within the drift of both clocks")
   func auxiliaryWindow() {
     scanner.startScan()
-    // 2 s at 50 ppm of the advertiser's and 50 of the scanner's, in units of 300 µs.
+    // 2 s at 50 ppm of the advertiser and 50 ppm of the scanner, in units of 300 µs.
     for (index, error) in [Int64(-190), 0, 299, 490].enumerated() {
       let start = Int64(100 + 2_500 * index)
       advertiser.announce(at: at(start), to: .seconds(2))
@@ -125,7 +125,7 @@ struct ExtendedScanningTests {
     #expect(scanner.extendedReports.count == 4)
   }
 
-  @Test("An active scanner asks a scannable set on the secondary channel, and reports AUX_SCAN_RSP and its chain")
+  @Test("An active scanner requests a scannable set on the secondary channel, and reports AUX_SCAN_RSP and its chain")
   func scanRequest() throws {
     scanner.startScan(isActive: true)
     advertiser.announce(at: at(10), mode: .scannable, to: .milliseconds(2), on: 20, .le2M)
@@ -153,7 +153,7 @@ struct ExtendedScanningTests {
     #expect(request.start == asked.end + LL.interFrameSpace)
   }
 
-  @Test("A passive scanner asks nobody")
+  @Test("A passive scanner sends no requests")
   func passive() {
     scanner.startScan()
     advertiser.announce(at: at(10), mode: .scannable, to: .milliseconds(2))
@@ -162,7 +162,7 @@ struct ExtendedScanningTests {
     #expect(scanner.extendedReports.types == [.scannable] && !air.log.contains { $0.device == 0 })
   }
 
-  @Test("Legacy PDUs are reported with their legacy types, LE 1M, and no set")
+  @Test("Legacy PDUs are reported with their legacy types, on LE 1M, and without a SID")
   func legacyTypes() {
     scanner.startScan(isActive: true)
     let address = advertiser.address
@@ -184,7 +184,7 @@ struct ExtendedScanningTests {
     #expect(scanner.extendedReports[1].directAddress == HCI.PeerAddress(scanner.address))
   }
 
-  @Test("LE 1M and LE Coded are scanned in turn, each for its share, when windows of both are open")
+  @Test("A scanner alternates between LE 1M and LE Coded in equal shares while windows of both are open")
   func bothPHYs() {
     let all = HCI.ExtendedScanParameters.Scan(isActive: false, interval: 48, window: 48)
     scanner.startScan(le1M: all, leCoded: all)
@@ -201,7 +201,7 @@ struct ExtendedScanningTests {
     #expect((60...90).contains(plain) && (60...90).contains(coded))
   }
 
-  @Test("A short window on one PHY is not lost to a long one on the other")
+  @Test("A short window on one PHY is kept despite a long window on the other")
   func unequalPHYs() {
     var plan = ListeningPlan()
     plan.setScanner(
@@ -214,12 +214,12 @@ struct ExtendedScanningTests {
       listened[slot.phy, default: 0] += (slot.end - now).nanoseconds / 1_000_000
       now = slot.end
     }
-    // All of its windows would be 6 s.
+    // All of its windows would take 6 s.
     #expect((5_000...6_000).contains(listened[.leCoded] ?? 0))
     #expect((listened[.le1M] ?? 0) + (listened[.leCoded] ?? 0) == 60_000)
   }
 
-  @Test("Windows of two PHYs that do not meet are all heard")
+  @Test("A scanner listens in all windows of two PHYs that do not overlap")
   func interleavedPHYs() {
     var plan = ListeningPlan()
     plan.setScanner(

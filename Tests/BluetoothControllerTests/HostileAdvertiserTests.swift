@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothController
 
-/// Advertisers that mean harm: row S24.
+/// Malicious advertisers: row S24.
 @Suite("Hostile advertisers")
 struct HostileAdvertiserTests {
   private typealias Payload = LL.ExtendedAdvertisingPayload
@@ -12,7 +12,7 @@ struct HostileAdvertiserTests {
   private let air = TestAir()
   private let scanner = TestDevice("scanner", address: 0x1111_1111_1111)
   private let advertiser: ScriptedAdvertiser
-  /// Its events are where no test's are: a chain of 64 packets fits between two.
+  /// The events of its connection avoid those of the tests: a chain of 64 packets fits between two of them.
   private let bystander: Bystander
   private let beginning: Instant
 
@@ -26,7 +26,7 @@ struct HostileAdvertiserTests {
 
   private func at(_ milliseconds: Int64) -> Instant { beginning + .milliseconds(milliseconds) }
 
-  /// Whether an honest advertiser is still heard, and the scanner's connection goes on.
+  /// Returns true if the scanner still receives an honest advertiser, and its connection continues.
   private func hearsOthers() -> Bool {
     scanner.clear()
     for primary in UInt8(37)...39 {
@@ -38,7 +38,7 @@ struct HostileAdvertiserTests {
       && bystander.isUnharmed()
   }
 
-  @Test("S24: a flood of advertisements neither fills the memory nor stops the scanner")
+  @Test("S24: a flood of advertisements neither exhausts memory nor stops the scanner")
   func flood() {
     scanner.startScan(HCI.ExtendedScanEnable(true, duplicates: .on))
     var reports = 0
@@ -59,7 +59,7 @@ struct HostileAdvertiserTests {
     #expect(hearsOthers())
   }
 
-  @Test("S24: reports that the host does not take are dropped, not heaped up")
+  @Test("S24: reports that the host does not read are dropped instead of accumulating")
   func sleepingHost() {
     scanner.startScan()
     scanner.isAsleep = true
@@ -70,7 +70,7 @@ struct HostileAdvertiserTests {
       }
     }
     air.run(for: .milliseconds(1_010))
-    // Besides the reports there is the bystander's request.
+    // The bystander's request comes in addition to the reports.
     #expect((256...257).contains(scanner.controller.output.packets.count))
     scanner.isAsleep = false
     scanner.takePackets(at: air.now)
@@ -79,7 +79,7 @@ struct HostileAdvertiserTests {
     #expect(hearsOthers())
   }
 
-  @Test("S24: a chain that never ends is cut at 1,650 octets and reported as truncated")
+  @Test("S24: an endless chain is cut at 1,650 octets and reported as truncated")
   func endlessChain() {
     scanner.startScan()
     advertiser.announce(at: at(10), to: .milliseconds(2))
@@ -97,7 +97,7 @@ struct HostileAdvertiserTests {
     #expect(hearsOthers())
   }
 
-  @Test("S24: a chain of empty packets does not go on for ever")
+  @Test("S24: an endless chain of empty packets is ended and reported as truncated")
   func emptyChain() {
     scanner.startScan()
     advertiser.announce(at: at(10), to: .milliseconds(2))
@@ -111,7 +111,7 @@ struct HostileAdvertiserTests {
     #expect(hearsOthers())
   }
 
-  @Test("S24: pointers to nowhere cost the scanner a short time each, and no memory")
+  @Test("S24: pointers to missing packets cost the scanner a short time each, and no memory")
   func pointersToNowhere() {
     scanner.startScan()
     for index in Int64(0)..<400 {
@@ -126,7 +126,7 @@ struct HostileAdvertiserTests {
     #expect(hearsOthers())
   }
 
-  @Test("S24: a pointer into its own packet, or to no packet, is not followed")
+  @Test("S24: a pointer into its own packet, or without an offset, is not followed")
   func pointersBackwards() {
     scanner.startScan()
     for (index, offset) in [TimeSpan.zero, .microseconds(30), .microseconds(120)].enumerated() {
@@ -136,7 +136,7 @@ struct HostileAdvertiserTests {
     #expect(scanner.controller.auxiliaries.indices.isEmpty && hearsOthers())
   }
 
-  @Test("S24: AUX_ADV_IND that contradicts its ADV_EXT_IND is dropped")
+  @Test("S24: an AUX_ADV_IND that contradicts its ADV_EXT_IND is dropped")
   func contradictions() {
     scanner.startScan()
     let right = Payload(advertiser: advertiser.address, dataInfo: advertiser.dataInfo, data: [1])
@@ -152,7 +152,7 @@ struct HostileAdvertiserTests {
     #expect(scanner.extendedReports.isEmpty && hearsOthers())
   }
 
-  @Test("S24: any octets on the primary and the secondary channels leave the scanner alive")
+  @Test("S24: the scanner survives any octets on the primary and secondary channels")
   func anyOctets() {
     scanner.startScan(isActive: true, policy: 2)
     var generator = SplitGenerator(seed: 24)
@@ -160,7 +160,7 @@ struct HostileAdvertiserTests {
       var octets = (0..<Int.random(in: 0...60, using: &generator)).map { _ in
         UInt8.random(in: 0...255, using: &generator)
       }
-      // Half of them have an extended header that fits.
+      // Half of the packets have a consistent extended header.
       if index % 2 == 0, octets.count > 20 { octets[0] = octets[0] & 0xC0 | UInt8(octets.count / 2) }
       let type = UInt16.random(in: 0...15, using: &generator) | UInt16.random(in: 0...15, using: &generator) << 4
       let channel = index % 3 == 0 ? UInt8.random(in: 0...36, using: &generator) : UInt8(37 + index % 3)
@@ -172,7 +172,7 @@ struct HostileAdvertiserTests {
     #expect(hearsOthers())
   }
 
-  @Test("S24: an AUX_SCAN_RSP of somebody else is not the answer")
+  @Test("S24: an AUX_SCAN_RSP of another advertiser is not accepted as the answer")
   func foreignResponse() {
     scanner.startScan(isActive: true)
     advertiser.announce(at: at(10), mode: .scannable, to: .milliseconds(2))

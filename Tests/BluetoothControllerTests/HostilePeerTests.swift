@@ -8,7 +8,7 @@ import Testing
 struct HostilePeerTests {
   // MARK: CONNECT_IND
 
-  /// Has a central send a CONNECT_IND that was changed on its way; says whether the peripheral took it.
+  /// Sends a CONNECT_IND that is changed on the air, and returns true if the peripheral accepted it.
   private func accepts(_ change: @escaping (inout LL.ConnectionData) -> Void) throws -> Bool {
     let air = TestAir()
     let central = TestDevice("central", address: 0x1111_1111_1111)
@@ -34,7 +34,7 @@ struct HostilePeerTests {
     air.fate = { _ in .arrives }
     air.run(for: .milliseconds(500))
     if !isTaken {
-      // It goes on advertising, and the next central connects.
+      // The peripheral continues to advertise, and the next central connects.
       #expect(central.disconnections == [.connectionFailedToBeEstablished])
       central.clear()
       central.connect(to: peripheral)
@@ -47,7 +47,7 @@ struct HostilePeerTests {
     return isTaken
   }
 
-  @Test("S4: a CONNECT_IND with a value outside its range is ignored, and advertising goes on")
+  @Test("S4: a CONNECT_IND with a value outside its range is ignored, and advertising continues")
   func invalidConnectInd() throws {
     #expect(try accepts { _ in })
     #expect(try !accepts { $0.interval = 5 })
@@ -70,7 +70,7 @@ struct HostilePeerTests {
     #expect(try !accepts { $0.interval = 0 })
   }
 
-  @Test("S26: a CONNECT_IND with supervision timeout 0 is ignored, and advertising goes on")
+  @Test("S26: a CONNECT_IND with supervision timeout 0 is ignored, and advertising continues")
   func zeroTimeout() throws {
     #expect(try !accepts { $0.timeout = 0 })
   }
@@ -82,7 +82,7 @@ struct HostilePeerTests {
     #expect(try accepts { $0.channelMap = ChannelMap(bits: .max) })
   }
 
-  @Test("Requests for another advertiser, or with a length that is wrong, are not answered")
+  @Test("Requests to another advertiser, or of the wrong length, are not answered")
   func foreignRequests() {
     let air = TestAir()
     let scanner = TestDevice("scanner", address: 0x1111_1111_1111)
@@ -116,7 +116,7 @@ struct HostilePeerTests {
   // MARK: Data PDUs
 
   @Test(
-    "S1: a data PDU longer than was agreed is not acknowledged, and the link ends by supervision if it goes on",
+    "S1: a data PDU above the agreed length is not acknowledged, and repeating it ends the link by supervision timeout",
     arguments: [(27, 28), (27, 251), (251, 252), (251, 253), (251, 254), (251, 255)])
   func lengthOverflow(agreed: UInt16, octets: Int) throws {
     let link = try TestLink(
@@ -141,7 +141,7 @@ struct HostilePeerTests {
     #expect(link.peripheral.disconnections == [.connectionTimeout] && link.othersGoOn())
   }
 
-  @Test("S3: a length field that does not fit the frame is as a wrong CRC; the retransmission gets through")
+  @Test("S3: a length field that does not match the frame counts as a wrong CRC, and the retransmission arrives")
   func lengthMismatch() throws {
     let link = try TestLink(attacked: .peripheral)
     link.runEvents(2)
@@ -174,7 +174,7 @@ struct HostilePeerTests {
     #expect(link.isAlive())
   }
 
-  @Test("A data PDU without octets reaches no host")
+  @Test("An empty data PDU is not delivered to the host")
   func emptyStart() throws {
     let link = try TestLink()
     link.air.fate = { transmission in
@@ -200,7 +200,7 @@ struct HostilePeerTests {
     #expect(link.isAlive())
   }
 
-  @Test("S16: responses that nobody asked for are ignored")
+  @Test("S16: unsolicited responses are ignored")
   func strayResponses() throws {
     let link = try TestLink(attacked: [.central, .peripheral])
     let stray: [[UInt8]] = [
@@ -215,13 +215,13 @@ struct HostilePeerTests {
     #expect(link.isAlive())
   }
 
-  @Test("S25: LL Control PDUs of every opcode and length leave a link that works, or end it in order")
+  @Test("S25: after LL Control PDUs of every opcode and length, the link either works or has ended")
   func everyOpcodeAndLength() throws {
     let link = try TestLink(timeout: 20, attacked: .peripheral)
     for opcode in UInt8(0)...0x30 {
       for length in [0, 1, 2, 5, 7, 8, 11, 12, 22, 23, 26] {
         _ = link.injectFromCentral([opcode] + Array(repeating: 0, count: length), events: 4)
-        // What follows LL_ENC_REQ must not be in clear.
+        // Unencrypted data after LL_ENC_REQ are a MIC failure.
         let isInOrder =
           !link.peripheral.disconnections.isEmpty || link.exchangesData()
           || link.peripheral.disconnections == [.connectionTerminatedMICFailure]
@@ -254,7 +254,7 @@ struct HostilePeerTests {
     #expect(link.isAlive())
   }
 
-  @Test("S9: LL_LENGTH_REQ twice is answered twice and changes the state once")
+  @Test("S9: a repeated LL_LENGTH_REQ is answered again, and changes the state only once")
   func repeatedLengthRequests() throws {
     let link = try TestLink(attacked: .peripheral)
     let request: [UInt8] = [0x14, 100, 0, 0x48, 8, 100, 0, 0x48, 8]
@@ -266,7 +266,7 @@ struct HostilePeerTests {
     #expect(link.isAlive())
   }
 
-  @Test("S7: while the host thinks about one LL_CONNECTION_PARAM_REQ, the next gets LL_REJECT_EXT_IND")
+  @Test("S7: a second LL_CONNECTION_PARAM_REQ gets LL_REJECT_EXT_IND while the host has not replied to the first one")
   func repeatedParameterRequests() throws {
     let link = try TestLink(attacked: .central)
     let request: [UInt8] =
@@ -284,14 +284,14 @@ struct HostilePeerTests {
     #expect(link.isAlive())
   }
 
-  @Test("A peer that told that it does not know LL_REJECT_EXT_IND gets LL_REJECT_IND")
+  @Test("A peer without support for LL_REJECT_EXT_IND gets LL_REJECT_IND")
   func plainReject() throws {
     let link = try TestLink()
     _ = link.injectFromCentral([0x08, 0, 0, 0, 0, 0, 0, 0, 0])
     #expect(link.injectFromCentral([0x14, 1, 0, 1, 0, 1, 0, 1, 0]) == [[0x0D, 0x1E]])
   }
 
-  @Test("S10: an update to impossible values ends the connection", arguments: [false, true])
+  @Test("S10: an update to invalid values ends the connection", arguments: [false, true])
   func impossibleUpdate(isMap: Bool) throws {
     let link = try TestLink(attacked: .peripheral)
     link.runEvents(3)
@@ -315,22 +315,22 @@ struct HostilePeerTests {
     #expect(link.central.disconnections == [.connectionTimeout] && link.othersGoOn())
   }
 
-  @Test("S21: an instant counts as passed from 32,767 events ahead on", arguments: [(32_766, false), (32_767, true)])
+  @Test("S21: an instant 32,767 or more events ahead counts as passed", arguments: [(32_766, false), (32_767, true)])
   func farInstant(distance: Int, isPassed: Bool) throws {
     let link = try TestLink(timeout: 50, attacked: .peripheral)
     link.runEvents(4)
-    // Sent and taken in at the next event, whose number is that of the instant less `distance`.
+    // Sent and received at the next event, whose number is that of the instant minus `distance`.
     let instant = UInt16(truncatingIfNeeded: link.peripheral.controller.connections[0].schedule.next + distance)
     let octets = [UInt8(truncatingIfNeeded: instant), UInt8(truncatingIfNeeded: instant >> 8)]
     #expect(link.injectFromCentral([0x01, 0xFF, 0, 0, 0, 0] + octets).isEmpty)
     #expect(link.peripheral.disconnections == (isPassed ? [.instantPassed] : []) && link.othersGoOn())
   }
 
-  @Test("S11: a peer that asks for ever and acknowledges nothing is made to wait")
+  @Test("S11: the link layer limits its waiting answers to a peer that sends requests and acknowledges nothing")
   func unacknowledgedAnswers() throws {
     let link = try TestLink(timeout: 400, attacked: .peripheral)
     link.runEvents(2)
-    // Every packet of the central is a new LL_PING_REQ, and none acknowledges what the peripheral has sent.
+    // Every packet of the central is a new LL_PING_REQ that does not acknowledge the peripheral's packets.
     var nextSequenceNumber: Bool?
     var acknowledgement: Bool?
     link.air.fate = { transmission in
@@ -350,7 +350,7 @@ struct HostilePeerTests {
     #expect(link.othersGoOn())
   }
 
-  @Test("What only a central sends is unknown to a central")
+  @Test("A central answers PDUs that only a central may send with LL_UNKNOWN_RSP, and a peripheral likewise")
   func wrongRole() throws {
     let link = try TestLink()
     #expect(link.injectFromPeripheral([0x08] + Array(repeating: 0, count: 8)) == [[0x07, 0x08]])

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Hostile procedures")
 struct HostileProcedureTests {
-  @Test("S15: whatever a peer makes happen, its events come in order, and not one of them twice")
+  @Test("S15: unsolicited answers of a peer change neither the order nor the number of events")
   func eventOrder() throws {
     let link = try TestLink(attacked: .central)
     link.central.send(.readRemoteVersionInformation(link.centralHandle))
     link.central.send(.leReadRemoteFeatures(link.centralHandle))
-    // The answers come, and then come again in both orders without having been asked for.
+    // The answers arrive, and then arrive again unsolicited in both orders.
     link.runEvents(4)
     let version: [UInt8] = [0x0C, 0x0D, 1, 0, 1, 0]
     let features: [UInt8] = [0x09] + Array(repeating: 0xFF, count: 8)
@@ -28,7 +28,7 @@ struct HostileProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("S18: an invalid PDU in a PHY update changes nothing of it; 1,000 times over, nothing is left behind")
+  @Test("S18: invalid PDUs do not affect a PHY update, and 1,000 such updates leave no state behind")
   func phyUpdateAndGarbage() throws {
     let link = try TestLink(interval: 6, timeout: 100, attacked: .peripheral)
     link.air.run(for: .milliseconds(50))
@@ -41,7 +41,7 @@ struct HostileProcedureTests {
       link.central.send(
         [0x18, phys, phys, UInt8(truncatingIfNeeded: instant), UInt8(truncatingIfNeeded: instant >> 8)],
         on: link.centralHandle)
-      // Too long, a response to nothing, and an opcode that does not exist.
+      // Too long, an unsolicited response, and an unknown opcode.
       for garbage in [[0x18, 9, 9, 9, 9, 9], [0x17, 1, 1], [0x3F, UInt8(truncatingIfNeeded: round)]] as [[UInt8]] {
         link.central.send(garbage, on: link.centralHandle)
       }
@@ -50,7 +50,7 @@ struct HostileProcedureTests {
         return .arrives
       }
       link.air.run(for: span * 11)
-      // The central's link layer knows nothing of what it was made to send: it follows by hand.
+      // The central's link layer does not know the PDUs that it was made to send, so the test updates its PHYs.
       link.air.run(
         until: { link.peripheral.controller.connections.first.map { $0.phys.receive.rawValue == phys } ?? true },
         limit: .milliseconds(50))
@@ -76,7 +76,7 @@ struct HostileProcedureTests {
     #expect(link.central.disconnections == [.connectionTimeout] && link.othersGoOn())
   }
 
-  @Test("S25: of every opcode, one length is understood, and every other up to 251 octets is refused")
+  @Test("S25: each known opcode has one valid length, and every other length up to 251 octets is refused")
   func lengthTable() {
     for opcode in UInt8.min...UInt8.max {
       let expected = LL.ControlOpcode(rawValue: opcode)?.dataLength
@@ -88,7 +88,7 @@ struct HostileProcedureTests {
     }
   }
 
-  @Test("S25: LL Control PDUs as long as a data PDU can be are refused by LL_UNKNOWN_RSP", arguments: [true, false])
+  @Test("S25: LL Control PDUs of a data PDU's maximum length are refused by LL_UNKNOWN_RSP", arguments: [true, false])
   func longControl(isCentral: Bool) throws {
     let link = try TestLink(
       attacked: isCentral ? .peripheral : .central,
@@ -106,7 +106,7 @@ struct HostileProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("S26: connected and disconnected 10,000 times, until handles come round, nothing is left over")
+  @Test("S26: 10,000 connections and disconnections, with a wrap of the handles, leave no state behind")
   func churn() throws {
     let air = TestAir()
     let central = TestDevice("central", address: 0x1111_1111_1111)
@@ -130,7 +130,7 @@ struct HostileProcedureTests {
       air.run(until: { !central.connectionCompletes.isEmpty && !peripheral.connectionCompletes.isEmpty })
       let handle = try #require(central.connectionCompletes.first, "round \(round)").handle
       handles.insert(try #require(peripheral.connectionCompletes.first).handle.rawValue)
-      // Every third goes without a word.
+      // Every third connection ends without a packet.
       if round % 3 == 0 {
         central.send(.reset)
         central.start()
@@ -147,7 +147,7 @@ struct HostileProcedureTests {
     #expect(bystander.isUnharmed())
   }
 
-  @Test("S26: the data of a CONNECT_IND with supervision timeout 0 are not valid")
+  @Test("S26: CONNECT_IND data with supervision timeout 0 are invalid")
   func zeroTimeout() {
     var data = LL.ConnectionData(
       accessAddress: 0x5065_4A6B, crcInit: 0x123456, windowSize: 1, windowOffset: 0, interval: 24, latency: 0,

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Link statistics")
 struct LinkStatisticsTests {
-  @Test("Packets, octets and air time of each direction are counted, alike on both sides")
+  @Test("Both sides count the same packets, octets and air time of each direction")
   func traffic() throws {
     let link = try TestLink()
     for _ in 0..<3 { link.central.send(Array(repeating: 1, count: 20), on: link.centralHandle) }
@@ -42,7 +42,7 @@ struct LinkStatisticsTests {
     #expect(central.silences >= 2 && peripheral.silences >= 2)
   }
 
-  @Test("They can be read after the connection has ended, and those of others never")
+  @Test("The statistics remain readable after the connection has ended, and unknown handles have none")
   func ended() throws {
     let link = try TestLink()
     link.runEvents(5)

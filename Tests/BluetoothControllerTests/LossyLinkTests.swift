@@ -4,15 +4,15 @@ import Testing
 
 @testable import BluetoothController
 
-@Suite("A connection that loses packets")
+@Suite("A connection with packet loss")
 struct LossyLinkTests {
-  /// What one side has given to its controller, and what of it has come through.
+  /// The PDUs that one side has given to its controller, and their number.
   private struct Flow {
     var sent: [[UInt8]] = []
     var packets = 0
   }
 
-  /// The L2CAP PDUs in the parts that a host got.
+  /// Returns the L2CAP PDUs, reassembled from the fragments that a host received.
   private func joined(_ data: [HCI.ACLData]) -> [[UInt8]] {
     var result: [[UInt8]] = []
     for part in data {
@@ -25,7 +25,7 @@ struct LossyLinkTests {
     return result
   }
 
-  @Test("Whatever is lost, all data arrive once, whole and in order, and are reported once", arguments: 0..<24)
+  @Test("All data arrive once, complete and in order, despite losses, and are reported once", arguments: 0..<24)
   func dataSurvive(seed: Int) throws {
     var random = SplitGenerator(seed: UInt64(seed))
     let interval = UInt16(6 + random.next() % 30)
@@ -82,7 +82,7 @@ struct LossyLinkTests {
     #expect(central.values == peripheral.values)
   }
 
-  @Test("A packet lost at any place of a conversation is made up for", arguments: 0..<30)
+  @Test("The link recovers from the loss of a packet at any place of an exchange", arguments: 0..<30)
   func oneLoss(place: Int) throws {
     for fate in [TestAir.Fate.lost, .corrupt] {
       let link = try TestLink()
@@ -104,9 +104,9 @@ struct LossyLinkTests {
     }
   }
 
-  @Test("News that come in the very event they speak of are in time, also for the next news right behind them")
+  @Test("An update that arrives at its own instant is in time, and so is the update that follows it")
   func lastMoment() throws {
-    // The central decides alone.
+    // The central decides alone about the parameters.
     let link = try TestLink(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
     link.runEvents(3)
     func parameters(_ interval: UInt16) -> ConnectionParameters {
@@ -131,13 +131,14 @@ struct LossyLinkTests {
     #expect(link.isAlive())
   }
 
-  @Test("Event counters pass 65,535, and an update at an instant behind it happens", arguments: [true, false])
+  @Test("Event counters wrap after 65,535, and an update takes effect after the wrap", arguments: [true, false])
   func counterWraps(usesAlgorithm2: Bool) throws {
     let link = try TestLink(
       interval: 6, timeout: 100,
       prepare: { central, _ in
         central.air?.fate = { transmission in
-          // Without ChSel in ADV_IND the connection uses Algorithm #1; the advertiser sees a CONNECT_IND without it, too.
+          // Without ChSel in ADV_IND the connection uses Algorithm #1. The advertiser too sees a CONNECT_IND without
+          // ChSel.
           if transmission.isAdvertising, !usesAlgorithm2 { transmission.packet.header &= ~(1 << 5) }
           return .arrives
         }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import BluetoothController
 
-/// Controllers that have LE 2M without LE Coded, or LE Coded without LE 2M.
-@Suite("Controllers that lack a PHY")
+/// Controllers that support LE 2M without LE Coded, or LE Coded without LE 2M.
+@Suite("Controllers without a PHY")
 struct PHYConfigurationTests {
   private static let lacking: [PHY] = [.le2M, .leCoded]
 
@@ -25,7 +25,7 @@ struct PHYConfigurationTests {
   }
 
   @Test(
-    "Advertising, scanning, initiating and preferences for a PHY that is not there are refused with 0x11",
+    "Advertising, scanning, initiating and preferences for an unsupported PHY are refused with 0x11",
     arguments: lacking)
   func commands(phy: PHY) throws {
     let device = device(without: phy)
@@ -54,7 +54,7 @@ struct PHYConfigurationTests {
     }
   }
 
-  @Test("LL_PHY_REQ and LL_PHY_RSP name only PHYs that are there, and none other is agreed on", arguments: lacking)
+  @Test("LL_PHY_REQ and LL_PHY_RSP name only supported PHYs, and no other PHY is agreed on", arguments: lacking)
   func procedure(phy: PHY) throws {
     for isCentral in [true, false] {
       let link = try TestLink(peripheral: { Self.remove(phy, &$0) })
@@ -79,13 +79,13 @@ struct PHYConfigurationTests {
             nil
           }
         }.first)
-      // Who has LE 2M prefers it to LE 1M, and that to LE Coded.
+      // The controller prefers LE 2M to LE 1M, and LE 1M to LE Coded.
       #expect(result == (isCentral || phy == .le2M ? 1 : 2))
       #expect(link.isAlive())
     }
   }
 
-  @Test("LL_PHY_UPDATE_IND for a PHY that is not there ends the connection with 0x1E", arguments: lacking)
+  @Test("LL_PHY_UPDATE_IND for an unsupported PHY ends the connection with 0x1E", arguments: lacking)
   func impossibleUpdate(phy: PHY) throws {
     let link = try TestLink(peripheral: { Self.remove(phy, &$0) })
     let bits = HCI.PHYs(phy).rawValue
@@ -95,7 +95,7 @@ struct PHYConfigurationTests {
     #expect(link.central.disconnections == [.invalidLLParameters])
   }
 
-  @Test("What is announced on a PHY that is not there is left alone, and what is on another one is heard")
+  @Test("Auxiliary packets on an unsupported PHY are ignored, and those on other PHYs are received")
   func announced() {
     let scanner = device(without: .le2M)
     let advertiser = TestDevice("advertiser", address: 0x2222_2222_2222)
@@ -113,7 +113,7 @@ struct PHYConfigurationTests {
     #expect(Set(scanner.extendedReports.map(\.advertisingSID)) == [2, 3])
   }
 
-  @Test("A train on a PHY that is not there is not followed when a peer tells of it", arguments: [PHY.le1M, .le2M])
+  @Test("A train on an unsupported PHY is not followed when a peer transfers it", arguments: [PHY.le1M, .le2M])
   func transferred(phy: PHY) throws {
     let link = try TestLink(isExtended: true, peripheral: { Self.remove(.le2M, &$0) })
     let (central, peripheral) = (link.central, link.peripheral)

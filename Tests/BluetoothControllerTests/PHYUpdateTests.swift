@@ -8,7 +8,7 @@ import Testing
 struct PHYUpdateTests {
   private static let short = HCI.DataLength(octets: 27, time: 328)
 
-  /// Asks for PHYs, and lets the procedure end.
+  /// Requests PHYs, and runs until the procedure has ended.
   private func setPHY(
     _ link: TestLink, isCentral: Bool, _ transmit: HCI.PHYs?, _ receive: HCI.PHYs?, options: UInt16 = 0
   ) {
@@ -19,7 +19,7 @@ struct PHYUpdateTests {
     link.runEvents(30)
   }
 
-  /// The modulations of the data packets that each device has sent in some events with data.
+  /// Returns the modulations of the data packets that each device sends in some events with data.
   private func modulations(_ link: TestLink) -> [Set<Modulation>] {
     link.air.clearLog()
     #expect(link.isAlive())
@@ -28,7 +28,7 @@ struct PHYUpdateTests {
     }
   }
 
-  @Test("Either host has both directions changed to LE 2M, at one instant", arguments: [true, false])
+  @Test("LE Set PHY of either host changes both directions to LE 2M at one instant", arguments: [true, false])
   func both(isCentral: Bool) throws {
     let link = try TestLink()
     link.air.clearLog()
@@ -44,7 +44,7 @@ struct PHYUpdateTests {
     #expect(modulations(link) == [[.le2M], [.le2M]])
   }
 
-  @Test("The directions may differ", arguments: [true, false])
+  @Test("The two directions may have different PHYs", arguments: [true, false])
   func asymmetric(isCentral: Bool) throws {
     let link = try TestLink()
     setPHY(link, isCentral: isCentral, .le2M, .le1M)
@@ -55,21 +55,21 @@ struct PHYUpdateTests {
     #expect(modulations(link) == (isCentral ? [[.le2M], [.le1M]] : [[.le1M], [.le2M]]))
   }
 
-  @Test("On LE Coded a host chooses its own direction's coding, S=8 unless it says otherwise", arguments: 0...2)
+  @Test("On LE Coded a host chooses the coding of its own direction, and S=8 is the default", arguments: 0...2)
   func coded(options: Int) throws {
     let link = try TestLink(interval: 40)
     setPHY(link, isCentral: true, .leCoded, .leCoded, options: UInt16(options))
     #expect(modulations(link) == [[options == 1 ? .codedS2 : .codedS8], [.codedS8]])
   }
 
-  @Test("Where both have no preference, the faster PHY is taken")
+  @Test("Without preferences on either side the faster PHY is used")
   func noPreference() throws {
     let link = try TestLink()
     setPHY(link, isCentral: false, nil, nil)
     #expect(modulations(link) == [[.le2M], [.le2M]])
   }
 
-  @Test("What the peer's host does not want is not taken, and the asking host is told so", arguments: [true, false])
+  @Test("Without a common PHY the link keeps its PHYs, and only the requester gets an event", arguments: [true, false])
   func nothingInCommon(isCentral: Bool) throws {
     let link = try TestLink(prepare: { central, peripheral in
       let peer = isCentral ? peripheral : central
@@ -83,7 +83,7 @@ struct PHYUpdateTests {
     #expect(modulations(link) == [[.le1M], [.le1M]])
   }
 
-  @Test("A wish that changes nothing ends at once, with an event for who has wished")
+  @Test("A request that changes nothing ends at once, with an event for the requesting host only")
   func unchanged() throws {
     let link = try TestLink()
     setPHY(link, isCentral: true, .le1M, .le1M)
@@ -92,7 +92,7 @@ struct PHYUpdateTests {
     #expect(link.peripheral.events.isEmpty)
   }
 
-  @Test("Impossible wishes are refused")
+  @Test("Invalid PHY requests are refused")
   func refusals() throws {
     let link = try TestLink()
     func status(_ transmit: UInt8, _ receive: UInt8, handle: UInt16? = nil) -> HCI.ErrorCode? {
@@ -112,7 +112,7 @@ struct PHYUpdateTests {
         == .unknownConnectionIdentifier)
   }
 
-  @Test("A controller without LE Coded offers none, knows no times of it, and refuses it to its host")
+  @Test("A controller without LE Coded neither offers it, nor states its packet times, nor accepts it from its host")
   func withoutCoded() throws {
     let link = try TestLink(
       peripheral: { $0.features.remove(.leCodedPHY) },
@@ -141,13 +141,13 @@ struct PHYUpdateTests {
     #expect(link.isAlive())
   }
 
-  @Test("A peer that does not know LL_PHY_REQ leaves the PHYs, and the host is told", arguments: [true, false])
+  @Test("A peer that does not know LL_PHY_REQ keeps the PHYs, and the host gets an event", arguments: [true, false])
   func unknownToPeer(isCentral: Bool) throws {
     let link = try TestLink()
     let (device, handle) = link.side(isCentral)
     link.air.fate = { transmission in
       guard transmission.device == device.number, case .phyReq? = transmission.controlPDU else { return .arrives }
-      // The peer answers an opcode that nobody knows with its own number: it is put right on the way back.
+      // The peer answers the unknown opcode 0x3F. The test restores the opcode of LL_PHY_REQ in that answer.
       transmission.packet.payload = ByteSlice([0x3F] + transmission.packet.payload.bytes.dropFirst())
       return .arrives
     }
@@ -168,7 +168,7 @@ struct PHYUpdateTests {
     let link = try TestLink()
     link.air.fate = { transmission in
       if case .phyRsp? = transmission.controlPDU {
-        // An answer to nothing.
+        // An unsolicited answer.
         transmission.packet.payload = [0x13]
         transmission.packet.header = transmission.packet.header & 0xFF | 1 << 8
       }
@@ -199,7 +199,7 @@ struct PHYUpdateTests {
     #expect(link.peripheral.disconnections == [.invalidLLParameters])
   }
 
-  @Test("Going to a slower PHY shortens what may be sent, and coming back makes it long again; the hosts are told")
+  @Test("A slower PHY reduces the data length and a faster PHY restores it, with events for the hosts")
   func lengths() throws {
     let long = HCI.DataLength(octets: 251, time: 2_120)
     let link = try TestLink(
@@ -216,13 +216,13 @@ struct PHYUpdateTests {
     }
     #expect(sent(251) == [251])
     setPHY(link, isCentral: true, .leCoded, .leCoded)
-    // 2,120 µs are less than 27 octets take on LE Coded, S=8: then those 27 are what is allowed.
+    // 2,120 µs are less than the time of 27 octets on LE Coded, S=8. In that case 27 octets are permitted.
     let coded = HCI.DataLength(octets: 251, time: 2_704)
     #expect(
       link.central.events.contains(.leDataLengthChange(link.centralHandle, transmit: coded, receive: coded)))
     #expect(sent(60) == [27, 27, 6])
     setPHY(link, isCentral: true, .leCoded, .leCoded, options: 1)
-    // The coding alone is no procedure; S=2 makes room for 136 octets.
+    // A change of the coding needs no procedure; S=2 permits 136 octets.
     #expect(sent(251) == [136, 115])
     setPHY(link, isCentral: true, .le2M, .le2M)
     #expect(
@@ -231,10 +231,10 @@ struct PHYUpdateTests {
   }
 
   @Test(
-    "With 17,040 µs agreed on, as much travels on LE Coded, S=8, as the interval has room for",
+    "With 17,040 µs agreed, a packet on LE Coded, S=8 is limited only by the interval",
     arguments: [(80, [251]), (12, [172, 79])] as [(UInt16, [Int])])
   func longCoded(interval: UInt16, expected: [Int]) throws {
-    // Of 15 ms, 2,704 µs for the peer and two interframe spaces are not available.
+    // Of 15 ms, the peer's 2,704 µs and two interframe spaces are not available.
     let longest = HCI.DataLength(octets: 251, time: 17_040)
     let link = try TestLink(
       interval: interval, prepare: { central, _ in central.send(.leWriteSuggestedDefaultDataLength(longest)) })
@@ -246,12 +246,12 @@ struct PHYUpdateTests {
     #expect(link.peripheral.data.map(\.payload.count) == expected)
   }
 
-  @Test("A packet that lasts longer than was agreed on is as a wrong CRC, however few its octets are")
+  @Test("A packet that lasts longer than agreed counts as a wrong CRC, however few octets it has")
   func receiveTime() {
     var lengths = DataLengthState(
       preferred: Self.short, phys: PHYState(.leCoded, preferences: LL.PHYPreferences(transmit: .all, receive: .all)))
     #expect(lengths.accepts(27, .codedS8) && !lengths.accepts(28, .codedS2) && lengths.accepts(27, .le1M))
-    // A peer without LE Coded is told of 2,120 µs.
+    // A peer without LE Coded is sent 2,120 µs.
     _ = lengths.announce(knowsCoded: false)
     #expect(lengths.accepts(251, .le1M) && lengths.accepts(27, .codedS8) && !lengths.accepts(251, .codedS8))
     _ = lengths.announce(knowsCoded: true)

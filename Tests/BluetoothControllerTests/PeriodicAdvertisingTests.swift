@@ -15,7 +15,7 @@ struct PeriodicAdvertisingTests {
     device.send(.leSetExtendedAdvertisingParameters(.every100ms { $0.advertisingSID = 3 }))
   }
 
-  /// 50 ms.
+  /// An interval of 50 to 100 ms.
   private let parameters = HCI.PeriodicAdvertisingParameters(handle: 1, minimumInterval: 40, maximumInterval: 80)
 
   private var trains: [TestAir.Transmission] { air.log.filter { $0.train != nil } }
@@ -27,7 +27,7 @@ struct PeriodicAdvertisingTests {
     #expect(device.enable(1) == .success)
   }
 
-  @Test("AUX_SYNC_IND comes every interval, on channels of algorithm #2, where SyncInfo says")
+  @Test("AUX_SYNC_IND comes every interval, on channels of algorithm #2, at the time and place of SyncInfo")
   func train() throws {
     begin([1, 2, 3])
     air.run(for: .seconds(3))
@@ -50,7 +50,7 @@ struct PeriodicAdvertisingTests {
     }
   }
 
-  @Test("The train goes on when the set has ended, and ends by itself")
+  @Test("The train continues when the set is disabled, and ends when the train is disabled")
   func independence() {
     begin([1])
     air.run(for: .seconds(1))
@@ -80,7 +80,7 @@ struct PeriodicAdvertisingTests {
     #expect(packets.allSatisfy { $0.packet.accessAddress == first.packet.accessAddress })
   }
 
-  @Test("New data are in the next event; with ADI they have another DID")
+  @Test("New data are in the next event, and have another DID if ADI is included")
   func changes() throws {
     begin([1], [.enabled, .includesADI])
     air.run(for: .seconds(1))
@@ -97,7 +97,7 @@ struct PeriodicAdvertisingTests {
     #expect(trains.last?.train?.dataInfo != after)
   }
 
-  @Test("The train's TxPower is sent if the host wants it")
+  @Test("The train includes TxPower if the host requests it")
   func transmitPower() {
     var parameters = parameters
     parameters.properties = .includesTransmitPower
@@ -108,7 +108,7 @@ struct PeriodicAdvertisingTests {
     #expect(!trains.isEmpty && trains.allSatisfy { $0.train?.transmitPower == 0 })
   }
 
-  @Test("What is wrong with a train is refused as the specification says")
+  @Test("Invalid parameters and states of a train are refused with the error codes of the specification")
   func errors() {
     #expect(device.send(.leSetPeriodicAdvertisingEnable(.enabled, 2)) == .unknownAdvertisingIdentifier)
     #expect(device.send(.leSetPeriodicAdvertisingEnable(.enabled, 1)) == .commandDisallowed)
@@ -135,7 +135,7 @@ struct PeriodicAdvertisingTests {
       device.send(.leSetExtendedAdvertisingParameters(.every100ms(1, .connectable))) == .invalidHCICommandParameters)
   }
 
-  @Test("LL_PERIODIC_SYNC_IND says where the train is, counted from an event of the connection")
+  @Test("LL_PERIODIC_SYNC_IND gives the place of the train relative to an event of the connection")
   func periodicSyncInd() throws {
     let other = TestDevice("other", address: 0x1111_1111_1111)
     air.add(other)

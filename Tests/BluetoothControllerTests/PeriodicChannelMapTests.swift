@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothController
 
-/// Changing the channels of a periodic advertising train · Vol 6, Part B, 4.4.2.5.1.
+/// Updates of the channel map of a periodic advertising train · Vol 6, Part B, 4.4.2.5.1.
 @Suite("Periodic advertising channel map update")
 struct PeriodicChannelMapTests {
   private let air = TestAir()
@@ -20,7 +20,7 @@ struct PeriodicChannelMapTests {
     advertiser.start()
   }
 
-  /// A train every 50 ms.
+  /// Starts a train every 50 ms.
   private func advertise(_ data: [UInt8] = [1, 2]) {
     advertiser.send(.leSetExtendedAdvertisingParameters(.every100ms { $0.advertisingSID = 3 }))
     let parameters = HCI.PeriodicAdvertisingParameters(handle: 1, minimumInterval: 40, maximumInterval: 40)
@@ -57,7 +57,7 @@ struct PeriodicChannelMapTests {
     map.contains(ChannelIndex(sent.channel).number)
   }
 
-  @Test("New channels are announced in six events or more, and used from the instant on; who follows loses no event")
+  @Test("A new map is announced in six events or more and used from its instant; a synchronized scanner loses no event")
   func update() throws {
     advertise()
     synchronize()
@@ -81,7 +81,7 @@ struct PeriodicChannelMapTests {
     #expect(scanner.periodicReports.count == trains.count && scanner.lostSyncs.isEmpty)
   }
 
-  @Test("A map that is given while another one is announced is announced after it")
+  @Test("A map that is set during the announcement of another map is announced after it")
   func twoUpdates() throws {
     advertise()
     synchronize()
@@ -96,7 +96,7 @@ struct PeriodicChannelMapTests {
     #expect(scanner.periodicReports.count == trains.count && scanner.lostSyncs.isEmpty)
   }
 
-  @Test("Who skips events hears of new channels, too")
+  @Test("A scanner that skips events receives the new map too")
   func skipping() {
     advertise()
     synchronize(skip: 5)
@@ -106,7 +106,7 @@ struct PeriodicChannelMapTests {
     #expect(trains.suffix(200).allSatisfy { isOn(low, $0) })
   }
 
-  @Test("A chain goes on while new channels are announced, and every octet arrives")
+  @Test("A chain continues during the announcement of a map, and every octet arrives")
   func chain() {
     let data = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
     advertise(data)
@@ -128,7 +128,7 @@ struct PeriodicChannelMapTests {
     #expect(reports[(first + 1)...last].flatMap(\.data.bytes) == (0..<events).flatMap { _ in data })
   }
 
-  @Test("AUX_ADV_IND tells the map of the event that it tells of")
+  @Test("AUX_ADV_IND has the map of the event to which its SyncInfo refers")
   func syncInfo() throws {
     advertise()
     air.run(for: .seconds(1))

@@ -22,7 +22,7 @@ struct PeriodicSyncTests {
     HCI.PeriodicAdvertiser(HCI.PeerAddress(advertiser.address), advertisingSID: 3)
   }
 
-  /// A train every 50 ms.
+  /// Starts a train every 50 ms.
   private func advertise(
     _ data: [UInt8] = [1, 2], _ enable: HCI.PeriodicAdvertisingEnable = .enabled, phy: PHY = .le1M
   ) {
@@ -51,7 +51,7 @@ struct PeriodicSyncTests {
           keeping: HCI.SyncKeeping(skip: skip, timeout: timeout))))
   }
 
-  /// Advertises, scans and synchronizes; returns the train's handle.
+  /// Advertises, scans and synchronizes, and returns the train's handle.
   private func established(
     _ data: [UInt8] = [1, 2], _ enable: HCI.PeriodicAdvertisingEnable = .enabled, phy: PHY = .le1M,
     _ options: HCI.PeriodicAdvertisingCreateSync.Options = [], skip: UInt16 = 0
@@ -68,7 +68,7 @@ struct PeriodicSyncTests {
     return sync.handle
   }
 
-  @Test("The train of an advertiser and a set is found, kept and reported", arguments: [PHY.le1M, .le2M, .leCoded])
+  @Test("The train of an advertiser and a SID is found, kept and reported", arguments: [PHY.le1M, .le2M, .leCoded])
   func created(phy: PHY) throws {
     let handle = try established(phy: phy)
     air.run(for: .seconds(10))
@@ -78,7 +78,7 @@ struct PeriodicSyncTests {
     #expect(scanner.lostSyncs.isEmpty)
   }
 
-  @Test("With the Periodic Advertiser List whoever of it comes first is synchronized with")
+  @Test("With the Periodic Advertiser List the scanner synchronizes with the first train on the list")
   func advertiserList() {
     #expect(scanner.complete(.leReadPeriodicAdvertiserListSize) == .lePeriodicAdvertiserListSize(16))
     #expect(scanner.send(.leAddDeviceToPeriodicAdvertiserList(identity)) == .success)
@@ -95,7 +95,7 @@ struct PeriodicSyncTests {
     #expect(scanner.send(.leClearPeriodicAdvertiserList) == .success)
   }
 
-  @Test("Nobody changes the Periodic Advertiser List while a train is looked for, even without it: 0x0C")
+  @Test("The Periodic Advertiser List can't be changed during any pending Create Sync: 0x0C")
   func listWhilePending() {
     let other = HCI.PeriodicAdvertiser(identity.address, advertisingSID: 4)
     #expect(scanner.send(.leAddDeviceToPeriodicAdvertiserList(other)) == .success)
@@ -107,7 +107,7 @@ struct PeriodicSyncTests {
     #expect(scanner.send(.leRemoveDeviceFromPeriodicAdvertiserList(other)) == .success)
   }
 
-  @Test("Other sets and other advertisers are left alone, and so is everybody while the host does not scan")
+  @Test("Other sets and advertisers are ignored, and no train is found while the host does not scan")
   func others() {
     advertise()
     #expect(synchronize(with: HCI.PeriodicAdvertiser(identity.address, advertisingSID: 4)) == .success)
@@ -122,7 +122,7 @@ struct PeriodicSyncTests {
     #expect(scanner.syncs.isEmpty)
   }
 
-  @Test("A request can be cancelled: Sync Established says so with 0x44")
+  @Test("A pending Create Sync can be cancelled, and Sync Established reports 0x44")
   func cancel() {
     #expect(scanner.send(.lePeriodicAdvertisingCreateSyncCancel) == .commandDisallowed)
     #expect(synchronize() == .success)
@@ -135,7 +135,7 @@ struct PeriodicSyncTests {
     #expect(scanner.syncs.count == 1)
   }
 
-  @Test("A train that is not heard in six events is not established, with 0x3E")
+  @Test("A train that is not received in six events is not established, with 0x3E")
   func neverHeard() {
     air.fate = { $0.train == nil ? .arrives : .lost }
     advertise()
@@ -146,7 +146,7 @@ struct PeriodicSyncTests {
     #expect(scanner.periodicReports.isEmpty)
   }
 
-  @Test("A train that is not heard for Sync_Timeout is lost")
+  @Test("A train that is not received for Sync_Timeout is lost")
   func lost() throws {
     let handle = try established()
     air.run(for: .seconds(1))
@@ -159,7 +159,7 @@ struct PeriodicSyncTests {
     #expect(scanner.send(.lePeriodicAdvertisingTerminateSync(handle)) == .unknownAdvertisingIdentifier)
   }
 
-  @Test("A terminated train is not heard any more, and no event says so")
+  @Test("A terminated train is no longer received, without an event")
   func terminate() throws {
     let handle = try established()
     air.run(for: .milliseconds(500))
@@ -169,13 +169,13 @@ struct PeriodicSyncTests {
     #expect(scanner.events.isEmpty && scanner.controller.deadline == nil)
   }
 
-  @Test("Who is synchronized already is not asked for again")
+  @Test("A second Create Sync for the same train is refused")
   func again() throws {
     _ = try established()
     #expect(synchronize() == .connectionAlreadyExists)
   }
 
-  @Test("Skip leaves out events after one that was received, and none after one that was missed")
+  @Test("Skip skips events after a received event, and none after a missed event")
   func skip() throws {
     _ = try established(skip: 4)
     air.run(for: .seconds(10))
@@ -198,12 +198,12 @@ struct PeriodicSyncTests {
       count += 1
       return count <= 7 ? .lost : .arrives
     }
-    // The fifth was to be heard; then the sixth and the seventh are tried, too.
+    // The fifth event is attended and lost, and so are the sixth and seventh.
     #expect(isClose(untilNextReport(), to: 8))
     #expect(isClose(untilNextReport(), to: 5))
   }
 
-  @Test("A chain is reported piece by piece, and a piece of more than 247 octets in two")
+  @Test("A chain is reported in parts, which together have all data")
   func chain() throws {
     let data = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
     _ = try established(data)
@@ -216,7 +216,7 @@ struct PeriodicSyncTests {
     #expect(reports[(first + 1)...second].flatMap(\.data.bytes) == data)
   }
 
-  @Test("A chain that breaks off is reported as truncated, and the next event comes all the same")
+  @Test("A chain that breaks off is reported as truncated, and the next event is still received")
   func truncated() throws {
     let data = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
     _ = try established(data)
@@ -233,7 +233,7 @@ struct PeriodicSyncTests {
     #expect(scanner.lostSyncs.isEmpty)
   }
 
-  @Test("Reports can be turned off and on; the train is kept")
+  @Test("Reports can be disabled and enabled while the train is kept")
   func receiveEnable() throws {
     let handle = try established(.init([1, 2]), .enabled, .reportingDisabled)
     air.run(for: .seconds(3))
@@ -250,18 +250,18 @@ struct PeriodicSyncTests {
       scanner.send(.leSetPeriodicAdvertisingReceiveEnable(unknown, .reporting)) == .unknownAdvertisingIdentifier)
   }
 
-  @Test("With the duplicate filter each version of the data is reported once, by ADI")
+  @Test("The duplicate filter reports each version of the data once, by ADI")
   func duplicates() throws {
     _ = try established([1], [.enabled, .includesADI], .filtersDuplicates)
     air.run(for: .seconds(1))
-    // The first one came with the establishment.
+    // The first report came with the establishment.
     #expect(scanner.periodicReports.isEmpty)
     advertiser.setPeriodicData([2])
     air.run(for: .seconds(1))
     #expect(scanner.periodicReports.map(\.data) == [[2]])
   }
 
-  @Test("A train's new channel map counts from its instant on")
+  @Test("A train's new channel map takes effect at its instant")
   func channelMapUpdate() {
     let scripted = ScriptedAdvertiser(air: air)
     var info = LL.SyncInfo.example
@@ -288,7 +288,7 @@ struct PeriodicSyncTests {
     #expect(scanner.periodicReports.flatMap(\.data.bytes) == (0..<20).map { UInt8($0) })
   }
 
-  @Test("Parameters outside their ranges are refused")
+  @Test("Parameters of Create Sync outside their ranges are refused")
   func errors() {
     #expect(synchronize(skip: 0x01F4) == .invalidHCICommandParameters)
     #expect(synchronize(timeout: 9) == .invalidHCICommandParameters)
@@ -297,10 +297,10 @@ struct PeriodicSyncTests {
 
   // MARK: S24
 
-  @Test("S24: SyncInfo that makes no sense is not followed")
+  @Test("S24: an invalid SyncInfo is not followed")
   func nonsense() throws {
     let scripted = ScriptedAdvertiser(air: air)
-    // Its events are where no packet of the nonsense is.
+    // Its events avoid the packets with an invalid SyncInfo.
     let bystander = try Bystander(of: scanner, on: air, interval: 400, isExtended: true)
     let wrong: [(inout LL.SyncInfo) -> Void] = [
       { $0.interval = 5 }, { $0.interval = 0 }, { $0.channelMap = ChannelMap(bits: 1) }, { $0.accessAddress = 0 },

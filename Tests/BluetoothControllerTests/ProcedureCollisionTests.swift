@@ -20,7 +20,7 @@ struct ProcedureCollisionTests {
     #expect(link.isAlive())
   }
 
-  @Test("Both ask for a PHY at once: the central's wish is done, the peripheral's ends with LL Procedure Collision")
+  @Test("If both request a PHY at once, the central's request proceeds and the peripheral's ends with a collision")
   func samePHY() throws {
     let link = try TestLink()
     #expect(link.peripheral.send(.leSetPHY(link.peripheralHandle, Self.faster, options: 0)) == .success)
@@ -36,7 +36,7 @@ struct ProcedureCollisionTests {
     expectAgreement(link)
   }
 
-  @Test("A channel map update crosses a peripheral's PHY request: that ends with Different Transaction Collision")
+  @Test("A peripheral's PHY request that crosses a channel map update ends with Different Transaction Collision")
   func differentTransactions() throws {
     let link = try TestLink()
     link.peripheral.send(.leSetPHY(link.peripheralHandle, Self.faster, options: 0))
@@ -47,14 +47,14 @@ struct ProcedureCollisionTests {
         .lePHYUpdateComplete(.differentTransactionCollision, link.peripheralHandle, transmit: 1, receive: 1)))
     #expect(link.central.controller.connections[0].channelMap == ChannelMap(bits: 0xFFFF))
     expectAgreement(link)
-    // Nothing is left over: the same wish is granted now.
+    // No state remains: the same request succeeds now.
     link.peripheral.send(.leSetPHY(link.peripheralHandle, Self.faster, options: 0))
     link.runEvents(20)
     #expect(link.central.controller.connections[0].phys.transmit == .le2M)
     expectAgreement(link)
   }
 
-  @Test("Both ask for parameters at once: the central's are what happens")
+  @Test("If both request parameters at once, the central's request proceeds")
   func parametersCross() throws {
     let link = try TestLink()
     link.peripheral.acceptsParameters = true
@@ -68,7 +68,7 @@ struct ProcedureCollisionTests {
     expectAgreement(link)
   }
 
-  @Test("Procedures without an instant run beside the peer's")
+  @Test("Procedures without an instant run in parallel with the peer's procedures")
   func compatible() throws {
     let link = try TestLink()
     link.peripheral.send(.leReadRemoteFeatures(link.peripheralHandle))
@@ -87,7 +87,7 @@ struct ProcedureCollisionTests {
     expectAgreement(link)
   }
 
-  @Test("What a host asks for while another procedure is going waits, and is done in its turn")
+  @Test("Procedures that a host requests during another procedure wait, and run in order")
   func queue() throws {
     let link = try TestLink()
     link.peripheral.acceptsParameters = true
@@ -109,7 +109,7 @@ struct ProcedureCollisionTests {
     expectAgreement(link)
   }
 
-  @Test("A host that asks for more and more is told that the controller is busy, and what it was promised happens")
+  @Test("A host that requests too many procedures gets Controller Busy, and all accepted procedures complete")
   func flood() throws {
     let link = try TestLink()
     link.peripheral.acceptsParameters = true
@@ -126,14 +126,14 @@ struct ProcedureCollisionTests {
     expectAgreement(link)
   }
 
-  @Test("While a host thinks about parameters, the peer's other procedures with an instant are rejected")
+  @Test("While a host decides on parameters, the peer's other procedures with an instant are rejected")
   func duringDecision() throws {
     let link = try TestLink()
     link.peripheral.send(.leConnectionUpdate(link.peripheralHandle, parameters(40), HCI.ConnectionEventLength()))
     link.runEvents(3)
     #expect(link.central.events == [.leRemoteConnectionParameterRequest(link.centralHandle, parameters(40))])
     #expect(link.injectFromPeripheral([0x16, 2, 2]) == [[0x11, 0x16, 0x2A]])
-    // The central's own wish waits for the decision.
+    // The central's own request waits for the decision.
     link.central.send(.leSetPHY(link.centralHandle, Self.faster, options: 0))
     link.runEvents(5)
     #expect(link.central.controller.connections[0].phys.transmit == .le1M)
@@ -145,7 +145,7 @@ struct ProcedureCollisionTests {
     expectAgreement(link)
   }
 
-  @Test("A central that begins a second change in the middle of a first one loses the connection")
+  @Test("A central that starts a second change during a first one loses the connection")
   func centralMixes() throws {
     let link = try TestLink(timeout: 100)
     link.runEvents(4)
@@ -154,10 +154,10 @@ struct ProcedureCollisionTests {
     #expect(link.peripheral.disconnections == [.differentTransactionCollision])
   }
 
-  @Test("A procedure of the peer and one of this device each have their 40 s")
+  @Test("A procedure of the peer and a local procedure have separate timeouts of 40 s")
   func twoTimeouts() throws {
     let link = try TestLink()
-    // The peripheral's answer to LL_FEATURE_REQ is lost for ever, and LL_PHY_REQ is forged later.
+    // The answer to the peripheral's feature request never arrives, and LL_PHY_REQ is forged later.
     link.air.fate = { transmission in
       if case .peripheralFeatureReq? = transmission.controlPDU {
         transmission.packet.payload = [0x13]

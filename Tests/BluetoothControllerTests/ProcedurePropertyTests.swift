@@ -4,16 +4,16 @@ import Testing
 
 @testable import BluetoothController
 
-@Suite("Any procedures on a link that loses packets")
+@Suite("Random procedures on a link with packet loss")
 struct ProcedurePropertyTests {
-  /// One side of a link: what its host has asked for, and what has become of it.
+  /// One side of a link: the procedures that its host has requested, and their results.
   private final class Side {
     let device: TestDevice
     let handle: HCI.ConnectionHandle
     let isCentral: Bool
-    /// L2CAP PDUs given to the controller.
+    /// The L2CAP PDUs given to the controller.
     var sent: [[UInt8]] = []
-    /// How many procedures were accepted, by what completes them.
+    /// The number of accepted procedures, by the event that completes them.
     var accepted: [Completion: Int] = [:]
     private var seen = 0
     private var random: SplitGenerator
@@ -65,7 +65,7 @@ struct ProcedurePropertyTests {
         supervisionTimeout: 1_000)
     }
 
-    /// What a host answers, now or later.
+    /// Answers the controller's requests as a host, now or later.
     func answer() {
       while seen < device.events.count {
         switch device.events[seen] {
@@ -100,7 +100,7 @@ struct ProcedurePropertyTests {
       }
     }
 
-    /// The L2CAP PDUs that have come.
+    /// The received L2CAP PDUs.
     var received: [[UInt8]] {
       var result: [[UInt8]] = []
       for part in device.data {
@@ -114,7 +114,7 @@ struct ProcedurePropertyTests {
     }
   }
 
-  @Test("Data arrive once, whole and in order; every procedure ends; both sides agree on everything", arguments: 0..<30)
+  @Test("Data arrive once, complete and in order; procedures end; both sides agree on all values", arguments: 0..<30)
   func anything(seed: Int) throws {
     var random = SplitGenerator(seed: UInt64(seed)).split("world")
     let link = try TestLink(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Link layer procedures")
 struct ProcedureTests {
-  @Test("Either host learns the peer's version, which is asked for once", arguments: [true, false])
+  @Test("Either host gets the peer's version, which is requested once", arguments: [true, false])
   func version(isCentral: Bool) throws {
     let link = try TestLink(central: { $0.companyIdentifier = 0x1234 }, peripheral: { $0.companyIdentifier = 0x4321 })
     let device = isCentral ? link.central : link.peripheral
@@ -25,7 +25,7 @@ struct ProcedureTests {
     #expect(!link.air.log.contains { $0.controlPDU != nil })
   }
 
-  @Test("Either host learns the peer's features", arguments: [true, false])
+  @Test("Either host gets the peer's features", arguments: [true, false])
   func features(isCentral: Bool) throws {
     let link = try TestLink()
     let device = isCentral ? link.central : link.peripheral
@@ -37,7 +37,7 @@ struct ProcedureTests {
     #expect(request.opcode == (isCentral ? .featureReq : .peripheralFeatureReq))
   }
 
-  @Test("LL_FEATURE_RSP has in octet 0 what both have, and all of its own in the others")
+  @Test("Octet 0 of LL_FEATURE_RSP has the common features, and the other octets have all local features")
   func featureSetUsed() throws {
     let link = try TestLink()
     let answer = try #require(link.injectFromCentral([0x08, 0x21, 0, 0, 0, 0, 0, 0, 0]).first)
@@ -63,13 +63,13 @@ struct ProcedureTests {
       }
     }
     #expect(sent == [HCI.LEFeatures.visible.rawValue, HCI.LEFeatures.visible.rawValue])
-    // The host is told of all.
+    // The host gets all features.
     #expect(
       device.complete(.leReadLocalSupportedFeatures)
         == .leLocalSupportedFeatures(HCI.LEFeatures.claimed.union(.advertisingCodingSelectionHostSupport)))
   }
 
-  @Test("A suggested length is agreed on without being asked for", arguments: [true, false])
+  @Test("A suggested data length is negotiated automatically", arguments: [true, false])
   func automaticLength(isCentral: Bool) throws {
     let link = try TestLink(prepare: { central, peripheral in
       let device = isCentral ? central : peripheral
@@ -90,7 +90,7 @@ struct ProcedureTests {
     #expect(peer.data.map(\.payload.count) == [251])
   }
 
-  @Test("Set Data Length: what both can do is reported to both and used")
+  @Test("LE Set Data Length reports the common length to the peer's host, and data use it")
   func setDataLength() throws {
     let link = try TestLink()
     #expect(
@@ -109,7 +109,7 @@ struct ProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("The transmit time limits the length too: 1,000 µs are 111 octets")
+  @Test("The transmit time also limits the length: 1,000 µs are 111 octets")
   func transmitTime() throws {
     let link = try TestLink()
     link.central.send(.leSetDataLength(link.centralHandle, HCI.DataLength(octets: 251, time: 1000)))
@@ -119,10 +119,10 @@ struct ProcedureTests {
     #expect(link.peripheral.data.map(\.payload.count) == [111, 111, 29])
   }
 
-  @Test("A peer that does not know a request refuses it, and the host is told")
+  @Test("The host gets Unsupported Remote Feature if the peer does not know a request")
   func unsupportedByPeer() throws {
     let link = try TestLink()
-    // The peripheral's opcode is one that this link layer does not know.
+    // The test replaces the peripheral's opcode by one that this link layer does not know.
     link.air.fate = { transmission in
       if transmission.device == 1, case .peripheralFeatureReq? = transmission.controlPDU {
         transmission.packet.payload = ByteSlice([0x3F] + transmission.packet.payload.bytes.dropFirst())
@@ -164,7 +164,7 @@ struct ProcedureTests {
     #expect(link.injectFromPeripheral([0x12]) == [[0x13]])
   }
 
-  @Test("Connection Update: both change at the instant, and both hosts are told")
+  @Test("A connection update changes both sides at the instant, and both hosts get an event")
   func connectionUpdate() throws {
     let link = try TestLink()
     link.peripheral.acceptsParameters = true
@@ -189,7 +189,7 @@ struct ProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("A connection survives updates back and forth, under loss")
+  @Test("A connection survives repeated updates with packet loss")
   func repeatedUpdates() throws {
     let link = try TestLink()
     link.peripheral.acceptsParameters = true
@@ -211,7 +211,7 @@ struct ProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("A peripheral's Connection Update asks the central's host, and happens when that agrees")
+  @Test("A peripheral's connection update asks the central's host, and proceeds if that host accepts")
   func parameterRequest() throws {
     let link = try TestLink()
     let parameters = ConnectionParameters(
@@ -231,7 +231,7 @@ struct ProcedureTests {
     #expect(link.central.events.last == .leConnectionUpdateComplete(.success, link.centralHandle, values))
   }
 
-  @Test("A central's host that refuses, or does not want to be asked, leaves the parameters", arguments: [true, false])
+  @Test("The parameters stay unchanged if the central's host refuses the request or masks it", arguments: [true, false])
   func refusedParameterRequest(isMasked: Bool) throws {
     let link = try TestLink()
     if isMasked { link.central.send(.leSetEventMask(.initial)) }
@@ -251,7 +251,7 @@ struct ProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("Channels that the central's host knows to be bad are not used any more")
+  @Test("Channels that the central's host has classified as bad are no longer used")
   func channelMap() throws {
     let link = try TestLink()
     #expect(link.central.send(.leSetHostChannelClassification(0x1F)) == .success)
@@ -264,7 +264,7 @@ struct ProcedureTests {
     #expect(link.isAlive())
   }
 
-  @Test("News leave a peripheral six of the events that it attends, however few those are", arguments: [0, 4])
+  @Test("An instant leaves a peripheral at least six events that it attends, even with latency", arguments: [0, 4])
   func instantAllowsForLatency(latency: UInt16) throws {
     let link = try TestLink(latency: latency)
     link.runEvents(12)
@@ -276,7 +276,7 @@ struct ProcedureTests {
       return
     }
     let events = link.air.log.filter { $0.device == 0 && !$0.isAdvertising && $0.start <= sent.start }
-    // Each event has one packet of the central at least, 30 ms after that of the event before.
+    // Each event has at least one packet of the central, 30 ms after that of the event before.
     let first = try #require(events.first).start
     let number = Int((sent.start - first).nanoseconds + 15_000_000) / 30_000_000
     #expect(Int(instant) - number >= 6 * (Int(latency) + 1))

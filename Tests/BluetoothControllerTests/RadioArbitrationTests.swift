@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothController
 
-@Suite("Who gets the radio")
+@Suite("Radio arbitration")
 struct RadioArbitrationTests {
   private func claim(
     _ purpose: RadioClaim.Purpose, at start: Int64, lasting length: Int64 = 400, waiting slack: Int64 = 0,
@@ -16,7 +16,7 @@ struct RadioArbitrationTests {
       longest: .microseconds(length), losses: losses, isUrgent: isUrgent)
   }
 
-  /// Who begins at the time of the first claim.
+  /// Returns the index of the claim that begins first.
   private func winner(_ claims: [RadioClaim]) -> Int? {
     var agenda = RadioAgenda()
     let places = claims.indices.map { agenda.add(.advertising($0)) }
@@ -30,14 +30,14 @@ struct RadioArbitrationTests {
     }
   }
 
-  @Test("Of two claims that exclude each other the more important one wins, even if it comes later")
+  @Test("Of two overlapping claims the more important one wins, even if it starts later")
   func purpose() {
     #expect(winner([claim(.auxiliary, at: 0), claim(.connection, at: 100)]) == 1)
     #expect(winner([claim(.connection, at: 0), claim(.periodic, at: 100)]) == 0)
     #expect(winner([claim(.auxiliary, at: 0), claim(.connection, at: 1_000)]) == 0)
   }
 
-  @Test("Losses in a row make a claim more important than another's purpose; urgency beats all")
+  @Test("Consecutive losses raise the importance of a claim above another purpose, and urgency beats everything")
   func age() {
     #expect(winner([claim(.connection, at: 0), claim(.advertising, at: 100, losses: 3)]) == 0)
     #expect(winner([claim(.connection, at: 0), claim(.advertising, at: 100, losses: 4)]) == 1)
@@ -45,7 +45,7 @@ struct RadioArbitrationTests {
       winner([claim(.advertising, at: 0, losses: 90), claim(.connection, at: 100, isUrgent: true)]) == 1)
   }
 
-  @Test("What can wait waits until the more important claim is over")
+  @Test("A claim that can wait is postponed until the more important claim has ended")
   func waiting() {
     var agenda = RadioAgenda()
     let advertising = agenda.add(.advertising(0))
@@ -60,7 +60,7 @@ struct RadioArbitrationTests {
     #expect(agenda.next == .zero + .microseconds(300))
   }
 
-  @Test("An event with much to move leaves what can wait its room at the end, and what can't at its time")
+  @Test("An event with much data leaves room at the end for a claim that can wait, and stops for one that can't")
   func limit() {
     var agenda = RadioAgenda()
     let place = agenda.add(.advertising(0))
@@ -74,12 +74,12 @@ struct RadioArbitrationTests {
   }
 
   @Test(
-    "Links of equal interval get anchor points that do not overlap, as long as there is room", arguments: [24, 25, 80])
+    "Links of equal interval get anchor points that do not overlap, while there is room", arguments: [24, 25, 80])
   func anchors(interval: UInt16) {
     var starts: [Int64] = []
     let earliest = Instant.zero + .microseconds(777)
     for number in 0..<Int(interval) {
-      // Each connection is made at another time.
+      // Each connection is made at a different time.
       let now = earliest + .microseconds(Int64(number) * 3_331)
       var placement = AnchorPlacement(
         interval: interval, earliest: now, grid: starts.first.map { Instant(nanoseconds: $0) })
@@ -94,7 +94,7 @@ struct RadioArbitrationTests {
     for place in places { #expect(place % 1_250_000 == 0) }
   }
 
-  @Test("128 connections in both roles live for half a minute beside four advertising sets and a scan; nobody starves")
+  @Test("128 connections in both roles, four advertising sets and a scan share the radio for 30 s without starvation")
   func nobodyStarves() throws {
     let air = TestAir()
     let hub = TestDevice("hub", address: 0x1111_1111_1111) { $0.aclBufferCount = 128 }
@@ -108,7 +108,7 @@ struct RadioArbitrationTests {
     for (number, peer) in peers.enumerated() {
       air.add(peer)
       peer.start()
-      // 200 ms, 4 s.
+      // Interval 200 ms, supervision timeout 4 s.
       if number % 2 == 0 {
         peer.advertise()
         hub.connectExtended(to: peer, interval: 160, timeout: 400)
@@ -142,7 +142,7 @@ struct RadioArbitrationTests {
       #expect(own.count { !$0.isPrimary && $0.extended?.data.count == 100 } > 50)
     }
     #expect(hub.extendedReports.count { $0.address == HCI.PeerAddress(advertiser.address) } > 25)
-    // What is sent on any connection arrives.
+    // Data arrive on every connection.
     for complete in hub.controller.connections { hub.send([1, 2, 3], on: complete.handle) }
     air.run(for: .seconds(5))
     #expect(peers.allSatisfy { $0.data.count == 1 })

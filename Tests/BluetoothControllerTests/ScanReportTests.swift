@@ -4,7 +4,8 @@ import Testing
 
 @testable import BluetoothController
 
-/// Which reports the host gets: filters, duplicates, durations · Vol 6, Part B, 4.3.3, 4.4.3.5; Vol 4, Part E, 7.8.64, 7.8.65.
+/// The reports that the host gets: filters, duplicates, durations · Vol 6, Part B, 4.3.3, 4.4.3.5; Vol 4, Part E,
+/// 7.8.64, 7.8.65.
 @Suite("Scan reports")
 struct ScanReportTests {
   private typealias Payload = LL.ExtendedAdvertisingPayload
@@ -39,7 +40,7 @@ struct ScanReportTests {
 
   // MARK: Filter policies · 4.3.3
 
-  @Test("Directed advertising to others is reported by no policy", arguments: [UInt8(0), 1, 2, 3])
+  @Test("No policy reports directed advertising to other devices", arguments: [UInt8(0), 1, 2, 3])
   func foreignTargets(policy: UInt8) {
     scanner.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(advertiser.address)))
     scanner.startScan(policy: policy)
@@ -50,7 +51,7 @@ struct ScanReportTests {
   }
 
   @Test(
-    "Directed advertising to an unresolved private address is reported by policies 2 and 3",
+    "Policies 2 and 3 report directed advertising to an unresolved private address",
     arguments: [UInt8(0), 1, 2, 3])
   func unresolvedTargets(policy: UInt8) {
     scanner.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(advertiser.address)))
@@ -63,7 +64,7 @@ struct ScanReportTests {
     #expect(scanner.extendedReports.map(\.directAddress) == expected)
   }
 
-  @Test("With legacy commands such advertising has an event of its own")
+  @Test("With legacy commands LE Directed Advertising Report reports an unresolved private target")
   func directedReport() {
     let parameters = HCI.ScanParameters(
       isActive: false, interval: 48, window: 48, ownAddressType: .public, filterPolicy: 2)
@@ -78,7 +79,7 @@ struct ScanReportTests {
     #expect(scanner.reports.map(\.type) == [.connectableDirected])
   }
 
-  @Test("Policies 1 and 3 let through only who is on the accept list", arguments: [UInt8(1), 3])
+  @Test("Policies 1 and 3 report only devices on the accept list", arguments: [UInt8(1), 3])
   func acceptList(policy: UInt8) {
     scanner.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(stranger)))
     scanner.startScan(policy: policy)
@@ -91,7 +92,7 @@ struct ScanReportTests {
     #expect(scanner.extendedReports.map(\.address) == [HCI.PeerAddress(stranger), HCI.PeerAddress(stranger)])
   }
 
-  @Test("Policy 1 lets anonymous advertisers through if they are on the accept list", arguments: [true, false])
+  @Test("Policy 1 reports anonymous advertisers if they are on the accept list", arguments: [true, false])
   func anonymousOnAcceptList(isListed: Bool) {
     let anybody = HCI.PeerAddress(type: 0xFF, value: 0)
     #expect(scanner.send(.leAddDeviceToFilterAcceptList(anybody)) == .success)
@@ -105,7 +106,7 @@ struct ScanReportTests {
     #expect(scanner.extendedReports.map(\.address) == (isListed ? [anybody] : []) + [HCI.PeerAddress(stranger)])
   }
 
-  @Test("Anonymous advertisers take one place of the accept list, once, until it is cleared")
+  @Test("Anonymous advertisers have one entry in the accept list, until it is cleared")
   func anonymousPlace() {
     let anybody = HCI.PeerAddress(type: 0xFF, value: 0)
     for _ in 0..<2 { #expect(scanner.send(.leAddDeviceToFilterAcceptList(anybody)) == .success) }
@@ -128,7 +129,7 @@ struct ScanReportTests {
     #expect(scanner.extendedReports.map(\.address.type) == [0xFF])
   }
 
-  @Test("A scanner begun by the legacy commands does not hear extended advertising")
+  @Test("A scanner that uses the legacy commands ignores extended advertising")
   func legacyCommands() {
     scanner.scan()
     announce(at: 5)
@@ -140,7 +141,7 @@ struct ScanReportTests {
 
   // MARK: Duplicates · 4.4.3.5
 
-  @Test("Of a set each version of the data is reported once: SID and DID tell them apart, the data do not")
+  @Test("The duplicate filter reports a set again when its DID changes; advertiser and SID identify the set")
   func duplicatesByADI() {
     scanner.startScan(HCI.ExtendedScanEnable(true, duplicates: .on))
     announce(did: 1, at: 5)
@@ -154,7 +155,7 @@ struct ScanReportTests {
     #expect(scanner.extendedReports.map(\.advertisingSID) == [3, 3, 4, 3, 3])
   }
 
-  @Test("A chain that was lost is not remembered: the set is reported when it comes whole")
+  @Test("A truncated chain does not count as a duplicate, and the set is reported when it is complete")
   func truncationIsNoDuplicate() {
     scanner.startScan(HCI.ExtendedScanEnable(true, duplicates: .on))
     for milliseconds in [Int64(5), 55] {
@@ -174,7 +175,7 @@ struct ScanReportTests {
     #expect(scanner.extendedReports.types == [.moreToCome, .truncated, .moreToCome, []])
   }
 
-  @Test("Filter_Duplicates 0x02 forgets at each period; the scanner pauses between them")
+  @Test("Filter_Duplicates 0x02 resets the filter at each period, and the scanner pauses between scans")
   func periods() {
     // 0.5 s of every 1.28 s.
     scanner.startScan(HCI.ExtendedScanEnable(true, duplicates: .resetEachPeriod, duration: 50, period: 1))
@@ -184,7 +185,7 @@ struct ScanReportTests {
     #expect(!scanner.events.contains(.leScanTimeout))
   }
 
-  @Test("Filter_Duplicates 0x01 does not forget at a period")
+  @Test("Filter_Duplicates 0x01 keeps the filter at a period")
   func periodsWithoutReset() {
     scanner.startScan(HCI.ExtendedScanEnable(true, duplicates: .on, duration: 50, period: 1))
     for index in Int64(0)..<40 { play(.advNonconnInd(advertiser: advertiser.address, data: [1]), at: 100 * index + 10) }
@@ -192,7 +193,7 @@ struct ScanReportTests {
     #expect(scanner.extendedReports.count == 1)
   }
 
-  @Test("After the duration scanning is over, and LE Scan Timeout says so")
+  @Test("Scanning ends after the duration with LE Scan Timeout")
   func duration() {
     scanner.startScan(HCI.ExtendedScanEnable(true, duration: 50))
     for index in Int64(0)..<20 { play(.advNonconnInd(advertiser: advertiser.address, data: [1]), at: 100 * index + 10) }
@@ -204,7 +205,7 @@ struct ScanReportTests {
     #expect(scanner.controller.deadline == nil)
   }
 
-  @Test("Enabling again begins anew: duration and duplicates")
+  @Test("Enabling scanning again restarts the duration and resets the duplicate filter")
   func enablingAgain() {
     scanner.startScan(HCI.ExtendedScanEnable(true, duplicates: .on, duration: 50))
     for index in Int64(0)..<20 { play(.advNonconnInd(advertiser: advertiser.address, data: [1]), at: 100 * index + 10) }
@@ -245,7 +246,7 @@ struct ScanReportTests {
     #expect(status(HCI.ExtendedScanEnable(true, duration: 127, period: 1)) == .success)
   }
 
-  @Test("A PHY that nothing is scanned on is not supported")
+  @Test("A PHY that can't be scanned is refused as unsupported")
   func unknownPHY() {
     let packet = HCI.Packet.command(
       opcode: .leSetExtendedScanParameters, parameters: [0, 0, 0b10, 0, 0x30, 0, 0x30, 0])
@@ -253,9 +254,9 @@ struct ScanReportTests {
     #expect(result?.status == .unsupportedFeatureOrParameterValue)
   }
 
-  // MARK: The table
+  // MARK: The duplicate filter
 
-  @Test("The duplicate filter knows what it was given, until it is full")
+  @Test("The duplicate filter contains all inserted keys until it is full")
   func duplicateFilter() {
     var filter = DuplicateFilter()
     func key(_ number: Int, _ type: HCI.AdvertisingReport.EventType = .nonConnectable) -> DuplicateFilter.Key {

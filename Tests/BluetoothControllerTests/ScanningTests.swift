@@ -18,7 +18,7 @@ struct ScanningTests {
     peripheral.send(.leSetScanResponseData([3, 9, 65, 66]))
   }
 
-  @Test("A passive scanner reports and sends nothing")
+  @Test("A passive scanner reports advertising and sends nothing")
   func passive() throws {
     peripheral.advertise(data: [2, 1, 6])
     scanner.scan()
@@ -30,7 +30,7 @@ struct ScanningTests {
     #expect(!air.log.contains { $0.device == 0 })
   }
 
-  @Test("An active scanner asks every scannable packet that it may, and reports the answers")
+  @Test("An active scanner requests every scannable packet, and reports the responses")
   func active() {
     peripheral.advertise()
     scanner.scan(isActive: true)
@@ -40,7 +40,7 @@ struct ScanningTests {
     #expect(scanner.reports.count { $0.type == .connectableScannable } == responses)
   }
 
-  @Test("With the duplicate filter a scanner asks each advertiser until it has its scan response, and then no more")
+  @Test("With the duplicate filter a scanner requests each advertiser until it has received the scan response")
   func asksOnce() {
     var lost = 0
     air.fate = { sent in
@@ -65,7 +65,7 @@ struct ScanningTests {
   }
 
   @Test(
-    "A device is discovered in well under a second: at 20 ms within 100 ms, at 100 ms within 500 ms",
+    "A device is discovered within 100 ms at an interval of 20 ms, and within 500 ms at 100 ms",
     arguments: [(32, 100), (160, 500)])
   func discovery(interval: UInt16, limit: Int64) {
     for seed in UInt64(1)...20 {
@@ -76,7 +76,7 @@ struct ScanningTests {
       air.add(peripheral)
       scanner.start()
       peripheral.start()
-      // It listens half of the time.
+      // The scanner listens half of the time.
       scanner.send(
         .leSetScanParameters(HCI.ScanParameters(isActive: false, interval: 96, window: 48, ownAddressType: .public)))
       scanner.send(.leSetScanEnable(true, filterDuplicates: false))
@@ -91,7 +91,7 @@ struct ScanningTests {
     }
   }
 
-  @Test("Packets that can't be scanned are not asked")
+  @Test("A scanner sends no request to advertising that is not scannable")
   func nonScannable() {
     peripheral.advertise(.nonConnectableUndirected)
     scanner.scan(isActive: true)
@@ -101,7 +101,7 @@ struct ScanningTests {
   }
 
   @Test(
-    "With the duplicate filter each device is reported once a kind, even when its data change; enabling begins anew")
+    "The duplicate filter reports each device once per type, even if its data change, until scanning is enabled again")
   func duplicates() {
     peripheral.advertise(data: [1])
     scanner.scan(isActive: true, filterDuplicates: true)
@@ -115,7 +115,7 @@ struct ScanningTests {
       scanner.reports.map(\.type) == [.connectableScannable, .scanResponse, .connectableScannable, .scanResponse])
   }
 
-  @Test("Outside its windows a scanner hears nothing, and its channel changes with each interval")
+  @Test("A scanner receives nothing outside its windows, and changes its channel with each interval")
   func windows() {
     peripheral.send(
       .leSetAdvertisingParameters(
@@ -140,7 +140,7 @@ struct ScanningTests {
     #expect(channels.map { ChannelIndex($0).number } == [37, 38, 39, 37])
   }
 
-  @Test("With the accept list only its devices are reported and asked")
+  @Test("With the accept list only its devices are reported")
   func acceptList() {
     let third = TestDevice("third", address: 0x3333_3333_3333)
     air.add(third)
@@ -157,7 +157,7 @@ struct ScanningTests {
     #expect(scanner.reports.allSatisfy { $0.address == HCI.PeerAddress(third.address) })
   }
 
-  @Test("Failures make a scanner ask less often, successes more often again")
+  @Test("The backoff reduces the rate of scan requests after failures, and raises it again after successes")
   func backOff() {
     var backOff = BackOff()
     var random = SplitGenerator(seed: 4)
@@ -177,7 +177,7 @@ struct ScanningTests {
     #expect(packetsUntilRequest() == 1)
   }
 
-  @Test("An initiator with the accept list connects to whichever device of it comes first")
+  @Test("An initiator with the accept list connects to the first device on the list")
   func initiateByAcceptList() {
     scanner.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(peripheral.address)))
     var request = HCI.CreateConnection.to(peripheral)
@@ -205,7 +205,7 @@ struct ScanningTests {
     #expect(peripheral.connectionCompletes.isEmpty)
   }
 
-  @Test("Scanning goes on while connecting, and while connected")
+  @Test("Scanning continues during initiating and during a connection")
   func together() {
     peripheral.advertise()
     let third = TestDevice("third", address: 0x3333_3333_3333, seed: 7)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("One radio for several connections")
 struct SharedRadioTests {
-  @Test("A central keeps ten connections, and each moves its data")
+  @Test("A central keeps ten connections, and each transfers its data")
   func manyPeripherals() throws {
     let air = TestAir()
     let central = TestDevice("central", address: 0x1111_1111_1111) { $0.aclBufferCount = 250 }
@@ -23,7 +23,7 @@ struct SharedRadioTests {
     air.clearLog()
     air.run(for: .seconds(10))
     #expect(central.disconnections.isEmpty)
-    // Their events were put where the others' are not.
+    // The connection events are placed where they do not overlap.
     #expect(air.log.count { $0.device == 0 } >= 10 * 330)
     for (number, complete) in central.connectionCompletes.enumerated() {
       for _ in 0..<20 { central.send(Array(repeating: UInt8(number), count: 27), on: complete.handle) }
@@ -35,7 +35,7 @@ struct SharedRadioTests {
     }
   }
 
-  @Test("Two connections with the same anchor points share them: nobody starves")
+  @Test("Two connections with the same anchor points share them without starvation")
   func collision() throws {
     let air = TestAir()
     let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
@@ -68,7 +68,7 @@ struct SharedRadioTests {
     }
   }
 
-  @Test("Long packets on one connection leave the other its share", arguments: [400, 900, 1_400, 1_900, 2_400])
+  @Test("Long packets on one connection leave time for another connection", arguments: [400, 900, 1_400, 1_900, 2_400])
   func longPackets(distance: Int64) throws {
     let air = TestAir()
     let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
@@ -107,7 +107,7 @@ struct SharedRadioTests {
     #expect(peripheral.data.contains { $0.payload == [1, 2, 3] })
   }
 
-  @Test("A connection full of data leaves room for advertising and for scanning", arguments: [6, 24, 80])
+  @Test("A connection full of data leaves time for advertising and scanning", arguments: [6, 24, 80])
   func fullConnection(interval: UInt16) throws {
     let length = HCI.DataLength(octets: 251, time: 2120)
     let link = try TestLink(
@@ -125,7 +125,7 @@ struct SharedRadioTests {
     for _ in 0..<4_000 { link.peripheral.send(Array(repeating: 7, count: 251), on: link.peripheralHandle) }
     link.air.run(for: .seconds(4))
     #expect(link.central.disconnections.isEmpty)
-    // It is still full, and it has moved most of what it could.
+    // The connection is still full, and has transferred most of its capacity.
     #expect(link.peripheral.completedPackets < 4_000)
     #expect(link.central.data.count > 800)
     #expect(other.reports.count { $0.address == HCI.PeerAddress(link.peripheral.address) } >= 10)
@@ -197,10 +197,10 @@ struct SharedRadioTests {
       }
       air.run(for: .milliseconds(Int64(random.next() % 200)))
     }
-    // No device keeps anything, and each serves a newcomer.
+    // No device retains any state, and each serves a newcomer.
     air.fate = { _ in .arrives }
     for device in devices { device.stopEverything() }
-    // The longest supervision timeout is 32 s, that of procedures 40 s.
+    // The longest supervision timeout is 32 s, and that of procedures 40 s.
     air.run(for: .seconds(80))
     for device in devices {
       let heldPackets = device.controller.heldPackets

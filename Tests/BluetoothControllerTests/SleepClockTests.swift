@@ -12,7 +12,7 @@ struct SleepClockTests {
   }
 
   @Test(
-    "Clocks that are 500 ppm wrong in opposite directions, and say so, keep a connection at any latency",
+    "Clocks that are off by 500 ppm in opposite directions, as they state, keep a connection at any latency",
     arguments: [
       (6, 499, 3_200), (24, 60, 3_200), (80, 100, 3_200), (800, 14, 3_200), (3_200, 2, 3_200), (3_200, 0, 3_200),
     ])
@@ -29,7 +29,7 @@ struct SleepClockTests {
     }
   }
 
-  @Test("A peripheral skips as many events as its latency allows, but not beyond what its window can make up for")
+  @Test("A peripheral skips as many events as its latency allows, but no more than its receive window can cover")
   func skips() throws {
     let link = try TestLink(
       interval: 6, latency: 499, timeout: 3_200, central: { $0.sleepClockAccuracy = 500 },
@@ -39,11 +39,11 @@ struct SleepClockTests {
     link.air.run(for: .seconds(60))
     let answers = link.air.log.filter { $0.device == 1 }.map(\.start)
     let gaps = zip(answers, answers.dropFirst()).map { $0.1 - $0.0 }
-    // 3.6 ms of window are 3.584 s at 1,000 ppm.
+    // A window of 3.6 ms covers 3.584 s at 1,000 ppm.
     #expect(!gaps.isEmpty && gaps.allSatisfy { $0 > .milliseconds(3_500) && $0 < .milliseconds(3_600) })
   }
 
-  @Test("A clock that is more wrong than it says loses the connection", arguments: [true, false])
+  @Test("A clock that is off by more than it states loses the connection", arguments: [true, false])
   func lie(isCentral: Bool) throws {
     let link = try TestLink(
       interval: 80, latency: 40, timeout: 3_200,
@@ -53,7 +53,7 @@ struct SleepClockTests {
     #expect(link.peripheral.disconnections == [.connectionTimeout])
   }
 
-  @Test("Either host learns how accurate the peer's clock says it is", arguments: [true, false])
+  @Test("Either host gets the peer's stated clock accuracy", arguments: [true, false])
   func request(isCentral: Bool) throws {
     let link = try TestLink(
       central: { $0.sleepClockAccuracy = 75 }, peripheral: { $0.sleepClockAccuracy = 20 })
@@ -64,24 +64,24 @@ struct SleepClockTests {
     #expect(device.send(.leRequestPeerSCA(HCI.ConnectionHandle(rawValue: 0x0E00))) == .unknownConnectionIdentifier)
   }
 
-  @Test("A central that tells that its clock is worse than it said is believed", arguments: [true, false])
+  @Test("A peripheral widens its window for a central that announces a less accurate clock", arguments: [true, false])
   func news(isTold: Bool) throws {
     let link = try TestLink(
       interval: 80, latency: 40, timeout: 3_200,
       central: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (20, 400_000) },
       peripheral: { $0.sleepClockAccuracy = 20 })
-    // LL_CLOCK_ACCURACY_REQ: 251 to 500 ppm; its own is 0 to 20.
+    // LL_CLOCK_ACCURACY_REQ: 251 to 500 ppm; the central's initial value is 0 to 20 ppm.
     if isTold { #expect(link.injectFromCentral([0x1D, 0], events: 10) == [[0x1E, 7]]) }
     #expect(holds(link) == isTold)
   }
 
-  /// How much before its anchor point the peripheral begins to listen for the next event.
+  /// Returns the time by which the peripheral starts to listen before the anchor point of the next event.
   private func widening(_ link: TestLink) throws -> TimeSpan {
     let schedule = try #require(link.peripheral.controller.connections.first).schedule
     return schedule.anchor(of: schedule.next) - schedule.start
   }
 
-  @Test("A host that takes a less accurate clock has the peer told, and windows follow", arguments: [true, false])
+  @Test("A change to a less accurate clock is sent to the peer, and the windows follow", arguments: [true, false])
   func modify(isCentral: Bool) throws {
     let link = try TestLink(interval: 800, timeout: 1_000)
     let (device, handle) = link.side(isCentral)
@@ -95,7 +95,7 @@ struct SleepClockTests {
     // 25 ppm more, in an interval of 1 s.
     let more = try widening(link) - before
     #expect((TimeSpan.microseconds(24)...(.microseconds(26))).contains(more))
-    // Nobody has asked to be told.
+    // No host has requested the event.
     #expect(link.central.events.allSatisfy { if case .leRequestPeerSCAComplete = $0 { false } else { true } })
     #expect(link.peripheral.events.allSatisfy { if case .leRequestPeerSCAComplete = $0 { false } else { true } })
     let (other, otherHandle) = link.side(!isCentral)
@@ -111,7 +111,7 @@ struct SleepClockTests {
     #expect(device.events.last == .leRequestPeerSCAComplete(.success, handle, clockAccuracy: 5))
   }
 
-  @Test("There is no better clock than the device's own, none worse than 500 ppm, and a reset takes the own one again")
+  @Test("The clock accuracy can't exceed the hardware's or fall below 500 ppm, and a reset restores it")
   func limits() {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111) { $0.sleepClockAccuracy = 100 }
@@ -133,7 +133,7 @@ struct SleepClockTests {
     #expect(old.send(.leModifySleepClockAccuracy(isLessAccurate: true)) == .unknownHCICommand)
   }
 
-  @Test("SyncInfo and AuxPtr tell of the clock that the host has taken")
+  @Test("SyncInfo and AuxPtr have the clock accuracy that the host has chosen")
   func announcements() {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111)

@@ -18,7 +18,7 @@ struct SyncTransferTests {
       isExtended: true, central: { $0.sleepClockDrift = 40_000 }, peripheral: { $0.sleepClockDrift = -40_000 })
     link.air.add(advertiser)
     advertiser.start()
-    // What the peer can do has to be known.
+    // The peer's features must be known.
     link.central.send(.leReadRemoteFeatures(link.centralHandle))
     link.peripheral.send(.leReadRemoteFeatures(link.peripheralHandle))
     link.air.run(for: .seconds(1))
@@ -45,7 +45,7 @@ struct SyncTransferTests {
   }
 
   @Test(
-    "The set of an advertiser is transferred in either direction, whatever the intervals",
+    "The set of an advertiser is transferred in either direction, at any intervals",
     arguments: [(true, UInt16(40)), (false, 40), (true, 1_000), (false, 9), (true, 7)])
   func setInfo(fromCentral: Bool, interval: UInt16) throws {
     let (sender, recipient) = fromCentral ? (central, peripheral) : (peripheral, central)
@@ -64,7 +64,7 @@ struct SyncTransferTests {
     #expect(recipient.lostSyncs.isEmpty && recipient.disconnections.isEmpty)
   }
 
-  /// Has the central synchronize with the advertiser's train; returns its handle.
+  /// Synchronizes the central with the advertiser's train, and returns its handle.
   private func receivedTrain(timeout: UInt16 = 200, within limit: TimeSpan = .seconds(10)) throws -> HCI.SyncHandle {
     central.scanExtended()
     central.send(
@@ -81,12 +81,12 @@ struct SyncTransferTests {
     HCI.PeriodicAdvertiser(HCI.PeerAddress(advertiser.address), advertisingSID: 3)
   }
 
-  /// 1.25 s, 10 s and 81.9 s: the last two are more than an offset can tell.
+  /// 1.25 s, 10 s and 81.9 s: the last two exceed the range of an offset.
   private static let longIntervals = [UInt16(1_000), 8_000, 65_520]
   private static let longestTimeout: UInt16 = 0x4000
 
   @Test(
-    "A set whose next event is seconds or minutes away is transferred all the same", arguments: longIntervals,
+    "A set is transferred even if its next event is seconds or minutes away", arguments: longIntervals,
     [true, false])
   func farSet(interval: UInt16, fromCentral: Bool) throws {
     let (sender, recipient) = fromCentral ? (central, peripheral) : (peripheral, central)
@@ -101,7 +101,7 @@ struct SyncTransferTests {
   }
 
   @Test(
-    "A received train whose next event is seconds or minutes away is transferred all the same", arguments: longIntervals
+    "A received train is transferred even if its next event is seconds or minutes away", arguments: longIntervals
   )
   func farTrain(interval: UInt16) throws {
     let span = LL.SyncInfo.intervalUnit * Int64(interval)
@@ -115,7 +115,7 @@ struct SyncTransferTests {
   }
 
   @Test(
-    "Transfers that the peer does not acknowledge are refused with 0x3A, when too many wait", arguments: [true, false])
+    "Transfers are refused with 0x3A while too many are unacknowledged", arguments: [true, false])
   func manyTransfers(isOwn: Bool) throws {
     advertise(on: isOwn ? central : advertiser)
     let train = isOwn ? HCI.SyncHandle(rawValue: 0) : try receivedTrain()
@@ -139,7 +139,7 @@ struct SyncTransferTests {
   }
 
   @Test(
-    "A peer whose features nobody has asked for is sent transfers; one that is known not to take them is not, 0x1A",
+    "Transfers are sent to a peer with unknown features, and refused with 0x1A if the peer is known to lack them",
     arguments: [true, false])
   func features(isKnown: Bool) throws {
     let link = try TestLink(
@@ -168,7 +168,7 @@ struct SyncTransferTests {
     #expect(refusals == (isKnown ? 0 : 2) && link.isAlive())
   }
 
-  @Test("A train that is received is transferred to a peer that never scans")
+  @Test("A received train is transferred to a peer that never scans")
   func sync() throws {
     advertise(on: advertiser)
     let train = try receivedTrain()
@@ -182,7 +182,7 @@ struct SyncTransferTests {
     #expect(peripheral.periodicReports.count > 80)
   }
 
-  @Test("What was asked for one connection goes before what holds for all", arguments: [0, 1, 2] as [UInt8])
+  @Test("The parameters of one connection override the default parameters", arguments: [0, 1, 2] as [UInt8])
   func modes(mode: UInt8) throws {
     let mode = try #require(HCI.SyncTransferParameters.Mode(rawValue: mode))
     advertise(on: central)
@@ -197,7 +197,7 @@ struct SyncTransferTests {
     #expect(peripheral.periodicReports.isEmpty == (mode != .reporting))
   }
 
-  @Test("A transferred train that is not heard is given up with 0x3E")
+  @Test("A transferred train that is not received fails with 0x3E")
   func neverHeard() {
     advertise(on: central)
     expectTransfers(peripheral)
@@ -210,7 +210,7 @@ struct SyncTransferTests {
     #expect(peripheral.syncTransfers.map(\.0) == [.connectionFailedToBeEstablished])
   }
 
-  @Test("A train that there is no room for is not followed: the host is told with 0x07, and keeps those that it has")
+  @Test("A train beyond the capacity is not followed: the host gets 0x07, and its other trains continue")
   func noRoom() throws {
     for sid in UInt8(0)..<16 {
       let handle = HCI.AdvertisingHandle(rawValue: sid)
@@ -255,7 +255,7 @@ struct SyncTransferTests {
     #expect(peripheral.syncTransfers.map(\.0) == [.memoryCapacityExceeded, .success])
   }
 
-  @Test("Unknown handles, trains that do not run and peers that can't are refused")
+  @Test("Unknown handles, trains that are not enabled and invalid parameters are refused")
   func errors() {
     let nobody = HCI.ConnectionHandle(rawValue: 0x0ABC)
     let handle = link.centralHandle
@@ -275,7 +275,7 @@ struct SyncTransferTests {
       central.send(.leSetPeriodicAdvertisingSyncTransferParameters(nobody, wrong)) == .unknownConnectionIdentifier)
   }
 
-  @Test("S24: a transfer of nonsense is ignored, and the connection goes on")
+  @Test("S24: an invalid transfer is ignored, and the connection continues")
   func nonsense() throws {
     let bystander = try Bystander(of: peripheral, on: air, isExtended: true)
     expectTransfers(peripheral)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Transmit power")
 struct TransmitPowerTests {
   @Test(
-    "A configured power outside −20 to +20 dBm is taken for what is nearest, in what is told and on the air",
+    "A configured power is clamped to −20 to +20 dBm, in return parameters and on the air",
     arguments: [(-60, -20), (-20, -20), (7, 7), (20, 20), (30, 20)])
   func configured(power: Int, expected: Int) throws {
     let link = try TestLink(
@@ -25,7 +25,7 @@ struct TransmitPowerTests {
   }
 
   @Test(
-    "A set is sent with the power of −20 to +20 dBm that is nearest to what its host wants, which it is told",
+    "A set's requested power is clamped to −20 to +20 dBm, which the host gets and the air shows",
     arguments: [(-127, -20), (-21, -20), (-20, -20), (3, 3), (20, 20), (127, 8)])
   func set(wanted: Int, expected: Int) throws {
     let air = TestAir()

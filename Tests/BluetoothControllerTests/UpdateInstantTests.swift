@@ -7,7 +7,7 @@ import Testing
 /// Vol 6, Part B, 5.1.1, 5.1.10, 5.5.
 @Suite("The instant of an update")
 struct UpdateInstantTests {
-  /// An event of interest, and when the host of the device got it.
+  /// The time at which the device's host first got an event of interest.
   private final class Record {
     var time: Instant?
 
@@ -27,7 +27,7 @@ struct UpdateInstantTests {
     }
   }
 
-  /// The instant that the central has announced.
+  /// Returns the instant that the central has announced.
   private func instant(_ link: TestLink) -> Int? {
     link.air.log.lazy.compactMap { sent -> Int? in
       switch sent.controlPDU {
@@ -37,8 +37,7 @@ struct UpdateInstantTests {
     }.first
   }
 
-  /// The central's first packet in connection event `number`, and the packets before it; all events until then are 30 ms
-  /// apart.
+  /// Returns the central's first packet in connection event `number`; all events before it must be 30 ms apart.
   private func firstPacket(_ link: TestLink, inEvent number: Int) -> TestAir.Transmission? {
     let packets = link.air.log.filter { $0.device == 0 && !$0.isAdvertising }
     guard let first = packets.first else { return nil }
@@ -59,13 +58,13 @@ struct UpdateInstantTests {
   }
 
   private func link() throws -> TestLink {
-    // A peripheral without Connection Parameters Request: the central decides alone.
+    // The peripheral lacks Connection Parameters Request, so the central decides alone.
     let link = try TestLink(peripheral: { $0.features.remove(.connectionParametersRequestProcedure) })
     link.runEvents(3)
     return link
   }
 
-  @Test("Both hosts are told of new parameters, or PHYs, at the instant's connection event", arguments: [true, false])
+  @Test("Hosts get the event for new parameters or PHYs at the instant's connection event", arguments: [true, false])
   func event(changesPHY: Bool) throws {
     let link = try link()
     let central = Record(link.central, isWanted: completesUpdate)
@@ -74,12 +73,12 @@ struct UpdateInstantTests {
     link.runEvents(20)
     let number = try #require(instant(link))
     let packet = try #require(firstPacket(link, inEvent: number))
-    // The central's host at the anchor point, the peripheral's when the packet is there that makes it known.
+    // The central's host gets it at the anchor point, and the peripheral's host at the end of the first packet.
     #expect(central.time == packet.start && peripheral.time == packet.end)
     #expect(packet.modulation == (changesPHY ? .le2M : .le1M))
   }
 
-  @Test("A peripheral that hears nothing in the instant's event is told when it has listened in vain")
+  @Test("A peripheral that receives nothing at the instant reports the update at the end of its receive window")
   func lostEvent() throws {
     let link = try link()
     let peripheral = Record(link.peripheral, isWanted: completesUpdate)
@@ -94,14 +93,14 @@ struct UpdateInstantTests {
     #expect(link.isAlive())
   }
 
-  @Test("Until the instant LE Read PHY returns the PHYs that are in use, to both hosts")
+  @Test("Until the instant LE Read PHY returns the PHYs in use to both hosts")
   func readPHY() throws {
     let link = try link()
     begin(link, changesPHY: true)
     link.air.run(until: { instant(link) != nil })
     let number = try #require(instant(link))
     let first = try #require(link.air.log.first { $0.device == 0 && !$0.isAdvertising })
-    // 10 ms before the instant, the event before it is over.
+    // 10 ms before the instant, after the end of the previous event.
     link.air.run(for: first.start + Self.interval * Int64(number) - .milliseconds(10) - link.air.now)
     for isCentral in [true, false] {
       let (device, handle) = link.side(isCentral)
@@ -116,7 +115,7 @@ struct UpdateInstantTests {
     }
   }
 
-  @Test("A peripheral's host learns of new parameters before it gets the data of the instant's event")
+  @Test("A peripheral's host gets the update event before the data of the instant's connection event")
   func orderOfData() throws {
     let link = try link()
     var order: [String] = []

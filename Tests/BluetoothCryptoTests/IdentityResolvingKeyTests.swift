@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Resolvable private addresses")
 struct IdentityResolvingKeyTests {
-  @Test("The hash of the reference vectors", arguments: try Row.all("ah"))
+  @Test("The hash agrees with the reference vectors", arguments: try Row.all("ah"))
   func hash(row: Row) throws {
     let key = try #require(IdentityResolvingKey(row.block("irk")))
     let (prand, hash) = (try row.number("prand"), try row.number("hash"))
@@ -15,7 +15,7 @@ struct IdentityResolvingKeyTests {
     #expect(!key.resolves(prand << 24 | hash ^ 1))
   }
 
-  @Test("Every address of the vectors of advertising is resolved, or is not, as they say")
+  @Test("Each address of the advertising vectors resolves if and only if the vector says so")
   func advertisingVectors() throws {
     let rows = try #require(try TestVectors.load("advertising")["rpa"] as? [[String: Any]])
     #expect(rows.count == 8)
@@ -30,10 +30,10 @@ struct IdentityResolvingKeyTests {
     }
   }
 
-  @Test("A key of zeros is none")
+  @Test("A key of zeros is not an identity resolving key")
   func zeros() { #expect(IdentityResolvingKey(.zero) == nil) }
 
-  @Test("Addresses are resolvable ones, each another, and only their own key resolves them")
+  @Test("New addresses are resolvable and distinct, and only their own key resolves them")
   func addresses() throws {
     let key = try #require(IdentityResolvingKey(Block(high: 1, low: 2)))
     let other = try #require(IdentityResolvingKey(Block(high: 1, low: 3)))

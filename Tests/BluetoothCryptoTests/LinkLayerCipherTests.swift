@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothCrypto
 
-/// The session of the reference vectors, and its packets.
+/// The session of the reference vectors with its packets.
 private struct EncryptionVectors {
   let session: Row
   let packets: [Row]
@@ -16,7 +16,7 @@ private struct EncryptionVectors {
     negatives = try #require(vectors["negative"] as? [[String: Any]]).map(Row.init)
   }
 
-  /// The cipher that both sides make of the long term key and of what LL_ENC_REQ and LL_ENC_RSP carry.
+  /// Returns the cipher that both sides derive from the long term key and the parameters of LL_ENC_REQ and LL_ENC_RSP.
   func cipher() throws -> LinkLayerCipher {
     let diversifier = Block(high: try session.number("skds"), low: try session.number("skdm"))
     let vector = try session.number("ivs") << 32 | session.number("ivm")
@@ -60,28 +60,28 @@ struct LinkLayerCipherTests {
     #expect(AES128.encrypt(skd, key: try session.block("ltk")) == (try session.block("session_key")))
   }
 
-  @Test("A PDU is encrypted", arguments: try EncryptionVectors().packets)
+  @Test("The cipher encrypts a PDU", arguments: try EncryptionVectors().packets)
   func seal(row: Row) throws {
     let sealed = try EncryptionVectors().cipher()
       .seal(row.bytes("plain_pdu"), counter: row.counter, sender: row.sender)
     #expect(sealed == (try row.bytes("encrypted_pdu")))
   }
 
-  @Test("An encrypted PDU is decrypted", arguments: try EncryptionVectors().packets)
+  @Test("The cipher decrypts an encrypted PDU", arguments: try EncryptionVectors().packets)
   func open(row: Row) throws {
     let opened = try EncryptionVectors().cipher()
       .open(row.bytes("encrypted_pdu"), counter: row.counter, sender: row.sender)
     #expect(opened == (try row.bytes("plain_pdu")))
   }
 
-  @Test("A PDU that is not genuine is refused", arguments: try EncryptionVectors().negatives)
+  @Test("The cipher refuses a PDU that is not genuine", arguments: try EncryptionVectors().negatives)
   func refuse(row: Row) throws {
     let opened = try EncryptionVectors().cipher()
       .open(row.bytes("encrypted_pdu"), counter: row.counter, sender: row.sender)
     #expect(opened == nil)
   }
 
-  @Test("Every bit of a PDU is authenticated but those of NESN, SN and MD")
+  @Test("Every bit of a PDU is authenticated, except NESN, SN and MD")
   func everyBit() throws {
     let cipher = try EncryptionVectors().cipher()
     let sealed = cipher.seal([0x02, 3, 1, 2, 3], counter: 7, sender: .peripheral)
@@ -93,7 +93,7 @@ struct LinkLayerCipherTests {
     }
   }
 
-  @Test("Whether by blocks or by modes, a payload of any length becomes the same, and is opened; a changed one is not")
+  @Test("Block and mode implementations encrypt any length alike, and decryption refuses a changed payload")
   func modes() {
     let cipher = LinkLayerCipher(
       sessionKey: Block(high: 0x9991_7CE3_0B52_36A4, low: 0xB2C7_3D5E_6F80_1829),
@@ -119,7 +119,7 @@ struct LinkLayerCipherTests {
     }
   }
 
-  @Test("Sessions of real captures are decrypted", arguments: try CapturedSession.all())
+  @Test("The cipher decrypts sessions of real captures", arguments: try CapturedSession.all())
   func captures(session: CapturedSession) throws {
     for packet in session.packets {
       let opened = session.cipher.open(try packet.bytes("pdu"), counter: packet.counter, sender: packet.sender)
@@ -128,7 +128,7 @@ struct LinkLayerCipherTests {
   }
 }
 
-/// An encrypted connection that somebody recorded, with its key.
+/// A recorded encrypted connection, with its key.
 struct CapturedSession: CustomTestStringConvertible {
   let testDescription: String
   let cipher: LinkLayerCipher
@@ -138,7 +138,7 @@ struct CapturedSession: CustomTestStringConvertible {
     let sessions = try #require(try TestVectors.load("real_traffic")["legacy_sessions"] as? [[String: Any]])
     return try sessions.map { fields in
       let row = Row(fields: fields)
-      // As on the air: the first octet is the lowest.
+      // The vector has the order on the air: the first octet is the least significant.
       let vector = try row.bytes("iv_nonce").reversed().reduce(0) { $0 << 8 | UInt64($1) }
       let packets = try #require(fields["packets"] as? [[String: Any]])
       return CapturedSession(

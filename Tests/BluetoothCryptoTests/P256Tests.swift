@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Key pairs on P-256 against the reference vectors")
 struct P256Tests {
-  @Test("Public keys and DHKey", arguments: try Row.all("p256_ecdh"))
+  @Test("Public keys and DHKey agree with the reference vectors", arguments: try Row.all("p256_ecdh"))
   func agreement(row: Row) throws {
     let a = try #require(P256KeyPair(privateKey: row.bytes("private_a")))
     let b = try #require(P256KeyPair(privateKey: row.bytes("private_b")))

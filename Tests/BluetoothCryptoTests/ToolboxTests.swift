@@ -26,17 +26,17 @@ struct Row: CustomTestStringConvertible, @unchecked Sendable {
 
 @Suite("Security functions against the reference vectors")
 struct ToolboxTests {
-  @Test("e", arguments: try Row.all("aes128_encrypt"))
+  @Test("e encrypts as the reference vectors say", arguments: try Row.all("aes128_encrypt"))
   func encrypt(row: Row) throws {
     #expect(try AES128.encrypt(row.block("plaintext"), key: row.block("key")) == row.block("out"))
   }
 
-  @Test("AES-CMAC", arguments: try Row.all("aes_cmac"))
+  @Test("AES-CMAC agrees with the reference vectors", arguments: try Row.all("aes_cmac"))
   func cmac(row: Row) throws {
     #expect(try AES128.cmac(row.bytes("message"), key: row.block("key")) == row.block("out"))
   }
 
-  @Test("ah", arguments: try Row.all("ah"))
+  @Test("ah agrees with the reference vectors and resolves addresses", arguments: try Row.all("ah"))
   func ah(row: Row) throws {
     let (prand, hash) = (try row.number("prand"), try row.number("hash"))
     let irk = try row.block("irk")
@@ -46,7 +46,7 @@ struct ToolboxTests {
     #expect(!Toolbox.resolves(prand << 24 | hash, irk: .zero))
   }
 
-  @Test("c1", arguments: try Row.all("c1"))
+  @Test("c1 agrees with the reference vectors", arguments: try Row.all("c1"))
   func c1(row: Row) throws {
     let initiator = Toolbox.Address(isRandom: row.fields["iat"] as? Int == 1, value: try row.number("ia"))
     let responder = Toolbox.Address(isRandom: row.fields["rat"] as? Int == 1, value: try row.number("ra"))
@@ -56,21 +56,21 @@ struct ToolboxTests {
     #expect(value == (try row.block("out")))
   }
 
-  @Test("s1", arguments: try Row.all("s1"))
+  @Test("s1 agrees with the reference vectors", arguments: try Row.all("s1"))
   func s1(row: Row) throws {
     let value = Toolbox.s1(
       temporaryKey: try row.block("k"), responder: try row.block("r1"), initiator: try row.block("r2"))
     #expect(value == (try row.block("out")))
   }
 
-  @Test("f4", arguments: try Row.all("f4"))
+  @Test("f4 agrees with the reference vectors", arguments: try Row.all("f4"))
   func f4(row: Row) throws {
     let value = Toolbox.f4(
       u: try row.bytes("u"), v: try row.bytes("v"), x: try row.block("x"), z: try row.bytes("z")[0])
     #expect(value == (try row.block("out")))
   }
 
-  @Test("f5", arguments: try Row.all("f5"))
+  @Test("f5 agrees with the reference vectors", arguments: try Row.all("f5"))
   func f5(row: Row) throws {
     let keys = Toolbox.f5(
       w: try row.bytes("w"), n1: try row.block("n1"), n2: try row.block("n2"), a1: try row.address("a1"),
@@ -79,7 +79,7 @@ struct ToolboxTests {
     #expect(keys.longTermKey == (try row.block("ltk")))
   }
 
-  @Test("f6", arguments: try Row.all("f6"))
+  @Test("f6 agrees with the reference vectors", arguments: try Row.all("f6"))
   func f6(row: Row) throws {
     let value = Toolbox.f6(
       w: try row.block("w"), n1: try row.block("n1"), n2: try row.block("n2"), r: try row.block("r"),
@@ -87,7 +87,7 @@ struct ToolboxTests {
     #expect(value == (try row.block("out")))
   }
 
-  @Test("g2", arguments: try Row.all("g2"))
+  @Test("g2 agrees with the reference vectors", arguments: try Row.all("g2"))
   func g2(row: Row) throws {
     let value = Toolbox.g2(
       u: try row.bytes("u"), v: try row.bytes("v"), x: try row.block("x"), y: try row.block("y"))
@@ -95,7 +95,7 @@ struct ToolboxTests {
     #expect(value % 1_000_000 == (row.fields["display_value"] as? Int).map(UInt32.init))
   }
 
-  @Test("h6 and h7", arguments: try Row.all("h6") + Row.all("h7"))
+  @Test("h6 and h7 agree with the reference vectors", arguments: try Row.all("h6") + Row.all("h7"))
   func h6h7(row: Row) throws {
     let value =
       row.fields["function"] as? String == "h6"
@@ -104,7 +104,7 @@ struct ToolboxTests {
     #expect(value == (try row.block("out")))
   }
 
-  @Test("Signatures", arguments: try Row.all("att_sign"))
+  @Test("Signatures agree with the reference vectors", arguments: try Row.all("att_sign"))
   func signatures(row: Row) throws {
     let key = try row.bytes("csrk")
     let csrk = try #require(Block(row.fields["csrk_order"] as? String == "LSO first" ? key.reversed() : key))
@@ -113,18 +113,18 @@ struct ToolboxTests {
     #expect(signature == (try row.bytes("signature_lso_first")))
   }
 
-  /// Nothing in this package uses it yet: it belongs to isochronous groups.
-  @Test("h8", arguments: try Row.all("h8"))
+  /// h8 belongs to isochronous groups; nothing in this package uses it yet.
+  @Test("h8 agrees with the reference vectors", arguments: try Row.all("h8"))
   func h8(row: Row) throws {
     let intermediate = AES128.cmac(try row.block("k").bytes, key: try row.block("s"))
     #expect(AES128.cmac(try row.bytes("keyid"), key: intermediate) == (try row.block("out")))
   }
 
-  @Test("AES-CMAC's subkeys come from the encryption of zeros", arguments: try Row.all("aes_cmac_subkeys"))
+  @Test("AES-CMAC derives its subkeys from the encryption of zeros", arguments: try Row.all("aes_cmac_subkeys"))
   func subkeys(row: Row) throws {
     let value = AES128.encrypt(.zero, key: try row.block("key"))
     #expect(value == (try row.block("L")))
-    // The first subkey makes a message of one whole block what it is.
+    // The first subkey applies to a message of one whole block.
     let first = try row.block("K1")
     let (high, low) = (first.high ^ 1, first.low ^ 2)
     #expect(
@@ -132,7 +132,7 @@ struct ToolboxTests {
         == AES128.encrypt(Block(high: high, low: low), key: try row.block("key")))
   }
 
-  @Test("Every function of the reference vectors is tested, or there is a reason why not")
+  @Test("Every function of the reference vectors is tested, tested elsewhere, or listed as left out")
   func complete() throws {
     let cases = try TestVectors.load("crypto")["cases"] as? [[String: Any]] ?? []
     let here: Set = [
@@ -141,7 +141,7 @@ struct ToolboxTests {
     ]
     // GATTSignedWriteTests; P3 in HostilePairingTests.
     let above: Set = ["att_sign_bad", "p256_own_key_reflection"]
-    // Encrypted advertising data, coordinated sets, isochronous groups, BR/EDR: not in this package.
+    // Encrypted advertising data, coordinated sets, isochronous groups and BR/EDR are not part of this package.
     let leftOut: Set = ["ead", "csip_sih", "csip_sef", "big_gskd", "ltk_to_linkkey", "linkkey_to_ltk"]
     #expect(Set(cases.compactMap { $0["function"] as? String }) == here.union(above).union(leftOut))
   }

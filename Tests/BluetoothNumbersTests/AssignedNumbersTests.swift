@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(
-    "A UUID that nobody was given has no name", arguments: [0x0000, 0x180B, 0x2A2D, 0x33FF, 0x2999, 0xFFFF] as [UInt16])
+    "An unassigned UUID has no name", arguments: [0x0000, 0x180B, 0x2A2D, 0x33FF, 0x2999, 0xFFFF] as [UInt16])
   func unknown(uuid: UInt16) {
     #expect(AssignedNumbers.name(of: uuid) == nil)
   }

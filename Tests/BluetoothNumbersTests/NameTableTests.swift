@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct NameTableTests {
   @Test(
-    "A company is known by its code",
+    "The table gives a company's name for its code",
     arguments: [
       (0x0000, "Ericsson AB"), (0x0001, "Nokia Mobile Phones"), (0x004C, "Apple, Inc."),
       (0x0380, "LLC \"MEGA-F service\""), (0x10AE, "Raycon Inc."),
@@ -13,12 +13,12 @@ import Testing
     #expect(AssignedNumbers.companyName(code) == name)
   }
 
-  @Test("A name stands where one text ends and the next begins", arguments: [49, 50, 398, 400, 4249, 4250] as [UInt16])
+  @Test("Names at the boundaries between text blocks are found", arguments: [49, 50, 398, 400, 4249, 4250] as [UInt16])
   func blocks(code: UInt16) {
     #expect(AssignedNumbers.companyName(code)?.isEmpty == false)
   }
 
-  @Test("Every company of the vectors of advertising is known; 0xFFFF is nobody's")
+  @Test("The table knows every company of the advertising vectors; 0xFFFF is unassigned")
   func companyVectors() throws {
     let rows = try #require(try TestVectors.load("advertising")["company_examples"] as? [[String: Any]])
     #expect(rows.count == 9)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("Four thousand companies have names, without blanks around them; nobody has the rest")
+  @Test("4,008 company codes have names, without surrounding blanks, and other codes have none")
   func allCompanies() {
     let names = (0...0x1FFF).compactMap(AssignedNumbers.companyName)
     #expect(names.count == 4008)
@@ -38,7 +38,7 @@ import Testing
     #expect(AssignedNumbers.companyName(0xFFFF) == nil)
   }
 
-  @Test("A unit has a name, and stands behind a number with its symbol")
+  @Test("A unit has a name, and its symbol follows a number")
   func units() {
     #expect(BluetoothUnit.degreeCelsius.name == "Celsius temperature (degree Celsius)")
     #expect(BluetoothUnit.degreeCelsius.text("36.6") == "36.6 °C")
@@ -62,7 +62,7 @@ import Testing
     #expect(Appearance(rawValue: 0xFFC0).description == "0xFFC0")
   }
 
-  @Test("No two types of values have one UUID, and each has the name of its characteristic or descriptor")
+  @Test("Each UUID has one type of value, and each type has the name of its characteristic or descriptor")
   func types() {
     let uuids = CharacteristicValues.types.map { $0.uuid }
     #expect(Set(uuids).count == uuids.count)

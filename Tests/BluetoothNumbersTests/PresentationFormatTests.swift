@@ -50,7 +50,7 @@ import Testing
     #expect(try example.format.text(of: example.octets) == example.text)
   }
 
-  @Test("Octets that are missing, or too many for a presentation format, are an error")
+  @Test("Too few or too many octets for a presentation format are an error")
   func lengths() {
     let format = PresentationFormat(.sint16, exponent: -2, unit: .degreeCelsius)
     #expect(throws: ValueError.tooShort) { try format.text(of: [0xF6]) }
@@ -59,7 +59,7 @@ import Testing
     #expect(throws: ValueError.tooShort) { try PresentationFormat([0x04, 0, 0xAD, 0x27, 1, 0]) }
   }
 
-  @Test("A format's namespace and description say which of several values it is")
+  @Test("The namespace and description of a format identify one of several values")
   func descriptions() throws {
     let format = try PresentationFormat([0x0E, 0xFE, 0x2F, 0x27, 0x01, 0x0D, 0x01])
     #expect(format.details.name == "left")
@@ -72,7 +72,7 @@ import Testing
     #expect(PresentationFormat.Description(namespace: 2, number: 0x100).name == nil)
   }
 
-  @Test("An aggregate format takes a value apart, in the order of its handles")
+  @Test("An aggregate format splits a value in the order of its handles")
   func aggregate() throws {
     let formats: [UInt16: PresentationFormat] = [
       7: PresentationFormat(.sint32, exponent: -7, unit: .degree),
@@ -87,7 +87,7 @@ import Testing
     #expect(throws: ValueError.tooShort) { try AggregateFormat([9]) }
   }
 
-  @Test("A value of an unknown characteristic is told by its presentation format, else by its digits")
+  @Test("A value of an unknown characteristic is shown by its presentation format, or else as hexadecimal digits")
   func unknownCharacteristics() {
     let format = PresentationFormat(.uint16, exponent: -1, unit: .watt)
     #expect(CharacteristicValues.text(of: 0xFFF0, [0x0F, 0], format: format) == "1.5 W")

@@ -1,7 +1,7 @@
 import BluetoothNumbers
 import Testing
 
-/// A value made by its fields: its octets, its text, and that it comes back.
+/// Checks the octets and the text of a value, and that its octets decode to the same value.
 private func expect<Value: CharacteristicValue>(
   _ value: Value, _ octets: String, _ text: String, location: SourceLocation = #_sourceLocation
 ) {
@@ -13,7 +13,7 @@ private func expect<Value: CharacteristicValue>(
 @Suite struct HealthValueTests {
   let time = DateTime(year: 2024, month: 3, day: 15, hours: 14, minutes: 30, seconds: 45)
 
-  @Test("A heart rate is one octet while that is enough, and its other fields are there when they are set")
+  @Test("A heart rate takes one octet if it fits, and optional fields are present when they are set")
   func heartRate() throws {
     expect(HeartRateMeasurement(heartRate: 72), "0048", "heart rate 72 /min")
     let beats = try [1.0, 0.5].map { try #require(Scalar<Seconds1024>($0)) }
@@ -30,7 +30,7 @@ private func expect<Value: CharacteristicValue>(
     expect(HeartRateControlPoint.resetEnergyExpended, "01", "Reset Energy Expended")
   }
 
-  @Test("A thermometer's value says its unit, time and place")
+  @Test("A thermometer's value has its unit, time and place")
   func thermometer() throws {
     let temperature = try #require(MedicalFloat32(36.6, exponent: -1))
     expect(
@@ -42,7 +42,7 @@ private func expect<Value: CharacteristicValue>(
     #expect(TemperatureType(rawValue: 77).description == "reserved (77)")
   }
 
-  @Test("A blood pressure has its unit, time, pulse, user and status; a cuff's pressure leaves two fields empty")
+  @Test("A blood pressure has unit, time, pulse, user and status; an intermediate cuff pressure has two empty fields")
   func bloodPressure() throws {
     let pulse = try #require(MedicalFloat16(mantissa: 72, exponent: 0))
     let values = try [120, 80, 90].map { try #require(MedicalFloat16(mantissa: $0, exponent: 0)) }
@@ -60,7 +60,7 @@ private func expect<Value: CharacteristicValue>(
     expect(BloodPressureFeature([.cuffFitDetection, .multipleBonds]), "2200", "cuff fit detection, multiple bonds")
   }
 
-  @Test("A glucose measurement has its concentration with type and place, and a context that belongs to it")
+  @Test("A glucose measurement has a concentration with type and sample location, and a context")
   func glucose() throws {
     let time = try #require(time)
     let amount = try #require(MedicalFloat16(mantissa: 124, exponent: -5))
@@ -81,7 +81,7 @@ private func expect<Value: CharacteristicValue>(
     #expect(GlucoseMeasurementContext.TesterAndHealth(tester: .patient, health: 16) == nil)
   }
 
-  @Test("Records are asked for all together, or by their sequence numbers", arguments: [3...9, 0...9, 3...UInt16.max])
+  @Test("Records are requested all together or by their sequence numbers", arguments: [3...9, 0...9, 3...UInt16.max])
   func records(numbers: ClosedRange<UInt16>) throws {
     let request = RecordAccessControlPoint.reportStoredRecords(.sequenceNumbers(numbers))
     guard case .reportStoredRecords(let criterion) = try RecordAccessControlPoint(request.octets) else {
@@ -99,7 +99,7 @@ private func expect<Value: CharacteristicValue>(
 }
 
 @Suite struct SportValueTests {
-  @Test("Wheels and cranks count on, and tell when they did in parts of a second")
+  @Test("Wheel and crank revolutions accumulate, with the last event's time in fractions of a second")
   func cycling() throws {
     let time = try #require(Scalar<Seconds1024>(2))
     expect(
@@ -113,7 +113,7 @@ private func expect<Value: CharacteristicValue>(
     #expect(throws: ValueError.tooLong) { try SCControlPoint([2, 0]) }
   }
 
-  @Test("A runner's speed, cadence, stride and distance")
+  @Test("A running measurement has speed, cadence, stride length and distance")
   func running() throws {
     let speed = try #require(Scalar<MetresPerSecond256>(2.5))
     expect(
@@ -123,7 +123,7 @@ private func expect<Value: CharacteristicValue>(
     expect(RSCFeature([.totalDistance, .calibrationProcedure]), "0a00", "total distance, calibration procedure")
   }
 
-  @Test("A power meter's extremes: two angles share three octets")
+  @Test("A cycling power measurement packs its two extreme angles into three octets")
   func power() throws {
     var measurement = CyclingPowerMeasurement(instantaneousPower: -50)
     measurement.pedalPowerBalance = .init(share: try #require(Scalar(52.5)), isOfLeftPedal: true)
@@ -145,7 +145,7 @@ private func expect<Value: CharacteristicValue>(
     expect(CyclingPowerFeature([.torqueBased]), "00000100", "torque based")
   }
 
-  @Test("A position, the way to the next one, and how well it is known")
+  @Test("Location and navigation have a position, the way to the next one, and a position quality")
   func location() throws {
     var place = LocationAndSpeed()
     place.position = GeographicPosition(
@@ -183,14 +183,14 @@ private func expect<Value: CharacteristicValue>(
       "notify new alerts immediately, category all categories")
   }
 
-  @Test("A telephone tells that it rings, and is told to be silent")
+  @Test("A phone reports that it rings, and can be silenced")
   func phoneAlertStatus() {
     expect(AlertStatus([.ringer, .display]), "05", "ringing, displaying an alert")
     expect(RingerSetting.silent, "00", "Ringer Silent")
     expect(RingerControlPoint.cancelSilentMode, "03", "Cancel Silent Mode")
   }
 
-  @Test("Alert levels for finding and for lost links, and the power that the path loss is reckoned from")
+  @Test("Alert levels and transmit power levels have their octets, texts and ranges")
   func proximity() throws {
     expect(AlertLevel.highAlert, "02", "High Alert")
     #expect(try AlertLevel([3]).name == nil)
@@ -201,7 +201,7 @@ private func expect<Value: CharacteristicValue>(
 }
 
 @Suite struct DeviceValueTests {
-  @Test("Times, zones, and how good they are")
+  @Test("Times have a zone, a source and an accuracy")
   func time() throws {
     let noon = try #require(DateTime(year: 2025, month: 1, day: 15, hours: 12))
     expect(
@@ -229,7 +229,7 @@ private func expect<Value: CharacteristicValue>(
       TimeWithDST(dateTime: noon, dstOffset: .daylightTime), "e907010f0c000004", "2025-01-15 12:00:00, daylight time")
   }
 
-  @Test("A keyboard's report map is taken apart item by item, and its reports name keys and lights")
+  @Test("A keyboard's report map is parsed item by item, and its reports name keys and lights")
   func humanInterfaceDevice() throws {
     let map = ReportMap(descriptor: [0x05, 0x01, 0x09, 0x06, 0xA1, 0x01, 0x15, 0x81, 0x81, 0x02, 0xC0])
     #expect(
@@ -252,7 +252,7 @@ private func expect<Value: CharacteristicValue>(
     expect(ExternalReportReference(.assigned(0x2A19)), "192a", "Battery Level")
   }
 
-  @Test("A device's maker, product and numbers")
+  @Test("Device information has the maker, product and numbers")
   func deviceInformation() throws {
     expect(ManufacturerNameString("Müller"), "4dc3bc6c6c6572", "Müller")
     #expect(try ManufacturerNameString([0x41, 0x42, 0, 0]).text == "AB")
@@ -269,7 +269,7 @@ private func expect<Value: CharacteristicValue>(
     #expect(throws: ValueError.outOfRange(field: "Battery Level")) { try BatteryLevel([101]) }
   }
 
-  @Test("What a weather station senses has its unit, and says when it is not known")
+  @Test("Environmental values have their units, and show when they are not known")
   func environment() throws {
     expect(try #require(Temperature(-0.05)), "fbff", "-0.05 °C")
     expect(try #require(Temperature(rawValue: -32_768)), "0080", "not known")

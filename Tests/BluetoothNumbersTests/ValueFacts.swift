@@ -1,6 +1,6 @@
 import BluetoothNumbers
 
-/// What the vectors say about a value, under the vectors' names. Numbers, texts and lists are compared as text.
+/// Returns the fields of a value under the vectors' names. Numbers, texts and lists are compared as text.
 func facts(of value: any CharacteristicValue) -> [String: String]? {
   switch value {
   case let value as HeartRateMeasurement:
@@ -203,20 +203,20 @@ private func deviceFacts(of value: any CharacteristicValue) -> [String: String]?
   }
 }
 
-// MARK: One spelling for what the vectors and the values say
+// MARK: Common text form of vectors and values
 
 func text(_ number: (some BinaryInteger)?) -> String { number.map { "\(Double(Int64($0)))" } ?? "null" }
 
 func text(_ number: Double?) -> String { number.map { "\($0)" } ?? "null" }
 
-/// As JSON's numbers: its flags arrive as such.
+/// A flag as a number, since JSON's flags arrive as numbers.
 func text(_ flag: Bool) -> String { text(flag ? 1 : 0) }
 
 func text(_ time: DateTime?) -> String {
   time.map { String($0.description.map { $0 == " " ? "T" : $0 }) } ?? "null"
 }
 
-/// The floating-point number that is nearest, or the special value's name.
+/// The nearest floating-point number, or the name of the special value.
 func text(_ number: (some MedicalFloat)?) -> String {
   guard let number else { return "null" }
   return number.number == nil ? number.description : text(number.value)

@@ -2,7 +2,7 @@ import BluetoothNumbers
 import TestVectors
 import Testing
 
-/// The same numbers each time (SplitMix64).
+/// A generator that repeats the same numbers (SplitMix64).
 private struct Random {
   var state: UInt64
 
@@ -19,7 +19,8 @@ private struct Random {
   mutating func octets(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 }
 
-/// Whether the octets are a value; if so, it has to come back from its own octets, and has something to say.
+/// Returns true if the octets decode to a value. Such a value must survive encoding and decoding, and have a
+/// description.
 @discardableResult
 private func check<Value: CharacteristicValue>(_ type: Value.Type, _ octets: [UInt8]) -> Bool {
   guard let value = try? Value(octets) else { return false }
@@ -31,7 +32,7 @@ private func check<Value: CharacteristicValue>(_ type: Value.Type, _ octets: [UI
 }
 
 @Suite struct ValuePropertyTests {
-  @Test("No octets trap, and what is read from octets is read again from what is written")
+  @Test("Random octets never trap, and a decoded value survives encoding and decoding")
   func randomOctets() {
     var random = Random(state: 1)
     for type in CharacteristicValues.types {
@@ -41,7 +42,7 @@ private func check<Value: CharacteristicValue>(_ type: Value.Type, _ octets: [UI
     }
   }
 
-  @Test("A vector's value with a wrong octet, without its end or with more is a value that comes back, or an error")
+  @Test("A vector with a wrong octet, truncated or extended, decodes to a value that survives encoding, or throws")
   func changedVectors() throws {
     var random = Random(state: 2)
     for row in try ValueVectors.rows("values") {
@@ -57,14 +58,14 @@ private func check<Value: CharacteristicValue>(_ type: Value.Type, _ octets: [UI
     }
   }
 
-  @Test("Every combination of flags is read and written, field behind field")
+  @Test("Every combination of flags decodes and encodes its fields in order")
   func flags() throws {
-    // Sevens are a date, a time, and a number in every range.
+    // Octets of 7 are a valid date, a valid time, and a number in every range.
     let fields = [UInt8](repeating: 7, count: 64)
     func check<Value: CharacteristicValue>(_ type: Value.Type, octets: Int, bits: Int) {
       for flags in 0..<1 << bits {
         let head = (0..<octets).map { UInt8(truncatingIfNeeded: flags >> ($0 * 8)) }
-        // A list of numbers of two octets that takes all the rest needs an even rest.
+        // A list of 16-bit numbers that takes the rest of the octets needs an even number of octets.
         guard let value = (try? Value(head + fields)) ?? (try? Value(head + fields.dropLast())) else {
           Issue.record("\(Value.self) with the flags \(flags)")
           continue
@@ -72,7 +73,7 @@ private func check<Value: CharacteristicValue>(_ type: Value.Type, _ octets: [UI
         let written = value.octets
         #expect(written.dropFirst(octets).allSatisfy { $0 == 7 }, "\(Value.self) with the flags \(flags)")
         #expect((try? Value(written)) == value)
-        // What is missing at the end is noticed, unless the last field is of any length.
+        // A missing last octet is an error, unless the last field has a variable length.
         if written.count > octets, !(Value.self is HeartRateMeasurement.Type) {
           #expect(throws: ValueError.tooShort) { try Value(written.dropLast()) }
         }
@@ -91,7 +92,7 @@ private func check<Value: CharacteristicValue>(_ type: Value.Type, _ octets: [UI
     check(PositionQuality.self, octets: 2, bits: 9)
   }
 
-  @Test("Every SFLOAT is made again of its mantissa and its exponent, and every special one of its meaning")
+  @Test("Every SFLOAT is rebuilt from its mantissa and exponent, and every special one from its meaning")
   func medicalFloats() throws {
     var special = 0
     for bits in UInt16.min...UInt16.max {
@@ -116,7 +117,7 @@ private func check<Value: CharacteristicValue>(_ type: Value.Type, _ octets: [UI
     #expect(MedicalFloat32(.nan, exponent: 0) == nil)
   }
 
-  @Test("Every number of a scalar in its range is made again of its value")
+  @Test("Scalars across their range are rebuilt from their values")
   func scalars() throws {
     func check<Kind: ScalarKind>(_ type: Scalar<Kind>.Type) throws {
       let format = Kind.format

@@ -3,13 +3,13 @@ import Foundation
 import TestVectors
 import Testing
 
-/// `gatt_values.json`.
+/// The vectors of `gatt_values.json`.
 struct ValueVectors {
   struct Row: Sendable, CustomTestStringConvertible {
     var uuid: UInt16
     var name: String
     var octets: [UInt8]
-    /// What the value says, as text.
+    /// The fields of the value, as text.
     var facts: [String: String]
     var testDescription: String { "\(name) \(digits(octets))" }
   }
@@ -36,7 +36,7 @@ struct ValueVectors {
 }
 
 @Suite struct ValueVectorTests {
-  @Test("Every vector's value says what the vector says")
+  @Test("Every vector decodes to the fields that it lists")
   func values() throws {
     let rows = try ValueVectors.rows("values")
     #expect(rows.count >= 144)
@@ -49,12 +49,12 @@ struct ValueVectors {
     }
   }
 
-  @Test("Every vector's value has the vector's octets again, reserved bits apart")
+  @Test("Every vector's value encodes to the vector's octets, except for reserved bits")
   func octets() throws {
     for row in try ValueVectors.rows("values") {
       let value = try #require(try CharacteristicValues.value(of: row.uuid, row.octets))
       switch row.testDescription {
-      // Sensor contact is said to be detected, and not to be supported.
+      // The vector reports sensor contact as detected but not supported.
       case "Heart Rate Measurement 0250": #expect(value.octets == [0x00, 0x50])
       // The second octet may be left out on receipt.
       case "Supported New Alert Category 2a": #expect(value.octets == [0x2A, 0x00])
@@ -82,7 +82,7 @@ struct ValueVectors {
     }
   }
 
-  @Test("Every SFLOAT and FLOAT of the vectors is the number that they say, or the special value")
+  @Test("Every SFLOAT and FLOAT of the vectors decodes to its number or special value")
   func medicalFloats() throws {
     let vectors = try TestVectors.load("gatt_values")
     func check<Float: MedicalFloat>(_ section: String, _ type: Float.Type, count: Int) throws {

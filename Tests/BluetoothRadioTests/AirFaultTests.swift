@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothRadio
 
-/// A radio that does one thing and writes down what it hears.
+/// A radio that carries out one command and records what it hears.
 private final class OneShot: Participant {
   private var command: RadioCommand?
   private(set) var heard: [RadioEvent] = []
@@ -23,7 +23,7 @@ private final class OneShot: Participant {
   func deliverNext() {}
 }
 
-/// Makes something of every transmission.
+/// Applies the same fault to every transmission.
 private final class Saboteur: AirFaults {
   var outcome: ReceptionOutcome?
   var begins: (inout TransmissionRecord) -> Void = { _ in }
@@ -36,7 +36,7 @@ private final class Saboteur: AirFaults {
   func transmissionEnded(_ record: TransmissionRecord) { ended += 1 }
 }
 
-/// What a radio two metres away hears of `packet`.
+/// Returns the events at a radio 2 m away from the sender of `packet`.
 private func hear(with saboteur: Saboteur) -> [RadioEvent] {
   let engine = WorldEngine(seed: 1)
   engine.airFaults = saboteur
@@ -76,7 +76,7 @@ struct AirFaultTests {
     }
   }
 
-  @Test("An exchanged packet arrives in place of the other one")
+  @Test("A replaced packet arrives instead of the original")
   func exchanged() {
     let saboteur = Saboteur()
     saboteur.begins = { $0.packet.payload = [9, 9] }

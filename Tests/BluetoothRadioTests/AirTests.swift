@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Air")
 struct AirTests {
-  @Test("A packet is received at its end, as long after its start as its bits take, weaker by the path loss")
+  @Test("A receiver gets a packet when its last bit ends, attenuated by the path loss")
   func reception() throws {
     let sender = Scripted([(.microseconds(100), send())])
     let receiver = Scripted([(.microseconds(50), listen())])
@@ -24,7 +24,7 @@ struct AirTests {
     }
   }
 
-  @Test("Another channel, another access address, or a beginning that was missed: nothing is received")
+  @Test("A receiver on another channel, with another access address, or that starts too late receives nothing")
   func nothing() {
     let others = [
       Scripted([(.microseconds(50), listen(channel: 8, until: 1_000))]),
@@ -42,14 +42,14 @@ struct AirTests {
     }
   }
 
-  @Test("Listening that would end within a packet goes on to the packet's end")
+  @Test("A receiver whose window ends within a packet listens to the end of the packet")
   func windowEndsWithinPacket() {
     let receiver = Scripted([(.microseconds(50), listen(until: 120))])
     run([(Scripted([(.microseconds(100), send())]), 0), (receiver, 1)])
     #expect(receiver.heard.map(\.0) == [.microseconds(228)])
   }
 
-  @Test("Listening that would end within an access address ends with it, if it is not found there")
+  @Test("A receiver whose window ends within an access address that it does not detect stops at that address's end")
   func windowEndsWithinDrownedAddress() {
     let receiver = Scripted([(.microseconds(50), listen(until: 120))])
     let louder = Scripted([(.microseconds(104), send(power: 20))])
@@ -59,7 +59,7 @@ struct AirTests {
   }
 
   @Test(
-    "Listening that would end within a packet ends when the packet breaks off, but not before its time",
+    "A receiver whose window ends within a packet stops when the packet breaks off, but not before the window ends",
     arguments: [(110, 120), (130, 130)])
   func windowEndsWithinBrokenPacket(brokenOffAt: Int64, end: Int64) {
     let receiver = Scripted([(.microseconds(50), listen(until: 120))])
@@ -68,7 +68,7 @@ struct AirTests {
     #expect(receiver.heard.map(\.0) == [.microseconds(end)])
   }
 
-  @Test("A packet that begins when listening begins is heard to its end, one that begins when it ends is not")
+  @Test("A receiver gets a packet that begins with its window, and misses one that begins when the window ends")
   func windowTouchesPacket() {
     let (first, last) = (
       Scripted([(.microseconds(100), listen(until: 120))]), Scripted([(.microseconds(50), listen(until: 100))])
@@ -79,7 +79,7 @@ struct AirTests {
     #expect(last.heard.map(\.0) == [.microseconds(100)])
   }
 
-  @Test("Another initial value of the CRC makes a packet corrupt")
+  @Test("A receiver with another CRC initialization value gets the packet as corrupt")
   func wrongCRCInit() {
     let receiver = Scripted([(.microseconds(50), listen(crcInit: 0x56))])
     run([(Scripted([(.microseconds(100), send())]), 0), (receiver, 1)])
@@ -89,7 +89,7 @@ struct AirTests {
     }
   }
 
-  @Test("Out of range nothing is received, and at the sensitivity most short packets are")
+  @Test("A receiver gets most short packets at its sensitivity, and none out of range")
   func range() {
     // 0 dBm, −90 dBm: 100 m. The noise is 10.9 dB below: 273 m.
     func received(at metres: Int64) -> Int {
@@ -105,7 +105,7 @@ struct AirTests {
     #expect(received(at: 280) == 0)
   }
 
-  @Test("Two packets at once on one channel destroy each other, unless one is far stronger")
+  @Test("Two simultaneous packets on one channel destroy each other, unless one is far stronger")
   func collisions() {
     func outcome(otherAt metres: Int64) -> RadioEvent? {
       let receiver = Scripted([(.microseconds(50), listen())])
@@ -127,7 +127,7 @@ struct AirTests {
     }
   }
 
-  @Test("Of packets that end at one instant, each sender is told that its own was sent")
+  @Test("Each sender of packets that end at the same instant is notified that its own packet was sent")
   func simultaneousEnds() {
     let senders = (0..<3).map { _ in Scripted([(.microseconds(100), send()), (.microseconds(900), send())]) }
     let receiver = Scripted([(.microseconds(50), listen(until: 800))])
@@ -137,7 +137,7 @@ struct AirTests {
       let times = sender.heard.map(\.0)
       #expect(times == ends)
     }
-    // The one that it had locked onto came to nothing.
+    // The receiver locked onto one packet, did not receive it, and listened to the end of its window.
     let time = receiver.heard.first?.0
     #expect(time == .microseconds(800))
   }
@@ -154,7 +154,7 @@ struct AirTests {
     #expect(outcomes(seed: 5) != outcomes(seed: 6))
   }
 
-  @Test("What one pair of radios hears is not changed by what others send that it can't hear")
+  @Test("Transmissions out of a receiver's range do not change what it receives")
   func independence() {
     func outcomes(withOthers: Bool) -> [Scripted.Outcome] {
       let scene = Scene(seed: 5)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothRadio
 
-/// Sends one packet again and again, at an interval and a delay of 0 to 10 ms that chance decides.
+/// Sends one packet repeatedly, at an interval plus a random delay of 0 to 10 ms.
 private final class Beacon: Participant {
   private let interval: TimeSpan
   private let packet: AirPacket
@@ -35,7 +35,7 @@ private final class Beacon: Participant {
   func deliverNext() {}
 }
 
-/// Listens all the time and counts what it gets.
+/// Listens all the time and counts the intact packets.
 private final class Counter: Participant {
   private(set) var received = 0
   private var isListening = false
@@ -57,7 +57,7 @@ private final class Counter: Participant {
 
 @Suite("Collisions")
 struct CollisionTests {
-  /// How many packets of 31 octets of data a second one receiver gets of `count` advertisers that are all as far away.
+  /// Returns how many packets with 31 octets of data one receiver gets per second from `count` equidistant advertisers.
   private func received(advertisers count: Int, interval: TimeSpan, seconds: Int64) -> Double {
     let scene = Scene()
     let counter = Counter()
@@ -76,14 +76,15 @@ struct CollisionTests {
     return Double(counter.received - before) / Double(seconds)
   }
 
-  /// A packet of 376 µs arrives when no other one is on the air at its beginning and none begins before its end. Of one that
-  /// begins right before it, 2.3 bits are stood on average: at equal levels 0.7 of the bits arrive.
+  /// Returns the expected number of packets per second. A packet of 376 µs arrives if no other one is on the air at its
+  /// beginning and none begins before its end. Of a packet that begins right before its end, 2.3 bits are tolerated on
+  /// average: at equal levels 0.7 of the bits arrive.
   private func expected(advertisers count: Int, interval: Double) -> Double {
     let rate = Double(count) / (interval + 0.005)
     return rate * exp(-rate * (2 * 376 - 2.3) * 1e-6)
   }
 
-  @Test("Of 1,000 advertisers at 1 s a receiver gets what is left of 995 packets a second: 471")
+  @Test("A receiver gets 471 of the 995 packets that 1,000 advertisers at 1 s send per second")
   func slow() {
     let expected = expected(advertisers: 1_000, interval: 1)
     #expect(abs(expected - 471) < 2)
@@ -91,12 +92,12 @@ struct CollisionTests {
     #expect((0.94...1.06).contains(share))
   }
 
-  @Test("Of 1,000 advertisers at 100 ms a receiver gets 7.5 packets a second of 9,524")
+  @Test("A receiver gets 7.5 of the 9,524 packets that 1,000 advertisers at 100 ms send per second")
   func fast() {
     let expected = expected(advertisers: 1_000, interval: 0.1)
     #expect(abs(expected - 7.5) < 0.1)
     let share = received(advertisers: 1_000, interval: .milliseconds(100), seconds: 4) / expected
-    // 30 packets are expected, give or take 5.5.
+    // 30 packets are expected, with a standard deviation of 5.5.
     #expect((0.6...1.4).contains(share))
   }
 }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import BluetoothRadio
 
-/// What was seen on the air.
+/// Records the transmissions on the air.
 private final class Observer: AirObserver {
   var records: [TransmissionRecord] = []
   var receptions: [[Reception]] = []
-  /// What was on the air when it was released.
+  /// The transmissions on the air when the observer was released.
   var unfinished: [TransmissionRecord] = []
 
   func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception]) {
@@ -35,7 +35,7 @@ struct InjectionTests {
     Scripted((0..<packets).map { (.microseconds(1_000 * $0 + 100), send()) })
   }
 
-  @Test("An injected packet begins at its instant, arrives from its place, and belongs to nobody")
+  @Test("An injected packet begins at its instant, arrives from its place, and has no radio as its sender")
   func injection() throws {
     let receiver = receiver(packets: 2)
     scene.add(receiver)
@@ -53,7 +53,7 @@ struct InjectionTests {
     #expect(observer.records.map(\.radio) == [RadioID.none, .none])
   }
 
-  @Test("A packet on the air when observers change is told to the one that saw it begin, once")
+  @Test("A packet on the air when the observer changes is reported once, to the observer that saw it begin")
   func changingObservers() throws {
     let (first, second) = (observer, Observer())
     scene.add(receiver(packets: 3))
@@ -86,7 +86,7 @@ struct InjectionTests {
     #expect(observer.records.count == 2)
   }
 
-  @Test("A muted radio neither sends nor hears, does not know it, and is back afterwards")
+  @Test("A muted radio neither sends nor receives, still completes its commands, and works again once unmuted")
   func mute() {
     let (first, second) = (receiver(packets: 3), receiver(packets: 3))
     let sending = sender(packets: 3)
@@ -104,7 +104,7 @@ struct InjectionTests {
     #expect(second.outcomes == [.intact, .nothing, .nothing])
   }
 
-  @Test("A radio that is muted within a packet breaks it off")
+  @Test("Muting a radio within a packet breaks the packet off")
   func muteWithinPacket() {
     let receiver = receiver(packets: 1)
     let sending = sender(packets: 1)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Interference")
 struct InterferenceTests {
-  /// The share of time, in thousandths, that a source sends, and on which frequencies.
+  /// Returns the share of time in which a source sends, in thousandths, its frequencies and its number of bursts.
   private func activity(
     _ kind: InterferenceSource.Kind, seed: UInt64 = 3, for span: TimeSpan = .seconds(10)
   ) -> (perMille: Int64, frequencies: Set<Int>, bursts: Int) {
@@ -27,7 +27,7 @@ struct InterferenceTests {
     return (on * 1_000 / now.nanoseconds, frequencies, bursts)
   }
 
-  @Test("Wi-Fi sends for its duty cycle, in bursts of its length, at other times for another seed")
+  @Test("Wi-Fi sends bursts of its length for its duty cycle, at times that depend on the seed")
   func wiFiTimes() {
     let transmitter = WiFiTransmitter(channel: 6, dutyCyclePerMille: 250, burstLength: .milliseconds(2))
     let (share, _, bursts) = activity(.wiFi(transmitter))
@@ -55,7 +55,7 @@ struct InterferenceTests {
     #expect((280...305).contains(half))
   }
 
-  /// The share of short packets that arrive on a channel, 10 m apart, with a source 2 m from the receiver.
+  /// Returns the share of short packets that arrive on a channel over 10 m, with a source 2 m from the receiver.
   private func arriving(
     on channel: UInt8, modulation: Modulation = .le1M, power: Int = 15, _ kind: InterferenceSource.Kind
   ) -> Double {
@@ -63,7 +63,7 @@ struct InterferenceTests {
     scene.engine.interference = [
       InterferenceSource(kind, at: GridPosition(x: 2_000), power: Decibel(power))
     ]
-    // Not in step with anything.
+    // The period is out of step with every source.
     let times = (0..<400).map { Int64($0) * 3_137 }
     let receiver = Scripted(
       times.map { (.microseconds($0 + 50), listen(channel: channel, phy: modulation.phy, until: $0 + 3_000)) })
@@ -74,10 +74,10 @@ struct InterferenceTests {
     return Double(receiver.outcomes.count { $0 == .intact }) / Double(times.count)
   }
 
-  @Test("Packets under Wi-Fi are lost as often as they meet a burst; off its 22 MHz they arrive")
+  @Test("Packets within the 22 MHz of Wi-Fi are lost as often as they meet a burst, and other packets arrive")
   func wiFiLosses() {
     let source = InterferenceSource.Kind.wiFi(WiFiTransmitter(channel: 6, dutyCyclePerMille: 300))
-    // A packet of 128 µs, whose last 120 count, meets a burst of 1 ms in each 3.33 ms: (1 + 0.12) / 3.33 = 34 %.
+    // Of a packet of 128 µs the last 120 µs count. A burst of 1 ms comes every 3.33 ms: (1 + 0.12) / 3.33 = 34 %.
     let within = arriving(on: 17, source)
     #expect((0.60...0.72).contains(within))
     #expect(arriving(on: 1, source) == 1)
@@ -85,7 +85,7 @@ struct InterferenceTests {
   }
 
   @Test(
-    "Wi-Fi on channels 1, 6 and 11 strikes at 2,412, 2,437 and 2,462 MHz, and not on the other two",
+    "Wi-Fi on channel 1, 6 or 11 destroys packets at 2,412, 2,437 or 2,462 MHz, and not at the other two frequencies",
     arguments: [(1, 5), (6, 17), (11, 30)] as [(Int, UInt8)])
   func wiFiChannels(wiFi: Int, struck: UInt8) {
     let source = InterferenceSource.Kind.wiFi(
@@ -95,15 +95,15 @@ struct InterferenceTests {
     }
   }
 
-  @Test("Coding at S=8 stands Wi-Fi that destroys other packets")
+  @Test("Packets coded with S=8 survive Wi-Fi that destroys uncoded packets")
   func wiFiAgainstCoded() {
-    // At the receiver −65 dBm of signal; of −57.5 dBm of Wi-Fi 13.4 dB less, and 9 dB less again by coding.
+    // The signal arrives at −65 dBm. Wi-Fi arrives at −57.5 dBm: 13.4 dB less count, and coding takes off another 9 dB.
     let source = InterferenceSource.Kind.wiFi(WiFiTransmitter(channel: 6, dutyCyclePerMille: 1_000))
     #expect(arriving(on: 17, modulation: .le1M, power: -10, source) == 0)
     #expect(arriving(on: 17, modulation: .codedS8, power: -10, source) == 1)
   }
 
-  @Test("A microwave oven takes half of the packets where it passes at worst, and few far from it")
+  @Test("A microwave oven destroys up to half of the packets on the frequencies that it sweeps, and few far from them")
   func microwaveLosses() {
     let source = InterferenceSource.Kind.microwaveOven(MicrowaveOven())
     let passed = arriving(on: 30, source)
@@ -111,7 +111,7 @@ struct InterferenceTests {
     #expect(arriving(on: 2, power: 0, source) == 1)
   }
 
-  @Test("Classic Bluetooth takes some packets on every channel")
+  @Test("Classic Bluetooth destroys some packets on every channel")
   func classicLosses() {
     let source = InterferenceSource.Kind.classicBluetooth(ClassicBluetooth())
     for channel: UInt8 in [0, 20, 39] {
@@ -120,7 +120,7 @@ struct InterferenceTests {
     }
   }
 
-  @Test("A jammer takes all packets on its channels, and none three channels away")
+  @Test("A jammer destroys all packets on its channels, and none three channels away")
   func jammer() {
     let source = InterferenceSource.Kind.jammer(Jammer(channels: [RadioChannel(7), RadioChannel(9)]))
     #expect(arriving(on: 7, power: 0, source) == 0)
@@ -128,7 +128,7 @@ struct InterferenceTests {
     #expect(arriving(on: 12, power: 0, source) == 1)
   }
 
-  @Test("Interference is as far away as it is: the same jammer at 300 m does nothing")
+  @Test("Interference weakens with distance: a jammer 300 m away destroys no packet")
   func distance() {
     let scene = Scene()
     scene.engine.interference = [

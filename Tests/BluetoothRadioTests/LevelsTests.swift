@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Levels")
 struct LevelsTests {
-  @Test("The logarithm in whole numbers agrees with the floating one to a millionth")
+  @Test("The integer logarithm agrees with the floating-point logarithm to a millionth")
   func logarithm() {
     for value: UInt64 in [1, 2, 3, 10, 1_000, 15_800, 123_456_789, 1 << 40, .max] {
       let exact = log2(Double(value))
@@ -14,7 +14,7 @@ struct LevelsTests {
     }
   }
 
-  @Test("Powers of two agree with the floating ones to a millionth")
+  @Test("Integer powers of two agree with floating-point ones to 0.002 %, and to 0.02 % below one")
   func power() {
     for exponent in stride(from: -3.0, through: 20, by: 0.37) {
       let fixed = Double(FixedPoint.exp2(Int64(exponent * Double(1 << 24)))) / 65_536
@@ -22,7 +22,7 @@ struct LevelsTests {
     }
   }
 
-  @Test("Two equal levels together are 3 dB more; one that is far weaker adds nothing")
+  @Test("Two equal levels add up to 3 dB more, and a far weaker level adds nothing")
   func sums() {
     func sum(_ left: Int, _ right: Int) -> Decibel {
       var power = LinearPower(Decibel(left))
@@ -35,7 +35,7 @@ struct LevelsTests {
     #expect(abs(sum(20, 20).value - 23.01) < 0.02)
   }
 
-  @Test("A level is the same again after it was a power", arguments: [-140, -120, -100, -91, -45, 0, 20, 30])
+  @Test("A level survives the conversion to linear power and back", arguments: [-140, -120, -100, -91, -45, 0, 20, 30])
   func roundTrip(level: Int) {
     #expect(abs(LinearPower(Decibel(level)).level.value - Double(level)) < (level < -130 ? 0.5 : 0.01))
   }
@@ -47,10 +47,10 @@ struct LevelsTests {
     #expect(abs(rate - 1e-3) < 2e-4)
   }
 
-  @Test("Bits arrive as often as their cost says")
+  @Test("Bits arrive with the probability that their cost stands for")
   func chance() {
     var generator = SplitGenerator(seed: 1)
-    // Two bits of cost: a quarter arrives.
+    // At a cost of two bits, a quarter arrives.
     let arrived = (0..<20_000).count { _ in Bits.arrive(cost: 2 << 40, draw: generator.next()) }
     #expect((4_750...5_250).contains(arrived))
     let arrivesForNothing = Bits.arrive(cost: 0, draw: 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothRadio
 
-/// What was worked out of the ways between radios is kept; none of it may outlive a change.
+/// The engine caches the path losses between radios. No cached loss may outlive a change.
 @Suite("Levels after a change")
 struct LossMemoryTests {
   enum Change: String, CaseIterable {
@@ -36,7 +36,7 @@ struct LossMemoryTests {
     }
   }
 
-  /// Two who send at once and again and again; what the first one's level is at the receiver, packet by packet.
+  /// Returns the levels at the receiver of the first of two senders that send together repeatedly, packet by packet.
   private func levels(_ change: Change, at instant: Int64, packetsBefore: Bool) -> [Decibel] {
     let scene = Scene()
     let times = (1...20).map { Int64($0) * 10_000 }.filter { packetsBefore || $0 > instant }
@@ -50,21 +50,21 @@ struct LossMemoryTests {
     return Array(ear.levels.suffix(times.count { $0 > instant }))
   }
 
-  @Test("Who has been heard before is heard as strong as who has not, whatever has changed", arguments: Change.allCases)
+  @Test("After any change, a known and an unknown sender arrive at the same level", arguments: Change.allCases)
   func changes(change: Change) {
     let fresh = levels(change, at: 95_000, packetsBefore: false)
     #expect(levels(change, at: 95_000, packetsBefore: true) == fresh)
     #expect(fresh.count == 11)
   }
 
-  @Test("A change in the middle of a packet counts for the next one", arguments: Change.allCases)
+  @Test("A change in the middle of a packet takes effect with the next packet", arguments: Change.allCases)
   func changesWhileSending(change: Change) {
     let fresh = levels(change, at: 95_000, packetsBefore: false)
     let after = levels(change, at: 90_050, packetsBefore: true)
     #expect(Array(after.suffix(11)) == fresh)
   }
 
-  @Test("What disturbs a packet disturbs it as much after it was put nearer")
+  @Test("A disturber that moves nearer disturbs packets with its new level")
   func disturberComesNear() {
     let scene = Scene()
     let times = (1...20).map { Int64($0) * 10_000 }
@@ -77,7 +77,7 @@ struct LossMemoryTests {
     #expect(ear.outcomes == Array(repeating: .intact, count: 10) + Array(repeating: .corrupt, count: 10))
   }
 
-  @Test("A way that is remembered is remembered for these two places only")
+  @Test("The cache returns a loss only for the two places that it was stored for")
   func places() {
     var losses = LossCache()
     let places = (0..<40_000).map { _ in losses.nextPlace() }

@@ -17,12 +17,12 @@ struct PlacesTests {
     #expect(abs(loss(.free, metres: metres) - expected) < 0.01)
   }
 
-  @Test("Nothing is nearer than 10 cm")
+  @Test("Distances below 10 cm count as 10 cm")
   func nearest() {
     #expect(abs(loss(.free, metres: 0) - 15) < 0.01)
   }
 
-  @Test("Another exponent and reference", arguments: [2, 2.7, 3.5, 4])
+  @Test("The loss follows another exponent and reference", arguments: [2, 2.7, 3.5, 4])
   func exponents(exponent: Double) {
     let model = PathLossModel(reference: Decibel(46), exponent: Int((exponent * 100).rounded()))
     let expected = 46 + 10 * exponent * log10(37)
@@ -30,7 +30,7 @@ struct PlacesTests {
   }
 
   @Test(
-    "Environments reach as far as they should at a sensitivity of −90 dBm",
+    "Each environment reaches its nominal distance at a sensitivity of −90 dBm",
     arguments: [
       (.free, 10, 251), (.free, -20, 15.8), (.free, 0, 100), (.lineOfSight, 10, 50), (.office, 10, 30),
     ] as [(PathLossModel, Double, Double)])
@@ -39,7 +39,7 @@ struct PlacesTests {
     #expect(abs(level + 90) < 0.15)
   }
 
-  @Test("With an exponent of 2.31 and a margin of 20.75 dB +10 dBm reach 50 m, and −20 dBm 2.5 m")
+  @Test("With an exponent of 2.31 and a margin of 20.75 dB, +10 dBm reach 50 m and −20 dBm reach 2.5 m")
   func greatestAndLeastPower() {
     let model = PathLossModel(exponent: 231, margin: Decibel(steps: 5_312))
     for (power, metres) in [(10, 50), (-20, 2.5)] as [(Double, Double)] {
@@ -48,7 +48,7 @@ struct PlacesTests {
     }
   }
 
-  @Test("A margin is what the free way would have had over: 17.5 dB at 50 m in sight, 23 dB at 30 m in an office")
+  @Test("The margin is the level left over in free space: 17.5 dB at 50 m in sight, 23 dB at 30 m in an office")
   func margins() {
     let margins = [50, 30].map { 100 - loss(.free, metres: $0) }
     #expect(abs(margins[0] - 17.5) < 0.05)
@@ -56,7 +56,7 @@ struct PlacesTests {
   }
 
   @Test(
-    "Shadowing is the same in both directions, of the deviation that was asked for, and another one for another seed")
+    "Shadowing is symmetric, has the requested deviation, and depends on the seed")
   func shadowing() {
     func losses(seed: UInt64) -> [Double] {
       let scene = Scene(seed: seed)
@@ -83,7 +83,7 @@ struct PlacesTests {
     #expect(values != losses(seed: 2))
   }
 
-  @Test("The loss of a pair can be given, and taken back")
+  @Test("The loss between two radios can be set and removed")
   func givenLoss() {
     let scene = Scene()
     let one = scene.add(Scripted([]))
@@ -95,7 +95,7 @@ struct PlacesTests {
     #expect(scene.engine.level(of: Decibel(0), from: one, at: other).rounded == -65)
   }
 
-  @Test("A path is straight and even between its points, and stands still before and after them")
+  @Test("A path is a straight line at constant speed between its points, and rests before and after them")
   func path() throws {
     let path = try #require(
       MovementPath([
@@ -111,7 +111,7 @@ struct PlacesTests {
     #expect(jump?.position(at: .zero) == GridPosition(x: 5))
   }
 
-  @Test("A device that moves away is weaker with each packet, until it is out of range")
+  @Test("Each packet of a device that moves away is weaker, until the device is out of range")
   func movingAway() throws {
     let scene = Scene()
     let sender = scene.add(Scripted((0..<5).map { (.microseconds(1_000_000 * $0 + 100), send()) }))
@@ -129,7 +129,7 @@ struct PlacesTests {
     #expect(scene.engine[sender].position == GridPosition(x: 401_000))
   }
 
-  @Test("To be put somewhere ends a movement; another change of the radio does not")
+  @Test("Setting a radio's position ends its movement; changing another property does not")
   func putElsewhere() {
     let scene = Scene()
     let radio = scene.add(Scripted([]))

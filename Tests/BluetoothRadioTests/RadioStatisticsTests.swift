@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Radio statistics")
 struct RadioStatisticsTests {
-  @Test("A radio's time is what it has sent at each power, listened, and rested; together all that there was")
+  @Test("A radio's time is the sum of sending at each power, receiving and idling")
   func times() {
     let scene = Scene()
     let radio = scene.add(
@@ -27,7 +27,7 @@ struct RadioStatisticsTests {
     #expect(statistics.packetsSent == 3)
   }
 
-  @Test("A receiver is in receive until its packet ends, even when its time is over before")
+  @Test("A radio counts as receiving until its packet ends, even after the end of its window")
   func receivingPacket() {
     let scene = Scene()
     scene.add(Scripted([(.microseconds(100), send())]))
@@ -41,7 +41,7 @@ struct RadioStatisticsTests {
     let scene = Scene()
     var other = packet
     other.accessAddress = 1
-    // Alone; disturbed at its end; disturbed in its access address; of another CRCInit.
+    // Undisturbed; disturbed at its end; disturbed in its access address; with another CRCInit.
     let sender = Scripted((0..<4).map { (.microseconds(1_000 * $0 + 100), send()) })
     let disturber = Scripted([(.microseconds(1_200), send(other)), (.microseconds(2_109), send(other))])
     let radio = scene.add(

@@ -5,20 +5,20 @@ import Testing
 
 @Suite("Real time")
 struct RealTimeRunnerTests {
-  @Test("A world in real time sleeps as long as its speed says, but never so long that the time can't be counted")
+  @Test("A world in real time waits as long as its speed says, at most for one hour of world time")
   func wallTime() {
     #expect(RealTimeRunner.wallTime(for: .milliseconds(30), speedPerMille: 1_000) == 30_000_000)
     #expect(RealTimeRunner.wallTime(for: .milliseconds(30), speedPerMille: 10_000) == 3_000_000)
     #expect(RealTimeRunner.wallTime(for: TimeSpan(nanoseconds: -1), speedPerMille: 1_000) == 0)
-    // A year, which is the longest that an app's attempt may be delayed.
+    // A year is the longest that an app's attempt may be delayed.
     #expect(RealTimeRunner.wallTime(for: .seconds(31_536_000), speedPerMille: 1_000) == 3_600_000_000_000)
     #expect(RealTimeRunner.wallTime(for: TimeSpan(nanoseconds: .max), speedPerMille: 1) == 3_600_000_000_000_000)
   }
 }
 
-/// An executor whose timer never rings. Each test has its own, on one thread: nothing of it is shared.
+/// An executor whose timer never fires. Each test has its own executor on one thread, so it shares nothing.
 private final class Clockwork: WorldExecutor, @unchecked Sendable {
-  /// What the timer was set to, in nanoseconds.
+  /// The durations that the timer was set to, in nanoseconds.
   private(set) var waits: [Int?] = []
 
   func execute(_ work: @escaping @Sendable () -> Void) { work() }
@@ -28,10 +28,10 @@ private final class Clockwork: WorldExecutor, @unchecked Sendable {
   func end() {}
 }
 
-/// It lets events be late, or not.
+/// A guest that tolerates late events for `patience` nanoseconds.
 private final class Guest: WorldGuest {
   var patience = 0
-  /// What it brings about when it is told of a pause.
+  /// The action that the guest takes when the world pauses.
   var errand: (() -> Void)?
 
   func worldPaused() {
@@ -41,7 +41,7 @@ private final class Guest: WorldGuest {
   func patience(at now: Instant) -> Int { patience }
 }
 
-@Suite("What there is to do for a world in real time")
+@Suite("Outlook of a world in real time")
 struct OutlookTests {
   private let clockwork = Clockwork()
   private let device = Scripted([(.zero + .seconds(100), listen())])
@@ -57,11 +57,11 @@ struct OutlookTests {
 
   private let id = RadioID(index: 0)
 
-  @Test("Nothing while the timer is set for what comes next, and to set it when that has changed")
+  @Test("The outlook is awaited while the timer matches the next event, changed if it does not, due if an event is due")
   func changed() {
     let runner = runner()
     #expect(runner.outlook == .awaited)
-    // Something was done to a device, and nothing follows from it.
+    // The device was touched, and no new event follows from it.
     runner.with(id) { _, _ in false }
     #expect(runner.outlook == .awaited)
     runner.with(id) { [device] _, now in
@@ -82,12 +82,12 @@ struct OutlookTests {
 
   @Test("A speed that is not a number counts as 1, and one below 0.001 as 0.001", arguments: [(.nan, 1), (-5, 1_000)])
   func speed(_ speed: Double, seconds: Int) throws {
-    // The event comes after 100 s of radio time. The clock of the wall has gone on by a little.
+    // The event comes after 100 s of world time. A little wall time has passed already.
     let wait = try #require(runner(speed: speed).outlook == .awaited ? clockwork.waits.last ?? nil : nil)
     #expect((50_000_000_000 * seconds...100_000_000_000 * seconds).contains(wait))
   }
 
-  @Test("A timer that may ring late is set anew when something is done")
+  @Test("The runner corrects a timer that was set late for a patient guest")
   func patience() throws {
     let runner = runner()
     let guest = Guest()
@@ -104,7 +104,7 @@ struct OutlookTests {
     withExtendedLifetime(guest) {}
   }
 
-  @Test("What somebody who is told of a pause brings about counts for the timer")
+  @Test("The timer accounts for events that a guest adds when the world pauses")
   func errand() throws {
     let runner = runner()
     let guest = Guest()
@@ -122,7 +122,7 @@ struct OutlookTests {
     withExtendedLifetime(guest) {}
   }
 
-  @Test("What looking into the world brings about counts for the timer")
+  @Test("The timer accounts for events that an inspection of the world adds")
   func inspection() throws {
     let runner = runner()
     runner.inspect { [device, id] engine in
@@ -133,13 +133,13 @@ struct OutlookTests {
     #expect(runner.outlook == .awaited)
   }
 
-  @Test("A world that is behind does not wait, however patient its guest is")
+  @Test("A world that is behind does not wait, even with a patient guest")
   func behind() {
     let runner = runner()
     let guest = Guest()
     guest.patience = 5_000_000
     runner.setGuest(guest)
-    // When it is told of the pause, something is overdue.
+    // When the world pauses, the guest adds an overdue event.
     guest.errand = { [device, id] in
       runner.with(id) { _, now in
         device.script.insert((now - .seconds(1), listen()), at: 0)
@@ -151,7 +151,7 @@ struct OutlookTests {
     withExtendedLifetime(guest) {}
   }
 
-  @Test("A world whose time stands still waits for nothing")
+  @Test("A world whose time stands still sets no timer")
   func standsStill() {
     let runner = runner()
     runner.setSpeed(0)

@@ -9,7 +9,7 @@ struct ReceptionTests {
   private let long = AirPacket(
     accessAddress: 0x1234_5678, crcInit: 0x55, header: 0x2500, payload: ByteSlice(Array(repeating: 7, count: 37)))
 
-  /// The share of packets of `modulation` that arrive over a way that loses `loss` dB.
+  /// Returns the share of packets of `modulation` that arrive over a path with a loss of `loss` dB.
   private func arriving(_ modulation: Modulation, loss: Double, of count: UInt64 = 300) -> Double {
     share(of: count) { seed in
       let scene = Scene(seed: seed)
@@ -23,7 +23,7 @@ struct ReceptionTests {
   }
 
   @Test(
-    "At the sensitivity of its modulation a packet of 37 octets arrives as often as 368 bits of which one in 1,000 is lost",
+    "At its sensitivity, a packet of 37 octets arrives as often as 368 bits of which one in 1,000 is lost",
     arguments: [(.le1M, 90), (.le2M, 87), (.codedS2, 95), (.codedS8, 102)] as [(Modulation, Double)])
   func sensitivity(modulation: Modulation, loss: Double) {
     // 0.999^368 = 0.69
@@ -32,7 +32,7 @@ struct ReceptionTests {
     #expect(arriving(modulation, loss: loss + 6, of: 50) == 0)
   }
 
-  @Test("A receiver on LE Coded hears both codings and is told which")
+  @Test("A receiver on LE Coded receives both codings and reports which one was used")
   func bothCodings() {
     let receiver = Scripted([(.microseconds(50), listen(phy: .leCoded)), (.microseconds(9_000), listen(phy: .leCoded))])
     run([
@@ -46,7 +46,8 @@ struct ReceptionTests {
     #expect(modulations == [.codedS2, .codedS8])
   }
 
-  /// Whether the packet arrives while another sender, whose signal is `stronger` dB stronger, is on a channel beside it.
+  /// True if the packet arrives while another sender, whose signal is `stronger` dB stronger, is on a channel beside
+  /// it.
   private func arrives(_ modulation: Modulation, stronger: Int, channelsAway: UInt8, seed: UInt64 = 1) -> Bool {
     let scene = Scene(seed: seed)
     let receiver = Scripted([(.microseconds(50), listen(phy: modulation.phy, until: 5_000))])
@@ -62,19 +63,19 @@ struct ReceptionTests {
   }
 
   @Test(
-    "A stronger signal beside the channel is stood as far as the C/I of Vol 6, Part A, 4.2 says, and not much farther",
+    "A receiver rejects a stronger signal beside its channel up to the C/I of Vol 6, Part A, 4.2, and not much beyond",
     arguments: [
       (.le1M, 1, 38), (.le1M, 2, 48), (.le1M, 20, 48), (.le2M, 1, 6), (.le2M, 2, 38), (.le2M, 3, 48),
       (.codedS8, 1, 47), (.codedS8, 2, 57), (.codedS2, 1, 42), (.codedS2, 2, 52),
     ] as [(Modulation, UInt8, Int)])
   func adjacentChannels(modulation: Modulation, channelsAway: UInt8, rejection: Int) {
-    // A rejection of 21 − C/I leaves the wanted signal 21 dB above the other when that is stronger by −C/I: nothing is
-    // lost there, nor at 14 dB, and all is lost at 5 dB.
+    // A rejection of 21 − C/I leaves the wanted signal 21 dB above a signal that is stronger by −C/I. No packet is lost
+    // there or at 14 dB, and all packets are lost at 5 dB.
     #expect(arrives(modulation, stronger: rejection - 14, channelsAway: channelsAway))
     #expect(!arrives(modulation, stronger: rejection - 5, channelsAway: channelsAway))
   }
 
-  @Test("On its own channel coding lets a packet stand more")
+  @Test("Coding lets a packet survive a stronger disturbance on its own channel")
   func codingGain() {
     #expect(!arrives(.le1M, stronger: -5, channelsAway: 0))
     #expect(arrives(.le1M, stronger: -14, channelsAway: 0))
@@ -82,7 +83,7 @@ struct ReceptionTests {
     #expect(arrives(.codedS2, stronger: -10, channelsAway: 0))
   }
 
-  @Test("Only what overlaps a packet disturbs it")
+  @Test("Only overlapping transmissions disturb a packet")
   func overlap() {
     func outcome(otherStartsAt start: Int64) -> [Scripted.Outcome] {
       let receiver = Scripted([(.microseconds(50), listen(until: 5_000))])
@@ -94,18 +95,18 @@ struct ReceptionTests {
       ])
       return receiver.outcomes
     }
-    // The long packet lasts 376 µs, the other one 128.
+    // The long packet lasts 376 µs, the other one 128 µs.
     #expect(outcome(otherStartsAt: 872) == [.intact])
-    // From 1 to 30 µs into the packet: the access address is not found.
+    // From 1 to 30 µs into the packet: the receiver does not find the access address.
     #expect(outcome(otherStartsAt: 902) == [.nothing])
     #expect(outcome(otherStartsAt: 1_300) == [.corrupt])
     #expect(outcome(otherStartsAt: 1_376) == [.intact])
   }
 
-  @Test("A receiver that has not found an access address is free for the next packet while the first still lasts")
+  @Test("A receiver that misses an access address can receive the next packet while the first one lasts")
   func freeAgain() {
     let receiver = Scripted([(.microseconds(50), listen(until: 5_000))])
-    // Its access address is drowned by a packet of another link, but not its beginning.
+    // A packet of another link drowns the access address of the first packet, but not its beginning.
     var other = packet
     other.accessAddress = 1
     run([
@@ -117,12 +118,12 @@ struct ReceptionTests {
     #expect(times == [.microseconds(428)])
   }
 
-  @Test("A packet that begins below another one's level is not followed")
+  @Test("A receiver does not lock onto a packet that begins below the level of another one")
   func drowned() {
     let receiver = Scripted([(.microseconds(50), listen(until: 5_000))])
     var other = long
     other.accessAddress = 1
-    // The weak packet begins under the other; the strong one after both began is what is received.
+    // The weak packet begins below another one. The receiver gets the strong packet, which begins after both.
     run([
       (Scripted([(.microseconds(100), send(other))]), 2), (Scripted([(.microseconds(110), send(long))]), 20),
       (Scripted([(.microseconds(120), send())]), 0), (receiver, 0),
@@ -130,7 +131,7 @@ struct ReceptionTests {
     #expect(receiver.outcomes == [.intact])
   }
 
-  @Test("A receiver is overloaded from 3.6 dB beyond its maximum input level on")
+  @Test("A receiver is overloaded from 3.6 dB above its maximum input level")
   func saturation() {
     func outcome(power: Int, maximum: Int) -> [Scripted.Outcome] {
       let scene = Scene()
@@ -146,7 +147,7 @@ struct ReceptionTests {
     #expect(outcome(power: 10, maximum: 0) == [.intact])
   }
 
-  @Test("Antennas count at both ends")
+  @Test("Antenna gains count at both ends")
   func antennas() throws {
     let scene = Scene()
     let receiver = Scripted([(.microseconds(50), listen())])
@@ -156,7 +157,7 @@ struct ReceptionTests {
     #expect(try #require(receiver.levels.first).rounded == -67)
   }
 
-  @Test("A level is told with the chip's error, in its steps, and within its range")
+  @Test("A chip reports a level with its error, in its steps, and within its range")
   func signalStrength() {
     let chip = SignalStrengthIndicator(
       offset: Decibel(3), step: Decibel(2), minimum: Decibel(-100), maximum: Decibel(-20))

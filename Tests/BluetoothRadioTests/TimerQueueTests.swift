@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Timer queue")
 struct TimerQueueTests {
-  @Test("Slots that are due together come by rank, then by number")
+  @Test("Slots that are due together come in the order of their ranks, then of their numbers")
   func order() {
     var queue = TimerQueue()
     let late = queue.addSlot(rank: 1)
@@ -15,7 +15,7 @@ struct TimerQueueTests {
     #expect(queue.drain() == [first, second, late])
   }
 
-  @Test("A slot that is set again moves")
+  @Test("Setting a slot again moves it")
   func move() {
     var queue = TimerQueue()
     let a = queue.addSlot(rank: 0)
@@ -30,7 +30,7 @@ struct TimerQueueTests {
     #expect(earliest == nil)
   }
 
-  @Test("Whatever is set and cleared, the earliest is the least of a plain list")
+  @Test("The earliest entry agrees with a plain list after any sequence of sets and clears")
   func agreesWithAList() {
     var generator = SplitGenerator(seed: 3)
     var queue = TimerQueue()
@@ -46,7 +46,7 @@ struct TimerQueueTests {
         ? nil : Instant(nanoseconds: Int64.random(in: 0..<1_000, using: &generator))
       queue.set(slot, to: instant)
       model[slot] = instant
-      // Mostly several are set and cleared before the next one is taken.
+      // Usually several slots are set and cleared before the next look at the earliest.
       guard Int.random(in: 0..<3, using: &generator) == 0 else { continue }
       let earliest = queue.earliest
       expect(earliest, isLeastOf: model)
@@ -56,7 +56,7 @@ struct TimerQueueTests {
 
 @Suite("Timer queue, near and far")
 struct FarTimerTests {
-  @Test("What is due in some milliseconds moves up as time passes, and the earliest is the least of a plain list")
+  @Test("Timers due within milliseconds move up as time passes, and the earliest agrees with a plain list")
   func agreesWithAList() {
     var generator = SplitGenerator(seed: 4)
     var queue = TimerQueue()
@@ -76,7 +76,7 @@ struct FarTimerTests {
       guard Int.random(in: 0..<3, using: &generator) == 0 else { continue }
       let earliest = queue.earliest
       expect(earliest, isLeastOf: model)
-      // It happens.
+      // The timer fires.
       guard let earliest else { continue }
       now = max(now, earliest.instant)
       queue.set(earliest.slot, to: nil)
@@ -86,7 +86,7 @@ struct FarTimerTests {
   }
 }
 
-/// That it is the least of a plain list of what each slot is due at.
+/// Checks that `earliest` is the least of a plain list of each slot's due instant.
 private func expect(_ earliest: TimerQueue.Entry?, isLeastOf model: [Instant?]) {
   let least = model.enumerated().compactMap { index, instant in instant.map { ($0, index) } }.min { $0 < $1 }
   #expect(earliest?.instant == least?.0)

@@ -4,27 +4,27 @@ import Testing
 
 @testable import BluetoothTransport
 
-/// Serial lines, for which a pseudo terminal stands, and the user channel of Linux, for which a pair of sockets stands that
-/// keep packets apart as it does.
+/// Serial lines, simulated by a pseudo terminal, and the user channel of Linux, simulated by a pair of sockets that
+/// preserves packet boundaries in the same way.
 @Suite(.timeLimit(.minutes(2)))
 struct DeviceTests {
-  /// The two ends of a pseudo terminal: a descriptor, and the name of what stands for the serial line.
+  /// Returns the two ends of a pseudo terminal: a descriptor, and the name of the device that acts as the serial line.
   private func pseudoTerminal() throws -> (descriptor: CInt, device: String) {
     let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY)
     try #require(descriptor >= 0)
-    // The C library's functions for this are not shown to Swift: TIOCSPTLCK and TIOCGPTN.
+    // The C library's functions for this are not visible to Swift: TIOCSPTLCK and TIOCGPTN.
     var isLocked: CInt = 0
     var number: CUnsignedInt = 0
     try #require(ioctl(descriptor, 0x4004_5431, &isLocked) == 0 && ioctl(descriptor, 0x8004_5430, &number) == 0)
     return (descriptor, "/dev/pts/\(number)")
   }
 
-  /// What a terminal would make something else of.
+  /// All octet values, including those that a terminal would interpret.
   static let octets = HCI.Packet.acl(
     HCI.ACLData(
       handle: HCI.ConnectionHandle(rawValue: 0x0D), boundary: .firstFlushable, payload: ByteSlice(Array(0...255))))
 
-  @Test("Every octet passes a serial line as it is, both ways, at any rate", arguments: [9_600, 115_200, 1_234_567])
+  @Test("Every octet passes a serial line unchanged, both ways, at any rate", arguments: [9_600, 115_200, 1_234_567])
   func serialLine(baud: Int) async throws {
     let (descriptor, device) = try pseudoTerminal()
     var host = try await TestLink.connect(to: .serial(device: device, baud: baud))
@@ -42,11 +42,11 @@ struct DeviceTests {
     }
   }
 
-  @Test("A serial line that is in use is refused to another")
+  @Test("A serial line that is in use can't be opened by another program")
   func serialLineInUse() async throws {
     let (descriptor, device) = try pseudoTerminal()
     let first = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
-    // The superuser may open what is in use.
+    // The superuser may open a line that is in use.
     if geteuid() != 0 {
       await #expect(throws: TransportError("\(device) is used by another program")) {
         _ = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
@@ -57,7 +57,7 @@ struct DeviceTests {
   }
 
   @Test(
-    "What is no serial line is refused with what is wrong",
+    "The error for a device that is not a serial line says what is wrong",
     arguments: [
       ("/dev/null", "/dev/null is not a serial line"), ("/nowhere/tty", "there is no device /nowhere/tty"),
     ])
@@ -68,7 +68,7 @@ struct DeviceTests {
   }
 
   @Test(
-    "What an adapter of the kernel's lacks is said in one line, with what would help",
+    "The error of the kernel's adapter says in one line what is missing and what would help",
     arguments: [
       (EAFNOSUPPORT, true, "this kernel has no Bluetooth"), (EPERM, true, "allow AF_BLUETOOTH"),
       (EPERM, false, "CAP_NET_ADMIN is missing: `sudo setcap cap_net_admin+ep /bin/app`"),
@@ -82,7 +82,7 @@ struct DeviceTests {
     #expect(error.isLasting)
   }
 
-  @Test("An adapter that nobody has is refused, and it stays so until somebody does something")
+  @Test("Connecting to an adapter that does not exist fails with a lasting error")
   func noAdapter() async throws {
     do {
       _ = try await TestLink.connect(to: .hci(0xFFF0))
@@ -92,17 +92,17 @@ struct DeviceTests {
     }
   }
 
-  /// A pair of sockets that keep packets apart.
+  /// Returns a pair of sockets that preserve packet boundaries.
   private func packetSockets() throws -> (CInt, CInt) {
     var ends: [CInt] = [-1, -1]
     try #require(socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
-    // So that a test that waits for what does not come fails.
+    // A test that waits for a missing packet fails instead of hanging.
     var limit = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(ends[1], SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     return (ends[0], ends[1])
   }
 
-  @Test("On a user channel each write is one packet, also when the kernel has had no room for a while")
+  @Test("On a user channel each write is one packet, even after the kernel had no room for a while")
   func onePacketPerWrite() async throws {
     let (own, other) = try packetSockets()
     defer { close(other) }
@@ -122,7 +122,7 @@ struct DeviceTests {
     try await link.close()
   }
 
-  @Test("On a user channel each packet of the kernel's arrives whole, the longest too, and its end is told")
+  @Test("On a user channel each packet of the kernel arrives whole, even the longest, and its end is reported")
   func packetsOfTheKernel() async throws {
     let (own, other) = try packetSockets()
     var link = try await TestLink.adopt(own, .host, .packets)

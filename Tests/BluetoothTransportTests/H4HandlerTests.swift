@@ -4,7 +4,7 @@ import NIOCore
 import NIOEmbedded
 import Testing
 
-/// Notes what it is told.
+/// Records the callbacks of a link.
 final class Listener: H4Receiver {
   enum Note: Equatable {
     case packet(HCI.Packet)
@@ -40,7 +40,7 @@ final class Listener: H4Receiver {
     return (channel, handler)
   }
 
-  @Test("All packets that were sent leave in one write, in order, each as a serial transport has it")
+  @Test("All packets that were sent leave in one write, in order, each in H4 framing")
   func writing() throws {
     let (channel, handler) = try link(.host)
     for packet in [reset, data, event] { handler.send(packet) }
@@ -52,7 +52,7 @@ final class Listener: H4Receiver {
     #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
   }
 
-  @Test("A link of packets has one packet in each write")
+  @Test("A link of packets puts one packet in each write")
   func writingPackets() throws {
     let (channel, handler) = try link(.host, .packets)
     handler.send(reset)
@@ -63,7 +63,7 @@ final class Listener: H4Receiver {
     #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
   }
 
-  @Test("What was written stays what it was when more is sent before it has left")
+  @Test("Octets that were written stay unchanged when more is sent before they leave")
   func writtenOctetsStay() throws {
     let (channel, handler) = try link(.host)
     handler.send(reset)
@@ -74,7 +74,7 @@ final class Listener: H4Receiver {
     #expect(try channel.readOutbound(as: ByteBuffer.self)?.readableBytesView.first == 2)
   }
 
-  @Test("Packets that were cut at any octet arrive whole", arguments: 0...12)
+  @Test("Packets that were split at any octet arrive whole", arguments: 0...12)
   func cutting(at position: Int) throws {
     let (channel, _) = try link(.controller)
     var octets = ByteBuffer()
@@ -88,7 +88,7 @@ final class Listener: H4Receiver {
     #expect(listener.notes.last == .all)
   }
 
-  @Test("Garbage is told once, and the packets go on with Reset")
+  @Test("Garbage is reported once, and packets resume with Reset")
   func garbage() throws {
     let (channel, _) = try link(.controller)
     try channel.writeInbound(
@@ -96,7 +96,7 @@ final class Listener: H4Receiver {
     #expect(listener.notes == [.synchronizationLost, .packet(reset), .packet(data), .all])
   }
 
-  @Test("The end of a link is told once, with what was cut by it, and nothing is sent after it")
+  @Test("The end of a link is reported once, with the number of cut octets, and nothing is sent after it")
   func closing() throws {
     let (channel, handler) = try link(.controller)
     try channel.writeInbound(ByteBuffer(bytes: [0x01, 0x03]))

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// One end of a link over the system's sockets: tells of each thing as it comes.
+/// One end of a link over the system's sockets, which reports each event as it occurs.
 final class LinkEnd: H4Receiver, Sendable {
   enum Note: Equatable, Sendable {
     case opened
@@ -17,7 +17,7 @@ final class LinkEnd: H4Receiver, Sendable {
   private let continuation: AsyncStream<Note>.Continuation
   private let keepsOpen: Bool
 
-  /// - Parameter keepsOpen: false: it closes what makes no packets.
+  /// - Parameter keepsOpen: If false, the end closes the link on octets that are no packets.
   init(keepsOpen: Bool = true) {
     self.keepsOpen = keepsOpen
     (notes, continuation) = AsyncStream.makeStream()
@@ -35,7 +35,7 @@ final class LinkEnd: H4Receiver, Sendable {
   }
 }
 
-/// A link and what is told of it, for tests outside its event loop.
+/// A link with its events, for tests outside its event loop.
 struct TestLink {
   let loop: any EventLoop
   let handler: NIOLoopBound<H4Handler>
@@ -49,12 +49,12 @@ struct TestLink {
 
   static let group = MultiThreadedEventLoopGroup.singleton
 
-  /// A host's end, connected as users say it.
+  /// Returns a host's end, connected to `specifier`.
   static func connect(to specifier: TransportSpecifier) async throws -> TestLink {
     try await make(.host, specifier.writing) { Transport.connect(specifier, with: $0, on: $1) }
   }
 
-  /// An end on a descriptor.
+  /// Returns an end on a descriptor.
   static func adopt(
     _ descriptor: CInt, _ side: H4Decoder.Side = .host, _ writing: H4Handler.Writing = .stream
   ) async throws -> TestLink {
@@ -79,7 +79,7 @@ struct TestLink {
 
   mutating func next() async -> LinkEnd.Note? { await notes.next() }
 
-  /// What comes up to the end of the link, and that.
+  /// Returns all events up to and including the end of the link.
   mutating func rest() async -> [LinkEnd.Note] {
     var rest: [LinkEnd.Note] = []
     while let note = await notes.next() {
@@ -108,7 +108,7 @@ struct TestLink {
   }
 }
 
-/// What listens, and the connections to it in the order in which they come.
+/// A listener with its connections, in the order in which they arrive.
 struct TestListener {
   let listener: H4Listener
   private var ends: AsyncStream<LinkEnd>.Iterator
@@ -125,7 +125,7 @@ struct TestListener {
 
   var specifier: TransportSpecifier { listener.specifier }
 
-  /// What is told of the next connection, from its beginning.
+  /// Returns the events of the next connection, from its beginning.
   mutating func next() async throws -> AsyncStream<LinkEnd.Note>.Iterator {
     try #require(await ends.next()).notes.makeAsyncIterator()
   }
@@ -133,7 +133,7 @@ struct TestListener {
   func close() async throws { try await listener.close().get() }
 }
 
-/// Packets of all kinds and their octets, as hosts send them.
+/// Packets of all kinds, and their octets, as hosts send them.
 enum Sample {
   static let reset = HCI.Packet.command(opcode: .reset, parameters: ByteSlice())
   static let data = HCI.Packet.acl(

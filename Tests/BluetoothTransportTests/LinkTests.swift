@@ -8,7 +8,7 @@ import Testing
 struct LinkTests {
   static let loopback = TransportSpecifier.tcp(host: "127.0.0.1", port: 0)
 
-  @Test("Packets pass both ways over TCP, in order, whatever they hold")
+  @Test("Packets with any contents pass both ways over TCP, in order")
   func bothWays() async throws {
     var listener = try await TestListener(Self.loopback)
     var link = try await TestLink.connect(to: listener.specifier)
@@ -24,7 +24,7 @@ struct LinkTests {
     try await listener.close()
   }
 
-  @Test("A name is as good as an address")
+  @Test("A listener and a host accept a host name in place of an address")
   func names() async throws {
     var listener = try await TestListener(.tcp(host: "localhost", port: 0))
     let link = try await TestLink.connect(to: listener.specifier)
@@ -34,7 +34,7 @@ struct LinkTests {
     try await listener.close()
   }
 
-  @Test("H1 A session that ends at any octet tells the packets that were whole, and how much of one was not")
+  @Test("H1 A session that ends at any octet reports the whole packets and the number of octets left over")
   func everyCut() async throws {
     var listener = try await TestListener(Self.loopback)
     let packets = [Sample.reset, Sample.data, Sample.empty, Sample.reset]
@@ -60,10 +60,10 @@ struct LinkTests {
   }
 
   @Test(
-    "H1 What is no packet is told once, and packets go on with the next Reset",
+    "H1 Octets that are no packet are reported once, and packets resume with the next Reset",
     arguments: [
       [0xFF], [0x00, 0x00, 0x00], [0x04, 0x0E, 0x01, 0x00],
-      // Longer than any packet is.
+      // Longer than any packet.
       [0x02, 0x41, 0x00, 0xFF, 0xFF], [0x02, 0x41, 0x00, 0x01, 0x10, 0x01, 0x03],
     ] as [[UInt8]])
   func garbage(octets: [UInt8]) async throws {
@@ -82,7 +82,7 @@ struct LinkTests {
     try await listener.close()
   }
 
-  @Test("A link that is closed when it makes no packets ends for the other side, and others stay")
+  @Test("Closing a link on garbage closes it for the other side too, and leaves other links open")
   func closingAtGarbage() async throws {
     var listener = try await TestListener(Self.loopback, keepsOpen: false)
     var bad = try await TestLink.connect(to: listener.specifier)
@@ -101,7 +101,7 @@ struct LinkTests {
     try await listener.close()
   }
 
-  @Test("Ten thousand packets that are sent at once arrive, and in order")
+  @Test("Ten thousand packets that are sent at once arrive in order")
   func flood() async throws {
     var listener = try await TestListener(Self.loopback)
     let link = try await TestLink.connect(to: listener.specifier)
@@ -121,7 +121,7 @@ struct LinkTests {
     try await listener.close()
   }
 
-  @Test("Nobody who listens is a reason that may pass; a name of nobody's is one that stays")
+  @Test("A refused connection is a passing failure, and an unknown host name a lasting one")
   func refusals() async throws {
     let listener = try await TestListener(Self.loopback)
     let specifier = listener.specifier
@@ -129,7 +129,7 @@ struct LinkTests {
     await #expect(throws: TransportError("connection refused: nobody listens there", isLasting: false)) {
       _ = try await TestLink.connect(to: specifier)
     }
-    // Longer than a name's part may be, so that nobody is asked.
+    // Longer than a label of a name may be, so no name server is asked.
     let name = String(repeating: "a", count: 70)
     await #expect(throws: TransportError("there is no host called \"\(name)\"")) {
       _ = try await TestLink.connect(to: .tcp(host: name, port: 1))
@@ -139,7 +139,7 @@ struct LinkTests {
     }
   }
 
-  @Test("A port that is taken, and what nobody can listen at, are refused")
+  @Test("Listening fails at a port that is taken and at a transport without listeners")
   func refusedListeners() async throws {
     let listener = try await TestListener(Self.loopback)
     await #expect(throws: TransportError.self) { _ = try await TestListener(listener.specifier) }

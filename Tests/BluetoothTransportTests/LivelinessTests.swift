@@ -4,10 +4,10 @@ import Testing
 #if os(Linux) && canImport(Glibc)
   import Glibc
 
-  /// What connections over TCP are told of a peer that vanishes.
+  /// TCP options by which a connection notices a peer that vanishes.
   @Suite(.timeLimit(.minutes(1)))
   struct LivelinessTests {
-    /// The values of TCP options of this process's sockets that are connected, by their own port or the peer's.
+    /// Returns the TCP options of this process's connected sockets with the given local or remote port.
     private func values(of options: [CInt], ownPort: Int? = nil, peersPort: Int? = nil) -> [[CInt]] {
       (0..<CInt(1_024)).compactMap { descriptor in
         let own = port(descriptor) { getsockname($0, $1, $2) }
@@ -19,7 +19,7 @@ import Testing
       }
     }
 
-    /// The names of what controls the congestion of the same sockets.
+    /// Returns the names of the congestion control algorithms of the same sockets.
     private func congestionControls(ownPort: Int? = nil, peersPort: Int? = nil) -> [String] {
       (0..<CInt(1_024)).compactMap { descriptor in
         let own = port(descriptor) { getsockname($0, $1, $2) }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-      "Over TCP both sides ask a silent peer whether it is there, hosts do not wait long for acknowledgements, and nothing is elaborate about congestion on one machine"
+      "Both sides of TCP use keep-alive, hosts limit the wait for acknowledgements, and both use Reno on one machine"
     )
     func options() async throws {
       var listener = try await TestListener(LinkTests.loopback)

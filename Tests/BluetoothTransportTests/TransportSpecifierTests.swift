@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct TransportSpecifierTests {
   @Test(
-    "A specifier is read, and written so that it is read again",
+    "A specifier is parsed, and its text parses to the same specifier",
     arguments: [
       ("tcp:127.0.0.1:6402", .tcp(host: "127.0.0.1", port: 6402)),
       ("tcp:board.local:0", .tcp(host: "board.local", port: 0)),
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "What is no specifier is refused with what would be right",
+    "The error for an invalid specifier says what is expected",
     arguments: [
       ("", "tcp:HOST:PORT"), ("tcp", "port is missing"), ("tcp:", "port is missing"), ("tcp:6402", "port is missing"),
       ("tcp::6402", "host is missing"), ("tcp:[]:6402", "host is missing"), ("tcp:::1:6402", "brackets"),

@@ -18,7 +18,7 @@ struct UnixSocketTests {
     #expect(throws: TransportError.self) { _ = try UnixSocketFile(path: path) }
   }
 
-  @Test("A socket is its owner's only, carries packets, and goes with its listener")
+  @Test("Only its owner can use a socket, which carries packets and is removed with its listener")
   func wholeLife() async throws {
     var listener = try await TestListener(specifier)
     #expect(try mode() == 0o600)
@@ -32,7 +32,7 @@ struct UnixSocketTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("A socket that a process has left behind is replaced")
+  @Test("A socket left behind by a process is replaced")
   func stale() async throws {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()
@@ -51,7 +51,7 @@ struct UnixSocketTests {
     try await listener.close()
   }
 
-  @Test("A socket at which somebody listens stays his")
+  @Test("A socket that has a listener is not replaced")
   func inUse() async throws {
     let listener = try await TestListener(specifier)
     await #expect(throws: TransportError("somebody listens there already")) { _ = try await TestListener(specifier) }
@@ -60,7 +60,7 @@ struct UnixSocketTests {
     try await listener.close()
   }
 
-  @Test("A file that is no socket is left alone")
+  @Test("A file that is not a socket is left unchanged")
   func otherFile() async throws {
     try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -70,7 +70,7 @@ struct UnixSocketTests {
     #expect(FileManager.default.contents(atPath: path) == Data("mine".utf8))
   }
 
-  @Test("A listener does not remove the socket that has taken its place")
+  @Test("A listener does not remove the socket that has replaced its own")
   func replaced() async throws {
     let first = try await TestListener(specifier)
     try FileManager.default.removeItem(atPath: path)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothWire
 
-/// The octets of `text`, which the test writes in hexadecimal.
+/// Returns the octets of `text`, which is in hexadecimal.
 func octets(_ text: String) throws -> ByteSlice {
   ByteSlice(try #require([UInt8](hexadecimal: text)))
 }
@@ -79,7 +79,7 @@ struct ATTPDUTests {
     #expect(handles.map(\.groupEnd) == [6, 0xFFFF])
   }
 
-  @Test("Lists of values of different lengths give each value, and a cut last one as far as it goes")
+  @Test("Lists of values of different lengths give each value, and a truncated last one as far as it goes")
   func variableLists() throws {
     guard
       case .readMultipleVariableResponse(let values) = try ATT.PDU.decode(octets("21020001020300030405")),
@@ -123,7 +123,7 @@ struct ATTPDUTests {
         UInt8.random(in: 0...255, using: &generator)
       }
       if !bytes.isEmpty { bytes[0] = opcodes.randomElement(using: &generator) ?? 0 }
-      // Small numbers are what lengths and formats are made of.
+      // Lengths and formats are small numbers.
       if bytes.count > 1, Bool.random(using: &generator) { bytes[1] = UInt8.random(in: 0...8, using: &generator) }
       guard let pdu = try? ATT.PDU.decode(ByteSlice(bytes)) else { continue }
       decoded += 1
@@ -133,7 +133,7 @@ struct ATTPDUTests {
     #expect(decoded > 5_000)
   }
 
-  /// Walks through every list, which must end and never trap.
+  /// Iterates over every list. The iteration must end and must not trap.
   private func visit(_ pdu: ATT.PDU) {
     switch pdu {
     case .findInformationResponse(let list): #expect(list.map(\.handle).count == list.count)
@@ -147,7 +147,7 @@ struct ATTPDUTests {
     }
   }
 
-  @Test("Only a request has a response, whose opcode is the next one")
+  @Test("Only a request has a response opcode")
   func responses() {
     for opcode in ATT.Opcode.allCases {
       #expect((opcode.response != nil) == (opcode.kind == .request))
@@ -156,7 +156,7 @@ struct ATTPDUTests {
     }
   }
 
-  @Test("A 32-bit UUID goes out in its 128-bit form")
+  @Test("A 32-bit UUID is encoded in its 128-bit form")
   func longForm() {
     let pdu = ATT.PDU.readByTypeRequest(start: 1, end: 2, type: BluetoothUUID(UInt32(0x1234_5678)))
     #expect(encode(pdu).count == 21)

@@ -20,7 +20,7 @@ private func split(_ data: ByteSlice) -> [[String]] {
 
 @Suite("Advertising data")
 struct AdvertisingDataTests {
-  @Test("Every vector splits into its structures and is built of them again")
+  @Test("Every vector splits into its structures, which build the same data again")
   func vectors() throws {
     for vector in try cases("ad") {
       let name = vector["id"] as? String ?? ""
@@ -64,7 +64,7 @@ struct AdvertisingDataTests {
     }
   }
 
-  @Test("G1 Of malformed data what stands before the fault is kept")
+  @Test("G1 The structures before a fault in malformed data are kept")
   func malformedVectors() throws {
     for vector in try cases("malformed") {
       let data = try octets(try #require(vector["data"] as? String))
@@ -84,22 +84,22 @@ struct AdvertisingDataTests {
     #expect(fields.txPowerLevel == -4)
   }
 
-  @Test("G1 A list of UUIDs with octets left over keeps the whole ones")
+  @Test("G1 A list of UUIDs with octets left over keeps the complete UUIDs")
   func oddList() throws {
     #expect(AdvertisingFields(try octets("04030f181a")).services == [0x180F])
   }
 
-  @Test("G1 Of a name that is not UTF-8 the valid beginning is taken")
+  @Test("G1 The valid beginning of a name that is not UTF-8 is kept")
   func invalidName() throws {
     let vector = try #require(try cases("malformed").first { $0["id"] as? String == "invalid-utf8-name" })
     let fields = AdvertisingFields(try octets(try #require(vector["data"] as? String)))
     #expect(fields.localName == "test \u{92A}\u{930}\u{940}")
-    // The first octet of a character of two.
+    // The first octet of a two-octet character.
     #expect(AdvertisingFields(try octets("040841c3a4")).localName == "A\u{E4}")
     #expect(AdvertisingFields(try octets("030841c3")).localName == "A")
   }
 
-  @Test("G1 Any octets are parsed without a trap, and structures never overlap or leave the data")
+  @Test("G1 Any octets are parsed without a trap, and structures stay within the data")
   func anyOctets() {
     var generator = SplitGenerator(seed: 0xAD)
     for _ in 0..<20_000 {
@@ -114,7 +114,7 @@ struct AdvertisingDataTests {
     }
   }
 
-  @Test("The complete name wins over the shortened one, in any order")
+  @Test("The complete name replaces the shortened one, in any order")
   func names() throws {
     for (first, second) in [("03084142", "0409414243"), ("0409414243", "03084142")] {
       var fields = AdvertisingFields(try octets(first))
@@ -124,7 +124,7 @@ struct AdvertisingDataTests {
     }
   }
 
-  @Test("Advertisement and scan response are merged, each service once")
+  @Test("Advertisement and scan response are merged, with each service once")
   func merge() throws {
     var fields = AdvertisingFields(try octets("05030d180f18"))
     fields.add(try octets("05020f180a18020a04"))
@@ -132,7 +132,7 @@ struct AdvertisingDataTests {
     #expect(fields.txPowerLevel == 4)
   }
 
-  @Test("A service is found in a list of any width without gathering the fields")
+  @Test("A service is found in a list of any width without parsing the other fields")
   func contains() throws {
     let (long, short) = (BluetoothUUID(high: 0x6E40_0001_B5A3_F393, low: 0xE0A9_E50E_24DC_CA9E), BluetoothUUID(0x180F))
     let middle = BluetoothUUID(UInt32(0x1234_5678))
@@ -149,7 +149,7 @@ struct AdvertisingDataTests {
     }
   }
 
-  @Test("What is built is found again")
+  @Test("Fields that were built are parsed again")
   func builder() {
     let long = BluetoothUUID(high: 0x6E40_0001_B5A3_F393, low: 0xE0A9_E50E_24DC_CA9E)
     let middle = BluetoothUUID(UInt32(0x1234_5678))
@@ -177,7 +177,7 @@ struct AdvertisingDataTests {
     #expect(fields.manufacturerData == [0x59, 0x00, 1, 2])
   }
 
-  @Test("What does not fit changes nothing")
+  @Test("A structure that does not fit leaves the data unchanged")
   func noRoom() {
     var builder = AdvertisingDataBuilder()
     let fitted = [

@@ -1,7 +1,7 @@
 @testable import BluetoothWire
 
 extension AdvertisingData.Field {
-  /// Any field, of any kind.
+  /// Returns a random field of any kind.
   static func sample(using generator: inout SplitGenerator) -> AdvertisingData.Field {
     var source = Source(generator: generator)
     defer { generator = source.generator }
@@ -66,7 +66,7 @@ extension AdvertisingData.Field {
   }
 }
 
-/// Draws what fields are made of.
+/// Draws the parts of fields.
 private struct Source {
   var generator: SplitGenerator
 

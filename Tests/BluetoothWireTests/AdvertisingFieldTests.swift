@@ -9,11 +9,11 @@ private func fields(_ text: String) throws -> [Field?] {
   AdvertisingData(try octets(text)).map(\.field)
 }
 
-@Suite("What advertising data says")
+@Suite("Fields of advertising data")
 struct AdvertisingFieldTests {
-  /// Rows whose section is read by a test of this target, of `BluetoothCryptoTests` (rpa) or of `BluetoothNumbersTests`
-  /// (company_examples).
-  @Test("No row of the vectors of advertising is passed over")
+  /// A test of this target, of `BluetoothCryptoTests` (rpa) or of `BluetoothNumbersTests` (company_examples) reads each
+  /// section.
+  @Test("The number of rows in each section of the advertising vectors is known")
   func rows() throws {
     let vectors = try TestVectors.load("advertising")
     let counts = vectors.compactMapValues { ($0 as? [Any])?.count }
@@ -23,7 +23,7 @@ struct AdvertisingFieldTests {
       ])
   }
 
-  @Test("Every vector's typed values are found, and say the same octets again")
+  @Test("Every vector's typed values are found, and encode to the same octets")
   func typedVectors() throws {
     var checked = 0
     for vector in try #require(try TestVectors.load("advertising")["ad"] as? [[String: Any]]) {
@@ -33,7 +33,7 @@ struct AdvertisingFieldTests {
       for structure in data {
         let field = try #require(structure.field, "\(name)")
         if case .other = field { Issue.record("\(name) has a structure that was not understood") }
-        // An octet of zero at the end is not written.
+        // A trailing zero octet is not written.
         if !["flags-two-octets", "le-features"].contains(name) { #expect(field.structure == structure, "\(name)") }
         #expect(field.structure.field == field, "\(name)")
         for (key, value) in described(field) {
@@ -46,7 +46,7 @@ struct AdvertisingFieldTests {
     #expect(checked == 9)
   }
 
-  /// The values that `AdvertisingFields` does not gather, under the names that the vectors have for them.
+  /// Returns the values that `AdvertisingFields` does not collect, under the vectors' names.
   private func described(_ field: Field) -> [String: String] {
     switch field {
     case .classOfDevice(let value): ["class_of_device": "\(value)"]
@@ -62,7 +62,7 @@ struct AdvertisingFieldTests {
     }
   }
 
-  @Test("Every beacon of the vectors is understood")
+  @Test("Every beacon of the vectors is decoded")
   func beacons() throws {
     for vector in try #require(try TestVectors.load("advertising")["beacons"] as? [[String: Any]]) {
       let name = try #require(vector["id"] as? String)
@@ -99,7 +99,7 @@ struct AdvertisingFieldTests {
   }
 
   @Test(
-    "G1 A structure that breaks the format of its type says nothing",
+    "G1 A structure that violates the format of its type has no field",
     arguments: [
       "010a", "030a0405", "021941", "0419410300", "02160f", "02ff4c", "021c04", "051280000600", "0112", "05120500800c",
       "05120600810c", "011a", "041aa00000", "032fa000", "062fa000000000", "0124", "0131", "09310102030405060708",
@@ -112,7 +112,7 @@ struct AdvertisingFieldTests {
     #expect(structures.map(\.field) == [.localName("ABC", isComplete: true), nil, .txPowerLevel(4)])
   }
 
-  @Test("G1 A maximum of structures, the longest one, and duplicates of each type are taken as they come")
+  @Test("G1 The maximum number of structures, the longest structure, and duplicates of each type are parsed")
   func large() throws {
     let chain = ByteSlice((0..<825).flatMap { _ in [UInt8(1), 0x0A] })
     #expect(chain.count == 1650)
@@ -152,7 +152,7 @@ struct AdvertisingFieldTests {
     #expect(fields.serviceData.first?.data == ByteSlice(data))
   }
 
-  @Test("Whatever a field says, its structure says it again")
+  @Test("Every field is encoded to a structure that decodes to the same field")
   func roundTrip() throws {
     var generator = SplitGenerator(seed: 0x2A)
     var kinds: Set<UInt8> = []
@@ -164,11 +164,11 @@ struct AdvertisingFieldTests {
       #expect(fits)
       #expect(AdvertisingData(builder.data).map(\.field) == [field])
     }
-    // All types there are, but for the five lists of the widths that were not drawn.
+    // All types, except for the five UUID lists of the widths that were not drawn.
     #expect(kinds.count == 50)
   }
 
-  @Test("A scheme that nobody knows stays as it is, one without a number is written out")
+  @Test("An unknown URI scheme stays unchanged, and a scheme without a number is spelled out")
   func schemes() throws {
     #expect(try fields("0324c386") == [.other(.uri, [0xC3, 0x86])])
     #expect(Field.uri("mqtt://host").structure.data.bytes == [0x01] + Array("mqtt://host".utf8))
@@ -177,7 +177,7 @@ struct AdvertisingFieldTests {
     #expect(try fields("0424010061") == [.uri("\0a")])
   }
 
-  @Test("Flags are changed where they are, and added where there are none")
+  @Test("Flags are changed in place, and added if there are none")
   func discoverable() throws {
     let data = AdvertisingData(try octets("020a040201060303 0d18"))
     #expect(data.discoverable(.limitedDiscoverable) == (try octets("020a0402010503030d18")))
@@ -186,7 +186,7 @@ struct AdvertisingFieldTests {
     #expect(AdvertisingData(ByteSlice([UInt8](repeating: 0, count: 29))).discoverable(.limitedDiscoverable) == nil)
   }
 
-  @Test("6.2 In the background there is no name, all services are in the overflow area, and nobody can ask for more")
+  @Test("6.2 In the background all services are in the overflow area, without a name and without a scan response")
   func background() throws {
     let advertisement = PeripheralAdvertisement(backgroundServices: [0x180D, 0x180F])
     let fields = AdvertisingFields(advertisement.advertisingData)

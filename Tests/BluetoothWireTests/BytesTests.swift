@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Bytes")
 struct BytesTests {
-  @Test("A reader takes little-endian fields and refuses to go past the end")
+  @Test("A reader decodes little-endian fields and refuses to read past the end")
   func readerIsChecked() throws {
     var reader = ByteReader([0x34, 0x12, 0x78, 0x56, 0x34, 0x12, 0xFF])
     #expect(try reader.uint16() == 0x1234)
@@ -16,13 +16,13 @@ struct BytesTests {
     try reader.end()
   }
 
-  @Test("Octets left over are an error where a unit says its own length")
+  @Test("Octets left over are an error where a unit states its own length")
   func excess() throws {
     let reader = ByteReader([0x01])
     #expect(throws: DecodingError.excess) { try reader.end() }
   }
 
-  @Test("A header is put in front of octets that do not move")
+  @Test("A header is prepended without moving the octets")
   func headroom() {
     let pool = PacketPool()
     var writer = ByteWriter(pool)
@@ -32,7 +32,7 @@ struct BytesTests {
     #expect(writer.finish() == [0x02, 0x04, 0x00, 0xEF, 0xBE])
   }
 
-  @Test("The pool hands a storage out again when nobody keeps it, and never while somebody does")
+  @Test("The pool reuses a storage that has no owner, and never one that is in use")
   func poolReuse() {
     let pool = PacketPool()
     var kept: [ByteSlice] = []
@@ -52,7 +52,7 @@ struct BytesTests {
     #expect(kept == [[0], [1], [2], [3]])
   }
 
-  @Test("However many storages are kept for ever, the pool does not grow for ever", arguments: [8, 9, 64, 200])
+  @Test("The pool stops growing, however many storages are kept permanently", arguments: [8, 9, 64, 200])
   func poolWithLongKept(count: Int) {
     let pool = PacketPool()
     let kept = (0..<count).map { _ in pool.take() }
@@ -64,7 +64,7 @@ struct BytesTests {
     withExtendedLifetime(kept) {}
   }
 
-  @Test("A slice of a slice sees the right octets")
+  @Test("A slice of a slice has the right octets")
   func slices() {
     let slice: ByteSlice = [0, 1, 2, 3, 4, 5]
     #expect(slice[1..<5][1..<3] == [2, 3])
@@ -77,7 +77,7 @@ struct BytesTests {
 
 @Suite("Units")
 struct UnitsTests {
-  @Test("Chance is the same for the same seed and name, and different for another name")
+  @Test("A generator repeats its numbers for the same seed and name, and differs for another name")
   func generator() {
     var first = SplitGenerator(seed: 7).split("sensor")
     var second = SplitGenerator(seed: 7).split("sensor")
@@ -99,7 +99,7 @@ struct UnitsTests {
     #expect(BluetoothUUID(UInt32(0x1234_5678)).shortValue == nil)
   }
 
-  @Test("The two upper bits of a random address say what kind it is")
+  @Test("The two high bits of a random address determine its kind")
   func addressKinds() {
     #expect(DeviceAddress(0xC0_0000_0000_01, .random).randomKind == .static)
     #expect(DeviceAddress(0x40_0000_0000_01, .random).randomKind == .resolvablePrivate)
@@ -108,7 +108,7 @@ struct UnitsTests {
     #expect(DeviceAddress(0xC011_2233_4455, .random).description == "C0:11:22:33:44:55 (random)")
   }
 
-  @Test("An instant far in the future stays there")
+  @Test("The distant future does not overflow")
   func instantOverflow() {
     #expect(Instant.distantFuture + .seconds(1) == .distantFuture)
     #expect(Instant.zero + .milliseconds(30) - .zero == .microseconds(30_000))

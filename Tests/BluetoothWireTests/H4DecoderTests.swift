@@ -2,11 +2,11 @@ import BluetoothWire
 import TestVectors
 import Testing
 
-/// HCI packets out of a stream · Vol 4, Part A.
+/// Decoding of HCI packets from a stream · Vol 4, Part A.
 struct H4DecoderTests {
   private let pool = PacketPool()
 
-  /// What comes of `portions`, one after the other.
+  /// Returns the outputs of `portions`, decoded in order.
   private func decode(_ portions: [ArraySlice<UInt8>], with decoder: inout H4Decoder) -> [H4Decoder.Output] {
     var outputs: [H4Decoder.Output] = []
     for portion in portions {
@@ -22,7 +22,7 @@ struct H4DecoderTests {
     return decode([octets[...]], with: &decoder)
   }
 
-  /// The vectors that travel to this side, and all their octets in a row.
+  /// Returns the vectors that travel to this side, and the concatenation of their octets.
   private func stream(to side: H4Decoder.Side) throws -> (packets: [H4Decoder.Output], octets: [UInt8]) {
     let vectors = try HCIVector.load().filter { vector in
       switch try vector.packet {
@@ -40,7 +40,7 @@ struct H4DecoderTests {
   private func packet(_ octets: [UInt8]) throws -> H4Decoder.Output { .packet(try HCI.Packet(h4: ByteSlice(octets))) }
 
   @Test(
-    "H1: a stream that is cut in two anywhere gives the same packets", arguments: [H4Decoder.Side.host, .controller])
+    "H1: a stream split in two at any octet gives the same packets", arguments: [H4Decoder.Side.host, .controller])
   func cutInTwo(_ side: H4Decoder.Side) throws {
     let (packets, octets) = try stream(to: side)
     #expect(packets.count > 30)
@@ -55,7 +55,7 @@ struct H4DecoderTests {
     }
   }
 
-  @Test("H1: octet by octet, and in portions of chance, a stream gives the same packets", arguments: 0..<20)
+  @Test("H1: a stream gives the same packets octet by octet and in random portions", arguments: 0..<20)
   func portions(_ seed: Int) throws {
     let (packets, octets) = try stream(to: .host)
     var random = SplitGenerator(seed: UInt64(seed))
@@ -70,7 +70,7 @@ struct H4DecoderTests {
     #expect(decode(portions, with: &decoder) == packets)
   }
 
-  @Test("What another controller has sent in its start-up is cut as it was recorded")
+  @Test("A recorded start-up of another controller is split into the recorded packets")
   func recordedStream() throws {
     let recordings = try #require(try TestVectors.load("real_traffic")["hci"] as? [[String: Any]])
     let rows = recordings.compactMap { $0["packets"] as? [[String: Any]] }.flatMap { $0 }
@@ -81,13 +81,13 @@ struct H4DecoderTests {
     #expect(decode(packets.flatMap { $0 }) == (try packets.map(packet)))
   }
 
-  @Test("H1: packets without parameters are packets")
+  @Test("H1: packets without parameters are decoded")
   func zeroLength() throws {
     let stream: [[UInt8]] = [[0x04, 0xFF, 0x00], [0x02, 0x40, 0x20, 0x00, 0x00], Self.numberCompleted]
     #expect(decode(stream.flatMap { $0 }) == (try stream.map(packet)))
   }
 
-  @Test("H1: after an indicator that does not exist everything is passed over up to the answer to Reset")
+  @Test("H1: after an unknown indicator the decoder skips everything up to the answer to Reset")
   func resynchronization() throws {
     for indicator in UInt8.min ... .max where ![2, 3, 4, 5].contains(indicator) {
       let octets =
@@ -103,14 +103,14 @@ struct H4DecoderTests {
     }
   }
 
-  @Test("H1: a controller that is out of step finds the Reset of its host")
+  @Test("H1: a controller that has lost synchronization finds its host's Reset")
   func controllerResynchronization() throws {
     let reset: [UInt8] = [0x01, 0x03, 0x0C, 0x00]
     let expected: [H4Decoder.Output] = [.synchronizationLost, try packet(reset), try packet(reset)]
     #expect(decode([0x04, 0x01, 0x01, 0x03, 0x01, 0x03, 0x0C] + reset + reset, for: .controller) == expected)
   }
 
-  @Test("H5: an ACL packet that is longer than there are any puts the stream out of step", arguments: [4_097, 0xFFFF])
+  @Test("H5: an ACL packet above the maximum length causes a loss of synchronization", arguments: [4_097, 0xFFFF])
   func tooLong(_ length: Int) throws {
     let header: [UInt8] = [0x02, 0x40, 0x20, UInt8(truncatingIfNeeded: length), UInt8(length >> 8)]
     let octets = header + [UInt8](repeating: 0x55, count: 100) + Self.resetComplete
@@ -122,9 +122,9 @@ struct H4DecoderTests {
       ])
   }
 
-  @Test("H5: a header whose length is out of range is passed over whole, in one piece or cut, whatever it looks like")
+  @Test("H5: a header with an excessive length is skipped whole, in one piece or split, even if it contains a mark")
   func headerLikeMark() throws {
-    // Its end could be the beginning of Command Complete.
+    // The end of the header could be the beginning of Command Complete.
     let octets: [UInt8] = [0x02, 0x40, 0x20, 0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00] + Self.resetComplete
     for cut in 0...octets.count {
       var decoder = H4Decoder(for: .host, maximumACLLength: 512, pool: pool)
@@ -133,13 +133,13 @@ struct H4DecoderTests {
     }
   }
 
-  @Test("H5: the longest ACL packet passes, with a handle that does not exist too")
+  @Test("H5: the longest ACL packet is decoded, even with an invalid handle")
   func longest() throws {
     let octets = [0x02, 0xFF, 0x2F, 0x00, 0x10] + [UInt8](repeating: 7, count: 4_096)
     #expect(decode(octets) == [try packet(octets)])
   }
 
-  @Test("H9: an ACL packet with reserved flags is dropped, and the stream goes on")
+  @Test("H9: an ACL packet with reserved flags is dropped, and the stream continues")
   func reservedFlags() throws {
     var decoder = H4Decoder(for: .host, pool: pool)
     let octets = [0x02, 0x40, 0x30, 0x01, 0x00, 0xAA, 0x02, 0x40, 0x40, 0x00, 0x00] + Self.numberCompleted
@@ -147,7 +147,7 @@ struct H4DecoderTests {
     #expect(decoder.dropped == 2)
   }
 
-  @Test("Synchronous and isochronous data is passed over")
+  @Test("Synchronous and isochronous data are skipped")
   func otherData() throws {
     var decoder = H4Decoder(for: .host, pool: pool)
     let octets = [0x03, 0x40, 0x00, 0x02, 1, 2, 0x05, 0x40, 0x00, 0x03, 0xC0, 1, 2, 3] + Self.numberCompleted
@@ -155,7 +155,7 @@ struct H4DecoderTests {
     #expect(decoder.dropped == 2)
   }
 
-  @Test("H1: a stream that ends in a packet gives nothing of it")
+  @Test("H1: a stream that ends within a packet gives no part of that packet")
   func endOfStream() {
     for count in 1..<Self.numberCompleted.count {
       var decoder = H4Decoder(for: .host, pool: pool)
@@ -164,7 +164,7 @@ struct H4DecoderTests {
     }
   }
 
-  @Test("H1: whatever arrives, no more than one packet is kept, and each octet is taken once")
+  @Test("H1: the decoder keeps at most one packet of any input, and consumes each octet")
   func chance() {
     var random = SplitGenerator(seed: 11)
     var decoder = H4Decoder(for: .host, maximumACLLength: 64, pool: pool)

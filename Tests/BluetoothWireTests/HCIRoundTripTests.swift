@@ -10,7 +10,7 @@ private let eventLength = HCI.ConnectionEventLength(minimum: 2, maximum: 7)
 private let key: UInt128 = 0x4C68_3841_39F5_74D8_36BC_F34E_9DFB_01BF
 private let length = HCI.DataLength(octets: 251, time: 2120)
 
-/// What the host writes the controller reads, and the other way round.
+/// Packets that the host encodes decode to the same value at the controller, and vice versa.
 struct HCIRoundTripTests {
   private let pool = PacketPool()
 
@@ -58,7 +58,7 @@ struct HCIRoundTripTests {
   ]
 
   @Test(
-    "A command survives its octets, and is refused when one is missing or too many",
+    "A command survives encoding, and is refused if an octet is missing or too many",
     arguments: commands + HCISamples.commands)
   func command(_ command: HCI.Command) throws {
     guard case .command(let opcode, let octets) = command.packet(in: pool) else {
@@ -113,7 +113,7 @@ struct HCIRoundTripTests {
   ]
 
   @Test(
-    "Return parameters survive their octets, and are an error when one is missing",
+    "Return parameters survive encoding, and are an error if an octet is missing",
     arguments: returns + HCISamples.returns)
   func returnParameters(_ opcode: HCI.Opcode, _ parameters: HCI.ReturnParameters) throws {
     let event = HCI.Event.commandComplete(credits: 1, opcode, parameters)
@@ -129,7 +129,7 @@ struct HCIRoundTripTests {
     }
   }
 
-  @Test("A failed command that returns its status alone is understood")
+  @Test("A failed command that returns only its status is decoded")
   func failureWithoutHandle() throws {
     let event = try HCI.Event(code: 0x0E, parameters: [1, 0x05, 0x14, 0x02])
     #expect(event == .commandComplete(credits: 1, .readRSSI, .status(.unknownConnectionIdentifier)))
@@ -161,7 +161,7 @@ struct HCIRoundTripTests {
     .leChannelSelectionAlgorithm(handle, 1), .unknownLE(subevent: 0xF0, [1]), .unknown(code: 0xFF, [1, 2, 3]),
   ]
 
-  @Test("An event survives its octets, and one that is cut is an error", arguments: events + HCISamples.events)
+  @Test("An event survives encoding, and a truncated one is an error", arguments: events + HCISamples.events)
   func event(_ event: HCI.Event) throws {
     guard case .event(let code, let octets) = event.packet(in: pool) else {
       Issue.record("not an event")
@@ -178,7 +178,7 @@ struct HCIRoundTripTests {
     }
   }
 
-  @Test("Completed packets survive in events and commands, however many connections they tell of")
+  @Test("Completed packets survive encoding in events and commands, for any number of connections")
   func completedPackets() throws {
     let elements = (0..<63).map {
       HCI.CompletedPackets.Element(handle: HCI.ConnectionHandle(rawValue: $0), count: $0 &* 3)
@@ -197,7 +197,7 @@ struct HCIRoundTripTests {
     }
   }
 
-  @Test("An advertising report survives its octets with any length of data")
+  @Test("An advertising report survives encoding with any length of data")
   func advertisingReport() throws {
     for count in 0...31 {
       let report = HCI.AdvertisingReport(
@@ -215,7 +215,7 @@ struct HCIRoundTripTests {
 }
 
 struct HCIOpcodeTests {
-  @Test("The vectors' opcodes have names and the bits that the specification gives them")
+  @Test("Opcodes have their names and the bits that the specification assigns")
   func positions() throws {
     #expect(HCI.Opcode.reset.description == "Reset")
     #expect(HCI.Opcode.reset.supportedCommandsPosition.map { [$0.octet, $0.bit] } == [5, 7])
@@ -226,7 +226,7 @@ struct HCIOpcodeTests {
     #expect(HCI.Opcode.leCreateConnection.group == 8 && HCI.Opcode.leCreateConnection.command == 0x0D)
   }
 
-  @Test("No two commands share a bit")
+  @Test("Each command has a separate bit")
   func uniqueness() {
     var seen: Set<[Int]> = []
     for number: UInt16 in 0...0xFFFF {
@@ -237,7 +237,7 @@ struct HCIOpcodeTests {
     #expect(seen.count > 70)
   }
 
-  @Test("A command that was put into the bitmap is in it, and no other")
+  @Test("The bitmap contains the commands that were inserted, and no others")
   func bitmap() {
     var commands = HCI.SupportedCommands()
     #expect(commands.isEmpty)

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// One of each command, answer and event of extended and periodic advertising, and of what came with later versions.
+/// One of each command, return parameter and event of extended and periodic advertising and of later versions.
 enum HCISamples {
   private static let handle = HCI.ConnectionHandle(rawValue: 0x0E01)
   private static let set = HCI.AdvertisingHandle(rawValue: 0xEF)

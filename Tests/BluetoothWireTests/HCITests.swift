@@ -30,15 +30,15 @@ struct HCIVector: CustomTestStringConvertible {
 struct HCIVectorTests {
   let pool = PacketPool()
 
-  @Test("There are vectors for HCI")
+  @Test("The HCI vectors have the expected numbers of rows and the known sections")
   func count() throws {
     #expect(try HCIVector.load().count == 71)
     #expect(try HCIVector.load("invalid").count == 10)
-    // A section more is one that nothing here looks at.
+    // These tests would ignore an additional section.
     #expect(try Set(TestVectors.load("hci").keys) == ["topic", "byte_order", "packets", "invalid"])
   }
 
-  @Test("Each row of the vectors is read as what its fields say, and written from that")
+  @Test("Each row of the vectors decodes to the value of its fields, and encodes to its octets")
   func values() throws {
     var compared = 0
     for vector in try HCIVector.load() {
@@ -73,7 +73,7 @@ struct HCIVectorTests {
     #expect(compared == 71)
   }
 
-  @Test("A packet of the vectors is read and written again octet for octet", arguments: try HCIVector.load())
+  @Test("A packet of the vectors decodes, and encodes to the same octets", arguments: try HCIVector.load())
   func roundTrip(_ vector: HCIVector) throws {
     let packet = try vector.packet
     #expect(packet.h4(in: pool).bytes == vector.octets)
@@ -90,14 +90,14 @@ struct HCIVectorTests {
     }
   }
 
-  @Test("A packet that is cut anywhere gives an error", arguments: try HCIVector.load())
+  @Test("A packet that is truncated anywhere is an error", arguments: try HCIVector.load())
   func truncation(_ vector: HCIVector) throws {
     for count in 0..<vector.octets.count {
       #expect(throws: DecodingError.self) { try HCI.Packet(h4: ByteSlice(vector.octets.prefix(count))) }
     }
   }
 
-  @Test("Parameters that are cut anywhere give an error for a command, and never trap", arguments: try HCIVector.load())
+  @Test("Parameters truncated anywhere are an error for a command, and never trap", arguments: try HCIVector.load())
   func truncatedParameters(_ vector: HCIVector) throws {
     switch try vector.packet {
     case .command(let opcode, let parameters):
@@ -111,13 +111,13 @@ struct HCIVectorTests {
     }
   }
 
-  @Test("A command with an octet too many is refused")
+  @Test("A command with an excess octet is refused")
   func excess() throws {
     let reset = HCI.Command.reset.opcode
     #expect(throws: DecodingError.excess) { try HCI.Command(opcode: reset, parameters: [0]) }
   }
 
-  @Test("Octets of chance as HCI never trap")
+  @Test("Random octets decoded as HCI never trap")
   func chance() {
     var generator = SplitGenerator(seed: 7)
     for _ in 0..<20_000 {
@@ -150,7 +150,7 @@ struct HCIInvalidVectorTests {
     #expect(throws: DecodingError.self) { try invalid(name) }
   }
 
-  @Test("Nothing of the invalid rows is left out: each is refused, kept as unknown, or for the host to drop")
+  @Test("Every invalid row is refused, kept as unknown, or left for the host to drop")
   func all() throws {
     var refused = 0
     var others: [String] = []
@@ -171,7 +171,7 @@ struct HCIInvalidVectorTests {
   }
 
   @Test(
-    "H4: an advertising report whose numbers do not fit its octets is dropped",
+    "H4: an advertising report whose lengths exceed its octets is dropped",
     arguments: [
       "advertising report zero reports", "advertising report truncated", "advertising data length past the end",
       "data length 32 in legacy report",
@@ -189,7 +189,7 @@ struct HCIInvalidVectorTests {
     #expect(throws: DecodingError.truncated) { try HCI.Event(code: 0x0E, parameters: [0x01]) }
   }
 
-  @Test("A subevent that is not known is kept as it is")
+  @Test("An unknown subevent is kept with its parameters")
   func subevent() throws {
     #expect(try HCI.Event(code: 0x3E, parameters: [0xF0, 0x01]) == .unknownLE(subevent: 0xF0, [0x01]))
   }
@@ -204,7 +204,7 @@ struct HCIInvalidVectorTests {
     #expect(throws: DecodingError.self) { try HCI.Packet(h4: [0x02, 0x40, flags, 0x01, 0x00, 0xAA]) }
   }
 
-  @Test("The upper bits of a connection handle are not looked at")
+  @Test("The upper bits of a connection handle are ignored")
   func reservedHandleBits() throws {
     let event = try HCI.Event(code: 0x05, parameters: [0, 0x40, 0xF0, 0x13])
     let handle = HCI.ConnectionHandle(rawValue: 0x40)

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// What the rows of `hci.json` say, by name: written from their fields, not from their octets.
+/// The expected values of the rows of `hci.json` by name, written from their fields and independent of their octets.
 enum HCIVectorValues {
   private static let handle = HCI.ConnectionHandle(rawValue: 64)
   private static let set = HCI.AdvertisingHandle(rawValue: 1)
@@ -187,7 +187,7 @@ enum HCIVectorValues {
     ],
   ]
 
-  /// Boundary, channel (nil: no first part) and payload without the header of L2CAP.
+  /// Boundary, channel (nil for a continuation) and payload without the L2CAP header.
   static let data: [String: (boundary: HCI.ACLData.Boundary, channel: UInt16?, payload: [UInt8])] = [
     "ACL host to controller: ATT Exchange MTU Request": (.firstNonFlushable, 4, [2, 0xF7, 0]),
     "ACL controller to host: ATT Exchange MTU Response": (.firstFlushable, 4, [3, 0x17, 0]),

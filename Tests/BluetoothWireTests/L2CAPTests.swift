@@ -2,7 +2,7 @@ import BluetoothWire
 import TestVectors
 import Testing
 
-/// One row of `pdus.json`, part `signalling`.
+/// One row of the section `signalling` of `pdus.json`.
 struct SignalVector: CustomTestStringConvertible {
   let name: String
   let pdu: [UInt8]
@@ -26,11 +26,11 @@ struct SignalVector: CustomTestStringConvertible {
 struct L2CAPTests {
   let pool = PacketPool()
 
-  @Test("There are vectors for L2CAP")
+  @Test("The signalling vectors have the expected number of rows")
   func count() throws { #expect(try SignalVector.load().count == 25) }
 
   @Test(
-    "A signalling packet of the vectors is read and written again octet for octet", arguments: try SignalVector.load())
+    "A signalling packet of the vectors decodes, and encodes to the same octets", arguments: try SignalVector.load())
   func roundTrip(_ vector: SignalVector) throws {
     let frame = try L2CAP.Frame(ByteSlice(vector.frame))
     #expect(frame.channel == .signalling)
@@ -41,7 +41,7 @@ struct L2CAPTests {
     #expect(signal.frame(in: pool).bytes == vector.frame)
   }
 
-  @Test("A signalling packet that is cut anywhere gives an error", arguments: try SignalVector.load())
+  @Test("A signalling packet that is truncated anywhere is an error", arguments: try SignalVector.load())
   func truncation(_ vector: SignalVector) {
     for count in 0..<vector.pdu.count {
       #expect(throws: DecodingError.self) { try L2CAP.Signal(ByteSlice(vector.pdu.prefix(count))) }
@@ -51,7 +51,7 @@ struct L2CAPTests {
     }
   }
 
-  @Test("The fields of a Connection Parameter Update Request are where they belong")
+  @Test("The fields of a Connection Parameter Update Request are in their places")
   func parameterUpdate() throws {
     let signal = try L2CAP.Signal([0x12, 0x01, 0x08, 0x00, 0x18, 0x00, 0x28, 0x00, 0x00, 0x00, 0x2A, 0x00])
     let parameters = ConnectionParameters(
@@ -59,7 +59,7 @@ struct L2CAPTests {
     #expect(signal == L2CAP.Signal(identifier: 1, content: .connectionParameterUpdateRequest(parameters)))
   }
 
-  @Test("L2: more than five channels, none, and an odd number of octets are errors")
+  @Test("L2: more than five channels, no channel, and an odd number of octets are errors")
   func channelLists() {
     for count in [0, 1, 3, 12] {
       let octets: [UInt8] =
@@ -68,20 +68,20 @@ struct L2CAPTests {
     }
   }
 
-  @Test("L10: identifier 0, an unknown code and more than one packet are told apart")
+  @Test("L10: identifier 0, an unknown code and more than one packet are distinct errors")
   func errors() {
     #expect(throws: DecodingError.invalid(field: "Identifier")) { try L2CAP.Signal([0x16, 0, 4, 0, 0x40, 0, 1, 0]) }
     #expect(throws: DecodingError.unknown(code: 0x0F)) { try L2CAP.Signal([0x0F, 5, 0, 0]) }
     #expect(throws: DecodingError.excess) { try L2CAP.Signal([0x13, 5, 2, 0, 0, 0, 0x13, 6, 2, 0, 0, 0]) }
   }
 
-  @Test("A frame's length is known as soon as its header is there")
+  @Test("The length of a frame is known once its header is complete")
   func frameLength() {
     #expect(L2CAP.frameLength([0x05, 0x00, 0x04]) == nil)
     #expect(L2CAP.frameLength([0x05, 0x00, 0x04, 0x00]) == 9)
   }
 
-  @Test("Connection parameters are valid in their ranges and with a supervision timeout that is long enough")
+  @Test("Connection parameters are valid within their ranges and with a sufficient supervision timeout")
   func connectionParameters() {
     func isValid(_ minimum: UInt16, _ maximum: UInt16, _ latency: UInt16, _ timeout: UInt16) -> Bool {
       ConnectionParameters(
@@ -96,13 +96,13 @@ struct L2CAPTests {
     #expect(!isValid(24, 24, 500, 3200))
     #expect(!isValid(24, 24, 0, 9))
     #expect(!isValid(24, 24, 0, 3201))
-    // 40 × 1.25 ms × 2 = 100 ms: the timeout has to be longer.
+    // 40 × 1.25 ms × 2 = 100 ms: the timeout must be longer.
     #expect(!isValid(40, 40, 0, 10))
     #expect(isValid(40, 40, 0, 11))
     #expect(!isValid(40, 40, 499, 3200))
   }
 
-  @Test("Octets of chance as L2CAP never trap")
+  @Test("Random octets decoded as L2CAP never trap")
   func chance() {
     var generator = SplitGenerator(seed: 11)
     for _ in 0..<20_000 {

@@ -8,7 +8,7 @@ private func custom(_ number: UInt64) -> BluetoothUUID {
 
 @Suite("Overflow area")
 struct OverflowAreaTests {
-  @Test("A service that is in the area is found, in either form of its UUID")
+  @Test("A service in the overflow area is found in either form of its UUID")
   func membership() throws {
     var area = OverflowArea()
     #expect(area.isEmpty)
@@ -27,7 +27,7 @@ struct OverflowAreaTests {
     #expect(!area.mayContain(custom(2)))
   }
 
-  @Test("A UUID's bit stays what it is: other machines rely on it")
+  @Test("A UUID's bit never changes, since other machines rely on it")
   func bits() {
     #expect([0x180D, 0x180F, 0x1812].map { OverflowArea.bit(for: BluetoothUUID(UInt16($0))) } == [51, 91, 58])
   }
@@ -39,7 +39,7 @@ struct OverflowAreaTests {
     #expect(bits.allSatisfy { (0..<128).contains($0) })
   }
 
-  @Test("Two UUIDs can share a bit: then the area seems to have a service that is not in it")
+  @Test("Two UUIDs can share a bit, so the area may report a service that it does not contain")
   func sharedBits() throws {
     let bit = OverflowArea.bit(for: 0x180D)
     let other = try #require((0..<4096).lazy.map { custom($0) }.first { OverflowArea.bit(for: $0) == bit })
@@ -60,9 +60,9 @@ struct OverflowAreaTests {
   }
 }
 
-@Suite("What startAdvertising puts on the air")
+@Suite("Advertisements of startAdvertising")
 struct PeripheralAdvertisementTests {
-  @Test("6.2 A name and a service that fit stand in the advertisement; the scan response is empty")
+  @Test("6.2 A name and a service that fit are in the advertisement, and the scan response is empty")
   func fits() {
     let advertisement = PeripheralAdvertisement(localName: "Sensor", services: [0x180D])
     #expect(
@@ -72,14 +72,14 @@ struct PeripheralAdvertisementTests {
     #expect(advertisement.scanResponse.isEmpty)
   }
 
-  @Test("6.2 Nothing to say leaves the Flags")
+  @Test("6.2 An advertisement without name and services has only the Flags")
   func nothing() {
     let advertisement = PeripheralAdvertisement(localName: nil, services: [])
     #expect(advertisement.advertisingData == [0x02, 0x01, 0x06])
     #expect(advertisement.scanResponse.isEmpty)
   }
 
-  @Test("6.2 28 octets, headers counted: a name of 26 is whole, one of 27 is shortened")
+  @Test("6.2 Name and header have 28 octets: a name of 26 octets is complete, one of 27 is shortened")
   func nameAlone() {
     let whole = PeripheralAdvertisement(localName: String(repeating: "n", count: 26), services: [])
     #expect(whole.advertisingData.count == 31)
@@ -92,7 +92,7 @@ struct PeripheralAdvertisementTests {
   }
 
   @Test(
-    "6.2 A name for which the services leave no room has 10 octets in the scan response",
+    "6.2 If the services leave no room for it, the name has 10 octets in the scan response",
     arguments: [
       ("SensorName", true), ("SensorName1", false),
     ])
@@ -105,7 +105,7 @@ struct PeripheralAdvertisementTests {
     #expect(response.isLocalNameComplete == isComplete)
   }
 
-  @Test("6.2 A service that does not fit goes to the overflow area, and its list is incomplete")
+  @Test("6.2 A service that does not fit goes into the overflow area, and its list is incomplete")
   func overflow() {
     let advertisement = PeripheralAdvertisement(localName: "SensorName", services: [custom(1), custom(2), 0x180D])
     #expect(
@@ -119,13 +119,13 @@ struct PeripheralAdvertisementTests {
     #expect(advertisement.scanResponse.count == 31)
   }
 
-  @Test("6.2 A name is never cut within a character")
+  @Test("6.2 A name is never truncated within a character")
   func wholeCharacters() {
     let advertisement = PeripheralAdvertisement(localName: "Fühler-Größe", services: [custom(1)])
     #expect(AdvertisingFields(advertisement.scanResponse).localName == "Fühler-Gr")
   }
 
-  @Test("6.2 Whatever the name and the services are, both parts fit and no service is lost")
+  @Test("6.2 For any name and services, both parts fit and no service is lost")
   func property() {
     var generator = SplitGenerator(seed: 28)
     for _ in 0..<2_000 {

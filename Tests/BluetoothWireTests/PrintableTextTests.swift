@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct PrintableTextTests {
   @Test(
-    "A text can neither steer a terminal nor begin a line",
+    "Printable text contains no terminal controls and no line breaks",
     arguments: [
       ("red\u{1B}[31m", #"red\u{1B}[31m"#), ("two\nlines\r", #"two\nlines\r"#), ("tab\t", #"tab\t"#),
       ("\u{9B}2J", #"\u{9B}2J"#), ("\u{7F}", #"\u{7F}"#), ("\u{0}", #"\u{0}"#), ("\u{202E}evil", #"\u{202E}evil"#),
@@ -19,7 +19,7 @@ import Testing
     #expect(text.printableLines == text)
   }
 
-  @Test("Lines of a longer text stay lines")
+  @Test("Printable lines keep the line breaks of a longer text")
   func lines() {
     #expect("one\ntwo\u{1B}".printableLines == "one\ntwo\\u{1B}")
   }

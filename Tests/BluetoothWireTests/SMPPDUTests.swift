@@ -25,7 +25,7 @@ struct SMPPDUTests {
     #expect(codes == Set(SMP.Code.allCases))
   }
 
-  @Test("A Pairing Request carries its features")
+  @Test("A Pairing Request has its features")
   func features() throws {
     let pdu = try SMP.PDU.decode(octets("0104002d100f07"))
     let features = SMP.PairingFeatures(
@@ -38,7 +38,7 @@ struct SMPPDUTests {
     #expect(features.refusal == nil)
   }
 
-  @Test("Identity address, identification and failure carry their fields")
+  @Test("Identity address, central identification and failure have their fields")
   func fields() throws {
     #expect(
       try SMP.PDU.decode(octets("09010605040302c1"))
@@ -63,7 +63,7 @@ struct SMPPDUTests {
   }
 
   @Test(
-    "Key sizes outside 7 to 16 are refused for the right reason",
+    "Key sizes outside 7 to 16 are refused with the right reason",
     arguments: [
       ("01030001060001", SMP.FailureReason.encryptionKeySize), ("01030001110001", .invalidParameters),
       ("01030001fd0001", .invalidParameters),

@@ -3,7 +3,7 @@ import Foundation
 import TestVectors
 import Testing
 
-/// What has keys.
+/// Commands and events that contain keys.
 private enum Sample {
   static let key: UInt128 = 0xA1B2_C3D4_E5F6_0718_293A_4B5C_6D7E_8F90
   static let octets = (0..<16).map { UInt8(truncatingIfNeeded: key >> (8 * $0)) }
@@ -27,7 +27,7 @@ private enum Sample {
 @Suite struct SecretTests {
   private let search = KeySearch(Sample.octets)
 
-  @Test("What looks for keys finds them in everything that shows one")
+  @Test("The search finds a key in every textual form")
   func searching() {
     #expect(search.finds(in: "key 90 8f 7E 6d 5c 4B 3a 29 18 07 f6 e5 d4 c3 b2 a1 ends"))
     #expect(search.finds(in: Sample.key))
@@ -38,7 +38,7 @@ private enum Sample {
   }
 
   @Test(
-    "A command with a key is described without it, in words, as HCI packet and by reflection",
+    "The description of a command with a key omits it, in words, as packet and by reflection",
     arguments: Sample.commands)
   func commands(command: HCI.Command) {
     #expect(!search.finds(in: command))
@@ -49,7 +49,7 @@ private enum Sample {
   }
 
   @Test(
-    "An event with a key is described without it, in words, as HCI packet and by reflection", arguments: Sample.events)
+    "The description of an event with a key omits it, in words, as packet and by reflection", arguments: Sample.events)
   func events(event: HCI.Event) {
     #expect(!search.finds(in: event))
     #expect("\(event)".contains("hidden"))
@@ -57,14 +57,14 @@ private enum Sample {
     #expect(!search.finds(in: packet))
   }
 
-  @Test("HCI packets without keys are described with their octets")
+  @Test("The description of an HCI packet without keys has its octets")
   func others() {
     let packet = HCI.Command.leSetScanEnable(true, filterDuplicates: false).packet(in: PacketPool())
     #expect("\(packet)" == "command LE Set Scan Enable [0100]")
     #expect("\(HCI.Packet.event(code: 0x10, parameters: [0x2A]))" == "event 0x10 [2A]")
   }
 
-  @Test("Parameters that are shorter than they should be are described, too", arguments: Sample.commands)
+  @Test("The description of truncated parameters omits keys too", arguments: Sample.commands)
   func short(command: HCI.Command) {
     guard case .command(let opcode, let parameters) = command.packet(in: PacketPool()) else {
       Issue.record("\(command) makes no command packet")
@@ -80,7 +80,7 @@ private enum Sample {
   }
 
   @Test(
-    "Security Manager PDUs with a key are described without it, and so is the ACL data that they are in",
+    "The description of a Security Manager PDU with a key omits it, and so does that of its ACL data",
     arguments: [
       .encryptionInformation(longTermKey: Secret(ByteSlice(Sample.octets))),
       .identityInformation(identityResolvingKey: Secret(ByteSlice(Sample.octets))),
@@ -97,7 +97,7 @@ private enum Sample {
     #expect(!search.finds(in: HCI.Packet.acl(data)))
   }
 
-  @Test("The record of an encrypted session is described without its key")
+  @Test("The description of an encrypted session's record omits its key")
   func session() {
     let part = LL.SessionPart(diversifier: 1, initializationVector: 2)
     let record = LL.SessionRecord(

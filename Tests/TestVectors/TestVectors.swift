@@ -1,8 +1,8 @@
 import Foundation
 
-/// The reference vectors of `Vectors/`: facts collected from public specifications and repositories.
+/// The reference vectors in `Vectors/`: facts collected from public specifications and repositories.
 public enum TestVectors {
-  /// The contents of `Vectors/NAME.json`.
+  /// Returns the contents of `Vectors/NAME.json`.
   public static func load(_ name: String) throws -> [String: Any] {
     guard let url = Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Vectors") else {
       throw CocoaError(.fileNoSuchFile)
@@ -13,7 +13,7 @@ public enum TestVectors {
 }
 
 extension [UInt8] {
-  /// The octets that hexadecimal digits stand for; blanks are skipped. nil when there is anything else.
+  /// Creates octets from hexadecimal digits. Whitespace is skipped; any other character returns nil.
   public init?(hexadecimal text: String) {
     var octets: [UInt8] = []
     var digits: [UInt8] = []

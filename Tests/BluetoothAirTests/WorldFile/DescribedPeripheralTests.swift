@@ -4,9 +4,9 @@ import Testing
 
 @testable import BluetoothAir
 
-@Suite("World files: a peripheral that is described")
+@Suite("World files: described peripherals")
 struct DescribedPeripheralTests {
-  /// A phone that has discovered all that the peripheral has.
+  /// Returns a phone that has discovered all attributes of the peripheral.
   private func meet(_ lines: String, name: String = "d") async throws -> (world: World, phone: Phone) {
     let world = World(seed: 1)
     try WorldFile(text: peripheralFile(lines)).populate(world)
@@ -23,7 +23,7 @@ struct DescribedPeripheralTests {
     return phone.octets(of: uuid).last
   }
 
-  @Test("The weather station is found by its service and its name, and serves what its file says")
+  @Test("A phone finds the weather station by its service and name, and reads the values of its file")
   func weatherStation() async throws {
     let world = World(seed: 1)
     try WorldFile(path: Repository.example("weather-station")).populate(world)
@@ -32,7 +32,7 @@ struct DescribedPeripheralTests {
     let data = try #require(phone.seen("Weather Station").last?.data)
     #expect(data[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "181A")])
     #expect(data[CBAdvertisementDataManufacturerDataKey] as? Data == Data([0xFF, 0xFF, 0x01, 0x02]))
-    // It has refused everybody for its first two seconds.
+    // The station refuses all connections for its first two seconds.
     #expect(world.now > .seconds(2))
 
     #expect(try await read("2A29", phone, world) == Array("Example & Sons".utf8))
@@ -40,11 +40,11 @@ struct DescribedPeripheralTests {
     phone.subscribe("2A6E")
     await world.run(for: .seconds(9))
     #expect(phone.octets(of: "2A6E") == [[0x5C, 0x08], [0x5E, 0x08], [0x59, 0x08], [0x5C, 0x08]])
-    // The phone pairs, since nothing else would be answered.
+    // The phone pairs, since the characteristic requires encryption.
     #expect(try await read("6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002", phone, world) == Array("garden".utf8))
   }
 
-  @Test("Beacons of the weather station's file say what the file says")
+  @Test("Beacons of the weather station's file advertise the data of the file")
   func beacons() async throws {
     let world = World(seed: 1)
     try WorldFile(path: Repository.example("weather-station")).populate(world)
@@ -58,7 +58,7 @@ struct DescribedPeripheralTests {
     #expect(signs.contains { $0[CBUUID(string: "FEAA")]?.count == 11 })
   }
 
-  @Test("A value that is sent with a period arrives with it, and each characteristic has a period of its own")
+  @Test("A value with a period is sent at that period, and each characteristic has its own period")
   func periods() async throws {
     let (world, phone) = try await meet(
       """
@@ -81,7 +81,7 @@ struct DescribedPeripheralTests {
     #expect(phone.octets(of: "2A58").count >= 5)
   }
 
-  @Test("What a client writes is read back, told to who listens, and refused when it is too long")
+  @Test("A written value can be read back, is notified to subscribers, and is refused if it is too long")
   func writes() async throws {
     let (world, phone) = try await meet(
       """
@@ -103,7 +103,7 @@ struct DescribedPeripheralTests {
   }
 
   @Test(
-    "Without an advertising of its own it says its short services and its name, or a long service and its name if asked"
+    "A file without advertising data advertises short service UUIDs and the name, or a long UUID and a name on request"
   )
   func standardAdvertising() throws {
     func advertising(_ lines: String) throws -> Advertising {
@@ -119,7 +119,7 @@ struct DescribedPeripheralTests {
     #expect(long.scanResponse.structures == [.name("A longer name")])
   }
 
-  @Test("A payload has its structures in the order of the file, of each width of UUIDs one list")
+  @Test("A payload has the structures in the order of the file, with one list for each width of UUIDs")
   func payload() throws {
     let file = try WorldFile(
       text: peripheralFile(
@@ -170,7 +170,7 @@ struct DescribedPeripheralTests {
       ])
   }
 
-  @Test("A peripheral with as much as a file may have can be served")
+  @Test("A peripheral of the maximum size of a file can be served")
   func fullDatabase() async throws {
     let characteristics = (0..<100).map {
       "{uuid: \(2_000 + $0), properties: [read, notify, broadcast, write], reliableWrite: true, userDescription: x}"

@@ -2,13 +2,13 @@ import Foundation
 
 @testable import BluetoothAir
 
-/// As much of JSON Schema 2020-12 as the schema of world files uses; a keyword that it does not know is an error of its own.
+/// Validates the part of JSON Schema 2020-12 that the schema of world files uses. An unknown keyword is an error.
 struct SchemaValidator {
   private let root: MarkedValue
 
   init(_ text: String) throws { root = try WorldSyntax.read(text) }
 
-  /// Why `value` does not fit, with the way to it; none: it does.
+  /// Returns the reasons why `value` does not fit, each with its path; empty if `value` fits.
   func complaints(_ value: MarkedValue) -> [String] { check(value, root, "") }
 
   private func check(_ value: MarkedValue, _ schema: MarkedValue, _ path: String) -> [String] {

@@ -4,13 +4,13 @@ import Testing
 
 @testable import BluetoothAir
 
-/// The reader, the JSON Schema and the documentation share one table of fields; these tests say that all three hold to it.
-/// `COREBLUETOOTH_WRITE_TABLES=1` has the files written anew.
+/// The reader, the JSON Schema and the documentation share one table of fields. These tests check that all three agree
+/// with it. `COREBLUETOOTH_WRITE_TABLES=1` writes the files again.
 @Suite("World files: the table of fields")
 struct WorldFieldTests {
   private static let rewrites = ProcessInfo.processInfo.environment["COREBLUETOOTH_WRITE_TABLES"] == "1"
 
-  /// Every object that a file can have: itself, and as it stands in a file.
+  /// Every kind of object in a file: its shape, and a function that embeds such an object in a file.
   private static var places: [(shape: ObjectShape, file: (String) -> String)] {
     func device(_ fields: String) -> String { "{\"devices\": [{\"name\": \"d\", \(fields)}]}" }
     func peripheral(_ fields: String) -> String { device("\"accessory\": {\"kind\": \"peripheral\", \(fields)}") }
@@ -69,14 +69,14 @@ struct WorldFieldTests {
     "{" + fields.map { "\"\($0.name)\": \($0.example)" }.joined(separator: ", ") + "}"
   }
 
-  @Test("Every object of the table but faults, which the lab reads, is tried here")
+  @Test("These tests cover every object of the table, except faults, which the lab reads")
   func allObjects() {
     let tried = Set(Self.places.map(\.shape.name))
     let all = Set(WorldSchema.definitions.map(\.name))
     #expect(all.subtracting(tried) == ["fault", "faultTrigger"])
   }
 
-  @Test("Every field of the table changes what is read, has an example that fits, and is in the schema")
+  @Test("Every field of the table changes the result, has an example that fits, and is in the schema")
   func everyFieldIsRead() throws {
     let schema = try SchemaValidator(WorldSchema.text)
     for (shape, file) in Self.places {
@@ -92,7 +92,7 @@ struct WorldFieldTests {
     }
   }
 
-  @Test("Every field that has to be there is missed by the reader and by the schema")
+  @Test("The reader and the schema both report every required field that is missing")
   func everyRequiredFieldIsMissed() throws {
     let schema = try SchemaValidator(WorldSchema.text)
     for (shape, file) in Self.places {
@@ -106,7 +106,7 @@ struct WorldFieldTests {
     }
   }
 
-  @Test("What has the wrong type for a field is refused by the reader and by the schema")
+  @Test("The reader and the schema both refuse a value of the wrong type for every field")
   func wrongTypes() throws {
     let schema = try SchemaValidator(WorldSchema.text)
     for (shape, file) in Self.places {
@@ -123,14 +123,14 @@ struct WorldFieldTests {
     }
   }
 
-  @Test("A fault has the fields that a fault of the lab has")
+  @Test("A fault has the same fields as a fault of the lab")
   func faultFields() {
     #expect(Set(ObjectShape.fault.fields.map(\.name)) == Set(Fault.fieldNames))
     let trigger = Set(ObjectShape.faultTrigger.fields.map(\.name))
     #expect(trigger.isSubset(of: Fault.fieldNames))
   }
 
-  @Test("Faults of every layer are read as the lab reads them")
+  @Test("The reader reads faults of every layer as the lab does")
   func faults() throws {
     let plan: FaultPlan = [
       .air(.inject([1, 2]), AirMatch(.attribute(opcode: 0x1B, handle: nil), from: "a", to: "b"), .numbers(2...3)),
@@ -151,7 +151,7 @@ struct WorldFieldTests {
 
   // MARK: Files
 
-  @Test("The schema in Documentation is the one of the table")
+  @Test("The schema in Documentation agrees with the table")
   func committedSchema() throws {
     if Self.rewrites {
       try WorldSchema.text.write(
@@ -163,7 +163,7 @@ struct WorldFieldTests {
     }
   }
 
-  @Test("The tables in Documentation are those of the reader")
+  @Test("The tables in Documentation agree with the reader")
   func committedTables() throws {
     let path = "Documentation/World-files.md"
     let (start, end) = ("<!-- fields -->\n", "<!-- end of fields -->")
@@ -185,7 +185,7 @@ struct WorldFieldTests {
     #expect(complaints(text) == [])
   }
 
-  @Test("No example is left out")
+  @Test("The list of examples is complete")
   func allExamples() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Repository.url("Examples/Worlds").path)
     #expect(files.sorted() == Repository.exampleNames.map { $0 + ".yaml" })

@@ -2,9 +2,9 @@ import Testing
 
 @testable import BluetoothAir
 
-@Suite("World files: what is wrong")
+@Suite("World files: errors")
 struct WorldFileErrorTests {
-  /// A line of a file, and what is said of it.
+  /// A line of a file, and the expected error.
   struct Case: CustomTestStringConvertible {
     var text: String
     var complaint: String
@@ -81,7 +81,7 @@ struct WorldFileErrorTests {
   ]
 
   @Test(
-    "A value that does not fit is told with its place, its field, what was expected and what is there",
+    "The error for a wrong value has its place, its field, the expected value and the value found",
     arguments: values)
   func value(of test: Case) {
     #expect(complaints(test.text) == [test.complaint])
@@ -103,13 +103,13 @@ struct WorldFileErrorTests {
   ]
 
   @Test(
-    "A field that there is not is told with the nearest one, and one that is missing with what it has to be",
+    "The error for an unknown field suggests the nearest one, and the error for a missing field says what it must be",
     arguments: fields)
   func field(of test: Case) {
     #expect(complaints(test.text) == [test.complaint])
   }
 
-  @Test("A name that two have is told, be one of them a client's")
+  @Test("A name that is used twice is an error, for devices and clients together")
   func names() {
     let text = """
       devices:
@@ -125,7 +125,7 @@ struct WorldFileErrorTests {
       ])
   }
 
-  @Test("A name for which there is nobody is told in losses and in faults, with the nearest one")
+  @Test("An unknown name in losses or faults is an error that suggests the nearest name")
   func unknownNames() {
     let text = """
       devices: [{name: strap, accessory: battery}]
@@ -147,7 +147,7 @@ struct WorldFileErrorTests {
       ])
   }
 
-  @Test("Times in disorder are told, in paths and where power is switched")
+  @Test("Times out of order are an error, in paths and in power switches")
   func times() {
     let text = """
       devices:
@@ -183,12 +183,12 @@ struct WorldFileErrorTests {
       complaint: "w:1:44: faults[0].octets: expected 0 to 255 pairs of hexadecimal digits, got \"0Z\""),
   ]
 
-  @Test("What a fault plan says against a fault is told at the place of the field", arguments: faults)
+  @Test("An error of the fault plan is reported at the place of the field", arguments: faults)
   func fault(of test: Case) {
     #expect(complaints("faults: [\(test.text)]") == [test.complaint])
   }
 
-  @Test("All that is wrong is told, in the order of the text, and of a hundred things twenty")
+  @Test("All errors are reported in the order of the text, up to the first twenty")
   func many() {
     let text = "seed: x\ndevices:\n" + String(repeating: "- {name: 1}\n", count: 50) + "environment: 5"
     let lines = complaints(text)
@@ -199,14 +199,14 @@ struct WorldFileErrorTests {
     #expect(lines.last == "w: and 82 more")
   }
 
-  @Test("What is shown of a file is short, and nothing that a terminal obeys")
+  @Test("Text of a file is shortened in errors, and its terminal control characters are escaped")
   func control() {
     let line = complaints("seed: \"\\e[31m\(String(repeating: "x", count: 100))\"")[0]
     #expect(line.hasSuffix("got \"\\u{1B}[31m" + String(repeating: "x", count: 35) + "…\""))
     #expect(complaints("\"\\e[0m\": 1")[0].hasPrefix("w:1:1: \"\\u{1B}[0m\": there is no"))
   }
 
-  @Test("10,000 devices are read, and one more is refused")
+  @Test("A file with 10,000 devices is read, and one with 10,001 devices is refused")
   func crowd() throws {
     func text(_ count: Int) -> String {
       "devices:\n" + (0..<count).map { "- {name: d\($0), accessory: battery}\n" }.joined()
@@ -259,18 +259,18 @@ struct WorldFileErrorTests {
         + "\"red\"; did you mean \"read\"?"),
   ]
 
-  @Test("A peripheral that could not be served or advertised is refused", arguments: peripherals)
+  @Test("A peripheral that can't be served or advertised is refused", arguments: peripherals)
   func peripheral(of test: Case) {
     #expect(complaints(peripheralFile(test.text)) == [test.complaint])
   }
 
-  @Test("A characteristic that could not be served is refused", arguments: characteristics)
+  @Test("A characteristic that can't be served is refused", arguments: characteristics)
   func characteristic(of test: Case) {
     let text = peripheralFile("services:\n- uuid: 180F\n  characteristics: [\(test.text)]")
     #expect(complaints(text) == [test.complaint])
   }
 
-  @Test("A characteristic that stands twice in a service, and one too many for a database, are refused")
+  @Test("A characteristic that occurs twice in a service, and too many characteristics, are refused")
   func tooManyCharacteristics() {
     let twice =
       "services: [{uuid: 180F, characteristics: [{uuid: 2A19, properties: [read]}, {uuid: 2A19, properties: [read]}]}]"
@@ -287,7 +287,7 @@ struct WorldFileErrorTests {
 
   // MARK: Words
 
-  @Test("The nearest word has few letters changed, left out, put in or exchanged; what is far has none")
+  @Test("The nearest word differs by a few letters changed, omitted, inserted or swapped; a distant word has none")
   func nearestWords() {
     let words = ["position", "path", "power", "address"]
     #expect(NearestWord.nearest(to: "postion", among: words) == "position")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothAir
 
-/// The working copy that these tests were compiled from.
+/// The working copy from which these tests were compiled.
 enum Repository {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -17,7 +17,7 @@ enum Repository {
   static func example(_ name: String) -> String { url("Examples/Worlds/\(name).yaml").path }
 }
 
-/// What is wrong with a file of this text: the lines that somebody reads; none if nothing is.
+/// Returns the errors of a file with this text as the lines that the user reads; empty if there are none.
 func complaints(_ text: String) -> [String] {
   do throws(WorldFile.Failure) {
     _ = try WorldFile(text: text, named: "w")
@@ -27,13 +27,13 @@ func complaints(_ text: String) -> [String] {
   }
 }
 
-/// A file with one device, of which these lines tell what its accessory is.
+/// Returns a file with one device whose accessory is described by `lines`.
 func peripheralFile(_ lines: String) -> String {
   "devices:\n- name: d\n  accessory:\n    kind: peripheral\n"
     + lines.split(separator: "\n").map { "    \($0)\n" }.joined()
 }
 
-/// A phone that writes down what it hears, and connects to what has the name that it looks for.
+/// A phone that records what it receives, and connects to the peripheral with the given name.
 final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   struct Sighting {
     var time: Duration
@@ -50,7 +50,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private(set) var peripheral: CBPeripheral?
   private(set) var isReady = false
   private(set) var connections = 0
-  /// What came of each characteristic, and when.
+  /// The values of each characteristic, with their times.
   private(set) var values: [String: [(time: Duration, octets: [UInt8])]] = [:]
   private(set) var errors: [String] = []
 

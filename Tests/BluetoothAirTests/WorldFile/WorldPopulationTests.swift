@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothAir
 
-@Suite("World files: what is in the air")
+@Suite("World files: populating a world")
 struct WorldPopulationTests {
   private struct Scene {
     let world: World
@@ -27,7 +27,7 @@ struct WorldPopulationTests {
 
   private func example(_ name: String) throws -> WorldFile { try WorldFile(path: Repository.example(name)) }
 
-  @Test("In the fitness room a phone finds everything that advertises, and reads the strap's pulse")
+  @Test("In the fitness room a phone finds everything that advertises, and receives the strap's heart rate")
   func fitnessRoom() async throws {
     let scene = Scene(try example("fitness-room"))
     let phone = Phone(scene.clients[0], in: scene.world, connectsTo: "strap")
@@ -40,7 +40,7 @@ struct WorldPopulationTests {
     #expect(scene.world.deviceNames == ["strap", "bicycle", "thermometer", "fob", "phone", "gateway"])
   }
 
-  @Test("In the fitness room measurements are lost on the air and sent again, and the bicycle falls silent for 3 s")
+  @Test("In the fitness room lost measurements are retransmitted, and the bicycle falls silent for 3 s")
   func fitnessRoomFaults() async throws {
     let scene = Scene(try example("fitness-room"))
     let phone = Phone(scene.clients[0], in: scene.world, connectsTo: "strap")
@@ -59,7 +59,7 @@ struct WorldPopulationTests {
     #expect(seen.contains { $0 > .seconds(15) })
   }
 
-  @Test("A device whose power is switched is heard only while it is on")
+  @Test("A device whose power is switched advertises only while it is on")
   func power() async throws {
     let file = try WorldFile(
       text: """
@@ -77,7 +77,7 @@ struct WorldPopulationTests {
     #expect(phone.seen("always").count > times.count)
   }
 
-  @Test("A device that moves away is heard more and more weakly, and so is a client that does")
+  @Test("The level of a device or a client that moves away decreases")
   func movement() async throws {
     let file = try WorldFile(
       text: """
@@ -105,7 +105,7 @@ struct WorldPopulationTests {
     #expect(levels("stone", phones[1], 4.1...6) == [-80])
   }
 
-  @Test("What the way between two loses is what the file says, between devices and for clients that come later")
+  @Test("The loss between two radios is that of the file, for devices and for clients that come later")
   func losses() throws {
     let file = try WorldFile(
       text: """
@@ -129,7 +129,7 @@ struct WorldPopulationTests {
     #expect(scene.population["nobody"] == nil)
   }
 
-  @Test("The places, powers and addresses of a file are those of the devices")
+  @Test("Devices have the positions, powers and addresses of the file")
   func options() async throws {
     let file = try WorldFile(
       text: """
@@ -144,7 +144,7 @@ struct WorldPopulationTests {
     #expect(Set(phone.seen("strong").map(\.level)) == [8 - 60 + 2 + 5])
   }
 
-  @Test("Interference of a file disturbs the band")
+  @Test("Interference in a file disturbs the band")
   func interference() async throws {
     func sightings(_ source: String) async throws -> Int {
       let file = try WorldFile(
@@ -163,7 +163,7 @@ struct WorldPopulationTests {
   }
 
   @Test(
-    "The same file and seed give the same capture, and another seed another one", arguments: Repository.exampleNames)
+    "Equal files and seeds give equal captures, and another seed another capture", arguments: Repository.exampleNames)
   func determinism(name: String) async throws {
     let file = try example(name)
     func capture(seed: UInt64) async throws -> Data {
@@ -183,7 +183,7 @@ struct WorldPopulationTests {
     #expect(try await capture(seed: 6) != first)
   }
 
-  @Test("Every kind of accessory can be found under the name that it has in the world")
+  @Test("Every kind of accessory can be found under its name in the world")
   func kinds() async throws {
     let kinds = ObjectShape.accessoryKinds.filter(\.needsNothing).map(\.name)
     let devices = kinds.enumerated().map { "- {name: \"\($1)\", accessory: \($1), position: [\($0), 0]}" }
@@ -195,7 +195,7 @@ struct WorldPopulationTests {
     #expect(kinds.count == 7)
   }
 
-  @Test("A place beyond those of the file changes nothing")
+  @Test("A place beyond the places of the file changes nothing")
   func noPlace() throws {
     let file = try WorldFile(text: "clients: [{name: a}]")
     let world = World(seed: 1)
@@ -207,6 +207,6 @@ struct WorldPopulationTests {
 }
 
 extension World {
-  /// Has everything taken in that was asked for.
+  /// Runs the world until it has accepted all requests.
   fileprivate func runUntilIdleBriefly() { run(for: .milliseconds(1)) }
 }

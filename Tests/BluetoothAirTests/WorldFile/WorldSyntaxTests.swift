@@ -6,7 +6,7 @@ import Testing
 
 @Suite("World files: YAML and JSON")
 struct WorldSyntaxTests {
-  @Test("One world is the same in YAML and in JSON")
+  @Test("A world is the same in YAML and in JSON")
   func jsonIsYAML() throws {
     let yaml = try WorldFile(
       text: """
@@ -30,7 +30,7 @@ struct WorldSyntaxTests {
     #expect(yaml.members.first?.options.position.y == -2.5)
   }
 
-  @Test("What is no YAML is told with its line and column")
+  @Test("A YAML error is reported with its line and column")
   func noYAML() {
     #expect(
       complaints("devices: [\nclients: 5\n") == [
@@ -42,17 +42,17 @@ struct WorldSyntaxTests {
     #expect(complaints("seed: 1\n---\nseed: 2").first?.contains("another document") ?? false)
   }
 
-  @Test("A file in which nothing is said is refused", arguments: ["", "# nothing\n", "--- \n...\n"])
+  @Test("A file without contents is refused", arguments: ["", "# nothing\n", "--- \n...\n"])
   func nothing(text: String) {
     #expect(complaints(text).count == 1)
   }
 
-  @Test("A field that stands twice in an object is told, be it in quotes once")
+  @Test("A duplicate field in an object is an error, even if quoted once")
   func duplicates() {
     #expect(complaints("seed: 1\nlosses: []\n\"seed\": 2") == ["w:1:1: an object has more than one field \"seed\""])
   }
 
-  @Test("Anchors and aliases are refused where they stand")
+  @Test("Anchors and aliases are refused with their place")
   func anchors() {
     let refusal = "anchors (&) and aliases (*) are not read; text that begins so needs quotes"
     #expect(complaints("seed: &one 1") == ["w:1:7: " + refusal])
@@ -61,7 +61,7 @@ struct WorldSyntaxTests {
     #expect(complaints("{\"seed\":*a}") == ["w:1:9: " + refusal])
   }
 
-  @Test("The signs of anchors and aliases are letters like others within text, in quotes and in comments")
+  @Test("The characters of anchors and aliases are allowed within text, in quotes and in comments")
   func ampersands() throws {
     let file = try WorldFile(
       text: """
@@ -74,7 +74,7 @@ struct WorldSyntaxTests {
     #expect(complaints("devices: [{name: a, accessory: x *y}]").first?.contains("got \"x *y\"") ?? false)
   }
 
-  @Test("Lists of aliases that stand for billions of values are refused at once, as values and as keys")
+  @Test("Nested aliases that expand to billions of values are refused at once, as values and as keys")
   func aliasBombs() {
     var values = "a0: &a0 [x, x]\n"
     for level in 1...40 { values += "a\(level): &a\(level) [*a\(level - 1), *a\(level - 1)]\n" }
@@ -82,7 +82,7 @@ struct WorldSyntaxTests {
     #expect(complaints(values + "? *a40\n: 1\n").count == 1)
   }
 
-  @Test("Characters that stand for signs while a file is read are refused in it")
+  @Test("Private-use characters that the reader uses internally are refused in a file")
   func masks() {
     #expect(complaints("seed: \"\u{E000}\"").first?.contains("U+E000") ?? false)
   }
@@ -92,7 +92,7 @@ struct WorldSyntaxTests {
     #expect(complaints(text).first?.contains("tags (!) are not read") ?? false)
   }
 
-  @Test("Lists and objects that lie too deep in each other are refused", arguments: [33, 900, 100_000])
+  @Test("Lists and objects that are nested too deeply are refused", arguments: [33, 900, 100_000])
   func depth(levels: Int) {
     for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", "")] {
       let text = String(repeating: open, count: levels) + "1" + String(repeating: close, count: levels)
@@ -100,13 +100,13 @@ struct WorldSyntaxTests {
     }
   }
 
-  @Test("Keys within keys are refused, however deep")
+  @Test("A list or an object as a key is refused, at any depth")
   func keys() {
     #expect(complaints("? [a, b]\n: 1")[0] == "w:1:3: the name of a field is text, not a list or an object")
     #expect(complaints(String(repeating: "? ", count: 2_000) + "a").count == 1)
   }
 
-  @Test("A file of more than 4 MiB is refused before it is read as YAML")
+  @Test("A file of more than 4 MiB is refused before it is parsed")
   func size() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml")
     defer { try? FileManager.default.removeItem(at: path) }
@@ -115,7 +115,7 @@ struct WorldSyntaxTests {
     #expect(complaints(String(repeating: "#", count: WorldFile.maximumSize + 1))[0].contains("4194304 octets"))
   }
 
-  @Test("A file that is not there, or no UTF-8, is told by its path")
+  @Test("The error for a missing file, or one that is not UTF-8, names its path")
   func files() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml")
     defer { try? FileManager.default.removeItem(at: path) }
@@ -134,7 +134,7 @@ struct WorldSyntaxTests {
     #expect(reason() == "")
   }
 
-  @Test("Any cut of a file is read or refused with a place in it")
+  @Test("Any prefix of a file is read, or refused with a place within it")
   func cuts() throws {
     let text = try String(contentsOfFile: Repository.example("weather-station"), encoding: .utf8)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count

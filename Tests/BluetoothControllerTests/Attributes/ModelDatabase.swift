@@ -1,17 +1,17 @@
 import BluetoothHost
 import BluetoothWire
 
-/// What a server has, as plain as can be: a dictionary of attributes, written from the specification's words and not from the
-/// server's code.
+/// The contents of a server in a simple form: a dictionary of attributes. It follows the words of the specification and
+/// is independent of the server's code.
 struct ModelDatabase {
   struct Attribute {
     var type: BluetoothUUID
     var value: [UInt8] = []
-    /// The errors of reading, of writing with a response; nil: it may be done.
+    /// The errors of reading and of writing with a response; nil if permitted.
     var readError: ATT.ErrorCode?
     var writeError: ATT.ErrorCode? = .writeNotPermitted
     var takesCommands = false
-    /// What may be subscribed to: 1 notifications, 2 indications.
+    /// The supported subscriptions: 1 for notifications, 2 for indications.
     var offers: UInt8 = 0
   }
 
@@ -23,15 +23,15 @@ struct ModelDatabase {
     var characteristics: [GATTCharacteristic] = []
   }
 
-  /// By declaration.
+  /// The services by declaration handle.
   var services: [UInt16: Service] = [
     1: Service(uuid: 0x1800, isPrimary: true, range: 1...9), 10: Service(uuid: 0x1801, isPrimary: true, range: 10...19),
   ]
   var attributes: [UInt16: Attribute] = [:]
-  /// Of the one client: by the configuration's handle, and the value that it is about.
+  /// The configurations of the only client: from the configuration's handle to the handle of its value.
   var configurations: [UInt16: UInt16] = [:]
 
-  /// Takes in a service that was added at `start`.
+  /// Adds a service that the server placed at `start`.
   mutating func add(_ definition: GATTServiceDefinition, at start: UInt16) {
     var handle = start
     var service = (includes: [UInt16: UInt16](), characteristics: [GATTCharacteristic]())
@@ -83,17 +83,17 @@ struct ModelDatabase {
     }
   }
 
-  /// A client that is not bonded has subscribed to nothing when it comes again.
+  /// Clears all subscriptions. A client that is not bonded has none when it reconnects.
   mutating func forgetClient() {
     for handle in configurations.keys { attributes[handle]?.value = [0, 0] }
   }
 
-  /// Whether the client gets updates of this value: 1 by notification, 2 by indication.
+  /// Returns the client's subscription to this value: 1 for notifications, 2 for indications.
   func subscription(to value: UInt16) -> UInt8 {
     configurations.first { $0.value == value }.flatMap { attributes[$0.key]?.value.first } ?? 0
   }
 
-  // MARK: What a client gets
+  // MARK: Results for a client
 
   var primaryServices: [GATTService] {
     services.values.filter(\.isPrimary).sorted { $0.range.lowerBound < $1.range.lowerBound }.map {
@@ -130,7 +130,7 @@ struct ModelDatabase {
     return .success(.value(ByteSlice(octets.prefix(mtu - 1))))
   }
 
-  /// Why a write is refused; nil: it is done.
+  /// Returns the reason why a write is refused, or nil if it is permitted.
   func refusal(of handle: UInt16) -> ATT.ErrorCode? {
     guard let attribute = attributes[handle] else { return .invalidHandle }
     return attribute.writeError
@@ -149,7 +149,7 @@ struct ModelDatabase {
     return .success(.done)
   }
 
-  /// All parts, each a whole value, or none.
+  /// Writes all parts, each a whole value, or none.
   mutating func writeReliably(_ parts: [GATTWritePart]) -> Result<GATTResponse, GATTError> {
     for part in parts { if let code = refusal(of: part.handle) { return .failure(.att(code)) } }
     for part in parts { attributes[part.handle]?.value = part.value.bytes }

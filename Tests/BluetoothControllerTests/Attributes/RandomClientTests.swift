@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A random client and a random database over a lossy link")
 struct RandomClientTests {
-  @Test("Whatever a client asks for, it gets what a plain model of the database has", arguments: UInt64(0)..<12)
+  @Test("A client's requests get the results of a plain model of the database", arguments: UInt64(0)..<12)
   func modelAgrees(seed: UInt64) throws {
     let world = try RandomGATTWorld(seed: seed)
     for step in 0..<40 where world.isRight {
@@ -19,7 +19,7 @@ struct RandomClientTests {
   }
 }
 
-/// A central and a peripheral on an air that loses packets, and what the peripheral should have.
+/// A central and a peripheral on an air that loses packets, with a model of the peripheral's database.
 private final class RandomGATTWorld {
   private let air = TestAir()
   private let central: HostStation
@@ -29,9 +29,9 @@ private final class RandomGATTWorld {
   private var link: HCI.ConnectionHandle?
   private var atPeripheral: HCI.ConnectionHandle?
   private var token: GATTToken = 0
-  /// Whether the client is told of changes: it has looked for all services on this link.
+  /// True once the client has discovered all services on this link, and so receives changes.
   private var hasDiscovered = false
-  /// What the app above the peripheral has.
+  /// The values that the app of the peripheral holds.
   private var values: [UInt16: [UInt8]] = [:]
   private(set) var isRight = true
   private(set) var comparisons = 0
@@ -42,7 +42,7 @@ private final class RandomGATTWorld {
     let mtu = [23, 48, 185, 517][Int(random.next() % 4)]
     central = HostStation("central", seed: seed, on: air) {
       $0.maximumMTU = mtu
-      // What is protected is refused for good.
+      // Requests for protected attributes fail permanently.
       $0.pairing.isPairable = false
       $0.connection = ConnectionParameters(
         minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 600)
@@ -78,7 +78,7 @@ private final class RandomGATTWorld {
 
   private func wait(_ span: TimeSpan) { air.run([central, peripheral], until: { false }, limit: span) }
 
-  // MARK: The app above the peripheral
+  // MARK: The app of the peripheral
 
   private func serve(_ event: HostEvent) -> Bool {
     switch event {
@@ -120,7 +120,7 @@ private final class RandomGATTWorld {
   private func reconnect() {
     guard let link else { return }
     history.append("reconnect")
-    // Sometimes when what was found is proven, sometimes before.
+    // Sometimes after cache validation, sometimes before.
     wait(.milliseconds(Int64(below(3)) * 300))
     central.perform { $0.disconnect(link, at: $1) }
     run(until: { central.takeEvents().contains { if case .disconnected = $0 { true } else { false } } }, "the link")
@@ -154,7 +154,7 @@ private final class RandomGATTWorld {
   }
 
   private func someCharacteristic() -> GATTCharacteristicDefinition {
-    // All but Extended Properties, which the database sets itself.
+    // All properties except Extended Properties, which the database sets itself.
     let properties = GATTProperties(rawValue: UInt8(truncatingIfNeeded: random.next()) & 0x7F)
     let descriptors = (0..<below(3)).map { _ in
       GATTDescriptorDefinition(uuid: below(2) == 0 ? 0x2901 : someUUID(), value: ByteSlice(octets(someLength)))
@@ -173,7 +173,7 @@ private final class RandomGATTWorld {
       permissions: isSecret ? permissions[4] : permissions[below(4)], value: nil, descriptors: descriptors)
   }
 
-  /// The database changes; which handles are concerned.
+  /// Adds or removes a random service.
   private func change() {
     if let declaration = pick(model.services.keys.sorted().filter { $0 > 19 }), below(2) == 0 {
       history.append("remove \(declaration)")
@@ -209,7 +209,7 @@ private final class RandomGATTWorld {
     }
   }
 
-  /// All that is there is discovered once more.
+  /// Discovers all services once more.
   func finish() {
     guard isRight else { return }
     ask([.discoverPrimaryServices])
@@ -254,7 +254,7 @@ private final class RandomGATTWorld {
     return .write(handle, [wish, 0])
   }
 
-  /// Whole values for different attributes, as much as a queue of prepared writes takes.
+  /// Returns whole values for different attributes, up to the size of a queue of prepared writes.
   private func someParts() -> [GATTWritePart] {
     let handles = model.attributes.keys.sorted().filter { ![0x2902, 0x2903].contains(model.attributes[$0]?.type) }
     var parts: [GATTWritePart] = []
@@ -286,7 +286,7 @@ private final class RandomGATTWorld {
     }
   }
 
-  /// Asks all of them at once, and compares what comes.
+  /// Sends all requests at once and compares the results.
   private func ask(_ requests: [GATTRequest]) {
     guard let link else { return }
     _ = central.takeEvents()
@@ -313,7 +313,7 @@ private final class RandomGATTWorld {
     }
   }
 
-  /// The server sends a value; the client gets it if it has subscribed.
+  /// The server updates a value, which the client receives if it has subscribed.
   private func update() {
     guard let atPeripheral, let link,
       let value = pick(model.attributes.keys.sorted().filter { model.attributes[$0]?.offers != 0 })
@@ -335,8 +335,8 @@ private final class RandomGATTWorld {
     if got != wanted { fail("update of \(value): \(got), not \(wanted)") }
   }
 
-  /// A change in the middle of a discovery: the client gets the one state or the other, or learns that it is too late;
-  /// and what it finds afterwards is right.
+  /// Changes the database during a discovery. The client gets one state or the other, or learns that it is out of sync.
+  /// A discovery afterwards gives the right result.
   private func changeDuringDiscovery() {
     guard let link else { return }
     _ = central.takeEvents()
@@ -357,7 +357,7 @@ private final class RandomGATTWorld {
     ]
     comparisons += 1
     if let got = results.first, !allowed.contains(got) { fail("got \(got) during a change") }
-    // Before the link was subscribed to changes they are found when it is quiet.
+    // If the link was not yet subscribed to changes, the client detects them once the link is quiet.
     wait(.milliseconds(1500))
     ask([.discoverPrimaryServices])
   }

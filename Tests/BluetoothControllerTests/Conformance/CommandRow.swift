@@ -7,27 +7,28 @@ import Testing
 struct CommandRow: Sendable, CustomTestStringConvertible {
   enum Answer: Sendable { case complete, status, none }
 
-  /// Which of the two sets of advertising commands the command belongs to · 3.1.1.
+  /// The set of advertising commands to which the command belongs · 3.1.1.
   enum Generation: Sendable { case legacy, extended, both }
 
   let opcode: HCI.Opcode
   let section: String
   let generation: Generation
-  /// Parameters in range; with `hasHandle`, without the connection handle that they begin with.
+  /// Parameters in range; if `hasHandle`, without the leading connection handle.
   let parameters: [UInt8]
   /// True if Connection_Handle is the first parameter.
   let hasHandle: Bool
   let answer: Answer
   /// The number of octets of the return parameters on success, with the status.
   let returns: Int
-  /// The status after a reset, with nothing enabled and no connection.
+  /// The expected status after a reset, with nothing enabled and no connection.
   let idle: HCI.ErrorCode
-  /// The status on a connection in either role, without encryption.
+  /// The expected status on a connection in either role, without encryption.
   let connected: HCI.ErrorCode
 
   var testDescription: String { "\(opcode) (\(section))" }
 
-  /// The number of octets of the return parameters with this status · 4.5: an error needs the status and the handle only.
+  /// Returns the number of octets of the return parameters with this status · 4.5: an error needs only the status and
+  /// the handle.
   func returnLength(_ status: HCI.ErrorCode) -> Int {
     if status == .success || answer == .status { return returns }
     return hasHandle ? 3 : 1
@@ -39,7 +40,7 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
 }
 
 extension CommandRow {
-  /// A command that Command Complete answers.
+  /// Returns a command that Command Complete answers.
   static func complete(
     _ opcode: HCI.Opcode, _ section: String, _ parameters: [UInt8] = [], returns: Int = 1,
     idle: HCI.ErrorCode = .success, connected: HCI.ErrorCode? = nil, generation: Generation = .both
@@ -49,7 +50,7 @@ extension CommandRow {
       answer: .complete, returns: returns, idle: idle, connected: connected ?? idle)
   }
 
-  /// A command that Command Status answers.
+  /// Returns a command that Command Status answers.
   static func status(
     _ opcode: HCI.Opcode, _ section: String, _ parameters: [UInt8] = [], idle: HCI.ErrorCode = .success,
     generation: Generation = .both
@@ -59,7 +60,7 @@ extension CommandRow {
       answer: .status, returns: 1, idle: idle, connected: idle)
   }
 
-  /// A command for a connection that Command Complete answers; it returns the handle.
+  /// Returns a command for a connection that Command Complete answers with the handle.
   static func completeOnLink(
     _ opcode: HCI.Opcode, _ section: String, _ parameters: [UInt8] = [], returns: Int = 3,
     connected: HCI.ErrorCode = .success, generation: Generation = .both
@@ -69,7 +70,7 @@ extension CommandRow {
       answer: .complete, returns: returns, idle: .unknownConnectionIdentifier, connected: connected)
   }
 
-  /// A command for a connection that Command Status answers.
+  /// Returns a command for a connection that Command Status answers.
   static func statusOnLink(_ opcode: HCI.Opcode, _ section: String, _ parameters: [UInt8] = []) -> Self {
     CommandRow(
       opcode: opcode, section: section, generation: .both, parameters: parameters, hasHandle: true, answer: .status,
@@ -77,7 +78,7 @@ extension CommandRow {
   }
 }
 
-/// The answer of a controller to one command, as its octets say it.
+/// The answer of a controller to one command, decoded from its octets.
 struct CommandAnswer: Equatable, CustomStringConvertible {
   var answer: CommandRow.Answer
   var status: HCI.ErrorCode?
@@ -103,7 +104,7 @@ extension TestDevice {
     return answers
   }
 
-  /// The status of the only answer; records an issue if there is another number of answers.
+  /// Returns the status of the only answer; records an issue if the number of answers is not one.
   @discardableResult
   func status(of opcode: HCI.Opcode, _ octets: [UInt8], _ why: String = "") -> HCI.ErrorCode? {
     let answers = answers(to: opcode, octets)
@@ -113,7 +114,7 @@ extension TestDevice {
 }
 
 extension CommandAnswer {
-  /// nil: the event answers no command, or another one.
+  /// Returns nil if the event answers no command, or another command.
   init?(_ code: UInt8, _ parameters: ByteSlice, to opcode: HCI.Opcode) {
     let octets = parameters.bytes
     let place: Int

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("HCI conformance: every command in every state")
 struct CommandSweepTests {
-  /// The bitmap of a controller.
+  /// Returns the Supported_Commands bitmap of a controller.
   private func claimed(_ device: TestDevice) throws -> HCI.SupportedCommands {
     guard case .localSupportedCommands(let commands)? = device.complete(.readLocalSupportedCommands) else {
       throw HCI.ErrorCode.hardwareFailure
@@ -13,7 +13,7 @@ struct CommandSweepTests {
     return commands
   }
 
-  @Test("The table has each command that the bitmap claims, once")
+  @Test("The table has each command that the bitmap claims exactly once")
   func table() throws {
     let world = SweepWorld()
     let commands = try claimed(world.device)
@@ -28,7 +28,7 @@ struct CommandSweepTests {
   }
 
   @Test(
-    "A command has one answer of its form, with the status of the state, a credit and all return parameters",
+    "A command gets one answer of its form, with the state's status, a credit and all return parameters",
     arguments: Situation.all)
   func answers(in situation: Situation) throws {
     for row in CommandTable.rows {
@@ -45,14 +45,14 @@ struct CommandSweepTests {
     }
   }
 
-  @Test("A parameter list with an octet less or more is refused with 0x12 · Vol 1, Part F, 2.18")
+  @Test("A parameter list with an octet too few or too many is refused with 0x12 · Vol 1, Part F, 2.18")
   func lengths() throws {
     let world = SweepWorld()
     try world.connect(as: .central)
     for row in CommandTable.rows where row.opcode != .reset {
       let right = row.octets(world.handle)
       for octets in right.indices.map({ Array(right.prefix($0)) }) + [right + [0]] {
-        // Neither set of commands excludes the other here: the generation is forgotten each time.
+        // Clearing the generation keeps legacy and extended commands from excluding each other.
         world.device.controller.host.commandGeneration = nil
         let answers = world.device.answers(to: row.opcode, octets)
         let length = row.hasHandle && octets.count >= 2 ? 3 : 1
@@ -64,7 +64,7 @@ struct CommandSweepTests {
     }
   }
 
-  @Test("A connection handle that names no connection is refused with 0x02 and returned · 4.5")
+  @Test("A connection handle without a connection is refused with 0x02 and returned · 4.5")
   func unknownHandles() throws {
     let world = SweepWorld()
     try world.connect(as: .central)
@@ -81,7 +81,7 @@ struct CommandSweepTests {
     }
   }
 
-  @Test("A controller of 2010 answers what it claims, and refuses the rest with 0x01")
+  @Test("A Bluetooth 4.0 controller answers the commands that it claims, and refuses all others with 0x01")
   func version40() throws {
     let world = SweepWorld {
       let address = $0.address

@@ -9,7 +9,7 @@ enum CommandTable {
 
   static func row(_ opcode: HCI.Opcode) -> CommandRow? { rows.first { $0.opcode == opcode } }
 
-  // MARK: Parameters that several commands share
+  // MARK: Parameters shared by several commands
 
   /// A public address: type and value.
   static let peer: [UInt8] = [0, 1, 2, 3, 4, 5, 6]
@@ -20,7 +20,7 @@ enum CommandTable {
   static let otherKey = [UInt8](repeating: 0xA5, count: 16)
   /// Mode 2, no skip, timeout 1 s, any Constant Tone Extension.
   static let syncTransfer: [UInt8] = [2, 0, 0, 100, 0, 0]
-  /// The coordinates of a point on the curve: the debug key's.
+  /// The coordinates of a point on the curve: the debug key.
   static let point: [UInt8] = {
     let key = P256KeyPair.debug.publicKey
     return key.x.reversed() + key.y.reversed()

@@ -3,11 +3,11 @@ import Testing
 
 @testable import BluetoothController
 
-/// A command that is answered first, and the event that says later how it ended.
+/// A command that is answered first, and the later event with its result.
 private struct Completion: Sendable, CustomTestStringConvertible {
   let opcode: HCI.Opcode
   let situation: Situation
-  /// The event, with the status that it has.
+  /// Returns the status of the completing event, or nil for any other event.
   let completes: @Sendable (HCI.Event) -> HCI.ErrorCode?
   var status = HCI.ErrorCode.success
 
@@ -52,7 +52,7 @@ struct EventOrderTests {
         status: .operationCancelledByHost),
     ]
 
-  @Test("The answer comes before the event that completes the command, which comes once · 4.4", arguments: rows)
+  @Test("The answer precedes the event that completes the command, which comes once · 4.4", arguments: rows)
   private func order(_ row: Completion) throws {
     let world = SweepWorld()
     try row.situation.prepare(world)

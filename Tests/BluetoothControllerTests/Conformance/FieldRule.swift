@@ -3,9 +3,9 @@ import Testing
 
 @testable import BluetoothController
 
-/// The values of one command parameter that a controller accepts, and those that it refuses.
+/// The values of one command parameter that a controller accepts, and the values that it refuses.
 struct FieldRule: Sendable, CustomTestStringConvertible {
-  /// Commands that come before the one with the field.
+  /// A command that precedes the command with the field.
   struct Step: Sendable {
     let opcode: HCI.Opcode
     let octets: [UInt8]
@@ -21,9 +21,9 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
   let field: String
   let offset: Int
   let width: Int
-  /// Octets of the table's parameters that are other in this rule.
+  /// Octets of the table's parameters that this rule replaces.
   var changes: [Int: UInt8] = [:]
-  /// Octets in place of the table's parameters.
+  /// Octets instead of the table's parameters.
   var base: [UInt8]?
   var accepted: [UInt64]
   /// The status of the accepted values.
@@ -55,12 +55,12 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(opcode), \(field) at \(offset)\(steps.isEmpty ? "" : " after \(steps.count)")" }
 
-  /// All values and the status that each leads to.
+  /// All values, each with the expected status.
   var cases: [(value: UInt64, status: HCI.ErrorCode)] {
     accepted.map { ($0, status) } + refused.flatMap { entry in entry.value.map { ($0, entry.key) } }
   }
 
-  /// The command's parameters, without a connection handle, with `value` in the field.
+  /// Returns the command's parameters, without a connection handle, with `value` in the field.
   func parameters(_ value: UInt64) -> [UInt8]? {
     guard var octets = base ?? CommandTable.row(opcode)?.parameters else { return nil }
     for (index, octet) in changes { octets[index] = octet }
@@ -70,10 +70,11 @@ struct FieldRule: Sendable, CustomTestStringConvertible {
 }
 
 extension FieldRule {
-  /// Connection_Interval_Min and what follows it, in a command where they begin at `offset` · 7.8.12, 7.8.18, 7.8.31, 7.8.66.
+  /// Returns the rules for Connection_Interval_Min and the fields after it, for a command where they begin at `offset`
+  /// · 7.8.12, 7.8.18, 7.8.31, 7.8.66.
   static func connectionParameters(_ opcode: HCI.Opcode, at offset: Int, on place: Place = .unconnected) -> [FieldRule]
   {
-    /// `changes`, with the offsets counted from Connection_Interval_Min.
+    /// Returns a rule whose `changes` have offsets relative to Connection_Interval_Min.
     func rule(
       _ field: String, at index: Int, _ changes: [Int: UInt8] = [:], accepts: [UInt64], refuses: [UInt64]
     ) -> FieldRule {
@@ -81,19 +82,19 @@ extension FieldRule {
       return FieldRule(
         opcode, field, at: offset + index, width: 2, with: changes, on: place, accepts: accepts, refuses: refuses)
     }
-    // 32 s of timeout, and 4 s as the largest interval.
+    // A timeout of 32 s, and 4 s as the largest interval.
     let longest: [Int: UInt8] = [6: 0x80, 7: 0x0C]
     return [
       rule("Connection_Interval_Min", at: 0, accepts: [6, 23, 24], refuses: [0, 5, 25, 3_200, 0xFFFF]),
       rule("Connection_Interval_Max", at: 2, longest, accepts: [24, 3_200], refuses: [0, 23, 3_201, 0xFFFF]),
-      // At the smallest interval the latency may be as large as it gets.
+      // The smallest interval permits the largest latency.
       rule(
         "Max_Latency", at: 4, [0: 6, 2: 6].merging(longest) { $1 }, accepts: [0, 499], refuses: [500, 0xFFFF]),
       rule(
         "Supervision_Timeout", at: 6, [0: 6, 2: 6], accepts: [10, 3_200], refuses: [0, 9, 3_201, 0xFFFF]),
-      // 100 ms: the timeout is longer than 200 ms.
+      // 100 ms: the timeout must exceed 200 ms.
       rule("Supervision_Timeout of 100 ms", at: 6, [0: 80, 2: 80], accepts: [21], refuses: [20]),
-      // 30 ms, three of four events left out: longer than 240 ms.
+      // 30 ms with three of four events skipped: the timeout must exceed 240 ms.
       rule("Supervision_Timeout with latency 3", at: 6, [4: 3], accepts: [25], refuses: [24]),
     ]
   }

@@ -21,12 +21,12 @@ enum FieldTable {
       .hostBufferSize, "Host_ACL_Data_Packet_Length", at: 0, width: 2, accepts: [27, 0xFFFF], refuses: [0, 26]),
     FieldRule(
       .hostBufferSize, "Host_Total_Num_ACL_Data_Packets", at: 3, width: 2, accepts: [1, 0xFFFF], refuses: [0]),
-    // The interval is 30 ms, and the peripheral leaves out no event.
+    // The interval is 30 ms, and the peripheral skips no event.
     FieldRule(
       .writeAuthenticatedPayloadTimeout, "Authenticated_Payload_Timeout", at: 0, width: 2, on: .central,
       accepts: [3, 0xFFFF], refuses: [0, 1, 2]),
     FieldRule(.readLocalExtendedFeatures, "Page_Number", at: 0, accepts: [0], refuses: [1, 0xFF]),
-    // The sleep clock is never more accurate than the device's own.
+    // The sleep clock can't be more accurate than the device's hardware.
     FieldRule(.leModifySleepClockAccuracy, "Action", at: 0, accepts: [1], refuses: [2, 0xFF]),
     FieldRule(.leModifySleepClockAccuracy, "Action", at: 0, refuses: [0], .limitReached),
     FieldRule(
@@ -140,7 +140,7 @@ enum FieldTable {
       FieldRule(
         opcode, "Peer_Address_Type, ignored with the Filter Accept List", at: peer, with: [policy: 1],
         accepts: [0, 4, 0xFE, 0xFF]),
-      // The device has a public address, and no random one.
+      // The device has a public address and no random address.
       FieldRule(opcode, "Own_Address_Type", at: own, accepts: [0, 2], refuses: [1, 3, 4, 0xFF]),
     ]
   }

@@ -2,12 +2,13 @@ import BluetoothWire
 
 @testable import BluetoothController
 
-/// The limits of the parameters of extended and periodic advertising · Vol 4, Part E, 7.8.52 to 7.8.63, 7.8.67 to 7.8.92.
+/// The limits of the parameters of extended and periodic advertising · Vol 4, Part E, 7.8.52 to 7.8.63, 7.8.67 to
+/// 7.8.92.
 extension FieldTable {
   private static let flag: [UInt64] = [0, 1]
   private static let notFlag: [UInt64] = [2, 0xFF]
 
-  /// A step that makes the table's advertising set, with other octets.
+  /// Returns a step that creates the table's advertising set with some octets replaced.
   private static func made(_ changes: [Int: UInt8] = [:]) -> FieldRule.Step {
     FieldRule.Step(
       .leSetExtendedAdvertisingParameters,
@@ -65,7 +66,7 @@ extension FieldTable {
       FieldRule(opcode, "Advertising_Filter_Policy", at: 18, accepts: [0, 1, 2, 3], refuses: [4, 0xFF]),
       FieldRule(
         opcode, "Advertising_Filter_Policy, directed", at: 18, with: [1: 5], accepts: [0, 3, 4, 0xFF]),
-      // -127 to 20 dBm, 127 for no preference.
+      // -127 to 20 dBm; 127 means no preference.
       FieldRule(
         opcode, "Advertising_TX_Power", at: 19, accepts: [0x81, 0, 20, 0x7F], refuses: [21, 0x7E, 0x80]),
       FieldRule(opcode, "Primary_Advertising_PHY", at: 20, accepts: [1, 3], unsupported: [0, 2, 4, 0xFF]),
@@ -90,14 +91,14 @@ extension FieldTable {
       .leSetExtendedAdvertisingParameters, "Advertising_Event_Properties, extended PDUs", at: 1, width: 2,
       accepts: [0, 1, 2, 4, 5, 6, 0x20, 0x24, 0x40, 0x41, 0x42, 0x60],
       refuses: [3, 7, 8, 9, 0x0C, 0x0D, 0x21, 0x22, 0x25, 0x26]),
-    // The set's content does not fit the type.
+    // The set's data do not fit the type.
     FieldRule(
       .leSetExtendedAdvertisingParameters, "Advertising_Event_Properties of a set with data", at: 1, width: 2,
       after: [made(), data], accepts: [0, 1, 0x10, 0x13], refuses: [0x15, 0x1D, 2]),
     FieldRule(
       .leSetExtendedAdvertisingParameters, "Advertising_Event_Properties of an enabled set", at: 1, width: 2,
       after: [made(), enabled], refuses: [0, 1], .commandDisallowed),
-    // Only an enabled train stands against another type · 7.8.53.
+    // Only an enabled train excludes other types · 7.8.53.
     FieldRule(
       .leSetExtendedAdvertisingParameters, "Advertising_Event_Properties of a set with a train", at: 1, width: 2,
       after: [made(), train], accepts: [0, 1, 2, 0x10, 0x20]),
@@ -128,11 +129,11 @@ extension FieldTable {
       .leSetExtendedAdvertisingData, "Fragment_Preference", at: 2, after: [made()], accepts: flag, refuses: notFlag),
     length(31, [made([1: 0x10])], .success), length(32, [made([1: 0x10])], .invalidHCICommandParameters),
     length(251, [made()], .success),
-    // No room beside the header: one PDU holds all the data of a connectable set · 7.8.54.
+    // No room after the header: one PDU holds all the data of a connectable set · 7.8.54.
     length(251, [made([1: 1])], .packetTooLong), length(251, [made([1: 1]), enabled], .packetTooLong),
   ]
 
-  /// The operation, with three octets of data.
+  /// Returns a rule for the operation, with three octets of data.
   private static func operation(
     _ name: String, _ steps: [FieldRule.Step], accepts: [UInt64] = [], refuses: [UInt64],
     _ error: HCI.ErrorCode = .invalidHCICommandParameters
@@ -160,7 +161,7 @@ extension FieldTable {
       error)
   }
 
-  /// Advertising data of a length.
+  /// Returns a rule for advertising data of a given length.
   private static func length(_ count: Int, _ steps: [FieldRule.Step], _ status: HCI.ErrorCode) -> FieldRule {
     FieldRule(
       .leSetExtendedAdvertisingData, "\(count) octets of data", at: 3,
@@ -174,7 +175,7 @@ extension FieldTable {
     FieldRule(
       .leSetExtendedAdvertisingEnable, "Advertising_Handle", at: 2, after: [made()], accepts: [1],
       refuses: [0xF0, 0xFF]),
-    // The same set twice · 7.8.56.
+    // The same set occurs twice · 7.8.56.
     FieldRule(
       .leSetExtendedAdvertisingEnable, "Enable for a set that is named twice", at: 0,
       base: [1, 2, 1, 0, 0, 0, 1, 0, 0, 0], after: [made()], refuses: flag),
@@ -218,7 +219,7 @@ extension FieldTable {
       .leSetPeriodicAdvertisingData, "Operation while enabled", at: 1,
       after: [made(), train, FieldRule.Step(.leSetPeriodicAdvertisingEnable, [1, 1])], refuses: [0, 1, 2],
       .commandDisallowed),
-    // 252 octets need 2.1 ms on LE 1M, and 17 ms on LE Coded: more than the 7.5 ms of the interval.
+    // 252 octets need 2.1 ms on LE 1M, and 17 ms on LE Coded, which is more than the interval of 7.5 ms.
     FieldRule(
       .leSetPeriodicAdvertisingData, "252 octets in an interval of 7.5 ms", at: 2,
       base: [1, 3, 252] + [UInt8](repeating: 7, count: 252),
@@ -283,7 +284,7 @@ extension FieldTable {
         opcode, "Sync_Timeout", at: skip + 2, width: 2, on: place, accepts: [0x000A, 0x4000],
         refuses: [0, 9, 0x4001, 0xFFFF]),
     ]
-    // No advertiser would be left · 7.8.67.
+    // No advertiser would remain · 7.8.67.
     if opcode == .lePeriodicAdvertisingCreateSync {
       rules.append(
         FieldRule(

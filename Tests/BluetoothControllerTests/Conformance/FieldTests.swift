@@ -5,7 +5,7 @@ import Testing
 
 @Suite("HCI conformance: the limits of every parameter")
 struct FieldTests {
-  /// The world of a rule before the command with the field.
+  /// Returns the world of a rule in the state before the command with the field.
   private func world(_ rule: FieldRule) throws -> SweepWorld {
     let world = SweepWorld()
     switch rule.place {
@@ -19,7 +19,7 @@ struct FieldTests {
     return world
   }
 
-  @Test("Each value has the status that the specification has for it", arguments: FieldTable.rows)
+  @Test("Each value gets the status that the specification requires", arguments: FieldTable.rows)
   private func values(_ rule: FieldRule) throws {
     for (value, status) in rule.cases {
       let world = try world(rule)
@@ -31,7 +31,7 @@ struct FieldTests {
     }
   }
 
-  @Test("Every command has a rule for each of its parameters, or none of them has limits")
+  @Test("Every command with parameters has a rule, or its parameters have no limits")
   func isComplete() {
     let ruled = Set(FieldTable.rows.map(\.opcode))
     for row in CommandTable.rows where !row.parameters.isEmpty && !ruled.contains(row.opcode) {

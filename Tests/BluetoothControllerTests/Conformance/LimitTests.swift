@@ -3,8 +3,8 @@ import Testing
 
 @testable import BluetoothController
 
-/// Rules that need more than one command, or a controller with fewer features.
-@Suite("HCI conformance: limits of what a controller has")
+/// Rules that need several commands, or a controller with fewer features.
+@Suite("HCI conformance: limits of a controller's resources")
 struct LimitTests {
   private func status(_ world: SweepWorld, _ opcode: HCI.Opcode, _ parameters: [UInt8]? = nil) throws -> HCI.ErrorCode?
   {
@@ -12,14 +12,14 @@ struct LimitTests {
     return world.device.status(of: opcode, parameters ?? row.octets(world.handle))
   }
 
-  @Test("LE Extended Create Connection with every connection taken is refused with 0x0D · 7.8.66")
+  @Test("LE Extended Create Connection without a free connection is refused with 0x0D · 7.8.66")
   func connectionLimit() throws {
     let world = SweepWorld { $0.connectionLimit = 1 }
     try world.connect(as: .central, isExtended: true)
     #expect(try status(world, .leExtendedCreateConnection) == .connectionRejectedLimitedResources)
   }
 
-  @Test("LE Read Suggested Default Data Length returns what the host has written · 7.8.34")
+  @Test("LE Read Suggested Default Data Length returns the length that the host has written · 7.8.34")
   func suggestedLength() throws {
     let world = SweepWorld { $0.features.subtract([.leCodedPHY]) }
     let length = HCI.DataLength(octets: 251, time: 17_040)
@@ -38,11 +38,11 @@ struct LimitTests {
     #expect(try status(world, .lePeriodicAdvertisingCreateSync, [4, 0] + sync) == unsupported)
     let transfer: [UInt8] = [3, 0, 0, 100, 0, 0]
     #expect(try status(world, .leSetDefaultPeriodicAdvertisingSyncTransferParameters, transfer) == unsupported)
-    // Without reports there are no duplicates.
+    // With reports disabled there are no duplicates.
     #expect(try status(world, .lePeriodicAdvertisingCreateSync, [6, 0] + sync) == .success)
   }
 
-  @Test("Without LE Set Periodic Advertising Receive Enable nobody can start with reports off: 0x3E · 7.8.67")
+  @Test("Without LE Set Periodic Advertising Receive Enable, Create Sync with reports off fails with 0x3E · 7.8.67")
   func withoutReceiveEnable() throws {
     let world = SweepWorld {
       $0.features.subtract([.periodicAdvertisingADI, .periodicAdvertisingSyncTransferRecipient])
@@ -51,7 +51,7 @@ struct LimitTests {
     #expect(try status(world, .lePeriodicAdvertisingCreateSync, [2, 0] + sync) == .connectionFailedToBeEstablished)
   }
 
-  @Test("Data that have no time in an event are discarded with 0x45 · 7.8.54, 7.8.55, 7.8.62")
+  @Test("Data that do not fit into an event are discarded with 0x45 · 7.8.54, 7.8.55, 7.8.62")
   func tooLong() throws {
     let world = SweepWorld()
     // 20 ms, LE Coded, scannable.
@@ -62,11 +62,11 @@ struct LimitTests {
     world.send(.leSetExtendedAdvertisingParameters, scannable)
     world.send(.leSetExtendedScanResponseData, [1, 3, 0, 3, 2, 9, 65])
     #expect(world.device.setResponse([UInt8](repeating: 7, count: 500), of: 1) == .packetTooLong)
-    // No scan response is left.
+    // The scan response has been deleted.
     #expect(try status(world, .leSetExtendedAdvertisingEnable) == .commandDisallowed)
   }
 
-  @Test("A set takes the longest interval of its range if its data need it · 7.8.53, 7.8.54")
+  @Test("A set uses the longest interval of its range if its data need it · 7.8.53, 7.8.54")
   func longestInterval() throws {
     let world = SweepWorld()
     var parameters = CommandTable.advertisingSet
@@ -75,14 +75,14 @@ struct LimitTests {
     parameters[22] = 3
     world.send(.leSetExtendedAdvertisingParameters, parameters)
     #expect(world.device.setData([UInt8](repeating: 7, count: 1_650), of: 1) == .success)
-    // Not with 20 ms alone.
+    // 20 ms alone is too short.
     parameters[6] = 32
     parameters[7] = 0
     #expect(try status(world, .leSetExtendedAdvertisingParameters, parameters) == .packetTooLong)
     #expect(try status(world, .leSetExtendedAdvertisingEnable) == .success)
   }
 
-  @Test("Each list takes as many entries as it says, and refuses one more with 0x07 · 7.8.16, 7.8.38, 7.8.53, 7.8.70")
+  @Test("Each list accepts its stated number of entries, and one more gets 0x07 · 7.8.16, 7.8.38, 7.8.53, 7.8.70")
   func capacities() throws {
     let lists: [(HCI.Opcode, HCI.Opcode, (UInt8) -> [UInt8])] = [
       (.leReadFilterAcceptListSize, .leAddDeviceToFilterAcceptList, { [0, $0, 2, 3, 4, 5, 6] }),

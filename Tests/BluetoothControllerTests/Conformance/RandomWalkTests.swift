@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothController
 
-/// Four hosts that do at random what hosts may do, and some things that they may not.
+/// Four hosts that send random commands, most of them permitted and some not.
 private final class RandomWalk {
   let air: TestAir
   let hosts: [WalkHost]
@@ -91,7 +91,7 @@ private final class RandomWalk {
     if let command = commands.randomElement(using: &generator) { host.send(command) }
   }
 
-  /// A command of the table with an octet that is wrong, for a connection that may not exist.
+  /// Sends a command of the table with a random octet, for a connection that may not exist.
   private func stumble(_ host: WalkHost) {
     guard let row = CommandTable.rows.randomElement(using: &generator), !Self.left.contains(row.opcode) else { return }
     let handle = host.handles.randomElement(using: &generator) ?? HCI.ConnectionHandle(rawValue: 0x0123)
@@ -100,13 +100,13 @@ private final class RandomWalk {
     host.send(row.opcode, octets)
   }
 
-  /// Commands that would take events or data from the host, or have no answer.
+  /// Commands that would disable the host's events or data, or that have no answer.
   private static let left: Set<HCI.Opcode> = [
     .reset, .setEventMask, .setEventMaskPage2, .leSetEventMask, .setControllerToHostFlowControl, .hostBufferSize,
     .hostNumberOfCompletedPackets,
   ]
 
-  /// The connections by the two addresses, as the hosts in one role know them.
+  /// Returns the connections as pairs of addresses, as seen by the hosts in one role.
   func links(_ role: Connection.Role) -> [[UInt64]] {
     hosts.flatMap { host in
       host.links.values.filter { $0.role == role.rawValue }.map {
@@ -122,7 +122,7 @@ struct RandomWalkTests {
   func walk(_ seed: Int) throws {
     let walk = RandomWalk(seed: UInt64(seed))
     for _ in 0..<400 { walk.step() }
-    // Longer than any supervision timeout, without anything that begins a connection.
+    // Longer than any supervision timeout, while nothing starts a connection.
     for host in walk.hosts {
       host.send(.leCreateConnectionCancel)
       let command: HCI.Command =
@@ -136,7 +136,7 @@ struct RandomWalkTests {
     try expectStartState(walk)
   }
 
-  /// A reset brings back every status that a command has after power on, and new connections work.
+  /// Checks that a reset restores the status that each command has after power on, and that new connections work.
   private func expectStartState(_ walk: RandomWalk) throws {
     for host in walk.hosts { host.restart() }
     for host in walk.hosts {

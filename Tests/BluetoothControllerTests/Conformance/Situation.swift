@@ -3,12 +3,12 @@ import Testing
 
 @testable import BluetoothController
 
-/// A controller in the state that a row of the sweep describes, with a second device on the air.
+/// A controller in the state described by a row of the sweep, with a second device on the air.
 final class SweepWorld {
   let air = TestAir()
   let device: TestDevice
   let other: TestDevice
-  /// The connection of `device` to `other`; 0x0123 if there is none.
+  /// The connection of `device` to `other`, or 0x0123 if there is none.
   private(set) var handle = HCI.ConnectionHandle(rawValue: 0x0123)
 
   init(_ change: (inout ControllerConfiguration) -> Void = { _ in }) {
@@ -20,7 +20,7 @@ final class SweepWorld {
     other.start()
   }
 
-  /// Sends a command that has to succeed.
+  /// Sends a command that must succeed.
   func send(_ opcode: HCI.Opcode, _ octets: [UInt8] = []) {
     let status = device.status(of: opcode, octets)
     #expect(status == .success, "\(opcode) \(octets)")
@@ -44,10 +44,10 @@ final class SweepWorld {
     if isExtended, role == .peripheral { send(.leRemoveAdvertisingSet, [9]) }
   }
 
-  /// The handle by which `other` knows the connection.
+  /// Returns the handle of the connection at `other`.
   func handleOfOther() throws -> HCI.ConnectionHandle { try #require(other.connectionCompletes.first).handle }
 
-  /// Starts encryption; the peripheral's host answers the request for the key unless `isPending`.
+  /// Starts encryption; the peripheral's host answers the key request unless `isPending`.
   func encrypt(as role: Connection.Role, isPending: Bool = false) throws {
     let central = role == .central ? device : other
     let peripheral = role == .central ? other : device
@@ -66,13 +66,14 @@ final class SweepWorld {
   }
 }
 
-/// A state of a controller, and the commands whose status differs there from the status after a reset or on a connection.
+/// A state of a controller, and the commands whose status there differs from the status after a reset or on a
+/// connection.
 struct Situation: Sendable, CustomTestStringConvertible {
   let testDescription: String
   /// The set of advertising commands that `prepare` uses · Vol 4, Part E, 3.1.1.
   var generation = CommandRow.Generation.both
   var isConnected = false
-  /// By the status that the commands have in this state.
+  /// The opcodes by the status that they have in this state.
   var overrides: [HCI.ErrorCode: [HCI.Opcode]] = [:]
   let prepare: @Sendable (SweepWorld) throws -> Void
 
@@ -87,7 +88,7 @@ struct Situation: Sendable, CustomTestStringConvertible {
     self.prepare = prepare
   }
 
-  /// The status that the specification has for the command of `row` in this state.
+  /// Returns the status that the specification requires for the command of `row` in this state.
   func status(of row: CommandRow) -> HCI.ErrorCode {
     switch (generation, row.generation) {
     case (.legacy, .extended), (.extended, .legacy): return .commandDisallowed
@@ -99,16 +100,16 @@ struct Situation: Sendable, CustomTestStringConvertible {
 }
 
 extension Situation {
-  /// Address resolution in use · 7.8.38 to 7.8.40, 7.8.44, 7.8.77.
+  /// Commands that affect address resolution in use · 7.8.38 to 7.8.40, 7.8.44, 7.8.77.
   private static let resolving: [HCI.Opcode] = [
     .leAddDeviceToResolvingList, .leRemoveDeviceFromResolvingList, .leClearResolvingList, .leSetPrivacyMode,
     .leSetAddressResolutionEnable,
   ]
-  /// The Filter Accept List in use · 7.8.15 to 7.8.17.
+  /// Commands that affect a Filter Accept List in use · 7.8.15 to 7.8.17.
   private static let filtering: [HCI.Opcode] = [
     .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList,
   ]
-  /// The set of the sweep's commands exists and is not enabled.
+  /// Commands that succeed if the sweep's advertising set exists and is disabled.
   private static let ofSet: [HCI.Opcode] = [
     .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingData, .leSetExtendedScanResponseData,
     .leSetExtendedAdvertisingEnable, .leRemoveAdvertisingSet, .leSetDataRelatedAddressChanges,
@@ -117,7 +118,7 @@ extension Situation {
     .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingParametersV2,
   ]
 
-  /// The advertising set of the table with other octets.
+  /// Returns the table's advertising set with some octets replaced.
   private static func set(_ changes: [Int: UInt8]) -> [UInt8] {
     changes.reduce(into: CommandTable.advertisingSet) { $0[$1.key] = $1.value }
   }

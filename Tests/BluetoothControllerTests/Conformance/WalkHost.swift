@@ -4,11 +4,11 @@ import Testing
 
 @testable import BluetoothController
 
-/// A host that checks each packet from its controller against what it has sent and been told.
+/// A host that checks each packet from its controller against the commands that it has sent and the events before.
 final class WalkHost {
   let device: TestDevice
   let isExtended: Bool
-  /// The connections that the host knows: the ACL packets that are not acknowledged, and the peer.
+  /// The connections that the host knows, with the number of unacknowledged ACL packets and the peer.
   private(set) var links: [HCI.ConnectionHandle: (unacknowledged: Int, peer: UInt64, role: UInt8)] = [:]
   private var answers: [HCI.Opcode: Int] = [:]
   private let name: String
@@ -27,7 +27,7 @@ final class WalkHost {
 
   // MARK: What the host sends
 
-  /// Sends a command, which has to have one answer.
+  /// Sends a command, which must get exactly one answer.
   func send(_ opcode: HCI.Opcode, _ octets: [UInt8]) {
     let before = answers[opcode, default: 0]
     if opcode == .reset { links = [:] }
@@ -42,7 +42,7 @@ final class WalkHost {
     send(opcode, parameters.bytes)
   }
 
-  /// Sends ACL data as far as there are buffers.
+  /// Sends ACL data while there are free buffers.
   func sendData(_ count: Int, on handle: HCI.ConnectionHandle) {
     for _ in 0..<count where links.values.reduce(0, { $0 + $1.unacknowledged }) < 64 {
       guard links[handle] != nil else { return }
@@ -51,7 +51,7 @@ final class WalkHost {
     }
   }
 
-  /// Resets the controller and asks for all events.
+  /// Resets the controller and enables all events.
   func restart() {
     send(.reset)
     send(.setEventMask(HCI.EventMask(rawValue: .max)))
@@ -116,7 +116,7 @@ final class WalkHost {
 }
 
 extension HCI.Event {
-  /// The connection that an event is about; nil: none, or the event begins or ends one.
+  /// The connection of an event; nil if there is none, or if the event begins or ends a connection.
   fileprivate var connection: HCI.ConnectionHandle? {
     switch self {
     case .encryptionChange(_, let handle, _), .readRemoteVersionInformationComplete(_, let handle, _),

@@ -12,7 +12,7 @@ struct AuthenticatedPayloadTests {
     }
   }
 
-  @Test("The timeout is 30 s unless a host sets another, which is no shorter than what a peripheral may sleep")
+  @Test("The timeout is 30 s by default, and can't be shorter than a peripheral's latency permits")
   func setting() throws {
     let link = try TestLink(interval: 40, latency: 3, timeout: 400)
     let handle = link.centralHandle
@@ -30,7 +30,7 @@ struct AuthenticatedPayloadTests {
         == .handle(.unknownConnectionIdentifier, nobody))
   }
 
-  @Test("On a quiet encrypted link LL_PING_REQ comes shortly before the time is over, and no host hears of it")
+  @Test("On a quiet encrypted link LL_PING_REQ is sent shortly before the timeout, without an event for the hosts")
   func ping() throws {
     let link = try TestLink.encrypted()
     let start = link.air.now
@@ -44,7 +44,7 @@ struct AuthenticatedPayloadTests {
     #expect(link.isAlive())
   }
 
-  @Test("Data with a MIC makes the ping needless")
+  @Test("Data with a MIC make LL_PING_REQ unnecessary")
   func data() throws {
     let link = try TestLink.encrypted()
     write(100, on: link)
@@ -57,7 +57,7 @@ struct AuthenticatedPayloadTests {
     #expect(link.central.data.count == 20 && link.peripheral.data.count == 20)
   }
 
-  @Test("A link in clear has no timeout")
+  @Test("An unencrypted link has no authenticated payload timeout")
   func inClear() throws {
     let link = try TestLink()
     write(10, on: link)
@@ -67,10 +67,10 @@ struct AuthenticatedPayloadTests {
     #expect(!link.central.events.contains(.authenticatedPayloadTimeoutExpired(link.centralHandle)))
   }
 
-  @Test("A host is told each time that the timeout is over without a packet that has a MIC")
+  @Test("A host gets an event each time the timeout passes without a packet with a MIC")
   func expiry() throws {
     let link = try TestLink.encrypted()
-    // The peripheral's answer never comes as long as its packets are empty.
+    // The peripheral's answer never arrives while its packets are empty.
     link.air.fate = { transmission in
       if transmission.device == 0, !transmission.packet.payload.isEmpty { transmission.replace(with: .empty) }
       return .arrives
@@ -84,7 +84,7 @@ struct AuthenticatedPayloadTests {
     #expect(link.central.disconnections == [.llResponseTimeout])
   }
 
-  @Test("The event is one of the second page, which a host has to want")
+  @Test("The event belongs to the second page of the event mask, and a host must enable it")
   func mask() throws {
     let link = try TestLink.encrypted()
     link.air.fate = { transmission in

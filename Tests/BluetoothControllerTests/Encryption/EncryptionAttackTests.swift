@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Attacks on encryption")
 struct EncryptionAttackTests {
-  /// Runs until `victim` has given the connection up for a MIC failure; its peer then hears nothing more, not even
-  /// LL_TERMINATE_IND, and neither host has got anything.
+  /// Runs until `victim` has ended the connection for a MIC failure. Its peer then receives nothing more, not even
+  /// LL_TERMINATE_IND, and neither host has received any data.
   private func expectMICFailure(of victim: KeyPath<TestLink, TestDevice>, on link: TestLink) {
     let peer = victim == \.central ? link.peripheral : link.central
     let victim = link[keyPath: victim]
@@ -20,7 +20,7 @@ struct EncryptionAttackTests {
     #expect(link.othersGoOn())
   }
 
-  /// Has one new packet of `device` that `condition` chooses arrive as `change` makes it.
+  /// Applies `change` to one new packet of `device` that meets `condition`.
   private func replace(
     on link: TestLink, from device: Int, where condition: @escaping (TestAir.Transmission) -> Bool = { _ in true },
     by change: @escaping (inout TestAir.Transmission) -> Void
@@ -37,7 +37,7 @@ struct EncryptionAttackTests {
     }
   }
 
-  @Test("S17: LL_PAUSE_ENC_REQ on a link in clear is rejected")
+  @Test("S17: LL_PAUSE_ENC_REQ on an unencrypted link is rejected")
   func pauseInClear() throws {
     let link = try TestLink(attacked: [.central, .peripheral])
     #expect(link.injectFromCentral([0x0A]) == [[0x11, 0x0A, 0x24]])
@@ -45,7 +45,7 @@ struct EncryptionAttackTests {
     #expect(link.isAlive())
   }
 
-  @Test("S17: LL_PAUSE_ENC_REQ in clear on an encrypted link is a MIC failure")
+  @Test("S17: an unencrypted LL_PAUSE_ENC_REQ on an encrypted link is a MIC failure")
   func pauseInClearWhileEncrypted() throws {
     let link = try TestLink.encrypted(attacked: .peripheral)
     replace(on: link, from: 0) { $0.replace(with: OutgoingPDU(llid: .control, payload: [0x0A], meaning: .none)) }
@@ -53,7 +53,7 @@ struct EncryptionAttackTests {
   }
 
   @Test(
-    "S17: data in clear in place of what comes next, after a pause, is never delivered",
+    "S17: the peripheral never delivers unencrypted data that replace the next PDU after a pause",
     arguments: [LL.ControlOpcode.pauseEncRsp, .encReq, .startEncRsp])
   func dataAfterPause(opcode: LL.ControlOpcode) throws {
     let link = try TestLink.encrypted(attacked: .peripheral)
@@ -64,7 +64,7 @@ struct EncryptionAttackTests {
   }
 
   @Test(
-    "S17: the central does not take data in clear after a pause either",
+    "S17: the central never delivers unencrypted data that replace the next PDU after a pause",
     arguments: [LL.ControlOpcode.encRsp, .startEncReq, .startEncRsp])
   func dataOfPeripheralAfterPause(opcode: LL.ControlOpcode) throws {
     let link = try TestLink.encrypted(attacked: .central)
@@ -75,7 +75,7 @@ struct EncryptionAttackTests {
   }
 
   @Test(
-    "A refusal after a pause does not bring the link back into clear",
+    "A rejection after a pause does not return the link to unencrypted data",
     arguments: [LL.ControlOpcode.encRsp, .startEncReq])
   func refusalAfterPause(opcode: LL.ControlOpcode) throws {
     let link = try TestLink.encrypted()
@@ -91,7 +91,7 @@ struct EncryptionAttackTests {
   }
 
   @Test(
-    "Data that comes in the middle of the start ends the connection",
+    "Data in the middle of the encryption start end the connection",
     arguments: [(0, LL.ControlOpcode.startEncRsp), (1, .startEncReq), (1, .startEncRsp)])
   func dataInTheMiddle(device: Int, opcode: LL.ControlOpcode) throws {
     let link = try TestLink()
@@ -112,7 +112,7 @@ struct EncryptionAttackTests {
     expectMICFailure(of: \.peripheral, on: link)
   }
 
-  @Test("S22: a frame that is injected into a link in clear is taken, and the link goes on")
+  @Test("S22: a frame that is injected into an unencrypted link is delivered, and the link continues")
   func injectionInClear() throws {
     let link = try TestLink(attacked: .peripheral)
     replace(on: link, from: 0) { $0.replace(with: .data([7, 7])) }
@@ -135,7 +135,7 @@ struct EncryptionAttackTests {
     expectMICFailure(of: \.peripheral, on: link)
   }
 
-  @Test("S23: a packet of before is a MIC failure, and the key is as good as it was", arguments: [true, false])
+  @Test("S23: a replayed packet is a MIC failure, and the key remains valid", arguments: [true, false])
   func replay(fromCentral: Bool) throws {
     let link = try TestLink.encrypted(attacked: fromCentral ? .peripheral : .central)
     let (sender, handle) = fromCentral ? (link.central, link.centralHandle) : (link.peripheral, link.peripheralHandle)
@@ -164,7 +164,7 @@ struct EncryptionAttackTests {
     #expect(link.central.encryptionChanges == [.encryptionChange(.success, again, enabled: 1)])
   }
 
-  @Test("S16: encryption PDUs that nothing has asked for change nothing")
+  @Test("S16: unsolicited encryption PDUs change nothing")
   func stray() throws {
     let link = try TestLink(attacked: [.central, .peripheral])
     let response = [UInt8(0x04)] + Array(repeating: 0, count: 12)
@@ -179,7 +179,7 @@ struct EncryptionAttackTests {
     #expect(link.isAlive())
   }
 
-  @Test("LL_ENC_REQ on a link that is encrypted and not paused is rejected")
+  @Test("LL_ENC_REQ on an encrypted link without a pause is rejected")
   func requestWithoutPause() throws {
     let link = try TestLink.encrypted()
     let encryption = link.central.controller.connections[0].encryption

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BluetoothController
 
-@Suite("Encryption procedures that lose packets or meet others")
+@Suite("Encryption procedures with lost packets and collisions")
 struct EncryptionLossTests {
-  /// Starts encryption and renews it, with data in both directions all the time.
+  /// Starts encryption and refreshes it, while data pass in both directions.
   private func startAndRefresh(_ link: TestLink) {
     link.peripheral.answersKeyRequests()
     let started: HCI.Event = .encryptionChange(.success, link.centralHandle, enabled: 1)
@@ -29,7 +29,7 @@ struct EncryptionLossTests {
     #expect(link.peripheral.data.map(\.payload) == expected)
   }
 
-  @Test("Each LL Control PDU may be lost, in whichever direction, and its acknowledgement, too", arguments: 0..<13)
+  @Test("Encryption completes if any one LL Control PDU or its acknowledgement is lost", arguments: 0..<13)
   func lostControlPDU(step: Int) throws {
     for lost in [TestAir.Fate.lost, .corrupt] {
       for answersToo in [false, true] {
@@ -46,7 +46,7 @@ struct EncryptionLossTests {
           else { return .arrives }
           seen += 1
           guard seen == step else { return .arrives }
-          // Either the PDU, or what comes after it and acknowledges it.
+          // Loses either the PDU, or the packet after it that acknowledges it.
           losesNext = answersToo
           return answersToo ? .arrives : lost
         }
@@ -56,7 +56,7 @@ struct EncryptionLossTests {
     }
   }
 
-  @Test("Any packet may be lost", arguments: 0..<60)
+  @Test("Encryption completes if any one packet is lost", arguments: 0..<60)
   func lostPacket(number: Int) throws {
     let link = try TestLink()
     var count = 0
@@ -67,7 +67,7 @@ struct EncryptionLossTests {
     startAndRefresh(link)
   }
 
-  @Test("A quarter of all packets may be lost", arguments: 1...8)
+  @Test("Encryption completes if a quarter of all packets are lost", arguments: 1...8)
   func manyLost(seed: UInt64) throws {
     let link = try TestLink(timeout: 3_200)
     var random = SplitGenerator(seed: seed)
@@ -90,7 +90,7 @@ struct EncryptionLossTests {
 
   // MARK: Collisions
 
-  @Test("The peripheral's request that crosses LL_ENC_REQ is answered afterwards")
+  @Test("A peripheral's request that crosses LL_ENC_REQ is answered after the encryption start")
   func crossingRequest() throws {
     let link = try TestLink()
     link.air.clearLog()
@@ -108,7 +108,7 @@ struct EncryptionLossTests {
     #expect(link.isAlive())
   }
 
-  @Test("What the peripheral's host begins meanwhile waits", arguments: [true, false])
+  @Test("A procedure requested by the peripheral's host waits for the end of the start", arguments: [true, false])
   func requestOfPeripheralMeanwhile(isVersion: Bool) throws {
     let link = try TestLink()
     link.enableEncryption()
@@ -130,7 +130,7 @@ struct EncryptionLossTests {
     #expect(link.isAlive())
   }
 
-  @Test("Encryption waits for the central's connection update, and is done after it")
+  @Test("Encryption waits for the central's connection update, and starts after it")
   func afterUpdate() throws {
     let link = try TestLink()
     link.peripheral.acceptsParameters = true
@@ -149,7 +149,7 @@ struct EncryptionLossTests {
     #expect(link.isAlive())
   }
 
-  @Test("An update that encryption holds back has its instant ahead of it when it is told at last")
+  @Test("A connection update that encryption delays has an instant in the future when it is finally sent")
   func heldBackUpdate() throws {
     let link = try TestLink()
     let parameters = ConnectionParameters(
@@ -158,7 +158,7 @@ struct EncryptionLossTests {
     link.air.run(until: { link.central.events.contains(where: \.isParameterRequest) })
     link.enableEncryption()
     link.air.run(until: { link.peripheral.events.contains(where: \.isKeyRequest) })
-    // The central's host agrees while LL_CONNECTION_UPDATE_IND has to wait.
+    // The central's host accepts while LL_CONNECTION_UPDATE_IND must wait.
     let reply = HCI.Command.leRemoteConnectionParameterRequestReply(link.centralHandle, parameters, .init())
     #expect(link.central.send(reply) == .success)
     link.runEvents(20)
@@ -173,7 +173,7 @@ struct EncryptionLossTests {
     #expect(link.isAlive())
   }
 
-  @Test("Either host may disconnect in the middle", arguments: [true, false], 0..<8)
+  @Test("Either host may disconnect during the encryption start", arguments: [true, false], 0..<8)
   func disconnect(isCentral: Bool, events: Int) throws {
     let link = try TestLink()
     link.peripheral.answersKeyRequests()
@@ -189,7 +189,7 @@ struct EncryptionLossTests {
 
   // MARK: Time
 
-  @Test("A host that never answers the Long Term Key Request costs the connection after 40 s")
+  @Test("A host that never answers the Long Term Key Request loses the connection after 40 s")
   func procedureTimeout() throws {
     let link = try TestLink()
     link.enableEncryption()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Encryption pause and refresh")
 struct EncryptionPauseTests {
-  @Test("LE Enable Encryption on an encrypted link pauses it and starts anew with the new key")
+  @Test("LE Enable Encryption on an encrypted link pauses encryption and restarts it with the new key")
   func refresh() throws {
     let link = try TestLink.encrypted()
     link.peripheral.answersKeyRequests(with: 7)
@@ -23,7 +23,7 @@ struct EncryptionPauseTests {
     #expect(link.isAlive())
   }
 
-  @Test("No data is in clear while the link is paused")
+  @Test("Data wait while encryption is paused, and are never sent unencrypted")
   func dataWaits() throws {
     let link = try TestLink.encrypted()
     link.enableEncryption()
@@ -40,7 +40,7 @@ struct EncryptionPauseTests {
     #expect(data.count == 20 && data.allSatisfy { $0.packet.plainPayload != nil })
   }
 
-  @Test("Without a key for the refresh the peripheral ends the connection")
+  @Test("The peripheral ends the connection if its host has no key for the refresh")
   func noKey() throws {
     let link = try TestLink.encrypted()
     link.peripheral.answersKeyRequests(with: nil)
@@ -52,7 +52,7 @@ struct EncryptionPauseTests {
     #expect(link.peripheral.data.isEmpty)
   }
 
-  @Test("A peripheral that does not pause keeps the key that there is", arguments: [true, false])
+  @Test("The central keeps the current key if the peripheral refuses the pause", arguments: [true, false])
   func pauseRefused(isUnknown: Bool) throws {
     let link = try TestLink.encrypted()
     let encryption = link.peripheral.controller.connections[0].encryption
@@ -77,11 +77,11 @@ struct EncryptionPauseTests {
     #expect(centralEncryption.isOn)
   }
 
-  @Test("A central that pauses and says no more loses the connection after 40 s")
+  @Test("A central that pauses encryption and sends nothing more loses the connection after 40 s")
   func pausedForEver() throws {
     let link = try TestLink.encrypted()
     link.air.fate = { transmission in
-      // The packet counts as received, so the link itself lives.
+      // The packet counts as received, so the link itself stays alive.
       if case .encReq? = transmission.controlPDU { transmission.replace(with: .empty) }
       return .arrives
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Encryption start")
 struct EncryptionStartTests {
-  @Test("LE Enable Encryption leads to the three-way handshake, and both hosts are told")
+  @Test("LE Enable Encryption runs the three-way handshake, and both hosts get an event")
   func handshake() throws {
     let link = try TestLink()
     link.air.clearLog()
@@ -29,7 +29,7 @@ struct EncryptionStartTests {
     #expect(isEncrypted == [false, false, false, true, true])
   }
 
-  @Test("P8 Each session has new diversifiers and vectors")
+  @Test("P8 The two parts of a session have different diversifiers and vectors")
   func newParts() throws {
     let parts = try (0..<2).flatMap { _ -> [LL.SessionPart] in
       let link = try TestLink.encrypted()
@@ -47,7 +47,7 @@ struct EncryptionStartTests {
     #expect(Set(parts.map(\.initializationVector)).count == 2, "the same seed gives the same session")
   }
 
-  @Test("Data passes both ways, and nobody else can read it")
+  @Test("Encrypted data pass both ways, and the air carries only ciphertext")
   func ciphertext() throws {
     let link = try TestLink.encrypted()
     let secret = Array("nobody reads this".utf8)
@@ -63,7 +63,7 @@ struct EncryptionStartTests {
     #expect(link.isAllEncrypted)
   }
 
-  @Test("Empty PDUs are sent as they are, and use up no packet counter")
+  @Test("Empty PDUs are sent without encryption, and use no packet counter")
   func emptyPDUs() throws {
     let link = try TestLink.encrypted()
     link.runEvents(10)
@@ -71,7 +71,7 @@ struct EncryptionStartTests {
     #expect(link.isAlive())
   }
 
-  @Test("A PDU that is sent again is the same, octet for octet")
+  @Test("A retransmitted PDU has the same octets")
   func retransmission() throws {
     let link = try TestLink.encrypted()
     var losses = 3
@@ -89,7 +89,7 @@ struct EncryptionStartTests {
     #expect(link.isAlive())
   }
 
-  @Test("The MIC comes on top of the data length", arguments: [27, 251])
+  @Test("The MIC is added to the data length", arguments: [27, 251])
   func dataLength(octets: Int) throws {
     let link = try TestLink.encrypted { central, peripheral in
       let length = HCI.DataLength(octets: UInt16(octets), time: UInt16(octets + 14) * 8)
@@ -105,7 +105,7 @@ struct EncryptionStartTests {
     for device in [link.central, link.peripheral] { #expect(device.data.flatMap(\.payload.bytes) == data) }
   }
 
-  @Test("What the hosts send meanwhile waits, and comes in order")
+  @Test("Data that the hosts send during the encryption start wait, and arrive in order")
   func heldBack() throws {
     let link = try TestLink()
     link.air.clearLog()
@@ -126,7 +126,7 @@ struct EncryptionStartTests {
     #expect(data.allSatisfy { $0.packet.plainPayload != nil })
   }
 
-  @Test("The host of the peripheral has no key: the link stays in clear and goes on")
+  @Test("The link stays unencrypted and alive if the peripheral's host has no key")
   func noKey() throws {
     let link = try TestLink()
     link.peripheral.answersKeyRequests(with: nil)
@@ -144,12 +144,12 @@ struct EncryptionStartTests {
   }
 
   @Test(
-    "The host is told why a peer refuses encryption: 0x25, 0x2F and what else may be", arguments: [0x25, 0x2F, 0x1A])
+    "The host gets the reason why a peer refuses encryption: 0x25, 0x2F or any other", arguments: [0x25, 0x2F, 0x1A])
   func refused(reason: UInt8) throws {
     let reason = HCI.ErrorCode(rawValue: reason)
     let link = try TestLink()
     link.peripheral.answersKeyRequests(with: nil)
-    // This link layer has one reason only; others have others.
+    // This link layer uses only one reason; other link layers use other reasons.
     let known = LL.ControlPDU.rejectExtInd(opcode: LL.ControlOpcode.encReq.rawValue, .pinOrKeyMissing)
     let other = LL.ControlPDU.rejectExtInd(opcode: LL.ControlOpcode.encReq.rawValue, reason)
     let pool = link.central.pool
@@ -163,7 +163,7 @@ struct EncryptionStartTests {
     #expect(link.isAlive())
   }
 
-  @Test("A host that does not want to be asked for keys has none")
+  @Test("The controller has no key if the host has masked the Long Term Key Request event")
   func maskedKeyRequest() throws {
     let link = try TestLink()
     link.peripheral.send(.leSetEventMask(HCI.LEEventMask(rawValue: 0x0F)))
@@ -186,7 +186,7 @@ struct EncryptionStartTests {
     #expect(!link.controlPDUs.contains { $0.pdu.opcode == .terminateInd })
   }
 
-  @Test("A peer that does not know LL_ENC_REQ is an unsupported remote feature")
+  @Test("A peer that does not know LL_ENC_REQ causes Unsupported Remote Feature")
   func unknownToPeer() throws {
     let link = try TestLink()
     link.air.fate = { transmission in
@@ -204,7 +204,7 @@ struct EncryptionStartTests {
     #expect(link.isAlive())
   }
 
-  @Test("A peer that is known not to encrypt is not asked")
+  @Test("No LL_ENC_REQ is sent to a peer whose features exclude encryption")
   func knownNotToEncrypt() throws {
     let link = try TestLink()
     link.air.fate = { transmission in
@@ -224,7 +224,7 @@ struct EncryptionStartTests {
     #expect(link.isAlive())
   }
 
-  @Test("A peripheral with latency starts encryption as soon as its host has the key")
+  @Test("A peripheral with latency continues the encryption start as soon as its host has replied with the key")
   func latency() throws {
     let link = try TestLink(latency: 10, timeout: 600)
     link.enableEncryption()
@@ -236,7 +236,7 @@ struct EncryptionStartTests {
     #expect(link.air.now - start < .milliseconds(150))
   }
 
-  @Test("Commands that make no sense are refused")
+  @Test("Encryption commands in the wrong state, or for an unknown connection, are refused")
   func wrongCommands() throws {
     let link = try TestLink()
     let nobody = HCI.ConnectionHandle(rawValue: 0x0EFF)

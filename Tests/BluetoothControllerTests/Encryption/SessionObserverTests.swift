@@ -13,7 +13,7 @@ import Testing
 
   private let search = KeySearch((0..<16).map { UInt8(truncatingIfNeeded: testKey >> (8 * $0)) })
 
-  @Test("Both ends tell the keys of a session when it begins, and again those of a new key")
+  @Test("Both ends report the keys of a session when it begins, and again after a key refresh")
   func sessions() throws {
     let (central, peripheral) = (Notebook(), Notebook())
     let link = try TestLink.encrypted { first, second in
@@ -38,7 +38,7 @@ import Testing
     #expect(requests == central.sessions.suffix(1).map(\.keys.central))
   }
 
-  @Test("Nobody is told of sessions after the observer was taken away, and a reset takes nobody away")
+  @Test("An observer that was removed gets no more sessions, and a reset keeps the observer")
   func removal() throws {
     let notebook = Notebook()
     let link = try TestLink.encrypted { first, _ in first.controller.setSessionObserver(notebook) }
@@ -51,7 +51,7 @@ import Testing
     #expect(link.central.controller.output.sessions === notebook)
   }
 
-  @Test("What a connection keeps for its encryption is described without the key")
+  @Test("The descriptions of a connection's encryption state omit the key")
   func descriptions() throws {
     let request = Encryption.Request(random: 1, encryptedDiversifier: 2, longTermKey: Secret(testKey))
     #expect(!search.finds(in: request))

@@ -33,7 +33,7 @@ struct CommandGenerationTests {
     return (air, device)
   }
 
-  @Test("After a legacy command every extended one is refused with 0x0C, until a reset", arguments: extended)
+  @Test("After a legacy command every extended command is refused with 0x0C, until a reset", arguments: extended)
   func extendedAfterLegacy(_ opcode: HCI.Opcode) {
     let (air, device) = device()
     let isSupported = device.controller.supports(opcode)
@@ -47,7 +47,7 @@ struct CommandGenerationTests {
     withExtendedLifetime(air) {}
   }
 
-  @Test("After an extended command every legacy one is refused with 0x0C, until a reset", arguments: legacy)
+  @Test("After an extended command every legacy command is refused with 0x0C, until a reset", arguments: legacy)
   func legacyAfterExtended(_ opcode: HCI.Opcode) {
     let (air, device) = device()
     #expect(device.send(.leReadMaximumAdvertisingDataLength) == .success)
@@ -58,7 +58,7 @@ struct CommandGenerationTests {
     withExtendedLifetime(air) {}
   }
 
-  @Test("Commands that belong to neither kind may be mixed with both")
+  @Test("Commands that are neither legacy nor extended may be mixed with both")
   func neutral() {
     let (air, device) = device()
     for command: HCI.Command in [

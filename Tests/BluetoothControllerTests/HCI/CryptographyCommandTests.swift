@@ -25,7 +25,7 @@ struct CryptographyCommandTests {
 
   private func little(_ key: P256KeyPair.PublicKey) -> ByteSlice { ByteSlice(key.x.reversed() + key.y.reversed()) }
 
-  /// X and Y of the key pair that the controller makes.
+  /// Returns X and Y of the key pair that the controller generates.
   private func readPublicKey(_ device: TestDevice) throws -> P256KeyPair.PublicKey {
     device.clear()
     #expect(device.send(.leReadLocalP256PublicKey) == .success)
@@ -50,7 +50,7 @@ struct CryptographyCommandTests {
         == .leEncrypt(0x99AD_1B52_26A3_7E3E_058E_3B8E_27C2_C666))
   }
 
-  @Test("Two controllers come to the same DHKey, and each key pair is a new one")
+  @Test("Two controllers compute the same DHKey, and each key pair is new")
   func agreement() throws {
     let other = another("other", address: 0x2222_2222_2222)
     let old = try readPublicKey(device)
@@ -63,13 +63,13 @@ struct CryptographyCommandTests {
     #expect(secret.count == 32 && secret == dhKey(other))
   }
 
-  @Test("The key pair is drawn from the device's own generator: the same seed, the same key")
+  @Test("The key pair depends on the device's seed: the same seed gives the same key")
   func determinism() throws {
     let twin = another("device", address: 0x1111_1111_1111)
     #expect(try readPublicKey(device) == readPublicKey(twin))
   }
 
-  @Test("The second form computes with the debug key, without a key pair of its own")
+  @Test("The second version computes with the debug key without a generated key pair")
   func debugKey() throws {
     let peer = try #require(P256KeyPair(privateKey: [UInt8](1...32)))
     #expect(device.send(.leGenerateDHKey(little(peer.publicKey))) == .commandDisallowed)
@@ -77,7 +77,7 @@ struct CryptographyCommandTests {
     #expect(dhKey(device) == peer.sharedSecret(with: P256KeyPair.debug.publicKey))
   }
 
-  @Test("A point that is not on the curve, and a key type that does not exist, are refused with 0x12")
+  @Test("A point that is not on the curve, and an unknown key type, are refused with 0x12")
   func invalid() throws {
     let key = try readPublicKey(device)
     let wrong = little(P256KeyPair.PublicKey(x: key.x, y: key.x))
@@ -89,11 +89,11 @@ struct CryptographyCommandTests {
     #expect(
       device.send(raw: .command(opcode: .leGenerateDHKeyV2, parameters: parameters), opcode: .leGenerateDHKeyV2)?.status
         == .invalidHCICommandParameters)
-    // Their Command Status events only.
+    // Only the Command Status events are added.
     #expect(device.events.count == before + 4)
   }
 
-  @Test("A reset forgets the key pair")
+  @Test("A reset deletes the key pair")
   func reset() throws {
     let key = try readPublicKey(device)
     device.send(.reset)

@@ -6,12 +6,12 @@ import Testing
 private let handle = HCI.ConnectionHandle(rawValue: 0x0001)
 private let peer = HCI.PeerAddress(type: 0, value: 1)
 
-/// An event and the one bit that lets it pass.
+/// An event and its bit in the event masks.
 private struct Maskable: CustomTestStringConvertible {
   let event: HCI.Event
   var mask: HCI.EventMask = []
   var page2: HCI.EventMaskPage2 = []
-  /// For LE meta events: the number of the bit in the LE event mask.
+  /// For LE meta events, the number of the bit in the LE event mask.
   var le: Int?
 
   init(_ event: HCI.Event, bit: Int) {
@@ -97,7 +97,7 @@ struct EventMaskTests {
     return output.takePacket() == event.packet(in: PacketPool())
   }
 
-  @Test("An event passes with its own bit alone", arguments: Maskable.all)
+  @Test("An event passes if only its own bit is set", arguments: Maskable.all)
   private func alone(_ row: Maskable) {
     var output = output()
     output.eventMask = row.mask
@@ -106,7 +106,7 @@ struct EventMaskTests {
     #expect(passes(row.event, output))
   }
 
-  @Test("An event does not pass when every other bit is set", arguments: Maskable.all)
+  @Test("An event is masked if all other bits are set", arguments: Maskable.all)
   private func withoutIt(_ row: Maskable) {
     var output = output()
     output.eventMask = HCI.EventMask(rawValue: row.le == nil ? ~row.mask.rawValue : .max)
@@ -123,7 +123,7 @@ struct EventMaskTests {
     #expect(!passes(row.event, output))
   }
 
-  @Test("After a reset the masks are those of the specification", arguments: Maskable.all)
+  @Test("After a reset the masks have the defaults of the specification", arguments: Maskable.all)
   private func initial(_ row: Maskable) {
     var output = output()
     output.eventMask = HCI.EventMask(rawValue: .max)
@@ -133,7 +133,7 @@ struct EventMaskTests {
     #expect(output.eventMask.rawValue == 0x1FFF_FFFF_FFFF)
     #expect(output.eventMaskPage2.isEmpty)
     #expect(output.leEventMask.rawValue == 0x1F)
-    // No LE meta event, none of page 2, and none of page 1 from bit 45 on.
+    // No LE meta event, none of page 2, and none of page 1 from bit 45 upwards.
     #expect(passes(row.event, output) == (row.le == nil && !row.mask.isEmpty && row.mask.rawValue < 1 << 45))
   }
 
@@ -151,7 +151,7 @@ struct EventMaskTests {
     }
   }
 
-  @Test("Of the two forms of Connection Complete the enhanced one comes if it is wanted and exists")
+  @Test("Enhanced Connection Complete replaces Connection Complete if it is enabled and supported")
   func connectionComplete() {
     let complete = HCI.ConnectionComplete(failure: .unspecifiedError)
     for (features, mask, expected): (HCI.LEFeatures, HCI.LEEventMask, HCI.Event?) in [
@@ -173,7 +173,7 @@ struct EventMaskTests {
     }
   }
 
-  @Test("Of the two forms of Encryption Change the second one comes if it is wanted")
+  @Test("Encryption Change v2 replaces v1 if it is enabled")
   func encryptionChange() {
     var output = output()
     output.eventMask = .encryptionChange

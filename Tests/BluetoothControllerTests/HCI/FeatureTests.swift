@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Features and versions of a controller")
 struct FeatureTests {
-  /// A central of today and an accessory of 2010.
+  /// Returns a link between a modern central and an accessory of 2010.
   private func link() throws -> TestLink {
     try TestLink(peripheral: { $0 = .bluetooth40Peripheral(address: $0.address, name: $0.name) })
   }
@@ -18,7 +18,7 @@ struct FeatureTests {
     return device
   }
 
-  @Test("A Bluetooth 4.0 peripheral claims encryption only, its version, and states without scanning and initiating")
+  @Test("A Bluetooth 4.0 peripheral claims only encryption, its version, and states without scanning and initiating")
   func claims() {
     let air = TestAir()
     let device = oldDevice(air)
@@ -29,11 +29,11 @@ struct FeatureTests {
     }
     #expect(version.hciVersion == 6 && version.lmpVersion == 6)
     #expect(device.complete(.leReadBufferSize) == .leBufferSize(aclLength: 27, aclCount: 8))
-    // Advertising of four kinds, the peripheral, and that with non-connectable advertising.
+    // Advertising of four kinds, the peripheral role, and that role with non-connectable advertising.
     #expect(device.complete(.leReadSupportedStates) == .leSupportedStates(0x30_008F))
   }
 
-  @Test("What a Bluetooth 4.0 peripheral has not is neither in its bitmap nor served")
+  @Test("Commands that a Bluetooth 4.0 peripheral lacks are neither in its bitmap nor executed")
   func commands() {
     let air = TestAir()
     let device = oldDevice(air)
@@ -58,7 +58,7 @@ struct FeatureTests {
     }
   }
 
-  @Test("With a Bluetooth 4.0 peripheral a connection uses algorithm #1 and PDUs of 27 octets, and no later procedure")
+  @Test("With a Bluetooth 4.0 peripheral a connection uses PDUs of up to 27 octets, and no later procedure")
   func oldPeripheral() throws {
     let link = try link()
     link.central.send(.leReadRemoteFeatures(link.centralHandle))
@@ -80,7 +80,7 @@ struct FeatureTests {
     #expect(link.isAlive())
   }
 
-  @Test("ChSel is set by who knows algorithm #2, and LE Channel Selection Algorithm comes to such a host only")
+  @Test("ADV_IND has ChSel set if and only if the advertiser supports algorithm #2")
   func channelSelection() throws {
     for isOld in [false, true] {
       let link =
@@ -92,7 +92,7 @@ struct FeatureTests {
     }
   }
 
-  @Test("A feature that is left out is not on the air either")
+  @Test("A peripheral without a feature answers the PDU of that feature with LL_UNKNOWN_RSP")
   func withoutDataLength() throws {
     let link = try TestLink(peripheral: { $0.features.remove(.dataPacketLengthExtension) })
     #expect(link.injectFromCentral([0x14, 251, 0, 0x48, 0x08, 251, 0, 0x48, 0x08]) == [[0x07, 0x14]])
@@ -100,7 +100,7 @@ struct FeatureTests {
     #expect(link.isAlive())
   }
 
-  @Test("LE Set Host Feature knows the bits that hosts may set, and not while there are connections")
+  @Test("LE Set Host Feature accepts only bits that a host may set, and is refused while there are connections")
   func hostFeature() throws {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111)

@@ -15,12 +15,12 @@ struct HCITests {
     device.start()
   }
 
-  /// The packet of a command with parameters that are all zero and perhaps too short.
+  /// Returns a command packet with `count` octets of zero, which may be too few.
   private func raw(_ opcode: HCI.Opcode, count: Int) -> HCI.Packet {
     .command(opcode: opcode, parameters: ByteSlice(Array(repeating: 0, count: count)))
   }
 
-  @Test("Exactly the commands of the bitmap are known")
+  @Test("The controller knows exactly the commands of its bitmap")
   func bitmap() throws {
     guard case .localSupportedCommands(let commands)? = device.complete(.readLocalSupportedCommands) else {
       Issue.record("no bitmap")
@@ -30,7 +30,7 @@ struct HCITests {
       for number in UInt16(0)...0x90 {
         let opcode = HCI.Opcode(group: group, command: number)
         guard opcode != .reset, opcode != .readLocalSupportedCommands else { continue }
-        // Answered with Unknown HCI Command, or with anything else.
+        // Exactly the commands outside the bitmap are answered with Unknown HCI Command.
         let answers = (0...40).map { device.send(raw: raw(opcode, count: $0), opcode: opcode)?.status }
         #expect(answers.allSatisfy { ($0 != .unknownHCICommand) == commands.contains(opcode) }, "\(opcode)")
       }
@@ -38,7 +38,7 @@ struct HCITests {
     #expect(commands.contains(.reset))
   }
 
-  @Test("It is a Low Energy controller of version 5.4 and nothing else")
+  @Test("The controller is a Low Energy controller of version 5.4 without BR/EDR")
   func identity() {
     #expect(
       device.complete(.readLocalVersionInformation)
@@ -56,12 +56,12 @@ struct HCITests {
           receive: HCI.DataLength(octets: 251, time: 17_040)))
   }
 
-  @Test("Random numbers differ")
+  @Test("LE Rand returns different numbers")
   func rand() {
     #expect(device.complete(.leRand) != device.complete(.leRand))
   }
 
-  @Test("Commands for a connection that does not exist are refused with 0x02")
+  @Test("Commands for an unknown connection are refused with 0x02")
   func unknownConnection() {
     let commands: [HCI.Command] = [
       .disconnect(gone, reason: .remoteUserTerminatedConnection), .readRemoteVersionInformation(gone),
@@ -108,7 +108,7 @@ struct HCITests {
     for command in commands { #expect(device.send(command) == .invalidHCICommandParameters, "\(command)") }
   }
 
-  @Test("What is going on may not be changed: 0x0C")
+  @Test("Parameters of an enabled activity can't be changed: 0x0C")
   func disallowed() {
     device.advertise()
     device.scan()
@@ -126,7 +126,7 @@ struct HCITests {
         == .commandDisallowed)
   }
 
-  @Test("The accept list holds so many devices as it says")
+  @Test("The accept list holds the stated number of devices")
   func acceptListSize() {
     guard case .leFilterAcceptListSize(let size)? = device.complete(.leReadFilterAcceptListSize) else {
       Issue.record("no size")
@@ -143,7 +143,7 @@ struct HCITests {
     #expect(device.send(.leClearFilterAcceptList) == .success)
   }
 
-  @Test("What the host has not unmasked never comes, and after a reset no LE meta event does")
+  @Test("Masked events are never sent, and after a reset no LE meta event is sent")
   func masks() throws {
     for allows in [false, true] {
       let link = try TestLink()
@@ -165,7 +165,7 @@ struct HCITests {
     #expect(device.reports.isEmpty)
   }
 
-  @Test("RSSI is that of the last packet")
+  @Test("RSSI is the level of the last packet")
   func rssi() throws {
     let link = try TestLink()
     #expect(link.central.complete(.readRSSI(link.centralHandle)) == .rssi(link.centralHandle, 127))
@@ -173,7 +173,7 @@ struct HCITests {
     #expect(link.central.complete(.readRSSI(link.centralHandle)) == .rssi(link.centralHandle, -50))
   }
 
-  @Test("A second connection to the same peer, and one too many, are refused")
+  @Test("A second connection to the same peer, and a connection beyond the limit, are refused")
   func connectionLimits() throws {
     let link = try TestLink(central: { $0.connectionLimit = 1 })
     #expect(link.central.send(.leCreateConnection(.to(link.peripheral))) == .connectionLimitExceeded)
@@ -187,7 +187,7 @@ struct HCITests {
     #expect(link.peripheral.send(.leCreateConnection(.to(link.central))) == .connectionAlreadyExists)
   }
 
-  @Test("More ACL packets than there are buffers are dropped, and the host is told")
+  @Test("ACL packets beyond the number of buffers are dropped with a Data Buffer Overflow event")
   func bufferOverflow() throws {
     let link = try TestLink(central: { $0.aclBufferCount = 3 })
     for number in 0..<4 { link.central.send([UInt8(number)], on: link.centralHandle) }
@@ -198,7 +198,7 @@ struct HCITests {
     #expect(link.isAlive())
   }
 
-  @Test("ACL packets for a connection that does not exist, and events from the host, do nothing")
+  @Test("ACL packets for an unknown connection, and events from the host, have no effect")
   func strayPackets() {
     device.send([1, 2, 3], on: gone)
     device.controller.receive(.event(code: 0x0E, parameters: [1, 2, 3]), at: device.now)
@@ -206,7 +206,7 @@ struct HCITests {
     #expect(device.controller.deadline == nil)
   }
 
-  @Test("Disconnect is refused with a reason that a host must not give, and a second time")
+  @Test("Disconnect is refused with a reason that a host may not use, and when it is repeated")
   func disconnectErrors() throws {
     let link = try TestLink()
     #expect(

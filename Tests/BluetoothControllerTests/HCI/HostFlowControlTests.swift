@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Flow control from controller to host")
 struct HostFlowControlTests {
-  /// A link whose peripheral's host has room for `count` packets of `length` octets.
+  /// Returns a link whose peripheral's host has room for `count` packets of `length` octets.
   private func link(count: UInt16, length: UInt16 = 251) throws -> TestLink {
     try TestLink(prepare: { _, peripheral in
       #expect(peripheral.send(.hostBufferSize(HCI.BufferSize(aclLength: length, aclCount: count))) == .success)
@@ -22,7 +22,7 @@ struct HostFlowControlTests {
     for number in numbers { link.central.send([number], on: link.centralHandle) }
   }
 
-  @Test("Without room at the host ACL data waits, and follows in order when there is room")
+  @Test("ACL data wait while the host has no room, and follow in order when it has")
   func waits() throws {
     let link = try link(count: 2)
     send(0..<5, on: link)
@@ -35,13 +35,13 @@ struct HostFlowControlTests {
     #expect(link.peripheral.events.isEmpty)
   }
 
-  @Test("S11: data that there is no room for is not acknowledged, the link goes on, and nothing is lost")
+  @Test("S11: data without room at the host are not acknowledged, the link stays alive, and nothing is lost")
   func notAcknowledged() throws {
     let link = try link(count: 1)
     send(0..<40, on: link)
     link.air.run(for: .seconds(10))
     #expect(link.peripheral.data.map(\.payload) == [[0]])
-    // One at the host, sixteen waiting.
+    // One at the host, and sixteen waiting.
     #expect(link.central.completedPackets == 17)
     while link.peripheral.data.count < 40 {
       let before = link.peripheral.data.count
@@ -56,7 +56,7 @@ struct HostFlowControlTests {
     #expect(link.peripheral.servesNewcomer())
   }
 
-  @Test("Data of a held link stays at the peer, other links go on, and nothing is lost")
+  @Test("Data of a held link stay at the peer, other links continue, and nothing is lost")
   func heldLink() throws {
     let link = try TestLink(attacked: .peripheral)
     link.peripheral.controller.holdLinks([link.peripheralHandle])
@@ -72,7 +72,7 @@ struct HostFlowControlTests {
     #expect(octets == [[0], [1], [2], [3], [4]])
   }
 
-  @Test("Packets that are longer than the host's buffers come in parts")
+  @Test("Packets longer than the host's buffers arrive in fragments")
   func parts() throws {
     let link = try link(count: 10, length: 27)
     link.central.send([UInt8](0..<60), on: link.centralHandle)
@@ -82,7 +82,7 @@ struct HostFlowControlTests {
     #expect(link.peripheral.data.map { $0.boundary == .firstFlushable } == [true, false, false])
   }
 
-  @Test("More completed packets than the host has, or of no connection, are refused with 0x12 and count nothing")
+  @Test("A completed packet count beyond the host's, or for an unknown connection, is refused with 0x12 and ignored")
   func overrun() throws {
     let link = try link(count: 1)
     send(0..<3, on: link)
@@ -99,7 +99,7 @@ struct HostFlowControlTests {
     #expect(link.peripheral.data.map(\.payload) == [[0], [1]])
   }
 
-  @Test("What the host had of a connection that has ended counts no more")
+  @Test("Packets that the host held for an ended connection no longer count")
   func disconnection() throws {
     let link = try link(count: 1)
     send(0..<3, on: link)
@@ -118,7 +118,7 @@ struct HostFlowControlTests {
     #expect(link.peripheral.data.map(\.payload) == [[9]])
   }
 
-  @Test("It is refused for synchronous data, while there are connections, and with buffers that are too small")
+  @Test("Flow control is refused for synchronous data, during connections, and with buffers that are too small")
   func refusals() throws {
     let link = try TestLink()
     let device = link.central
@@ -130,7 +130,7 @@ struct HostFlowControlTests {
     }
   }
 
-  @Test("Without flow control the host's counts are neither needed nor looked at, and a reset switches it off")
+  @Test("A reset disables flow control, and the controller then ignores the host's counts")
   func off() throws {
     let link = try link(count: 1)
     link.peripheral.send(.reset)

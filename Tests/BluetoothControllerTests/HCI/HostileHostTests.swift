@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A hostile host")
 struct HostileHostTests {
-  /// Every opcode that has a name, and its neighbours.
+  /// All named opcodes and their neighbours.
   private static let knownAndNeighbours: [HCI.Opcode] = {
     var numbers: Set<UInt16> = []
     for number: UInt16 in 0...0xFFFF where HCI.Opcode(rawValue: number).name != nil {
@@ -15,7 +15,7 @@ struct HostileHostTests {
     return numbers.sorted().map(HCI.Opcode.init)
   }()
 
-  /// How many Command Complete and Command Status events of `opcode` the parameters lead to.
+  /// Returns the number of Command Complete and Command Status events that answer `opcode` with these parameters.
   private func answers(_ device: TestDevice, _ opcode: HCI.Opcode, _ parameters: ByteSlice) -> Int {
     let before = device.events.count
     device.controller.receive(.command(opcode: opcode, parameters: parameters), at: device.now)
@@ -33,9 +33,9 @@ struct HostileHostTests {
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     let count = answers(device, opcode, parameters)
-    // Host Number Of Completed Packets has no answer unless it is wrong.
+    // Host Number Of Completed Packets has no answer unless it is invalid.
     let isRight = count == 1 || opcode == .hostNumberOfCompletedPackets && count == 0
-    // An `#expect` each time would take most of the test's time.
+    // An `#expect` for each command would take most of the test's time.
     if !isRight {
       Issue.record("\(count) answers to \(opcode) with \(parameters)", sourceLocation: sourceLocation)
     }
@@ -59,7 +59,7 @@ struct HostileHostTests {
   }
 
   @Test(
-    "Every known command and its neighbours, of every length, is answered once, and the controller works afterwards")
+    "Every known command and its neighbours get one answer at every length, and the controller works afterwards")
   func everyLength() throws {
     let link = try TestLink()
     let device = link.central
@@ -75,7 +75,7 @@ struct HostileHostTests {
     try expectWorking(link)
   }
 
-  @Test("Every opcode there is, is answered once")
+  @Test("Each of the 65,536 opcodes gets one answer")
   func everyOpcode() {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111)
@@ -87,7 +87,7 @@ struct HostileHostTests {
     #expect(device.send(.reset) == .success)
   }
 
-  @Test("Parameters of chance that begin with a handle or are small numbers are answered once while links live and die")
+  @Test("Random parameters that begin with a handle or are small get one answer each, while links begin and end")
   func plausible() throws {
     let link = try TestLink()
     let device = link.central
@@ -103,7 +103,7 @@ struct HostileHostTests {
           parameters[1] = UInt8(truncatingIfNeeded: handle.rawValue >> 8)
         }
         expectOneAnswer(device, opcode, ByteSlice(parameters))
-        // As long as the command wants: cut or filled up, the octets reach what comes after the length check.
+        // Parameters of the exact length of the command pass the length check.
         for exact in [2, 3, 4, 6, 7, 10, 12, 14, 16, 25, 28, 32] where exact <= length {
           expectOneAnswer(device, opcode, ByteSlice(parameters.prefix(exact)))
         }
@@ -115,7 +115,7 @@ struct HostileHostTests {
     try expectWorking(link)
   }
 
-  @Test("ACL data without a connection, without a start, empty, too long and too much does no harm")
+  @Test("ACL data without a connection, without a start, empty, too long or too many do no harm")
   func data() throws {
     let link = try TestLink()
     let device = link.central
@@ -132,7 +132,7 @@ struct HostileHostTests {
     device.send([2], on: link.centralHandle, boundary: .firstFlushable)
     link.runEvents(4)
     #expect(device.completedPackets == 3)
-    // The parts are the peer's host's to put together, or not.
+    // Reassembly is up to the peer's host.
     #expect(link.peripheral.data.map(\.payload) == [[1], [2]])
     device.clear()
     for _ in 0..<1_000 { device.send([3], on: link.centralHandle) }

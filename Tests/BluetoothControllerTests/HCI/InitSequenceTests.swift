@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothController
 
-/// What hosts send when they start, as it was recorded of them, with the questions that they ask of the answers.
+/// Recorded start-up sequences of real hosts, with the checks that the hosts make on the answers.
 @Suite("Init sequences of real hosts")
 struct InitSequenceTests {
   private let air = TestAir()
@@ -14,7 +14,7 @@ struct InitSequenceTests {
     return device
   }
 
-  /// Sends what every command of a host's start has to do: succeed. Returns what it returns.
+  /// Sends a command, which must succeed, and returns its return parameters.
   @discardableResult
   private func succeed(
     _ device: TestDevice, _ command: HCI.Command, sourceLocation: SourceLocation = #_sourceLocation
@@ -40,7 +40,7 @@ struct InitSequenceTests {
     return features
   }
 
-  /// The default and the maximum data length, and the PHYs that are wanted.
+  /// Sets the default data length to the maximum, and the preferred PHYs.
   private func linuxTail(_ device: TestDevice, _ features: HCI.LEFeatures) {
     succeed(device, .setEventMaskPage2(.authenticatedPayloadTimeoutExpired))
     guard case .leMaximumDataLength(let transmit, _)? = succeed(device, .leReadMaximumDataLength) else {
@@ -54,7 +54,7 @@ struct InitSequenceTests {
     succeed(device, .leSetDefaultPHY(HCI.PHYPreference(transmit: phys, receive: phys)))
   }
 
-  @Test("Linux 6.1 asks for what the bitmap and the features offer, and all of it succeeds")
+  @Test("Linux 6.1 sends the commands that the bitmap and the features offer, and all of them succeed")
   func linux() {
     let device = device()
     succeed(device, .reset)
@@ -62,10 +62,10 @@ struct InitSequenceTests {
       Issue.record("Read Local Supported Features gives no features")
       return
     }
-    // A claim of BR/EDR would have it send much more; without LE it would send nothing.
+    // With BR/EDR claimed, Linux would send many more commands; without LE, none.
     #expect(lmp.contains(.bredrNotSupported) && lmp.contains(.leSupported))
     succeed(device, .readLocalVersionInformation)
-    // An address of zeros is refused.
+    // Linux refuses an address of zeros.
     #expect(succeed(device, .readBDADDR) == .bdADDR(0x1122_3344_5566))
     let commands = commands(device)
     #expect(!lmp.contains(.extendedFeatures))
@@ -85,7 +85,7 @@ struct InitSequenceTests {
       .leReadNumberOfSupportedAdvertisingSets,
     ]
     for command in gated where commands.contains(command.opcode) {
-      // The legacy one is left out where there are advertising sets.
+      // Linux omits the legacy command if there are advertising sets.
       if command.opcode == .leReadAdvertisingPhysicalChannelTxPower, features.contains(.extendedAdvertising) {
         continue
       }
@@ -94,7 +94,7 @@ struct InitSequenceTests {
     linuxTail(device, features)
   }
 
-  @Test("Linux 6.1 with a bitmap of zeros sends thirteen commands, all of which succeed")
+  @Test("The thirteen commands that Linux 6.1 sends for an empty bitmap all succeed")
   func linuxWithoutBitmap() {
     let device = device()
     for command: HCI.Command in [
@@ -108,7 +108,7 @@ struct InitSequenceTests {
     ] { succeed(device, command) }
   }
 
-  @Test("Linux 6.1 starts on a controller of Bluetooth 4.0, too")
+  @Test("Linux 6.1 starts on a Bluetooth 4.0 controller too")
   func linuxWithOldController() {
     let device = device { configuration in
       configuration = .bluetooth40Peripheral(address: configuration.address)
@@ -121,7 +121,7 @@ struct InitSequenceTests {
     ] { succeed(device, command) }
   }
 
-  @Test("Bumble's power-on succeeds from the first command to the last")
+  @Test("All commands of Bumble's power-on succeed")
   func bumble() {
     let device = device()
     succeed(device, .reset)

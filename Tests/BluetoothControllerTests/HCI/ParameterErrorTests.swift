@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothController
 
-/// A command's octets and the error that the specification has for them.
+/// A command's octets and the error that the specification requires for them.
 private struct Refusal: CustomTestStringConvertible, Sendable {
   let opcode: HCI.Opcode
   let octets: [UInt8]
@@ -20,7 +20,7 @@ private struct Refusal: CustomTestStringConvertible, Sendable {
   var testDescription: String { "\(opcode): \(why)" }
 }
 
-/// `octets` with those at the places changed.
+/// Returns `octets` with some octets replaced.
 private func changed(_ octets: [UInt8], _ changes: [Int: UInt8]) -> [UInt8] {
   var octets = octets
   for (index, value) in changes { octets[index] = value }
@@ -30,7 +30,7 @@ private func changed(_ octets: [UInt8], _ changes: [Int: UInt8]) -> [UInt8] {
 private let peer: [UInt8] = [0, 1, 2, 3, 4, 5, 6]
 private let connection: [UInt8] = [24, 0, 24, 0, 0, 0, 200, 0]
 
-/// Commands that are right, each of which is made wrong below.
+/// Valid commands, which the tests make invalid.
 private enum Right {
   /// Interval 32 to 64, ADV_IND, public, peer, all channels, no filter.
   static let advertising: [UInt8] = [32, 0, 64, 0, 0, 0] + peer + [7, 0]
@@ -49,7 +49,7 @@ private enum Right {
   static let transfer: [UInt8] = [2, 0, 0, 100, 0, 0]
 }
 
-/// A command with some of its octets wrong.
+/// Returns a row for each change that makes a command invalid.
 private func refusals(_ opcode: HCI.Opcode, _ right: [UInt8], _ wrong: [([Int: UInt8], String)]) -> [Refusal] {
   wrong.map { Refusal(opcode, changed(right, $0.0), .invalidHCICommandParameters, $0.1) }
 }
@@ -214,7 +214,7 @@ struct ParameterErrorTests {
     let device = TestDevice("device", address: 0x1111_1111_1111)
     air.add(device)
     device.start()
-    // What is not served is refused as a whole, which is another test's.
+    // Other tests cover the refusal of unsupported commands.
     guard device.controller.supports(row.opcode) else { return }
     let packet = HCI.Packet.command(opcode: row.opcode, parameters: ByteSlice(row.octets))
     #expect(device.send(raw: packet, opcode: row.opcode)?.status == row.status)
@@ -223,21 +223,21 @@ struct ParameterErrorTests {
   @Test("A parameter out of its range is refused with 0x12", arguments: outOfRange)
   private func invalid(_ row: Refusal) { expect(row) }
 
-  @Test("What the controller has not, or nobody has yet, is refused with 0x11", arguments: notSupported)
+  @Test("An unsupported or reserved parameter value is refused with 0x11", arguments: notSupported)
   private func unsupported(_ row: Refusal) { expect(row) }
 
   @Test(
-    "An advertising set, a synchronization or an entry that does not exist is refused with 0x42",
+    "An unknown advertising set, synchronization or list entry is refused with 0x42",
     arguments: unknownAdvertisingSet)
   private func unknownSet(_ row: Refusal) { expect(row) }
 
-  @Test("A connection that does not exist is refused with 0x02", arguments: unknownConnection)
+  @Test("An unknown connection is refused with 0x02", arguments: unknownConnection)
   private func unknownHandle(_ row: Refusal) { expect(row) }
 
-  @Test("What can't be done now is refused with 0x0C", arguments: notNow)
+  @Test("A command in the wrong state is refused with 0x0C", arguments: notNow)
   private func disallowed(_ row: Refusal) { expect(row) }
 
-  @Test("The commands that are made wrong here are right as they are")
+  @Test("The unchanged commands of these tests succeed")
   func right() {
     for (opcode, octets): (HCI.Opcode, [UInt8]) in [
       (.leSetAdvertisingParameters, Right.advertising), (.leSetScanParameters, Right.scanning),
@@ -255,13 +255,13 @@ struct ParameterErrorTests {
     }
   }
 
-  @Test("Every command that is served is refused with 0x12 when an octet is missing or too many")
+  @Test("Every supported command refuses 255 octets of zeros with 0x11 or 0x12")
   func lengths() throws {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111)
     air.add(device)
     for opcode in device.controller.supportedOpcodes {
-      // 255 octets of zero are too many for everything: counts of zero are followed by something.
+      // 255 octets of zeros are too many for every command: counts of zero are followed by further octets.
       let status = device.send(
         raw: .command(opcode: opcode, parameters: ByteSlice([UInt8](repeating: 0, count: 255))), opcode: opcode)?.status
       #expect(

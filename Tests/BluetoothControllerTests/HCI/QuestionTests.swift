@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothController
 
-@Suite("Commands that only ask")
+@Suite("Read-only commands")
 struct QuestionTests {
   private static let questions: [HCI.Command] = [
     .readLocalVersionInformation, .readLocalSupportedCommands, .readLocalSupportedFeatures,
@@ -21,7 +21,7 @@ struct QuestionTests {
       random: SplitGenerator(seed: 1), pool: pool)
   }
 
-  @Test("They are answered, and neither the radio nor the next deadline has to do with it", arguments: questions)
+  @Test("A read-only command is answered, and affects neither the radio nor the next deadline", arguments: questions)
   func changeNothing(_ question: HCI.Command) {
     var controller = controller()
     let parameters = HCI.AdvertisingParameters(
@@ -31,7 +31,7 @@ struct QuestionTests {
       #expect(matters)
     }
     while controller.takePacket() != nil {}
-    // In the middle of a packet, and between two of them.
+    // In the middle of a packet, and between two packets.
     var now = Instant.zero
     var packetEnd = packetEnd(controller.takeRadioCommand(), at: now)
     #expect(packetEnd != nil)
@@ -52,7 +52,7 @@ struct QuestionTests {
     #expect(now > .zero + .milliseconds(100))
   }
 
-  /// When the packet ends that the radio is to send; nil: it is to send none.
+  /// Returns the end of the packet that the radio is commanded to send, or nil if there is none.
   private func packetEnd(_ command: RadioCommand?, at now: Instant) -> Instant? {
     guard case .transmit(let packet, on: _, let modulation, power: _)? = command else { return nil }
     return now + packet.airTime(modulation)
@@ -66,7 +66,7 @@ struct QuestionTests {
     return true
   }
 
-  @Test("What is refused before it is understood changes nothing either, what sets something may")
+  @Test("A command that is refused before it is parsed changes nothing, and a command that sets a value may")
   func others() {
     var controller = controller()
     let unknown = controller.receive(.command(opcode: HCI.Opcode(group: 0x3F, command: 1), parameters: []), at: .zero)

@@ -5,9 +5,9 @@ import Testing
 @testable import BluetoothController
 
 /// Vol 6, Part B, 6.3, 6.4.
-@Suite("Directed advertising to a device that has private addresses")
+@Suite("Directed advertising to a device with private addresses")
 struct DirectedPrivacyTests {
-  /// A pair whose peripheral knows no key of the central, so that it calls it by its identity address.
+  /// Returns a pair whose peripheral has no key of the central, and so addresses the central by its identity address.
   private func pair(isLegacy: Bool, isDevicePrivacy: Bool = false) -> PrivatePair {
     let pair = PrivatePair(isKnown: false)
     pair.add(pair.peripheral, key: PrivatePair.peripheralKey, to: pair.central, key: PrivatePair.centralKey)
@@ -34,9 +34,9 @@ struct DirectedPrivacyTests {
     #expect(pair.central.send(.leExtendedCreateConnection(request)) == .success)
   }
 
-  @Test("An initiator with a private address does not answer who calls it by its identity", arguments: [true, false])
+  @Test("An initiator with a private address ignores advertising to its identity address", arguments: [true, false])
   func initiator(isLegacy: Bool) {
-    // The mode is about the peer's own address, which is private here.
+    // The mode concerns the peer's own address, which is private here.
     for isDevicePrivacy in [false, true] {
       let pair = pair(isLegacy: isLegacy, isDevicePrivacy: isDevicePrivacy)
       connect(pair, isLegacy: isLegacy, as: .resolvableOrPublic)
@@ -46,7 +46,7 @@ struct DirectedPrivacyTests {
     }
   }
 
-  @Test("An initiator that goes by its identity answers who calls it so", arguments: [true, false])
+  @Test("An initiator that uses its identity address answers advertising to that address", arguments: [true, false])
   func initiatorWithIdentity(isLegacy: Bool) {
     let pair = pair(isLegacy: isLegacy)
     connect(pair, isLegacy: isLegacy, as: .public)
@@ -54,7 +54,7 @@ struct DirectedPrivacyTests {
     #expect(pair.central.connectionCompletes.map(\.status) == [.success])
   }
 
-  @Test("A scanner reports advertising that is directed to its identity, whatever address it uses itself")
+  @Test("A scanner reports advertising to its identity address, whatever address it uses itself")
   func scanner() {
     let pair = pair(isLegacy: true)
     pair.scan()

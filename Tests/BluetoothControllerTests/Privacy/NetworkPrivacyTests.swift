@@ -4,12 +4,12 @@ import Testing
 
 @testable import BluetoothController
 
-/// LE Set Address Resolution Enable governs the resolution of private addresses only: a device on the resolving list whose
-/// key is known stays one that may not use its identity address · Vol 6, Part B, 4.7; Vol 4, Part E, 7.8.44, 7.8.77.
+/// LE Set Address Resolution Enable controls only the resolution of private addresses. A device on the resolving list
+/// with a known key still may not use its identity address · Vol 6, Part B, 4.7; Vol 4, Part E, 7.8.44, 7.8.77.
 @Suite("Network privacy without address resolution")
 struct NetworkPrivacyTests {
-  /// A pair that does not resolve addresses. `isDevicePrivacy`: the mode in which `device` keeps its peer; the other device
-  /// accepts every address.
+  /// Returns a pair without address resolution. `isDevicePrivacy` is the mode that `device` uses for its peer; the
+  /// other device accepts every address.
   private func pair(of device: (PrivatePair) -> TestDevice, isDevicePrivacy: Bool) -> PrivatePair {
     let pair = PrivatePair(resolves: false)
     for (one, other) in [(pair.central, pair.peripheral), (pair.peripheral, pair.central)] {

@@ -5,9 +5,9 @@ import Testing
 @testable import BluetoothController
 
 /// Own_Address_Type 0x02 and 0x03 · Vol 4, Part E, 7.8.9, 7.8.12, 7.8.56, 7.8.66.
-@Suite("Own addresses that the resolving list gives")
+@Suite("Own addresses from the resolving list")
 struct OwnAddressTests {
-  /// What the resolving list has for the peer.
+  /// The entry for the peer in the resolving list.
   enum Entry: CaseIterable { case none, withoutLocalKey, withLocalKey }
 
   private static let localKey: UInt128 = 0x1234_5678
@@ -20,7 +20,7 @@ struct OwnAddressTests {
     peer.start()
   }
 
-  /// A device that has the one address that `type` does not fall back on.
+  /// Returns a device without the address that `type` falls back on.
   private func device(_ type: HCI.OwnAddressType, _ entry: Entry) -> TestDevice {
     let device = TestDevice("device", address: 0x1111_1111_1111) {
       if type == .resolvableOrPublic { $0.address = DeviceAddress(0xC000_0000_0001, .random) }
@@ -71,7 +71,7 @@ struct OwnAddressTests {
   }
 
   @Test(
-    "A set is enabled without an address of its own if its peer's entry has a local IRK",
+    "A set without its own address is enabled if its peer's entry has a local IRK",
     arguments: [HCI.OwnAddressType.resolvableOrPublic, .resolvableOrRandom], Entry.allCases)
   func advertisingSet(type: HCI.OwnAddressType, entry: Entry) {
     let device = device(type, entry)
@@ -95,7 +95,7 @@ struct OwnAddressTests {
   }
 
   @Test(
-    "A connection is begun without an address of the device if the peer's entry has a local IRK",
+    "Initiating starts without an address of the device if the peer's entry has a local IRK",
     arguments: [HCI.OwnAddressType.resolvableOrPublic, .resolvableOrRandom], Entry.allCases)
   func initiating(type: HCI.OwnAddressType, entry: Entry) {
     let device = device(type, entry)
@@ -110,7 +110,7 @@ struct OwnAddressTests {
     #expect(device.connectionCompletes.map(\.localResolvablePrivateAddress) == initiators.map(\.value))
   }
 
-  @Test("LE Extended Create Connection follows the same rule", arguments: Entry.allCases)
+  @Test("LE Extended Create Connection too succeeds if the peer's entry has a local IRK", arguments: Entry.allCases)
   func extendedInitiating(entry: Entry) {
     let device = device(.resolvableOrRandom, entry)
     var request = HCI.ExtendedCreateConnection.extended(to: peer)
@@ -118,7 +118,7 @@ struct OwnAddressTests {
     #expect(device.send(.leExtendedCreateConnection(request)) == expected(entry))
   }
 
-  @Test("With the accept list no entry is known before: the device needs an address of its own")
+  @Test("With the accept list the device needs its own address, since the peer's entry is not known in advance")
   func acceptList() {
     for type in [HCI.OwnAddressType.resolvableOrPublic, .resolvableOrRandom] {
       let device = device(type, .withLocalKey)
@@ -127,7 +127,7 @@ struct OwnAddressTests {
     }
   }
 
-  @Test("A scanner needs an address of its own, whatever the resolving list has")
+  @Test("A scanner needs its own address, whatever the resolving list contains")
   func scanning() {
     for type in [HCI.OwnAddressType.resolvableOrPublic, .resolvableOrRandom] {
       let device = device(type, .withLocalKey)

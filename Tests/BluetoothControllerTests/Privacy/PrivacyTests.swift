@@ -12,7 +12,7 @@ struct PrivacyTests {
 
   // MARK: Advertising
 
-  @Test("An advertiser uses a private address that its peer can resolve, and another one after the timeout")
+  @Test("An advertiser uses a private address that its peer can resolve, and a new one after the timeout")
   func advertising() throws {
     let pair = PrivatePair()
     #expect(pair.peripheral.send(.leSetResolvablePrivateAddressTimeout(10)) == .success)
@@ -25,7 +25,7 @@ struct PrivacyTests {
     #expect(read == .leLocalResolvableAddress(addresses[2].value))
   }
 
-  @Test("A peer that is not on the list sees the public address", arguments: [false, true])
+  @Test("An advertiser uses its public address for a peer that is not on the list", arguments: [false, true])
   func notOnList(resolves: Bool) {
     let pair = PrivatePair(resolves: resolves, isKnown: false)
     pair.advertise()
@@ -33,7 +33,7 @@ struct PrivacyTests {
     #expect(pair.advertisers == [pair.peripheral.address])
   }
 
-  @Test("Own private addresses do not need address resolution")
+  @Test("Private addresses of the device itself do not need address resolution")
   func withoutResolution() {
     let pair = PrivatePair(resolves: false)
     pair.advertise()
@@ -41,7 +41,7 @@ struct PrivacyTests {
     #expect(pair.advertisers.allSatisfy { PrivatePair.isPrivate($0, PrivatePair.peripheralKey) })
   }
 
-  @Test("An advertising set has a private address on all its channels, and another one when its data change")
+  @Test("An advertising set has one private address on all channels, and a new one when its data change")
   func advertisingSet() throws {
     let pair = PrivatePair()
     let handle = HCI.AdvertisingHandle(rawValue: 1)
@@ -63,7 +63,7 @@ struct PrivacyTests {
   }
 
   @Test(
-    "A set takes another private address when data change that the host has named, and for no others",
+    "A set takes a new private address only if data change that the host has named",
     arguments: [[], .advertisingData, .scanResponseData, [.advertisingData, .scanResponseData]]
       as [HCI.AddressChangeReasons])
   func dataRelatedChanges(reasons: HCI.AddressChangeReasons) {
@@ -77,7 +77,7 @@ struct PrivacyTests {
     #expect(device.send(.leSetExtendedAdvertisingParameters(parameters)) == .success)
     #expect(device.send(.leSetDataRelatedAddressChanges(handle, reasons)) == .success)
     device.enable(handle)
-    /// How many addresses the set has used until now.
+    /// Returns the number of addresses that the set has used until now.
     func addresses() -> Int {
       pair.air.run(for: .milliseconds(500))
       return pair.advertisers.count
@@ -89,7 +89,7 @@ struct PrivacyTests {
     device.setResponse([2, 9, 65], of: handle)
     let afterResponse = afterData + (reasons.contains(.scanResponseData) ? 1 : 0)
     #expect(addresses() == afterResponse)
-    // Without new data there is no new address.
+    // Unchanged data keep the address.
     #expect(addresses() == afterResponse)
     #expect(device.send(.leSetDataRelatedAddressChanges(handle, [])) == .success)
     device.setData([2, 1, 4], of: handle)
@@ -100,7 +100,7 @@ struct PrivacyTests {
 
   // MARK: Scanning
 
-  @Test("A scanner reports the identity address of whom it can resolve")
+  @Test("A scanner reports the identity address of an advertiser that it can resolve")
   func resolvedReports() throws {
     let pair = PrivatePair()
     pair.advertise()
@@ -112,7 +112,7 @@ struct PrivacyTests {
     #expect(read == .lePeerResolvableAddress(try #require(pair.advertisers.first).value))
   }
 
-  @Test("Without resolution the private address is reported as it is")
+  @Test("Without address resolution a scanner reports the private address")
   func unresolvedReports() {
     let pair = PrivatePair(resolves: false)
     pair.advertise()
@@ -121,7 +121,7 @@ struct PrivacyTests {
     #expect(pair.central.reports.map(\.address).first == pair.advertisers.first.map { HCI.PeerAddress($0) })
   }
 
-  @Test("In network privacy mode the identity address itself is not reported, in device privacy mode it is")
+  @Test("A scanner reports an identity address in device privacy mode and not in network privacy mode")
   func privacyModes() {
     for isDevicePrivacy in [false, true] {
       let pair = PrivatePair()
@@ -135,7 +135,7 @@ struct PrivacyTests {
     }
   }
 
-  @Test("An active scanner has a private address, and the advertiser knows it by its accept list")
+  @Test("An active scanner uses a private address, which the advertiser resolves for its accept list")
   func scanRequests() throws {
     let pair = PrivatePair()
     pair.peripheral.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(pair.central.address)))
@@ -151,7 +151,7 @@ struct PrivacyTests {
     #expect(!responses.isEmpty && responses.allSatisfy { $0.address == Self.peripheralIdentity })
   }
 
-  @Test("A scanner's accept list has identities")
+  @Test("A scanner's accept list contains identity addresses")
   func scannersAcceptList() {
     for isOnList in [false, true] {
       let pair = PrivatePair()
@@ -163,7 +163,7 @@ struct PrivacyTests {
     }
   }
 
-  @Test("Directed advertising calls its target by a private address, which only the target resolves")
+  @Test("Directed advertising uses a private target address, which only the target resolves")
   func directedReports() throws {
     let pair = PrivatePair()
     pair.advertise(.connectableDirectedLowDutyCycle)
@@ -179,7 +179,7 @@ struct PrivacyTests {
     #expect(PrivatePair.isPrivate(target, PrivatePair.centralKey))
   }
 
-  @Test("Directed advertising to an unknown private address is for the extended filter policies")
+  @Test("Directed advertising to an unknown private address is reported with the extended filter policies only")
   func unresolvedTarget() {
     for filterPolicy in [UInt8(0), 2] {
       let pair = PrivatePair(resolves: false)
@@ -195,7 +195,7 @@ struct PrivacyTests {
 
   // MARK: Connections
 
-  @Test("Two private devices connect and tell their hosts identities and private addresses", arguments: [false, true])
+  @Test("Two private devices connect, and report identities and private addresses to hosts", arguments: [false, true])
   func connecting(usesAcceptList: Bool) throws {
     let pair = PrivatePair()
     if usesAcceptList {
@@ -234,7 +234,7 @@ struct PrivacyTests {
     #expect(pair.peripheral.connectionCompletes.map(\.peer) == [Self.centralIdentity])
   }
 
-  @Test("An advertiser does not connect to the identity address of a central that should have a private one")
+  @Test("An advertiser refuses a central's identity address in network privacy mode")
   func identityAddressOfCentral() {
     for isDevicePrivacy in [false, true] {
       let pair = PrivatePair()
@@ -247,7 +247,7 @@ struct PrivacyTests {
     }
   }
 
-  @Test("An initiator does not connect to the identity address of a peripheral that should have a private one")
+  @Test("An initiator does not connect to the identity address of a peripheral in network privacy mode")
   func identityAddressOfPeripheral() {
     let pair = PrivatePair()
     pair.advertise(as: .public)
@@ -257,7 +257,7 @@ struct PrivacyTests {
     #expect(!pair.air.log.contains { $0.device == pair.central.number })
   }
 
-  @Test("Two devices have one connection, however often their addresses change")
+  @Test("A second connection to a private device that is already connected is refused")
   func oneConnection() throws {
     let pair = PrivatePair()
     pair.advertise()
@@ -274,7 +274,7 @@ struct PrivacyTests {
 
   // MARK: Commands
 
-  @Test("The list does not change, nor resolution, while something uses it")
+  @Test("The resolving list and address resolution can't be changed while they are in use")
   func inUse() {
     let pair = PrivatePair()
     let peer = HCI.PeerAddress(type: 0, value: 9)
@@ -295,7 +295,7 @@ struct PrivacyTests {
     #expect(pair.central.send(.leClearResolvingList) == .commandDisallowed)
   }
 
-  @Test("Addresses of devices that are not on the list can't be read")
+  @Test("Resolvable addresses of devices that are not on the list can't be read")
   func reading() {
     let pair = PrivatePair()
     let nobody = HCI.PeerAddress(type: 0, value: 9)

@@ -5,14 +5,14 @@ import Testing
 @testable import BluetoothController
 
 /// Vol 6, Part B, 4.3.5, 4.4.3.5, 5.1.13, 6.3; Vol 4, Part E, 7.8.38 to 7.8.45, 7.7.65.14, 7.7.65.24.
-@Suite("Trains and reports of advertisers that have private addresses")
+@Suite("Trains and reports of advertisers with private addresses")
 struct PrivateTrainTests {
   private static let identity = HCI.PeerAddress(type: 2, value: 0x2222_2222_2222)
   private let pair = PrivatePair()
   private var scanner: TestDevice { pair.central }
   private var advertiser: TestDevice { pair.peripheral }
 
-  /// What the host calls the train.
+  /// The train as the host identifies it.
   private var train: HCI.PeriodicAdvertiser {
     HCI.PeriodicAdvertiser(HCI.PeerAddress(advertiser.address), advertisingSID: 3)
   }
@@ -40,7 +40,7 @@ struct PrivateTrainTests {
           options: options, advertiser: train ?? self.train, keeping: HCI.SyncKeeping(timeout: 100))))
   }
 
-  @Test("A train is found by its advertiser's identity, from the command or the list", arguments: [false, true])
+  @Test("A train is found by its advertiser's identity address, from the command or the list", arguments: [false, true])
   func created(usesList: Bool) throws {
     advertise()
     scanner.startScan()
@@ -56,11 +56,11 @@ struct PrivateTrainTests {
     #expect(sync.advertiser == HCI.PeriodicAdvertiser(Self.identity, advertisingSID: 3))
     #expect(pair.advertisers.allSatisfy { PrivatePair.isPrivate($0, PrivatePair.peripheralKey) })
     #expect(scanner.periodicReports.count > 20)
-    // It is received already, whatever its advertiser is called now.
+    // The train is already received, although its advertiser's address may have changed.
     #expect(synchronize() == .connectionAlreadyExists)
   }
 
-  @Test("In network privacy mode the train of an identity address is left alone, in device privacy mode it is not")
+  @Test("A train with an identity address is found in device privacy mode and not in network privacy mode")
   func privacyModes() {
     for isDevicePrivacy in [false, true] {
       let other = PrivateTrainTests()
@@ -74,7 +74,7 @@ struct PrivateTrainTests {
     }
   }
 
-  @Test("The recipient of a transfer is told the identity of the train's advertiser")
+  @Test("The recipient of a transfer gets the identity address of the train's advertiser")
   func transfer() throws {
     advertise()
     let connectable = HCI.ExtendedAdvertisingParameters.every100ms(2, .connectable) {
@@ -101,7 +101,7 @@ struct PrivateTrainTests {
     #expect(!scanner.periodicReports.isEmpty)
   }
 
-  @Test("While a train is looked for the resolving list stays as it is")
+  @Test("The resolving list can't be changed while a Create Sync is pending")
   func inUse() {
     let peer = HCI.PeerAddress(advertiser.address)
     let changes: [HCI.Command] = [
@@ -115,7 +115,7 @@ struct PrivateTrainTests {
     for command in changes { #expect(scanner.send(command) == .success) }
   }
 
-  @Test("Who changes its private address is no new device to the duplicate filter", arguments: [false, true])
+  @Test("The duplicate filter recognizes an advertiser after a change of its private address", arguments: [false, true])
   func duplicates(isExtended: Bool) {
     #expect(advertiser.send(.leSetResolvablePrivateAddressTimeout(10)) == .success)
     if isExtended {

@@ -23,7 +23,7 @@ struct ResolvingListTests {
     return DeviceAddress(key.newAddress(using: &random), .random)
   }
 
-  @Test("A private address of a device on the list is resolved, others are not")
+  @Test("A private address of a device on the list is resolved, and other addresses are not")
   mutating func resolve() throws {
     var list = list()
     let (known, foreign) = (try privateAddress(key), try privateAddress(99))
@@ -34,7 +34,7 @@ struct ResolvingListTests {
     #expect(list.peerAddress(of: HCI.PeerAddress(peer)) == known)
   }
 
-  @Test("Nothing is resolved unless the host wants it; network privacy mode holds all the same")
+  @Test("With resolution disabled no address is resolved, and network privacy mode still applies")
   mutating func disabled() throws {
     var list = list(isEnabled: false)
     let address = try privateAddress(key)
@@ -43,7 +43,7 @@ struct ResolvingListTests {
     #expect(list.identify(peer).isIgnored)
   }
 
-  @Test("An address that could not be resolved is tried again when the list has changed")
+  @Test("An address that could not be resolved is tried again after a change of the list")
   mutating func strangers() throws {
     var list = list()
     let address = try privateAddress(99)
@@ -64,7 +64,7 @@ struct ResolvingListTests {
     #expect(!list.identify(DeviceAddress(9, .public)).isIgnored)
   }
 
-  @Test("A key of zeros makes no address and resolves none")
+  @Test("A key of zeros generates no address and resolves none")
   mutating func keyOfZeros() throws {
     var list = ResolvingList()
     list.isEnabled = true
@@ -77,7 +77,7 @@ struct ResolvingListTests {
     #expect(!list.identify(address).isResolved)
   }
 
-  @Test("Own addresses stay until the timeout, and all change then")
+  @Test("All own addresses change at the timeout, and not before")
   mutating func renewal() throws {
     var list = list()
     #expect(list.setTimeout(60, at: .zero) == .success)
@@ -91,7 +91,7 @@ struct ResolvingListTests {
     #expect(list.localAddress(for: peer, at: .zero + .seconds(119), random: &random) == second)
   }
 
-  @Test("A device, and a key, is there once; the list has an end")
+  @Test("Each device and each key can be on the list once, and the capacity is limited")
   func adding() {
     var list = list()
     let other = HCI.PeerAddress(type: 1, value: peer.value | 0xC000_0000_0000)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import BluetoothController
 
-/// TargetA is resolved with the local IRK of the advertiser's entry of the resolving list · Vol 6, Part B, 4.3.3, 6.3, 6.4;
-/// Vol 4, Part E, 7.7.65.11.
+/// TargetA is resolved with the local IRK of the advertiser's entry in the resolving list · Vol 6, Part B, 4.3.3, 6.3,
+/// 6.4; Vol 4, Part E, 7.7.65.11.
 @Suite("Resolution of the target of directed advertising")
 struct TargetResolutionTests {
-  /// Who an advertiser calls, by whose entry's local IRK.
+  /// The target of an advertiser, by the entry whose local IRK resolves it.
   enum Target: CaseIterable { case byOwnEntry, byOtherEntry, byUnknownAdvertiser }
 
   private static let keys: (peer: [UInt128], local: [UInt128]) = ([0x51, 0x52], [0x61, 0x62])
@@ -34,7 +34,7 @@ struct TargetResolutionTests {
     return DeviceAddress(try #require(IdentityResolvingKey(Block(key))).newAddress(using: &random), .random)
   }
 
-  /// The advertiser's address and its target's.
+  /// Returns the addresses of the advertiser and its target.
   private func addresses(_ target: Target) throws -> (advertiser: DeviceAddress, target: DeviceAddress) {
     switch target {
     case .byOwnEntry: (try privateAddress(Self.keys.peer[0]), try privateAddress(Self.keys.local[0]))
@@ -43,7 +43,7 @@ struct TargetResolutionTests {
     }
   }
 
-  /// Plays ADV_DIRECT_IND on all primary channels for a while.
+  /// Sends ADV_DIRECT_IND on all primary channels for a while.
   private func advertise(_ target: Target) throws {
     let advertiser = ScriptedAdvertiser(air: air)
     let (own, other) = try addresses(target)
@@ -67,7 +67,7 @@ struct TargetResolutionTests {
   }
 
   @Test(
-    "With an extended filter policy, other targets come in LE Directed Advertising Report", arguments: Target.allCases)
+    "With an extended policy, other targets are reported in LE Directed Advertising Report", arguments: Target.allCases)
   func extendedPolicy(target: Target) throws {
     let parameters = HCI.ScanParameters(
       isActive: false, interval: 48, window: 48, ownAddressType: .public, filterPolicy: 2)

@@ -9,7 +9,7 @@ extension HCI.AdvertisingHandle: ExpressibleByIntegerLiteral {
 }
 
 extension HCI.ExtendedAdvertisingParameters {
-  /// A set that advertises every 100 ms.
+  /// Returns the parameters of a set that advertises every 100 ms.
   static func every100ms(
     _ handle: HCI.AdvertisingHandle = 1, _ properties: Properties = [],
     change: (inout HCI.ExtendedAdvertisingParameters) -> Void = { _ in }
@@ -22,7 +22,7 @@ extension HCI.ExtendedAdvertisingParameters {
 }
 
 extension HCI.ExtendedCreateConnection {
-  /// With LE 1M, or LE Coded, as the primary PHY.
+  /// Returns a request with LE 1M or LE Coded as the primary PHY.
   static func extended(
     to peer: TestDevice, interval: UInt16 = 24, timeout: UInt16 = 200, onCoded isOnCoded: Bool = false
   ) -> Self {
@@ -51,7 +51,7 @@ extension TestDevice {
     return send(.leSetExtendedAdvertisingEnable(false, HCI.AdvertisingSetEnables(elements, in: pool)))
   }
 
-  /// Gives a set its data, in as many fragments as they need.
+  /// Sets the data of a set, in as many fragments as necessary.
   @discardableResult
   func setData(_ data: [UInt8], of handle: HCI.AdvertisingHandle = 1) -> HCI.ErrorCode? {
     sendFragments(data) { .leSetExtendedAdvertisingData(handle, $0) }
@@ -82,7 +82,7 @@ extension TestDevice {
     return status
   }
 
-  /// Scans on LE 1M all the time, and on LE Coded if told so.
+  /// Scans on LE 1M, and optionally on LE Coded, without pause.
   func scanExtended(isActive: Bool = false, onCoded isOnCoded: Bool = false) {
     let scan = HCI.ExtendedScanParameters.Scan(isActive: isActive, interval: 48, window: isOnCoded ? 24 : 48)
     #expect(
@@ -114,7 +114,7 @@ extension TestDevice {
 }
 
 extension TestAir.Transmission {
-  /// What an extended advertising PDU says.
+  /// The payload of an extended advertising PDU.
   var extended: LL.ExtendedAdvertisingPayload? {
     if case .extended(let payload)? = advertisingPDU { payload } else { nil }
   }
@@ -129,8 +129,8 @@ extension TestAir.Transmission {
 }
 
 extension TestAir {
-  /// The packets that `first` leads to, by their pointers: each begins within the unit of the offset that announces it, on
-  /// the channel and the PHY that it says.
+  /// Returns the packets that follow `first` by their AuxPtr fields. Each begins within the unit of the announced
+  /// offset, on the announced channel and PHY.
   func chain(from first: Transmission) -> [Transmission] {
     var result: [Transmission] = []
     var last = first

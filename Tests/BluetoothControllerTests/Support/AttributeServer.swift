@@ -4,14 +4,15 @@ import Testing
 @testable import BluetoothController
 @testable import BluetoothHost
 
-/// What a device's host serves on one connection: the L2CAP and the ATT that a host has, on a database of the host's own
-/// services and one more with a value that says how often it was read.
+/// The attribute server of a device's host on one connection: the host's L2CAP and ATT with a database of the host's
+/// own services and a service whose value counts its reads.
 struct AttributeServer {
-  /// What Device Name is: as long as fits a Read Response with the smallest ATT_MTU.
+  /// The value of Device Name, which just fits a Read Response with the smallest ATT_MTU.
   static let deviceName = "a device under attack!"
-  /// GAP's service, then Device Name's declaration: its value has the third handle.
+  /// The handle of Device Name's value, after the GAP service and the characteristic declaration.
   static let deviceNameHandle: UInt8 = 3
-  /// Behind the nineteen attributes of every database there are the declarations of a service and of a characteristic.
+  /// The handle of the count, after the nineteen attributes of every database and the declarations of a service and a
+  /// characteristic.
   static let countHandle: UInt8 = 22
 
   private let pool = PacketPool()
@@ -31,7 +32,7 @@ struct AttributeServer {
     }
   }
 
-  /// Takes in what has come; returns the frames that are to be sent.
+  /// Processes received data and returns the frames to be sent.
   mutating func receive(_ data: HCI.ACLData, at now: Instant) -> [ByteSlice] {
     guard let frame = reassembler.receive(data, pool: pool), frame.channel == .attribute else { return [] }
     bearer.receive(frame.payload, database: &database, at: now)
@@ -50,22 +51,22 @@ struct AttributeServer {
     return frames
   }
 
-  // MARK: The client's side, in octets
+  // MARK: The client's side, as octets
 
-  /// An ATT Read Request in its L2CAP frame.
+  /// Returns an ATT Read Request in its L2CAP frame.
   static func readRequest(_ handle: UInt8) -> [UInt8] { [3, 0, 4, 0, 0x0A, handle, 0] }
 
-  /// The ATT Read Response with this value in its L2CAP frame.
+  /// Returns the ATT Read Response with this value in its L2CAP frame.
   static func readResponse(_ value: [UInt8]) -> [UInt8] { [UInt8(value.count + 1), 0, 4, 0, 0x0B] + value }
 
-  /// The value at `countHandle` when it was read so often before.
+  /// Returns the value at `countHandle` after `count` reads.
   static func octets(_ count: UInt16) -> [UInt8] {
     [UInt8(truncatingIfNeeded: count), UInt8(truncatingIfNeeded: count >> 8)]
   }
 }
 
 extension TestDevice {
-  /// Has the device's host serve its attributes on this connection, which is then no matter of the test's.
+  /// Serves attributes on this connection, and hides its data from the test.
   func serveAttributes(on connection: HCI.ConnectionComplete) {
     var server = AttributeServer(role: Link.Role(rawValue: connection.role) ?? .peripheral)
     setAside(connection.handle) { [unowned self] data in

@@ -4,8 +4,8 @@ import Testing
 
 @testable import BluetoothController
 
-/// Another connection of a device that is attacked: its peer reads an attribute again as soon as it has been answered, and
-/// nothing that happens to the device may keep either from it.
+/// Another connection of a device under attack. Its peer reads an attribute again after each answer, and no attack may
+/// interrupt this.
 final class Bystander {
   private let air: TestAir
   private let attacked: TestDevice
@@ -15,15 +15,15 @@ final class Bystander {
   private var attackedHandle = HCI.ConnectionHandle(rawValue: 0)
   private var peerHandle = HCI.ConnectionHandle(rawValue: 0)
 
-  /// How often the peer has been answered.
+  /// The number of answered reads.
   private var reads: UInt16 = 0
   private var isRight = true
   private var lastRead = Instant.zero
   private var longestSilence = TimeSpan.zero
 
-  /// Connects `device` to a device of its own, which reads from it.
+  /// Connects `device` to a separate peer, which reads from it.
   ///
-  /// - Parameter isExtended: by the commands of extended advertising.
+  /// - Parameter isExtended: True to use the commands of extended advertising.
   init(of device: TestDevice, on air: TestAir, interval: UInt16 = 24, isExtended: Bool = false) throws {
     self.air = air
     attacked = device
@@ -65,10 +65,10 @@ final class Bystander {
 
   private func noteSilence() { longestSilence = max(longestSilence, air.now - lastRead) }
 
-  /// That the peer has had to wait until now counts for nothing: the device's own host was the reason.
+  /// Ignores the silence up to now, which the device's own host caused.
   func excuseSilence() { (lastRead, longestSilence) = (air.now, .zero) }
 
-  /// Whether each read has been answered in time, once and rightly, and those that follow are.
+  /// Returns true if each read was answered in time, once and correctly, and the next reads are too.
   func goesOn() -> Bool {
     let before = reads
     air.run(for: interval * 10)
@@ -77,9 +77,9 @@ final class Bystander {
       && attacked.controller.index(of: attackedHandle) != nil
   }
 
-  /// What has to be true after every attack: the device serves somebody who comes anew, and this connection goes on.
+  /// Returns true if the device is unharmed after an attack: it serves a newcomer, and this connection continues.
   func isUnharmed() -> Bool {
-    // Both, whatever the first says.
+    // Both checks run, whatever the result of the first one.
     let isServing = attacked.servesNewcomer(isExtended: isExtended)
     return goesOn() && isServing
   }

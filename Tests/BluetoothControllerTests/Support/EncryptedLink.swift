@@ -4,13 +4,13 @@ import Testing
 
 @testable import BluetoothController
 
-/// What the two hosts of a test agree on.
+/// The key, Rand and EDIV that the two hosts of a test share.
 let testKey: UInt128 = 0x4C68_3841_39F5_74D8_36BC_F34E_9DFB_01BF
 let testRandom: UInt64 = 0xABCD_EF12_3456_7890
 let testDiversifier: UInt16 = 0x2474
 
 extension TestDevice {
-  /// Has the host answer each Long Term Key Request at once.
+  /// Makes the host answer each Long Term Key Request at once.
   func answersKeyRequests(with key: UInt128? = testKey) {
     onEvent = { device, event in
       guard case .leLongTermKeyRequest(let handle, _, _) = event else { return }
@@ -33,7 +33,7 @@ extension TestDevice {
 }
 
 extension TestLink {
-  /// Has the central's host ask for encryption.
+  /// Sends LE Enable Encryption from the central's host.
   @discardableResult
   func enableEncryption(key: UInt128 = testKey) -> HCI.ErrorCode? {
     central.send(
@@ -41,7 +41,7 @@ extension TestLink {
         centralHandle, random: testRandom, encryptedDiversifier: testDiversifier, longTermKey: key))
   }
 
-  /// A link on which both hosts have been told of encryption.
+  /// Returns a link whose hosts have both got the encryption event.
   static func encrypted(
     interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200, attacked: Sides = [],
     prepare: (TestDevice, TestDevice) -> Void = { _, _ in }
@@ -60,7 +60,7 @@ extension TestLink {
     return link
   }
 
-  /// This link's LL Control PDUs of the log, without those that were sent again, and who sent them.
+  /// The LL Control PDUs of this link in the log, with their senders and without retransmissions.
   var controlPDUs: [(device: Int, pdu: LL.ControlPDU)] {
     var last: [Int: Bool] = [:]
     var result: [(device: Int, pdu: LL.ControlPDU)] = []
@@ -72,7 +72,7 @@ extension TestLink {
     return result
   }
 
-  /// Whether everything that was sent here since the log was cleared, and is not empty, was encrypted.
+  /// True if every non-empty packet of this link in the log was encrypted.
   var isAllEncrypted: Bool {
     air.log.allSatisfy {
       $0.packet.accessAddress != accessAddress || $0.packet.payload.isEmpty || $0.packet.plainPayload != nil
@@ -81,7 +81,7 @@ extension TestLink {
 }
 
 extension TestAir.Transmission {
-  /// Has another PDU arrive in place of this one.
+  /// Replaces this PDU by another one on the air.
   mutating func replace(with pdu: OutgoingPDU) {
     guard var header = dataHeader else { return }
     header.llid = pdu.llid
@@ -93,6 +93,6 @@ extension TestAir.Transmission {
 }
 
 extension OutgoingPDU {
-  /// A PDU of data in clear.
+  /// Returns an unencrypted data PDU.
   static func data(_ payload: ByteSlice) -> OutgoingPDU { OutgoingPDU(llid: .start, payload: payload, meaning: .none) }
 }

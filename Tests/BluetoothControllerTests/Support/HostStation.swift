@@ -8,7 +8,7 @@ import Testing
 final class HostStation {
   let device: TestDevice
   var host: Host
-  /// What a service above the host would do at once; true: the event is dealt with.
+  /// Handles an event as a service above the host would; returns true if it has handled the event.
   var onEvent: (HostEvent) -> Bool = { _ in false }
   private(set) var events: [HostEvent] = []
   private let pool = PacketPool()
@@ -27,7 +27,7 @@ final class HostStation {
 
   var now: Instant { device.now }
 
-  /// Has the host do something, and its controller what follows from it.
+  /// Performs an action on the host, and passes the resulting packets to its controller.
   @discardableResult
   func perform<R>(_ body: (inout Host, Instant) -> R) -> R {
     let result = body(&host, now)
@@ -41,7 +41,7 @@ final class HostStation {
   }
 
   private func settle() {
-    // What comes back while packets are handed down is handed down by the same loop.
+    // A nested call leaves its packets to the loop that is already running.
     guard !isBusy else { return }
     isBusy = true
     defer { isBusy = false }
@@ -61,7 +61,7 @@ final class HostStation {
     device.clear()
   }
 
-  /// Lets the host do what is due.
+  /// Runs the host's due timers.
   func attend() {
     if let deadline = host.deadline, deadline <= now { perform { $0.timeReached($1) } }
     device.air?.attend(to: device.number)
@@ -74,7 +74,7 @@ final class HostStation {
 }
 
 extension TestAir {
-  /// Lets time pass for controllers and hosts, until `condition` holds or `limit` is over.
+  /// Advances the time of controllers and hosts until `condition` holds or `limit` has passed.
   @discardableResult
   func run(_ stations: [HostStation], until condition: () -> Bool, limit: TimeSpan) -> Bool {
     let end = now + limit

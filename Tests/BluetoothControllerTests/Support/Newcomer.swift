@@ -5,11 +5,11 @@ import Testing
 @testable import BluetoothController
 
 extension TestDevice {
-  /// Whether the device does what it did before it was attacked: it advertises, takes the connection of a device that
-  /// had none, answers an ATT Read Request on it, and lets it go. It must not be advertising, and has forgotten all of
-  /// that afterwards.
+  /// Returns true if the device still works after an attack: it advertises, accepts the connection of a newcomer,
+  /// answers an ATT Read Request on it, and accepts the disconnection. The device must not be advertising, and forgets
+  /// this connection afterwards.
   ///
-  /// - Parameter isExtended: by the commands of extended advertising.
+  /// - Parameter isExtended: True to use the commands of extended advertising.
   func servesNewcomer(isExtended: Bool = false) -> Bool {
     guard let air else { return false }
     let newcomer = Self.newcomer(on: air)
@@ -42,8 +42,8 @@ extension TestDevice {
     return isAnswered && hasGone
   }
 
-  /// Stops everything that the device does by itself and ends its connections, by the commands of a host that does not know
-  /// what goes on.
+  /// Stops all activities of the device and ends its connections, by the commands of a host that does not know the
+  /// state.
   func stopEverything(isExtended: Bool = false) {
     if isExtended {
       send(.leSetExtendedAdvertisingEnable(false, HCI.AdvertisingSetEnables([], in: pool)))
@@ -62,7 +62,7 @@ extension TestDevice {
 
   private static let newcomersSet: HCI.AdvertisingHandle = 0x0E
 
-  /// The device that comes to see, without anything that is left from before.
+  /// Returns the newcomer, without any state from before.
   private static func newcomer(on air: TestAir) -> TestDevice {
     let address = DeviceAddress(0x5555_5555_5555, .public)
     let newcomer: TestDevice

@@ -15,8 +15,8 @@ final class PrivatePair {
   let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
 
   /// - Parameters:
-  ///   - resolves: whether both hosts enable address resolution.
-  ///   - isKnown: whether each is on the other's list.
+  /// - resolves: True if both hosts enable address resolution.
+  /// - isKnown: True if each device is on the other's resolving list.
   init(resolves: Bool = true, isKnown: Bool = true) {
     for device in [central, peripheral] {
       air.add(device)
@@ -62,7 +62,7 @@ final class PrivatePair {
     #expect(central.send(.leCreateConnection(request)) == .success)
   }
 
-  /// The addresses of the advertiser in all that it has sent, in order, each once.
+  /// The advertiser's addresses in the log, in order and without consecutive repetitions.
   var advertisers: [DeviceAddress] {
     var result: [DeviceAddress] = []
     for sent in air.log where sent.device == peripheral.number {

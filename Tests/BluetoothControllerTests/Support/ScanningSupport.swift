@@ -5,7 +5,7 @@ import Testing
 @testable import BluetoothController
 
 extension TestDevice {
-  /// Scans by the extended commands, on LE 1M all of the time unless told otherwise.
+  /// Scans by the extended commands, by default on LE 1M without pause.
   func startScan(
     isActive: Bool = false, policy: UInt8 = 0,
     le1M: HCI.ExtendedScanParameters.Scan? = HCI.ExtendedScanParameters.Scan(
@@ -30,7 +30,7 @@ extension Sequence<HCI.ExtendedAdvertisingReport> {
   var types: [HCI.ExtendedAdvertisingReport.EventType] { map(\.type) }
 }
 
-/// An advertiser that sends what a test says, whatever a link layer would do.
+/// An advertiser that sends any packets that a test specifies, independent of a link layer.
 struct ScriptedAdvertiser {
   let air: TestAir
   let pool = PacketPool()
@@ -46,7 +46,8 @@ struct ScriptedAdvertiser {
       channel: ChannelIndex(channel), isClockAccurate: true, offset: LL.PacketOffset(offset), phy: phy)
   }
 
-  /// ADV_EXT_IND on all primary channels at `start`, as if three advertisers sent it at once; it points to `offset` later.
+  /// Sends ADV_EXT_IND on all primary channels at `start`, as if from three advertisers at once, with a pointer to
+  /// `offset` later.
   func announce(
     at start: Instant, mode: LL.ExtendedAdvertisingPayload.Mode = .nonConnectable, to offset: TimeSpan,
     on channel: UInt8 = 10, _ phy: PHY = .le1M, modulation: Modulation = .le1M
@@ -56,7 +57,7 @@ struct ScriptedAdvertiser {
     for primary in UInt8(37)...39 { send(payload, at: start, on: primary, modulation) }
   }
 
-  /// AUX_ADV_IND or what follows it.
+  /// Sends AUX_ADV_IND or a packet that follows it.
   func send(
     _ payload: LL.ExtendedAdvertisingPayload, at start: Instant, on channel: UInt8 = 10,
     _ modulation: Modulation = .le1M
@@ -68,7 +69,7 @@ struct ScriptedAdvertiser {
     air.play(pdu.packet(in: pool), at: start, on: ChannelIndex(channel), modulation)
   }
 
-  /// A packet whose octets are what they are.
+  /// Sends a packet with any octets.
   func send(raw octets: [UInt8], type: UInt16 = 0x07, at start: Instant, on channel: UInt8) {
     let packet = AirPacket(
       accessAddress: LL.advertisingAccessAddress, crcInit: LL.advertisingCRCInit,

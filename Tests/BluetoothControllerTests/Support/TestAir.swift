@@ -4,8 +4,8 @@ import Testing
 
 @testable import BluetoothController
 
-/// A perfect air: every packet arrives at its end at everybody who listened for it at its beginning, unless a test says
-/// otherwise.
+/// A perfect air: every packet arrives at its end at every device that listened for it at its beginning, unless a test
+/// decides differently.
 final class TestAir {
   /// A packet as it was sent.
   struct Transmission {
@@ -21,7 +21,7 @@ final class TestAir {
     var advertisingPDU: LL.AdvertisingPDU? {
       isAdvertising ? try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload) : nil
     }
-    /// nil on the advertising channels.
+    /// The header of a data PDU; nil on the advertising channels.
     var dataHeader: LL.DataHeader? { isAdvertising ? nil : LL.DataHeader(rawValue: packet.header) }
     var controlPDU: LL.ControlPDU? {
       dataHeader?.llid == .control ? try? LL.ControlPDU(payload: packet.plainPayload ?? packet.payload) : nil
@@ -30,14 +30,14 @@ final class TestAir {
 
   enum Fate { case arrives, corrupt, lost }
 
-  /// Where a radio listens.
+  /// The parameters of a radio that listens.
   private struct Ear {
     let channel: RadioChannel
     let phy: PHY
     let accessAddress: UInt32
     let crcInit: UInt32
     let until: Instant?
-    /// When the packet began that it hears.
+    /// The beginning of the packet that the radio is receiving.
     var lock: Instant?
 
     func hears(_ other: Transmission) -> Bool {
@@ -45,14 +45,14 @@ final class TestAir {
     }
   }
 
-  /// When a device has something to do, and of what kind: the end of a packet comes first of all that is at one instant.
+  /// The next time at which a device has something to do, and its kind. At equal times the end of a packet comes first.
   private struct WakeUp {
     static let transmitted: Int64 = 0
     static let nothingReceived: Int64 = 1
     static let deadline: Int64 = 2
     static let never = WakeUp(.distantFuture, deadline)
 
-    /// One number, so that finding the first of many costs little even where nothing is optimized.
+    /// A single number, so that finding the first of many is fast even in unoptimized builds.
     let key: Int64
 
     init(key: Int64) { self.key = key }
@@ -62,27 +62,28 @@ final class TestAir {
     var rank: Int64 { key == .max ? Self.deadline : key & 0b11 }
   }
 
-  /// `device` of what no controller sends.
+  /// The `device` of packets that no controller sends.
   static let nobody = -1
 
   private(set) var now = Instant.zero
   private(set) var log: [Transmission] = []
   var devices: [TestDevice] = []
-  /// What each radio does: neither is idle.
+  /// The state of each radio; a radio is idle if both are nil.
   private var sending: [Transmission?] = []
   private var ears: [Ear?] = []
-  /// The channels of `ears`, `deaf` where there is none.
+  /// The channels of `ears`, or `deaf` for a radio that does not listen.
   private var listeningChannels: [UInt8] = []
   private static let deaf = UInt8.max
-  /// Nobody is asked before. Keys of `WakeUp`.
+  /// The next wake-up of each device, as keys of `WakeUp`. No device is called before.
   private var wakeUps: [Int64] = []
-  /// When a packet last began.
+  /// The beginning of the latest packet.
   private var latestStart: Instant?
-  /// What no controller sends, in order, of which `played` have begun; and what of it is on the air.
+  /// The packets that no controller sends, in order. The first `played` have begun, and `strange` contains those on the
+  /// air.
   private var script: [Transmission] = []
   private var played = 0
   private var strange: [Transmission] = []
-  /// What becomes of a packet; it may be changed on its way.
+  /// Decides the fate of a packet, and may change the packet.
   var fate: (inout Transmission) -> Fate = { _ in .arrives }
 
   func add(_ device: TestDevice) {
@@ -97,7 +98,7 @@ final class TestAir {
 
   func clearLog() { log.removeAll() }
 
-  /// Has a packet on the air that none of the controllers sends, from `start` on.
+  /// Sends a packet that comes from none of the controllers, beginning at `start`.
   func play(_ packet: AirPacket, at start: Instant, on channel: ChannelIndex, _ modulation: Modulation = .le1M) {
     let transmission = Transmission(
       start: start, end: start + packet.airTime(modulation), device: Self.nobody, channel: channel.radioChannel,
@@ -113,7 +114,7 @@ final class TestAir {
     now = end
   }
 
-  /// Runs until `condition` holds, at most for `limit`; says whether it came to hold.
+  /// Runs until `condition` holds, at most for `limit`; returns true if it held.
   @discardableResult
   func run(until condition: () -> Bool, limit: TimeSpan = .seconds(10)) -> Bool {
     let end = now + limit
@@ -158,7 +159,7 @@ final class TestAir {
     }
   }
 
-  /// Begins or ends a packet of the script, if that is what comes next.
+  /// Begins or ends a packet of the script, if that is the next event.
   private func playNext(before next: WakeUp, until end: Instant) -> Bool {
     if let index = strange.indices.min(by: { strange[$0].end < strange[$1].end }), strange[index].end <= end,
       WakeUp(strange[index].end, WakeUp.transmitted).key < next.key,
@@ -188,7 +189,7 @@ final class TestAir {
     wakeUps[index] = key
   }
 
-  /// Tests may have changed the devices behind the air's back.
+  /// Tests may have changed the devices directly.
   private func refreshAll() {
     for index in devices.indices { refresh(index) }
   }
@@ -213,7 +214,7 @@ final class TestAir {
     }
   }
 
-  /// Whoever listens for it hears it from now on.
+  /// Locks every radio that listens for this packet.
   private func begins(_ transmission: Transmission) {
     latestStart = now
     for other in listeners(on: transmission.channel) where other != transmission.device {
@@ -245,7 +246,7 @@ final class TestAir {
     attend(to: index)
   }
 
-  /// Does what the device wants of its radio, and lets its host see its packets.
+  /// Carries out the radio commands of the device, and delivers its packets to its host.
   func attend(to index: Int) {
     while let command = devices[index].controller.takeRadioCommand() { obey(command, index) }
     devices[index].takePackets(at: now)
@@ -261,7 +262,7 @@ final class TestAir {
     case .receive(let channel, let phy, let accessAddress, let crcInit, let until):
       if let until, until < now { Issue.record("listening would have ended before it begins") }
       var ear = Ear(channel: channel, phy: phy, accessAddress: accessAddress, crcInit: crcInit, until: until)
-      // What begins now is heard whole.
+      // A packet that begins now is received completely.
       let isBeginning =
         latestStart == now
         && (strange.contains { $0.start == now && ear.hears($0) }
@@ -282,28 +283,28 @@ final class TestAir {
   }
 }
 
-/// A controller and what its host has seen.
+/// A controller, and the packets that its host has received.
 final class TestDevice {
   var controller: Controller
   let address: DeviceAddress
   let pool = PacketPool()
   private(set) var events: [HCI.Event] = []
-  /// What Number Of Completed Packets events have said since they were cleared.
+  /// The sum of all Number Of Completed Packets events since the last `clear()`.
   private(set) var completedPackets = 0
   private(set) var data: [HCI.ACLData] = []
-  /// What the host does at once when data comes.
+  /// The reaction of the host to data.
   var onData: ((TestDevice, HCI.ACLData) -> Void)?
-  /// What the host does at once when an event comes.
+  /// The reaction of the host to an event.
   var onEvent: ((TestDevice, HCI.Event) -> Void)?
-  /// Sees every packet from the controller as it is, before it is decoded.
+  /// Called with every packet from the controller before it is decoded.
   var onPacket: ((HCI.Packet) -> Void)?
   weak var air: TestAir?
   var number = 0
-  /// The connections that are no matter of the test's, and what the host does with their data.
+  /// The connections that are hidden from the test, with the handlers of their data.
   private var aside: [HCI.ConnectionHandle: (HCI.ACLData) -> Void] = [:]
-  /// The host takes nothing that its controller has for it.
+  /// True if the host reads nothing from its controller.
   var isAsleep = false
-  /// True if the host accepts, unseen by the test, every change of parameters that a peer asks for.
+  /// True if the host accepts every parameter request of a peer without an event for the test.
   var acceptsParameters = false
 
   init(_ name: String, address: UInt64, seed: UInt64 = 1, _ change: (inout ControllerConfiguration) -> Void = { _ in })
@@ -317,11 +318,11 @@ final class TestDevice {
 
   var now: Instant { air?.now ?? .zero }
 
-  /// Gives the controller a command; returns what the Command Complete or Command Status of it says.
+  /// Sends a command to the controller, and returns the status of its Command Complete or Command Status.
   @discardableResult
   func send(_ command: HCI.Command) -> HCI.ErrorCode? { complete(command)?.status }
 
-  /// Gives the controller a command; returns what its Command Complete, or its Command Status, returns.
+  /// Sends a command to the controller, and returns the return parameters of its Command Complete or Command Status.
   @discardableResult
   func complete(_ command: HCI.Command) -> HCI.ReturnParameters? {
     send(raw: command.packet(in: pool), opcode: command.opcode)
@@ -375,7 +376,7 @@ final class TestDevice {
     }
   }
 
-  /// Accepts what a peer asks for in `event`; returns false for all events that have nothing to do with that.
+  /// Accepts the parameter request in `event`; returns false for all unrelated events.
   private func accept(_ event: HCI.Event) -> Bool {
     switch event {
     case .leRemoteConnectionParameterRequest(let handle, let parameters):
@@ -388,10 +389,10 @@ final class TestDevice {
     }
   }
 
-  /// What comes on this connection does not count as `data`.
+  /// Diverts the data of this connection from `data` to `take`.
   func setAside(_ handle: HCI.ConnectionHandle, _ take: @escaping (HCI.ACLData) -> Void) { aside[handle] = take }
 
-  /// As if there had never been this connection, which has ended.
+  /// Removes all traces of this connection, which has ended.
   func forget(_ connection: HCI.ConnectionComplete) {
     aside[connection.handle] = nil
     events.removeAll {
@@ -410,7 +411,7 @@ final class TestDevice {
     completedPackets = 0
   }
 
-  /// What a host sends before anything else.
+  /// Sends the initial commands of a host.
   func start() {
     send(.reset)
     send(.setEventMask(HCI.EventMask(rawValue: .max)))
@@ -472,7 +473,7 @@ extension HCI.CreateConnection {
 }
 
 extension HCI.LEFeatures {
-  /// What a peer sees of all features: bits 27, 36, 40 and 41 are masked to it · Vol 6, Part B, 4.6.
+  /// The features that a peer sees: bits 27, 36, 40 and 41 are masked to it · Vol 6, Part B, 4.6.
   static let visible = claimed.subtracting([
     .remotePublicKeyValidation, .periodicAdvertisingADI, .advertisingCodingSelection,
     .advertisingCodingSelectionHostSupport,
@@ -483,7 +484,7 @@ extension HCI.ReturnParameters {
   var isSuccess: Bool { status == .success }
 }
 
-/// Tests look at connections in copies; the controller never does.
+/// Tests read connections as copies, unlike the controller.
 extension ConnectionTable: RandomAccessCollection {
   public var startIndex: Int { indices.lowerBound }
   public var endIndex: Int { indices.upperBound }

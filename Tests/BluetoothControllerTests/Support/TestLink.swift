@@ -4,16 +4,16 @@ import Testing
 
 @testable import BluetoothController
 
-/// A central and a peripheral, connected.
+/// A connected central and peripheral.
 final class TestLink {
   let air = TestAir()
   let central: TestDevice
   let peripheral: TestDevice
   private(set) var centralHandle = HCI.ConnectionHandle(rawValue: 0)
   private(set) var peripheralHandle = HCI.ConnectionHandle(rawValue: 0)
-  /// Of this link, not of others of its devices.
+  /// The access address of this link.
   private(set) var accessAddress: UInt32 = 0
-  /// Of those that are attacked.
+  /// The other connections of the devices under attack.
   private var bystanders: [Bystander] = []
 
   struct Sides: OptionSet {
@@ -22,8 +22,8 @@ final class TestLink {
     static let peripheral = Sides(rawValue: 2)
   }
 
-  /// `isExtended`: made by the commands of extended advertising, so that both may go on using them. `attacked`: who is to have
-  /// another connection, too, which has to go on whatever becomes of this one.
+  /// Connects the devices. `isExtended` uses the commands of extended advertising, so both devices may continue to use
+  /// them. Each device in `attacked` gets another connection, which must survive whatever happens to this one.
   init(
     interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 200, isExtended: Bool = false,
     attacked: Sides = [],
@@ -66,7 +66,7 @@ final class TestLink {
     accessAddress = try #require(central.controller.connections.first { $0.handle == centralHandle }).accessAddress
   }
 
-  /// Ends the connection, where there still is one, and makes another.
+  /// Ends the connection if it still exists, and makes another.
   func connectAnew(timeout: UInt16) throws {
     central.send(.disconnect(centralHandle, reason: .remoteUserTerminatedConnection))
     air.run(until: { [self] in
@@ -77,17 +77,17 @@ final class TestLink {
     try connect(interval: 24, latency: 0, timeout: timeout, isExtended: false)
   }
 
-  /// Whether the devices that are attacked have not suffered: their other connections go on, they are there for whoever
-  /// comes anew, and attributes are served to all.
+  /// Returns true if the devices under attack are unharmed: their other connections continue, they accept newcomers,
+  /// and they serve attributes to all peers.
   func othersGoOn() -> Bool { bystanders.allSatisfy { $0.isUnharmed() } }
 
-  /// Lets `count` connection events pass.
+  /// Runs for `count` connection events.
   func runEvents(_ count: Int64, interval: TimeSpan = .milliseconds(30)) { air.run(for: interval * count) }
 }
 
 extension TestLink {
-  /// Has the central send `payload` as an LL Control PDU that its link layer knows nothing of, and returns what the
-  /// peripheral's link layer says in the next events.
+  /// Sends `payload` from the central as an LL Control PDU that its link layer does not know, and returns the answers
+  /// of the peripheral's link layer in the next events.
   func injectFromCentral(_ payload: [UInt8], events: Int64 = 3) -> [ByteSlice] {
     inject(payload, from: central, centralHandle, events: events)
   }
@@ -118,17 +118,17 @@ extension TestLink {
     where sent.device != device.number && sent.packet.accessAddress == accessAddress
       && sent.dataHeader?.llid == .control
     {
-      // The same sequence number again is a retransmission.
+      // An unchanged sequence number means a retransmission.
       if sent.dataHeader?.sequenceNumber != last { answers.append(sent.packet.payload) }
       last = sent.dataHeader?.sequenceNumber
     }
     return answers
   }
 
-  /// Whether data still goes both ways here, and those that are attacked have not suffered otherwise.
+  /// Returns true if data still pass both ways on this link, and the devices under attack are unharmed.
   func isAlive() -> Bool { exchangesData() && othersGoOn() }
 
-  /// Whether data still goes both ways here.
+  /// Returns true if data still pass both ways on this link.
   func exchangesData() -> Bool {
     central.clear()
     peripheral.clear()

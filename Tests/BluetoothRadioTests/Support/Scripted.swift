@@ -2,7 +2,7 @@ import BluetoothWire
 
 @testable import BluetoothRadio
 
-/// A device that does what a script says and writes down what it hears.
+/// A device that follows a script and records what it hears.
 final class Scripted: Participant {
   var script: [(Instant, RadioCommand)]
   var heard: [(Instant, RadioEvent)] = []
@@ -43,7 +43,7 @@ func listen(
     until: until.map { .microseconds($0) })
 }
 
-/// Devices in a world, to the end of their scripts.
+/// A world whose devices run to the end of their scripts.
 struct Scene {
   let engine: WorldEngine
 
@@ -64,7 +64,7 @@ struct Scene {
   }
 }
 
-/// Runs devices that stand at these places (metres apart, on a line) to the end of their scripts.
+/// Runs devices, which stand on a line at distances in metres, to the end of their scripts.
 func run(_ devices: [(Scripted, metres: Int64)], seed: UInt64 = 1) {
   let scene = Scene(seed: seed)
   for (device, metres) in devices { scene.add(device, metres: Double(metres)) }
@@ -74,7 +74,7 @@ func run(_ devices: [(Scripted, metres: Int64)], seed: UInt64 = 1) {
 extension Scripted {
   enum Outcome: Equatable { case intact, corrupt, nothing, sent }
 
-  /// What it heard, and that it sent, in order.
+  /// The outcomes of its receptions and transmissions, in order.
   var outcomes: [Outcome] {
     heard.map { _, event in
       switch event {
@@ -85,18 +85,18 @@ extension Scripted {
     }
   }
 
-  /// The modulations of what it received.
+  /// The modulations of the received packets.
   var modulations: [Modulation] {
     heard.compactMap { if case .received(_, let modulation, _, _, _) = $0.1 { modulation } else { nil } }
   }
 
-  /// The levels of what it received.
+  /// The levels of the received packets.
   var levels: [Decibel] {
     heard.compactMap { if case .received(_, _, _, let level, _) = $0.1 { level } else { nil } }
   }
 }
 
-/// How many of `count` worlds, each of its own seed, have `isSo`.
+/// Returns the share of `count` worlds, each with its own seed, for which `isSo` returns true.
 func share(of count: UInt64, _ isSo: (UInt64) -> Bool) -> Double {
   Double((1...count).count { isSo($0) }) / Double(count)
 }

@@ -4,7 +4,7 @@ import Testing
 @Suite("Air time")
 struct AirTimeTests {
   @Test(
-    "A packet lasts as long as its preamble, access address, coded fields, PDU and CRC do on its modulation",
+    "The air time of a packet is the time of its preamble, access address, coded fields, PDU and CRC",
     arguments: [
       (.le1M, 0, 80), (.le1M, 37, 376), (.le1M, 255, 2_120), (.le2M, 0, 44), (.le2M, 255, 1_064),
       (.codedS8, 0, 720), (.codedS8, 255, 17_040), (.codedS2, 0, 462), (.codedS2, 255, 4_542),
@@ -15,7 +15,7 @@ struct AirTimeTests {
     #expect(packet.airTime(modulation) == .microseconds(microseconds))
   }
 
-  @Test("A receiver on LE Coded is what both codings need")
+  @Test("Both codings belong to the PHY LE Coded")
   func phys() {
     #expect(Modulation.allCases.map(\.phy) == [.le1M, .le2M, .leCoded, .leCoded])
   }

@@ -30,12 +30,12 @@ struct ExtendedAdvertisingPDUTests {
     let pdu = LL.AdvertisingPDU.extended(
       Payload(mode: .connectable, dataInfo: LL.AdvertisingDataInfo(sid: 0xA, did: 0x123), auxiliary: Self.pointer))
     let packet = pdu.packet(in: pool)
-    // 6 octets of header, flags ADI and AuxPtr; channel 17, CA 1, units of 30 µs, 100 of them, 2M.
+    // 6 octets of header, flags ADI and AuxPtr; channel 17, CA 1, units of 30 µs, offset 100, 2M.
     #expect(packet.payload.description == "46" + "18" + "23A1" + "516420")
     #expect(packet.header == 0x0707)
   }
 
-  @Test("AUX_SYNC_IND may have nothing but its data, under a train's own access address")
+  @Test("AUX_SYNC_IND may consist of data alone, with the train's own access address")
   func auxSyncInd() {
     let pdu = LL.AdvertisingPDU.extended(Payload(data: [0xAA, 0xBB]))
     let packet = pdu.packet(in: pool, accessAddress: 0x5065_4A6B, crcInit: 0x123456)
@@ -43,14 +43,14 @@ struct ExtendedAdvertisingPDUTests {
     #expect(packet.accessAddress == 0x5065_4A6B && packet.crcInit == 0x123456)
   }
 
-  @Test("SyncInfo has its fields least significant octet first, SCA above the channel map")
+  @Test("SyncInfo has its fields least significant octet first, and SCA above the channel map")
   func syncInfo() {
     let packet = LL.AdvertisingPDU.extended(Payload(syncInfo: Self.sync)).packet(in: pool)
     // 666 units of 30 µs, interval 80, map, SCA 5, access address, CRCInit, counter.
     #expect(packet.payload.description == "1320" + "9A02" + "5000" + "03000000BE" + "6B4A6550" + "563412" + "CDAB")
   }
 
-  @Test("SyncInfo tells offsets of less than 4.9152 s; beyond them there is no packet to follow")
+  @Test("SyncInfo encodes offsets of less than 4.9152 s; a larger offset makes it invalid")
   func syncInfoReach() {
     var info = Self.sync
     for (span, told) in [(30, 30), (2_457_599, 2_457_300), (2_457_900, 2_457_900), (4_915_199, 4_914_900)]
@@ -65,7 +65,7 @@ struct ExtendedAdvertisingPDUTests {
     }
   }
 
-  @Test("TxAdd and RxAdd tell what kinds AdvA and TargetA are")
+  @Test("TxAdd and RxAdd give the kinds of AdvA and TargetA")
   func addressKinds() throws {
     let pdu = LL.AdvertisingPDU.extended(Payload(advertiser: Self.advertiser, target: Self.target))
     let packet = pdu.packet(in: pool)
@@ -74,7 +74,7 @@ struct ExtendedAdvertisingPDUTests {
     #expect(try LL.AdvertisingPDU(header: packet.header, payload: packet.payload) == pdu)
   }
 
-  @Test("AUX_CONNECT_RSP names the advertiser and the initiator, and is refused without either")
+  @Test("AUX_CONNECT_RSP has the advertiser and the initiator, and is refused without either")
   func auxConnectRsp() throws {
     let pdu = LL.AdvertisingPDU.auxConnectRsp(advertiser: Self.target, initiator: Self.advertiser)
     let packet = pdu.packet(in: pool)
@@ -102,7 +102,7 @@ struct ExtendedAdvertisingPDUTests {
     #expect(try LL.AdvertisingPDU(header: packet.header, payload: packet.payload) == .extended(payload))
   }
 
-  @Test("Data and ACAD that are too long are cut where the packet is full")
+  @Test("Data and ACAD that are too long are truncated where the packet is full")
   func tooLong() throws {
     let long = ByteSlice([UInt8](repeating: 1, count: 300))
     let data = LL.AdvertisingPDU.extended(Payload(data: long)).packet(in: pool)
@@ -119,7 +119,7 @@ struct ExtendedAdvertisingPDUTests {
     #expect(decoded.additionalData.count == 56 && decoded.data.count == 191)
   }
 
-  @Test("Offsets are told in units of 30 µs, from 245.7 ms on in units of 300 µs, and not at all beyond their 13 bits")
+  @Test("Offsets have units of 30 µs, units of 300 µs from 245.7 ms on, and no value beyond 13 bits")
   func offsets() {
     #expect(LL.PacketOffset(.microseconds(330)).span == .microseconds(330))
     #expect(LL.PacketOffset(.microseconds(359)).span == .microseconds(330))
@@ -130,7 +130,7 @@ struct ExtendedAdvertisingPDUTests {
     #expect(LL.PacketOffset(.microseconds(2_457_600)) == .none && LL.PacketOffset(.microseconds(-1)) == .none)
   }
 
-  @Test("Offset Adjust reaches twice as far")
+  @Test("Offset Adjust doubles the range of the offset")
   func adjustedOffsets() {
     var info = Self.sync
     for (span, isAdjusted) in [
@@ -143,7 +143,7 @@ struct ExtendedAdvertisingPDUTests {
     #expect(info.offset.value == 0)
   }
 
-  @Test("SyncInfo that nobody could follow is told")
+  @Test("SyncInfo that can't be followed is invalid")
   func nonsense() {
     func isValid(_ change: (inout LL.SyncInfo) -> Void) -> Bool {
       var info = Self.sync
@@ -157,7 +157,7 @@ struct ExtendedAdvertisingPDUTests {
 
   // MARK: S24
 
-  @Test("S24: an extended header that is shorter than its flags say is refused, whatever follows it")
+  @Test("S24: an extended header that is shorter than its flags require is refused, whatever follows it")
   func flagsBeyondHeader() {
     let rest = [UInt8](repeating: 0, count: 60)
     let sizes: [(UInt8, Int)] = [
@@ -179,7 +179,7 @@ struct ExtendedAdvertisingPDUTests {
     }
   }
 
-  @Test("S24: a length that differs from the octets that came is refused, in its high bits, too")
+  @Test("S24: a length that differs from the number of octets is refused, including its high bits")
   func statedLength() {
     let octets = ByteSlice([UInt8](repeating: 0, count: 40))
     for stated in UInt16(0)...255 where stated != 40 {
@@ -189,7 +189,7 @@ struct ExtendedAdvertisingPDUTests {
     }
   }
 
-  @Test("S24: reserved modes, PHYs and channels are refused; reserved bits are not looked at")
+  @Test("S24: reserved modes, PHYs and channels are refused, and reserved bits are ignored")
   func reservedValues() throws {
     #expect(throws: DecodingError.invalid(field: "AdvMode")) { try payload([0xC0]) }
     for channel in UInt8(37)...63 {
@@ -204,7 +204,7 @@ struct ExtendedAdvertisingPDUTests {
     #expect(throws: DecodingError.unknown(code: 9)) { try decoded(0x09, [0]) }
   }
 
-  @Test("S24: any octets decode to a PDU or an error, and what decodes encodes again")
+  @Test("S24: any octets decode to a PDU or an error, and a decoded PDU survives encoding")
   func anyOctets() throws {
     var generator = SplitGenerator(seed: 24)
     var count = 0

@@ -9,7 +9,7 @@ struct LinkLayerPDUTests {
 
   private func octets(_ pdu: LL.ControlPDU) -> String { pdu.payload(in: pool).description }
 
-  @Test("LL Control PDUs have their octets, least significant first")
+  @Test("LL Control PDUs have their octets, least significant octet first")
   func controlPDUs() {
     let timing = LL.ConnectionTiming(windowSize: 2, windowOffset: 0x0304, interval: 0x0506, latency: 7, timeout: 0x0809)
     #expect(octets(.connectionUpdateInd(timing, instant: 0x0A0B)) == "000204030605070009080B0A")
@@ -30,12 +30,12 @@ struct LinkLayerPDUTests {
     #expect(octets(.clockAccuracyReq(.upTo50)) == "1D05" && octets(.clockAccuracyRsp(.upTo500)) == "1E00")
     let reporting = LL.ChannelReporting(isEnabled: true, minimumSpacing: 5, maximumDelay: 150)
     #expect(octets(.channelReportingInd(reporting)) == "28010596")
-    // Two bits a channel: 0 good, 1 unknown, 2 bad, 36 good.
+    // Two bits per channel: channel 0 good, 1 unknown, 2 bad, 36 good.
     let status = LL.ChannelStatus(good: ChannelMap(bits: 1 << 36 | 1), bad: ChannelMap(bits: 1 << 2))
     #expect(octets(.channelStatusInd(status)) == "2931000000000000000001")
   }
 
-  @Test("LL_CHANNEL_STATUS_IND keeps what each channel is, and the reserved bits mean nothing")
+  @Test("LL_CHANNEL_STATUS_IND keeps the status of each channel and ignores reserved bits")
   func channelStatus() throws {
     let (good, bad) = (ChannelMap(bits: 0x10_8000_0003), ChannelMap(bits: 0x0F_7000_0100))
     let status = LL.ChannelStatus(good: good, bad: bad)
@@ -45,7 +45,7 @@ struct LinkLayerPDUTests {
     #expect(none == .channelStatusInd(LL.ChannelStatus()))
   }
 
-  @Test("LL_PHY_UPDATE_IND names one PHY for a direction, or none")
+  @Test("LL_PHY_UPDATE_IND has one PHY or none for each direction")
   func phyUpdate() {
     func isValid(_ one: UInt8, _ other: UInt8) -> Bool {
       LL.PHYUpdate(centralToPeripheral: HCI.PHYs(rawValue: one), peripheralToCentral: HCI.PHYs(rawValue: other)).isValid
@@ -54,7 +54,7 @@ struct LinkLayerPDUTests {
     #expect(!isValid(3, 1) && !isValid(1, 6) && !isValid(8, 1))
   }
 
-  @Test("Every LL Control PDU decodes to what was encoded", arguments: LL.ControlPDU.examples)
+  @Test("Every LL Control PDU decodes to the value that was encoded", arguments: LL.ControlPDU.examples)
   func controlRoundTrip(pdu: LL.ControlPDU) throws {
     let payload = pdu.payload(in: pool)
     #expect(payload.count == 1 + pdu.opcode.dataLength)
@@ -72,7 +72,7 @@ struct LinkLayerPDUTests {
     }
   }
 
-  @Test("An opcode that is not known is named")
+  @Test("The error for an unknown opcode names it")
   func unknownOpcode() {
     for code in UInt8.min...UInt8.max where LL.ControlOpcode(rawValue: code) == nil {
       #expect(throws: DecodingError.unknown(code: UInt16(code))) { try LL.ControlPDU(payload: [code, 1, 2]) }
@@ -90,7 +90,7 @@ struct LinkLayerPDUTests {
     #expect(header.rawValue == 0x0706)
   }
 
-  @Test("Any octets decode to an advertising PDU or an error, and what decodes encodes again")
+  @Test("Any octets decode to an advertising PDU or an error, and a decoded PDU encodes to the same octets")
   func anyAdvertisingOctets() {
     var generator = SplitGenerator(seed: 11)
     for _ in 0..<5_000 {
@@ -102,7 +102,7 @@ struct LinkLayerPDUTests {
       #expect(stated == count)
       let packet = pdu.packet(in: pool)
       switch pdu {
-      // Reserved bits, and what reserved flags stand for, are lost.
+      // Reserved bits, and the fields of reserved flags, are lost.
       case .connectInd, .extended, .auxConnectRsp: continue
       default: #expect(packet.payload == payload)
       }

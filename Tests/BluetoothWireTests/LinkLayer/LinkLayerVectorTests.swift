@@ -7,7 +7,7 @@ import Testing
 private struct Row {
   let fields: [String: Any]
 
-  /// What tells this row from the others.
+  /// The identifier of this row.
   var name: String { (fields["id"] ?? fields["access_address"]) as? String ?? "?" }
 
   func text(_ name: String) throws -> String { try #require(fields[name] as? String, "\(name)") }
@@ -19,7 +19,7 @@ private struct Row {
     return try #require(UInt64(digits.hasPrefix("0x") ? String(digits.dropFirst(2)) : digits, radix: 16), "\(name)")
   }
 
-  /// The packet that `access_address` (as on the air), `crc_init` and `pdu` describe.
+  /// Returns the packet described by `access_address` (in the order on the air), `crc_init` and `pdu`.
   func packet() throws -> AirPacket {
     let address = try bytes("access_address")
     let pdu = try bytes("pdu")
@@ -45,7 +45,7 @@ struct LinkLayerVectorTests {
     }
   }
 
-  @Test("LL_ENC_REQ, LL_ENC_RSP and LL_START_ENC_REQ of the specification's sample session")
+  @Test("LL_ENC_REQ, LL_ENC_RSP and LL_START_ENC_REQ agree with the specification's sample session")
   func encryption() throws {
     let session = Row(fields: try #require(try TestVectors.load("ll_encryption")["session"] as? [String: Any]))
     func part(_ role: String) throws -> LL.SessionPart {
@@ -64,7 +64,7 @@ struct LinkLayerVectorTests {
     }
   }
 
-  @Test("CRCInit travels least significant octet first in CONNECT_IND")
+  @Test("CRCInit is encoded least significant octet first in CONNECT_IND")
   func crcInit() throws {
     for row in try rows("ll_frames", "crc") {
       let octets = try row.bytes("crc_init_connect_ind_octets")
@@ -81,9 +81,9 @@ struct LinkLayerVectorTests {
     #expect(data.crcInit == field.reversed().reduce(0) { $0 << 8 | UInt32($1) })
   }
 
-  @Test("The CRC detects every one to four wrong bits in 39 octets, and every odd number of them")
+  @Test("The CRC detects every one to four wrong bits in 39 octets, and every odd number of wrong bits")
   func detectedErrors() {
-    /// The CRC of the longest advertising packet of Bluetooth 4.0 with one bit of its PDU flipped.
+    /// Returns the CRC of the longest advertising packet of Bluetooth 4.0 with one bit of its PDU flipped.
     func crc(flipping bit: Int? = nil) -> UInt32 {
       var pdu = [UInt8](repeating: 0, count: 39)
       if let bit { pdu[bit / 8] ^= 1 << (bit % 8) }
@@ -92,13 +92,13 @@ struct LinkLayerVectorTests {
         payload: ByteSlice(pdu.dropFirst(2)))
       return LL.airBytes(of: packet).suffix(3).reduce(0) { $0 << 8 | UInt32($1) }
     }
-    // The CRC is linear: the change that each wrong bit causes, in the PDU or in the CRC itself. Errors pass if their changes
-    // cancel out.
+    // The CRC is linear: each wrong bit, in the PDU or in the CRC itself, causes a fixed change. Errors are undetected
+    // if their changes cancel out.
     let right = crc()
     let changes = (0..<39 * 8).map { crc(flipping: $0) ^ right } + (0..<24).map { 1 << $0 }
     // An odd number of changes of odd parity never cancels out.
     #expect(changes.allSatisfy { $0.nonzeroBitCount % 2 == 1 })
-    // Two changes never cancel out, and no two pairs make the same change: neither do four.
+    // Two changes never cancel out, and no two pairs cause the same change, so four changes never cancel out either.
     var pairs: Set<UInt32> = [0]
     for (number, change) in changes.enumerated() { for other in changes[..<number] { pairs.insert(change ^ other) } }
     #expect(pairs.count == 1 + changes.count * (changes.count - 1) / 2)
@@ -113,7 +113,7 @@ struct LinkLayerVectorTests {
     }
   }
 
-  @Test("A whole frame has its preamble, its CRC and its whitening")
+  @Test("A whole frame has the vector's preamble, CRC and whitening")
   func frames() throws {
     for row in try rows("ll_frames", "frames") {
       let phy: PHY = try row.text("phy") == "2M" ? .le2M : .le1M
@@ -134,7 +134,7 @@ struct LinkLayerVectorTests {
           let pdu = try? LL.AdvertisingPDU(header: packet.header, payload: packet.payload)
         else { continue }
         decoded += 1
-        // ChSel is reserved in PDUs that have no use for it, and bit 4 in all of them.
+        // ChSel is reserved in PDUs that do not use it, and bit 4 in all PDUs.
         #expect(pdu.packet(in: pool).payload == packet.payload, "\(row.name)")
         #expect(pdu.packet(in: pool).header & 0xFFCF == packet.header & 0xFFCF, "\(row.name)")
       }
@@ -142,7 +142,7 @@ struct LinkLayerVectorTests {
     #expect(decoded >= 15)
   }
 
-  @Test("Access addresses are told valid or not by the rules")
+  @Test("Access addresses are valid or invalid as the rules say")
   func accessAddresses() throws {
     for row in try rows("ll_frames", "access_addresses") {
       let address = UInt32(try row.hexadecimal("access_address"))
@@ -153,7 +153,7 @@ struct LinkLayerVectorTests {
     }
   }
 
-  @Test("Access addresses that are drawn are valid and differ")
+  @Test("Random access addresses are valid and distinct")
   func drawnAccessAddresses() {
     var generator = SplitGenerator(seed: 3)
     let addresses = (0..<200).map { _ in LL.randomAccessAddress(using: &generator) }
@@ -190,7 +190,7 @@ struct LinkLayerVectorTests {
     }
   }
 
-  @Test("Channel indexes and radio channels belong together as the table says")
+  @Test("Channel indexes and radio channels correspond as in the table")
   func channelIndexes() throws {
     for row in try rows("channels", "channels") {
       let index = ChannelIndex(UInt8(try row.number("channel_index")))
@@ -200,7 +200,7 @@ struct LinkLayerVectorTests {
     }
   }
 
-  @Test("The two high bits of a random address tell its kind, and its other bits are not all the same")
+  @Test("The two high bits of a random address give its kind, and its random part must not be all zeros or ones")
   func randomAddresses() throws {
     for row in try rows("advertising", "address_types") {
       let text = try row.text("address")
