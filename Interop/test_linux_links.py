@@ -110,15 +110,15 @@ async def test_users_of_linux_and_program_pair(serve, boot, start, terminal, cap
     reading = linux.begin("read", address=address, characteristic=PROTECTED)
     if capability == "DisplayOnly":
         number = (await linux.event("shown"))["number"]
-        await terminal.shows("Type the six digits that it shows", PATIENCE)
+        await terminal.shows("Enter the six digits that it displays", PATIENCE)
         terminal.type(f"{number:06}")
     elif capability == "KeyboardOnly":
-        shown = await terminal.shows(r"type (\d{3}) (\d{3}) there", PATIENCE)
+        shown = await terminal.shows(r"enter (\d{3}) (\d{3}) on that device", PATIENCE)
         await linux.event("asked", question="passkey")
         await linux("answer", value=int(shown[1] + shown[2]))
     else:
         number = (await linux.event("asked", question="confirmation"))["number"]
-        shown = await terminal.shows(r"Does it show (\d{3}) (\d{3})\?", PATIENCE)
+        shown = await terminal.shows(r"Does it display (\d{3}) (\d{3})\?", PATIENCE)
         assert int(shown[1] + shown[2]) == number
         terminal.type("y")
         await linux("answer", value=True)

@@ -44,7 +44,7 @@ final class Host {
       (start, end) = (0, end - start)
     }
     let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress! + end, $0.count - end, 0) }
-    guard count != 0 else { throw Failure(description: "the other end has closed") }
+    guard count != 0 else { throw Failure(description: "the peer closed the connection") }
     if count < 0, errno == EAGAIN { return false }
     guard count > 0 else { throw Failure(description: String(cString: strerror(errno))) }
     end += count

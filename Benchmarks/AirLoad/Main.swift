@@ -5,7 +5,7 @@ import Foundation
 @main
 struct AirLoad: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "air-load", abstract: "Loads a controller, or an air of them, over TCP.",
+    commandName: "air-load", abstract: "Loads one or more controllers over TCP.",
     subcommands: [NullServer.self, RoundTrips.self, Throughput.self, Crowd.self])
 }
 
@@ -16,14 +16,14 @@ func report(_ name: String, _ value: Double, _ unit: String) {
 }
 
 struct Target: ParsableArguments {
-  @Option(help: "The port at 127.0.0.1.") var port: Int
+  @Option(help: "The TCP port at 127.0.0.1.") var port: Int
 }
 
 extension AirLoad {
   /// Commands one after the other, each sent when the one before it has been answered.
   struct RoundTrips: ParsableCommand {
     @OptionGroup var target: Target
-    @Option(help: "How many.") var count = 50_000
+    @Option(help: "The number of commands.") var count = 50_000
 
     func run() throws {
       let host = try Host(port: target.port)
@@ -39,9 +39,9 @@ extension AirLoad {
   /// Two hosts, connected with data PDUs of 251 octets, of which one sends as much as its controller takes.
   struct Throughput: ParsableCommand {
     @OptionGroup var target: Target
-    @Option(help: "Seconds of the wall clock.") var seconds = 5.0
+    @Option(help: "The duration of the measurement, in seconds of real time.") var seconds = 5.0
     @Option(help: "The connection interval in units of 1.25 ms.") var interval = 39
-    @Option(help: "1: on LE 1M; 2: on LE 2M.") var phy = 2
+    @Option(help: "The PHY: 1 for LE 1M, 2 for LE 2M.") var phy = 2
 
     func run() throws {
       let (central, peripheral) = (try Host(port: target.port), try Host(port: target.port))
@@ -56,9 +56,9 @@ extension AirLoad {
   /// Many controllers that advertise, and nothing else, until the standard input ends.
   struct Crowd: ParsableCommand {
     @OptionGroup var target: Target
-    @Option(help: "How many.") var count = 1_000
+    @Option(help: "The number of controllers.") var count = 1_000
     @Option(help: "The advertising interval in units of 0.625 ms.") var interval = 1_600
-    @Flag(help: "They do not advertise: they are only there.") var silent = false
+    @Flag(help: "Connects the controllers without advertising.") var silent = false
 
     func run() throws {
       var hosts: [Host] = []

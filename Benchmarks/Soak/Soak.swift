@@ -10,23 +10,27 @@ struct Soak: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "soak", abstract: "Runs links under every kind of fault in virtual time, and checks invariants.",
     discussion: """
-      Half of the devices are counters that notify a growing number, the other half are apps that each listen to one \
-      counter. Each period of radio time has faults for 5/6 of it and none for the rest. At the end of a period every \
-      app receives its counter's values again, no number has ever come after a larger one, none is missing while \
-      there are no faults, and the memory for each device no longer grows in the last quarter of the run.
+      Half of the devices are counters that notify an increasing number; each of the other devices subscribes to one \
+      counter. Faults occur in the first 5/6 of each period of simulated time. Invariants: at the end of each period \
+      every app receives the values of its counter again; numbers never decrease; no number is missing while there \
+      are no faults; the memory per device does not grow in the last quarter of the run.
       """)
 
   @Option(help: "The number of devices, an even number.") var devices = 200
-  @Option(help: "Radio time in hours.") var hours = 24.0
-  @Option(help: "Seed for all randomness.") var seed: UInt64 = 1
-  @Option(help: "Radio seconds between two notifications of a counter.") var every = 10.0
-  @Option(help: "Radio minutes of a period, at least 6.") var period = 60.0
-  @Option(help: "A file to which the air and the HCI of all devices are captured.") var capture: String?
-  @Option(help: "The growth of memory for each device that is allowed, octets.") var growth = 1_024
+  @Option(help: "The simulated time in hours.") var hours = 24.0
+  @Option(help: "The seed for all randomness.") var seed: UInt64 = 1
+  @Option(help: "The notification interval of a counter, in seconds of simulated time.") var every = 10.0
+  @Option(help: "The duration of a period, in minutes of simulated time, at least 6.") var period = 60.0
+  @Option(help: "Captures the air and the HCI of all devices in this file.") var capture: String?
+  @Option(help: "The allowed growth of memory per device, octets.") var growth = 1_024
 
   func validate() throws {
-    guard devices >= 2, devices.isMultiple(of: 2) else { throw ValidationError("--devices must be even, 2 or more.") }
-    guard period >= 6, hours > 0, every > 0 else { throw ValidationError("--period must be 6 or more.") }
+    guard devices >= 2, devices.isMultiple(of: 2) else {
+      throw ValidationError("--devices must be an even number, at least 2.")
+    }
+    guard period >= 6, hours > 0, every > 0 else {
+      throw ValidationError("--period must be at least 6; --hours and --every must be greater than 0.")
+    }
   }
 
   func run() throws {

@@ -144,5 +144,5 @@ final class Pair {
 }
 
 struct DidNotHappen: Error, CustomStringConvertible {
-  let description = "what was to be measured did not happen"
+  let description = "the measured operation did not complete"
 }

@@ -5,27 +5,27 @@ import BluetoothLab
 struct Benchmarks: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "benchmarks",
-    abstract: "Measures the stack and prints a table. Build it for release: swift run -c release benchmarks")
+    abstract: "Measures the stack and prints a table. Use a release build: swift run -c release benchmarks")
 
-  @Flag(help: "A hundredth of the work: shows that everything runs, not how fast.")
+  @Flag(help: "Does 1 % of the work, to check that all benchmarks run. The results are not representative.")
   var quick = false
 
-  @Option(help: "Only the measurements whose names contain this.")
+  @Option(help: "Runs only the measurements whose names contain this text.")
   var only = ""
 
-  @Option(help: "Only repeats an operation of two hosts in memory, for Benchmarks/counts.")
+  @Option(help: "Only repeats an operation between two hosts in memory (for Benchmarks/counts).")
   var `repeat`: HostsInMemory.Operation?
 
-  @Option(help: "Only repeats work of whole devices or controllers, for Benchmarks/counts.")
+  @Option(help: "Only repeats work of complete devices or controllers (for Benchmarks/counts).")
   var work: Counts.Work?
 
-  @Flag(help: "Only counts allocations and octets, for Benchmarks/counts.")
+  @Flag(help: "Only counts allocations and heap octets (for Benchmarks/counts).")
   var memory = false
 
-  @Option(help: "Only reads over TCP, for Benchmarks/count-system-calls.")
+  @Option(help: "Only reads over TCP (for Benchmarks/count-system-calls).")
   var distant: DistantReads.Reader?
 
-  @Option(help: "How often it is repeated.")
+  @Option(help: "The number of repetitions.")
   var times = 1_000
 
   func run() throws {
@@ -43,7 +43,7 @@ struct Benchmarks: ParsableCommand {
       table.rows.append([measurement.name, measurement.result, measurement.aim, measurement.method])
     }
     #if DEBUG
-      print("Built for debugging: the figures say nothing about speed.")
+      print("Warning: debug build. The results are not representative.")
     #endif
     print(table.text())
   }

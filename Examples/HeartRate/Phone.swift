@@ -40,7 +40,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
     rssi: NSNumber
   ) {
-    let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? "a sensor without a name"
+    let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? "unnamed sensor"
     log("discovered \"\(name)\" at \(rssi) dBm")
     guard sensor == nil else { return }
     sensor = peripheral
@@ -55,7 +55,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   }
 
   func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: Error?) {
-    log("could not connect: \(error?.localizedDescription ?? "no reason")")
+    log("could not connect: \(error?.localizedDescription ?? "unknown reason")")
     isDone = true
   }
 
@@ -130,7 +130,7 @@ final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private func receive(_ value: Data) {
     received += 1
     let octets = [UInt8](value)
-    guard octets.count >= 4 else { return log("a measurement of \(octets.count) octets") }
+    guard octets.count >= 4 else { return log("invalid measurement: \(octets.count) octets") }
     log("\(octets[1]) beats per minute, \(Int(octets[2]) | Int(octets[3]) << 8) kJ")
     guard received == wanted, let sensor, let controlPoint = characteristic(Self.controlPoint) else { return }
     log("resetting energy expended")

@@ -93,7 +93,7 @@ final class Sensor: NSObject, CBPeripheralManagerDelegate {
     // Flags: 8-bit heart rate value, energy expended present.
     let value = Data([0x08, beatsPerMinute, UInt8(energyExpended & 0xFF), UInt8(energyExpended >> 8)])
     if !manager.updateValue(value, for: measurement, onSubscribedCentrals: nil) {
-      log("no room for a measurement")
+      log("measurement not sent: the transmit queue is full")
     }
   }
 

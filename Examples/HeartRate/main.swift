@@ -5,41 +5,42 @@ import CoreBluetooth
 /// The command line: simulates a sensor and a phone in one world, or runs one of them on an adapter.
 struct HeartRate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "heart-rate", abstract: "A heart rate sensor and a phone meet on the simulated air.")
+    commandName: "heart-rate",
+    abstract: "Simulates a heart rate sensor and a phone, or runs one of them on a Bluetooth adapter.")
 
   // `unconditional`: "-3" is parsed as an invalid number, not as another option.
-  @Option(parsing: .unconditional, help: "How many measurements the phone waits for.")
+  @Option(parsing: .unconditional, help: "The number of measurements that the phone receives.")
   var count = 10
 
-  @Option(parsing: .unconditional, help: "Decides all chance on the air.")
+  @Option(parsing: .unconditional, help: "The seed for all randomness in the simulation.")
   var seed: UInt64 = 1
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("How far the two are from each other.", valueName: "metres"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("The distance between sensor and phone.", valueName: "metres"))
   var distance = 2.0
 
-  @Flag(help: "The sensor's values want an encrypted link: the two pair, and a passkey is typed.")
+  @Flag(help: "Requires an encrypted link: the devices pair with a passkey.")
   var protected = false
 
-  @Option(help: ArgumentHelp("Keeps bonds in this folder, for runs to come.", valueName: "folder"))
+  @Option(help: ArgumentHelp("Keeps bonds in this folder for later runs.", valueName: "folder"))
   var bonds: String?
 
-  @Option(help: ArgumentHelp("Writes everything on the air to this file.", valueName: "file.pcapng"))
+  @Option(help: ArgumentHelp("Captures all packets on the air in this file.", valueName: "file.pcapng"))
   var capture: String?
 
-  @Flag(help: "Shows in the capture what encrypted packets carry; keys in it are whole.")
+  @Flag(help: "Captures packets of encrypted links in plain text, including exchanged keys.")
   var captureDecrypted = false
 
-  @Flag(help: "Writes the keys of encrypted links to a file beside the capture.")
+  @Flag(help: "Writes the session keys of encrypted links to a file next to the capture.")
   var captureKeys = false
 
-  @Flag(help: "Lets radio time pass as slowly as yours.")
+  @Flag(help: "Runs the simulation in real time.")
   var realTime = false
 
   enum Role: String, CaseIterable, ExpressibleByArgument { case sensor, phone }
 
   @Option(
     help: ArgumentHelp(
-      "Plays one of both only, on the adapter that COREBLUETOOTH_ADAPTER names: the other one is elsewhere.",
+      "Runs only the sensor or only the phone, on the adapter in COREBLUETOOTH_ADAPTER.",
       valueName: "sensor|phone"))
   var only: Role?
 
@@ -49,19 +50,18 @@ struct HeartRate: ParsableCommand {
       throw ValidationError("--distance must be between 0 and 1000000 metres, not \(distance).")
     }
     guard capture != nil || !(captureDecrypted || captureKeys) else {
-      throw ValidationError("--\(captureDecrypted ? "capture-decrypted" : "capture-keys") needs --capture too.")
+      throw ValidationError("--\(captureDecrypted ? "capture-decrypted" : "capture-keys") requires --capture.")
     }
     if only != nil {
       guard capture == nil, bonds == nil else {
-        throw ValidationError("--capture and --bonds belong to a world with both: leave them out beside --only.")
+        throw ValidationError("--capture and --bonds can't be used with --only.")
       }
       return
     }
     let adapter = ProcessInfo.processInfo.environment["COREBLUETOOTH_ADAPTER"] ?? ""
     guard ["", "virtual"].contains(adapter) else {
       throw ValidationError(
-        "COREBLUETOOTH_ADAPTER is \"\(adapter)\", but both devices are virtual ones: unset it, or play one with --only."
-      )
+        "COREBLUETOOTH_ADAPTER is \"\(adapter)\", but both devices are simulated: unset it, or use --only.")
     }
   }
 
@@ -88,10 +88,10 @@ struct HeartRate: ParsableCommand {
     if !succeeded {
       print(
         phone.hasFound
-          ? "The sensor was lost after \(world.now.inSeconds) of radio time."
-          : "Nothing was found in \(world.now.inSeconds) of radio time.")
+          ? "Lost the sensor after \(world.now.inSeconds) of simulated time."
+          : "Found no sensor in \(world.now.inSeconds) of simulated time.")
     }
-    print("\(world.now.inSeconds) of radio time passed in \(yours) of yours.")
+    print("Simulated \(world.now.inSeconds) in \(yours).")
     if !succeeded { throw ExitCode.failure }
   }
 
@@ -132,7 +132,7 @@ struct HeartRate: ParsableCommand {
   private func captureFile() throws -> Capture? {
     guard let capture else { return nil }
     do { return try Capture(path: capture, decryptsAir: captureDecrypted, writesKeys: captureKeys) } catch {
-      throw ValidationError("--capture needs a file that can be written: \(error.description).")
+      throw ValidationError("can't write the capture: \(error.description).")
     }
   }
 }
@@ -180,6 +180,6 @@ do {
   var message = HeartRate.message(for: error)
   if message.hasSuffix(".") { message.removeLast() }
   try? FileHandle.standardError.write(
-    contentsOf: Data("heart-rate: \(message); heart-rate --help lists what is right\n".utf8))
+    contentsOf: Data("heart-rate: \(message); see heart-rate --help\n".utf8))
   exit(status.rawValue)
 }

@@ -33,13 +33,13 @@ package enum AdapterRegistry {
     case "server":
       return .failure(
         AdapterError(
-          description: "the adapter \"\(specifier)\" needs a daemon that this version does not have yet; without it one"
-            + " process at a time can use an adapter, named as one of: \(forms)"))
+          description: "adapter \"\(specifier)\" is not supported: this version has no daemon; expected one of: "
+            + forms))
     case _ where TransportSpecifier.schemes.contains(String(scheme)):
       return transportAdapters.adapter(for: specifier)
     default:
       return .failure(
-        AdapterError(description: "there is no adapter \"\(specifier)\"; right would be one of: \(forms)"))
+        AdapterError(description: "unknown adapter \"\(specifier)\": expected one of: \(forms)"))
     }
   }
 }
@@ -62,7 +62,7 @@ final class TransportAdapterTable: Sendable {
           return adapter
         })
     } catch {
-      return .failure(AdapterError(description: "the adapter \"\(text)\" can't be: \(error)"))
+      return .failure(AdapterError(description: "invalid adapter \"\(text)\": \(error)"))
     }
   }
 }

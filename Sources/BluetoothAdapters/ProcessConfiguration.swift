@@ -21,7 +21,7 @@ extension DaemonConfiguration {
       let folder = named.isEmpty ? try FileBondStore.defaultFolder() : named
       result.claimBonds(in: folder)
     } catch {
-      DaemonLog.note("bonds are forgotten with this process: \(error)", of: adapter)
+      DaemonLog.note("bonds are lost when this process ends: \(error)", of: adapter)
     }
     return result
   }
@@ -34,12 +34,12 @@ extension DaemonConfiguration {
       store = try .claimed(folder: folder, adapter: name)
       if store.number > 1 {
         DaemonLog.tell(
-          "another program uses this adapter: this one is another device to its peers, with bonds of its own in"
+          "another program uses this adapter; to peers, this program is a different device, with separate bonds in"
             + " \(store.path)", of: name)
       }
     } catch {
       store = FileBondStore(folder: folder, adapter: name)
-      DaemonLog.note("it may be the same device to its peers as another program: \(error)", of: name)
+      DaemonLog.note("another program may use the same identity and bonds: \(error)", of: name)
     }
     bonds = store
     hasLastingIdentity = true

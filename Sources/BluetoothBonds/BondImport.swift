@@ -17,9 +17,9 @@ extension BondImportError: CustomStringConvertible {
   /// A description in one line.
   package var description: String {
     switch self {
-    case .noKey: "the bond has no key with which a link could be encrypted"
-    case .notAnIdentity(let address): "\(address) is no identity address: there is no bond under it"
-    case .longName(let octets): "the name has \(octets) octets; a device name has at most 248"
+    case .noKey: "the bond has no encryption key"
+    case .notAnIdentity(let address): "\(address) is not an identity address"
+    case .longName(let octets): "name too long: \(octets) octets, at most 248 are allowed"
     }
   }
 }

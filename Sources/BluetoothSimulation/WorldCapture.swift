@@ -50,7 +50,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
     writer = PcapngWriter(secrets)
     file = try CaptureFile(path: path, isPrivate: secrets.showsKeys)
     guard !secrets.writesKeys || file.mayHaveCompanion else {
-      throw CaptureFile.Failure(path: path, reason: "a device has no place beside it for a file of keys")
+      throw CaptureFile.Failure(path: path, reason: "can't write session keys next to a device file")
     }
     keyFile = secrets.writesKeys ? try SessionKeyFile(path: Self.keyPath(ofCapture: path)) : nil
   }
@@ -89,13 +89,13 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
 
   private static func tell(_ report: CaptureQueue.Report, of path: String) {
     switch report {
-    case .waitingForReader: logger.notice("\(path.printable): the capture begins when a program opens it for reading")
-    case .readerArrived: logger.notice("\(path.printable): the capture begins")
+    case .waitingForReader: logger.notice("\(path.printable): waiting for a program to open the file for reading")
+    case .readerArrived: logger.notice("\(path.printable): the capture starts")
     case .readerGone:
-      logger.notice("\(path.printable): its reader has closed it; a capture begins when a program opens it again")
+      logger.notice("\(path.printable): the reader closed the file; waiting for another reader")
     case .failed(let failure) where failure.isReaderGone:
-      logger.warning("\(path.printable): the capture has ended: its reader has closed it")
-    case .failed(let failure): logger.warning("\(path.printable): the capture has ended: \(failure.reason)")
+      logger.warning("\(path.printable): the capture ended: the reader closed the file")
+    case .failed(let failure): logger.warning("\(path.printable): the capture ended: \(failure.reason)")
     }
   }
 
@@ -231,7 +231,7 @@ package final class WorldCapture: AirObserver, @unchecked Sendable {
       if isDropping {
         isDropping = false
         Self.logger.warning(
-          "\(file.path.printable): the capture goes on; \(writer.newlyDropped) packets were not captured")
+          "\(file.path.printable): the capture resumes; \(writer.newlyDropped) packets were not captured")
       }
       // A program that reads along gets each packet as soon as it has read the earlier ones.
       guard room == .idle && !file.isRegular || writer.pendingCount >= Self.chunk else { return }

@@ -29,20 +29,20 @@ package enum TransportSpecifier: Hashable, Sendable {
     switch parts.first {
     case "tcp": self = try Self.tcp(rest)
     case "unix":
-      guard !rest.isEmpty else { throw Problem(description: "a path is missing; right would be unix:PATH") }
+      guard !rest.isEmpty else { throw Problem(description: "missing path: expected unix:PATH") }
       guard rest.utf8.count <= Self.longestPath, !rest.utf8.contains(0) else {
-        throw Problem(description: "a socket's path has at most \(Self.longestPath) octets")
+        throw Problem(description: "invalid path: expected at most \(Self.longestPath) octets without NUL")
       }
       self = .unix(path: rest)
     case "serial": self = try Self.serial(rest)
     case "hci":
       guard let number = Int(rest), (0...0xFFFE).contains(number) else {
-        throw Problem(description: "\"\(rest)\" is no adapter's number; right would be hci:0")
+        throw Problem(description: "invalid adapter number \"\(rest)\": expected a number such as hci:0")
       }
       self = .hci(number)
     default:
       throw Problem(
-        description: "right would be one of: tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N")
+        description: "expected one of: tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD], hci:N")
     }
   }
 
@@ -51,18 +51,18 @@ package enum TransportSpecifier: Hashable, Sendable {
 
   private static func tcp(_ rest: String) throws(Problem) -> Self {
     guard let colon = rest.lastIndex(of: ":") else {
-      throw Problem(description: "a port is missing; right would be tcp:HOST:PORT")
+      throw Problem(description: "missing port: expected tcp:HOST:PORT")
     }
     var host = String(rest[..<colon])
     if host.hasPrefix("["), host.hasSuffix("]") {
       host = String(host.dropFirst().dropLast())
     } else if host.contains(":") {
-      throw Problem(description: "an IPv6 address stands in brackets, as in tcp:[::1]:6402")
+      throw Problem(description: "invalid host: put an IPv6 address in brackets, such as tcp:[::1]:6402")
     }
-    guard !host.isEmpty else { throw Problem(description: "a host is missing; right would be tcp:HOST:PORT") }
+    guard !host.isEmpty else { throw Problem(description: "missing host: expected tcp:HOST:PORT") }
     let port = rest[rest.index(after: colon)...]
     guard let number = UInt16(port) else {
-      throw Problem(description: "\"\(port)\" is no port; right would be 0 to 65535")
+      throw Problem(description: "invalid port \"\(port)\": expected a number from 0 to 65535")
     }
     return .tcp(host: host, port: Int(number))
   }
@@ -70,11 +70,11 @@ package enum TransportSpecifier: Hashable, Sendable {
   private static func serial(_ rest: String) throws(Problem) -> Self {
     let parts = rest.split(separator: ",", omittingEmptySubsequences: false)
     guard let device = parts.first, !device.isEmpty, parts.count <= 2 else {
-      throw Problem(description: "right would be serial:DEVICE[,BAUD], as in serial:/dev/ttyUSB0,1000000")
+      throw Problem(description: "expected serial:DEVICE[,BAUD], such as serial:/dev/ttyUSB0,1000000")
     }
     guard parts.count == 2 else { return .serial(device: String(device), baud: standardBaud) }
     guard let baud = UInt32(parts[1]), baud > 0 else {
-      throw Problem(description: "\"\(parts[1])\" is no baud rate; right would be a whole number, as 115200")
+      throw Problem(description: "invalid baud rate \"\(parts[1])\": expected a whole number such as 115200")
     }
     return .serial(device: String(device), baud: Int(baud))
   }

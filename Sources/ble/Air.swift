@@ -10,10 +10,10 @@ import NIOCore
 /// The commands for an air of virtual controllers, which other programs join.
 struct Air: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Serves an air of virtual controllers, which any Bluetooth host joins by HCI, and asks one that runs.",
+    abstract: "Runs a simulated radio space (an air) that Bluetooth hosts join over HCI, and controls a running one.",
     discussion: """
-      Each connection is a new controller. Whatever speaks H4 can join: programs with CoreBluetooth \
-      (COREBLUETOOTH_ADAPTER=tcp:127.0.0.1:6402), Bumble, BlueZ, and firmware in an emulator.
+      Each connection gets its own virtual controller. Any host that speaks H4 can join: a program with \
+      CoreBluetooth (COREBLUETOOTH_ADAPTER=tcp:127.0.0.1:6402), Bumble, BlueZ, or firmware in an emulator.
       """,
     subcommands: [
       Serve.self, Devices.self, Move.self, Radio.self, Fault.self, Stats.self, CaptureVerb.self, Stop.self,
@@ -24,7 +24,7 @@ struct Air: ParsableCommand {
     @Option(
       name: .customLong("control"),
       help: ArgumentHelp(
-        "The control socket of the air. If it is not given: one in your folder for what runs.", valueName: "path"))
+        "The control socket of the air.", valueName: "path"))
     var path = ControlSocket.defaultPath
   }
 
@@ -34,11 +34,13 @@ struct Air: ParsableCommand {
 
     @Option(
       help: ArgumentHelp(
-        "The time to wait for the answer, 0.001 to 3600; the exit status is then 124.", valueName: "seconds"))
+        "Time limit for the answer, 0.001 to 3600; the exit status is 124 if it expires.", valueName: "seconds"))
     var timeout = 10.0
 
     func validate() throws {
-      guard (0.001...3_600).contains(timeout) else { throw ValidationError("--timeout is 0.001 to 3600 seconds") }
+      guard (0.001...3_600).contains(timeout) else {
+        throw ValidationError("invalid --timeout: expected 0.001 to 3600 seconds")
+      }
     }
 
     @discardableResult
@@ -63,58 +65,64 @@ struct Air: ParsableCommand {
 }
 
 /// The help of the argument for a device.
-private let deviceHelp = ArgumentHelp("The device, as ble air devices lists it.", valueName: "device")
+private let deviceHelp = ArgumentHelp("The name of the device, as listed by ble air devices.", valueName: "device")
 
 extension Air {
   struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Serves an air until it is stopped. What is meant if no verb is given.")
+      abstract: "Runs an air until it is stopped (default).")
 
     @Option(
       help: ArgumentHelp(
-        "Where hosts join: tcp:HOST:PORT (port 0: the system chooses one) or unix:PATH. May be given several times.",
+        "The address at which hosts join: tcp:HOST:PORT (0: any free port) or unix:PATH. May be repeated.",
         valueName: "specifier"))
     var hci: [String] = []
 
     @Option(
       help: ArgumentHelp(
-        "Radio seconds per second, 0.001 to 1000, or max: real time, but while a controller has data to send the air goes on as fast as it can.",
+        "Simulated seconds per second, 0.001 to 1000, or max: real time, but as fast as possible while a controller "
+          + "has data to send.",
         valueName: "factor"))
     var speed = "1"
 
     @Option(
       help: ArgumentHelp(
-        "Decides all chance in the air. If it is not given: what the world's file says, else 0.", valueName: "number"))
+        "The seed for all randomness in the simulation (default: the seed in the world file, or 0).",
+        valueName: "number"))
     var seed: UInt64?
 
     @Option(
       help: ArgumentHelp(
-        "A file with devices, places, movements and faults, in YAML or JSON: Documentation/World-files.md.",
+        "A world file (YAML or JSON): devices, positions, movements, faults. See Documentation/World-files.md.",
         valueName: "file"))
     var world: String?
 
-    @Option(help: ArgumentHelp("Writes the air and every HCI to this pcapng file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Captures the air and the HCI of every device in this pcapng file.", valueName: "file"))
     var capture: String?
 
-    @Flag(help: "The capture has packets of encrypted links as they were before encryption.")
+    @Flag(help: "Captures packets of encrypted links in plain text.")
     var captureDecrypted = false
 
-    @Flag(help: "The keys of encrypted links go to a file beside the capture.")
+    @Flag(help: "Writes the session keys of encrypted links to a file next to the capture.")
     var captureKeys = false
 
-    @Option(help: ArgumentHelp("How many ACL packets a controller holds for its host, 1 to 65535.", valueName: "count"))
+    @Option(help: ArgumentHelp("The number of ACL data buffers of each controller, 1 to 65535.", valueName: "count"))
     var aclBuffers = 64
 
-    @Flag(help: "Hosts of other machines may join: anybody who reaches the port has a controller.")
+    @Flag(help: "Lets hosts on other machines join. The port has no access control.")
     var `public` = false
 
     @OptionGroup var control: Control
 
     func validate() throws {
-      if hci.isEmpty { throw ValidationError("nobody can join: --hci says where, as in --hci tcp:127.0.0.1:6402") }
-      guard (1...0xFFFF).contains(aclBuffers) else { throw ValidationError("--acl-buffers is 1 to 65535") }
+      if hci.isEmpty {
+        throw ValidationError("missing --hci: give an address at which hosts join, such as --hci tcp:127.0.0.1:6402")
+      }
+      guard (1...0xFFFF).contains(aclBuffers) else {
+        throw ValidationError("invalid --acl-buffers: expected 1 to 65535")
+      }
       if captureDecrypted || captureKeys, capture == nil {
-        throw ValidationError("--capture-decrypted and --capture-keys belong to --capture FILE")
+        throw ValidationError("--capture-decrypted and --capture-keys require --capture FILE")
       }
       _ = try airSpeed
       _ = try specifiers
@@ -124,7 +132,7 @@ extension Air {
       get throws {
         if speed == "max" { return .maximum }
         guard let factor = Double(speed), (0.001...1_000).contains(factor) else {
-          throw ValidationError("\"\(speed)\" is no speed: right would be 0.001 to 1000, or max")
+          throw ValidationError("invalid speed \"\(speed)\": expected 0.001 to 1000, or max")
         }
         return .times(factor)
       }
@@ -138,10 +146,10 @@ extension Air {
             switch specifier {
             case .tcp, .unix: return specifier
             case .serial, .hci:
-              throw TransportSpecifier.Problem(description: "right would be tcp:HOST:PORT or unix:PATH")
+              throw TransportSpecifier.Problem(description: "expected tcp:HOST:PORT or unix:PATH")
             }
           } catch {
-            throw ValidationError("hosts can't join at \"\(text)\": \(error)")
+            throw ValidationError("invalid --hci \"\(text)\": \(error)")
           }
         }
       }
@@ -162,9 +170,9 @@ extension Air {
       let specifiers = try specifiers
       for specifier in specifiers where !specifier.isLocal {
         guard `public` else {
-          throw Failure("anybody who reaches \(specifier) could join; --public allows it")
+          throw Failure("\(specifier) is reachable from other machines; use --public to allow it")
         }
-        complain("warning: anybody who reaches \(specifier) can join, and control virtual devices here")
+        complain("warning: any host that can reach \(specifier) can join and connect to the devices of this air")
       }
       Self.allowManyDescriptors()
       let server = AirServer(options)
@@ -203,12 +211,14 @@ extension Air {
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler {
+          // Signals that arrive together are one event.
+          let isAlone = source.data <= 1
           let isFirst = hasEnded.withLockedValue { hasEnded in
             defer { hasEnded = true }
             return !hasEnded
           }
           // The status that shells use: 128 plus the signal's number.
-          guard isFirst else { _exit(128 + number) }
+          guard isFirst, isAlone else { _exit(128 + number) }
           end()
         }
         source.activate()
@@ -231,12 +241,12 @@ extension Air {
 
     func run() throws {
       let devices = try question.ask(ControlRequest(.devices)).devices ?? []
-      guard !devices.isEmpty else { return try say("there is no device yet") }
-      var table = TextTable(["device", "address", "place in metres", "radio", "host"])
+      guard !devices.isEmpty else { return try say("no devices") }
+      var table = TextTable(["device", "address", "position (m)", "radio", "host"])
       for device in devices {
         table.add([
           device.name, device.address ?? "-", device.position.map(metres).joined(separator: ", "),
-          device.radio ? "on" : "off", device.host.map { $0 ? "joined" : "-" } ?? "its own",
+          device.radio ? "on" : "off", device.host.map { $0 ? "joined" : "-" } ?? "built in",
         ])
       }
       try say(table.text)
@@ -244,11 +254,11 @@ extension Air {
   }
 
   struct Move: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Takes a device to another place.")
+    static let configuration = CommandConfiguration(abstract: "Moves a device.")
     @Argument(help: deviceHelp) var device: String
     @Option(
       name: .customLong("to"), parsing: .unconditional,
-      help: ArgumentHelp("The place in metres: x,y,z; what is left out is 0.", valueName: "x,y,z"))
+      help: ArgumentHelp("The new position in metres: x,y,z. Omitted coordinates are 0.", valueName: "x,y,z"))
     var position: String
     @OptionGroup var question: Question
 
@@ -258,7 +268,8 @@ extension Air {
       guard numbers.count == metres.count, (1...3).contains(numbers.count),
         numbers.allSatisfy({ (-1e6...1e6).contains($0) })
       else {
-        throw ValidationError("\"\(position)\" is no place: right would be metres, -1000000 to 1000000, as in 3,-4.5,1")
+        throw ValidationError(
+          "invalid position \"\(position)\": expected metres from -1000000 to 1000000, such as 3,-4.5,1")
       }
       var request = ControlRequest(.move)
       (request.device, request.position) = (device, numbers)
@@ -268,7 +279,7 @@ extension Air {
 
   struct Radio: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Has a device hear and be heard by nobody, or by all again.")
+      abstract: "Switches the radio of a device on or off.")
     enum State: String, ExpressibleByArgument, CaseIterable { case on, off }
     @Argument(help: deviceHelp) var device: String
     @Argument(help: "on or off") var state: State
@@ -283,15 +294,15 @@ extension Air {
 
   struct Fault: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Has faults strike, from now on or never again.",
-      discussion: "Documentation/Lab.md says what plans look like.")
-    @Argument(help: ArgumentHelp("A file with a fault plan in JSON; - is the standard input.", valueName: "plan"))
+      abstract: "Injects the faults of a fault plan, or ends all faults.",
+      discussion: "Documentation/Lab.md describes fault plans.")
+    @Argument(help: ArgumentHelp("A fault plan (JSON file); - reads standard input.", valueName: "plan"))
     var plan: String?
     @Flag(help: "Ends all faults.") var clear = false
     @OptionGroup var question: Question
 
     func validate() throws {
-      guard clear != (plan != nil) else { throw ValidationError("either a plan or --clear is to be given") }
+      guard clear != (plan != nil) else { throw ValidationError("expected either a plan or --clear") }
     }
 
     func run() throws {
@@ -302,9 +313,9 @@ extension Air {
           data =
             plan == "-"
             ? FileHandle.standardInput.readDataToEndOfFile() : try Data(contentsOf: URL(fileURLWithPath: plan))
-        } catch { throw Failure("\(plan) can't be read: \(error.localizedDescription)") }
+        } catch { throw Failure("can't read \(plan): \(error.localizedDescription)") }
         do { request.plan = try FaultPlan(json: String(decoding: data, as: UTF8.self)) } catch {
-          throw Failure("\(plan) is no fault plan: \(error)")
+          throw Failure("\(plan) is not a valid fault plan: \(error)")
         }
       }
       try question.ask(request)
@@ -312,7 +323,8 @@ extension Air {
   }
 
   struct Stats: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Says what the devices of an air have done.")
+    static let configuration = CommandConfiguration(
+      abstract: "Prints the radio and link statistics of the devices of an air.")
     @OptionGroup var question: Question
 
     func run() throws {
@@ -326,7 +338,7 @@ extension Air {
         ])
       }
       try say(table.text)
-      var links = TextTable(["central", "peripheral", "state", "to peripheral", "to central", "sent again", "RSSI"])
+      var links = TextTable(["central", "peripheral", "state", "to peripheral", "to central", "retransmitted", "RSSI"])
       for device in answer.statistics ?? [] {
         for link in device.links where link.isCentral {
           links.add([
@@ -341,11 +353,11 @@ extension Air {
 
   struct CaptureVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "capture", abstract: "Begins a capture of an air that runs, or ends it.")
-    @Argument(help: ArgumentHelp("The pcapng file. If it is not given: ends the capture.", valueName: "file")) var file:
+      commandName: "capture", abstract: "Starts or ends a capture of a running air.")
+    @Argument(help: ArgumentHelp("The pcapng file. If omitted, the current capture ends.", valueName: "file")) var file:
       String?
-    @Flag(help: "Has packets of encrypted links as they were before encryption.") var decrypted = false
-    @Flag(help: "Writes the keys of encrypted links to a file beside it.") var keys = false
+    @Flag(help: "Captures packets of encrypted links in plain text.") var decrypted = false
+    @Flag(help: "Writes the session keys of encrypted links to a file next to it.") var keys = false
     @OptionGroup var question: Question
 
     func run() throws {
@@ -357,7 +369,7 @@ extension Air {
   }
 
   struct Stop: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Ends an air.")
+    static let configuration = CommandConfiguration(abstract: "Stops an air.")
     @OptionGroup var question: Question
 
     func run() throws { try question.ask(ControlRequest(.stop)) }

@@ -25,7 +25,7 @@ struct Ble: ParsableCommand {
       guard !status.isSuccess else { printHelp(message(for: error)) }
       var message = message(for: error)
       if message.hasSuffix(".") { message.removeLast() }
-      complain(status == .validationFailure ? "\(message); ble --help lists what is right" : message)
+      complain(status == .validationFailure ? "\(message); see ble --help" : message)
       Foundation.exit(status.rawValue)
     }
   }

@@ -8,10 +8,10 @@ import Foundation
 /// The commands for stored bonds.
 struct Bonds: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists bonded devices, forgets them, and takes bonds from one place to another.",
+    abstract: "Lists, removes, exports and imports the bonds of this machine.",
     discussion: """
-      A program that uses an adapter with a real controller takes a change in at once. A simulated device learns that a \
-      device was forgotten when its next link to it ends, and of a new bond when its program is started again.
+      A running program with a real controller applies a change at once. A simulated device applies a removal when its \
+      next link to that device ends, and an import when its program restarts.
       """,
     subcommands: [List.self, Forget.self, Export.self, Import.self], defaultSubcommand: List.self)
 
@@ -19,11 +19,11 @@ struct Bonds: ParsableCommand {
   struct Place: ParsableArguments {
     @Option(
       help: ArgumentHelp(
-        "The folder with the bonds of all adapters. If it is not given: what COREBLUETOOTH_BONDS says, else the one in your data.",
+        "The folder with the bonds of all adapters (default: $COREBLUETOOTH_BONDS, or a folder in your data folder).",
         valueName: "folder"))
     var folder: String?
 
-    @Option(help: ArgumentHelp("The adapter; needed only if several have bonds.", valueName: "name"))
+    @Option(help: ArgumentHelp("The adapter. Required only if several adapters have bonds.", valueName: "name"))
     var adapter: String?
 
     func path() throws -> String {
@@ -36,17 +36,18 @@ struct Bonds: ParsableCommand {
     func adapters() throws -> [(name: String, store: FileBondStore)] {
       let path = try path()
       let found = try FileBondStore.adapters(in: path).filter { adapter == nil || adapter == $0.name }
-      if found.isEmpty, let adapter { throw Failure("there are no bonds of \(adapter) in \(path)") }
+      if found.isEmpty, let adapter { throw Failure("no bonds of adapter \(adapter) in \(path)") }
       return found
     }
 
     /// Returns the bond store of the selected adapter, which may be left out if there is only one.
     func store() throws -> FileBondStore {
       let found = try adapters()
-      guard let first = found.first else { throw Failure("there are no bonds in \(try path())") }
+      guard let first = found.first else { throw Failure("no bonds in \(try path())") }
       guard found.count == 1 else {
         throw Failure(
-          "several adapters have bonds; --adapter says which: \(found.map(\.name.printable).joined(separator: ", "))")
+          "several adapters have bonds; choose one with --adapter: "
+            + found.map(\.name.printable).joined(separator: ", "))
       }
       return first.store
     }
@@ -57,10 +58,10 @@ struct Bonds: ParsableCommand {
       let stored = try store.look()
       for problem in stored.problems { complain("\(problem)") }
       let found = stored.records.named(device)
-      guard let first = found.first else { throw Failure("there is no bond with \"\(device)\"") }
+      guard let first = found.first else { throw Failure("no bond with \"\(device)\"; ble bonds lists all bonds") }
       guard found.count == 1 else {
         let identifiers = found.map(\.identifier.digits).joined(separator: ", ")
-        throw Failure("\(found.count) devices are called \"\(device)\"; their identifiers are \(identifiers)")
+        throw Failure("\"\(device)\" matches \(found.count) devices; use one of their identifiers: \(identifiers)")
       }
       return (store, first)
     }
@@ -92,23 +93,23 @@ struct Bonds: ParsableCommand {
         record.identifier.digits, record.bluezFolder, record.identity.kind == .public ? "public" : "random",
         isNew ? "Secure Connections" : "legacy",
         record.bond.level == .authenticated ? "authenticated" : "not authenticated",
-        record.name.map { $0.debugDescription.printable } ?? "without a name",
+        record.name.map { $0.debugDescription.printable } ?? "unnamed",
       ].joined(separator: "  ")
     }
   }
 
   struct Forget: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Forgets a device: its keys, and what is known of it.")
+      abstract: "Removes the bond with a device: its keys and its cached data.")
 
     @OptionGroup var place: Place
-    @Argument(help: "Its address, its identifier or its name.")
+    @Argument(help: "The address, identifier or name of the device.")
     var device: String
 
     func run() throws {
       let (store, record) = try place.find(device)
       _ = try store.remove(record.identity)
-      try say("forgot \(record.bluezFolder)")
+      try say("removed \(record.bluezFolder)")
       try tellReach(of: store)
     }
   }
@@ -119,17 +120,17 @@ struct Bonds: ParsableCommand {
 
   struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Writes a bond with all its keys, as JSON or as BlueZ's info file.",
-      discussion: "Whoever has what is written can take the place of either device.")
+      abstract: "Exports a bond with all its keys, as JSON or as a BlueZ info file.",
+      discussion: "Keep the output secret: its keys allow anyone to impersonate either device.")
 
     @OptionGroup var place: Place
-    @Argument(help: "Its address, its identifier or its name.")
+    @Argument(help: "The address, identifier or name of the device.")
     var device: String
-    @Option(help: "How it is written.")
+    @Option(help: "The file format.")
     var format = Format.json
     @Option(
       help: ArgumentHelp(
-        "A file that nobody else may read; if it is not given, the keys are printed.", valueName: "file"))
+        "The file to create, with mode 600 (default: standard output).", valueName: "file"))
     var output: String?
 
     func run() throws {
@@ -147,27 +148,27 @@ struct Bonds: ParsableCommand {
 
   struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Takes in a bond that was written as JSON or by BlueZ.",
+      abstract: "Imports a bond from JSON or from a BlueZ info file.",
       discussion: """
-        BlueZ keeps bonds in /var/lib/bluetooth/ADAPTER/DEVICE/info. The bond is good only for a controller with the address \
-        of that adapter.
+        BlueZ keeps bonds in /var/lib/bluetooth/ADAPTER/DEVICE/info. An imported bond works only on a controller with \
+        the address of that adapter.
         """)
 
     @OptionGroup var place: Place
-    @Argument(help: "The file.")
+    @Argument(help: "The file to import.")
     var file: String
-    @Option(help: "How it is written.")
+    @Option(help: "The file format.")
     var format = Format.json
     @Option(
       help: ArgumentHelp(
-        "For bluez: the device's address, if the file's folder is not named by it.", valueName: "address"))
+        "With --format bluez: the device address (default: the name of the file's folder).", valueName: "address"))
     var address: String?
 
     func run() throws {
       let url = URL(fileURLWithPath: file)
       let octets: [UInt8]
       do { octets = Array(try Data(contentsOf: url)) } catch {
-        throw Failure("\(file) can't be read: \(error.localizedDescription)")
+        throw Failure("can't read \(file): \(error.localizedDescription)")
       }
       let record: BondRecord
       switch format {
@@ -186,10 +187,10 @@ struct Bonds: ParsableCommand {
         kept.identifier = former.identifier
       } else if known.contains(where: { $0.identifier == record.identifier }) {
         kept.identifier = .random()
-        complain("warning: the identifier is another device's: apps know this one by \(kept.identifier.digits)")
+        complain("warning: the identifier belongs to another device; this device gets \(kept.identifier.digits)")
       }
       try store.save(kept)
-      try say("took in \(record.bluezFolder)")
+      try say("imported \(record.bluezFolder)")
       try tellReach(of: store)
     }
 
@@ -207,9 +208,9 @@ struct Bonds: ParsableCommand {
 private func tellReach(of store: FileBondStore) throws(OutputFailure) {
   switch store.reach() {
   case .noProgram: break
-  case .taken: try say("the program that uses the adapter has taken it in")
-  case .notTaken: complain("the program that uses the adapter has not taken it in: start that program again")
-  case .unknown: complain("a program that is running a simulated device with these bonds has not been told")
+  case .taken: try say("the running program that uses the adapter has applied the change")
+  case .notTaken: complain("the running program that uses the adapter has not applied the change: restart that program")
+  case .unknown: complain("a running program simulates a device with these bonds and has not been notified")
   }
 }
 

@@ -40,5 +40,5 @@ struct OutputFailure: Error {
   }
 
   /// The message, in one line.
-  var reason: String { "the output can't be written: \(String(cString: strerror(code)))" }
+  var reason: String { "can't write to standard output: \(String(cString: strerror(code)))" }
 }

@@ -78,7 +78,7 @@ private final class Reports: Sendable {
     let queue = queue(pipes.file)
     queue.append([UInt8](repeating: 0, count: 1 << 20))
     let failure = queue.endAndWait(with: [1])
-    #expect(failure?.reason == "its reader has not taken the last octets of the capture")
+    #expect(failure?.reason == "the reader did not read the end of the capture")
     #expect(failure.map { [.failed($0)] } == reports.all)
   }
 
@@ -100,7 +100,7 @@ private final class Reports: Sendable {
     try withFIFO { path in
       let queue = queue(try CaptureFile(path: path))
       #expect(queue.room == .noReader)
-      #expect(queue.endAndWait(with: [1])?.reason == "no program has opened it for reading: nothing was captured")
+      #expect(queue.endAndWait(with: [1])?.reason == "no program opened the file for reading; nothing was captured")
       #expect(reports.all.first == .waitingForReader)
     }
   }

@@ -231,7 +231,8 @@ struct ProcedureTests {
     #expect(link.central.events.last == .leConnectionUpdateComplete(.success, link.centralHandle, values))
   }
 
-  @Test("The parameters stay unchanged if the central's host refuses the request or masks it", arguments: [true, false])
+  @Test(
+    "The parameters stay unchanged if the central's host refuses the request or masks it", arguments: [true, false])
   func refusedParameterRequest(isMasked: Bool) throws {
     let link = try TestLink()
     if isMasked { link.central.send(.leSetEventMask(.initial)) }

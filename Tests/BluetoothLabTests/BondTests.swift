@@ -176,7 +176,7 @@ import Testing
       #expect {
         try take(3)
       } throws: {
-        "\($0)".contains("there are 2 bonds already")
+        "\($0)".contains("the maximum of 2 bonds is reached")
       }
       // In place of one that there is.
       try take(2)

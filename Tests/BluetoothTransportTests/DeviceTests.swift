@@ -48,7 +48,7 @@ struct DeviceTests {
     let first = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
     // The superuser may open a line that is in use.
     if geteuid() != 0 {
-      await #expect(throws: TransportError("\(device) is used by another program")) {
+      await #expect(throws: TransportError("\(device) is in use by another program")) {
         _ = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
       }
     }
@@ -59,7 +59,7 @@ struct DeviceTests {
   @Test(
     "The error for a device that is not a serial line says what is wrong",
     arguments: [
-      ("/dev/null", "/dev/null is not a serial line"), ("/nowhere/tty", "there is no device /nowhere/tty"),
+      ("/dev/null", "/dev/null is not a serial port"), ("/nowhere/tty", "no such device: /nowhere/tty"),
     ])
   func noSerialLine(device: String, line: String) async throws {
     await #expect(throws: TransportError(line)) {
@@ -70,10 +70,10 @@ struct DeviceTests {
   @Test(
     "The error of the kernel's adapter says in one line what is missing and what would help",
     arguments: [
-      (EAFNOSUPPORT, true, "this kernel has no Bluetooth"), (EPERM, true, "allow AF_BLUETOOTH"),
-      (EPERM, false, "CAP_NET_ADMIN is missing: `sudo setcap cap_net_admin+ep /bin/app`"),
-      (EBUSY, false, "`sudo hciconfig hci3 down`"), (ENODEV, false, "there is no adapter 3"),
-      (132, false, "`sudo rfkill unblock bluetooth`"), (EIO, false, "adapter 3 can't be opened: input/output error"),
+      (EAFNOSUPPORT, true, "the kernel does not support Bluetooth"), (EPERM, true, "allow AF_BLUETOOTH"),
+      (EPERM, false, "missing CAP_NET_ADMIN: run `sudo setcap cap_net_admin+ep /bin/app`"),
+      (EBUSY, false, "`sudo hciconfig hci3 down`"), (ENODEV, false, "no adapter 3"),
+      (132, false, "`sudo rfkill unblock bluetooth`"), (EIO, false, "can't open adapter 3: input/output error"),
     ])
   func userChannelRefusals(code: CInt, isSocket: Bool, text: String) {
     let error = UserChannel.refusal(code, 3, isSocket: isSocket, program: "/bin/app")

@@ -19,15 +19,16 @@ import Testing
   @Test(
     "The error for an invalid specifier says what is expected",
     arguments: [
-      ("", "tcp:HOST:PORT"), ("tcp", "port is missing"), ("tcp:", "port is missing"), ("tcp:6402", "port is missing"),
-      ("tcp::6402", "host is missing"), ("tcp:[]:6402", "host is missing"), ("tcp:::1:6402", "brackets"),
-      ("tcp:localhost:65536", "no port"), ("tcp:localhost:+1x", "no port"), ("tcp:localhost:", "no port"),
-      ("unix:", "path is missing"), ("unix:" + String(repeating: "a", count: 108), "at most 107"),
+      ("", "tcp:HOST:PORT"), ("tcp", "missing port"), ("tcp:", "missing port"), ("tcp:6402", "missing port"),
+      ("tcp::6402", "missing host"), ("tcp:[]:6402", "missing host"), ("tcp:::1:6402", "brackets"),
+      ("tcp:localhost:65536", "invalid port"), ("tcp:localhost:+1x", "invalid port"),
+      ("tcp:localhost:", "invalid port"),
+      ("unix:", "missing path"), ("unix:" + String(repeating: "a", count: 108), "at most 107"),
       ("unix:a\0b", "at most"),
       ("serial:", "serial:DEVICE"), ("serial:,9600", "serial:DEVICE"), ("serial:a,1,2", "serial:DEVICE"),
-      ("serial:/dev/ttyS0,fast", "no baud rate"), ("serial:/dev/ttyS0,0", "no baud rate"),
-      ("hci:", "no adapter's number"),
-      ("hci:-1", "no adapter's number"), ("hci:65535", "no adapter's number"), ("usb:0", "one of"),
+      ("serial:/dev/ttyS0,fast", "invalid baud rate"), ("serial:/dev/ttyS0,0", "invalid baud rate"),
+      ("hci:", "invalid adapter number"),
+      ("hci:-1", "invalid adapter number"), ("hci:65535", "invalid adapter number"), ("usb:0", "one of"),
     ])
   func refusing(text: String, problem: String) {
     #expect {

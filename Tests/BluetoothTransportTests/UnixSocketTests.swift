@@ -54,7 +54,9 @@ struct UnixSocketTests {
   @Test("A socket that has a listener is not replaced")
   func inUse() async throws {
     let listener = try await TestListener(specifier)
-    await #expect(throws: TransportError("somebody listens there already")) { _ = try await TestListener(specifier) }
+    await #expect(throws: TransportError("another program is already listening on this socket")) {
+      _ = try await TestListener(specifier)
+    }
     let link = try await TestLink.connect(to: specifier)
     try await link.close()
     try await listener.close()
@@ -64,7 +66,7 @@ struct UnixSocketTests {
   func otherFile() async throws {
     try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
-    await #expect(throws: TransportError("there is a file that is no socket: it is left alone")) {
+    await #expect(throws: TransportError("the file exists and is not a socket")) {
       _ = try await TestListener(specifier)
     }
     #expect(FileManager.default.contents(atPath: path) == Data("mine".utf8))

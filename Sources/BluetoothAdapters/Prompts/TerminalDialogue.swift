@@ -39,7 +39,7 @@ struct TerminalDialogue {
 
   mutating func ask(_ prompt: Prompt, reply: PromptReply) {
     if case .pairing(.show(let passkey), let pairing) = prompt.question {
-      say("to pair with \(pairing.who), type \(passkeyDigits(passkey, isSplit: true)) there.")
+      say("to pair with \(pairing.who), enter \(passkeyDigits(passkey, isSplit: true)) on that device.")
       repeatQuestion()
     } else if hasEnded {
       refuse(Question(prompt: prompt, reply: reply))
@@ -54,7 +54,7 @@ struct TerminalDialogue {
     questions.remove(at: index)
     guard index == 0 else { return }
     output += "\n"
-    say("never mind, that has come to an end.")
+    say("the request was cancelled.")
     begin()
   }
 
@@ -84,7 +84,7 @@ struct TerminalDialogue {
   }
 
   private mutating func refuse(_ question: Question) {
-    say("nobody answers: refused \(question.prompt.question.summary).")
+    say("no more input: refused \(question.prompt.question.summary).")
     answers.append((question.reply, .no))
   }
 
@@ -94,7 +94,7 @@ struct TerminalDialogue {
     guard let question = questions.first else { return }
     guard let answer = Self.answer(text, to: question.prompt.question) else {
       if case .pairing(.enterPasskey, _) = question.prompt.question {
-        output += "Six digits, please, or n: "
+        output += "Please enter six digits, or n: "
       } else {
         output += "Please answer y or n: "
       }
@@ -126,8 +126,8 @@ struct TerminalDialogue {
     isLineTooLong = false
     guard let question = questions.first?.prompt.question else { return }
     if case .pairing(_, let pairing) = question, pairing.replacesBond {
-      say("there is a bond with \(pairing.who) already, which a new one replaces.")
-      say("if you have not reset that device, it may be somebody else's.")
+      say("a new bond with \(pairing.who) replaces the existing bond.")
+      say("if you have not reset that device, this may be a different device.")
     }
     output += "Bluetooth: " + Self.text(question)
   }
@@ -141,18 +141,18 @@ struct TerminalDialogue {
   static func text(_ question: Prompt.Question) -> String {
     switch question {
     case .useBluetooth(let app):
-      return "may \(Prompt.Pairing.harmless(app) ?? "this program") use Bluetooth? [y/N] "
-    case .turnOn: return "it is off. Turn it on? [y/N] "
+      return "allow \(Prompt.Pairing.harmless(app) ?? "this program") to use Bluetooth? [y/N] "
+    case .turnOn: return "the adapter is off. Turn it on? [y/N] "
     case .pairing(let prompt, let pairing):
       let opening =
         pairing.isOwnWish
-        ? "a protected connection to \(pairing.who) is wanted." : "\(pairing.who) wants to pair."
+        ? "a secure connection to \(pairing.who) is required." : "\(pairing.who) wants to pair."
       switch prompt {
       case .allow: return "\(opening) Pair? [y/N] "
-      case .show(let passkey): return "\(opening) Type \(passkeyDigits(passkey, isSplit: true)) there. "
-      case .enterPasskey: return "\(opening) Type the six digits that it shows, or n: "
+      case .show(let passkey): return "\(opening) Enter \(passkeyDigits(passkey, isSplit: true)) on that device. "
+      case .enterPasskey: return "\(opening) Enter the six digits that it displays, or n: "
       case .compare(let number):
-        return "\(opening) Does it show \(passkeyDigits(number, isSplit: true))? [y/N] "
+        return "\(opening) Does it display \(passkeyDigits(number, isSplit: true))? [y/N] "
       }
     }
   }

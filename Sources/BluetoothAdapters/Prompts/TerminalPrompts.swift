@@ -38,7 +38,7 @@ package final class TerminalPrompts: Prompts {
 
   package func ask(_ prompt: Prompt, reply: PromptReply) {
     guard let terminal, terminal.isInForeground else {
-      let line = "Bluetooth: no terminal to ask at: refused \(prompt.question.summary). \(PromptsSetting.hint)\n"
+      let line = "Bluetooth: no terminal available: refused \(prompt.question.summary). \(PromptsSetting.hint)\n"
       let errors = errors
       queue.async { errors.write(line) }
       return reply(.no)
@@ -95,7 +95,7 @@ package enum PromptsSetting: String, CaseIterable, Sendable {
 
   package static let environmentVariable = "COREBLUETOOTH_PROMPTS"
 
-  static let hint = "\(environmentVariable)=accept accepts without asking, =refuse refuses quietly."
+  static let hint = "Set \(environmentVariable)=accept to accept without asking, =refuse to refuse silently."
 
   /// Parses the variable's value; nil stands for a variable that is not set.
   package init(_ value: String?) throws(AdapterError) {
@@ -106,7 +106,7 @@ package enum PromptsSetting: String, CaseIterable, Sendable {
     guard let setting = PromptsSetting(rawValue: value) else {
       let forms = Self.allCases.map(\.rawValue).joined(separator: ", ")
       throw AdapterError(
-        description: "\(Self.environmentVariable)=\(value) says nothing; right would be one of: \(forms)")
+        description: "invalid \(Self.environmentVariable)=\(value): expected one of: \(forms)")
     }
     self = setting
   }

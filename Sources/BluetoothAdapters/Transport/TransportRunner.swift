@@ -118,7 +118,7 @@ final class TransportRunner: @unchecked Sendable {
     if outage != nil, daemon.state == .poweredOn {
       outage = nil
       backOff.reset()
-      DaemonLog.tell("it is there again", of: name)
+      DaemonLog.tell("connected again", of: name)
     }
     while let trouble = daemon.takeTrouble() { DaemonLog.note(trouble, of: name) }
     for note in daemon.takeNotes() { DaemonLog.note(note, of: name) }
@@ -175,7 +175,7 @@ final class TransportRunner: @unchecked Sendable {
   ///
   /// - Parameter line: the line for the log, unless the log already reports an outage of the same kind.
   private func lost(_ error: TransportError, _ line: String) {
-    if outage?.isLasting != error.isLasting { DaemonLog.note(line + "; it is tried again until it works", of: name) }
+    if outage?.isLasting != error.isLasting { DaemonLog.note(line + "; retrying", of: name) }
     outage = error
     let pause = backOff.next()
     way = .pausing(loop.scheduleTask(in: .nanoseconds(pause.nanoseconds)) { self.connect() })
@@ -208,6 +208,6 @@ extension TransportRunner: H4Receiver {
   func closed(_ ending: H4Ending, on link: H4Handler) {
     guard case .open(let open) = way, open === link else { return }
     arrival = nil
-    lost(TransportError("\(ending)", isLasting: false), "the controller is gone (\(ending))")
+    lost(TransportError("\(ending)", isLasting: false), "lost the connection to the controller (\(ending))")
   }
 }

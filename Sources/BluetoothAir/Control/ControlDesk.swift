@@ -44,11 +44,12 @@ struct ControlDesk {
   }
 
   private func device(_ request: ControlRequest) throws(AirError) -> RadioDevice {
-    guard let name = request.device else { throw AirError("which device is meant is not said") }
+    guard let name = request.device else { throw AirError("device: missing field") }
     let names = world.deviceNames
     guard let index = names.firstIndex(of: name) else {
       let others = names.prefix(8).map(\.printable).joined(separator: ", ")
-      throw AirError("there is no device \"\(name.printable)\"; there \(names.isEmpty ? "is none" : "are \(others)")")
+      throw AirError(
+        "no device \"\(name.printable)\"; \(names.isEmpty ? "the air has no devices" : "the devices are \(others)")")
     }
     return RadioDevice(name: name, radio: RadioID(index: index), world: world)
   }
@@ -57,14 +58,14 @@ struct ControlDesk {
     guard let metres = request.position, (1...3).contains(metres.count),
       metres.allSatisfy(WorldLimits.metres.contains)
     else {
-      throw AirError("a place is one to three numbers: metres, -1000000 to 1000000")
+      throw AirError("position: expected one to three numbers, in metres, -1000000 to 1000000")
     }
     return Position(x: metres[0], y: metres.count > 1 ? metres[1] : 0, z: metres.count > 2 ? metres[2] : 0)
   }
 
   private func setRadio(_ request: ControlRequest) throws(AirError) {
     let device = try device(request)
-    guard let on = request.on else { throw AirError("whether the radio is to be on or off is not said") }
+    guard let on = request.on else { throw AirError("on: missing field; expected true or false") }
     device.setRadio(isOn: on)
   }
 
@@ -80,7 +81,7 @@ struct ControlDesk {
     world.switchCapture(to: capture) { failure in
       var answer = ControlAnswer(error: failure?.description)
       if capture?.isWaitingForReader ?? false {
-        answer.note = "the capture begins when a program opens the file for reading"
+        answer.note = "the capture starts when a program opens the file for reading"
       }
       done.succeed(answer)
     }

@@ -23,7 +23,8 @@ final class ControlHandler: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     desk.connections.count += 1
     guard desk.connections.count > DescriptorReserve.controlConnections else { return }
-    write(ControlAnswer(error: "\(DescriptorReserve.controlConnections) control connections are open already"), context)
+    write(
+      ControlAnswer(error: "too many control connections: \(DescriptorReserve.controlConnections) are open"), context)
     context.close(promise: nil)
   }
 
@@ -33,9 +34,9 @@ final class ControlHandler: ChannelInboundHandler {
     var part = unwrapInboundIn(data)
     received.writeBuffer(&part)
     answerLines(context)
-    if !isWorking, received.readableBytes > Self.longestLine {
+    if received.readableBytes > Self.longestLine {
       received.clear()
-      write(ControlAnswer(error: "a request has at most \(Self.longestLine) octets"), context)
+      write(ControlAnswer(error: "request too long: expected at most \(Self.longestLine) octets"), context)
       context.close(promise: nil)
     }
   }
@@ -71,13 +72,13 @@ final class ControlHandler: ChannelInboundHandler {
         answerLines(context)
       }
     } catch {
-      write(ControlAnswer(error: "the request can't be read: \(Self.reason(error))"), context)
+      write(ControlAnswer(error: "invalid request: \(Self.reason(error))"), context)
     }
   }
 
   private static func reason(_ error: any Error) -> String {
     switch error {
-    case Swift.DecodingError.keyNotFound(let key, let context): text(context.codingPath + [key], "it is missing")
+    case Swift.DecodingError.keyNotFound(let key, let context): text(context.codingPath + [key], "missing field")
     case Swift.DecodingError.dataCorrupted(let context), Swift.DecodingError.typeMismatch(_, let context),
       Swift.DecodingError.valueNotFound(_, let context):
       text(context.codingPath, context.debugDescription)
@@ -92,7 +93,7 @@ final class ControlHandler: ChannelInboundHandler {
   private func write(_ answer: ControlAnswer, _ context: ChannelHandlerContext) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
-    let json = (try? encoder.encode(answer)) ?? Data(#"{"error":"the answer can't be written"}"#.utf8)
+    let json = (try? encoder.encode(answer)) ?? Data(#"{"error":"can't encode the answer"}"#.utf8)
     var buffer = context.channel.allocator.buffer(capacity: json.count + 1)
     buffer.writeBytes(json)
     buffer.writeInteger(UInt8(ascii: "\n"))

@@ -43,16 +43,16 @@ package struct ControlRequest: Codable, Sendable {
     }
     let names = try decoder.container(keyedBy: FieldName.self).allKeys
     if let unknown = names.first(where: { CodingKeys(stringValue: $0.stringValue) == nil }) {
-      throw refuse(unknown, "there is no such field")
+      throw refuse(unknown, "unknown field")
     }
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     if let empty = try fields.allKeys.first(where: { try fields.decodeNil(forKey: $0) }) {
-      throw refuse(empty, "null is no value: leave the field out")
+      throw refuse(empty, "null is not allowed; omit the field")
     }
     verb = try fields.decode(Verb.self, forKey: .verb)
     let known = verb.fields
     if let foreign = fields.allKeys.first(where: { $0 != .verb && !known.contains($0) }) {
-      throw refuse(foreign, "the verb \(verb.rawValue) has no such field")
+      throw refuse(foreign, "the verb \(verb.rawValue) does not have this field")
     }
     device = try fields.decodeIfPresent(String.self, forKey: .device)
     position = try fields.decodeIfPresent([Double].self, forKey: .position)

@@ -19,7 +19,7 @@ package enum ControlSocket {
     var status = stat()
     guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid() else {
       throw AirError(
-        "\(folder) can't be the control socket's folder: it is not this user's; --control names another path")
+        "can't use \(folder) for the control socket: it is not a folder of this user; use --control for another path")
     }
     _ = chmod(folder, 0o700)
   }
@@ -30,7 +30,7 @@ package enum ControlSocket {
     let limit: TimeAmount
 
     package var description: String {
-      "the air at \(path) has not answered within \(Double(limit.nanoseconds) / 1e9) s; --timeout allows more time"
+      "the air at \(path) has not answered within \(Double(limit.nanoseconds) / 1e9) s; allow more time with --timeout"
     }
   }
 
@@ -57,7 +57,7 @@ package enum ControlSocket {
     } catch {
       promise.fail(error)
       if case ChannelError.connectTimeout = error { throw NoAnswer(path: path, limit: limit) }
-      throw AirError("no air runs at \(path): ble air begins one, and --control says where")
+      throw AirError("no air is running at \(path); start one with ble air, or select one with --control")
     }
     var line = ByteBuffer(bytes: try JSONEncoder().encode(request))
     line.writeInteger(UInt8(ascii: "\n"))
@@ -104,7 +104,7 @@ package enum ControlSocket {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-      if !isDone { promise.fail(AirError("the air has ended before it answered")) }
+      if !isDone { promise.fail(AirError("the air closed the connection without an answer")) }
       isDone = true
     }
   }

@@ -91,7 +91,7 @@ package final class AirServer: Sendable {
       hosts.add { _ = listener.close() }
       return listener.specifier
     } catch {
-      throw AirError("hosts can't join at \(specifier): \(error)")
+      throw AirError("can't listen for hosts at \(specifier): \(error)")
     }
   }
 
@@ -124,8 +124,8 @@ package final class AirServer: Sendable {
       }
     } catch {
       throw AirError(
-        "there can be no control socket at \(path), --control names another place: \((error as? TransportError)?.description ?? "\(error)")"
-      )
+        "can't create the control socket at \(path): \((error as? TransportError)?.description ?? "\(error)"); "
+          + "use --control for another path")
     }
   }
 

@@ -39,7 +39,7 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
         done.signal()
       }
       done.wait()
-      guard let result = errand.result else { fatalError("an event loop has dropped what it was to do") }
+      guard let result = errand.result else { fatalError("the event loop dropped a task") }
       return result
     }
   }

@@ -71,7 +71,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   init(_ options: AirServer.Options, world: World, loop: any EventLoop) {
     self.options = options
     // `AirServer` makes the world, and always in real time.
-    guard let runner = world.realTimeRunner else { fatalError("an air runs in real time") }
+    guard let runner = world.realTimeRunner else { fatalError("the world of an air must run in real time") }
     self.world = world
     self.runner = runner
     self.loop = loop
@@ -98,20 +98,20 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   /// Assigns the lowest free seat to the host at the other end of `link`, and returns its index; nil if there is none.
   func join(_ client: HCIClient, _ link: H4Handler) -> Int? {
     guard !isStopped else { return nil }
-    guard !descriptors.areShort else { return refuse("there is no descriptor for another host") }
-    guard let index = freeSeat() else { return refuse("there is no room for another host") }
+    guard !descriptors.areShort else { return refuse("no file descriptor left for another host") }
+    guard let index = freeSeat() else { return refuse("the maximum number of hosts has joined") }
     seats[index].client = client
     hostCount += 1
     with(index) { device, _ in
       device.join(link)
       return true
     }
-    logger.debug("a host has come", metadata: ["device": "\(seats[index].device.name.printable)"])
+    logger.debug("host joined", metadata: ["device": "\(seats[index].device.name.printable)"])
     return index
   }
 
   private func refuse(_ reason: String) -> Int? {
-    if !isRefusing { logger.warning("\(reason): hosts are turned away until one leaves") }
+    if !isRefusing { logger.warning("\(reason); new hosts are rejected until a host leaves") }
     isRefusing = true
     return nil
   }
@@ -150,9 +150,9 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     isRefusing = false
     runner.pump(runsAhead: false)
     if ending.reason != nil || ending.cut > 0 {
-      logger.info("a host has gone: \(ending)", metadata: ["device": "\(seats[seat].device.name.printable)"])
+      logger.info("host left: \(ending)", metadata: ["device": "\(seats[seat].device.name.printable)"])
     } else {
-      logger.debug("a host has gone", metadata: ["device": "\(seats[seat].device.name.printable)"])
+      logger.debug("host left", metadata: ["device": "\(seats[seat].device.name.printable)"])
     }
   }
 
@@ -242,7 +242,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   func worldPaused() {
     flush()
     while let link = deaf.popLast() {
-      logger.warning("a host takes nothing of what it is told: its connection is closed")
+      logger.warning("connection closed: the host stopped reading, and too many events are pending")
       link.close()
     }
   }

@@ -81,7 +81,7 @@ package struct WorldFile: Sendable {
     } catch let failure as Failure {
       throw failure
     } catch {
-      throw Failure(file: path, "it can't be read: \(Self.reason(error))")
+      throw Failure(file: path, "can't read the file: \(Self.reason(error))")
     }
     try self.init(data: data, named: path)
   }
@@ -106,7 +106,7 @@ package struct WorldFile: Sendable {
 
   private init(data: Data, named name: String) throws(Failure) {
     guard data.count <= Self.maximumSize else { throw Self.tooLong(name) }
-    guard let text = String(validating: data, as: UTF8.self) else { throw Failure(file: name, "it is no UTF-8") }
+    guard let text = String(validating: data, as: UTF8.self) else { throw Failure(file: name, "not valid UTF-8") }
     try self.init(text: text, named: name)
   }
 
@@ -124,13 +124,13 @@ package struct WorldFile: Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR
     else {
-      throw Failure(file: path, "it is not a regular file")
+      throw Failure(file: path, "not a regular file")
     }
     return file
   }
 
   private static func tooLong(_ name: String) -> Failure {
-    Failure(file: name, "it has more than \(maximumSize) octets, which are the most that a world file may have")
+    Failure(file: name, "file too large: expected at most \(maximumSize) octets")
   }
 
   private static func reason(_ error: any Error) -> String {

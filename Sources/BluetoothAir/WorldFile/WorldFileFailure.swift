@@ -27,7 +27,7 @@ extension WorldFile {
         let place = problem.place.map { ":\($0.line):\($0.column)" } ?? ""
         return "\(file)\(place): " + (problem.field.isEmpty ? "" : problem.field + ": ") + problem.reason
       }
-      if omitted > 0 { lines.append("\(file): and \(omitted) more") }
+      if omitted > 0 { lines.append("\(file): \(omitted) more problems") }
       return lines.joined(separator: "\n")
     }
   }

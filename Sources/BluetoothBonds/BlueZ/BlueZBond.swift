@@ -23,12 +23,12 @@ extension BlueZError: CustomStringConvertible {
   /// A description in one line.
   package var description: String {
     switch self {
-    case .malformed(let line): "line \(line) is neither a group nor a value"
-    case .value(let group, let key): "\(key) of [\(group)] is missing or not as BlueZ writes it"
-    case .notLowEnergy: "there is no AddressType in [General]: the device has no LE"
-    case .notAnIdentity: "the address is no identity address"
-    case .debugKey: "the key was made with the debug key"
-    case .noKey: "there is neither [LongTermKey] nor [PeripheralLongTermKey]"
+    case .malformed(let line): "line \(line): expected a group or a value"
+    case .value(let group, let key): "\(key) of [\(group)] is missing or invalid"
+    case .notLowEnergy: "no AddressType in [General]: not a Low Energy device"
+    case .notAnIdentity: "the address is not an identity address"
+    case .debugKey: "the key is a debug key"
+    case .noKey: "no [LongTermKey] or [PeripheralLongTermKey]"
     }
   }
 }

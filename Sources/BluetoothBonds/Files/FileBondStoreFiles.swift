@@ -107,7 +107,7 @@ extension FileBondStore {
         do throws(BondDecodingError) {
           let record = try BondRecord(jsonText: contents)
           guard record.identity == identity else {
-            throw .malformed("it is of another device than its name says")
+            throw .malformed("the device does not match the file name")
           }
           result.records.append(record)
         } catch {
@@ -152,7 +152,7 @@ extension FileBondStore {
         problems.append(.init(path: file, reason: mends ? .wasOpen(mode: mode) : .isOpen(mode: mode)))
       }
       guard contents.count <= Self.maximumSize else {
-        problems.append(.init(path: file, reason: .malformed("it is longer than \(Self.maximumSize) octets")))
+        problems.append(.init(path: file, reason: .malformed("the file is longer than \(Self.maximumSize) octets")))
         return nil
       }
       return contents

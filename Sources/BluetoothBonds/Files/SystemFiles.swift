@@ -144,7 +144,7 @@ package struct SystemFiles: FileSystem {
   private func refusedLock(_ folder: OpenFile, _ code: Int32, waits: Bool) throws(FileError) -> Bool {
     switch code {
     case EWOULDBLOCK where waits:
-      throw FileError(.lock, folder.path, code: code, reason: "another program has held the lock for too long")
+      throw FileError(.lock, folder.path, code: code, reason: "another program holds the lock")
     case EWOULDBLOCK: return false
     // A file system without locks: locks only keep the folder tidy, and no bond is lost without them.
     case ENOLCK, ENOTSUP, EINVAL, EBADF: return false

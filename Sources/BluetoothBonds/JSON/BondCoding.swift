@@ -15,8 +15,8 @@ extension BondDecodingError: CustomStringConvertible {
   /// A description in one line.
   package var description: String {
     switch self {
-    case .malformed(let text): "not a bond: \(text)"
-    case .laterFormat(let format): "a later version has written it (format \(format))"
+    case .malformed(let text): "not a valid bond: \(text)"
+    case .laterFormat(let format): "written by a later version (format \(format))"
     }
   }
 }
@@ -56,7 +56,7 @@ extension BondRecord {
     pairedAt = try json.optionalInteger("pairedAt")
     if json.has("confirmed") { isConfirmed = try json.bool("confirmed") }
     if let text = try json.optionalText("privacyMode") {
-      guard let mode = PrivacyMode(rawValue: text) else { throw .malformed("privacyMode is \"\(text)\"") }
+      guard let mode = PrivacyMode(rawValue: text) else { throw .malformed("unknown privacyMode \"\(text)\"") }
       privacyMode = mode
     }
     if let object = try json.object("connectionParameters") {
@@ -154,7 +154,7 @@ extension LongTermKey {
   fileprivate init(_ json: JSONObject, isSecureConnections: Bool) throws(BondDecodingError) {
     let size: UInt8 = try json.number("size")
     let value = try json.block("key")
-    guard (7...16).contains(size) else { throw .malformed("a key of \(size) octets") }
+    guard (7...16).contains(size) else { throw .malformed("invalid key size: \(size) octets") }
     guard value.cut(to: size) == value else { throw .malformed("a key is longer than its size") }
     self.init(
       value, diversifier: isSecureConnections ? 0 : try json.hexadecimal("ediv"),

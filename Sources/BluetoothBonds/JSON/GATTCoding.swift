@@ -100,11 +100,11 @@ extension GATTDiscovery {
 
   fileprivate static func read(_ json: JSONObject) throws(BondDecodingError) -> (GATTDiscovery, GATTResponse) {
     let name = try json.text("kind")
-    guard let kind = Kind(rawValue: name) else { throw .malformed("a discovery of \"\(name)\"") }
+    guard let kind = Kind(rawValue: name) else { throw .malformed("unknown kind of discovery \"\(name)\"") }
     let found = try json.objects("found")
     if case .primaryServices = kind { return (.primaryServices, .services(try read(found, service))) }
     guard let range = try json.object("in").map(handles) else {
-      throw .malformed("a discovery without a range")
+      throw .malformed("a discovery has no range")
     }
     switch kind {
     case .primaryServices, .includedServices:
@@ -128,7 +128,7 @@ private func service(_ json: JSONObject) throws(BondDecodingError) -> GATTServic
 }
 
 private func include(_ json: JSONObject) throws(BondDecodingError) -> GATTInclude {
-  guard let object = try json.object("service") else { throw .malformed("an include without its service") }
+  guard let object = try json.object("service") else { throw .malformed("an include has no service") }
   return GATTInclude(declaration: try json.handle("handle"), service: try service(object))
 }
 

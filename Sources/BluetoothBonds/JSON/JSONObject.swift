@@ -26,9 +26,9 @@ struct JSONObject {
 
   /// Checks that the value is an object of this software, in `format` or an earlier one.
   func checkFormat(_ format: Int) throws(BondDecodingError) {
-    guard case .object = json else { throw .malformed("\(what) is no object") }
+    guard case .object = json else { throw .malformed("\(what) is not an object") }
     let found: Int = try number("format")
-    guard found > 0 else { throw malformed("format", "a format") }
+    guard found > 0 else { throw malformed("format", "a format number") }
     guard found <= format else { throw .laterFormat(found) }
   }
 
@@ -42,12 +42,12 @@ struct JSONObject {
 
   func optionalText(_ name: String) throws(BondDecodingError) -> String? {
     guard let value = json[name] else { return nil }
-    guard case .string(let text) = value else { throw malformed(name, "a text") }
+    guard case .string(let text) = value else { throw malformed(name, "a string") }
     return text
   }
 
   func text(_ name: String) throws(BondDecodingError) -> String {
-    try require(try optionalText(name), name, "a text")
+    try require(try optionalText(name), name, "a string")
   }
 
   func bool(_ name: String) throws(BondDecodingError) -> Bool {

@@ -31,7 +31,7 @@ private struct JSONParser {
   mutating func document() throws(JSON.ParsingError) -> JSON {
     let value = try value(depth: 0)
     skipBlanks()
-    guard next == nil else { throw error("something follows the value") }
+    guard next == nil else { throw error("unexpected text after the value") }
     return value
   }
 
@@ -50,7 +50,7 @@ private struct JSONParser {
   }
 
   mutating func value(depth: Int) throws(JSON.ParsingError) -> JSON {
-    guard depth <= Self.maximumDepth else { throw error("too deep") }
+    guard depth <= Self.maximumDepth else { throw error("nested too deeply") }
     skipBlanks()
     switch next {
     case UInt8(ascii: "{"): return try object(depth: depth)
@@ -58,12 +58,12 @@ private struct JSONParser {
     case UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "-")?: return try number()
     case let digit? where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit): return try number()
-    case nil: throw error("the end is missing")
+    case nil: throw error("unexpected end")
     default:
       if skip("true") { return true }
       if skip("false") { return false }
       if skip("null") { return .null }
-      throw error("no value")
+      throw error("expected a value")
     }
   }
 
@@ -76,7 +76,7 @@ private struct JSONParser {
       items.append(try value(depth: depth + 1))
       skipBlanks()
       if skip("]") { return .array(items) }
-      guard skip(",") else { throw error("a comma or ] is missing") }
+      guard skip(",") else { throw error("expected a comma or ]") }
     }
   }
 
@@ -87,14 +87,14 @@ private struct JSONParser {
     if skip("}") { return .object([]) }
     while true {
       skipBlanks()
-      guard next == UInt8(ascii: "\"") else { throw error("a name is missing") }
+      guard next == UInt8(ascii: "\"") else { throw error("expected a name") }
       let name = try string()
       skipBlanks()
-      guard skip(":") else { throw error("a colon is missing") }
+      guard skip(":") else { throw error("expected a colon") }
       members.append(JSON.Member(name, try value(depth: depth + 1)))
       skipBlanks()
       if skip("}") { return .object(members) }
-      guard skip(",") else { throw error("a comma or } is missing") }
+      guard skip(",") else { throw error("expected a comma or }") }
     }
   }
 
@@ -103,22 +103,22 @@ private struct JSONParser {
     let start = position
     _ = skip("-")
     let isZero = next == UInt8(ascii: "0")
-    guard skipDigits() > 0 else { throw error("a digit is missing") }
+    guard skipDigits() > 0 else { throw error("expected a digit") }
     let first = bytes[start] == UInt8(ascii: "-") ? start + 1 : start
-    if isZero, position > first + 1 { throw error("a zero in front") }
+    if isZero, position > first + 1 { throw error("leading zero") }
     var isWhole = true
     if skip(".") {
       isWhole = false
-      guard skipDigits() > 0 else { throw error("a digit is missing") }
+      guard skipDigits() > 0 else { throw error("expected a digit") }
     }
     if skip("e") || skip("E") {
       isWhole = false
       if !skip("+") { _ = skip("-") }
-      guard skipDigits() > 0 else { throw error("a digit is missing") }
+      guard skipDigits() > 0 else { throw error("expected a digit") }
     }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isWhole, let value = Int64(text) { return .integer(value) }
-    guard let value = Double(text), value.isFinite else { throw error("too large a number") }
+    guard let value = Double(text), value.isFinite else { throw error("number too large") }
     return .real(value)
   }
 
@@ -135,24 +135,24 @@ private struct JSONParser {
     while let byte = next {
       switch byte {
       case UInt8(ascii: "\""):
-        guard let text = String(validating: octets, as: UTF8.self) else { throw error("not UTF-8") }
+        guard let text = String(validating: octets, as: UTF8.self) else { throw error("invalid UTF-8") }
         position += 1
         return text
       case UInt8(ascii: "\\"):
         position += 1
         octets += try escaped()
-      case ..<0x20: throw error("a control character")
+      case ..<0x20: throw error("unexpected control character")
       default:
         octets.append(byte)
         position += 1
       }
     }
-    throw error("the end of a string is missing")
+    throw error("unterminated string")
   }
 
   /// Parses the characters after a backslash and returns them as UTF-8.
   mutating func escaped() throws(JSON.ParsingError) -> [UInt8] {
-    guard let byte = next else { throw error("the end of a string is missing") }
+    guard let byte = next else { throw error("unterminated string") }
     position += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
@@ -164,22 +164,24 @@ private struct JSONParser {
     case UInt8(ascii: "u"):
       var value = UInt32(try codeUnit())
       if value & 0xFC00 == 0xD800 {
-        guard skip("\\u") else { throw error("half a character") }
+        guard skip("\\u") else { throw error("unpaired surrogate") }
         let low = UInt32(try codeUnit())
-        guard low & 0xFC00 == 0xDC00 else { throw error("half a character") }
+        guard low & 0xFC00 == 0xDC00 else { throw error("unpaired surrogate") }
         value = 0x10000 + (value & 0x3FF) << 10 + (low & 0x3FF)
       }
-      guard let scalar = Unicode.Scalar(value) else { throw error("half a character") }
+      guard let scalar = Unicode.Scalar(value) else { throw error("unpaired surrogate") }
       return Array(String(Character(scalar)).utf8)
-    default: throw error("an unknown escape")
+    default: throw error("unknown escape sequence")
     }
   }
 
   mutating func codeUnit() throws(JSON.ParsingError) -> UInt16 {
-    guard bytes.count - position >= 4 else { throw error("the end of a string is missing") }
+    guard bytes.count - position >= 4 else { throw error("unterminated string") }
     var value: UInt16 = 0
     for byte in bytes[position..<position + 4] {
-      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw error("no hexadecimal digit") }
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+        throw error("expected a hexadecimal digit")
+      }
       value = value << 4 | UInt16(digit)
     }
     position += 4

@@ -27,7 +27,7 @@ package final class CaptureFile {
     }
 
     static func claimed(_ path: String) -> Failure {
-      Failure(path: path, reason: "this program reads or writes the file already, perhaps by another name")
+      Failure(path: path, reason: "this program already reads or writes the file, possibly under another name")
     }
 
     package var description: String { "\(path): \(reason)" }

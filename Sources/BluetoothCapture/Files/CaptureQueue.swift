@@ -7,7 +7,7 @@ import NIOConcurrencyHelpers
 /// Each reader of a FIFO gets a complete capture, which begins with a section header and continues with the packets
 /// from then on.
 ///
-/// Unchecked, because only the queue's thread uses the file and the count of turns, and because only `init` sets the
+/// Unchecked, because only the queue's thread uses the file, and because only `init` sets the
 /// dispatch source; a lock protects everything else.
 package final class CaptureQueue: @unchecked Sendable {
   /// Status reports for the owner of the capture.
@@ -45,6 +45,8 @@ package final class CaptureQueue: @unchecked Sendable {
     /// True if a FIFO has had a reader.
     var hasBegun = false
     var isEnding = false
+    /// The number of turns in which the reader has taken nothing, since the beginning of the end.
+    var turnsWithoutProgress = 0
     var isAbandoned = false
     var failure: CaptureFile.Failure?
   }
@@ -56,9 +58,8 @@ package final class CaptureQueue: @unchecked Sendable {
 
   private let state = NIOLockedValueBox(State())
   private let queue = DispatchQueue(label: "CoreBluetooth capture")
-  /// Used on the queue only, like `turnsWithoutProgress`.
+  /// Used on the queue only.
   private let file: CaptureFile
-  private var turnsWithoutProgress = 0
   private var changes: (any DispatchSourceRead)?
   private let limit: Int
   private let patience: Int
@@ -137,13 +138,14 @@ package final class CaptureQueue: @unchecked Sendable {
   ///
   /// - Parameter done: called on the queue's thread, with the failure if something was not written.
   package func end(with bytes: [UInt8], _ done: @escaping @Sendable (CaptureFile.Failure?) -> Void) {
-    state.withLockedValue { $0.isEnding = true }
+    state.withLockedValue { ($0.isEnding, $0.turnsWithoutProgress) = (true, 0) }
     append(bytes)
     queue.async { [self] in
       openForFirstReader()
       writeAll()
       if !state.withLockedValue({ $0.hasBegun || $0.failure != nil }) {
-        fail(CaptureFile.Failure(path: file.path, reason: "no program has opened it for reading: nothing was captured"))
+        fail(
+          CaptureFile.Failure(path: file.path, reason: "no program opened the file for reading; nothing was captured"))
       }
       file.close()
       done(state.withLockedValue { $0.failure })
@@ -268,16 +270,23 @@ package final class CaptureQueue: @unchecked Sendable {
       guard case .none = change else { return change }
       let count = try file.write(rest, waiting: Self.turn)
       rest = rest.dropFirst(count)
-      turnsWithoutProgress = count > 0 ? 0 : turnsWithoutProgress + 1
-      if count == 0, isGivenUp {
-        throw CaptureFile.Failure(path: file.path, reason: "its reader has not taken the last octets of the capture")
+      if isGivenUp(progress: count) {
+        throw CaptureFile.Failure(path: file.path, reason: "the reader did not read the end of the capture")
       }
     }
     return .none
   }
 
-  private var isGivenUp: Bool {
-    state.withLockedValue { $0.isAbandoned || $0.isEnding && turnsWithoutProgress >= patience }
+  /// Returns true if the reader takes nothing any more, and the capture ends.
+  private func isGivenUp(progress count: Int) -> Bool {
+    state.withLockedValue { state in
+      guard count == 0 else {
+        state.turnsWithoutProgress = 0
+        return false
+      }
+      state.turnsWithoutProgress += 1
+      return state.isAbandoned || state.isEnding && state.turnsWithoutProgress >= patience
+    }
   }
 
   private func fail(_ failure: CaptureFile.Failure) {

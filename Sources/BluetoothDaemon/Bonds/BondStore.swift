@@ -98,16 +98,16 @@ package struct StoredBonds: Hashable, Sendable {
     /// A description in one line.
     package var description: String {
       switch reason {
-      case .foreign: "\(path): not a file of this store; it is left alone"
-      case .malformed(let text): "\(path): not a bond, and left alone: \(text)"
-      case .laterFormat(let format): "\(path): written by a later version (format \(format)), and left alone"
+      case .foreign: "\(path): not a bond file; ignored"
+      case .malformed(let text): "\(path): not a valid bond; ignored: \(text)"
+      case .laterFormat(let format): "\(path): written by a later version (format \(format)); ignored"
       case .wasOpen(let mode):
-        "\(path): other users had access to the keys (mode \(String(mode, radix: 8))); closed now. "
-          + "If that was not meant to be, forget the device and pair anew"
+        "\(path): other users had access to the keys (mode \(String(mode, radix: 8))); changed to 600. "
+          + "If others may have read the keys, remove the bond and pair again"
       case .isOpen(let mode):
-        "\(path): other users have access to the keys (mode \(String(mode, radix: 8))); chmod 600 closes it. "
-          + "If that was not meant to be, forget the device and pair anew"
-      case .untrusted: "\(path): not a plain file of this user, and not read"
+        "\(path): other users have access to the keys (mode \(String(mode, radix: 8))); change the mode to 600. "
+          + "If others may have read the keys, remove the bond and pair again"
+      case .untrusted: "\(path): not a regular file of this user; ignored"
       case .unreadable(let error): "\(error)"
       }
     }
@@ -138,14 +138,14 @@ extension BondStoreError: CustomStringConvertible {
   /// A description in one line.
   package var description: String {
     switch self {
-    case .full(let limit): "there are \(limit) bonds already: forget a device first"
-    case .tooLarge(let octets, let limit): "the bond has \(octets) octets as JSON; at most \(limit) are kept"
+    case .full(let limit): "the maximum of \(limit) bonds is reached; remove a bond first"
+    case .tooLarge(let octets, let limit): "bond too large: \(octets) octets as JSON, at most \(limit) are allowed"
     case .file(let error): "\(error)"
-    case .untrustedFolder(let path): "\(path): not a folder of this user; bonds are not kept there"
-    case .crowded(let limit): "\(limit) programs use the adapter already"
-    case .secrets(let problem): "the adapter's own keys can't be read: \(problem)"
-    case .apps(let problem): "what the user has said of apps can't be read: \(problem)"
-    case .noFolder: "neither XDG_DATA_HOME nor HOME says where bonds are to be kept"
+    case .untrustedFolder(let path): "\(path): not a folder of this user; can't keep bonds in it"
+    case .crowded(let limit): "too many programs use the adapter: at most \(limit) are allowed"
+    case .secrets(let problem): "can't read the identity of the adapter: \(problem)"
+    case .apps(let problem): "can't read the permissions of apps: \(problem)"
+    case .noFolder: "no folder for bonds: set COREBLUETOOTH_BONDS, XDG_DATA_HOME or HOME"
     }
   }
 }

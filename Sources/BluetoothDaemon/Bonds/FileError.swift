@@ -1,17 +1,17 @@
 /// A failed system call.
 package struct FileError: Error, Hashable, Sendable {
   package enum Operation: String, Hashable, Sendable {
-    case look = "looking at it"
-    case makeFolder = "making the folder"
-    case setMode = "closing it to other users"
+    case look = "checking the file"
+    case makeFolder = "creating the folder"
+    case setMode = "restricting the mode"
     case list = "listing the folder"
     case read = "reading"
-    case create = "making the file"
+    case create = "creating the file"
     case write = "writing"
     case open = "opening"
     case lock = "locking the folder"
-    case sync = "writing through to the disk"
-    case rename = "putting the new file in place"
+    case sync = "syncing to disk"
+    case rename = "replacing the file"
     case remove = "removing"
   }
 

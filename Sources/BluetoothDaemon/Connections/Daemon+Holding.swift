@@ -57,8 +57,7 @@ extension Daemon {
     backlogs.discardedValues += 1
     if backlogs.discardedValues == 1 {
       bonds.note(
-        "values of peers are discarded: \(backlog.count) callbacks wait on the queue of an app, which does not serve it"
-      )
+        "discarding values from peers: \(backlog.count) callbacks are pending on the queue of an app, which is blocked")
     }
     return true
   }

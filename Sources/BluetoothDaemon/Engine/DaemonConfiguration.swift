@@ -57,7 +57,7 @@ package struct DaemonConfiguration: Sendable {
       host.address = secrets.identity
       host.identityKey = secrets.identityKey
     } catch {
-      DaemonLog.note("it is another device to its peers: \(error)", of: name)
+      DaemonLog.note("using a new identity, which peers do not recognize: \(error)", of: name)
     }
   }
 }

@@ -71,7 +71,7 @@ package final class AutomaticPrompts: Prompts {
     switch policy.answer(to: prompt.question) {
     case nil: break
     case .no?:
-      note("refused without asking anybody: \(prompt.question.summary)")
+      note("refused automatically: \(prompt.question.summary)")
       reply(.no)
     case let answer?: reply(answer)
     }

@@ -9,9 +9,9 @@ extension Prompt.Question {
     case .pairing(let prompt, let pairing):
       switch prompt {
       case .allow: "pairing with \(pairing.who)"
-      case .show: "pairing with \(pairing.who) by a passkey"
-      case .enterPasskey: "pairing with \(pairing.who) by its passkey"
-      case .compare: "pairing with \(pairing.who) by comparing numbers"
+      case .show: "pairing with \(pairing.who) by displaying a passkey"
+      case .enterPasskey: "pairing with \(pairing.who) by entering a passkey"
+      case .compare: "pairing with \(pairing.who) by numeric comparison"
       }
     }
   }

@@ -25,7 +25,7 @@ struct BondKeeper {
       for record in stored.records { records[record.identity] = record }
       for problem in stored.problems { note("\(problem)") }
     } catch {
-      note("no bonds: \(error)")
+      note("can't load the bonds: \(error)")
     }
   }
 
@@ -44,7 +44,7 @@ struct BondKeeper {
       try store.save(record)
       unwritten.remove(record.identity)
     } catch {
-      note("the bond with \(record.identity) was not kept: \(error)")
+      note("can't save the bond with \(record.identity): \(error)")
       if case .full = error { return false }
       unwritten.insert(record.identity)
     }
@@ -63,7 +63,7 @@ struct BondKeeper {
         try store.save(record)
         unwritten.remove(record.identity)
       } catch {
-        note("the bond with \(record.identity) is still not kept: \(error)")
+        note("still can't save the bond with \(record.identity): \(error)")
       }
       return true
     }
@@ -71,7 +71,7 @@ struct BondKeeper {
     do throws(BondStoreError) {
       isThere = try records[record.identity] == record ? store.contains(record.identity) : store.update(record)
     } catch {
-      note("what has changed of the bond with \(record.identity) was not kept: \(error)")
+      note("can't save the changes to the bond with \(record.identity): \(error)")
       unwritten.insert(record.identity)
     }
     records[record.identity] = isThere ? record : nil
@@ -98,7 +98,7 @@ struct BondKeeper {
     do throws(BondStoreError) {
       try store.remove(identity)
     } catch {
-      note("the bond with \(identity) is still on disk: \(error)")
+      note("can't delete the bond with \(identity) from disk: \(error)")
     }
   }
 
@@ -125,7 +125,7 @@ struct BondKeeper {
       for record in changes.new { records[record.identity] = record }
       return changes
     } catch {
-      note("what another program has changed can't be read: \(error)")
+      note("can't read the changes of another program: \(error)")
       return nil
     }
   }
@@ -158,7 +158,7 @@ struct BondKeeper {
     do throws(BondStoreError) {
       try store.setAccess(isAllowed, of: app)
     } catch {
-      note("the answer is good for this run only: \(error)")
+      note("can't save the answer of the user, which applies only to this run: \(error)")
     }
   }
 

@@ -143,14 +143,14 @@ extension Daemon {
   /// Logs that a peer without the key of its bond has started pairing: the bonded device, or another device with its
   /// address.
   private mutating func replacementAttempted(_ reason: SMP.FailureReason?, on link: Int) {
-    let peer = "\(peers[links[link].peer].info.identifier.digits): a peer without the key of its bond wants to pair"
-    let advice = "if it is the same device, forget the bond"
+    let peer = "\(peers[links[link].peer].info.identifier.digits): a peer without the key of its bond requests pairing"
+    let advice = "if it is the same device, remove the bond (ble bonds forget)"
     if let reason {
       bonds.note("\(peer); refused with reason 0x\(reason.rawValue.hexadecimal): \(advice)")
     } else if desk.isAutomatic {
-      bonds.note("\(peer); refused, since no user confirms it: \(advice)")
+      bonds.note("\(peer); refused, because no user can confirm it: \(advice)")
     } else {
-      bonds.note("\(peer); the user is asked")
+      bonds.note("\(peer); asking the user")
     }
   }
 
@@ -179,7 +179,7 @@ extension Daemon {
   private mutating func makeRoom(for record: BondRecord, at now: Instant) {
     let linked = Set(links.map { peers[$0.peer].address })
     for identity in bonds.dispensable(for: record, sparing: linked) {
-      bonds.note("forgot the bond with \(identity): too many peers have paired that no user has confirmed")
+      bonds.note("removed the bond with \(identity): too many bonds that no user has confirmed")
       bonds.remove(identity)
       drop(identity, at: now)
     }

@@ -36,23 +36,24 @@ extension HostTrouble: CustomStringConvertible {
   /// A log line.
   package var description: String {
     switch self {
-    case .unanswered(let opcode): "The controller has not answered \(opcode) within \(Self.text(CommandQueue.timeout))."
-    case .unknownCommand(let opcode): "The controller does not know \(opcode), which it claims."
-    case .noCommandsTaken: "The controller has taken no command for \(Self.text(CommandQueue.timeout))."
+    case .unanswered(let opcode): "The controller did not answer \(opcode) within \(Self.text(CommandQueue.timeout))."
+    case .unknownCommand(let opcode): "The controller rejects \(opcode), although it lists the command as supported."
+    case .noCommandsTaken: "The controller has not accepted a command for \(Self.text(CommandQueue.timeout))."
     case .hardwareError(let code): "The controller reports Hardware Error 0x\(code.hexadecimal)."
-    case .synchronizationLost: "What comes from the controller makes no packets any more."
-    case .dataBufferOverflow: "The controller has lost data: it has fewer buffers than it says."
-    case .linkNotEnded(let handle): "The controller has not told the end of connection \(handle): taken to be gone."
+    case .synchronizationLost: "Lost synchronization: the data from the controller is not valid HCI."
+    case .dataBufferOverflow: "The controller lost data: it has fewer buffers than it reports."
+    case .linkNotEnded(let handle):
+      "The controller did not report the end of connection \(handle); the connection is considered closed."
     case .lostLink(let handle):
-      "The controller does not have the link \(handle) any more: it is over."
+      "The controller no longer has connection \(handle); the connection is closed."
     case .unknownLink(let handle):
-      "The controller has a connection \(handle) of which no LE Connection Complete has come: it is ended."
+      "The controller has connection \(handle) but sent no LE Connection Complete; disconnecting."
     case .resetting(let attempt, let attempts, let pause):
       pause == .zero
-        ? "The controller is reset, attempt \(attempt) of \(attempts)."
-        : "The controller is reset in \(Self.text(pause)), attempt \(attempt) of \(attempts)."
+        ? "Resetting the controller, attempt \(attempt) of \(attempts)."
+        : "Resetting the controller in \(Self.text(pause)), attempt \(attempt) of \(attempts)."
     case .recovered: "The controller works again."
-    case .givenUp: "The controller does not work and is not used any more until it is switched off and on."
+    case .givenUp: "The controller does not work. It stays unused until it is switched off and on."
     }
   }
 

@@ -221,8 +221,8 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private func noteReplacement(_ refusal: SMP.FailureReason?, on link: HCI.ConnectionHandle) {
     guard let peer = host.links.first(where: { $0.handle == link })?.peer else { return }
     let end =
-      refusal.map { "refused with reason 0x\($0.rawValue.hexadecimal)" } ?? "allowed, since an accessory has no user"
-    DaemonLog.note("\(peer): a peer without the key of its bond wants to pair; \(end)", of: name)
+      refusal.map { "refused with reason 0x\($0.rawValue.hexadecimal)" } ?? "allowed, because an accessory has no user"
+    DaemonLog.note("\(peer): a peer without the key of its bond requests pairing; \(end)", of: name)
   }
 
   private func handle(_ event: GATTEvent, on link: HCI.ConnectionHandle, at now: Instant) {
@@ -264,7 +264,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     case .success(let placement): attributes.add(service, at: placement)
     case .failure(let error):
       // An accessory's services are fixed in its source code: neither packets nor user input can cause this failure.
-      fatalError("the accessory's service \(service.uuid) can't be served: \(error)")
+      fatalError("can't publish the service \(service.uuid) of the accessory: \(error)")
     }
   }
 

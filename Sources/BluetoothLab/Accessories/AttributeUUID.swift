@@ -36,7 +36,7 @@ public struct AttributeUUID: Hashable, Sendable, ExpressibleByStringLiteral, Cus
 
   /// Creates a UUID from a literal; a malformed literal stops the program.
   public init(stringLiteral text: String) {
-    guard let uuid = AttributeUUID(text) else { fatalError("\"\(text)\" is no UUID of 16, 32 or 128 bits") }
+    guard let uuid = AttributeUUID(text) else { fatalError("invalid UUID \"\(text)\": expected 16, 32 or 128 bits") }
     self = uuid
   }
 

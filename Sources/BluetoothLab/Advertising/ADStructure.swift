@@ -91,7 +91,7 @@ public struct AdvertisingPayload: Hashable, Sendable {
     /// The number of octets that the structures would need.
     public let octets: Int
     /// The number of octets needed and the limit, in words.
-    public var description: String { "the AD structures take \(octets) octets; there is room for 31" }
+    public var description: String { "the AD structures have \(octets) octets; the maximum is 31" }
   }
 
   /// Creates a payload with all these structures.

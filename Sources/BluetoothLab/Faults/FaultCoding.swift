@@ -36,7 +36,7 @@ extension Fault: Codable {
       try container.allow(action.keys + [.device, .at, .after])
       self = .device(
         action, try container.decodeIfPresent(String.self, forKey: .device), when: try DeviceFault.Trigger(container))
-    case let other: throw container.wrong(.layer, "a layer is \"air\", \"hci\" or \"device\", not \"\(other)\"")
+    case let other: throw container.wrong(.layer, "expected \"air\", \"hci\" or \"device\", got \"\(other)\"")
     }
   }
 
@@ -75,11 +75,11 @@ extension AirFault.Action {
     case "inject":
       let text = try container.decode(String.self, forKey: .octets)
       guard let octets = [UInt8](hexadecimal: text), octets.count <= 255 else {
-        throw container.wrong(.octets, "octets are at most 255 pairs of hexadecimal digits, not \"\(text)\"")
+        throw container.wrong(.octets, "expected at most 255 pairs of hexadecimal digits, got \"\(text)\"")
       }
       self = .inject(octets)
     case let other:
-      throw container.wrong(.fault, "a fault on the air is \"lose\", \"corrupt\" or \"inject\", not \"\(other)\"")
+      throw container.wrong(.fault, "expected \"lose\", \"corrupt\" or \"inject\" on the air, got \"\(other)\"")
     }
   }
 
@@ -105,7 +105,7 @@ extension HCIFault.Action {
     case "corrupt": self = .corrupt
     case let other:
       throw container.wrong(
-        .fault, "a fault at HCI is \"lose\", \"delay\", \"duplicate\" or \"corrupt\", not \"\(other)\"")
+        .fault, "expected \"lose\", \"delay\", \"duplicate\" or \"corrupt\" at HCI, got \"\(other)\"")
     }
   }
 
@@ -137,7 +137,7 @@ extension DeviceFault.Action {
     case "driftClock":
       let drift = try container.decode(Double.self, forKey: .partsPerMillion)
       guard abs(drift) <= 100_000 else {
-        throw container.wrong(.partsPerMillion, "no clock drifts by more than a tenth")
+        throw container.wrong(.partsPerMillion, "expected -100,000 to 100,000")
       }
       self = .driftClock(partsPerMillion: drift)
     case "resetController": self = .resetController
@@ -146,8 +146,8 @@ extension DeviceFault.Action {
     case let other:
       throw container.wrong(
         .fault,
-        "a device's fault is \"mute\", \"driftClock\", \"resetController\", \"refuseConnections\" or \"stopAnswering\","
-          + " not \"\(other)\"")
+        "expected \"mute\", \"driftClock\", \"resetController\", \"refuseConnections\" or \"stopAnswering\" of a"
+          + " device, got \"\(other)\"")
     }
   }
 
@@ -171,7 +171,9 @@ extension DeviceFault.Action {
 extension DeviceFault.Trigger {
   fileprivate init(_ container: Decoding) throws {
     if container.contains(.at) {
-      guard !container.contains(.after) else { throw container.wrong(.after, "there is a time already") }
+      guard !container.contains(.after) else {
+        throw container.wrong(.after, "conflicts with \"at\": expected only one of them")
+      }
       self = .at(try container.time(.at))
       return
     }
@@ -183,7 +185,7 @@ extension DeviceFault.Trigger {
     case "hci":
       try event.allow(HCIMatch.keys + Occurrence.keys)
       self = .afterHCI(try HCIMatch(event), try Occurrence(event))
-    case let other: throw event.wrong(.layer, "what a device waits for is on \"air\" or \"hci\", not \"\(other)\"")
+    case let other: throw event.wrong(.layer, "expected \"air\" or \"hci\", got \"\(other)\"")
     }
   }
 
@@ -214,7 +216,7 @@ extension AirMatch {
     let isAttribute = container.contains(.attribute) || container.contains(.handle)
     guard kinds.count + (isAttribute ? 1 : 0) <= 1 else {
       throw container.wrong(
-        kinds[0], "a transmission is one of these only: advertising, control, channel, attribute, empty")
+        kinds[0], "expected only one of: advertising, control, channel, attribute, empty")
     }
     let content: Content =
       if isAttribute {
@@ -255,10 +257,10 @@ extension HCIMatch {
   fileprivate init(_ container: Decoding) throws {
     let kinds = [FaultKey.command, .event, .data].filter { container.contains($0) }
     guard kinds.count <= 1 else {
-      throw container.wrong(kinds[1], "a packet is one of these only: command, event, data")
+      throw container.wrong(kinds[1], "expected only one of: command, event, data")
     }
     guard !container.contains(.subevent) || kinds == [.event] else {
-      throw container.wrong(.subevent, "only an event has a subevent code")
+      throw container.wrong(.subevent, "requires \"event\"")
     }
     let content: Content =
       switch kinds.first {
@@ -291,17 +293,17 @@ extension Occurrence {
 
   fileprivate init(_ container: Decoding) throws {
     let given = Self.keys.filter { container.contains($0) }
-    guard given.count <= 1 else { throw container.wrong(given[1], "number, numbers and percent exclude each other") }
+    guard given.count <= 1 else { throw container.wrong(given[1], "expected only one of: number, numbers, percent") }
     if let number = try container.decodeIfPresent(Int.self, forKey: .number) {
-      guard number >= 1 else { throw container.wrong(.number, "the first has the number 1") }
+      guard number >= 1 else { throw container.wrong(.number, "expected a number from 1") }
       self = .number(number)
     } else if let numbers = try container.decodeIfPresent([Int].self, forKey: .numbers) {
       guard numbers.count == 2, 1 <= numbers[0], numbers[0] <= numbers[1] else {
-        throw container.wrong(.numbers, "numbers are the first and the last one, from 1")
+        throw container.wrong(.numbers, "expected the first and the last number, from 1")
       }
       self = .numbers(numbers[0]...numbers[1])
     } else if let percent = try container.decodeIfPresent(Double.self, forKey: .percent) {
-      guard (0...100).contains(percent) else { throw container.wrong(.percent, "percent are 0 to 100") }
+      guard (0...100).contains(percent) else { throw container.wrong(.percent, "expected 0 to 100") }
       self = .percent(percent)
     } else {
       self = .every
@@ -332,7 +334,7 @@ extension Decoder {
   fileprivate func faultContainer() throws -> Decoding {
     let all = try container(keyedBy: AnyKey.self)
     for key in all.allKeys where FaultKey(rawValue: key.stringValue) == nil {
-      throw Swift.DecodingError.dataCorruptedError(forKey: key, in: all, debugDescription: "no fault has this key")
+      throw Swift.DecodingError.dataCorruptedError(forKey: key, in: all, debugDescription: "unknown key")
     }
     return try container(keyedBy: FaultKey.self)
   }
@@ -346,20 +348,20 @@ extension KeyedDecodingContainer where Key == FaultKey {
   /// Throws for every key, except `layer`, that is not among `keys`.
   fileprivate func allow(_ keys: [FaultKey]) throws {
     for key in allKeys where key != .layer && !keys.contains(key) {
-      throw wrong(key, "this fault has no such key")
+      throw wrong(key, "this fault does not have this key")
     }
   }
 
   /// Returns `meaning` if the key's value is true; throws if it is false.
   fileprivate func flag<T>(_ key: FaultKey, _ meaning: T) throws -> T {
-    guard try decode(Bool.self, forKey: key) else { throw wrong(key, "it is true, or left out") }
+    guard try decode(Bool.self, forKey: key) else { throw wrong(key, "expected true; omit the key otherwise") }
     return meaning
   }
 
   /// Decodes a time in seconds, 0 to 10^9.
   fileprivate func time(_ key: FaultKey) throws -> Duration {
     let seconds = try decode(Double.self, forKey: key)
-    guard (0...1e9).contains(seconds) else { throw wrong(key, "seconds are 0 to 1,000,000,000") }
+    guard (0...1e9).contains(seconds) else { throw wrong(key, "expected 0 to 1,000,000,000 seconds") }
     return .seconds(seconds)
   }
 
@@ -368,7 +370,7 @@ extension KeyedDecodingContainer where Key == FaultKey {
     guard let text = try? decode(String.self, forKey: key) else { return try decode(T.self, forKey: key) }
     let digits = text.hasPrefix("0x") ? text.dropFirst(2) : Substring(text)
     guard let value = T(digits, radix: text.hasPrefix("0x") ? 16 : 10) else {
-      throw wrong(key, "\"\(text)\" is no number of \(T.bitWidth) bits")
+      throw wrong(key, "expected a number of \(T.bitWidth) bits, got \"\(text)\"")
     }
     return value
   }

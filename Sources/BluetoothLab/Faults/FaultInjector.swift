@@ -167,7 +167,7 @@ final class FaultInjector: @unchecked Sendable {
     let all = shared.withLockedValue { $0.names.indices.map(RadioID.init(index:)) }
     let devices = all.filter { rule.scope.contains($0) && isNamed($0, rule.name) }
     if devices.isEmpty, let name = rule.name {
-      logger.warning("a fault is meant for \(name.printable), but there is no such device")
+      logger.warning("a fault names an unknown device: \(name.printable)")
     }
     for device in devices { strike(device, rule.action, in: engine) }
   }

@@ -7,7 +7,7 @@ extension World {
   /// method returns. In real time, it waits, and serves the main run loop if it is called on the main thread.
   ///
   /// Calling it in a callback of the same world stops the program.
-  @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
+  @available(*, noasync, message: "use the async form, which releases the thread while the world is held")
   public func run(for duration: Duration) {
     _ = run(until: { false }, limit: duration)
   }
@@ -16,7 +16,7 @@ extension World {
   /// each event that an app could observe; if it reads `now`, after each event of any device.
   ///
   /// - Returns: true if the condition became true.
-  @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
+  @available(*, noasync, message: "use the async form, which releases the thread while the world is held")
   @discardableResult
   public func run(until condition: () -> Bool, limit: Duration = .seconds(60)) -> Bool {
     switch runner {
@@ -30,7 +30,7 @@ extension World {
   /// time only: in real time, where future work is unknown, it returns false at once.
   ///
   /// - Returns: true if no work is pending.
-  @available(*, noasync, message: "use the async form, which gives the thread away while the world is held")
+  @available(*, noasync, message: "use the async form, which releases the thread while the world is held")
   @discardableResult
   public func runUntilIdle(limit: Duration = .seconds(3_600)) -> Bool {
     guard case .virtual(let runner) = runner else { return false }

@@ -83,7 +83,7 @@ final class VirtualRunner: @unchecked Sendable {
     }
     // Not a precondition, because it prints no message in release builds.
     if wasRunning {
-      fatalError("World.run was called while this world is running: in one of its callbacks, or on another thread")
+      fatalError("World.run was called while the world is running: in a callback of the world, or on another thread")
     }
   }
 
@@ -106,7 +106,7 @@ final class VirtualRunner: @unchecked Sendable {
     }
     // The thread that runs the world is blocked in a callback or waits for a release.
     guard engine.isInCallback || isHeld else {
-      fatalError("a world was looked into while it was running, and not in one of its callbacks")
+      fatalError("a world was accessed while it was running, outside its callbacks")
     }
     return body(engine)
   }

@@ -68,7 +68,7 @@ package final class H4Listener: Sendable {
         return group.any().makeFailedFuture(error)
       }
     case .serial, .hci:
-      return group.any().makeFailedFuture(TransportError("nobody can listen there: right would be tcp or unix"))
+      return group.any().makeFailedFuture(TransportError("can't listen on this transport: expected tcp or unix"))
     }
   }
 

@@ -24,7 +24,7 @@ enum SerialLine {
     }
     guard abs(Int(actual) - baud) * 1_000 <= baud * toleratedDeviation else {
       close(descriptor)
-      throw TransportError("\(device) has no \(baud) baud; the nearest that it has is \(actual)")
+      throw TransportError("\(device) does not support \(baud) baud; the nearest supported rate is \(actual)")
     }
     return descriptor
   }
@@ -35,21 +35,21 @@ enum SerialLine {
 extension TransportError {
   fileprivate init(opening device: String, code: CInt) {
     switch code {
-    case ENOENT, ENXIO, ENODEV: self.init("there is no device \(device)")
+    case ENOENT, ENXIO, ENODEV: self.init("no such device: \(device)")
     case EACCES, EPERM:
       self.init(
-        "\(device) may not be opened: its group is often dialout, as in `sudo usermod -aG dialout $USER`, after which"
-          + " to log in anew")
-    case EBUSY: self.init("\(device) is used by another program")
-    default: self.init("\(device) can't be opened: \(Self.reason(code))")
+        "permission denied for \(device): join its group, often dialout, with `sudo usermod -aG dialout $USER`, then"
+          + " log in again")
+    case EBUSY: self.init("\(device) is in use by another program")
+    default: self.init("can't open \(device): \(Self.reason(code))")
     }
   }
 
   fileprivate init(preparing device: String, baud: Int, code: CInt) {
     switch code {
-    case ENOTTY: self.init("\(device) is not a serial line")
-    case EINVAL: self.init("\(device) has no \(baud) baud")
-    default: self.init("\(device) can't be set to \(baud) baud: \(Self.reason(code))")
+    case ENOTTY: self.init("\(device) is not a serial port")
+    case EINVAL: self.init("\(device) does not support \(baud) baud")
+    default: self.init("can't set \(device) to \(baud) baud: \(Self.reason(code))")
     }
   }
 }

@@ -35,7 +35,7 @@ extension TransportError {
   static func text(_ error: any Error) -> String {
     switch error {
     case let error as IOError: reason(error.errnoCode)
-    case ChannelError.connectTimeout: "no answer"
+    case ChannelError.connectTimeout: "connection timed out"
     default: "\(error)"
     }
   }
@@ -48,13 +48,13 @@ extension TransportError {
     }
     let inner = (error as? NIOConnectionError).map { $0.connectionErrors.last?.error ?? error } ?? error
     if let unresolved = inner as? NIOConnectionError {
-      self.init("there is no host called \"\(unresolved.host)\"")
+      self.init("unknown host \"\(unresolved.host)\"")
       return
     }
     switch ((inner as? IOError)?.errnoCode, specifier) {
-    case (ECONNREFUSED?, .tcp): self.init("connection refused: nobody listens there", isLasting: false)
-    case (ENOENT?, .unix), (ECONNREFUSED?, .unix): self.init("nobody listens there", isLasting: false)
-    case (EACCES?, _), (EPERM?, _): self.init("it is not allowed to connect there")
+    case (ECONNREFUSED?, .tcp): self.init("connection refused: no program is listening on this port", isLasting: false)
+    case (ENOENT?, .unix), (ECONNREFUSED?, .unix): self.init("no program is listening on this socket", isLasting: false)
+    case (EACCES?, _), (EPERM?, _): self.init("permission denied")
     default: self.init(Self.text(inner), isLasting: false)
     }
   }

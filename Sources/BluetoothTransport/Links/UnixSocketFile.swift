@@ -18,7 +18,7 @@ package struct UnixSocketFile: Sendable {
   package init(path: String) throws(TransportError) {
     // An empty path would name an abstract socket instead of a file: any user could connect.
     guard !path.isEmpty, path.utf8.count <= TransportSpecifier.longestPath, !path.utf8.contains(0) else {
-      throw TransportError("a socket's path has 1 to \(TransportSpecifier.longestPath) octets")
+      throw TransportError("invalid socket path: expected 1 to \(TransportSpecifier.longestPath) octets")
     }
     try Self.removeStale(path)
     let descriptor = try Self.newSocket()
@@ -27,7 +27,7 @@ package struct UnixSocketFile: Sendable {
     guard Self.withAddress(path, { systemBind(descriptor, $0, $1) }) == 0 else {
       let code = errno
       close(descriptor)
-      throw TransportError("a socket can't be made there: \(TransportError.reason(code))")
+      throw TransportError("can't create the socket: \(TransportError.reason(code))")
     }
     chmod(path, 0o600)
     var status = stat()
@@ -49,12 +49,12 @@ package struct UnixSocketFile: Sendable {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
     guard UInt32(status.st_mode) & UInt32(S_IFMT) == UInt32(S_IFSOCK) else {
-      throw TransportError("there is a file that is no socket: it is left alone")
+      throw TransportError("the file exists and is not a socket")
     }
     let descriptor = try newSocket()
     defer { close(descriptor) }
     guard withAddress(path, { systemConnect(descriptor, $0, $1) }) != 0, errno == ECONNREFUSED else {
-      throw TransportError("somebody listens there already")
+      throw TransportError("another program is already listening on this socket")
     }
     unlink(path)
   }
@@ -68,7 +68,7 @@ package struct UnixSocketFile: Sendable {
       let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
       let descriptor = socket(AF_UNIX, kind, 0)
     #endif
-    guard descriptor >= 0 else { throw TransportError("there is no socket to be had: \(TransportError.reason(errno))") }
+    guard descriptor >= 0 else { throw TransportError("can't create a socket: \(TransportError.reason(errno))") }
     return descriptor
   }
 

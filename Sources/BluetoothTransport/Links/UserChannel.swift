@@ -22,21 +22,20 @@ enum UserChannel {
     switch code {
     case EAFNOSUPPORT, EPROTONOSUPPORT, ESOCKTNOSUPPORT:
       TransportError(
-        "this kernel has no Bluetooth: `sudo modprobe bluetooth`, and a container needs the network of its host")
+        "the kernel does not support Bluetooth: run `sudo modprobe bluetooth`; a container needs the host network")
     case EPERM, EACCES:
       TransportError(
         isSocket
-          ? "the system refuses Bluetooth sockets: the container, or the service's settings, have to allow AF_BLUETOOTH"
-          : "CAP_NET_ADMIN is missing: `sudo setcap cap_net_admin+ep \(program)` grants it to this program, or run it as"
-            + " root")
+          ? "Bluetooth sockets are not permitted: allow AF_BLUETOOTH in the settings of the container or the service"
+          : "missing CAP_NET_ADMIN: run `sudo setcap cap_net_admin+ep \(program)`, or run this program as root")
     case EBUSY, EALREADY, EUSERS:
       TransportError(
-        "adapter \(number) is in use: `sudo systemctl stop bluetooth` if BlueZ has it, then `sudo hciconfig hci\(number)"
-          + " down`, or `bluetoothctl power off`")
+        "adapter \(number) is in use: if BlueZ uses it, run `sudo systemctl stop bluetooth` and"
+          + " `sudo hciconfig hci\(number) down`, or `bluetoothctl power off`")
     case ENODEV, ENXIO:
-      TransportError("there is no adapter \(number): `ls /sys/class/bluetooth` shows those that there are")
-    case rfkill: TransportError("adapter \(number) is switched off: `sudo rfkill unblock bluetooth`")
-    default: TransportError("adapter \(number) can't be opened: \(TransportError.reason(code))")
+      TransportError("no adapter \(number): `ls /sys/class/bluetooth` lists the adapters")
+    case rfkill: TransportError("adapter \(number) is blocked: run `sudo rfkill unblock bluetooth`")
+    default: TransportError("can't open adapter \(number): \(TransportError.reason(code))")
     }
   }
 

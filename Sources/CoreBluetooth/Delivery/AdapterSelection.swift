@@ -33,8 +33,8 @@ enum AdapterSelection {
     case let specifier as String: return adapter(named: specifier, by: "the option CBManagerOptionAdapterKey")
     case let other?:
       Log.misuse(
-        "CBManagerOptionAdapterKey holds \(type(of: other)): right would be a specifier, such as \"virtual\", or a device"
-          + " of a BluetoothLab world")
+        "invalid CBManagerOptionAdapterKey of type \(type(of: other)): expected a specifier such as \"virtual\", or a"
+          + " device of a BluetoothLab world")
       return nil
     case nil:
       // Scripts set an empty value to unset the variable.
@@ -49,7 +49,7 @@ enum AdapterSelection {
     switch AdapterRegistry.adapter(for: specifier) {
     case .success(let adapter): return adapter
     case .failure(let error):
-      Log.warning("no Bluetooth: \(error) (named by \(origin))")
+      Log.warning("no Bluetooth adapter: \(error) (selected by \(origin))")
       return nil
     }
   }

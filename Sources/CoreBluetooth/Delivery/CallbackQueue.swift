@@ -57,6 +57,6 @@ final class CallbackQueue: Sendable {
       defer { wasLogged = true }
       return !wasLogged
     }
-    if isFirst { Log.note("\(manager) is called from another queue than its own, \(appQueue.label)") }
+    if isFirst { Log.note("\(manager) is called from a queue other than its own, \(appQueue.label)") }
   }
 }

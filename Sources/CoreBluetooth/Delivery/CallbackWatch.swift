@@ -46,7 +46,7 @@ enum CallbackWatch {
     }
     if let stuck {
       Log.warning(
-        "a callback on the queue \(stuck.label) has not returned for \(period) s: does anybody serve the queue?")
+        "a callback on the queue \(stuck.label) has not returned for \(period) s: the queue may be blocked")
     }
   }
 }

@@ -108,13 +108,13 @@ open class CBCentralManager: CBManager {
     guard let options else { return }
     let wanted = Self.alertOptions.filter { number(options[$0])?.boolValue == true }
     if !wanted.isEmpty {
-      Log.warning("\(self): options of connect that are not supported: \(wanted.joined(separator: ", "))")
+      Log.warning("\(self): unsupported connect options: \(wanted.joined(separator: ", "))")
     }
   }
 
   private func owns(_ peripheral: CBPeripheral) -> Bool {
     if peripheral.isUsable(by: core) { return true }
-    Log.misuse("\(peripheral) is not, or not any more, a peripheral of \(self)")
+    Log.misuse("\(peripheral) is not, or is no longer, a peripheral of \(self)")
     return false
   }
 }

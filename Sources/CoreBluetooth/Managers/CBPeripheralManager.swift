@@ -58,7 +58,7 @@ open class CBPeripheralManager: CBManager {
     let used: Set = [CBAdvertisementDataLocalNameKey, CBAdvertisementDataServiceUUIDsKey]
     let ignored = (advertisementData ?? [:]).keys.filter { !used.contains($0) }.sorted()
     if !ignored.isEmpty {
-      Log.warning("\(self) advertises a name and service UUIDs only; ignored: \(ignored.joined(separator: ", "))")
+      Log.warning("\(self) can advertise only a name and service UUIDs; ignored: \(ignored.joined(separator: ", "))")
     }
     core.startAdvertising(
       localName: advertisementData?[CBAdvertisementDataLocalNameKey] as? String,

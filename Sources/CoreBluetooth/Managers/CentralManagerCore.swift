@@ -64,7 +64,7 @@ final class CentralManagerCore: ManagerCore, CentralClient {
     let links = peripherals.filter { $0.endLink(keepsObject: false) }.count
     if before.isScanning || links > 0 {
       Log.note(
-        "a CBCentralManager was released while in use: its scan is over and \(links) connections are cancelled")
+        "a CBCentralManager was released while in use: its scan was stopped and \(links) connections were cancelled")
     }
   }
 

@@ -70,7 +70,8 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
     before.session?.close()
     before.database.releaseObjects()
     if before.advertising.isOn || !before.database.isEmpty {
-      Log.note("a CBPeripheralManager was released while in use: its advertising is over and its services are gone")
+      Log.note(
+        "a CBPeripheralManager was released while in use: its advertising was stopped and its services were removed")
     }
   }
 
@@ -159,14 +160,14 @@ final class PeripheralManagerCore: ManagerCore, PeripheralClient {
       send(.respond(id, error, value: ByteSlice(request.value ?? Data())))
     case .notNeeded: break
     case .given: Log.misuse("\(request) was answered before")
-    case .void: Log.warning("\(request) is of a link that has ended: not answered")
+    case .void: Log.warning("\(request) belongs to a link that has ended: not answered")
     }
   }
 
   func setLatency(_ latency: ConnectionLatency, of central: CBCentral) {
     guard central.owner === identity else { return Log.misuse("\(central) is a central of another manager") }
     guard with({ $0.centrals[central.handle] }) === central else {
-      return Log.warning("\(central) is of a link that has ended: its latency stays")
+      return Log.warning("\(central) belongs to a link that has ended: latency not changed")
     }
     send(.setConnectionLatency(latency, central.handle))
   }

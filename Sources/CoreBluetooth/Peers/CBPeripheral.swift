@@ -260,7 +260,7 @@ extension CBPeripheral {
 
   private func writeWithoutResponse(_ data: Data, for characteristic: CBCharacteristic) {
     guard let id = id(of: characteristic) else {
-      return Log.warning("\(characteristic) is no valid characteristic of \(self): not written")
+      return Log.warning("\(characteristic) is not a valid characteristic of \(self): not written")
     }
     let isSigned = !characteristic.properties.contains(.writeWithoutResponse)
     guard !isSigned || characteristic.properties.contains(.authenticatedSignedWrites) else {
@@ -270,7 +270,7 @@ extension CBPeripheral {
     let (maximum, credits) = content.withLockedValue { ($0.maximumWriteLength, $0.writeCredits) }
     guard data.count <= maximum else {
       return Log.warning(
-        "\(data.count) octets are longer than maximumWriteValueLength, \(maximum), of \(identifier): not written")
+        "\(data.count) octets exceed maximumWriteValueLength, \(maximum), of \(identifier): not written")
     }
     // Without a credit, the value is dropped; readiness is reported when a credit is available.
     guard credits?.take() == true else { return }

@@ -52,7 +52,8 @@ struct WorldFileErrorTests {
         + "something else), got nothing"),
     Case(
       text: device + "address: 12:34}]",
-      complaint: "w:1:50: devices[0].address: expected six octets such as \"C0:FF:EE:00:00:01\", got \"12:34\""),
+      complaint: "w:1:50: devices[0].address: expected a device address such as \"C0:FF:EE:00:00:01\", got "
+        + "\"12:34\""),
     Case(
       text: device + "chip: modrn}]",
       complaint: "w:1:47: devices[0].chip: expected \"bcm4330\", \"bcm4334\", \"first-single-mode\", \"modern\" or "
@@ -63,16 +64,16 @@ struct WorldFileErrorTests {
         + "\"ofice\"; did you mean \"office\"?"),
     Case(text: "seed: -1", complaint: "w:1:7: seed: expected a whole number from 0 to 18446744073709551615, got -1"),
     Case(text: "devices: {}", complaint: "w:1:10: devices: expected a list, got an object"),
-    Case(text: "[]", complaint: "w:1:1: expected an object: what an air has in it, got a list"),
+    Case(text: "[]", complaint: "w:1:1: expected an object: the contents of an air, got a list"),
     Case(
       text: "interference: [{kind: jammer, channels: [40]}]",
       complaint: "w:1:42: interference[0].channels[0]: expected a whole number from 0 to 39, got 40"),
     Case(
       text: "interference: [jammer]",
-      complaint: "w:1:16: interference[0]: \"jammer\" needs \"channels\": expected an object"),
+      complaint: "w:1:16: interference[0]: \"jammer\" requires \"channels\": expected an object"),
     Case(
       text: "interference: [{channels: [1]}]",
-      complaint: "w:1:16: interference[0]: \"kind\" is missing: \"wi-fi\", \"microwave-oven\", "
+      complaint: "w:1:16: interference[0]: \"kind\" is missing: expected \"wi-fi\", \"microwave-oven\", "
         + "\"classic-bluetooth\" or \"jammer\""),
     Case(
       text: "interference: [{kind: wifi}]",
@@ -90,16 +91,16 @@ struct WorldFileErrorTests {
   static let fields = [
     Case(
       text: device + "postion: [1, 2]}]",
-      complaint: "w:1:41: devices[0].postion: there is no such field; did you mean \"position\"?"),
-    Case(text: "device: []", complaint: "w:1:1: device: there is no such field; did you mean \"devices\"?"),
-    Case(text: "x y: 1", complaint: "w:1:1: \"x y\": there is no such field"),
+      complaint: "w:1:41: devices[0].postion: unknown field; did you mean \"position\"?"),
+    Case(text: "device: []", complaint: "w:1:1: device: unknown field; did you mean \"devices\"?"),
+    Case(text: "x y: 1", complaint: "w:1:1: \"x y\": unknown field"),
     Case(
       text: "clients: [{position: [0, 0]}]",
-      complaint: "w:1:11: clients[0]: \"name\" is missing: text of 1 to 248 octets (in quotes if it looks like "
-        + "something else)"),
+      complaint: "w:1:11: clients[0]: \"name\" is missing: expected text of 1 to 248 octets (in quotes if it looks "
+        + "like something else)"),
     Case(
       text: "devices: [{name: d, accessory: {kind: battery, celsius: 3}}]",
-      complaint: "w:1:48: devices[0].accessory.celsius: there is no such field"),
+      complaint: "w:1:48: devices[0].accessory.celsius: unknown field"),
   ]
 
   @Test(
@@ -120,8 +121,8 @@ struct WorldFileErrorTests {
       """
     #expect(
       complaints(text) == [
-        "w:3:12: devices[1].name: \"a\" is the name of another one, on line 2",
-        "w:5:11: clients[0].name: \"a\" is the name of another one, on line 2",
+        "w:3:12: devices[1].name: duplicate name \"a\", first used on line 2",
+        "w:5:11: clients[0].name: duplicate name \"a\", first used on line 2",
       ])
   }
 
@@ -139,11 +140,11 @@ struct WorldFileErrorTests {
       """
     #expect(
       complaints(text) == [
-        "w:4:23: losses[0].between[1]: no device and no client is called \"fone\"",
-        "w:5:23: losses[1].between[1]: this is one and the same device",
-        "w:7:37: faults[0].from: no device and no client is called \"stra\"; did you mean \"strap\"?",
-        "w:8:42: faults[1].device: no device and no client is called \"nobody\"",
-        "w:8:78: faults[1].after.device: no device and no client is called \"phon\"; did you mean \"phone\"?",
+        "w:4:23: losses[0].between[1]: unknown device or client \"fone\"",
+        "w:5:23: losses[1].between[1]: expected two different devices",
+        "w:7:37: faults[0].from: unknown device or client \"stra\"; did you mean \"strap\"?",
+        "w:8:42: faults[1].device: unknown device or client \"nobody\"",
+        "w:8:78: faults[1].after.device: unknown device or client \"phon\"; did you mean \"phone\"?",
       ])
   }
 
@@ -158,26 +159,28 @@ struct WorldFileErrorTests {
       """
     #expect(
       complaints(text) == [
-        "w:4:44: devices[0].path[1].at: times grow: 2 is before it",
-        "w:5:40: devices[0].power[1].at: times grow: 2 is before it",
+        "w:4:44: devices[0].path[1].at: times must increase: the previous time is 2",
+        "w:5:40: devices[0].power[1].at: times must increase: the previous time is 2",
       ])
   }
 
   static let faults = [
     Case(
       text: "{layer: air, fault: mute}",
-      complaint: "w:1:23: faults[0].fault: a fault on the air is \"lose\", \"corrupt\" or \"inject\", not \"mute\""),
+      complaint: "w:1:23: faults[0].fault: expected \"lose\", \"corrupt\" or \"inject\" on the air, got \"mute\""),
     Case(text: "{layer: hci, fault: delay}", complaint: "w:1:10: faults[0]: \"by\" is missing"),
-    Case(text: "{layer: hci, fault: lose, by: 1}", complaint: "w:1:36: faults[0].by: this fault has no such key"),
+    Case(
+      text: "{layer: hci, fault: lose, by: 1}",
+      complaint: "w:1:36: faults[0].by: this fault does not have this key"),
     Case(
       text: "{layer: air, fault: lose, control: 300}",
       complaint: "w:1:45: faults[0].control: expected a number of 8 bits such as 27 or \"0x1B\", or \"any\", got 300"),
     Case(
       text: "{layer: air, fault: lose, number: 1, percent: 5}",
-      complaint: "w:1:47: faults[0].percent: \"number\" is there already"),
+      complaint: "w:1:47: faults[0].percent: conflicts with \"number\": expected only one of them"),
     Case(
       text: "{layer: device, fault: mute, after: {layer: air, data: true}}",
-      complaint: "w:1:59: faults[0].after.data: this fault has no such key"),
+      complaint: "w:1:59: faults[0].after.data: this fault does not have this key"),
     Case(
       text: "{layer: air, fault: lose, octets: 0Z}",
       complaint: "w:1:44: faults[0].octets: expected 0 to 255 pairs of hexadecimal digits, got \"0Z\""),
@@ -196,14 +199,14 @@ struct WorldFileErrorTests {
     #expect(lines[0].hasPrefix("w:1:7: seed: "))
     #expect(lines[1].hasPrefix("w:3:3: devices[0]: \"accessory\" is missing"))
     #expect(lines[2].hasPrefix("w:3:10: devices[0].name: "))
-    #expect(lines.last == "w: and 82 more")
+    #expect(lines.last == "w: 82 more problems")
   }
 
   @Test("Text of a file is shortened in errors, and its terminal control characters are escaped")
   func control() {
     let line = complaints("seed: \"\\e[31m\(String(repeating: "x", count: 100))\"")[0]
     #expect(line.hasSuffix("got \"\\u{1B}[31m" + String(repeating: "x", count: 35) + "…\""))
-    #expect(complaints("\"\\e[0m\": 1")[0].hasPrefix("w:1:1: \"\\u{1B}[0m\": there is no"))
+    #expect(complaints("\"\\e[0m\": 1")[0].hasPrefix("w:1:1: \"\\u{1B}[0m\": unknown field"))
   }
 
   @Test("A file with 10,000 devices is read, and one with 10,001 devices is refused")
@@ -220,20 +223,21 @@ struct WorldFileErrorTests {
   static let peripherals = [
     Case(
       text: "advertising: {payload: {name: 123456789 123456789 1234567, flags: 6}}",
-      complaint: "w:5:28: devices[0].accessory.advertising.payload: the AD structures take 32 octets; there is room "
-        + "for 31"),
+      complaint: "w:5:28: devices[0].accessory.advertising.payload: the AD structures have 32 octets; the maximum "
+        + "is 31"),
     Case(
       text: "advertising: {interval: 1, schedule: [{interval: 1}]}",
-      complaint: "w:5:32: devices[0].accessory.advertising.schedule: \"interval\" is there already"),
+      complaint: "w:5:32: devices[0].accessory.advertising.schedule: conflicts with \"interval\": expected only "
+        + "one of them"),
     Case(
       text: "services: [{uuid: 180F}, {uuid: 0000180F}]",
-      complaint: "w:5:37: devices[0].accessory.services[1].uuid: there is a service 0000180F already"),
+      complaint: "w:5:37: devices[0].accessory.services[1].uuid: duplicate service 0000180F"),
     Case(
       text: "services: [{uuid: 1801}]",
-      complaint: "w:5:23: devices[0].accessory.services[0].uuid: GAP and GATT are there by themselves"),
+      complaint: "w:5:23: devices[0].accessory.services[0].uuid: the GAP and GATT services are added automatically"),
     Case(
       text: "services: [{uuid: 180F, includes: [180A]}]",
-      complaint: "w:5:40: devices[0].accessory.services[0].includes[0]: no service 180A stands before this one"),
+      complaint: "w:5:40: devices[0].accessory.services[0].includes[0]: no service 180A is defined before this one"),
   ]
 
   static let characteristics = [
@@ -243,15 +247,16 @@ struct WorldFileErrorTests {
         + "pairs of hexadecimal digits or as a list of numbers, got 123"),
     Case(
       text: "{uuid: 2A19, properties: [read], value: 12, text: a}",
-      complaint: "w:7:69: devices[0].accessory.services[0].characteristics[0].text: \"value\" is there already"),
+      complaint: "w:7:69: devices[0].accessory.services[0].characteristics[0].text: conflicts with \"value\": "
+        + "expected only one of them"),
     Case(
       text: "{uuid: 2A19, properties: [read], notifyPeriod: 1}",
-      complaint: "w:7:72: devices[0].accessory.services[0].characteristics[0].notifyPeriod: nobody can listen "
-        + "without \"notify\" or \"indicate\""),
+      complaint: "w:7:72: devices[0].accessory.services[0].characteristics[0].notifyPeriod: requires the "
+        + "property \"notify\" or \"indicate\""),
     Case(
       text: "{uuid: 2A19, properties: [read], descriptors: [{uuid: 2902}]}",
-      complaint: "w:7:79: devices[0].accessory.services[0].characteristics[0].descriptors[0].uuid: 2902 is there by "
-        + "itself, or has a field of its own, or is no descriptor"),
+      complaint: "w:7:79: devices[0].accessory.services[0].characteristics[0].descriptors[0].uuid: 2902 is "
+        + "added automatically, has its own field, or is not a descriptor"),
     Case(
       text: "{uuid: 2A19, properties: [red]}",
       complaint: "w:7:51: devices[0].accessory.services[0].characteristics[0].properties[0]: expected "
@@ -281,7 +286,7 @@ struct WorldFileErrorTests {
     }
     #expect(
       complaints(peripheralFile("services:\n" + services.joined(separator: "\n"))) == [
-        "w:6:5: devices[0].accessory.services: 1100 characteristics are more than 1000, which a peripheral may have"
+        "w:6:5: devices[0].accessory.services: expected at most 1000 characteristics, got 1100"
       ])
   }
 

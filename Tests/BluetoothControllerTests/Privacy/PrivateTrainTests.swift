@@ -40,7 +40,8 @@ struct PrivateTrainTests {
           options: options, advertiser: train ?? self.train, keeping: HCI.SyncKeeping(timeout: 100))))
   }
 
-  @Test("A train is found by its advertiser's identity address, from the command or the list", arguments: [false, true])
+  @Test(
+    "A train is found by its advertiser's identity address, from the command or the list", arguments: [false, true])
   func created(usesList: Bool) throws {
     advertise()
     scanner.startScan()
@@ -115,7 +116,8 @@ struct PrivateTrainTests {
     for command in changes { #expect(scanner.send(command) == .success) }
   }
 
-  @Test("The duplicate filter recognizes an advertiser after a change of its private address", arguments: [false, true])
+  @Test(
+    "The duplicate filter recognizes an advertiser after a change of its private address", arguments: [false, true])
   func duplicates(isExtended: Bool) {
     #expect(advertiser.send(.leSetResolvablePrivateAddressTimeout(10)) == .success)
     if isExtended {

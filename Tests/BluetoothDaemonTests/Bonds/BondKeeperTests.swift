@@ -245,7 +245,7 @@ struct BondKeeperTests {
     // The bond is good for this run.
     #expect(isTaken && keeper.records.count == 2)
     let lines = keeper.takeNotes()
-    #expect(lines.count == 1 && lines.first?.contains("another program has held the lock") == true)
+    #expect(lines.count == 1 && lines.first?.contains("another program holds the lock") == true)
     #expect(throws: BondStoreError.self) { try store.remove(DeviceAddress(1, .public)) }
     files.close(holder)
     #expect(try store.remove(DeviceAddress(1, .public)))

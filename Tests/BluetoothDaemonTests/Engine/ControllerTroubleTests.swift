@@ -21,7 +21,7 @@ struct ControllerTroubleTests {
     while let trouble = device.daemon.takeTrouble() { lines.append(trouble.description) }
     #expect(
       lines == [
-        "The controller reports Hardware Error 0x42.", "The controller is reset, attempt 1 of 5.",
+        "The controller reports Hardware Error 0x42.", "Resetting the controller, attempt 1 of 5.",
         "The controller works again.",
       ])
   }

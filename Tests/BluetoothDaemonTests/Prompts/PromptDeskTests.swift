@@ -237,6 +237,6 @@ struct AutomaticPromptsTests {
     _ = desk.ask(.strap(.compare(123_456)), at: .zero)
     #expect(
       lines.withLockedValue { $0 }
-        == ["refused without asking anybody: pairing with \u{201C}strap\u{201D} by comparing numbers"])
+        == ["refused automatically: pairing with \u{201C}strap\u{201D} by numeric comparison"])
   }
 }

@@ -59,14 +59,14 @@ struct TerminalTests {
   @Test("Questions are these texts")
   func texts() {
     let text = { (question: Prompt.Question) in TerminalDialogue.text(question) }
-    #expect(text(.strap(.allow)) == "a protected connection to “strap” is wanted. Pair? [y/N] ")
+    #expect(text(.strap(.allow)) == "a secure connection to “strap” is required. Pair? [y/N] ")
     #expect(text(.strap(.allow, isOwnWish: false)) == "“strap” wants to pair. Pair? [y/N] ")
-    #expect(text(.strap(.compare(1_234), isOwnWish: false)) == "“strap” wants to pair. Does it show 001 234? [y/N] ")
+    #expect(text(.strap(.compare(1_234), isOwnWish: false)) == "“strap” wants to pair. Does it display 001 234? [y/N] ")
     #expect(
       text(.strap(.enterPasskey))
-        == "a protected connection to “strap” is wanted. Type the six digits that it shows, or n: ")
-    #expect(text(.useBluetooth(app: "my app")) == "may my app use Bluetooth? [y/N] ")
-    #expect(text(.turnOn) == "it is off. Turn it on? [y/N] ")
+        == "a secure connection to “strap” is required. Enter the six digits that it displays, or n: ")
+    #expect(text(.useBluetooth(app: "my app")) == "allow my app to use Bluetooth? [y/N] ")
+    #expect(text(.turnOn) == "the adapter is off. Turn it on? [y/N] ")
     #expect(
       text(.strap(.allow, isOwnWish: false, name: nil)) == "an unnamed device (01234567…) wants to pair. Pair? [y/N] ")
   }
@@ -74,7 +74,7 @@ struct TerminalTests {
   @Test("Yes is yes, an empty line is no, and what is neither is asked again")
   func yesAndNo() {
     var talk = Talk()
-    #expect(talk.ask(.turnOn) == "Bluetooth: it is off. Turn it on? [y/N] ")
+    #expect(talk.ask(.turnOn) == "Bluetooth: the adapter is off. Turn it on? [y/N] ")
     #expect(talk.type("maybe\n") == "Please answer y or n: ")
     #expect(talk.type("Y") == "")
     #expect(talk.answers() == [])
@@ -91,7 +91,7 @@ struct TerminalTests {
     var talk = Talk()
     _ = talk.ask(.strap(.enterPasskey))
     for text in ["12345", "1234567", "y", "12345x", "-12345", "１２３４５６"] {
-      #expect(talk.type(text + "\n") == "Six digits, please, or n: ")
+      #expect(talk.type(text + "\n") == "Please enter six digits, or n: ")
     }
     #expect(talk.answers() == [])
     _ = talk.type(" 012 345\r\n")
@@ -108,7 +108,7 @@ struct TerminalTests {
     _ = talk.ask(.strap(.allow))
     #expect(talk.ask(.turnOn) == "")
     #expect(talk.answers() == [])
-    #expect(talk.type("n\n") == "Bluetooth: it is off. Turn it on? [y/N] ")
+    #expect(talk.type("n\n") == "Bluetooth: the adapter is off. Turn it on? [y/N] ")
     #expect(talk.answers() == [.no])
     _ = talk.type("y\n")
     #expect(talk.answers() == [.yes])
@@ -123,7 +123,7 @@ struct TerminalTests {
     _ = talk.type("y")
     #expect(talk.withdraw(3) == "")
     #expect(
-      talk.withdraw(1) == "\nBluetooth: never mind, that has come to an end.\nBluetooth: it is off. Turn it on? [y/N] ")
+      talk.withdraw(1) == "\nBluetooth: the request was cancelled.\nBluetooth: the adapter is off. Turn it on? [y/N] ")
     _ = talk.type("\n")
     #expect(talk.answers() == [.no])
     #expect(!talk.dialogue.isWaiting)
@@ -133,12 +133,13 @@ struct TerminalTests {
   @Test("Digits to be typed on the peer are shown at once, also in the middle of a question")
   func showing() {
     var talk = Talk()
-    #expect(talk.ask(.strap(.show(passkey: 42))) == "Bluetooth: to pair with “strap”, type 000 042 there.\n")
+    #expect(talk.ask(.strap(.show(passkey: 42))) == "Bluetooth: to pair with “strap”, enter 000 042 on that device.\n")
     #expect(!talk.dialogue.isWaiting)
     _ = talk.ask(.turnOn)
     #expect(
       talk.ask(.strap(.show(passkey: 7)))
-        == "Bluetooth: to pair with “strap”, type 000 007 there.\nBluetooth: it is off. Turn it on? [y/N] ")
+        == "Bluetooth: to pair with “strap”, enter 000 007 on that device.\n"
+        + "Bluetooth: the adapter is off. Turn it on? [y/N] ")
   }
 
   @Test("Whoever would replace a bond is not to be trusted without a word")
@@ -147,8 +148,8 @@ struct TerminalTests {
     let lines = talk.ask(.strap(.allow, isOwnWish: false, replacesBond: true)).split(separator: "\n")
     #expect(
       lines == [
-        "Bluetooth: there is a bond with “strap” already, which a new one replaces.",
-        "Bluetooth: if you have not reset that device, it may be somebody else's.",
+        "Bluetooth: a new bond with “strap” replaces the existing bond.",
+        "Bluetooth: if you have not reset that device, this may be a different device.",
         "Bluetooth: “strap” wants to pair. Pair? [y/N] ",
       ])
   }
@@ -162,8 +163,8 @@ struct TerminalTests {
     #expect(talk.answers() == [.no, .no])
     #expect(
       talk.dialogue.takeOutput()
-        == "\nBluetooth: nobody answers: refused pairing with “strap”.\n"
-        + "Bluetooth: nobody answers: refused turning Bluetooth on.\n")
+        == "\nBluetooth: no more input: refused pairing with “strap”.\n"
+        + "Bluetooth: no more input: refused turning Bluetooth on.\n")
     #expect(talk.ask(.useBluetooth(app: "app")).contains("refused use of Bluetooth by app"))
     #expect(talk.answers() == [.no])
   }
@@ -241,7 +242,7 @@ struct TerminalTests {
     #expect(bench.prompts.ioCapability == .keyboardDisplay)
     _ = bench.desk.ask(.strap(.allow), at: .zero)
     _ = bench.desk.ask(.strap(.enterPasskey), at: .zero)
-    #expect(bench.written(until: "[y/N] ").hasPrefix("Bluetooth: a protected"))
+    #expect(bench.written(until: "[y/N] ").hasPrefix("Bluetooth: a secure"))
     try bench.type("y\n")
     #expect(await bench.nextAnswer() == .yes)
     #expect(bench.written(until: "or n: ").contains("six digits"))
@@ -260,7 +261,7 @@ struct TerminalTests {
     let id = bench.desk.ask(.strap(.allow), at: .zero)
     _ = bench.written(until: "[y/N] ")
     bench.desk.withdraw(id)
-    #expect(bench.written(until: "end.\n") == "\nBluetooth: never mind, that has come to an end.\n")
+    #expect(bench.written(until: "cancelled.\n") == "\nBluetooth: the request was cancelled.\n")
     _ = bench.desk.ask(.turnOn, at: .zero)
     _ = bench.written(until: "[y/N] ")
     try bench.input.fileHandleForWriting.close()
@@ -275,8 +276,8 @@ struct TerminalTests {
     #expect(bench.desk.takeAnswer(at: .zero)?.answer == .no)
     #expect(
       bench.written(until: "\n")
-        == "Bluetooth: no terminal to ask at: refused pairing with “strap”. "
-        + "COREBLUETOOTH_PROMPTS=accept accepts without asking, =refuse refuses quietly.\n")
+        == "Bluetooth: no terminal available: refused pairing with “strap”. "
+        + "Set COREBLUETOOTH_PROMPTS=accept to accept without asking, =refuse to refuse silently.\n")
   }
 
   @Test("In the background of a terminal everything is refused: the system would stop who reads there")
@@ -284,7 +285,7 @@ struct TerminalTests {
     var bench = try Bench(isReal: true)
     _ = bench.desk.ask(.turnOn, at: .zero)
     #expect(bench.desk.takeAnswer(at: .zero)?.answer == .no)
-    #expect(bench.written(until: "\n").hasPrefix("Bluetooth: no terminal to ask at: refused turning Bluetooth on."))
+    #expect(bench.written(until: "\n").hasPrefix("Bluetooth: no terminal available: refused turning Bluetooth on."))
   }
 
   @Test("COREBLUETOOTH_PROMPTS says who answers; nothing means the terminal, and nonsense is an error")
@@ -298,7 +299,7 @@ struct TerminalTests {
       _ = try PromptsSetting("yes")
       Issue.record("taken")
     } catch {
-      #expect("\(error)" == "COREBLUETOOTH_PROMPTS=yes says nothing; right would be one of: terminal, accept, refuse")
+      #expect("\(error)" == "invalid COREBLUETOOTH_PROMPTS=yes: expected one of: terminal, accept, refuse")
     }
   }
 

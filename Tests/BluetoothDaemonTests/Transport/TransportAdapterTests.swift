@@ -160,11 +160,11 @@ struct TransportAdapterTests {
   @Test(
     "A specifier that can't be says in one line what would be right",
     arguments: [
-      ("tcp:localhost", "the adapter \"tcp:localhost\" can't be: a port is missing; right would be tcp:HOST:PORT"),
-      ("hci:x", "the adapter \"hci:x\" can't be: \"x\" is no adapter's number; right would be hci:0"),
+      ("tcp:localhost", "invalid adapter \"tcp:localhost\": missing port: expected tcp:HOST:PORT"),
+      ("hci:x", "invalid adapter \"hci:x\": invalid adapter number \"x\": expected a number such as hci:0"),
       (
         "usb:0",
-        "there is no adapter \"usb:0\"; right would be one of: virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD],"
+        "unknown adapter \"usb:0\": expected one of: virtual, tcp:HOST:PORT, unix:PATH, serial:DEVICE[,BAUD],"
           + " hci:N"
       ),
     ])

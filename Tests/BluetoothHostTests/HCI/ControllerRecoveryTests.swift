@@ -210,16 +210,16 @@ struct ControllerRecoveryTests {
   @Test("Each trouble is a line that says what happened")
   func lines() {
     let lines: [(HostTrouble, String)] = [
-      (.unanswered(.leSetPHY), "The controller has not answered LE Set PHY within 2 s."),
-      (.noCommandsTaken, "The controller has taken no command for 2 s."),
+      (.unanswered(.leSetPHY), "The controller did not answer LE Set PHY within 2 s."),
+      (.noCommandsTaken, "The controller has not accepted a command for 2 s."),
       (.hardwareError(0x42), "The controller reports Hardware Error 0x42."),
-      (.synchronizationLost, "What comes from the controller makes no packets any more."),
-      (Self.resetting(1, after: 0), "The controller is reset, attempt 1 of 5."),
-      (Self.resetting(3, after: 2), "The controller is reset in 2 s, attempt 3 of 5."),
+      (.synchronizationLost, "Lost synchronization: the data from the controller is not valid HCI."),
+      (Self.resetting(1, after: 0), "Resetting the controller, attempt 1 of 5."),
+      (Self.resetting(3, after: 2), "Resetting the controller in 2 s, attempt 3 of 5."),
       (.recovered, "The controller works again."),
       (
         .linkNotEnded(HCI.ConnectionHandle(rawValue: 0x40)),
-        "The controller has not told the end of connection 0x0040: taken to be gone."
+        "The controller did not report the end of connection 0x0040; the connection is considered closed."
       ),
     ]
     for (trouble, line) in lines { #expect(trouble.description == line) }

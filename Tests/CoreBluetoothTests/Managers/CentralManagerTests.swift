@@ -206,7 +206,7 @@ import Testing
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover()
     bench.manager.connect(peripheral, options: [CBConnectPeripheralOptionNotifyOnConnectionKey: false])
-    #expect(LogRecorder.lines(containing: "\(bench.manager!): options of connect").isEmpty)
+    #expect(LogRecorder.lines(containing: "\(bench.manager!): unsupported connect options").isEmpty)
     bench.manager.connect(
       peripheral,
       options: [
@@ -214,7 +214,7 @@ import Testing
         CBConnectPeripheralOptionNotifyOnNotificationKey: NSNumber(value: 1),
       ])
     let text =
-      "\(bench.manager!): options of connect that are not supported: kCBConnectOptionNotifyOnConnection, "
+      "\(bench.manager!): unsupported connect options: kCBConnectOptionNotifyOnConnection, "
       + "kCBConnectOptionNotifyOnDisconnection, kCBConnectOptionNotifyOnNotification"
     #expect(LogRecorder.levels(ofLinesContaining: text) == ["warning"])
     #expect(bench.commands.count == 2, "the connection is asked for nevertheless")

@@ -69,7 +69,7 @@ import Testing
     #expect(name == "Sensor")
     #expect(services == [0x180D])
     #expect(
-      LogRecorder.lines(containing: "\(bench.manager!) advertises a name").first?
+      LogRecorder.lines(containing: "\(bench.manager!) can advertise only a name").first?
         .contains("ignored: kCBAdvDataTxPowerLevel") == true)
   }
 
@@ -270,7 +270,7 @@ import Testing
     bench.adapter.tell(.centralDisconnected(bench.phone))
     bench.manager.respond(to: bench.app.requests[0], withResult: .success)
     #expect(bench.commands.isEmpty)
-    #expect(LogRecorder.lines(containing: "\(bench.app.requests[0]) is of a link that has ended").count == 1)
+    #expect(LogRecorder.lines(containing: "\(bench.app.requests[0]) belongs to a link that has ended").count == 1)
   }
 
   @Test("6.9 Prepared writes come as one batch, which one answer completes")

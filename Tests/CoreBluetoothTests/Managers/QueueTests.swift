@@ -85,7 +85,7 @@ import Testing
       await world.run(until: { manager.state == .poweredOn })
       manager.scanForPeripherals(withServices: nil)
       manager.stopScan()
-      let levels = LogRecorder.levels(ofLinesContaining: "is called from another queue than its own, the app's own")
+      let levels = LogRecorder.levels(ofLinesContaining: "is called from a queue other than its own, the app's own")
       exit(levels == ["debug"] && LogRecorder.lines(containing: "API MISUSE").isEmpty ? 0 : 1)
     }
     #expect(result != nil)

@@ -74,7 +74,7 @@ import Testing
     bench.manager.cancelPeripheralConnection(peripheral)
     #expect(bench.commands.isEmpty)
     #expect(peripheral.state == .disconnected)
-    #expect(LogRecorder.lines(containing: "is not, or not any more, a peripheral of \(bench.manager!)").count == 2)
+    #expect(LogRecorder.lines(containing: "is not, or is no longer, a peripheral of \(bench.manager!)").count == 2)
   }
 
   @Test("3.6 Cancelling a live connection ends in didDisconnect without an error")

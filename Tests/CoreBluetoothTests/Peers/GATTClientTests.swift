@@ -157,11 +157,11 @@ import Testing
     let sensor = bench.connectToSensor()
     sensor.peripheral.writeValue(Data(count: 20), for: sensor.characteristic, type: .withoutResponse)
     #expect(bench.commands.count == 1)
-    let before = LogRecorder.lines(containing: "21 octets are longer than maximumWriteValueLength, 20").count
+    let before = LogRecorder.lines(containing: "21 octets exceed maximumWriteValueLength, 20").count
     sensor.peripheral.writeValue(Data(count: 21), for: sensor.characteristic, type: .withoutResponse)
     #expect(bench.commands.isEmpty)
     #expect(bench.app.events.isEmpty)
-    #expect(LogRecorder.lines(containing: "21 octets are longer than maximumWriteValueLength, 20").count == before + 1)
+    #expect(LogRecorder.lines(containing: "21 octets exceed maximumWriteValueLength, 20").count == before + 1)
   }
 
   @Test("4.9 Without room a write command is dropped, and readiness is told once when there is some")

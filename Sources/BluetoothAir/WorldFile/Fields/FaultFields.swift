@@ -1,43 +1,43 @@
 extension ObjectShape {
   /// A fault in the form of the lab's `FaultPlan`, which checks the combination of fields.
   static let fault = ObjectShape(
-    "fault", "something that shall go wrong, as in a fault plan of the lab",
+    "fault", "a fault, in the form of a fault plan",
     [
       WorldField(
-        required: "layer", .choice(["air", "device", "hci"]), "Where it goes wrong", example: #""air""#),
+        required: "layer", .choice(["air", "device", "hci"]), "The layer of the fault", example: #""air""#),
       WorldField(
         required: "fault",
         .choice([
           "corrupt", "delay", "driftClock", "duplicate", "inject", "lose", "mute", "refuseConnections",
           "resetController", "stopAnswering",
         ]),
-        "What goes wrong: `lose`, `corrupt`, `inject` on the air; `lose`, `delay`, `duplicate`, `corrupt` at HCI; the others "
-          + "of a device", example: #""lose""#),
+        "The kind of the fault: `lose`, `corrupt`, `inject` for `air`; `lose`, `delay`, `duplicate`, `corrupt` for "
+          + "`hci`; the others for `device`", example: #""lose""#),
     ] + matchFields + [
       WorldField(
-        "by", .number(WorldLimits.seconds), "How long `delay` holds a packet back, seconds", else: "required there",
+        "by", .number(WorldLimits.seconds), "The delay of `delay`, seconds", else: "required for `delay`",
         example: "0.02"),
       WorldField(
-        "octets", .hexadecimal(0...255), "What `inject` puts in the place of the payload", else: "required there",
+        "octets", .hexadecimal(0...255), "The payload that `inject` sends instead", else: "required for `inject`",
         example: #""0102""#),
       WorldField(
-        "partsPerMillion", .number(-100_000...100_000), "By how much `driftClock` makes seconds longer",
-        else: "required there", example: "100"),
+        "partsPerMillion", .number(-100_000...100_000), "The clock drift of `driftClock`, ppm; positive: slow",
+        else: "required for `driftClock`", example: "100"),
       WorldField(
-        "for", .number(WorldLimits.seconds), "How long a device's fault lasts, seconds", else: "for ever",
+        "for", .number(WorldLimits.seconds), "The duration of a device fault, seconds", else: "without end",
         example: "1.5"),
       WorldField(
-        "at", .number(WorldLimits.seconds), "When a device's fault begins: seconds of the world's radio time",
-        else: "`after` says it", example: "5"),
+        "at", .number(WorldLimits.seconds), "The start of a device fault: simulation time, seconds",
+        else: "use `after`", example: "5"),
       WorldField(
-        "after", .object(.faultTrigger), "What a device's fault waits for", else: "`at` says it",
+        "after", .object(.faultTrigger), "The packet that starts a device fault", else: "use `at`",
         example: #"{"layer": "air", "control": "0x02"}"#),
     ], exclusive: [["at", "after"], occurrences])
 
   static let faultTrigger = ObjectShape(
-    "faultTrigger", "a packet that a device's fault waits for",
+    "faultTrigger", "a packet that starts a device fault",
     [
-      WorldField(required: "layer", .choice(["air", "hci"]), "Where the packet is", example: #""air""#)
+      WorldField(required: "layer", .choice(["air", "hci"]), "The layer of the packet", example: #""air""#)
     ] + matchFields, exclusive: [occurrences])
 
   private static let occurrences = ["number", "numbers", "percent"]
@@ -48,32 +48,35 @@ extension ObjectShape {
 
   private static let matchFields = [
     WorldField(
-      "from", .text(WorldLimits.name), "On the air: the device or client that sends", else: "any", example: #""a""#),
+      "from", .text(WorldLimits.name), "`air`: the sending device or client", else: "any", example: #""a""#),
     WorldField(
-      "to", .text(WorldLimits.name), "On the air: the device or client that hears it, and nobody else is struck",
+      "to", .text(WorldLimits.name), "`air`: the receiving device or client; other receivers are not affected",
       else: "any", example: #""b""#),
-    number("advertising", 8, "On the air: PDUs of the advertising physical channels with this PDU_Type", "5"),
-    number("control", 8, "On the air: LL Control PDUs with this opcode", #""0x02""#),
-    number("channel", 16, "On the air: beginnings of L2CAP frames on the channel with this CID", "5"),
-    number("attribute", 8, "On the air: beginnings of ATT PDUs with this opcode", #""0x1B""#),
-    number("handle", 16, "On the air: beginnings of ATT PDUs about the attribute with this handle", #""0x0016""#),
+    number("advertising", 8, "`air`: advertising physical channel PDUs with this PDU type", "5"),
+    number("control", 8, "`air`: LL Control PDUs with this opcode", #""0x02""#),
+    number("channel", 16, "`air`: the first fragments of L2CAP frames on the channel with this CID", "5"),
+    number("attribute", 8, "`air`: the first fragments of ATT PDUs with this opcode", #""0x1B""#),
+    number("handle", 16, "`air`: the first fragments of ATT PDUs with this attribute handle", #""0x0016""#),
     WorldField(
-      "empty", .flag, "On the air: data PDUs that carry nothing; true or left out", else: "any packet", example: "true"),
+      "empty", .flag, "`air`: empty data PDUs; true or omitted", else: "any packet", example: "true"),
     WorldField(
-      "device", .text(WorldLimits.name), "At HCI and of devices: which device or client", else: "any",
+      "device", .text(WorldLimits.name), "`hci` and `device`: the device or client", else: "any",
       example: #""a""#),
-    number("command", 16, "At HCI: commands with this opcode", #""0x200A""#),
-    number("event", 8, "At HCI: events with this code", #""0x3E""#),
-    number("subevent", 8, "At HCI: LE Meta events with this subevent code", #""0x01""#),
-    WorldField("data", .flag, "At HCI: ACL data; true or left out", else: "any packet", example: "true"),
+    number("command", 16, "`hci`: commands with this opcode", #""0x200A""#),
+    number("event", 8, "`hci`: events with this event code", #""0x3E""#),
+    number("subevent", 8, "`hci`: LE Meta events with this subevent code", #""0x01""#),
+    WorldField("data", .flag, "`hci`: ACL data packets; true or omitted", else: "any packet", example: "true"),
     WorldField(
-      "direction", .choice(["toController", "toHost"]), "At HCI: where the packet goes", else: "either way",
+      "direction", .choice(["toController", "toHost"]), "`hci`: the direction of the packet", else: "both",
       example: #""toHost""#),
     WorldField(
-      "number", .integer(1...Int(Int32.max)), "Which of the packets that match, from 1", else: "each", example: "3"),
+      "number", .integer(1...Int(Int32.max)), "The number of the matching packet, from 1", else: "every packet",
+      example: "3"),
     WorldField(
-      "numbers", .list(.integer(1...Int(Int32.max)), count: 2...2), "The first and the last of them", else: "each",
+      "numbers", .list(.integer(1...Int(Int32.max)), count: 2...2),
+      "The numbers of the first and the last matching packet", else: "every packet",
       example: "[2, 5]"),
-    WorldField("percent", .number(0...100), "Each of them with this probability, %", else: "each", example: "5"),
+    WorldField(
+      "percent", .number(0...100), "The probability for each matching packet, %", else: "every packet", example: "5"),
   ]
 }

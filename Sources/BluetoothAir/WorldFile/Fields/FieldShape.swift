@@ -93,7 +93,7 @@ extension FieldShape {
     case .choice(let words): words.alternatives
     case .uuid: "a UUID of 4, 8 or 32 hexadecimal digits"
     case .uuid128: "a UUID of 32 hexadecimal digits with hyphens"
-    case .address: "six octets such as \"C0:FF:EE:00:00:01\""
+    case .address: "a device address such as \"C0:FF:EE:00:00:01\""
     case .octets(let range):
       "\(range.lowerBound) to \(range.upperBound) octets, as pairs of hexadecimal digits or as a list of numbers"
     case .hexadecimal(let range): "\(range.lowerBound) to \(range.upperBound) pairs of hexadecimal digits"

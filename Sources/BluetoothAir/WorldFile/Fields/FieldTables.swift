@@ -18,7 +18,7 @@ package enum FieldTables {
   private static func section(_ title: String, _ object: ObjectShape) -> String {
     var lines = [
       "### \(title)", "", object.meaning.prefix(1).uppercased() + object.meaning.dropFirst() + ".", "",
-      "| field | value | left out | what it is |", "| --- | --- | --- | --- |",
+      "| field | value | default | meaning |", "| --- | --- | --- | --- |",
     ]
     for field in object.fields {
       let cells = ["`\(field.name)`", value(field.shape), field.standard ?? "*required*", field.meaning]
@@ -31,12 +31,12 @@ package enum FieldTables {
     switch shape {
     case .flag: "`true`, `false`"
     case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
-    case .seed: "whole number of 64 bits"
+    case .seed: "unsigned 64-bit integer"
     case .number(let range): "\(range.lowerBound.short) to \(range.upperBound.short)"
     case .text(let range): "text, \(range.lowerBound) to \(range.upperBound) octets"
     case .choice(let words): words.map { "`\($0)`" }.joined(separator: ", ")
     case .uuid: "UUID"
-    case .uuid128: "UUID of 128 bits"
+    case .uuid128: "128-bit UUID"
     case .address: "`C0:FF:EE:00:00:01`"
     case .octets(let range): "\(range.lowerBound) to \(range.upperBound) octets: `\"0E 48\"`, or `[14, 72]`"
     case .hexadecimal(let range): "\(range.lowerBound) to \(range.upperBound) octets: `\"0E48\"`"
@@ -48,7 +48,7 @@ package enum FieldTables {
         : "list of \(count.lowerBound) to \(count.upperBound): \(value(element))"
     case .object(let object): link(object)
     case .word(let words, let object): words.map { "`\($0)`" }.joined(separator: ", ") + ", or \(link(object))"
-    case .kinds(let kinds): "a kind: " + kinds.map { "`\($0.name)`" }.joined(separator: ", ")
+    case .kinds(let kinds): "one of " + kinds.map { "`\($0.name)`" }.joined(separator: ", ")
     }
   }
 

@@ -1,76 +1,79 @@
 extension ObjectShape {
   static let peripheral = ObjectShape(
-    "peripheral", "a peripheral that is described here: what it advertises and serves",
+    "peripheral", "a peripheral whose advertising and services are described here",
     [
       WorldField(
         "localName", .text(WorldLimits.name),
-        "What it calls itself where it advertises, unless `advertising` has a payload",
-        else: "`gapName`, or its name", example: #""Acme""#),
+        "The local name in advertising, unless `advertising` has a payload",
+        else: "`gapName` or `name`", example: #""Acme""#),
       WorldField(
-        "appearance", .integer(0...65_535), "The value of the characteristic Appearance", else: "0: unknown",
+        "appearance", .integer(0...65_535), "The value of the Appearance characteristic", else: "0: unknown",
         example: "833"),
       WorldField(
-        "advertising", .object(.advertising), "What, how often, and where",
-        else: "connectable, every 0.1 s, with flags, primary services and name as far as they fit",
+        "advertising", .object(.advertising), "The advertising parameters and data",
+        else: "connectable, every 0.1 s, with flags, primary services and name if they fit",
         example: #"{"interval": 1}"#),
       WorldField(
-        "connection", .object(.connectionWish), "What it asks for when somebody has connected", else: "nothing",
+        "connection", .object(.connectionWish), "The connection parameters that it requests after connecting",
+        else: "no request",
         example: #"{"interval": 0.05}"#),
       WorldField(
         "services", .list(.object(.service), count: 0...100),
-        "What it serves; GAP and GATT are there by themselves. Each service has another UUID", else: "none",
+        "The services, each with a different UUID; the GAP and GATT services are added automatically", else: "none",
         example: #"[{"uuid": "180F"}]"#),
     ])
 
   static let service = ObjectShape(
     "service", "a service",
     [
-      WorldField(required: "uuid", .uuid, "What it is", example: #""180F""#),
+      WorldField(required: "uuid", .uuid, "The UUID", example: #""180F""#),
       WorldField(
-        "isPrimary", .flag, "Whether clients find it by itself, and not only where another service includes it",
+        "isPrimary", .flag, "True for a primary service, false for a secondary service",
         else: "true", example: "false"),
       WorldField(
-        "includes", .list(.uuid, count: 0...100), "Services that it includes, which stand before it", else: "none",
+        "includes", .list(.uuid, count: 0...100), "The included services, which must be defined before this one",
+        else: "none",
         example: #"["180A"]"#),
       WorldField(
-        "characteristics", .list(.object(.characteristic), count: 0...100), "What it has, each with another UUID",
+        "characteristics", .list(.object(.characteristic), count: 0...100),
+        "The characteristics, each with a different UUID",
         else: "none", example: #"[{"uuid": "2A19", "properties": ["read"]}]"#),
     ])
 
   static let characteristic = ObjectShape(
     "characteristic", "a characteristic",
     [
-      WorldField(required: "uuid", .uuid, "What it is", example: #""2A19""#),
+      WorldField(required: "uuid", .uuid, "The UUID", example: #""2A19""#),
       WorldField(
         required: "properties", .list(.choice(PropertyNames.all.keys.sorted()), count: 1...6),
-        "What may be done with it. What a client writes is its value from then on, and who listens is told",
+        "The properties. A written value is stored, and sent to the subscribed clients",
         example: #"["read", "notify"]"#),
-      WorldField("value", .octets(0...512), "Its value", else: "none", example: #""64""#),
-      WorldField("text", .text(0...512), "Its value, as UTF-8", else: "none", example: #""Acme""#),
+      WorldField("value", .octets(0...512), "The value", else: "none", example: #""64""#),
+      WorldField("text", .text(0...512), "The value, as UTF-8 text", else: "none", example: #""Acme""#),
       WorldField(
         "values", .list(.octets(0...512), count: 1...10_000),
-        "Its values, one after the other and from the beginning again: it goes on each `notifyPeriod`", else: "none",
+        "A repeating sequence of values; the next value is used after each `notifyPeriod`", else: "none",
         example: #"["01", "02"]"#),
       WorldField(
         "notifyPeriod", .number(0.001...WorldLimits.seconds.upperBound),
-        "How often who listens is sent the value, seconds; it needs `notify` or `indicate`",
-        else: "only when it is written",
+        "The period for sending the value to subscribed clients, seconds; requires `notify` or `indicate`",
+        else: "only after a write",
         example: "1"),
       WorldField(
-        "maximumLength", .integer(0...512), "The longest value that a client may write, octets", else: "512",
+        "maximumLength", .integer(0...512), "The maximum length of a written value, octets", else: "512",
         example: "20"),
       WorldField(
         "protection", .choice(ProtectionNames.all.keys.sorted()),
-        "How well a link has to be protected before it is read, written or subscribed to", else: #""none""#,
+        "The link security that reads, writes and subscriptions require", else: #""none""#,
         example: #""encrypted""#),
       WorldField(
-        "reliableWrite", .flag, "It says that it can be written together with others, all or none", else: "false",
+        "reliableWrite", .flag, "True if it supports reliable writes", else: "false",
         example: "true"),
       WorldField(
-        "userDescription", .text(0...512), "Its descriptor Characteristic User Description", else: "none",
+        "userDescription", .text(0...512), "The Characteristic User Description descriptor", else: "none",
         example: #""Level""#),
       WorldField(
-        "presentationFormat", .object(.presentationFormat), "Its descriptor Characteristic Presentation Format",
+        "presentationFormat", .object(.presentationFormat), "The Characteristic Presentation Format descriptor",
         else: "none", example: #"{"format": 4, "unit": 10157}"#),
       WorldField(
         "descriptors", .list(.object(.descriptor), count: 0...10), "Other descriptors", else: "none",
@@ -78,73 +81,78 @@ extension ObjectShape {
     ], exclusive: [["value", "text", "values"]])
 
   static let presentationFormat = ObjectShape(
-    "presentationFormat", "how a value is to be read, in assigned numbers",
+    "presentationFormat", "the presentation format of a value, as assigned numbers",
     [
       WorldField(required: "format", .integer(0...255), "The format type", example: "4"),
-      WorldField("exponent", .integer(-128...127), "The power of ten", else: "0", example: "-2"),
+      WorldField("exponent", .integer(-128...127), "The decimal exponent", else: "0", example: "-2"),
       WorldField(required: "unit", .integer(0...65_535), "The unit", example: "10157"),
       WorldField(
-        "namespace", .integer(0...255), "Whose description it is", else: "1: the Bluetooth SIG's", example: "2"),
+        "namespace", .integer(0...255), "The namespace of the description", else: "1: Bluetooth SIG", example: "2"),
       WorldField("description", .integer(0...65_535), "The description", else: "0", example: "1"),
     ])
 
   static let descriptor = ObjectShape(
-    "descriptor", "a descriptor that can be read",
+    "descriptor", "a readable descriptor",
     [
-      WorldField(required: "uuid", .uuid, "What it is; 2900 to 2905 are there by themselves", example: #""2908""#),
-      WorldField("value", .octets(0...512), "Its value", else: "none", example: #""0001""#),
+      WorldField(
+        required: "uuid", .uuid,
+        "The UUID, except 2900 to 2905, which are added automatically or have their own fields", example: #""2908""#),
+      WorldField("value", .octets(0...512), "The value", else: "none", example: #""0001""#),
     ])
 
   // MARK: Advertising
 
   static let advertising = ObjectShape(
-    "advertising", "how a device advertises",
+    "advertising", "advertising parameters and data",
     [
       WorldField(
         "kind", .choice(AdvertisingKindNames.all.keys.sorted()),
-        "`connectable`: ADV_IND; `scannable`: ADV_SCAN_IND; `broadcast`: ADV_NONCONN_IND; `directed`: ADV_DIRECT_IND to the "
-          + "central that was connected last", else: #""connectable", and "broadcast" of a broadcaster"#,
+        "`connectable`: ADV_IND; `scannable`: ADV_SCAN_IND; `broadcast`: ADV_NONCONN_IND; `directed`: ADV_DIRECT_IND "
+          + "to the last connected central", else: #""connectable", or "broadcast" for a broadcaster"#,
         example: #""scannable""#),
       WorldField(
-        "interval", .number(0.02...10.24), "Seconds, in steps of 0.625 ms", else: "0.1", example: "1"),
+        "interval", .number(0.02...10.24), "The advertising interval, seconds, in steps of 0.625 ms", else: "0.1",
+        example: "1"),
       WorldField(
-        "schedule", .list(.object(.phase), count: 1...100), "Intervals, one after the other",
-        else: "`interval` for ever",
+        "schedule", .list(.object(.phase), count: 1...100), "A sequence of advertising intervals",
+        else: "`interval`, without end",
         example: #"[{"interval": 0.02, "for": 30}, {"interval": 1}]"#),
       WorldField(
-        "channels", .list(.integer(37...39), count: 1...3), "Advertising channels", else: "[37, 38, 39]",
+        "channels", .list(.integer(37...39), count: 1...3), "The advertising channels", else: "[37, 38, 39]",
         example: "[37]"),
       WorldField(
-        "transmitPower", .integer(-20...20), "dBm", else: "that of the device", example: "-8"),
+        "transmitPower", .integer(-20...20), "The transmit power, dBm", else: "that of the device", example: "-8"),
       WorldField(
-        "payload", .object(.payload), "What every packet says, in this order: 31 octets at most",
-        else: "flags, primary services and name as far as they fit; of a broadcaster nothing", example: #"{"flags": 6}"#
-      ),
+        "payload", .object(.payload), "The advertising data, in this order, at most 31 octets",
+        else: "flags, primary services and name if they fit; empty for a broadcaster", example: #"{"flags": 6}"#),
       WorldField(
-        "scanResponse", .object(.payload), "What those who ask are told: 31 octets at most",
-        else: "nothing, or the name where it did not fit", example: #"{"name": "Acme"}"#),
+        "scanResponse", .object(.payload), "The scan response data, in this order, at most 31 octets",
+        else: "empty, or the name if it does not fit in the payload", example: #"{"name": "Acme"}"#),
     ], exclusive: [["interval", "schedule"]])
 
   static let phase = ObjectShape(
-    "phase", "a part of a schedule",
+    "phase", "a part of an advertising schedule",
     [
       WorldField(
-        required: "interval", .number(0.02...10.24), "Seconds, in steps of 0.625 ms", example: "0.02"),
+        required: "interval", .number(0.02...10.24), "The advertising interval, seconds, in steps of 0.625 ms",
+        example: "0.02"),
       WorldField(
         "for", .number(0.001...WorldLimits.seconds.upperBound),
-        "For how many seconds; nothing is sent after a last part that has it",
-        else: "for ever", example: "30"),
+        "The duration, seconds; advertising stops after the last part if it has a duration",
+        else: "without end", example: "30"),
     ])
 
   static let payload = ObjectShape(
-    "payload", "AD structures, in the order in which they stand here",
+    "payload", "AD structures, in the order in which they are written",
     [
-      WorldField("flags", .integer(0...255), "Flags; 6: discoverable, no BR/EDR", else: "none", example: "6"),
+      WorldField(
+        "flags", .integer(0...255), "Flags; 6: LE General Discoverable Mode, BR/EDR Not Supported", else: "none",
+        example: "6"),
       WorldField("name", .text(0...29), "Complete Local Name", else: "none", example: #""Acme""#),
       WorldField("shortenedName", .text(0...29), "Shortened Local Name", else: "none", example: #""Ac""#),
       WorldField(
         "services", .list(.uuid, count: 1...14),
-        "Complete Lists of Service UUIDs: one of 16, one of 32 and one of 128 bits, as far as there are such",
+        "Complete Lists of 16-bit, 32-bit and 128-bit Service UUIDs, one for each size that occurs",
         else: "none",
         example: #"["180D", "180F"]"#),
       WorldField(
@@ -156,28 +164,28 @@ extension ObjectShape {
       WorldField("transmitPower", .integer(-127...127), "Tx Power Level, dBm", else: "none", example: "4"),
       WorldField("appearance", .integer(0...65_535), "Appearance", else: "none", example: "833"),
       WorldField(
-        "structures", .list(.object(.structure), count: 1...15), "Any other AD structures", else: "none",
+        "structures", .list(.object(.structure), count: 1...15), "Other AD structures", else: "none",
         example: #"[{"type": 36, "data": "00"}]"#),
     ])
 
   static let serviceData = ObjectShape(
-    "serviceData", "data of a service",
+    "serviceData", "a Service Data structure",
     [
-      WorldField(required: "uuid", .uuid, "The service", example: #""180F""#),
-      WorldField("data", .octets(0...29), "Its data", else: "none", example: #""64""#),
+      WorldField(required: "uuid", .uuid, "The UUID of the service", example: #""180F""#),
+      WorldField("data", .octets(0...29), "The data", else: "none", example: #""64""#),
     ])
 
   static let manufacturerData = ObjectShape(
-    "manufacturerData", "data of a company",
+    "manufacturerData", "a Manufacturer Specific Data structure",
     [
-      WorldField(required: "company", .integer(0...65_535), "The Company Identifier", example: "65535"),
-      WorldField("data", .octets(0...29), "Its data", else: "none", example: #""0102""#),
+      WorldField(required: "company", .integer(0...65_535), "The company identifier", example: "65535"),
+      WorldField("data", .octets(0...29), "The data", else: "none", example: #""0102""#),
     ])
 
   static let structure = ObjectShape(
     "structure", "an AD structure",
     [
       WorldField(required: "type", .integer(0...255), "The AD type", example: "36"),
-      WorldField("data", .octets(0...29), "What follows the type", else: "none", example: #""00""#),
+      WorldField("data", .octets(0...29), "The data after the type", else: "none", example: #""00""#),
     ])
 }

@@ -20,155 +20,160 @@ enum WorldLimits {
 extension ObjectShape {
   /// The root object of the file.
   static let world = ObjectShape(
-    "world", "what an air has in it",
+    "world", "the contents of an air",
     [
       WorldField(
-        "$schema", .text(0...1_000), "Where editors find the schema; it means nothing here", else: "nothing",
+        "$schema", .text(0...1_000), "The location of the JSON Schema, for editors; ignored by the reader",
+        else: "none",
         example: #""../../Documentation/world.schema.json""#),
       WorldField(
-        "seed", .seed, "Decides all chance in the world; `--seed` on the command line goes before it",
-        else: "what the command line says", example: "7"),
+        "seed", .seed, "The seed for all randomness in the simulation; overridden by `--seed` on the command line",
+        else: "0", example: "7"),
       WorldField(
         "environment", .word(Array(EnvironmentNames.all.keys).sorted(), or: .environment),
-        "How signals weaken on their way", else: #""free""#, example: #""office""#),
+        "The path loss model", else: #""free""#, example: #""office""#),
       WorldField(
         "interference", .list(.kinds(ObjectShape.interferenceKinds), count: WorldLimits.sources),
-        "What disturbs the band and is no device", else: "none",
+        "Sources of interference in the 2.4 GHz band", else: "none",
         example: #"[{"kind": "jammer", "channels": [39]}]"#),
       WorldField(
         "losses", .list(.object(.loss), count: WorldLimits.losses),
-        "What the way between two devices or clients loses, in place of what the environment says", else: "none",
+        "Fixed path losses between two devices or clients, which replace those of the environment", else: "none",
         example: #"[{"between": ["a", "b"], "decibels": 80}]"#),
       WorldField(
         "devices", .list(.object(.device), count: WorldLimits.devices),
-        "What has a radio and is played by the lab; in this order they join the world", else: "none",
+        "The simulated devices, in the order in which they join the world", else: "none",
         example: #"[{"name": "strap", "accessory": "heart-rate"}]"#),
       WorldField(
         "clients", .list(.object(.client), count: WorldLimits.devices),
-        "Places for controllers that programs elsewhere use by HCI: the first that connects has the first place",
-        else: "none: each stands where all axes meet", example: #"[{"name": "phone"}]"#),
+        "Settings for the controllers of hosts that join over HCI, in the order in which the hosts join",
+        else: "none: each is at [0, 0, 0]", example: #"[{"name": "phone"}]"#),
       WorldField(
-        "faults", .list(.object(.fault), count: WorldLimits.devices), "What shall go wrong", else: "nothing",
+        "faults", .list(.object(.fault), count: WorldLimits.devices), "Faults to inject", else: "none",
         example: #"[{"layer": "air", "fault": "lose", "percent": 5}]"#),
     ])
 
   static let environment = ObjectShape(
-    "environment", "how signals weaken: reference + 10 · exponent · log₁₀ d + margin decibels, d in metres",
+    "environment", "a path loss model: reference + 10 · exponent · log₁₀ d + margin decibels, d in metres",
     [
-      WorldField("reference", .number(0...200), "Decibels over the first metre", else: "40", example: "45"),
+      WorldField("reference", .number(0...200), "The path loss at 1 m, dB", else: "40", example: "45"),
       WorldField(
-        "exponent", .number(0...10), "2 in free space, up to 4 indoors", else: "2.5", example: "3"),
+        "exponent", .number(0...10), "The path loss exponent: 2 in free space, up to 4 indoors", else: "2.5",
+        example: "3"),
       WorldField(
-        "margin", .number(-200...200), "Decibels that walls, bodies and fading take away besides", else: "0",
+        "margin", .number(-200...200), "Additional loss by walls, bodies and fading, dB", else: "0",
         example: "10"),
       WorldField(
-        "shadowing", .number(0...50), "The standard deviation of what each pair of devices has besides, decibels",
+        "shadowing", .number(0...50), "The standard deviation of log-normal shadowing for each pair of devices, dB",
         else: "0", example: "4"),
     ])
 
   static let loss = ObjectShape(
-    "loss", "what the way between two loses",
+    "loss", "the path loss between two devices or clients",
     [
       WorldField(
         required: "between", .list(.text(WorldLimits.name), count: 2...2), "The names of two devices or clients",
         example: #"["a", "b"]"#),
       WorldField(
-        required: "decibels", .number(0...300), "Decibels, in both directions and wherever they are", example: "80"),
+        required: "decibels", .number(0...300), "The path loss in both directions, independent of the positions, dB",
+        example: "80"),
     ])
 
   static let waypoint = ObjectShape(
-    "waypoint", "where something is at a time",
+    "waypoint", "a position at a point in time",
     [
-      WorldField(required: "at", .number(WorldLimits.seconds), "Seconds of the world's radio time", example: "10"),
-      WorldField(required: "position", .position, "Metres", example: "[5, 2]"),
+      WorldField(required: "at", .number(WorldLimits.seconds), "The simulation time, seconds", example: "10"),
+      WorldField(required: "position", .position, "The position, metres", example: "[5, 2]"),
     ])
 
   static let powerSwitch = ObjectShape(
-    "power", "when Bluetooth is switched",
+    "power", "a change of the Bluetooth power state",
     [
-      WorldField(required: "at", .number(WorldLimits.seconds), "Seconds of the world's radio time", example: "10"),
-      WorldField(required: "isOn", .flag, "Whether it is on from then on", example: "false"),
+      WorldField(required: "at", .number(WorldLimits.seconds), "The simulation time, seconds", example: "10"),
+      WorldField(required: "isOn", .flag, "True if Bluetooth is on from this time", example: "false"),
     ])
 
   static let signalStrength = ObjectShape(
-    "signalStrength", "what a chip makes of a level before it tells it as RSSI",
+    "signalStrength", "the RSSI measurement error of a chip",
     [
-      WorldField("offset", .number(-100...100), "Decibels that it tells too much", else: "0", example: "3"),
-      WorldField("step", .number(0...100), "It tells multiples of so many decibels; 0: any", else: "0", example: "2"),
-      WorldField("minimum", .number(-127...20), "The least that it tells, dBm", else: "-127", example: "-100"),
-      WorldField("maximum", .number(-127...20), "The most that it tells, dBm", else: "20", example: "-20"),
+      WorldField("offset", .number(-100...100), "The offset of the reported RSSI, dB", else: "0", example: "3"),
+      WorldField(
+        "step", .number(0...100), "The resolution of the reported RSSI, dB; 0: unlimited", else: "0", example: "2"),
+      WorldField("minimum", .number(-127...20), "The lowest reported RSSI, dBm", else: "-127", example: "-100"),
+      WorldField("maximum", .number(-127...20), "The highest reported RSSI, dBm", else: "20", example: "-20"),
     ])
 
   // MARK: Devices
 
   static let device = ObjectShape(
-    "device", "something with a radio that the lab plays itself",
+    "device", "a simulated device",
     [
       WorldField(
         required: "name", .text(WorldLimits.name),
-        "Tells it from all others of the world: in captures, faults, losses, and in its share of the seed",
+        "The unique name in captures, faults and losses; it also selects the random numbers of the device",
         example: #""strap""#),
       WorldField(
         required: "accessory", .kinds(ObjectShape.accessoryKinds),
-        "What it is: one of the lab's accessories, or one that is described here", example: #""heart-rate""#),
+        "The kind of the device: a ready-made accessory, or a peripheral described here", example: #""heart-rate""#),
     ] + radioFields + [
       WorldField(
-        "gapName", .text(WorldLimits.name), "What its characteristic Device Name says", else: "its name",
+        "gapName", .text(WorldLimits.name), "The value of the Device Name characteristic", else: "`name`",
         example: #""Strap 3000""#),
       WorldField(
-        "bondLimit", .integer(0...1_000), "With how many devices it bonds at most", else: "64", example: "2"),
+        "bondLimit", .integer(0...1_000), "The maximum number of bonds", else: "64", example: "2"),
       WorldField(
-        "usesPrivateAddresses", .flag, "It changes its address every 15 minutes; only who has bonded knows it again",
+        "usesPrivateAddresses", .flag, "True if it uses resolvable private addresses, which change every 15 minutes",
         else: "false", example: "true"),
       WorldField(
         "power", .list(.object(.powerSwitch), count: WorldLimits.points),
-        "When its Bluetooth is switched on and off, in the order of time", else: "it is on from the beginning",
+        "When Bluetooth is switched on and off, in order of time", else: "always on",
         example: #"[{"at": 5, "isOn": false}]"#),
     ])
 
   static let client = ObjectShape(
-    "client", "a place for a controller that a program elsewhere uses by HCI",
+    "client", "settings for the controller of a host that joins over HCI",
     [
       WorldField(
         required: "name", .text(WorldLimits.name),
-        "Tells it from all others of the world: in captures, faults, losses, and in its share of the seed",
+        "The unique name in captures, faults and losses; it also selects the random numbers of the device",
         example: #""phone""#)
     ] + radioFields)
 
   /// The fields that devices and clients share.
   private static let radioFields = [
-    WorldField("position", .position, "Where it is at first, metres", else: "[0, 0, 0]", example: "[3, 1]"),
+    WorldField("position", .position, "The initial position, metres", else: "[0, 0, 0]", example: "[3, 1]"),
     WorldField(
       "path", .list(.object(.waypoint), count: WorldLimits.points),
-      "Places that it passes, in the order of time: it moves evenly from each to the next, stands at the first before that and "
-        + "stays at the last", else: "it stays at `position`",
+      "A path of waypoints, in order of time: the device moves at constant speed between two waypoints, and rests at "
+        + "the first and at the last", else: "it stays at `position`",
       example: #"[{"at": 0, "position": [0, 0]}, {"at": 10, "position": [8, 0]}]"#),
-    WorldField("transmitPower", .number(WorldLimits.power), "dBm", else: "0", example: "-8"),
+    WorldField("transmitPower", .number(WorldLimits.power), "The transmit power, dBm", else: "0", example: "-8"),
     WorldField(
-      "address", .address, "Its public device address", else: "one is drawn", example: #""C0:FF:EE:00:00:01""#),
+      "address", .address, "The public device address", else: "random", example: #""C0:FF:EE:00:00:01""#),
     WorldField(
       "generation", .choice(GenerationNames.all.keys.sorted()),
-      "What its chip can do: `bluetooth40` has ATT_MTU 23, data PDUs of 27 octets and one connection, and does not scan",
+      "The features of the chip: `bluetooth40` has ATT_MTU 23, data PDUs of 27 octets and one connection, and "
+        + "can't scan",
       else: #""bluetooth54""#, example: #""bluetooth40""#),
     WorldField(
-      "sleepClockAccuracy", .integer(0...500), "What it claims of its sleep clock, parts per million", else: "50",
+      "sleepClockAccuracy", .integer(0...500), "The declared accuracy of the sleep clock, ppm", else: "50",
       example: "20"),
     WorldField(
       "sleepClockDrift", .number(-100_000...100_000),
-      "By how much the seconds of its sleep clock are really longer, parts per million", else: "0", example: "30"),
+      "The actual drift of the sleep clock, ppm; positive: slow", else: "0", example: "30"),
     WorldField(
-      "antennaGain", .number(-100...100), "dBi, of sending and receiving alike", else: "0", example: "2"),
+      "antennaGain", .number(-100...100), "The antenna gain for sending and receiving, dBi", else: "0", example: "2"),
     WorldField(
       "sensitivity", .number(-130 ... -20),
-      "The level at which one bit in a thousand of a packet on LE 1M is lost, dBm", else: "-90", example: "-96"),
+      "The receiver sensitivity: the level with a bit error rate of 0.1 % on LE 1M, dBm", else: "-90", example: "-96"),
     WorldField(
-      "signalStrength", .object(.signalStrength), "What its receiver tells of a level", else: "what is",
+      "signalStrength", .object(.signalStrength), "The RSSI measurement error", else: "exact RSSI",
       example: #"{"offset": 3}"#),
     WorldField(
-      "chip", .choice(ChipNames.all.keys.sorted()), "What its chip draws, for reports of energy",
+      "chip", .choice(ChipNames.all.keys.sorted()), "The current profile of the chip, for energy reports",
       else: #""modern""#, example: #""nrf52832""#),
     WorldField(
-      "cell", .choice(CellNames.all.keys.sorted()), "Its battery, for reports of energy", else: #""cr2032""#,
+      "cell", .choice(CellNames.all.keys.sorted()), "The battery, for energy reports", else: #""cr2032""#,
       example: #""cr2450""#),
   ]
 
@@ -178,36 +183,40 @@ extension ObjectShape {
     ObjectShape(
       "wi-fi", "a Wi-Fi network, 22 MHz wide",
       [
-        WorldField(required: "channel", .integer(1...13), "Its channel", example: "6"),
-        WorldField(required: "dutyCycle", .number(0...1), "The part of the time for which it sends", example: "0.5"),
+        WorldField(required: "channel", .integer(1...13), "The Wi-Fi channel", example: "6"),
         WorldField(
-          "burst", .number(0.00001...1), "How long it sends at a time, seconds", else: "0.001", example: "0.002"),
+          required: "dutyCycle", .number(0...1), "The duty cycle: the fraction of time in which it sends",
+          example: "0.5"),
+        WorldField(
+          "burst", .number(0.00001...1), "The duration of a burst, seconds", else: "0.001", example: "0.002"),
       ] + sourceFields),
     ObjectShape(
       "microwave-oven", "a microwave oven",
       [
         WorldField(
-          "dutyCycle", .number(0...1), "The part of each period of the mains for which it radiates", else: "0.5",
+          "dutyCycle", .number(0...1), "The duty cycle: the fraction of each mains period in which it radiates",
+          else: "0.5",
           example: "0.4")
       ] + sourceFields),
     ObjectShape(
-      "classic-bluetooth", "a connection of classic Bluetooth, which hops over the whole band",
+      "classic-bluetooth", "a Bluetooth BR/EDR connection, which hops over the whole band",
       [
         WorldField(
-          "dutyCycle", .number(0...1), "The part of the time for which it sends", else: "1", example: "0.5")
+          "dutyCycle", .number(0...1), "The duty cycle: the fraction of time in which it sends", else: "1",
+          example: "0.5")
       ] + sourceFields),
     ObjectShape(
-      "jammer", "a transmitter that sends all the time",
+      "jammer", "a continuous transmitter",
       [
         WorldField(
           required: "channels", .list(.integer(0...39), count: 1...40),
-          "Radio channels, 2402 + 2k MHz: 0, 12 and 39 are those of advertising", example: "[0, 12]")
+          "Radio channels k at 2402 + 2k MHz; 0, 12 and 39 are the primary advertising channels", example: "[0, 12]")
       ] + sourceFields),
   ]
 
   private static let sourceFields = [
-    WorldField("position", .position, "Where it stands, metres", else: "[0, 0, 0]", example: "[3, 1]"),
+    WorldField("position", .position, "The position, metres", else: "[0, 0, 0]", example: "[3, 1]"),
     WorldField(
-      "power", .number(-100...100), "dBm while it sends, over its whole width", else: "20", example: "10"),
+      "power", .number(-100...100), "The transmit power over the whole bandwidth, dBm", else: "20", example: "10"),
   ]
 }

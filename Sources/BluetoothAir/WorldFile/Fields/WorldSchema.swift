@@ -60,7 +60,7 @@ package enum WorldSchema {
   }
 
   private static func json(_ field: WorldField) -> JSONText {
-    let suffix = field.standard.map { ". Left out: \($0)" } ?? ""
+    let suffix = field.standard.map { ". Default: \($0)" } ?? ""
     var fields: [(String, JSONText)] = [("description", .text(field.meaning + suffix))]
     fields += constraints(field.shape)
     fields.append(("examples", .list([.number(field.example)])))

@@ -60,16 +60,18 @@ struct FieldChecker {
         check(member.value, field.shape, at: .field(path, member.name))
       } else {
         let hint = problems.wantsSuggestions ? suggestion(for: member.name, of: object, besides: members) : ""
-        problems.add(member.place, .field(path, member.name), "there is no such field" + hint)
+        problems.add(member.place, .field(path, member.name), "unknown field" + hint)
       }
     }
     for field in object.fields where field.isRequired && !members.contains(where: { $0.name == field.name }) {
-      problems.add(place, path, "\"\(field.name)\" is missing: \(field.shape.expectation)")
+      problems.add(place, path, "\"\(field.name)\" is missing: expected \(field.shape.expectation)")
     }
     for names in object.exclusive {
       let given = members.filter { names.contains($0.name) }
       if given.count > 1 {
-        problems.add(given[1].place, .field(path, given[1].name), "\"\(given[0].name)\" is there already")
+        problems.add(
+          given[1].place, .field(path, given[1].name),
+          "conflicts with \"\(given[0].name)\": expected only one of them")
       }
     }
   }
@@ -87,12 +89,13 @@ struct FieldChecker {
       let missing = kind.fields.filter(\.isRequired).map { "\"\($0.name)\"" }
       if !missing.isEmpty {
         problems.add(
-          value.place, path, "\"\(kind.name)\" needs \(missing.joined(separator: " and ")): expected an object")
+          value.place, path, "\"\(kind.name)\" requires \(missing.joined(separator: " and ")): expected an object")
       }
       return
     }
     guard let named = members.first(where: { $0.name == "kind" }) else {
-      return problems.add(value.place, path, "\"kind\" is missing: \(FieldShape.choice(kinds.map(\.name)).expectation)")
+      return problems.add(
+        value.place, path, "\"kind\" is missing: expected \(FieldShape.choice(kinds.map(\.name)).expectation)")
     }
     guard let kind = kinds.first(where: { $0.name == named.value.text }) else {
       return refuse(named.value, .choice(kinds.map(\.name)), at: .field(path, "kind"))

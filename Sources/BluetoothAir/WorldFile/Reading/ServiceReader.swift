@@ -19,9 +19,9 @@ struct ServiceReader {
     for entry in object.objects("services", .service) {
       guard let uuid = entry.uuid("uuid") else { continue }
       if ["1800", "1801"].contains(uuid) {
-        problems.add(entry.place("uuid"), entry.path("uuid"), "GAP and GATT are there by themselves")
+        problems.add(entry.place("uuid"), entry.path("uuid"), "the GAP and GATT services are added automatically")
       } else if known.contains(uuid) {
-        problems.add(entry.place("uuid"), entry.path("uuid"), "there is a service \(uuid) already")
+        problems.add(entry.place("uuid"), entry.path("uuid"), "duplicate service \(uuid)")
       }
       var service = AccessoryService(uuid, [])
       if let isPrimary = entry.flag("isPrimary") { service.isPrimary = isPrimary }
@@ -37,14 +37,14 @@ struct ServiceReader {
     if count > Self.maximumCharacteristics {
       problems.add(
         object.place("services"), object.path("services"),
-        "\(count) characteristics are more than \(Self.maximumCharacteristics), which a peripheral may have")
+        "expected at most \(Self.maximumCharacteristics) characteristics, got \(count)")
     }
   }
 
   private mutating func includes(_ entry: ObjectReader, _ known: Set<AttributeUUID>) -> [AttributeUUID] {
     entry.list("includes").compactMap { value, path in
       guard let uuid = value.uuid else { return nil }
-      if !known.contains(uuid) { problems.add(value.place, path, "no service \(uuid) stands before this one") }
+      if !known.contains(uuid) { problems.add(value.place, path, "no service \(uuid) is defined before this one") }
       return uuid
     }
   }
@@ -55,7 +55,7 @@ struct ServiceReader {
     count += 1
     guard let uuid = object.uuid("uuid") else { return nil }
     if service.characteristics.contains(where: { $0.uuid == uuid }) {
-      problems.add(object.place("uuid"), object.path("uuid"), "the service has a characteristic \(uuid) already")
+      problems.add(object.place("uuid"), object.path("uuid"), "duplicate characteristic \(uuid) in this service")
     }
     let properties = object.list("properties").compactMap { value, _ in
       value.text.flatMap { PropertyNames.all[$0] }
@@ -64,7 +64,7 @@ struct ServiceReader {
     if object.has("notifyPeriod"), characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
       problems.add(
         object.place("notifyPeriod"), object.path("notifyPeriod"),
-        "nobody can listen without \"notify\" or \"indicate\"")
+        "requires the property \"notify\" or \"indicate\"")
     }
     if let protection = object.word("protection", ProtectionNames.all) { characteristic.protection = protection }
     if let isReliable = object.flag("reliableWrite") { characteristic.hasReliableWrite = isReliable }
@@ -88,7 +88,7 @@ struct ServiceReader {
       if Self.reserved.contains(uuid) {
         problems.add(
           entry.place("uuid"), entry.path("uuid"),
-          "\(uuid) is there by itself, or has a field of its own, or is no descriptor")
+          "\(uuid) is added automatically, has its own field, or is not a descriptor")
       }
       result.append(.other(uuid, entry.octets("value") ?? []))
     }

@@ -62,7 +62,7 @@ struct WorldReader {
     guard between.count == 2, let first = between[0].value.text, let second = between[1].value.text,
       let decibels = object.number("decibels")
     else { return nil }
-    if first == second { problems.add(between[1].value.place, between[1].path, "this is one and the same device") }
+    if first == second { problems.add(between[1].value.place, between[1].path, "expected two different devices") }
     return WorldFile.Loss(first: first, second: second, decibels: decibels)
   }
 
@@ -73,7 +73,7 @@ struct WorldReader {
     let place = object.place("name")
     if let other = names[name] {
       problems.add(
-        place, object.path("name"), "\"\(name.shortened)\" is the name of another one, on line \(other.line)")
+        place, object.path("name"), "duplicate name \"\(name.shortened)\", first used on line \(other.line)")
     } else {
       names[name] = place
       order.append(name)
@@ -86,7 +86,7 @@ struct WorldReader {
   private mutating func resolve(_ value: MarkedValue?, at path: FieldPath) {
     guard let value, let name = value.text, names[name] == nil else { return }
     let hint = problems.wantsSuggestions ? NearestWord.suggestion(for: name, among: order) : ""
-    problems.add(value.place, path, "no device and no client is called \"\(name.shortened)\"" + hint)
+    problems.add(value.place, path, "unknown device or client \"\(name.shortened)\"" + hint)
   }
 
   // MARK: Devices
@@ -129,7 +129,7 @@ struct WorldReader {
   private mutating func signalStrength(_ object: ObjectReader) -> DeviceOptions.SignalStrength {
     let (minimum, maximum) = (object.number("minimum") ?? -127, object.number("maximum") ?? 20)
     if minimum > maximum {
-      problems.add(object.place("minimum"), object.path("minimum"), "it is more than the maximum, \(maximum.short)")
+      problems.add(object.place("minimum"), object.path("minimum"), "greater than the maximum, \(maximum.short)")
     }
     return DeviceOptions.SignalStrength(
       offset: object.number("offset") ?? 0, step: object.number("step") ?? 0,
@@ -157,7 +157,7 @@ struct WorldReader {
   private mutating func checkOrder(_ entries: [ObjectReader]) {
     for (before, entry) in zip(entries, entries.dropFirst()) {
       guard let first = before.number("at"), let second = entry.number("at"), second <= first else { continue }
-      problems.add(entry.place("at"), entry.path("at"), "times grow: \(first.short) is before it")
+      problems.add(entry.place("at"), entry.path("at"), "times must increase: the previous time is \(first.short)")
     }
   }
 

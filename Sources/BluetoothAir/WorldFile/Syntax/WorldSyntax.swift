@@ -28,7 +28,7 @@ struct WorldSyntax {
 
   private init(_ text: String) throws(SyntaxProblem) {
     guard !text.unicodeScalars.contains(where: { Self.unmasked($0) != nil }) else {
-      throw SyntaxProblem(reason: "the file has a character from U+E000 or U+E001, which stand for nothing")
+      throw SyntaxProblem(reason: "the characters U+E000 and U+E001 are not allowed")
     }
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "*") }) else {
       (masked, hasMasks) = (text, false)
@@ -81,7 +81,7 @@ struct WorldSyntax {
   private func convert(_ node: Node, depth: Int) throws(SyntaxProblem) -> MarkedValue {
     let place = TextPlace(node.mark)
     guard depth <= Self.maximumDepth else {
-      throw SyntaxProblem(place: place, reason: "lists and objects lie deeper in each other than \(Self.maximumDepth)")
+      throw SyntaxProblem(place: place, reason: "lists and objects are nested deeper than \(Self.maximumDepth) levels")
     }
     switch node {
     case .scalar(let scalar): return MarkedValue(content: try content(of: scalar, at: place), place: place)
@@ -102,7 +102,7 @@ struct WorldSyntax {
             content: try content(of: scalar, at: keyPlace), place: keyPlace
           ).raw
         else {
-          throw SyntaxProblem(place: keyPlace, reason: "the name of a field is text, not a list or an object")
+          throw SyntaxProblem(place: keyPlace, reason: "expected text as the name of a field, got a list or an object")
         }
         members.append(MarkedMember(name: name, place: keyPlace, value: try convert(value, depth: depth + 1)))
       }
@@ -126,14 +126,15 @@ struct WorldSyntax {
   }
 
   private static func alias(at place: TextPlace) -> SyntaxProblem {
-    SyntaxProblem(place: place, reason: "anchors (&) and aliases (*) are not read; text that begins so needs quotes")
+    SyntaxProblem(
+      place: place, reason: "anchors (&) and aliases (*) are not supported; quote text that begins with & or *")
   }
 
   /// Rejects tags that the file contains. Implicit tags are allowed: Yams tags quoted scalars, and keys that it has
   /// compared, as text.
   private func refuseTag(_ tag: Tag, at place: TextPlace) throws(SyntaxProblem) {
     guard tag.description != Tag.Name.implicit.rawValue, tag.description != Tag.Name.str.rawValue else { return }
-    throw SyntaxProblem(place: place, reason: "tags (!) are not read; text that begins so needs quotes")
+    throw SyntaxProblem(place: place, reason: "tags (!) are not supported; quote text that begins with !")
   }
 }
 
@@ -146,15 +147,15 @@ extension SyntaxProblem {
     switch error {
     case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
-      let origin = context.map { " (\(unmask($0.text).trimmed) from line \($0.mark.line) on)" } ?? ""
-      self.init(place: TextPlace(mark), reason: "no YAML: \(problem.trimmed)\(origin)")
+      let origin = context.map { " (\(unmask($0.text).trimmed) at line \($0.mark.line))" } ?? ""
+      self.init(place: TextPlace(mark), reason: "invalid YAML: \(problem.trimmed)\(origin)")
     case .reader(let problem, let offset, _, let yaml):
-      self.init(place: offset.map { TextPlace(ofCharacter: $0, in: yaml) }, reason: "no YAML: \(problem.trimmed)")
+      self.init(place: offset.map { TextPlace(ofCharacter: $0, in: yaml) }, reason: "invalid YAML: \(problem.trimmed)")
     case .duplicatedKeysInMapping(let names, let context):
       let names = names.map { "\"\(unmask($0).shortened)\"" }.joined(separator: ", ")
-      self.init(place: TextPlace(context.mark), reason: "an object has more than one field \(names)")
+      self.init(place: TextPlace(context.mark), reason: "duplicate field \(names)")
     case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
-      self.init(reason: "no YAML: \(error)")
+      self.init(reason: "invalid YAML: \(error)")
     }
   }
 }
