@@ -1,6 +1,6 @@
 import Foundation
 
-/// A host without anything above HCI: it knows as much as a load needs.
+/// A host that implements as much of HCI as a load needs, and no higher layer.
 final class Host {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -37,7 +37,7 @@ final class Host {
     }
   }
 
-  /// Takes what has come, or waits for it; false: nothing has come in the time that the socket gives.
+  /// Reads available octets or waits for some. Returns false if none arrived before the socket's timeout.
   private func fill() throws -> Bool {
     if start > 0 {
       buffer.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
@@ -51,10 +51,10 @@ final class Host {
     return true
   }
 
-  /// What is done with a packet: its octets, indicator first.
+  /// A handler of a packet's octets, indicator first.
   typealias Visitor = (ArraySlice<UInt8>) throws -> Bool
 
-  /// Hands packets to `visit` until it says true; false: none came in the time that the socket gives.
+  /// Passes packets to `visit` until it returns true. Returns false if no packet arrived before the socket's timeout.
   func packets(_ visit: Visitor) throws -> Bool {
     while true {
       while let count = packetLength, end - start >= count {
@@ -74,7 +74,7 @@ final class Host {
     }
   }
 
-  /// Sends a command and waits for its answer, which has to be success.
+  /// Sends a command and waits for its answer, which must be success.
   func command(_ opcode: UInt16, _ parameters: [UInt8] = []) throws {
     try write([1, UInt8(opcode & 0xFF), UInt8(opcode >> 8), UInt8(parameters.count)] + parameters)
     _ = try packets { packet in
@@ -95,7 +95,7 @@ final class Host {
     }
   }
 
-  /// The controller's public address.
+  /// Returns the controller's public address.
   func address() throws -> [UInt8] {
     try write([1, 0x09, 0x10, 0])
     var address: [UInt8] = []
@@ -108,7 +108,7 @@ final class Host {
     return address
   }
 
-  /// Waits for the LE meta event with one of these subevents; gives its octets from the subevent's on.
+  /// Waits for an LE meta event with one of these subevents. Returns its octets from the subevent code on.
   func meta(_ subevents: Set<UInt8>) throws -> [UInt8] {
     var event: [UInt8] = []
     _ = try packets { packet in
@@ -120,7 +120,7 @@ final class Host {
     return event
   }
 
-  /// How long `packets` waits at most.
+  /// Sets the maximum time that `packets` waits.
   func setPatience(milliseconds: Int) {
     var limit = timeval(tv_sec: milliseconds / 1_000, tv_usec: milliseconds % 1_000 * 1_000)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Two hosts, connected.
+/// Two connected hosts.
 final class Link {
   private let central: Host
   private let peripheral: Host
   private var handle: UInt16 = 0
 
-  /// Connects them, with data PDUs of 251 octets.
+  /// Connects the hosts, with data PDUs of 251 octets.
   ///
   /// - Parameters:
-  ///   - interval: in units of 1.25 ms.
-  ///   - is2M: whether on LE 2M.
+  ///   - interval: The connection interval in units of 1.25 ms.
+  ///   - is2M: True for LE 2M.
   init(central: Host, peripheral: Host, interval: Int, is2M: Bool) throws {
     (self.central, self.peripheral) = (central, peripheral)
     for host in [central, peripheral] {
@@ -30,7 +30,7 @@ final class Link {
     handle = UInt16(complete[2]) | UInt16(complete[3]) << 8
     _ = try peripheral.meta([0x01, 0x0A])
     let (first, second) = (UInt8(handle & 0xFF), UInt8(handle >> 8))
-    // Both controllers have said what they suggest: they agree on it by themselves.
+    // Both controllers have suggested data lengths and agree on them by themselves.
     _ = try central.meta([0x07])
     guard is2M else { return }
     try central.command(0x2032, [first, second, 0, 2, 2, 0, 0])
@@ -38,18 +38,18 @@ final class Link {
   }
 
   struct Poured {
-    /// Octets per second, from the arrival of the first packet to that of the last one.
+    /// The octets per second, from the arrival of the first packet to that of the last one.
     var rate = 0.0
-    /// Octets that did not arrive, or not in order.
+    /// The octets that did not arrive, or arrived out of order.
     var lost = 0
   }
 
-  /// What a controller holds for its host.
+  /// The number of the controller's buffers that the host fills.
   private static let buffers = 64
   private static let payload = 251
 
-  /// Sends numbered packets from the central to the peripheral, as many as its controller takes, on a thread each; counts what
-  /// arrives in order.
+  /// Sends numbered packets from the central to the peripheral at the rate of the central's controller, with a separate
+  /// receiving thread. Returns the rate and the losses.
   func pour(for seconds: Double) throws -> Poured {
     let receiver = Receiver(peripheral, octets: Self.payload)
     let thread = Thread { receiver.run() }
@@ -76,7 +76,7 @@ final class Link {
     return Poured(rate: receiver.rate, lost: number * Self.payload - receiver.received)
   }
 
-  /// Waits for Number Of Completed Packets.
+  /// Waits for Number Of Completed Packets. Returns their sum.
   private func completed() throws -> Int {
     var count = 0
     _ = try central.packets { packet in
@@ -91,21 +91,21 @@ final class Link {
   }
 }
 
-/// Takes what arrives, until it has all.
+/// Receives packets until all have arrived.
 private final class Receiver: @unchecked Sendable {
-  // Its thread alone touches the host and writes what has come; the lock guards `expected` and `isDone`.
+  // Only its own thread uses the host and writes the results; the lock guards `expected` and `isDone`.
   private let host: Host
   private let octets: Int
   private let lock = NSCondition()
   private var expected: Int?
   private var isDone = false
-  /// Octets that came in order; to be asked after `finish`.
+  /// The octets that arrived in order; valid after `finish`.
   private(set) var received = 0
   private var times: (first: ContinuousClock.Instant, latest: ContinuousClock.Instant)?
-  /// How many of the octets came with the packet that came first, from which on the time counts.
+  /// The octets of the first packet; the measured time starts at its arrival.
   private var firstOctets = 0
 
-  /// Octets per second; to be asked after `finish`.
+  /// The octets per second; valid after `finish`.
   var rate: Double {
     guard let times, times.first < times.latest else { return 0 }
     return Double(received - firstOctets) / times.first.duration(to: times.latest).seconds
@@ -119,7 +119,7 @@ private final class Receiver: @unchecked Sendable {
 
   func run() {
     var next: UInt32 = 0
-    // A packet may come in several parts: the number is in the first.
+    // A packet may arrive in several fragments; the first one contains the number.
     while true {
       let target = lock.withLock { expected }
       if let target, received >= target * octets { break }
@@ -143,7 +143,7 @@ private final class Receiver: @unchecked Sendable {
         }
         return next % 64 == 0 || target != nil
       }
-      // Nothing comes any more.
+      // No more packets will arrive.
       if came != true, target != nil || came == nil { break }
     }
     lock.withLock {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Loads an air, or anything else that speaks H4 over TCP, and says what it takes.
+/// Loads an air, or any other server of H4 over TCP, and reports figures.
 @main
 struct AirLoad: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -9,7 +9,7 @@ struct AirLoad: ParsableCommand {
     subcommands: [NullServer.self, RoundTrips.self, Throughput.self, Crowd.self])
 }
 
-/// One figure on a line of its own: name, value, unit.
+/// Prints one figure on a line: name, value, unit.
 func report(_ name: String, _ value: Double, _ unit: String) {
   let text = value >= 100 ? "\(Int(value.rounded()))" : "\((value * 1_000).rounded() / 1_000)"
   print("\(name)\t\(text)\t\(unit)")
@@ -20,7 +20,7 @@ struct Target: ParsableArguments {
 }
 
 extension AirLoad {
-  /// Commands one after the other, each sent when the one before it has been answered.
+  /// Sends commands one after the other, each after the answer to the previous one.
   struct RoundTrips: ParsableCommand {
     @OptionGroup var target: Target
     @Option(help: "The number of commands.") var count = 50_000
@@ -36,7 +36,7 @@ extension AirLoad {
     }
   }
 
-  /// Two hosts, connected with data PDUs of 251 octets, of which one sends as much as its controller takes.
+  /// Connects two hosts with data PDUs of 251 octets, one of which sends as much as its controller accepts.
   struct Throughput: ParsableCommand {
     @OptionGroup var target: Target
     @Option(help: "The duration of the measurement, in seconds of real time.") var seconds = 5.0
@@ -53,7 +53,7 @@ extension AirLoad {
     }
   }
 
-  /// Many controllers that advertise, and nothing else, until the standard input ends.
+  /// Starts many controllers that only advertise, until the standard input ends.
   struct Crowd: ParsableCommand {
     @OptionGroup var target: Target
     @Option(help: "The number of controllers.") var count = 1_000

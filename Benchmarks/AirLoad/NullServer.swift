@@ -3,7 +3,8 @@ import NIOCore
 import NIOPosix
 
 extension AirLoad {
-  /// Answers each command with Command Complete and success, and does nothing else: what sockets alone cost.
+  /// Answers each command with Command Complete and success, and does nothing else. It measures the cost of the sockets
+  /// alone.
   struct NullServer: ParsableCommand {
     @OptionGroup var target: Target
 
@@ -21,7 +22,7 @@ extension AirLoad {
     }
   }
 
-  /// It takes for granted that a read has whole commands, as those of `round-trips` are.
+  /// It assumes that each read returns whole commands, as those of `round-trips` are.
   private final class Answers: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

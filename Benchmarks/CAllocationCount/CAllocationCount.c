@@ -7,7 +7,7 @@
 
 static atomic_bool is_counting;
 static atomic_uint_fast64_t total;
-// The model of an executable: no access allocates.
+// The TLS model of an executable: no access allocates.
 static _Thread_local uint64_t of_thread __attribute__((tls_model("initial-exec")));
 
 void allocation_count_start(void) {
@@ -32,7 +32,7 @@ uint64_t allocation_octets_in_use(void) {
 
 bool allocation_count_is_available(void) { return true; }
 
-// glibc's own, under the names that it keeps for those who replace malloc.
+// The allocation functions of glibc, under the names that it provides for replacements of malloc.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *pointer, size_t size);

@@ -1,7 +1,7 @@
 import BluetoothLab
 
-/// An accessory that notifies a number, which grows by 1 each time. The value carries the number's complement, so that a
-/// reader can tell altered values from wrong ones.
+/// An accessory that notifies a number, which grows by 1 each time. The value contains the number's complement, so that
+/// a reader can distinguish altered values from wrong ones.
 struct Counter: Accessory {
   static let path = CharacteristicPath("2A58", of: "1815")
 
@@ -28,7 +28,7 @@ struct Counter: Accessory {
   mutating func started(_ session: inout AccessorySession) { session.wake(after: period) }
 
   mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession) {
-    // Discovery is over: a slow connection is enough.
+    // Discovery has ended, so a slow connection suffices.
     guard isOn else { return }
     session.requestConnection(
       ConnectionWish(interval: .milliseconds(500), latency: 4, supervisionTimeout: .seconds(6)))
@@ -46,7 +46,7 @@ struct Counter: Accessory {
     [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
   }
 
-  /// nil: the value was altered on its way.
+  /// Returns nil if the value was altered in transit.
   static func decode(_ octets: [UInt8]) -> UInt32? {
     guard octets.count == 8 else { return nil }
     let count = octets.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

@@ -2,7 +2,7 @@ import BluetoothLab
 import CAllocationCount
 import Foundation
 
-/// A world of counters and apps, in pairs that are 15 m from each other.
+/// A world of counters and apps, in pairs that are 15 m apart.
 final class Crowd {
   private let world: World
   private let readers: [Reader]
@@ -30,7 +30,7 @@ final class Crowd {
   var altered: Int { readers.reduce(0) { $0 + $1.altered } }
   var repeated: Int { readers.reduce(0) { $0 + $1.repeated } }
 
-  /// Faults for 5/6 of the time, then none.
+  /// Runs a period: with faults for 5/6 of the time, then without.
   func runPeriod(of time: Duration) {
     let stormEnd = world.now + time * 5 / 6
     let end = world.now + time
@@ -40,14 +40,15 @@ final class Crowd {
       world.run(for: min(.seconds(60), stormEnd - world.now))
     }
     world.removeFaults()
-    // Half of the rest is for links to come back; in the other half nothing may be missing.
+    // In the first half of the remaining time links are restored; in the second half no value may be missing.
     world.run(for: (end - world.now) / 2)
     for reader in readers { reader.isCalm = true }
     world.run(for: end - world.now)
     for reader in readers { reader.isCalm = false }
   }
 
-  /// The last callbacks of the app of a stuck pair, and the faults that struck the pair at HCI since its last value.
+  /// Returns the last callbacks of the app of a stuck pair, and the HCI faults that affected the pair since its last
+  /// value.
   private func context(of number: Int) -> String {
     let reader = readers[number]
     let since = reader.lastValueAt - .seconds(5)
@@ -59,7 +60,7 @@ final class Crowd {
       .map { "\n    " + $0 }.joined()
   }
 
-  /// Looks at the invariants after a period.
+  /// Checks the invariants after a period.
   func measure() -> PeriodResult {
     let all = readers.flatMap(\.problems)
     var problems = Array(all.dropFirst(problemsSeen))

@@ -1,7 +1,7 @@
 import BluetoothLab
 import Foundation
 
-/// Every kind of fault, at rates that leave most of the traffic alone.
+/// A schedule of every kind of fault, at rates that leave most of the traffic unaffected.
 struct FaultSchedule {
   private var random: SeededGenerator
   private let devices: [String]
@@ -11,7 +11,7 @@ struct FaultSchedule {
     self.devices = devices
   }
 
-  /// Faults of packets, for the whole world.
+  /// The packet faults for the whole world.
   static let packets: FaultPlan = [
     .air(.lose, .anything, .percent(3)),
     .air(.corrupt, .anything, .percent(2)),
@@ -24,7 +24,7 @@ struct FaultSchedule {
     .hci(.corrupt, HCIMatch(.data), .percent(0.1)),
   ]
 
-  /// Faults of single devices within the next minute: one of each kind, on a device of chance.
+  /// Returns device faults for the next minute: one of each kind, on a random device.
   mutating func deviceFaults(from now: Duration) -> FaultPlan {
     let actions: [DeviceFault.Action] = [
       .mute(for: .seconds(20)), .refuseConnections(for: .seconds(30)), .stopAnswering(for: .seconds(40)),
@@ -38,7 +38,7 @@ struct FaultSchedule {
   }
 }
 
-/// SplitMix64: the same seed gives the same faults.
+/// The SplitMix64 generator: the same seed gives the same faults.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }

@@ -2,7 +2,7 @@ import BluetoothLab
 import CoreBluetooth
 import Foundation
 
-/// An app that finds its counter, listens to it, and connects again when the link is lost.
+/// An app that finds its counter, subscribes to it, and reconnects when the link is lost.
 final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private static let service = CBUUID(string: "1815")
   private static let value = CBUUID(string: "2A58")
@@ -13,7 +13,7 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private var peripheral: CBPeripheral?
   private var last: UInt32?
 
-  /// The world has no fault since the connection began: nothing may be missing.
+  /// True if the world has had no fault since the connection was made, so that no value may be missing.
   var isCalm = false {
     didSet { lastInCalm = nil }
   }
@@ -21,13 +21,13 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
 
   private(set) var values = 0
   private(set) var connections = 0
-  /// Values whose complement was wrong: faults have altered them.
+  /// The values with a wrong complement, which faults have altered.
   private(set) var altered = 0
-  /// Numbers that came twice in a row, as faults make them.
+  /// The numbers that arrived twice in a row, which faults cause.
   private(set) var repeated = 0
   private(set) var problems: [String] = []
   private(set) var lastValueAt = Duration.zero
-  /// The latest callbacks but for values, for the report of a problem.
+  /// The latest callbacks except values, for the report of a problem.
   private(set) var history: [String] = []
 
   private func note(_ event: String) {
@@ -108,7 +108,7 @@ final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
 
   func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) { startOver() }
 
-  /// A fault has spoilt the discovery: the next connection tries again.
+  /// Resets the state after a fault has disturbed the discovery: the next connection tries again.
   private func startOver() {
     if let peripheral { central?.cancelPeripheralConnection(peripheral) }
   }

@@ -4,7 +4,7 @@ import CAllocationCount
 import CoreBluetooth
 import Foundation
 
-/// Runs a crowd of links under every kind of fault, and checks what has to hold whatever goes wrong.
+/// Runs a crowd of links under every kind of fault and checks the invariants.
 @main
 struct Soak: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -79,8 +79,8 @@ struct Report {
     }
   }
 
-  /// Buffers keep the largest size that they had, and the log of faults fills: in the first half of a run memory grows. The
-  /// last quarter is compared with the one before.
+  /// Checks the growth of memory. Memory grows in the first half of a run, as buffers reach their largest size and the
+  /// log of faults fills. The last quarter is therefore compared with the one before.
   mutating func checkMemory(allowing growth: Int) {
     // 20,000 faults fill the log.
     guard results.count >= 8, results[results.count / 2].faults > 20_000 else { return }

@@ -1,7 +1,7 @@
 import BluetoothLab
 import CoreBluetooth
 
-/// A peripheral whose one characteristic is read, written and notified as fast as it goes.
+/// A peripheral whose only characteristic is read, written and notified at the maximum rate.
 final class Server: NSObject, CBPeripheralManagerDelegate {
   static let service = CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001")
 
@@ -10,10 +10,10 @@ final class Server: NSObject, CBPeripheralManagerDelegate {
   private let value: Data
   private(set) var isSubscribed = false
   private(set) var sent = 0
-  /// Notifies for as long as there is room, again and again.
+  /// True if the peripheral notifies whenever there is room.
   var streams = false
 
-  /// - Parameter isEncrypted: who wants to be notified has to pair.
+  /// - Parameter isEncrypted: True if subscribing needs an encrypted link.
   init(on device: Device, valueLength: Int, isEncrypted: Bool) {
     characteristic = CBMutableCharacteristic(
       type: CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002"),
@@ -50,14 +50,14 @@ final class Server: NSObject, CBPeripheralManagerDelegate {
   }
 }
 
-/// A central that connects when it is told to, and reads as soon as it has an answer.
+/// A central that connects on request, and sends each read as soon as the previous one is answered.
 final class Client: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private let manager: CBCentralManager
   private(set) var peripheral: CBPeripheral?
   private(set) var characteristic: CBCharacteristic?
   private(set) var values = 0
   private(set) var octets = 0
-  /// How many values are still to be read, each after the one before.
+  /// The number of reads that are left, each after the previous one.
   private var readsLeft = 0
 
   init(on device: Device) {
@@ -119,7 +119,7 @@ final class Client: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   }
 }
 
-/// A server and a client two metres apart, in a world of their own.
+/// A server and a client two metres apart, in a separate world.
 final class Pair {
   let world = World(seed: 1)
   let server: Server
@@ -130,12 +130,12 @@ final class Pair {
     client = Client(on: world.device(named: "client", at: Position(x: 2)))
   }
 
-  /// Runs until `condition`; a measurement of something that did not happen is an error.
+  /// Runs until `condition` is true; throws an error if it never becomes true.
   func run(until condition: () -> Bool) throws {
     guard world.run(until: condition, limit: .seconds(100_000)) else { throw DidNotHappen() }
   }
 
-  /// Up to the discovery of the characteristic.
+  /// Connects and discovers the characteristic.
   func meet() throws {
     try run(until: { client.peripheral != nil })
     client.connect()

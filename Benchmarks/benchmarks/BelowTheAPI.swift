@@ -3,7 +3,7 @@ import BluetoothHost
 import BluetoothLab
 import BluetoothWire
 
-/// Sessions without the classes of the API: what the floors below it take from the heap.
+/// Sessions without the API's classes, to measure the allocations of the layers below.
 enum BelowTheAPI {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
     ("allocations per read below the API", allocationsPerRead)
@@ -17,7 +17,8 @@ enum BelowTheAPI {
       method: "malloc and its kin counted over \(count.grouped) reads between two sessions, after 1,000 to warm up")
   }
 
-  /// Heap allocations per read, both sides together, counted over `count` reads; nil where they cannot be counted.
+  /// Returns the heap allocations per read on both sides together, averaged over `count` reads; nil if they cannot be
+  /// counted.
   static func allocationsPerRead(_ count: Int) throws -> Double? {
     let world = World(seed: 1)
     let server = SessionServer(on: world.device(named: "server"))
@@ -34,7 +35,7 @@ enum BelowTheAPI {
   }
 }
 
-/// Runs on the thread in `run` alone.
+/// Runs only on the thread in `run`.
 private final class SessionServer: PeripheralClient, @unchecked Sendable {
   static let service = BluetoothUUID(high: 0x6F0D_2A10_7C56_4D1F, low: 0x9E0F_31B7_A5F0_C001)
   private let adapter: any Adapter
@@ -66,7 +67,7 @@ private final class SessionServer: PeripheralClient, @unchecked Sendable {
   }
 }
 
-/// Runs on the thread in `run` alone.
+/// Runs only on the thread in `run`.
 private final class SessionClient: CentralClient, @unchecked Sendable {
   private let adapter: any Adapter
   private var session: CentralSession?

@@ -48,7 +48,7 @@ struct Benchmarks: ParsableCommand {
     print(table.text())
   }
 
-  /// Each measurement divides its work by the number that it is given.
+  /// All measurements. Each divides its work by the given divisor.
   static let all =
     WholeStack.all + BelowTheAPI.all + HostOperations.all + Codecs.all + RadioCrowd.all + LinkLayer.all
     + LinkEncryption.all + Pairing.all + ManyConnections.all + Memory.all + DistantReads.all

@@ -4,8 +4,8 @@ import BluetoothWire
 import Foundation
 import NIOCore
 
-/// A controller behind TCP that answers at once, and at whose one link stands a server with one value of 20 octets: for each
-/// octets that come it reads once and writes once, on a thread that waits in between.
+/// A controller behind TCP that answers at once. Its only link leads to a server with one value of 20 octets. For each
+/// input it performs one read and one write system call, on a thread that waits in between.
 final class CannedController: @unchecked Sendable {
   static let service: BluetoothUUID = 0x180D
   private static let client = DeviceAddress(0xC000_0000_0001, .random)
@@ -30,7 +30,7 @@ final class CannedController: @unchecked Sendable {
     port = Int(UInt16(bigEndian: address.sin_port))
   }
 
-  /// Serves connections, one after the other, as long as the process lives.
+  /// Serves connections, one after the other, until the process ends.
   func start() {
     Thread.detachNewThread { [self] in
       while true {

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// What it costs to read and to write a packet of each family.
+/// The cost of decoding and encoding a packet of each family.
 enum Codecs {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = families.map { family in
     ("codec: " + family.name, { try family.measure(family.name, $0) })
@@ -107,7 +107,7 @@ enum Codecs {
 
   @Sendable private static func packet(_ event: HCI.Event, _ pool: PacketPool) -> HCI.Packet { event.packet(in: pool) }
 
-  /// The packet is there already; what is measured is what it means.
+  /// The packet exists already; only the decoding of its content is measured.
   private static func hci<Unit>(
     _ name: String, _ h4: String, aim: String = "0 allocations",
     decode: @Sendable @escaping (HCI.Packet) throws -> Unit,
@@ -188,7 +188,7 @@ enum Codecs {
       method: "\(count.grouped) times, best of 5")
   }
 
-  /// Where a result goes, so that it has to be made.
+  /// Consumes a result, so that the optimizer does not remove its computation.
   @inline(never) private static func use<Unit>(_ unit: borrowing Unit) {}
 
   private static func octets(_ text: String) throws -> ByteSlice {

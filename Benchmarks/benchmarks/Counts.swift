@@ -3,9 +3,9 @@ import BluetoothWire
 
 /// Counts that do not depend on the machine's speed, for `Benchmarks/counts`.
 enum Counts {
-  /// Work that `Benchmarks/counts` runs under callgrind with two numbers of repetitions.
+  /// The workloads that `Benchmarks/counts` runs under callgrind with two numbers of repetitions.
   ///
-  /// The difference of two runs is free of what happens once.
+  /// The difference of two runs contains no one-time work.
   enum Work: String, CaseIterable {
     /// A read of 20 octets through both managers, hosts and controllers.
     case apiRead

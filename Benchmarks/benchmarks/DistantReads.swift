@@ -7,18 +7,18 @@ import CoreBluetooth
 import Dispatch
 import NIOPosix
 
-/// A host whose controller is behind TCP, and answers at once.
+/// Reads by a host whose controller is behind TCP and answers at once.
 enum DistantReads {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
     ("distant reads", { try measure(.session, divisor: $0) }),
     ("distant reads by the API", { try measure(.api, divisor: $0) }),
   ]
 
-  /// Who reads.
+  /// The client that reads.
   enum Reader: String, CaseIterable {
-    /// A client of the service, on the adapter's own thread.
+    /// A client of the daemon, on the adapter's own thread.
     case session
-    /// An app with a queue of its own.
+    /// An app with a separate queue.
     case api
   }
 
@@ -37,7 +37,7 @@ enum DistantReads {
   }
 }
 
-/// An app, its adapter, and the controller that this one is connected to.
+/// An app, its adapter, and the controller to which the adapter is connected.
 final class DistantApp {
   private let controller: CannedController
   private let adapter: TransportAdapter
@@ -57,7 +57,7 @@ final class DistantApp {
     reader.done.wait()
   }
 
-  /// Reads so often, and waits for it.
+  /// Performs `count` reads and waits for their end.
   func read(_ count: Int) {
     reader.read(count)
     reader.done.wait()
@@ -65,12 +65,13 @@ final class DistantApp {
 }
 
 private protocol DistantReader {
-  /// Told when there is something to read, and when all has been read.
+  /// Signalled when the value is available, and when all reads have ended.
   var done: DispatchSemaphore { get }
   func read(_ count: Int)
 }
 
-/// Reads without the API. Confined to the adapter's thread but for `read`, which is called while nothing is done there.
+/// Reads without the API. Confined to the adapter's thread except for `read`, which is called while that thread is
+/// idle.
 private final class SessionReader: DistantReader, CentralClient, @unchecked Sendable {
   let done = DispatchSemaphore(value: 0)
   private let adapter: TransportAdapter
@@ -115,13 +116,13 @@ private final class SessionReader: DistantReader, CentralClient, @unchecked Send
   }
 }
 
-/// Lets a manager use an adapter that no specifier names.
+/// Lets a manager use an adapter without a specifier.
 private final class DistantDevice: AdapterSource {
   let adapter: any Adapter
   init(_ adapter: any Adapter) { self.adapter = adapter }
 }
 
-/// Reads as an app does, on a queue.
+/// Reads like an app, on a queue.
 private final class APIReader: NSObject, DistantReader, CBCentralManagerDelegate, CBPeripheralDelegate,
   @unchecked Sendable
 {

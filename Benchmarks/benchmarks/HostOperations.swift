@@ -1,7 +1,7 @@
 import BluetoothHost
 import BluetoothWire
 
-/// What the host costs, without controllers and air.
+/// The cost of the host without controllers and air.
 enum HostOperations {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] =
     HostsInMemory.Operation.allCases.map { operation in
@@ -25,7 +25,8 @@ enum HostOperations {
 }
 
 extension HostOperations {
-  /// Heap allocations per operation, both sides together, counted over `count` operations.
+  /// Returns the heap allocations per operation on both sides together, averaged over `count` operations; nil if they
+  /// cannot be counted.
   static func allocationsPerOperation(_ operation: HostsInMemory.Operation, _ count: Int) throws -> Double? {
     var hosts = try HostsInMemory()
     try hosts.run(operation, 1_000)

@@ -1,15 +1,15 @@
 import BluetoothHost
 import BluetoothWire
 
-/// Two hosts with a link between them, in memory: what one gives its controller the other's hands over, at once.
+/// Two hosts with a link between them, in memory. Each packet of one host arrives at the other at once.
 struct HostsInMemory {
-  /// What is done again and again, from the client's first call to its last event.
+  /// The repeated operation, from the client's first call to its last event.
   enum Operation: String, CaseIterable {
-    /// Read Request and Response, 20 octets that the service above the server is asked for.
+    /// Read Request and Response, with 20 octets from the server's upper layer.
     case read
-    /// Write Request and Response, 20 octets for the service above the server.
+    /// Write Request and Response, with 20 octets for the server's upper layer.
     case write
-    /// Write Command, 244 octets for the service above the server.
+    /// Write Command, with 244 octets for the server's upper layer.
     case writeCommand
     /// Handle Value Notification, 244 octets.
     case notification
@@ -31,9 +31,9 @@ struct HostsInMemory {
   private var operation = Operation.read
   private var toBegin = 0
   private var onTheirWay = 0
-  /// Operations that have come to their end at the client, or at the server for commands.
+  /// The operations that have ended at the client, or at the server for commands.
   private(set) var completed = 0
-  /// Octets of values that have reached the other side.
+  /// The octets of values that have reached the other side.
   private(set) var octets = 0
 
   init() throws {
@@ -82,7 +82,7 @@ struct HostsInMemory {
 
   // MARK: Running
 
-  /// Does `operation` `count` times, as fast as both hosts go.
+  /// Performs `operation` `count` times at the maximum rate.
   mutating func run(_ operation: Operation, _ count: Int) throws {
     self.operation = operation
     (toBegin, onTheirWay, completed) = (count, 0, 0)
@@ -98,7 +98,7 @@ struct HostsInMemory {
     }
   }
 
-  /// All that the client's host does in a turn. Its instructions can be counted by its name.
+  /// Runs one turn of the client's host. It is a separate function so that its instructions can be counted by name.
   @inline(never)
   mutating func clientsTurn() {
     if operation != .notification { begin() }
@@ -118,7 +118,7 @@ struct HostsInMemory {
     client.takePackets()
   }
 
-  /// The same of the server's.
+  /// Runs one turn of the server's host; see `clientsTurn`.
   @inline(never)
   mutating func serversTurn() {
     if operation == .notification { begin() }
@@ -169,15 +169,15 @@ struct HostsInMemory {
   }
 }
 
-/// A host and a controller that takes everything at once.
+/// A host and a controller that accepts everything at once.
 struct HostInMemory {
   var host: Host
   let address: DeviceAddress
   let handle = HCI.ConnectionHandle(rawValue: 0x40)
   var now = Instant.zero
-  /// What the controller has for the host.
+  /// The packets of the controller for the host.
   var incoming: [HCI.Packet] = []
-  /// What the host has for the controller.
+  /// The packets of the host for the controller.
   private var outgoing: [HCI.Packet] = []
   private var taken: [HCI.Packet] = []
   private let pool: PacketPool
@@ -220,7 +220,7 @@ struct HostInMemory {
     return .leConnectionComplete(complete)
   }
 
-  /// The host takes in what the controller has.
+  /// Passes the controller's packets to the host.
   mutating func run() {
     now = now + .microseconds(1)
     swap(&incoming, &taken)
@@ -235,7 +235,7 @@ struct HostInMemory {
     while let packet = host.takePacket() { outgoing.append(packet) }
   }
 
-  /// The controller does what the host wants, and passes its data on.
+  /// Executes the host's commands as the controller, and relays its data.
   mutating func serve(_ peer: inout [HCI.Packet]) {
     taken.removeAll(keepingCapacity: true)
     var sent: UInt16 = 0
@@ -256,7 +256,7 @@ struct HostInMemory {
     }
   }
 
-  /// What a controller answers that takes everything, and has one link, if any.
+  /// Returns the answer of a controller that accepts everything and has at most one link.
   static func answer(
     _ opcode: HCI.Opcode, _ handle: HCI.ConnectionHandle, _ pool: PacketPool, into packets: inout [HCI.Packet]
   ) {

@@ -2,7 +2,7 @@ import BluetoothCrypto
 import BluetoothRadio
 import BluetoothWire
 
-/// What encryption costs; what it leaves of a link's throughput is among `LinkLayer`'s measurements.
+/// The cost of encryption. Its effect on a link's throughput is among the measurements of `LinkLayer`.
 enum LinkEncryption {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
     ("AES-CCM of a short packet", { try cipher(length: 27, aim: "0 allocations", divisor: $0) }),
@@ -10,7 +10,7 @@ enum LinkEncryption {
     ("encrypted link", link),
   ]
 
-  /// A packet to and fro, as the link layer does it.
+  /// Encrypts and decrypts a packet as the link layer does.
   private static func cipher(length: Int, aim: String, divisor: Int) throws -> Measurement {
     let count = 100_000 / divisor
     let cipher = LinkLayerCipher(
@@ -51,7 +51,7 @@ enum LinkEncryption {
       aim: aim, method: "\(count.grouped) packets, best of 5; MIC and counter mode")
   }
 
-  /// A link at 1M and 30 ms whose peripheral sends packets of 251 octets as fast as the link takes them.
+  /// Returns a link at 1M and 30 ms whose peripheral sends packets of 251 octets at the maximum rate.
   static func streaming(isEncrypted: Bool) throws -> LinkPair {
     let link = try LinkPair(interval: 24)
     if isEncrypted { try link.encrypt() }
@@ -59,7 +59,7 @@ enum LinkEncryption {
     return link
   }
 
-  /// The same link full of data one way, in clear and encrypted.
+  /// Measures the same link full of data one way, in clear and encrypted.
   @Sendable private static func link(divisor: Int) throws -> Measurement {
     let seconds = max(1, 60 / Int64(divisor))
     func speed(isEncrypted: Bool) throws -> Double {

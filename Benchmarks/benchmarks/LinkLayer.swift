@@ -2,7 +2,7 @@ import BluetoothController
 import BluetoothRadio
 import BluetoothWire
 
-/// Two controllers and the air between them: what the link layer makes of its time.
+/// Two controllers and the air between them: the throughput of the link layer.
 enum LinkLayer {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
     ("throughput at 1M", { try throughput(on: .le1M, interval: 24, limits: (790.9, 780.8), divisor: $0) }),
@@ -41,7 +41,8 @@ enum LinkLayer {
       method: "values of 244 octets, radio time; the limit is what the air times of an endless event allow")
   }
 
-  /// Wi-Fi on channel 6 beside a link that is full of data: how much is sent again, with and without classification.
+  /// Measures the retransmissions of a link full of data beside Wi-Fi on channel 6, with and without channel
+  /// classification.
   @Sendable private static func adaptiveHopping(divisor: Int) throws -> Measurement {
     let span = TimeSpan.milliseconds(max(1_000, 60_000 / Int64(divisor)))
     var results: [String] = []

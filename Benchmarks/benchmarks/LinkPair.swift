@@ -2,7 +2,7 @@ import BluetoothController
 import BluetoothRadio
 import BluetoothWire
 
-/// Two controllers, connected, in a world of their own.
+/// Two connected controllers in a separate world.
 final class LinkPair {
   let engine: WorldEngine
   let central: LinkHost
@@ -62,7 +62,7 @@ final class LinkPair {
   }
 }
 
-/// A host that connects, and sends as much as its controller takes. Confined to its world.
+/// A host that connects and sends as much as its controller accepts. Confined to its world.
 final class LinkHost: Participant, @unchecked Sendable {
   private static let key = UInt128(0x1234_5678)
   private var controller: Controller
@@ -74,7 +74,7 @@ final class LinkHost: Participant, @unchecked Sendable {
   private(set) var phy = PHY.le1M
   private(set) var isEncrypted = false
   private(set) var now = Instant.zero
-  /// L2CAP PDUs that have come whole.
+  /// The number of L2CAP PDUs that have arrived completely.
   private(set) var received = 0
   var isStreaming = false { didSet { exchange() } }
 

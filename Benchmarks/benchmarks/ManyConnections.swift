@@ -2,14 +2,14 @@ import BluetoothController
 import BluetoothRadio
 import BluetoothWire
 
-/// One controller with many connections: what its scheduler and the air cost.
+/// One controller with many connections: the cost of its scheduler and of the air.
 enum ManyConnections {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
     ("twenty connections", { try measure(count: 20, interval: 24, divisor: $0) }),
     ("128 connections", { try measure(count: 128, interval: 160, divisor: $0) }),
   ]
 
-  /// Packets of 27 octets go both ways in all connections, as many as there is room for.
+  /// Measures connections with packets of 27 octets in both directions, as many as there is room for.
   private static func measure(count: Int, interval: UInt16, divisor: Int) throws -> Measurement {
     let star = try Star(count: count, interval: interval)
     star.run(for: .seconds(2))
@@ -38,7 +38,7 @@ enum ManyConnections {
   }
 }
 
-/// A central and its peripherals, connected, in a world of their own.
+/// A central and its peripherals, connected, in a separate world.
 private final class Star {
   private let engine: WorldEngine
   private let hosts: [StarHost]
@@ -78,7 +78,7 @@ private final class Star {
     engine.with(radios[number]) { _ in body(hosts[number]) }
   }
 
-  /// Packets that have arrived, at all hosts.
+  /// The packets that have arrived at all hosts.
   var received: Int { hosts.reduce(0) { $0 + $1.received } }
 
   func run(for span: TimeSpan) {
@@ -88,7 +88,7 @@ private final class Star {
   }
 }
 
-/// A host that keeps two packets of 27 octets on their way on each of its connections. Confined to its world.
+/// A host that keeps two packets of 27 octets in flight on each of its connections. Confined to its world.
 private final class StarHost: Participant, @unchecked Sendable {
   private var controller: Controller
   private let pool: PacketPool
@@ -113,7 +113,7 @@ private final class StarHost: Participant, @unchecked Sendable {
     send(.leSetEventMask(HCI.LEEventMask(rawValue: .max)))
   }
 
-  /// How many connections there are.
+  /// The number of connections.
   var count: Int { handles.count }
 
   private func send(_ command: HCI.Command) {

@@ -5,11 +5,12 @@ struct Measurement {
   var name: String
   var result: String
   var aim: String
-  /// What was run, how often, and what was counted.
+  /// The workload, the number of repetitions, and the counted quantity.
   var method: String
 }
 
-/// Runs `body` `repetitions` times and gives the best time in seconds: what is left when the machine disturbs least.
+/// Runs `body` `repetitions` times and returns the shortest time in seconds, which contains the least interference from
+/// other processes.
 func bestTime(of repetitions: Int, _ body: () throws -> Void) rethrows -> Double {
   let clock = ContinuousClock()
   var best = Double.infinity
@@ -20,7 +21,7 @@ func bestTime(of repetitions: Int, _ body: () throws -> Void) rethrows -> Double
   return best
 }
 
-/// How often all threads took memory from the heap while `body` ran; nil where that can't be counted.
+/// Returns the heap allocations of all threads during `body`; nil if they cannot be counted.
 func allocations(_ body: () throws -> Void) rethrows -> UInt64? {
   allocation_count_start()
   defer { allocation_count_stop() }

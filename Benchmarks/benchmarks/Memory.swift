@@ -1,7 +1,7 @@
 import BluetoothLab
 import CAllocationCount
 
-/// What a device costs that does nothing, or next to nothing.
+/// The memory of an idle or nearly idle device.
 enum Memory {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
     ("memory per idle device", idle), ("memory per beacon", beacon),
@@ -22,12 +22,13 @@ enum Memory {
         + " divided by their number")
   }
 
-  /// Octets of the heap per device that no app uses, averaged over `count` devices; nil where they cannot be counted.
+  /// Returns the heap octets per device without an app, averaged over `count` devices; nil if they cannot be counted.
   static func octetsPerIdleDevice(_ count: Int) throws -> Double? {
     octets(per: count) { world, name in world.device(named: name) }
   }
 
-  /// Octets of the heap per device that broadcasts every 10 s, with its controller and host, averaged over `count` devices.
+  /// Returns the heap octets per device that broadcasts every 10 s, with its controller and host, averaged over `count`
+  /// devices; nil if they cannot be counted.
   static func octetsPerAdvertisingDevice(_ count: Int) throws -> Double? {
     var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("beacon")]))
     advertising.kind = .broadcast
@@ -41,7 +42,7 @@ enum Memory {
     let world = World(seed: 1)
     var devices: [RadioDevice] = []
     devices.reserveCapacity(count)
-    // The first device makes what a world has once.
+    // The first device causes the one-time allocations of a world.
     devices.append(make(world, "first"))
     world.run(for: .milliseconds(100))
     let before = allocation_octets_in_use()

@@ -2,7 +2,7 @@ import BluetoothCrypto
 import BluetoothRadio
 import BluetoothWire
 
-/// What it costs to pair, to use a bond, and to send on an encrypted link: hosts, controllers and air.
+/// The cost of pairing, of using a bond and of sending on an encrypted link: hosts, controllers and air.
 enum Pairing {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
     ("pairing: LE Secure Connections, Just Works", pairing),
@@ -14,7 +14,7 @@ enum Pairing {
 
   private static let repetitions = 5
 
-  /// Mean of the best row of `count`, in milliseconds, and the mean of the radio time that one takes.
+  /// Returns the mean of the best row of `count`, in milliseconds, and the mean radio time of one operation.
   private static func best(
     _ count: Int, on pair: SecurePair, _ body: () throws -> Void, between: () throws -> Void
   ) throws -> (real: Double, radio: Double) {
@@ -43,7 +43,7 @@ enum Pairing {
         + " \(repetitions) rows; \(radio.rounded(to: 0)) ms of radio time at an interval of 30 ms")
   }
 
-  /// What of it the curve takes: each device makes a pair of keys and works out the secret.
+  /// Measures the elliptic curve's share: each device makes a key pair and computes the secret.
   @Sendable private static func curve(divisor: Int) throws -> Measurement {
     let count = max(1, 1_000 / divisor)
     var generator = SplitGenerator(seed: 1)
@@ -86,18 +86,19 @@ enum Pairing {
 
   // MARK: Notifications
 
-  /// Pairs of rows that are compared, each short: what else the machine does slows both rows of most pairs alike.
+  /// The number of compared pairs of rows. Each row is short, so that other processes slow both rows of most pairs
+  /// equally.
   private static let rows = 400
 
   private struct Comparison {
-    /// Seconds of the fastest row.
+    /// The seconds of the fastest row.
     var clear = Double.infinity
     var encrypted = Double.infinity
-    /// How many times as long the encrypted row of a pair takes, in the middle of all pairs.
+    /// The median over all pairs of the encrypted row's time divided by the clear row's time.
     var ratio = 0.0
   }
 
-  /// Rows of so many notifications of 244 octets, in clear and encrypted, in turns.
+  /// Compares rows of `count` notifications of 244 octets, in clear and encrypted alternately.
   private static func compare(
     _ count: Int, _ clear: (Int) throws -> Void, _ encrypted: (Int) throws -> Void
   ) throws -> Comparison {

@@ -30,7 +30,7 @@ enum RadioCrowd {
         + " best of 3; \(reports.grouped) reports a second")
   }
 
-  /// `count` advertisers and some scanners, all within 40 m, that have just begun.
+  /// Returns a world with `count` advertisers and some scanners, all within 40 m, at the start of their activity.
   static func world(of count: Int, interval: TimeSpan, scanners: Int) -> (
     world: ControllerWorld, scanners: [ControllerDevice]
   ) {
@@ -49,7 +49,7 @@ enum RadioCrowd {
     return (world, listening)
   }
 
-  /// A link of two that moves as much as it can, and 10,000 advertisers, each alone in a square of 100 m.
+  /// Measures a link full of data beside 10,000 advertisers, each alone in a square of 100 m.
   @Sendable private static func nobodyHears(divisor: Int) throws -> Measurement {
     let count = 10_000 / divisor
     func time(with others: Int, advertising: TimeSpan?) throws -> (running: Double, catchingUp: Double) {
@@ -67,7 +67,7 @@ enum RadioCrowd {
       world.run(for: .seconds(2))
       for host in [link.central, link.peripheral] { link.with(host) { $0.isStreaming = true } }
       let running = bestTime(of: 3) { world.run(for: .seconds(10)) }
-      // Whoever looks has them do what they have not done yet.
+      // Reading the statistics makes the skipped devices catch up.
       let catchingUp = bestTime(of: 1) {
         for number in 0..<others { _ = world.engine.statistics(of: RadioID(index: number + 2)) }
       }
@@ -122,7 +122,7 @@ final class ControllerDevice: Participant {
   fileprivate(set) var radio = RadioID.none
   fileprivate weak var world: WorldEngine?
   private(set) var reports = 0
-  /// When advertising begins.
+  /// The time at which advertising starts.
   private var start: Instant?
 
   init(_ controller: consuming Controller, pool: PacketPool) {
@@ -151,7 +151,7 @@ final class ControllerDevice: Participant {
     attend()
   }
 
-  /// Has the engine see what the controller wants now.
+  /// Makes the engine read the controller's current radio request.
   func attend() { world?.with(radio) { _ in } }
 
   private func send(_ command: HCI.Command) {
@@ -192,7 +192,7 @@ final class ControllerDevice: Participant {
 }
 
 extension GridPosition {
-  /// Anywhere in a square.
+  /// Returns a random position in a square.
   fileprivate static func within(metres: Int64, _ random: inout SplitGenerator) -> GridPosition {
     GridPosition(
       x: Int64.random(in: 0..<metres * 1_000, using: &random),

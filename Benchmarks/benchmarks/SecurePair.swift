@@ -3,7 +3,7 @@ import BluetoothHost
 import BluetoothRadio
 import BluetoothWire
 
-/// Two whole devices in a world of their own: a host on its controller each, which connect whenever they are not connected.
+/// Two complete devices in a separate world: each is a host on its controller, which connects whenever it has no link.
 final class SecurePair {
   let engine = WorldEngine(seed: 1)
   let central: SecureHost
@@ -21,7 +21,7 @@ final class SecurePair {
     }
     engine.settle()
     try run { central.isConnected && peripheral.isConnected }
-    // What hosts ask of each other on a new link is over.
+    // The hosts finish their own requests on the new link.
     pass(.seconds(2))
   }
 
@@ -40,14 +40,14 @@ final class SecurePair {
     engine.passTime(to: end)
   }
 
-  /// The two devices pair, from the central's wish to the bonds of both.
+  /// Pairs the two devices, from the central's demand to both bonds.
   func pair() throws {
     let before = (central.pairings, peripheral.pairings)
     with(central) { $0.secure() }
     try run { central.pairings > before.0 && peripheral.pairings > before.1 }
   }
 
-  /// Both forget each other, which ends the link, and meet anew.
+  /// Makes both devices forget each other, which ends the link, and connects them again.
   func forget() throws {
     let links = central.links
     with(central) { $0.forget() }
@@ -55,13 +55,13 @@ final class SecurePair {
     try meet(after: links)
   }
 
-  /// The link ends.
+  /// Disconnects the link.
   func part() throws {
     with(central) { $0.disconnect() }
     try run { !central.isConnected }
   }
 
-  /// There is a link again, and what hosts ask of each other on it is over.
+  /// Waits for a new link and for the end of the hosts' own requests on it.
   func meet(after links: Int) throws {
     try run { central.links > links && peripheral.isConnected }
     pass(.seconds(2))
@@ -73,7 +73,7 @@ final class SecurePair {
   }
 }
 
-/// A host that reads or notifies as fast as it goes. Confined to its world.
+/// A host that reads or notifies at the maximum rate. Confined to its world.
 final class SecureHost: Participant, @unchecked Sendable {
   private static let addresses = [
     DeviceAddress(0xC0FF_EE00_0001, .random), DeviceAddress(0xC0FF_EE00_0002, .random),
@@ -83,20 +83,20 @@ final class SecureHost: Participant, @unchecked Sendable {
   private var controller: Controller
   private var host: Host
   private let value: AttributeHandle
-  /// The handle of what needs an encrypted link.
+  /// The handle of the value that needs an encrypted link.
   private let secret: AttributeHandle
   private let notification = ByteSlice(Array(repeating: 0x5A, count: 244))
   private var handle: HCI.ConnectionHandle?
   private var hasStarted = false
   private var now = Instant.zero
 
-  /// How many there have been.
+  /// The number of links so far.
   private(set) var links = 0
   private(set) var pairings = 0
   private(set) var reads = 0
   private(set) var values = 0
   private(set) var isSubscribed = false
-  /// Reads what is protected as soon as there is a link.
+  /// True if the host reads the protected value as soon as there is a link.
   var readsAtOnce = false
   var isStreaming = false {
     didSet { if isStreaming { for _ in 0..<8 { notify() } } }

@@ -1,4 +1,4 @@
-/// Prints lines under headings, in columns as wide as they need to be; also readable as Markdown.
+/// Prints lines under headings, in columns of the necessary width; the output is also valid Markdown.
 struct Table {
   var headings: [String]
   var rows: [[String]] = []
@@ -17,7 +17,7 @@ struct Table {
 }
 
 extension Int {
-  /// With a comma between groups of three digits.
+  /// The number with a comma between groups of three digits.
   var grouped: String {
     let digits = String(magnitude)
     var text = ""
@@ -30,7 +30,7 @@ extension Int {
 }
 
 extension Double {
-  /// With `digits` digits after the point.
+  /// Returns the number with `digits` digits after the decimal point.
   func rounded(to digits: Int) -> String {
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }

@@ -1,7 +1,7 @@
 import BluetoothLab
 import CoreBluetooth
 
-/// Through everything: both managers, both hosts, both controllers, the air, in virtual time.
+/// The whole stack in virtual time: both managers, both hosts, both controllers and the air.
 enum WholeStack {
   static let all: [(name: String, measure: @Sendable (Int) throws -> Measurement)] = [
     ("reads", reads), ("notifications", notifications), ("first read", firstRead), ("idle connection", idle),
@@ -81,7 +81,8 @@ enum WholeStack {
       aim: "—", method: "malloc and its kin counted over \(count.grouped) reads, both sides, after 1,000 to warm up")
   }
 
-  /// Heap allocations per read, both sides together, counted over `count` reads; nil where they cannot be counted.
+  /// Returns the heap allocations per read on both sides together, averaged over `count` reads; nil if they cannot be
+  /// counted.
   static func allocationsPerRead(_ count: Int) throws -> Double? {
     let pair = Pair()
     try pair.meet()
@@ -102,7 +103,8 @@ enum WholeStack {
       method: "the same over \(count.grouped) notifications of 244 octets, after 1,000 to warm up")
   }
 
-  /// Heap allocations per notification, both sides together, counted over `count` of them.
+  /// Returns the heap allocations per notification on both sides together, averaged over `count` notifications; nil if
+  /// they cannot be counted.
   static func allocationsPerNotification(_ count: Int) throws -> Double? {
     let pair = try streaming()
     try pair.run(until: { pair.client.values > 1_000 })
@@ -111,7 +113,7 @@ enum WholeStack {
     return allocated.map { Double($0) / Double(count) }
   }
 
-  /// A server that notifies a client as fast as it goes.
+  /// Returns a server that notifies a client at the maximum rate.
   static func streaming(isEncrypted: Bool = false) throws -> Pair {
     let pair = Pair(valueLength: 244, isEncrypted: isEncrypted)
     try pair.meet()

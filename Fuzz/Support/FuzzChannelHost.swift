@@ -1,21 +1,21 @@
 import BluetoothHost
 import BluetoothWire
 
-/// A host with one link to whoever is played, and what it says and tells of channels.
+/// A host with one link to a simulated peer, and the host's channel signals and events.
 ///
-/// It stops when the host uses a signalling identifier or an end of a channel again that is still in use.
+/// It stops the program if the host reuses a signalling identifier or a channel's CID that is still in use.
 package struct FuzzChannelHost {
   package let pool = PacketPool()
   package let handle = HCI.ConnectionHandle(rawValue: 1)
   package private(set) var now = Instant.zero
-  /// The packets that its controller has.
+  /// The packets in the host's controller.
   package private(set) var data: [HCI.ACLData] = []
   /// The SDUs that have arrived and are not acknowledged.
   package var sdus: [(channel: L2CAP.ChannelID, octets: ByteSlice)] = []
-  /// The channels that are open, in the order in which they came about.
+  /// The open channels, in the order in which they opened.
   package private(set) var open: [L2CAP.ChannelID] = []
   private var host: Host
-  /// The peer has broken the rules of ATT, or has not answered.
+  /// True if the peer has violated the rules of ATT, or has not answered.
   private var isDisconnecting = false
   /// The requests that the peer has not answered.
   private var requests: [UInt8: L2CAP.SignalContent] = [:]
@@ -37,7 +37,7 @@ package struct FuzzChannelHost {
     let length = HCI.DataLength(octets: 251, time: 2120)
     receive(.leDataLengthChange(handle, transmit: length, receive: length))
     precondition(host.links.count == 1, "no link")
-    // A central asks for the MTU as soon as there is a link.
+    // A central starts the MTU exchange as soon as there is a link.
     if role == .central { receive([0x03, 23, 0], on: .attribute) }
     completeAll()
   }
@@ -51,7 +51,7 @@ package struct FuzzChannelHost {
     perform { [pool] host, now in host.receive(event.packet(in: pool), at: now) }
   }
 
-  /// A packet of the peer.
+  /// Delivers a packet of the peer.
   package mutating func receive(_ octets: ByteSlice, _ boundary: HCI.ACLData.Boundary = .firstFlushable) {
     noteAnswer(octets)
     perform { [handle] host, now in
@@ -59,14 +59,14 @@ package struct FuzzChannelHost {
     }
   }
 
-  /// A whole frame of the peer.
+  /// Delivers a whole frame of the peer.
   package mutating func receive(_ payload: ByteSlice, on channel: L2CAP.ChannelID) {
     var writer = ByteWriter(pool, capacity: payload.count)
     writer.append(payload)
     receive(writer.finishFrame(on: channel))
   }
 
-  /// The oldest packet has arrived; nil: there is none.
+  /// Completes the oldest packet and returns it; nil: there is none.
   package mutating func complete() -> HCI.ACLData? {
     guard !data.isEmpty else { return nil }
     let packet = data.removeFirst()
@@ -76,7 +76,7 @@ package struct FuzzChannelHost {
 
   package mutating func completeAll() { while complete() != nil {} }
 
-  /// What it waited for in vain is over.
+  /// Advances the time, so that timeouts expire.
   package mutating func pass(_ span: TimeSpan) {
     requests.removeAll()
     let end = now + span
@@ -97,7 +97,7 @@ package struct FuzzChannelHost {
     }
   }
 
-  /// Stops unless a read is answered, and nothing is kept without need.
+  /// Stops the program unless the host answers a read and has released all memory that it does not need.
   package mutating func expectSound() {
     completeAll()
     guard !isDisconnecting else { return }
@@ -110,7 +110,7 @@ package struct FuzzChannelHost {
     precondition(pool.count < 1_500, "\(pool.count) packets are kept")
   }
 
-  // MARK: What it says
+  // MARK: Output
 
   private mutating func run() {
     while let packet = host.takePacket() {
@@ -156,7 +156,7 @@ package struct FuzzChannelHost {
     guard let signal = signal(octets) else { return }
     switch signal.content {
     case .disconnectionResponse(let destination, let source):
-      // It takes the place of an answer to this side's own request for the same channel.
+      // The peer's request replaces the answer to this side's own request for the same channel.
       requests = requests.filter { $0.value != .disconnectionRequest(destination: source, source: destination) }
     case .leCreditBasedConnectionRequest, .creditBasedConnectionRequest, .creditBasedReconfigureRequest,
       .disconnectionRequest, .connectionParameterUpdateRequest:

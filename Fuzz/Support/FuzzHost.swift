@@ -1,14 +1,14 @@
 import BluetoothHost
 import BluetoothWire
 
-/// A host above a controller that answers each command as it should, and sends whatever else it is given.
+/// A host above a controller that answers each command correctly and also sends any given packets.
 package struct FuzzHost {
   package let pool = PacketPool()
   package private(set) var host: Host
   package var now = Instant.zero
-  /// The packets that the host has sent since they were last looked at.
+  /// The packets that the host has sent since the test last read them.
   package var data: [HCI.ACLData] = []
-  /// How many commands in a row are not answered.
+  /// The number of next commands that get no answer.
   package var silence = 0
 
   package init() {
@@ -37,7 +37,7 @@ package struct FuzzHost {
     receive(.acl(HCI.ACLData(handle: handle, boundary: boundary, payload: octets)))
   }
 
-  /// Lets time pass; it must move on each time that the host wants to be called.
+  /// Advances the time; each deadline of the host must be later than the previous one.
   package mutating func pass(_ span: TimeSpan) {
     let end = now + span
     var steps = 0
@@ -61,7 +61,7 @@ package struct FuzzHost {
           values: HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200), centralClockAccuracy: 0)))
   }
 
-  /// Stops unless the host, once it is switched off and on, accepts a connection and answers a read.
+  /// Stops the program unless the host accepts a connection and answers a read after it is switched off and on.
   package mutating func expectSound() {
     silence = 0
     perform { host, now in host.setPower(false, at: now) }

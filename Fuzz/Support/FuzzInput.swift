@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// The octets that the fuzzer has made, taken from the front.
+/// The fuzzer's octets, consumed from the front.
 package struct FuzzInput {
   private let octets: [UInt8]
   private var position = 0
@@ -11,17 +11,17 @@ package struct FuzzInput {
 
   package var isEmpty: Bool { position >= octets.count }
 
-  /// Zero at the end.
+  /// Returns the next octet; zero at the end of the input.
   package mutating func octet() -> UInt8 {
     guard !isEmpty else { return 0 }
     defer { position += 1 }
     return octets[position]
   }
 
-  /// Two octets, the least significant one first.
+  /// Returns a number from two octets, the least significant one first.
   package mutating func number() -> UInt16 { UInt16(octet()) | UInt16(octet()) << 8 }
 
-  /// So many octets, or those that are left.
+  /// Returns `count` octets, or the remaining ones if there are fewer.
   package mutating func slice(_ count: Int) -> ByteSlice {
     let end = min(octets.count, position + count)
     defer { position = end }

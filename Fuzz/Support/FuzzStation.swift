@@ -2,11 +2,11 @@ import BluetoothController
 import BluetoothRadio
 import BluetoothWire
 
-/// One controller, its radio and a host that answers what has to be answered. All that its radio hears is what a fuzzer
-/// says, with the access address that it listens for.
+/// One controller, its radio, and a host that answers mandatory requests. The radio receives only the fuzzer's packets,
+/// with the access address that it listens for.
 ///
-/// Whatever must never happen stops the program: time that runs backwards, a controller that wants the time again and again
-/// without an end, a packet of the controller's that can't be read.
+/// A violation stops the program: time that runs backwards, a controller that requests the same instant endlessly, or a
+/// packet of the controller that can't be parsed.
 package final class FuzzStation {
   private enum Radio {
     case idle
@@ -14,7 +14,7 @@ package final class FuzzStation {
     case listening(on: RadioChannel, phy: PHY, accessAddress: UInt32, crcInit: UInt32, until: Instant?)
   }
 
-  /// So many steps in one instant are no progress.
+  /// The maximum number of steps in one instant; more count as a lack of progress.
   private static let patience = 10_000
 
   package private(set) var controller: Controller
@@ -25,7 +25,7 @@ package final class FuzzStation {
 
   /// The last packet that the controller has sent.
   package private(set) var lastSent: AirPacket?
-  /// What answers of the controller to the last command there have been.
+  /// The number of the controller's answers to the last command.
   package private(set) var answers = 0
   package private(set) var lastHandle: HCI.ConnectionHandle?
   package private(set) var disconnections = 0
@@ -50,14 +50,14 @@ package final class FuzzStation {
     attend()
   }
 
-  /// Lets time pass.
+  /// Advances the time.
   package func run(for span: TimeSpan) {
     let end = now + span
     while let next = nextInstant, next <= end { step(to: next) }
     now = max(now, end)
   }
 
-  /// Lets time pass until the radio listens, at most for `limit`.
+  /// Advances the time until the radio listens, at most by `limit`. Returns false at the limit.
   @discardableResult
   package func runUntilListening(limit: TimeSpan = .seconds(2)) -> Bool {
     let end = now + limit
@@ -72,12 +72,12 @@ package final class FuzzStation {
     if case .listening = radio { true } else { false }
   }
 
-  /// What the radio listens for, if it does.
+  /// The access address that the radio listens for; nil: it does not listen.
   package var listeningAccessAddress: UInt32? {
     if case .listening(_, _, let accessAddress, _, _) = radio { accessAddress } else { nil }
   }
 
-  /// A packet that begins now arrives, if the radio listens.
+  /// Delivers a packet that starts now, if the radio listens.
   package func hear(header: UInt16, payload: ByteSlice, isIntact: Bool = true) {
     guard case .listening(_, let phy, let accessAddress, let crcInit, _) = radio else { return }
     let modulation: Modulation =
@@ -89,7 +89,7 @@ package final class FuzzStation {
     let packet = AirPacket(accessAddress: accessAddress, crcInit: crcInit, header: header, payload: payload)
     let start = now
     let end = now + packet.airTime(modulation)
-    // While it arrives, the radio is held; the controller may change its mind about listening.
+    // The radio is busy during the packet; the controller may change its listening meanwhile.
     radio = .transmitting(until: end)
     while case .transmitting(end) = radio, let deadline = controller.deadline, deadline < end {
       now = max(now, deadline)
@@ -154,7 +154,7 @@ package final class FuzzStation {
     }
   }
 
-  /// Takes a packet of the controller's and does what a host has to do; false: there is none.
+  /// Takes a packet of the controller and reacts as a host must. Returns false if there is none.
   private func takePacket() -> Bool {
     guard let packet = controller.takePacket() else { return false }
     guard case .event(let code, let parameters) = packet else { return true }

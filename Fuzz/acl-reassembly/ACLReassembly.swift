@@ -2,11 +2,11 @@ import BluetoothHost
 import BluetoothWire
 import FuzzSupport
 
-/// ACL packets of two links, cut and mixed in any way.
+/// Fuzzes ACL packets of two links, with arbitrary fragmentation and interleaving.
 ///
-/// A step is an octet: its lowest bit chooses the link, the next one says continuation, the others how long the part is.
-/// Whatever has arrived before, a whole frame that follows is answered, on both links, and no more memory is kept than one
-/// frame of each needs.
+/// A step is an octet: its lowest bit selects the link, the next one marks a continuation, the others give the
+/// fragment's length. Whatever has arrived before, a following whole frame is answered on both links, and the memory in
+/// use is limited to one frame for each link.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzACLReassembly(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var input = FuzzInput(start, count: count)
@@ -21,7 +21,7 @@ public func fuzzACLReassembly(_ start: UnsafePointer<UInt8>, _ count: Int) -> CI
     bench.receive(input.slice(Int(choice >> 2)), on: handle, choice & 2 == 0 ? .firstFlushable : .continuing)
     complete(&bench)
   }
-  // Links that a peer has done nothing worse to than to send nonsense are still there, unless it broke the rules of ATT.
+  // A link still exists after malformed data, unless the peer violated the rules of ATT.
   for handle in handles where bench.host.links.contains(where: { $0.handle == handle }) {
     bench.receive([], on: handle)
     bench.receive([3, 0, 5, 0, 0xFE, 0x07, 0x00], on: handle)

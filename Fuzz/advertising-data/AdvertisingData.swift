@@ -1,9 +1,9 @@
 import BluetoothWire
 
-/// Advertising data and a scan response, whatever they are.
+/// Fuzzes advertising data and a scan response.
 ///
-/// Octet 0 says how many of the octets behind it are the advertisement; the others are the scan response. What is
-/// understood is understood again in what is written of it.
+/// Octet 0 gives the number of the following octets that are the advertisement; the others are the scan response.
+/// Parsed fields must survive encoding and parsing again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzAdvertisingData(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let octets = Array(UnsafeBufferPointer(start: start, count: count))

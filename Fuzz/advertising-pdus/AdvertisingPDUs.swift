@@ -1,9 +1,10 @@
 import BluetoothWire
 import FuzzSupport
 
-/// Advertising physical channel PDUs for a scanner, an initiator and an advertiser.
+/// Fuzzes advertising physical channel PDUs for a scanner, an initiator and an advertiser.
 ///
-/// Octet 0 says what the controller does; then each packet is an octet of flags, two octets of header and a payload.
+/// Octet 0 selects the controller's activity; then each packet is an octet of flags, two octets of header and a
+/// payload.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzAdvertisingPDUs(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var input = FuzzInput(start, count: count)
@@ -15,7 +16,7 @@ public func fuzzAdvertisingPDUs(_ start: UnsafePointer<UInt8>, _ count: Int) -> 
     let payload = input.slice(Int(header >> 8))
     guard station.runUntilListening() else { break }
     station.hear(header: header, payload: payload, isIntact: flags & 1 == 0)
-    // Else the next packet comes at once, as an answer or an auxiliary packet would.
+    // Without this flag the next packet follows at once, like an answer or an auxiliary packet.
     if flags & 2 != 0 { station.run(for: .milliseconds(Int64(flags >> 2))) }
   }
   station.run(for: .seconds(1))

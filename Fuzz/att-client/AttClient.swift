@@ -2,10 +2,10 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 
-/// A server's PDUs to a client that has procedures under way.
+/// Fuzzes a server's PDUs to a client with pending procedures.
 ///
-/// Octet 0 chooses the MTU and whether a cache is offered. Then come steps: an octet that says what happens, one with a
-/// length, and so many octets.
+/// Octet 0 selects the MTU and whether a cache is offered. Each step that follows is an octet for the action, one for a
+/// length, and that number of octets.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzATTClient(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var input = UnsafeBufferPointer(start: start, count: count)[...]
@@ -20,18 +20,18 @@ public func fuzzATTClient(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   return 0
 }
 
-/// One bearer, and what is known of what it was asked and has answered.
+/// One bearer, and the record of its requests and responses.
 private struct Client {
   private let pool = PacketPool()
   private var bearer: GATTBearer
   private var database = GATTDatabase(deviceName: "fuzz", appearance: 0)
   private var now = Instant.zero
-  /// The request that is on its way.
+  /// The request in progress.
   private var outstanding: ATT.Opcode?
   private var owedConfirmations = 0
   private var token: GATTToken = 0
   private var open: Set<GATTToken> = []
-  /// The better link that the client waits for.
+  /// The security that the client waits for.
   private var wanted: SecurityDemand?
 
   init(mode: UInt8) {
@@ -51,7 +51,7 @@ private struct Client {
   mutating func step(_ kind: UInt8, _ octets: ByteSlice) {
     switch kind & 0x0F {
     case 0...3: respond(octets)
-    // The answer to whatever is asked: the fuzzer need not know the opcode.
+    // The matching response to the request, so that the fuzzer need not know the opcode.
     case 4...7:
       if let response = outstanding?.response { respond([response.rawValue] + octets.bytes) }
     case 8:
@@ -113,7 +113,7 @@ private struct Client {
     take()
   }
 
-  /// Pairing, or encrypting, brings what the client wants, or less than that, or comes to nothing.
+  /// Completes pairing or encryption: with the security that the client demands, with less, or with a failure.
   private mutating func settle(_ outcome: UInt8) {
     guard let demand = wanted else { return }
     let weak = LinkSecurity(level: .encrypted, keySize: 7, hasKey: outcome & 4 == 0)
@@ -142,7 +142,7 @@ private struct Client {
     take()
   }
 
-  /// The link ends; the next one begins with what was found.
+  /// Ends the link; the next one starts with the cache of this one.
   private mutating func reconnect() {
     let cache = bearer.cache
     precondition((cache?.count ?? 0) <= GATTCache.maximumCount, "too much is kept")
@@ -153,7 +153,7 @@ private struct Client {
     take()
   }
 
-  /// What the client sends and tells, each held against what there is to be said.
+  /// Checks the PDUs and events of the client against the requests.
   private mutating func take() {
     takeEvents()
     var steps = 0
@@ -188,9 +188,9 @@ private struct Client {
     }
   }
 
-  /// A server that answers nothing more is left, and everything that was asked for has an end.
+  /// Checks that a server without answers is disconnected, and that every request ends.
   mutating func finish() {
-    // Each request that is open may want a better link first.
+    // Each open request may first demand more security.
     for _ in 0..<44 where !bearer.isClosed {
       settle(2)
       pass(.seconds(30))

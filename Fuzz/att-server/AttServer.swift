@@ -1,10 +1,10 @@
 import BluetoothHost
 import BluetoothWire
 
-/// A client's PDUs, and what those above the server do meanwhile, against a database with everything in it.
+/// Fuzzes a client's PDUs and the upper layer's actions against a server with a database of all kinds of attributes.
 ///
-/// Octet 0 says how the link is protected and what the MTU is. Then come steps: an octet that says what happens, one with
-/// a length, and so many octets.
+/// Octet 0 selects the link's security and the MTU. Each step that follows is an octet for the action, one for a
+/// length, and that number of octets.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzATTServer(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var input = UnsafeBufferPointer(start: start, count: count)[...]
@@ -19,18 +19,18 @@ public func fuzzATTServer(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   return 0
 }
 
-/// One bearer with its database, and what is known of what was asked and answered.
+/// One bearer with its database, and the record of requests and answers.
 private struct Server {
   private static let secret: [UInt8] = [0xC0, 0xFF, 0xEE, 0x15, 0x5E, 0xC2, 0xE7, 0x99]
   private let pool = PacketPool()
   private var bearer: GATTBearer
   private var database = GATTDatabase(deviceName: "fuzz", appearance: 0x0341)
   private var now = Instant.zero
-  /// The requests that are not answered, by their opcodes.
+  /// The opcodes of the unanswered requests.
   private var open: [UInt8] = []
   private var asked: [GATTServerRequest] = []
   private var isIndicated = false
-  /// Whether the link has ever been good enough for the secret.
+  /// True if the link has ever had the security that the secret needs.
   private var wasSecure = false
   private var services: [AttributeHandle] = []
 
@@ -100,7 +100,7 @@ private struct Server {
     bearer.databaseChanged(range, in: database, at: now)
   }
 
-  /// The link ends, and the same client comes back.
+  /// Ends the link and reconnects the same client.
   private mutating func reconnect() {
     let record = bearer.clientRecord(&database)
     let security = bearer.security
@@ -110,7 +110,7 @@ private struct Server {
     bearer.restore(record, database: &database)
   }
 
-  /// What the server sends, each held against what was asked.
+  /// Checks the PDUs of the server against the requests.
   private mutating func take() {
     while let event = bearer.takeEvent() {
       switch event {
@@ -137,7 +137,7 @@ private struct Server {
         precondition(request?.response == pdu.opcode, "\(octets) answers nothing")
         open.removeFirst()
       }
-      // Taking a PDU can complete an update.
+      // Sending a PDU can complete an update.
       while bearer.takeEvent() != nil {}
     }
   }
@@ -147,7 +147,8 @@ private struct Server {
     return (0...octets.count - part.count).contains { octets[$0..<$0 + part.count].bytes == Array(part) }
   }
 
-  /// Everything is answered in the end, and a plain read works, for this client if its bearer stands, and for another.
+  /// Checks that every request is answered in the end, and that a plain read works: for this client if its bearer is
+  /// open, and for another one.
   mutating func finish() {
     while !asked.isEmpty, !isClosed { answer(.success([1])) }
     if !isClosed {
@@ -164,7 +165,7 @@ private struct Server {
     _ = bearer.clientRecord(&database)
   }
 
-  /// The next response.
+  /// Returns the next response.
   private mutating func read() -> ByteSlice? {
     while let pdu = bearer.takePDU(at: now) {
       if pdu.opcode.kind == .response { return pdu.encoded(in: pool) }

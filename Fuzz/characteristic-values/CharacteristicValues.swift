@@ -1,9 +1,9 @@
 import BluetoothNumbers
 
-/// Values of characteristics and descriptors, whatever they are.
+/// Fuzzes values of characteristics and descriptors.
 ///
-/// Octets 0 and 1 choose the type, octets 2 to 8 are a presentation format, and the value follows. A value that can be read
-/// is read again from what is written, and is the same.
+/// Octets 0 and 1 select the type, octets 2 to 8 are a presentation format, and the value follows. A parsed value must
+/// survive encoding and parsing again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCharacteristicValues(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count >= 9 else { return 0 }

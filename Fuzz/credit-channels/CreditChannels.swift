@@ -2,13 +2,13 @@ import BluetoothHost
 import BluetoothWire
 import FuzzSupport
 
-/// Channels between two hosts that keep the rules, with octets between their frames that nobody should have sent, and a third
-/// host whose peer sends any frames at all on channels that it has opened.
+/// Fuzzes channels: two conforming hosts with unexpected octets between their frames, and a third host whose peer sends
+/// arbitrary frames on the channels that it has opened.
 ///
-/// The first octets are the limits of the channels. Then each step begins with an octet, whose low three bits say what it is:
-/// 0 and 1 an SDU from either side; 2 and 3 packets arrive; 4 SDUs are acknowledged; 5 a frame on a channel that does not
-/// exist, or an answer that nobody waits for, arrives at either side; 6 a frame, and 7 credits, for the third host. What the
-/// two send arrives once, in order and octet for octet.
+/// The first octets are the limits of the channels. Each step that follows begins with an octet whose low three bits
+/// select the action: 0 and 1 an SDU from either side; 2 and 3 packets arrive; 4 SDUs are acknowledged; 5 a frame on a
+/// channel that does not exist, or an unexpected response, arrives at either side; 6 a frame, and 7 credits, for the
+/// third host. The data of the two conforming hosts arrives once, in order and unchanged.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCreditChannels(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var input = FuzzInput(start, count: count)
@@ -47,7 +47,7 @@ public func fuzzCreditChannels(_ start: UnsafePointer<UInt8>, _ count: Int) -> C
   return 0
 }
 
-/// The peer opens three channels.
+/// Opens three channels as the peer.
 private func open(_ host: inout FuzzChannelHost) {
   host.completeAll()
   for number in UInt8(0)..<3 {
@@ -61,9 +61,9 @@ private struct FuzzPair {
   private var sides = [FuzzChannelHost(.central, 1), FuzzChannelHost(.peripheral, 2)]
   private var ids: [L2CAP.ChannelID] = []
   private let limit: Int
-  /// What each side has sent and the other one has not got.
+  /// The SDUs that each side has sent and the other has not received.
   private var onTheirWay: [[ByteSlice]] = [[], []]
-  /// How many of the SDUs that are not acknowledged were compared.
+  /// The number of unacknowledged SDUs that were already compared, for each side.
   private var seen = [0, 0]
   private var serial: UInt8 = 0
 
@@ -92,7 +92,7 @@ private struct FuzzPair {
   mutating func deliver(_ isFirst: Bool, _ count: Int) {
     let side = isFirst ? 0 : 1
     var number = 0
-    // Nothing of a frame is left behind: what comes between its packets would cost it.
+    // Frames are delivered completely: a packet between the fragments of a frame would lose the frame.
     while number <= count || sides[side].data.first?.boundary == .continuing {
       guard let packet = sides[side].complete() else { break }
       sides[1 - side].receive(packet.payload, packet.boundary == .continuing ? .continuing : .firstFlushable)
@@ -101,13 +101,13 @@ private struct FuzzPair {
     take()
   }
 
-  /// What has nothing to do with the channel, in a packet of its own between two frames.
+  /// Delivers a packet without relation to the channel between two frames.
   mutating func disturb(_ isFirst: Bool, _ octets: ByteSlice) {
     let side = isFirst ? 0 : 1
     if octets.count & 1 == 0 {
       sides[side].receive(octets, on: L2CAP.ChannelID(rawValue: 0x0070))
     } else {
-      // A Command Reject, or a response, under the identifier 0xFD, which is long in coming.
+      // A Command Reject or a response with the identifier 0xFD, which regular requests reach only late.
       var answer: [UInt8] = [[0x01, 0x07, 0x15, 0x18, 0x1A][Int(octets[0]) % 5], 0xFD, UInt8(octets.count), 0]
       answer += octets.bytes
       sides[side].receive(ByteSlice(answer), on: .signalling)
@@ -121,7 +121,7 @@ private struct FuzzPair {
 
   private mutating func take() {
     for side in 0..<2 {
-      // They are acknowledged later.
+      // The SDUs are acknowledged later.
       while seen[side] < sides[side].sdus.count {
         precondition(!onTheirWay[1 - side].isEmpty, "an SDU that nobody has sent")
         let sent = onTheirWay[1 - side].removeFirst()

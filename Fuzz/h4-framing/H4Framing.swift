@@ -1,10 +1,10 @@
 import BluetoothWire
 import FuzzSupport
 
-/// Octets from a serial line, in any portions.
+/// Fuzzes octets from a serial line, in arbitrary portions.
 ///
-/// The first octet says who reads and how long portions are; what they are cut into has to be the same as in one piece, and
-/// what is found has to be written again as it came.
+/// The first octet selects the reader and the length of the portions. The decoded packets must not depend on the
+/// portions, and each must survive encoding and decoding again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzH4Framing(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 1 else { return 0 }

@@ -1,10 +1,10 @@
 import BluetoothWire
 import FuzzSupport
 
-/// HCI commands and ACL data of a host, whatever they are.
+/// Fuzzes HCI commands and ACL data of a host.
 ///
-/// Each packet begins with an octet: 0 and 1 (of its low two bits) a command with opcode, length and parameters; 2 ACL data
-/// with handle and flags, length and payload; 3 lets time pass, and a packet of chance be heard.
+/// Each packet begins with an octet: 0 and 1 (of its low two bits) a command with opcode, length and parameters; 2 ACL
+/// data with handle and flags, length and payload; 3 advances the time and delivers a random packet on the air.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzHCICommands(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var input = FuzzInput(start, count: count)

@@ -2,9 +2,9 @@ import BluetoothHost
 import BluetoothWire
 import FuzzSupport
 
-/// Events and data of every kind from a controller that otherwise answers as it should.
+/// Fuzzes events and data from a controller that answers all commands correctly.
 ///
-/// Each step is an octet that says what, and what that needs. In the end the host has to work again.
+/// Each step is an octet for the action, with its parameters. At the end the host must work again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzHCIEvents(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var input = FuzzInput(start, count: count)
@@ -16,7 +16,7 @@ public func fuzzHCIEvents(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 
 private func step(_ bench: inout FuzzHost, _ input: inout FuzzInput) {
   let choice = input.octet()
-  // Few handles and peers, so that things meet.
+  // Few handles and peers, so that collisions are likely.
   let handle = HCI.ConnectionHandle(rawValue: UInt16(choice >> 4) & 3)
   let peer = DeviceAddress(0xC0_00_00_00_01_00 + UInt64(choice >> 4), .random)
   switch choice & 0x0F {

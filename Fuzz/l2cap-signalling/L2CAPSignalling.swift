@@ -2,12 +2,12 @@ import BluetoothHost
 import BluetoothWire
 import FuzzSupport
 
-/// Signalling packets of a peer, whatever they are, while the owner of the channels does what it likes.
+/// Fuzzes a peer's signalling packets while the owner of the channels acts at random.
 ///
-/// The first octet chooses the role. Then each step begins with an octet, whose low three bits say what it is: 0 to 2 a
-/// packet with code, identifier, a length and so many octets; 3 one whose length is a lie; 4 the controller sends what it
-/// has; 5 the owner wants something; 6 time passes; 7 any frame on any channel. Identifiers and ends of channels are used
-/// once at a time, memory is bounded, and afterwards a read is answered.
+/// The first octet selects the role. Each step that follows begins with an octet whose low three bits select the
+/// action: 0 to 2 a packet with code, identifier, a length and that number of octets; 3 one with a wrong length; 4 the
+/// controller completes its packets; 5 an action of the owner; 6 time passes; 7 an arbitrary frame on any channel. No
+/// identifier or CID is used twice at the same time, memory is bounded, and a read is answered afterwards.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzL2CAPSignalling(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   var input = FuzzInput(start, count: count)

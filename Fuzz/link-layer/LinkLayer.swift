@@ -1,9 +1,9 @@
 import BluetoothWire
 import FuzzSupport
 
-/// Data and LL Control PDUs for an established connection, as central and as peripheral.
+/// Fuzzes data and LL Control PDUs on an established connection, as central and as peripheral.
 ///
-/// Octet 0 says which role the controller has and whether the link is encrypted first; then each PDU is an octet of flags,
+/// Octet 0 selects the controller's role and whether the link is encrypted first; then each PDU is an octet of flags,
 /// one with the LLID, one with the length, and a payload.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzLinkLayer(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
@@ -45,7 +45,8 @@ private func command(_ number: UInt8, _ handle: HCI.ConnectionHandle, _ station:
   }
 }
 
-/// The sequence numbers that go on, unless the flags say otherwise: most PDUs shall get through to what is behind them.
+/// Returns a header with the correct sequence numbers unless the flags change them, so that most PDUs pass the
+/// acknowledgement scheme.
 private func header(_ flags: UInt8, _ llid: UInt8, _ payload: ByteSlice, _ station: FuzzStation) -> UInt16 {
   var sequence = false
   var acknowledgement = false

@@ -2,11 +2,11 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 
-/// The Security Managers of two devices, with somebody in the middle who does with their PDUs what the input says, and whose
-/// users say what the input says.
+/// Fuzzes the Security Managers of two devices: the input controls an attacker in the middle, who changes their PDUs,
+/// and the answers of their users.
 ///
-/// The first four octets are the policies, two for each side. Then come steps: an octet that says in its low four bits what
-/// happens, and in the fifth to whom, and for some of them a length and octets.
+/// The first four octets are the policies, two for each side. Each step that follows is an octet whose low four bits
+/// select the action and whose fifth bit selects the side; some actions have a length and octets.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSecurityManager(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count >= 4 else { return 0 }
@@ -14,7 +14,7 @@ public func fuzzSecurityManager(_ start: UnsafePointer<UInt8>, _ count: Int) -> 
   func nextPolicy() -> PairingPolicy { policy(input.popFirst() ?? 0, input.popFirst() ?? 0) }
   let central = nextPolicy()
   var link = FuzzLink(central, nextPolicy())
-  // A pairing costs milliseconds: not too many of them.
+  // A pairing takes milliseconds, so their number is limited.
   var steps = 0
   while let kind = input.popFirst(), steps < 400 {
     steps += 1
@@ -49,10 +49,10 @@ private func policy(_ one: UInt8, _ other: UInt8) -> PairingPolicy {
 private struct FuzzSide {
   var manager: SecurityManager
   var context: SecurityContext
-  /// What is on its way to the peer.
+  /// The PDUs in transit to the peer.
   var sent: [ByteSlice] = []
   var bond: Bond?
-  /// Whether the user, or data from out of band, can have made sure of the peer.
+  /// True if the user, or out of band data, can have authenticated the peer.
   var wasSure = false
 
   init(_ role: Link.Role, _ policy: PairingPolicy) {
@@ -104,7 +104,8 @@ private struct FuzzLink {
   private var peripheral: FuzzSide
   private var now = Instant.zero
   private var last: [ByteSlice] = []
-  /// A controller has said of encryption on this link what is not so: the two sides may think differently of it.
+  /// True if a controller has reported a false encryption state on this link, so that the two sides may disagree about
+  /// it.
   private var hasLied = false
 
   init(_ central: PairingPolicy, _ peripheral: PairingPolicy) {
@@ -179,7 +180,7 @@ private struct FuzzLink {
     deliver(from: isCentral)
   }
 
-  /// Until nothing happens by itself, users included.
+  /// Runs until nothing happens by itself, users included.
   private mutating func run() {
     var steps = 0
     repeat {
@@ -234,7 +235,7 @@ private struct FuzzLink {
     }
   }
 
-  /// What a controller has no reason to say.
+  /// Delivers an encryption event that a controller has no reason to send.
   private mutating func encryptionChanged(_ isCentral: Bool, _ octets: [UInt8]) {
     hasLied = true
     let status = HCI.ErrorCode(rawValue: octets.first ?? 0)
@@ -279,7 +280,7 @@ private struct FuzzLink {
     }
   }
 
-  /// Whatever happened, the two pair on a new link.
+  /// Checks that the two still pair on a new link.
   mutating func finish() {
     reconnect(0)
     now = .distantFuture

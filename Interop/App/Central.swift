@@ -1,12 +1,12 @@
 import CoreBluetooth
 
-/// Finds a server of the suite's service, does everything to it that a client can do, and says what came of it.
+/// Finds a server of the suite's service, uses every client operation on it, and prints the results.
 final class Central: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
-  /// How many more times it connects when it has been through with everything: then by the bond that it made.
+  /// The number of further connections after a complete run; they use the bond that it made.
   private var returns = 1
   private var manager: CBCentralManager!
   private var server: CBPeripheral?
-  /// What of "the response, the notification and the indication" has not come yet.
+  /// The characteristics among the response, the notification and the indication that have not arrived yet.
   private var awaited: Set<CBUUID> = []
   private var hasWrittenLong = false
 
@@ -92,7 +92,7 @@ final class Central: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     say("value \(name) \(value.hex)")
     switch characteristic.uuid {
     case InteropService.fixed:
-      // By a bond there is nothing left to do but to read what wants one.
+      // On a link with a bond only the protected value remains to be read.
       if returns == 0 { return peripheral.readValue(for: self.characteristic(InteropService.protected)) }
       peripheral.setNotifyValue(true, for: self.characteristic(InteropService.events))
     case InteropService.events, InteropService.changes: arrived(characteristic.uuid)
@@ -130,7 +130,7 @@ final class Central: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   }
 
   func peripheral(_ peripheral: CBPeripheral, didReadRSSI rssi: NSNumber, error: Error?) {
-    // Not every controller knows it.
+    // Not every controller knows the RSSI.
     say(error == nil ? "rssi \(rssi)" : "rssi unknown")
     peripheral.readValue(for: characteristic(InteropService.protected))
   }

@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-/// Finds a server of the suite's service, opens a channel to it, sends 20 kB and ends when it has got them back.
+/// Finds a server of the suite's service, opens a channel to it, sends 20 kB and ends when it has received them back.
 final class ChannelCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate, StreamDelegate {
   private var manager: CBCentralManager!
   private let psm: CBL2CAPPSM

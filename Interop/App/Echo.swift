@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-/// Sends back what comes on a channel, until it ends.
+/// Sends back the data received on a channel, until the channel ends.
 final class Echo: NSObject, StreamDelegate {
   let channel: CBL2CAPChannel
   private var waiting = Data()
@@ -41,7 +41,7 @@ extension CBL2CAPChannel {
     }
   }
 
-  /// What has come.
+  /// Returns the received data.
   func take() -> Data {
     var result = Data()
     var buffer = [UInt8](repeating: 0, count: 1_000)
@@ -53,7 +53,7 @@ extension CBL2CAPChannel {
     return result
   }
 
-  /// Writes as much as there is room for.
+  /// Writes as much of `data` as there is room for.
   func give(_ data: inout Data) {
     while !data.isEmpty, outputStream.hasSpaceAvailable {
       let count = data.withUnsafeBytes { octets in

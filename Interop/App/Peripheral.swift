@@ -1,12 +1,12 @@
 import CoreBluetooth
 
-/// Publishes the suite's service, advertises it, and says what clients do to it.
+/// Publishes the suite's service, advertises it, and prints the actions of clients.
 final class Peripheral: NSObject, CBPeripheralManagerDelegate {
   private var manager: CBPeripheralManager!
   private let name: String
   private var longValue = InteropService.longValue
   private var echoes: [Echo] = []
-  /// What there has been no room to send yet.
+  /// The updates that wait for room.
   private var waiting: [(value: Data, characteristic: CBMutableCharacteristic)] = []
 
   private let events = CBMutableCharacteristic(
@@ -14,7 +14,7 @@ final class Peripheral: NSObject, CBPeripheralManagerDelegate {
   private let changes = CBMutableCharacteristic(
     type: InteropService.changes, properties: .indicate, value: nil, permissions: [])
 
-  /// The service that comes and goes while clients are connected.
+  /// The service that is added and removed while clients are connected.
   private let extra = CBMutableService(type: InteropService.extra, primary: true)
 
   init(name: String) {
@@ -32,7 +32,7 @@ final class Peripheral: NSObject, CBPeripheralManagerDelegate {
     peripheral.publishL2CAPChannel(withEncryption: true)
   }
 
-  /// Executes a line of the standard input: `add` and `remove` are about the extra service.
+  /// Executes a line of the standard input: `add` and `remove` apply to the extra service.
   func execute(_ command: String) {
     switch command {
     case "add": manager.add(extra)
@@ -125,7 +125,7 @@ final class Peripheral: NSObject, CBPeripheralManagerDelegate {
       }
       longValue.replaceSubrange(request.offset..<min(longValue.count, request.offset + value.count), with: value)
     }
-    // A command has no response, and who responds to one makes a mistake.
+    // A command has no response; responding to one would be a mistake.
     if first.characteristic.uuid != InteropService.command { peripheral.respond(to: first, withResult: .success) }
     guard first.characteristic.uuid == InteropService.control, let value = first.value else { return }
     waiting += [(value, events), (value, changes)]

@@ -1,8 +1,8 @@
 import CoreBluetooth
 
-/// The service that all servers of the suite have; `support/gatt_service.py` has the same for Bumble.
+/// The service that all servers of the suite have; `support/gatt_service.py` defines the same one for Bumble.
 ///
-/// What is written to `control` comes back as a notification of `events` and an indication of `changes`.
+/// A value written to `control` returns as a notification of `events` and an indication of `changes`.
 enum InteropService {
   static let uuid = characteristic(0)
   static let fixed = characteristic(1)
@@ -18,7 +18,7 @@ enum InteropService {
   static let fixedValue = Data("fixed".utf8)
   static let description = "What never changes"
   static let protectedValue = Data("for bonded eyes".utf8)
-  /// As long as a value can be, and not periodic in 256.
+  /// A value of the maximum length whose octets do not repeat with period 256.
   static let longValue = Data((0..<512).map { UInt8(truncatingIfNeeded: 17 * $0 + $0 / 256) })
 
   static func name(of uuid: CBUUID) -> String {
@@ -34,12 +34,12 @@ enum InteropService {
   }
 }
 
-/// Prints a fact, one a line, at once.
+/// Prints one fact per line, without buffering.
 func say(_ fact: String) {
   FileHandle.standardOutput.write(Data((fact + "\n").utf8))
 }
 
 extension Data {
-  /// Two digits for each octet.
+  /// The octets in hexadecimal, two digits each.
   var hex: String { map { String(format: "%02x", $0) }.joined() }
 }

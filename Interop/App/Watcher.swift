@@ -1,7 +1,7 @@
 import CoreBluetooth
 
-/// Connects to a server of the suite's service and stays: reports its services, their changes and lost connections, and
-/// connects again each time.
+/// Connects to a server of the suite's service and stays connected: it prints the server's services, their changes and
+/// lost connections, and reconnects each time.
 final class Watcher: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private var manager: CBCentralManager!
   private var server: CBPeripheral?

@@ -1,9 +1,9 @@
 import CoreBluetooth
 
-// A program of the suite in this folder's parent. `central` tries a server of the suite's service and ends, `channel` does
-// the same with an L2CAP channel, `watch` stays connected to a server and reports its changes. `peripheral` is a server
-// until its standard input ends, and executes the lines that come there, unless that is a terminal.
-// COREBLUETOOTH_ADAPTER names the controller.
+// A program of the suite in the parent folder. `central` tests a server of the suite's service and ends, `channel` does
+// the same with an L2CAP channel, `watch` stays connected to a server and prints its changes. `peripheral` is a server
+// until its standard input ends, and executes the input's lines unless the input is a terminal. COREBLUETOOTH_ADAPTER
+// selects the controller.
 
 let arguments = CommandLine.arguments.dropFirst()
 let delegate: NSObject
@@ -11,10 +11,10 @@ switch arguments.first {
 case "central": delegate = Central()
 case "channel": delegate = ChannelCentral(psm: arguments.dropFirst().first.flatMap { CBL2CAPPSM($0) } ?? 0x80)
 case "peripheral":
-  // Used by the main queue alone.
+  // Only the main queue uses it.
   nonisolated(unsafe) let peripheral = Peripheral(name: arguments.dropFirst().first ?? "interop")
   delegate = peripheral
-  // At a terminal the user answers questions, and every line is for them.
+  // At a terminal the user answers prompts, and every line is input for them.
   if isatty(STDIN_FILENO) == 1 { break }
   Thread.detachNewThread {
     while let line = readLine() { DispatchQueue.main.async { peripheral.execute(line) } }

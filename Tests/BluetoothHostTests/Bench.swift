@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// A host with a controller that answers as it is told, and all that went over the border.
+/// A host with a scripted controller, and a record of every packet that passed between them.
 struct Bench {
   enum Answer {
     case complete(HCI.ReturnParameters)
@@ -10,7 +10,7 @@ struct Bench {
     case silence
   }
 
-  /// What a controller of today says in its start-up.
+  /// The facts that a current controller reports during start-up.
   struct Facts {
     var supportedCommands = HCI.SupportedCommands(Bench.servedCommands)
     var lmpFeatures: HCI.LMPFeatures = [.bredrNotSupported, .leSupported]
@@ -38,11 +38,11 @@ struct Bench {
   var host: Host
   var now = Instant.zero
   var facts = Facts()
-  /// Answers that differ from the usual ones.
+  /// The answers that replace the usual ones, by opcode.
   var answers: [HCI.Opcode: Answer] = [:]
-  /// The commands of the host, without those of the start-up once `powerOn` is done.
+  /// The commands that the host has sent; `powerOn` removes those of the start-up.
   var commands: [HCI.Command] = []
-  /// The ACL packets of the host.
+  /// The ACL packets that the host has sent.
   var data: [HCI.ACLData] = []
   var events: [HostEvent] = []
 
@@ -52,7 +52,7 @@ struct Bench {
     host = Host(configuration: configuration, random: SplitGenerator(seed: seed), pool: pool)
   }
 
-  /// Takes what the host has, and answers its commands, until there is nothing more.
+  /// Takes the host's packets and answers its commands until the host has nothing more to send.
   mutating func run() {
     while let packet = host.takePacket() {
       switch packet {
@@ -99,7 +99,7 @@ struct Bench {
     }
   }
 
-  /// The controller sends an event; the host takes in what follows from it.
+  /// Passes an event of the controller to the host.
   mutating func send(_ event: HCI.Event) {
     host.receive(event.packet(in: pool), at: now)
   }
@@ -116,7 +116,7 @@ struct Bench {
     run()
   }
 
-  /// A frame of the peer, in one packet.
+  /// Passes a frame of the peer to the host, in one packet.
   mutating func receive(_ channel: L2CAP.ChannelID, _ payload: [UInt8], on handle: HCI.ConnectionHandle) {
     receive(Bench.frame(channel, payload), on: handle)
   }
@@ -131,7 +131,7 @@ struct Bench {
     run()
   }
 
-  /// Lets time pass to the host's next deadline.
+  /// Advances the time to the host's next deadline.
   mutating func passToDeadline() {
     guard let deadline = host.deadline else {
       Issue.record("the host waits for nothing")
@@ -153,7 +153,7 @@ struct Bench {
     events.removeAll()
   }
 
-  /// A link comes about that the host, as central, was asked for, or that a central made.
+  /// Completes a link: one that the host requested as central, or one that a central created.
   @discardableResult
   mutating func link(_ role: Link.Role, handle number: UInt16 = 0x40, to peer: DeviceAddress = Bench.peer)
     -> HCI.ConnectionHandle
@@ -165,7 +165,7 @@ struct Bench {
     return handle
   }
 
-  /// What shows that the peer has heard a central.
+  /// The event which shows that the peer has received the central's packets.
   static func signOfLife(_ handle: HCI.ConnectionHandle) -> HCI.Event {
     let length = HCI.DataLength(octets: 251, time: 2120)
     return .leDataLengthChange(handle, transmit: length, receive: length)
@@ -179,7 +179,7 @@ struct Bench {
       values: HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200), centralClockAccuracy: 0)
   }
 
-  /// The controller has sent all that it was given.
+  /// Reports all packets in the controller as completed.
   mutating func completeAll() {
     while !data.isEmpty {
       let packets = data
@@ -190,7 +190,7 @@ struct Bench {
     }
   }
 
-  /// The frames of the host's packets, put together.
+  /// Returns the frames that the host's packets contain, reassembled.
   func frames(on handle: HCI.ConnectionHandle) throws -> [L2CAP.Frame] {
     var frames: [[UInt8]] = []
     for packet in data where packet.handle == handle {

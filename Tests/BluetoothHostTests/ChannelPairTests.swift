@@ -6,7 +6,7 @@ import Testing
 @Suite("Credit based channels between two hosts")
 struct ChannelPairTests {
   @Test(
-    "SDUs of any length arrive once, whole and in order, on any number of channels in both directions",
+    "SDUs of any length arrive once, complete and in order, on any number of channels in both directions",
     arguments: 0..<12)
   func anything(seed: Int) throws {
     var random = SplitGenerator(seed: UInt64(seed))
@@ -21,7 +21,7 @@ struct ChannelPairTests {
     #expect(course.received.keys.allSatisfy { course.sent[$0] != nil })
   }
 
-  @Test("After a reconfiguration the peer sends longer SDUs")
+  @Test("After a reconfiguration the peer may send longer SDUs")
   func reconfiguration() throws {
     var pair = HostPair(aclLength: 251, aclCount: 8)
     pair.run()
@@ -46,7 +46,7 @@ struct ChannelPairTests {
     #expect(pair.peripheral.sdus == [sdu.bytes])
   }
 
-  @Test("An SDU of 65,535 octets, the longest there is, crosses whole in frames that fill a packet")
+  @Test("An SDU of the maximum length of 65,535 octets arrives complete, in frames that fill a packet")
   func longest() throws {
     var pair = HostPair(aclLength: 251, aclCount: 8)
     pair.run()
@@ -65,7 +65,7 @@ struct ChannelPairTests {
     #expect(pair.peripheral.sdus == [sdu.bytes])
   }
 
-  @Test("Who unpublishes a service keeps its channels to the peer's service of the same number")
+  @Test("A host that unpublishes a service keeps its channels to the peer's service with the same SPSM")
   func sameNumber() throws {
     var pair = HostPair(aclLength: 251, aclCount: 8)
     pair.run()
@@ -87,7 +87,7 @@ struct ChannelPairTests {
     #expect(pair.peripheral.sdus == [[1]])
   }
 
-  @Test("Channels and ATT share a link: neither holds the other back")
+  @Test("Channels and ATT share a link, and neither delays the other")
   func fairness() throws {
     var pair = HostPair(aclLength: 251, aclCount: 1)
     pair.run()
@@ -108,16 +108,16 @@ struct ChannelPairTests {
       pair.pass()
       turns += 1
     }
-    // Two requests, each behind one frame of the channel at most.
+    // Each of the two requests waits for one frame of the channel at most.
     #expect(turns < 12)
     pair.run()
     #expect(pair.peripheral.sdus.map(\.count) == [20_000, 20_000, 20_000, 20_000])
   }
 }
 
-/// Two hosts that open, send, acknowledge and close at random.
+/// A random course in which two hosts open channels, send, acknowledge and close.
 private struct Course {
-  /// A channel, seen from who receives on it.
+  /// A channel, as its receiving side sees it.
   struct End: Hashable {
     let isCentral: Bool
     let id: L2CAP.ChannelID

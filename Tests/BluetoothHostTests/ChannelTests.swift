@@ -2,12 +2,12 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// LE credit based channels of one host, whose peer is played · Vol 3, Part A, 4.22 to 4.28.
+/// LE credit based channels of one host; the test plays the peer · Vol 3, Part A, 4.22 to 4.28.
 @Suite("Credit based channels")
 struct ChannelTests {
   private static let spsm: UInt16 = 0x0080
 
-  /// A host that offers one service, with a link.
+  /// Returns a host that offers one service and has a link.
   private func bench(
     _ settings: ChannelSettings = ChannelSettings(mtu: 100, mps: 64, credits: 4)
   ) -> (Bench, HCI.ConnectionHandle) {
@@ -45,13 +45,13 @@ struct ChannelTests {
         sources: L2CAP.ChannelList(sources.map { L2CAP.ChannelID(rawValue: $0) })))
   }
 
-  /// What the host says on the signalling channel.
+  /// Returns the commands that the host has sent on the signalling channel.
   private func signals(_ bench: inout Bench, _ handle: HCI.ConnectionHandle) throws -> [L2CAP.SignalContent] {
     defer { bench.completeAll() }
     return try bench.payloads(on: handle, .signalling).map { try L2CAP.Signal(ByteSlice($0)).content }
   }
 
-  /// With one channel that the peer has opened.
+  /// Returns a host with one channel that the peer has opened.
   private func opened(
     credits: UInt16 = 5, mtu: UInt16 = 100, mps: UInt16 = 64
   ) throws -> (Bench, HCI.ConnectionHandle) {
@@ -84,7 +84,7 @@ struct ChannelTests {
     #expect((channel.id, channel.spsm, channel.sendMTU, channel.receiveMTU) == (local, Self.spsm, 100, 100))
   }
 
-  @Test("Each result of LE Credit Based Connection: what can't be is refused, and nothing is left of it")
+  @Test("LE Credit Based Connection: each invalid request gets its result, and no channel remains")
   func refusals() throws {
     var (bench, handle) = bench()
     bench.receive(.signalling, ask(source: 0x50), on: handle)
@@ -105,7 +105,7 @@ struct ChannelTests {
     #expect(bench.channelEvents.isEmpty)
   }
 
-  @Test("There are 64 channels on a link; the next one gets No Resources")
+  @Test("A link has 64 channels; a request for another one gets No Resources")
   func slots() throws {
     var (bench, handle) = bench()
     for source in UInt16(0x40)...0x7F {
@@ -123,7 +123,7 @@ struct ChannelTests {
     }
   }
 
-  @Test("Credit Based Connection: five channels at once; those with a source that can't be are refused alone")
+  @Test("Credit Based Connection: five channels open at once; only those with an invalid source are refused")
   func enhanced() throws {
     var (bench, handle) = bench()
     bench.receive(.signalling, askEnhanced([0x41, 0x42, 0x43, 0x44, 0x45]), on: handle)
@@ -141,7 +141,7 @@ struct ChannelTests {
     #expect(bench.channelEvents.count == 6)
   }
 
-  @Test("L5: initial credits of 0 are refused for enhanced channels, and legal for the others")
+  @Test("L5: initial credits of 0 are refused for enhanced channels and accepted for LE credit based ones")
   func noInitialCredits() throws {
     var (bench, handle) = bench()
     bench.receive(.signalling, askEnhanced([0x41], credits: 0), on: handle)
@@ -161,9 +161,9 @@ struct ChannelTests {
     #expect(try bench.payloads(on: handle, remote) == [[1, 0, 1]])
   }
 
-  // MARK: Asking
+  // MARK: Requests of this side
 
-  /// Asks the peer for channels; the result is the identifier of the request.
+  /// Requests channels from the peer. Returns the identifier of the request.
   private func request(
     _ bench: inout Bench, _ handle: HCI.ConnectionHandle, count: Int = 1, isEnhanced: Bool = false
   ) throws -> UInt8 {
@@ -182,7 +182,7 @@ struct ChannelTests {
     }
   }
 
-  @Test("What the peer answers opens the channel or says why not")
+  @Test("The peer's answer opens the channel or reports the reason for the refusal")
   func ownRequests() throws {
     var (bench, handle) = bench()
     let parameters = L2CAP.CreditParameters(mtu: 50, mps: 30, initialCredits: 1)
@@ -225,7 +225,7 @@ struct ChannelTests {
     #expect(bench.now == .zero + .seconds(30))
   }
 
-  @Test("Of five enhanced channels those come about that the peer names; an answer may name fewer, or the same twice")
+  @Test("Enhanced channels open as the peer's answer lists them; it may list fewer than five, or one twice")
   func enhancedAnswers() throws {
     var (bench, handle) = bench()
     let parameters = L2CAP.CreditParameters(mtu: 64, mps: 64, initialCredits: 1)
@@ -245,7 +245,7 @@ struct ChannelTests {
 
   // MARK: Data
 
-  @Test("An SDU goes in frames of the peer's MPS, the first with its length, as far as there are credits")
+  @Test("An SDU is sent in frames of the peer's MPS, the first with the SDU length, as far as credits allow")
   func segmentation() throws {
     var (bench, handle) = try opened(credits: 2, mtu: 100, mps: 30)
     let sdu = ByteSlice((0..<100).map { UInt8($0) })
@@ -259,14 +259,14 @@ struct ChannelTests {
     bench.send(sdu, L2CAP.ChannelID(rawValue: 0x60), handle, isTaken: false)
   }
 
-  @Test("Frames become SDUs again; credits come back as SDUs are acknowledged, and never more than the window")
+  @Test("Frames are reassembled into SDUs; acknowledged SDUs return credits, never more than the window")
   func reassembly() throws {
     var (bench, handle) = try opened()
     bench.receive(local, [70, 0] + Array(repeating: 1, count: 60), on: handle)
     bench.receive(local, Array(repeating: 1, count: 10), on: handle)
     bench.receive(local, [1, 0, 9], on: handle)
     #expect(bench.sdus == [Array(repeating: 1, count: 70), [9]])
-    // One credit for the frame that did not complete anything; two SDUs are not acknowledged.
+    // One credit returns for the frame that did not complete an SDU; the other two SDUs are not acknowledged.
     #expect(try signals(&bench, handle) == [.flowControlCreditIndication(local, credits: 1)])
     bench.perform { host, now in
       host.acknowledge(local, on: handle, at: now)
@@ -276,7 +276,7 @@ struct ChannelTests {
     #expect(try signals(&bench, handle) == [.flowControlCreditIndication(local, credits: 1)])
   }
 
-  @Test("A peer that sends an SDU octet by octet gets it through")
+  @Test("An SDU that arrives octet by octet is delivered")
   func octetByOctet() throws {
     var (bench, handle) = try opened()
     bench.receive(local, [100, 0], on: handle)
@@ -288,7 +288,7 @@ struct ChannelTests {
     #expect(bench.closed.isEmpty)
   }
 
-  @Test("L5: an indication of 0 credits is ignored, one that makes more than 65,535 disconnects the channel")
+  @Test("L5: an indication of 0 credits is ignored; a total of more than 65,535 disconnects the channel")
   func credits() throws {
     var (bench, handle) = try opened(credits: 1)
     bench.receive(.signalling, [0x16, 3, 4, 0, 0x41, 0, 0, 0], on: handle)
@@ -299,7 +299,7 @@ struct ChannelTests {
     #expect(bench.closed == [local])
   }
 
-  @Test("When the queue is full, room is told of as soon as there is some")
+  @Test("When the queue is full, the host reports room as soon as there is some")
   func room() throws {
     var (bench, handle) = try opened(credits: 0)
     var taken = 0
@@ -316,7 +316,7 @@ struct ChannelTests {
 
   // MARK: Closing
 
-  @Test("Disconnection: either side closes; a wrong destination is rejected, a wrong source is not answered")
+  @Test("Disconnection: either side closes; a wrong destination is rejected, a wrong source gets no answer")
   func closing() throws {
     var (bench, handle) = try opened()
     bench.receive(
@@ -332,19 +332,19 @@ struct ChannelTests {
     bench.receive(.signalling, signal(.disconnectionRequest(destination: local, source: remote)), on: handle)
     #expect(try signals(&bench, handle) == [.disconnectionResponse(destination: local, source: remote)])
     #expect(bench.closed == [local])
-    // The next one gets another number.
+    // The next channel gets another CID.
     bench.forget()
     bench.receive(.signalling, ask(), on: handle)
     bench.completeAll()
     let next = L2CAP.ChannelID(rawValue: 0x41)
     bench.perform { host, now in host.closeChannel(next, on: handle, at: now) }
     #expect(try signals(&bench, handle) == [.disconnectionRequest(destination: remote, source: next)])
-    // Both at once.
+    // Both sides close at once.
     bench.receive(.signalling, signal(.disconnectionRequest(destination: next, source: remote)), on: handle)
     #expect(bench.closed == [next])
   }
 
-  @Test("What is not published any more closes its channels and lets nobody in")
+  @Test("Unpublishing an SPSM closes its channels and refuses new ones")
   func unpublish() throws {
     var (bench, handle) = try opened()
     bench.perform { host, now in host.unpublishChannel(spsm: Self.spsm, at: now) }
@@ -360,7 +360,7 @@ struct ChannelTests {
 
   // MARK: Reconfiguration
 
-  @Test("Reconfiguration: more is taken, a smaller MTU is not, and a smaller MPS for one channel alone")
+  @Test("Reconfiguration: larger values are accepted; a smaller MTU is not, nor a smaller MPS for several channels")
   func reconfiguration() throws {
     var (bench, handle) = bench()
     bench.receive(.signalling, askEnhanced([0x41, 0x42]), on: handle)

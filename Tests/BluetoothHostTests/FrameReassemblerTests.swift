@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Frames out of ACL packets · Vol 3, Part A, 7.2.1.
+/// The reassembly of frames from ACL packets · Vol 3, Part A, 7.2.1.
 struct FrameReassemblerTests {
   private let pool = PacketPool()
 
@@ -16,14 +16,14 @@ struct FrameReassemblerTests {
   private let frame: [UInt8] = [5, 0, 4, 0, 0x0B, 1, 2, 3, 4]
   private let whole = L2CAP.Frame(channel: .attribute, payload: [0x0B, 1, 2, 3, 4])
 
-  @Test("A frame in one packet is there at once", arguments: [HCI.ACLData.Boundary.firstFlushable, .firstNonFlushable])
+  @Test("A frame in one packet is complete", arguments: [HCI.ACLData.Boundary.firstFlushable, .firstNonFlushable])
   func onePiece(_ boundary: HCI.ACLData.Boundary) {
     var reassembler = FrameReassembler()
     #expect(reassembler.receive(packet(frame, boundary), pool: pool) == whole)
     #expect(reassembler.dropped == 0)
   }
 
-  @Test("A frame is put together wherever it was cut, in its header too", arguments: 0...9)
+  @Test("A frame is reassembled wherever it was cut, even in its header", arguments: 0...9)
   func twoPieces(_ cut: Int) {
     var reassembler = FrameReassembler()
     let first = reassembler.receive(packet(Array(frame.prefix(cut))), pool: pool)
@@ -35,7 +35,7 @@ struct FrameReassemblerTests {
     }
   }
 
-  @Test("A frame of single octets, with empty packets between, is put together")
+  @Test("A frame of single octets with empty packets between them is reassembled")
   func singleOctets() {
     var reassembler = FrameReassembler()
     #expect(reassembler.receive(packet([frame[0]]), pool: pool) == nil)
@@ -55,7 +55,7 @@ struct FrameReassemblerTests {
     #expect(reassembler.receive(packet(frame), pool: pool) == whole)
   }
 
-  @Test("H8: a start while a frame is open takes its place")
+  @Test("H8: a start during an unfinished frame replaces that frame")
   func startWhileOpen() {
     var reassembler = FrameReassembler()
     #expect(reassembler.receive(packet(Array(frame.prefix(6))), pool: pool) == nil)
@@ -64,7 +64,7 @@ struct FrameReassemblerTests {
     #expect(reassembler.receive(continuation([3, 4]), pool: pool) == nil)
   }
 
-  @Test("L1: more octets than the header announces are dropped, in one packet or in several")
+  @Test("L1: octets beyond the length in the header are dropped, in one packet or in several")
   func tooMany() {
     var reassembler = FrameReassembler()
     #expect(reassembler.receive(packet(frame + [5]), pool: pool) == nil)
@@ -75,7 +75,7 @@ struct FrameReassemblerTests {
     #expect(reassembler.receive(packet(frame), pool: pool) == whole)
   }
 
-  @Test("L1: a frame that is longer than any channel takes is dropped up to the next start, and counted once")
+  @Test("L1: a frame longer than any channel accepts is dropped up to the next start, and counted once")
   func tooLong() {
     var reassembler = FrameReassembler()
     #expect(reassembler.receive(packet([0xFF, 0xFF, 4, 0, 1, 2, 3]), pool: pool) == nil)
@@ -86,7 +86,7 @@ struct FrameReassemblerTests {
     #expect(reassembler.receive(packet(frame), pool: pool) == whole)
   }
 
-  @Test("L1: a packet of less than a header waits for the rest", arguments: 0...3)
+  @Test("L1: a packet shorter than the header waits for the rest", arguments: 0...3)
   func shortHeader(_ count: Int) {
     var reassembler = FrameReassembler()
     #expect(reassembler.receive(packet([UInt8](repeating: 0, count: count)), pool: pool) == nil)
@@ -94,7 +94,7 @@ struct FrameReassemblerTests {
     #expect(reassembler.receive(packet(frame), pool: pool) == whole)
   }
 
-  @Test("A frame without a payload is a frame")
+  @Test("A frame without a payload is delivered")
   func empty() {
     var reassembler = FrameReassembler()
     let none = L2CAP.Frame(channel: .attribute, payload: [])
@@ -103,7 +103,7 @@ struct FrameReassemblerTests {
     #expect(reassembler.receive(continuation([0]), pool: pool) == none)
   }
 
-  @Test("The longest frame passes, one octet more does not")
+  @Test("The longest frame is accepted; one octet more is dropped")
   func longest() {
     var reassembler = FrameReassembler()
     let longest = [0x05, 0x02, 4, 0] + [UInt8](repeating: 7, count: 517)
@@ -116,7 +116,7 @@ struct FrameReassemblerTests {
     #expect(reassembler.dropped == 2)
   }
 
-  @Test("Whatever arrives, at most one frame of the longest kind is kept")
+  @Test("Whatever arrives, the reassembler holds at most one frame of the maximum length")
   func chance() {
     var reassembler = FrameReassembler()
     var generator = SplitGenerator(seed: 3)

@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// Command flow control, and controllers that break · Vol 4, Part E, 4.4.
+/// Command flow control, and controllers that fail · Vol 4, Part E, 4.4.
 struct HostCommandTests {
   private func bench() -> Bench {
     var bench = Bench()
@@ -10,7 +10,7 @@ struct HostCommandTests {
     return bench
   }
 
-  @Test("A command waits until the one before it is answered")
+  @Test("A command waits until the previous one is answered")
   func oneAtATime() {
     var bench = bench()
     bench.answers[.leSetAdvertisingParameters] = .silence
@@ -24,7 +24,7 @@ struct HostCommandTests {
     #expect(bench.commands.contains(.leSetScanEnable(true, filterDuplicates: false)))
   }
 
-  @Test("A controller that takes no commands gets none until it says that it does")
+  @Test("A controller that grants no command credits gets no command until it grants some")
   func credits() {
     var bench = bench()
     bench.answers[.leSetAdvertisingParameters] = .silence
@@ -35,7 +35,7 @@ struct HostCommandTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  @Test("A late answer to a command that was given up lets a controller that took none take commands again")
+  @Test("A late answer to a command that timed out restores the command credits")
   func lateCredits() {
     var bench = bench()
     bench.answers[.leSetDataLength] = .silence
@@ -51,7 +51,7 @@ struct HostCommandTests {
     #expect(bench.powerChanges.isEmpty)
   }
 
-  @Test("A controller may stop commands at any time")
+  @Test("A controller may withdraw all command credits at any time")
   func stop() {
     var bench = bench()
     bench.receive(.commandComplete(credits: 0, .none, .unknown([])))
@@ -62,7 +62,7 @@ struct HostCommandTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  @Test("A controller that never takes commands again is broken")
+  @Test("A controller that never grants command credits again has failed")
   func noCredits() {
     var bench = bench()
     bench.answers[.leSetAdvertisingParameters] = .silence
@@ -73,7 +73,7 @@ struct HostCommandTests {
     #expect(bench.powerChanges == [.starting, .on])
   }
 
-  @Test("H2: an answer to a command that was not sent changes nothing, nor does one that is too short")
+  @Test("H2: an answer to a command that was not sent, or a truncated one, changes nothing")
   func strayAnswers() {
     var bench = bench()
     let handle = bench.link(.central)
@@ -93,7 +93,7 @@ struct HostCommandTests {
     #expect(bench.levels == [.success(-55)])
   }
 
-  @Test("A controller that stops answering is reset once: links are gone, who waits hears it, and it starts anew")
+  @Test("A controller that stops answering is reset once; links end, pending requests fail, and the host restarts")
   func timeout() {
     var bench = bench()
     let handle = bench.link(.central)
@@ -114,7 +114,7 @@ struct HostCommandTests {
     #expect(bench.host.links.isEmpty)
   }
 
-  @Test("A command that a controller may not know is passed over when it is not answered")
+  @Test("A command that a controller may not support is skipped when it gets no answer")
   func unknownCommand() {
     var bench = bench()
     bench.answers[.leSetDataLength] = .silence
@@ -126,7 +126,7 @@ struct HostCommandTests {
     #expect(bench.host.links.count == 1)
   }
 
-  @Test("Commands before the host is on are refused")
+  @Test("Commands are refused before the host is on")
   func off() {
     var bench = Bench()
     bench.perform { host, now in
@@ -141,7 +141,7 @@ struct HostCommandTests {
     #expect(bench.levels == [.failure(.notConnected)])
   }
 
-  @Test("Events of chance never trap")
+  @Test("Random events never trap")
   func chance() {
     var bench = bench()
     bench.link(.central)

@@ -27,7 +27,7 @@ struct HostConnectingTests {
   private let cancelled = HCI.Event.leConnectionComplete(
     HCI.ConnectionComplete(failure: .unknownConnectionIdentifier))
 
-  @Test("One device is connected to by its address, with 30 ms, no latency and 2 s")
+  @Test("A single device is connected to by its address, with an interval of 30 ms, no latency and a timeout of 2 s")
   func one() {
     var bench = bench()
     connect(&bench, Bench.peer)
@@ -40,7 +40,7 @@ struct HostConnectingTests {
     #expect(bench.host.links == [link])
   }
 
-  @Test("A central sets the data length, and begins the MTU exchange with 517")
+  @Test("A central sets the data length and starts the MTU exchange with 517")
   func firstSteps() throws {
     var bench = bench()
     let handle = bench.link(.central)
@@ -48,7 +48,7 @@ struct HostConnectingTests {
     #expect(try bench.payloads(on: handle, .attribute) == [[0x02, 0x05, 0x02]])
   }
 
-  @Test("A peripheral begins nothing")
+  @Test("A peripheral sends neither a command nor data when its link is created")
   func peripheral() {
     var bench = bench()
     bench.link(.peripheral)
@@ -57,7 +57,7 @@ struct HostConnectingTests {
     #expect(bench.links.map(\.role) == [.peripheral])
   }
 
-  @Test("The enhanced form of LE Connection Complete does as well, and an identity is its address")
+  @Test("The enhanced LE Connection Complete is accepted too, and an identity address identifies its peer")
   func enhanced() {
     var bench = bench()
     connect(&bench, Bench.peer)
@@ -68,7 +68,7 @@ struct HostConnectingTests {
     #expect(bench.links.map(\.peer) == [Bench.peer])
   }
 
-  @Test("Several devices are waited for through the accept list")
+  @Test("Several devices are connected to through the filter accept list")
   func several() {
     var bench = bench()
     connect(&bench, Bench.peer)
@@ -89,7 +89,7 @@ struct HostConnectingTests {
     #expect(bench.failures.isEmpty)
   }
 
-  @Test("What the accept list does not want any more is taken out of it")
+  @Test("A cancelled device is removed from the filter accept list")
   func stale() {
     var bench = bench()
     let third = DeviceAddress(0xC0_00_00_00_00_04, .random)
@@ -108,7 +108,7 @@ struct HostConnectingTests {
       ])
   }
 
-  @Test("A controller without an accept list connects to one device after the other")
+  @Test("A controller without a filter accept list connects to one device after the other")
   func withoutList() {
     var bench = Bench()
     bench.facts.acceptListSize = 0
@@ -119,7 +119,7 @@ struct HostConnectingTests {
     #expect(bench.commands.contains(create(other)))
   }
 
-  @Test("Devices that the accept list has no room for take their turn after five seconds")
+  @Test("Devices for which the filter accept list has no room take turns every five seconds")
   func rotation() {
     var bench = Bench()
     bench.facts.acceptListSize = 1
@@ -150,7 +150,7 @@ struct HostConnectingTests {
     #expect(bench.commands.last == create(Bench.peer))
   }
 
-  @Test("A link that came about just when it was cancelled is ended, and nobody hears of it")
+  @Test("A link created at the moment of the cancellation is disconnected and not reported")
   func cancelRace() {
     var bench = bench()
     bench.answers[.leCreateConnectionCancel] = .silence
@@ -166,7 +166,7 @@ struct HostConnectingTests {
     #expect(bench.host.links.isEmpty)
   }
 
-  @Test("A peer that never heard CONNECT_IND is waited for again, and nobody hears of the link")
+  @Test("The host retries when the peer missed CONNECT_IND, and does not report the link")
   func notEstablished() {
     var bench = bench()
     connect(&bench, Bench.peer)
@@ -180,7 +180,7 @@ struct HostConnectingTests {
     #expect(bench.commands.last == create(Bench.peer))
   }
 
-  @Test("A link that ends before the peer has said anything, but not for want of it, is told with its end")
+  @Test("A link that ends before the peer's first packet, for another reason, is reported together with its end")
   func endedAtOnce() {
     var bench = bench()
     connect(&bench, Bench.peer)
@@ -191,7 +191,7 @@ struct HostConnectingTests {
     #expect(bench.disconnections == [.remoteUserTerminatedConnection])
   }
 
-  @Test("Who is not wanted any more before it has said anything is left, and nobody hears of it")
+  @Test("A link whose attempt is cancelled before the peer's first packet is disconnected and not reported")
   func cancelledBeforeFirstSign() {
     var bench = bench()
     connect(&bench, Bench.peer)
@@ -204,7 +204,7 @@ struct HostConnectingTests {
     #expect(bench.events.isEmpty)
   }
 
-  @Test("A device that is wanted again while its old link ends is connected to afterwards")
+  @Test("A device requested again while its old link ends is connected to afterwards")
   func wantedAgain() {
     var bench = bench()
     let handle = bench.link(.central)
@@ -219,7 +219,7 @@ struct HostConnectingTests {
     #expect(bench.disconnections == [.connectionTerminatedByLocalHost])
   }
 
-  @Test("A controller that refuses to connect is believed")
+  @Test("A controller's refusal to connect ends the attempt")
   func refused() {
     var bench = bench()
     bench.answers[.leCreateConnection] = .status(.connectionLimitExceeded)
@@ -228,7 +228,7 @@ struct HostConnectingTests {
     #expect(bench.commands.count == 1)
   }
 
-  @Test("An attempt that fails is told")
+  @Test("A failed attempt is reported")
   func failed() {
     var bench = bench()
     connect(&bench, Bench.peer)
@@ -237,7 +237,7 @@ struct HostConnectingTests {
     #expect(bench.commands.count == 1)
   }
 
-  @Test("LE Connection Complete may come before the answer to the command")
+  @Test("LE Connection Complete may precede the answer to the command")
   func earlyCompletion() {
     var bench = bench()
     bench.answers[.leCreateConnection] = .silence
@@ -250,7 +250,7 @@ struct HostConnectingTests {
     #expect(bench.commands == [create(other)])
   }
 
-  @Test("A cancellation that is not completed does not stop connecting for ever")
+  @Test("A cancellation that never completes does not block connecting forever")
   func lostCompletion() {
     var bench = bench()
     connect(&bench, Bench.peer)
@@ -272,7 +272,7 @@ struct HostConnectingTests {
     #expect(bench.levels.last == .failure(.controller(.commandDisallowed)))
   }
 
-  @Test("Disconnecting asks the controller once, and the end is told with its reason")
+  @Test("Disconnecting sends one command, and the end of the link is reported with its reason")
   func disconnect() {
     var bench = bench()
     let handle = bench.link(.peripheral)
@@ -288,7 +288,7 @@ struct HostConnectingTests {
     #expect(bench.host.deadline == nil)
   }
 
-  @Test("H7: events for links that do not exist, and a second link with a handle that is taken, change nothing")
+  @Test("H7: events for unknown links, and a second link with a handle in use, change nothing")
   func unknownLinks() {
     var bench = bench()
     let handle = bench.link(.peripheral)
@@ -319,7 +319,7 @@ struct HostConnectingTests {
     #expect(bench.host.links.isEmpty)
   }
 
-  @Test("P12: a peer with this device's own address is sent away")
+  @Test("P12: a peer that uses this device's own address is disconnected")
   func ownAddress() {
     var bench = bench()
     bench.link(.peripheral, handle: 5, to: Bench.address)
@@ -327,7 +327,7 @@ struct HostConnectingTests {
     #expect(bench.commands == [.disconnect(HCI.ConnectionHandle(rawValue: 5), reason: .remoteUserTerminatedConnection)])
   }
 
-  @Test("A peer that wants encryption is refused: there are no keys")
+  @Test("A peer's request for encryption is refused without keys")
   func encryption() {
     var bench = bench()
     let handle = bench.link(.peripheral)

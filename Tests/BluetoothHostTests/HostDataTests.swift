@@ -14,7 +14,7 @@ struct HostDataTests {
     return bench
   }
 
-  /// A central's link whose MTU exchange is over.
+  /// Returns the handle of a link as central whose MTU exchange is complete.
   private func link(_ bench: inout Bench, _ number: UInt16 = 0x40, mtu: UInt16 = 517) -> HCI.ConnectionHandle {
     let peer = DeviceAddress(UInt64(number) | 0xC000_0000_0000, .random)
     let handle = bench.link(.central, handle: number, to: peer)
@@ -29,7 +29,7 @@ struct HostDataTests {
     bench.perform { host, now in host.request(.writeWithoutResponse(3, value), token: 1, on: handle, at: now) }
   }
 
-  @Test("A frame is cut to the length of the controller's packets, the first part told from the others")
+  @Test("A frame is fragmented to the controller's packet length, with the first fragment marked as such")
   func fragmentation() throws {
     var bench = bench(aclCount: 32)
     let handle = link(&bench)
@@ -40,7 +40,7 @@ struct HostDataTests {
     #expect(try bench.payloads(on: handle, .attribute) == [expected])
   }
 
-  @Test("The controller never has more packets than it takes, and gets the next as it completes them")
+  @Test("The controller never has more packets than buffers, and gets the next packet as one completes")
   func credits() throws {
     var bench = bench()
     let handle = link(&bench)
@@ -53,7 +53,7 @@ struct HostDataTests {
     #expect(try bench.payloads(on: handle, .attribute).count == 3)
   }
 
-  @Test("A write without a response completes only when the controller has taken it")
+  @Test("A write without a response completes only when the controller has accepted it")
   func backPressure() {
     var bench = bench()
     let handle = link(&bench)
@@ -66,7 +66,7 @@ struct HostDataTests {
     #expect(completed(bench) == 5)
   }
 
-  @Test("H3: completed packets of an unknown link, or more than there were, give no more room than there is")
+  @Test("H3: completed packets of an unknown link, or more than were sent, add no room beyond the buffers")
   func clampedCredits() {
     var bench = bench()
     let handle = link(&bench)
@@ -79,7 +79,7 @@ struct HostDataTests {
     #expect(bench.host.metrics.unknownLinks == 1)
   }
 
-  @Test("H3: Number Of Completed Packets with more handles than octets is dropped whole")
+  @Test("H3: Number Of Completed Packets with more handles than octets is dropped as a whole")
   func truncatedCredits() {
     var bench = bench()
     let handle = link(&bench)
@@ -89,12 +89,12 @@ struct HostDataTests {
     #expect(bench.host.metrics.malformedEvents == 1)
   }
 
-  @Test("H10: a link that ends gives back what the controller had for it, ten thousand times")
+  @Test("H10: a link that ends returns its controller buffers, ten thousand times")
   func creditsReturn() {
     var bench = bench()
     for _ in 0..<10_000 {
       let handle = bench.link(.peripheral)
-      // Four answers that are not completed: Exchange MTU, and Read Request of the Device Name.
+      // Four answers without completion: Exchange MTU, and Read Request of the Device Name.
       bench.receive(.attribute, [0x02, 0x17, 0x00], on: handle)
       for _ in 0..<3 { bench.receive(.attribute, [0x0A, 0x03, 0x00], on: handle) }
       guard bench.data.count == 4 else {
@@ -107,7 +107,7 @@ struct HostDataTests {
     #expect(bench.pool.count < 64)
   }
 
-  @Test("A link whose peer does not answer leaves the others their share")
+  @Test("A link whose peer does not answer leaves the other links their share")
   func share() throws {
     var bench = bench()
     let stuck = link(&bench, 0x40)
@@ -118,7 +118,7 @@ struct HostDataTests {
     #expect(try bench.payloads(on: other, .attribute).count == 1)
   }
 
-  @Test("Two links take turns when the controller is full")
+  @Test("Two links take turns when the controller's buffers are full")
   func turns() {
     var bench = bench(aclCount: 2)
     let one = link(&bench, 0x40)
@@ -130,7 +130,7 @@ struct HostDataTests {
     #expect(bench.data.map(\.handle) == [one, two])
   }
 
-  @Test("A frame that arrives in parts is answered as one in one part is")
+  @Test("A fragmented frame is answered like an unfragmented one")
   func reassembly() throws {
     var bench = bench()
     let handle = bench.link(.peripheral)
@@ -141,14 +141,14 @@ struct HostDataTests {
     #expect(try bench.payloads(on: handle, .attribute) == [[0x0B] + Array("Bench".utf8)])
   }
 
-  @Test("Channels 4, 5 and 6 are those of attributes, of LE signalling and of the Security Manager")
+  @Test("Channels 4, 5 and 6 carry ATT, LE signalling and the Security Manager")
   func fixedChannels() throws {
     var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
     configuration.pairing.isPairable = false
     var bench = Bench(configuration: configuration)
     bench.powerOn()
     let handle = bench.link(.peripheral)
-    // The Device Name is read; a code that LE does not have is rejected; pairing is not supported.
+    // The Device Name is read; a code that LE does not define is rejected; pairing is not supported.
     for (channel, request, answer) in [
       (4, [0x0A, 3, 0], [0x0B] + Array("Bench".utf8)), (5, [0x0F, 5, 0, 0], [0x01, 5, 2, 0, 0, 0]),
       (6, [0x01, 3, 0, 1, 16, 0, 1], [0x05, 0x05]),
@@ -170,7 +170,7 @@ struct HostDataTests {
     #expect(bench.host.metrics.droppedFrames == 7)
   }
 
-  @Test("A peer that wants to pair with a host that does not hears that this is not supported")
+  @Test("A host without pairing answers Pairing Request with Pairing Not Supported")
   func pairing() throws {
     var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
     configuration.pairing.isPairable = false
@@ -184,7 +184,7 @@ struct HostDataTests {
     #expect(try bench.payloads(on: central, .securityManager) == [[0x05, 0x05]])
   }
 
-  @Test("P13: no answer goes to unknown commands of the Security Manager, to nothing, and to an end")
+  @Test("P13: unknown Security Manager commands, empty frames and Pairing Failed get no answer")
   func strayPairing() throws {
     var bench = bench()
     let handle = bench.link(.peripheral)
@@ -193,7 +193,7 @@ struct HostDataTests {
     #expect(bench.data.isEmpty)
   }
 
-  @Test("A request that is not answered for 30 s ends the link")
+  @Test("A request without an answer for 30 s ends the link")
   func transactionTimeout() {
     var bench = bench()
     let handle = bench.link(.central)

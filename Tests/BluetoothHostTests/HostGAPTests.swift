@@ -14,7 +14,7 @@ struct HostAdvertisingTests {
     bench.perform { host, now in host.startAdvertising(data: data, scanResponse: scanResponse, at: now) }
   }
 
-  @Test("Advertising is set up at 100 ms, filled and enabled, in this order")
+  @Test("Advertising is configured with an interval of 100 ms, given its data and enabled, in this order")
   func sequence() {
     var bench = bench()
     start(&bench)
@@ -28,7 +28,7 @@ struct HostAdvertisingTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  @Test("Advertising with extended commands uses one set on the legacy PDUs, with an address and a power of its own")
+  @Test("Extended commands advertise with one set on legacy PDUs, with its own address and transmit power")
   func extendedSequence() {
     var bench = extendedBench()
     var advertising = HostAdvertising(data: [2, 1, 6], scanResponse: [2, 10, 0])
@@ -50,7 +50,7 @@ struct HostAdvertisingTests {
     #expect(bench.commands == [enable(false, bench)])
   }
 
-  @Test("A set that nobody can scan is given no scan response")
+  @Test("A non-scannable set gets no scan response")
   func extendedBroadcast() {
     var bench = extendedBench()
     var advertising = HostAdvertising(data: [2, 1, 6], scanResponse: [2, 10, 0])
@@ -80,7 +80,7 @@ struct HostAdvertisingTests {
     )
   }
 
-  @Test("Only what is new is set on the next start")
+  @Test("A restart sends only the parameters and data that changed")
   func again() {
     var bench = bench()
     start(&bench)
@@ -91,7 +91,7 @@ struct HostAdvertisingTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  @Test("New data take the place of the old while advertising goes on, and the same data need no command")
+  @Test("New data replace the old while advertising goes on; the same data need no command")
   func change() {
     var bench = bench()
     start(&bench)
@@ -105,7 +105,7 @@ struct HostAdvertisingTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  @Test("Data of more than 31 octets do not fit")
+  @Test("Data of more than 31 octets are refused")
   func tooLong() {
     var bench = bench()
     start(&bench, data: ByteSlice([UInt8](repeating: 0, count: 32)))
@@ -114,7 +114,7 @@ struct HostAdvertisingTests {
   }
 
   @Test(
-    "A refusal is told with the controller's code, and nothing is left on",
+    "A refusal is reported with the controller's code, and advertising stays off",
     arguments: [
       HCI.Opcode.leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable,
     ])
@@ -143,7 +143,7 @@ struct HostAdvertisingTests {
     #expect(bench.advertisingAnswers.isEmpty)
   }
 
-  @Test("Advertising goes on beside a link, without another answer")
+  @Test("Advertising goes on beside a link without another answer")
   func goesOn() {
     var bench = bench()
     start(&bench)
@@ -153,7 +153,7 @@ struct HostAdvertisingTests {
     #expect(bench.advertisingAnswers.isEmpty)
   }
 
-  @Test("Where the controller can't advertise beside a link, it goes on when the link has ended")
+  @Test("If the controller can't advertise beside a link, advertising resumes when the link has ended")
   func waitsForTheEnd() {
     var bench = bench()
     start(&bench)
@@ -177,7 +177,7 @@ struct HostScanningTests {
     bench.perform { host, now in host.setScanning(parameters, at: now) }
   }
 
-  @Test("Scanning is set up with window and interval of 30 ms and enabled; later it is switched off")
+  @Test("Scanning starts with a window and an interval of 30 ms, and is disabled on request")
   func sequence() {
     var bench = bench()
     scan(&bench, ScanParameters(isActive: true, filterDuplicates: true))
@@ -191,7 +191,7 @@ struct HostScanningTests {
     #expect(bench.commands == [.leSetScanEnable(true, filterDuplicates: false)])
   }
 
-  @Test("Another way of scanning, or the same anew, begins after the old one has ended")
+  @Test("New scan parameters, or a repeated request, take effect after the current scan has ended")
   func change() {
     var bench = bench()
     let active = ScanParameters(isActive: true, filterDuplicates: true)
@@ -207,7 +207,7 @@ struct HostScanningTests {
     #expect(bench.commands.map(\.opcode) == [.leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
   }
 
-  @Test("A refusal ends the attempt until something else is asked for")
+  @Test("A refusal ends the attempt until another request")
   func refusal() {
     var bench = bench()
     bench.answers[.leSetScanEnable] = .complete(.status(.commandDisallowed))
@@ -219,7 +219,7 @@ struct HostScanningTests {
     #expect(bench.commands.map(\.opcode) == [.leSetScanEnable])
   }
 
-  @Test("Each report is one event, with what its type says")
+  @Test("Each report becomes one event with the properties of its type")
   func reports() throws {
     var bench = bench()
     // The row "LE Advertising Report, three reports" of the vectors.
@@ -237,15 +237,15 @@ struct HostScanningTests {
     #expect(reports[2].isScanResponse && reports[2].data.isEmpty)
   }
 
-  @Test("Legacy packets that are reported in the extended form give the same events")
+  @Test("Legacy packets reported in the extended form give the same events")
   func extendedReports() throws {
     var bench = bench()
     let peer = HCI.PeerAddress(Bench.peer)
     for type: HCI.ExtendedAdvertisingReport.EventType in [
       [.legacy, .connectable, .scannable], [.legacy, .scanResponse, .connectable, .scannable],
-      // As Bumble's controller has it.
+      // As Bumble's controller reports it.
       [.connectable], [.scanResponse],
-      // What a legacy packet can't be.
+      // Combinations that a legacy packet can't have.
       [.connectable, .moreToCome],
     ] {
       let report = HCI.ExtendedAdvertisingReport(
@@ -261,7 +261,7 @@ struct HostScanningTests {
   }
 
   @Test(
-    "H4: a report that is not what it says gives no event",
+    "H4: a malformed report gives no event",
     arguments: [
       [2, 0], [2, 255, 0, 1], [2, 1, 0, 0, 1, 2, 3, 4, 5, 6, 22, 0xD3], [2, 2, 4, 0, 1, 2, 3, 4, 5, 6, 0, 0xD4],
       [2, 1, 0, 0, 1, 2, 3, 4, 5, 6, 0], [13, 0], [13, 1] + [UInt8](repeating: 0, count: 23) + [230],

@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// Two hosts with one link between them, and controllers that pass on what they are given.
+/// Two hosts with one link between them, and controllers that relay their packets.
 struct HostPair {
   var central = Bench()
   var peripheral = Bench()
@@ -20,12 +20,12 @@ struct HostPair {
     atPeripheral = peripheral.link(.peripheral, handle: 2, to: DeviceAddress(0xC000_0000_0BBB, .random))
   }
 
-  /// Passes packets on until there are none.
+  /// Relays packets until neither host has any.
   mutating func run() {
     while !central.data.isEmpty || !peripheral.data.isEmpty { pass() }
   }
 
-  /// Passes on what there is at the moment.
+  /// Relays the packets that are pending at the moment.
   mutating func pass() {
     Self.pass(&central, to: &peripheral, on: atPeripheral)
     Self.pass(&peripheral, to: &central, on: atCentral)
@@ -70,7 +70,7 @@ struct HostPairTests {
     return (pair, placement)
   }
 
-  @Test("The MTU is exchanged as soon as there is a link", arguments: [(27, 1), (251, 8)] as [(UInt16, UInt8)])
+  @Test("The MTU exchange starts as soon as the link exists", arguments: [(27, 1), (251, 8)] as [(UInt16, UInt8)])
   func mtu(_ length: UInt16, _ count: UInt8) throws {
     let (pair, _) = try pair(length, count)
     #expect(pair.central.host.mtu(of: pair.atCentral) == 517)
@@ -79,7 +79,7 @@ struct HostPairTests {
   }
 
   @Test(
-    "Services are discovered and a long value is read through controllers small and large",
+    "Services are discovered and a long value is read through controllers with small and large buffers",
     arguments: [(27, 1), (27, 3), (251, 8), (1021, 2)] as [(UInt16, UInt8)])
   func read(_ length: UInt16, _ count: UInt8) throws {
     var (pair, placement) = try pair(length, count)
@@ -96,7 +96,7 @@ struct HostPairTests {
   }
 
   @Test(
-    "A long write reaches the service above, and its answer the client",
+    "A long write reaches the upper layer of the server, and the answer reaches the client",
     arguments: [(27, 1), (251, 8)] as [(UInt16, UInt8)])
   func write(_ length: UInt16, _ count: UInt8) throws {
     var (pair, placement) = try pair(length, count)
@@ -118,7 +118,7 @@ struct HostPairTests {
     #expect(isDone)
   }
 
-  @Test("Notifications arrive in order and each makes room for the next")
+  @Test("Notifications arrive in order, and each delivery makes room for the next")
   func notify() throws {
     var (pair, placement) = try pair(27, 2)
     let configuration = placement.values[1] + 1
@@ -142,7 +142,7 @@ struct HostPairTests {
     #expect(sent == 20)
   }
 
-  @Test("In the steady state no storage is added to the pools")
+  @Test("In the steady state the pools allocate no further storage")
   func pools() throws {
     var (pair, placement) = try pair(251, 8)
     for _ in 0..<10 { _ = pair.request(.read(placement.values[0])) }

@@ -22,7 +22,7 @@ struct HostSignallingTests {
     try bench.payloads(on: handle, .signalling)
   }
 
-  @Test("A central accepts a peripheral's valid wish, and updates the connection")
+  @Test("A central accepts a peripheral's valid parameter request and updates the connection")
   func accepted() throws {
     var (bench, handle) = bench(.central)
     bench.receive(.signalling, request, on: handle)
@@ -31,7 +31,7 @@ struct HostSignallingTests {
   }
 
   @Test(
-    "A central accepts all that is in the ranges of the Core Specification, to their ends",
+    "A central accepts every value in the ranges of the Core Specification, including the limits",
     arguments: [
       [6, 6, 0, 10], [3_200, 3_200, 0, 3_200], [6, 3_200, 0, 801], [6, 6, 499, 3_200], [16, 32, 4, 600],
     ] as [[UInt16]])
@@ -46,7 +46,7 @@ struct HostSignallingTests {
   }
 
   @Test(
-    "L11: invalid wishes are rejected",
+    "L11: invalid parameter requests are rejected",
     arguments: [
       [5, 0, 40, 0, 0, 0, 42, 0], [40, 0, 24, 0, 0, 0, 42, 0], [24, 0, 0x81, 0x0C, 0, 0, 42, 0],
       [24, 0, 40, 0, 0xF4, 1, 42, 0], [24, 0, 40, 0, 0, 0, 9, 0], [24, 0, 40, 0, 0, 0, 10, 0],
@@ -58,7 +58,7 @@ struct HostSignallingTests {
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("L11: while one update is under way another wish is rejected; a flood gives one update")
+  @Test("L11: a parameter request during an update is rejected; a flood of them causes one update")
   func flood() throws {
     var (bench, handle) = bench(.central)
     for _ in 0..<1000 {
@@ -73,7 +73,7 @@ struct HostSignallingTests {
     #expect(try answers(bench, handle) == [[0x13, 1, 2, 0, 0, 0]])
   }
 
-  @Test("L11: a wish that a central sends to a peripheral is not understood")
+  @Test("L11: a parameter request from a central to a peripheral gets Command Not Understood")
   func wrongRole() throws {
     var (bench, handle) = bench(.peripheral)
     bench.receive(.signalling, request, on: handle)
@@ -81,14 +81,14 @@ struct HostSignallingTests {
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("A central updates a connection by HCI")
+  @Test("A central updates a connection with an HCI command")
   func centralUpdate() {
     var (bench, handle) = bench(.central)
     bench.perform { [parameters] host, now in host.updateConnection(handle, parameters, at: now) }
     #expect(bench.commands == [.leConnectionUpdate(handle, parameters, HCI.ConnectionEventLength())])
   }
 
-  @Test("A peripheral asks its central; one request at a time, and of those that wait the last one")
+  @Test("A peripheral sends its central one parameter request at a time; of the pending ones the last is sent")
   func peripheralUpdate() throws {
     var (bench, handle) = bench(.peripheral)
     bench.pass(.seconds(5))
@@ -104,11 +104,11 @@ struct HostSignallingTests {
     bench.receive(.signalling, [0x13, 1, 2, 0, 1, 0], on: handle)
     #expect(try answers(bench, handle).last == [0x12, 2, 8, 0, 0x18, 0, 0x28, 0, 2, 0, 0x2A, 0])
     bench.passToDeadline()
-    // Nothing is waited for but the next look at the link.
+    // The only deadline left is the next link check.
     #expect(bench.host.deadline == bench.host.linkCheck.deadline)
   }
 
-  @Test("The link layer's own request for parameters is answered")
+  @Test("The link layer's own parameter request is answered")
   func remoteRequest() {
     var (bench, handle) = bench(.central)
     bench.receive(.leRemoteConnectionParameterRequest(handle, parameters))
@@ -123,11 +123,11 @@ struct HostSignallingTests {
   }
 
   @Test(
-    "Channels are refused as the specification says",
+    "Requests for channels are refused with the results of the specification",
     arguments: [
       // LE Credit Based Connection Request: SPSM not supported.
       ([0x14, 2, 10, 0, 0x80, 0, 0x40, 0, 0, 2, 0xF7, 0, 10, 0], [0x15, 2, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]),
-      // L3: as many channels as were asked for.
+      // L3: as many channels as the request has.
       (
         [0x17, 8, 12, 0, 0x27, 0, 0, 2, 0, 1, 5, 0, 0x40, 0, 0x41, 0],
         [0x18, 8, 12, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0]
@@ -144,9 +144,9 @@ struct HostSignallingTests {
   }
 
   @Test(
-    "L10: what is not understood is rejected",
+    "L10: commands that are not understood are rejected",
     arguments: [
-      // A code that LE does not have.
+      // A code that LE does not define.
       ([0x0F, 5, 0, 0], [0x01, 5, 2, 0, 0, 0]),
       ([0x08, 5, 0, 0], [0x01, 5, 2, 0, 0, 0]),
       // More than 23 octets.
@@ -165,7 +165,7 @@ struct HostSignallingTests {
   }
 
   @Test(
-    "L10, L12: nothing is said to identifier 0, to what is cut, and to responses that nobody waits for",
+    "L10, L12: identifier 0, truncated commands and unexpected responses get no answer",
     arguments: [
       [0x12, 0, 8, 0, 0x18, 0, 0x28, 0, 0, 0, 0x2A, 0], [], [0x12], [0x12, 1, 8], [0x14, 2, 10, 0, 0x80, 0, 0x40, 0],
       [0x01, 3, 2, 0, 0, 0], [0x07, 6, 4, 0, 0x41, 0, 0x40, 0], [0x13, 1, 2, 0, 0, 0], [0x13, 1, 2, 0, 7, 0],
@@ -180,7 +180,7 @@ struct HostSignallingTests {
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("L10: answers to a flood that the peer does not take in are dropped, not kept")
+  @Test("L10: answers to a flood that the peer does not receive are dropped, not queued")
   func answersAreBounded() {
     var (bench, handle) = bench(.peripheral)
     for _ in 0..<1000 { bench.receive(.signalling, [0x0F, 5, 0, 0], on: handle) }

@@ -5,7 +5,7 @@ import Testing
 struct HostStartupTests {
   private func opcodes(_ bench: Bench) -> [HCI.Opcode] { bench.commands.map(\.opcode) }
 
-  @Test("A host with a controller of today asks what it has, sets masks, data length and address, and is on")
+  @Test("A host reads a current controller's features, sets event masks, data length and address, and is then on")
   func full() {
     var bench = Bench()
     bench.perform { host, now in host.setPower(true, at: now) }
@@ -22,7 +22,7 @@ struct HostStartupTests {
     #expect(bench.host.deadline == nil)
   }
 
-  @Test("A controller whose supported-commands bitmap is all zero comes up without what is optional")
+  @Test("A controller whose supported-commands bitmap is all zero starts without the optional commands")
   func emptyBitmap() {
     var bench = Bench()
     bench.facts.supportedCommands = HCI.SupportedCommands()
@@ -32,7 +32,7 @@ struct HostStartupTests {
     #expect(opcodes(bench).contains(.leSetRandomAddress))
   }
 
-  @Test("Without an answer to Read Local Supported Commands the controller counts as one that tells nothing")
+  @Test("Without an answer to Read Local Supported Commands, the host treats the controller's support as unknown")
   func unknownBitmap() {
     var bench = Bench()
     bench.answers[.readLocalSupportedCommands] = .complete(.status(.unknownHCICommand))
@@ -40,7 +40,7 @@ struct HostStartupTests {
     #expect(bench.powerChanges == [.starting, .on])
   }
 
-  @Test("No event is asked for that the controller's features do not have")
+  @Test("The event masks enable no event that the controller's features exclude")
   func masks() throws {
     var bench = Bench()
     bench.facts.leFeatures = []
@@ -55,7 +55,7 @@ struct HostStartupTests {
     #expect(rich.commands.contains(.leSetEventMask(mask)))
   }
 
-  @Test("A controller without LE buffers lends those of BR/EDR")
+  @Test("A controller without LE buffers shares those of BR/EDR")
   func sharedBuffers() {
     var bench = Bench()
     bench.facts.aclLength = 0
@@ -67,7 +67,7 @@ struct HostStartupTests {
     #expect(bench.data.first?.handle == handle)
   }
 
-  @Test("A controller with BR/EDR is told that the host has Low Energy")
+  @Test("The host tells a controller with BR/EDR that it supports LE")
   func dualMode() {
     var bench = Bench()
     bench.facts.lmpFeatures = .leSupported
@@ -77,7 +77,7 @@ struct HostStartupTests {
     #expect(bench.powerChanges == [.starting, .on])
   }
 
-  @Test("A controller without Low Energy is of no use")
+  @Test("A controller without LE is unsupported")
   func noLowEnergy() {
     var bench = Bench()
     bench.answers[.leReadBufferSize] = .complete(.status(.unknownHCICommand))
@@ -86,7 +86,7 @@ struct HostStartupTests {
     #expect(opcodes(bench).filter { $0 == .reset }.count == 2)
   }
 
-  @Test("A controller that never answers is reset once more, and then given up")
+  @Test("A controller that never answers is reset once more and then abandoned")
   func silence() {
     var bench = Bench()
     bench.answers[.reset] = .silence
@@ -100,7 +100,7 @@ struct HostStartupTests {
     #expect(bench.host.deadline == nil)
   }
 
-  @Test("A command of the start-up that twice gets no answer is passed over")
+  @Test("A start-up command that gets no answer twice is skipped")
   func passedOver() {
     var bench = Bench()
     bench.answers[.leReadMaximumDataLength] = .silence
@@ -112,7 +112,7 @@ struct HostStartupTests {
     #expect(opcodes(bench).count { $0 == .leReadMaximumDataLength } == 2)
   }
 
-  @Test("A lost answer does not make the device another one: the start-up asks again")
+  @Test("A lost answer does not change the device's identity: the start-up repeats the command")
   func lostAnswer() {
     var bench = Bench()
     bench.answers[.leSetRandomAddress] = .silence
@@ -127,7 +127,7 @@ struct HostStartupTests {
     #expect(own.first == .random)
   }
 
-  @Test("Where the random address is refused the public one is used")
+  @Test("If the controller refuses the random address, the host uses the public one")
   func publicAddress() {
     var bench = Bench()
     bench.answers[.leSetRandomAddress] = .complete(.status(.unknownHCICommand))
@@ -140,7 +140,7 @@ struct HostStartupTests {
     #expect(create.ownAddressType == .public)
   }
 
-  @Test("The address is drawn once, random static, and the same for the same seed")
+  @Test("The host generates its random static address once, the same for the same seed")
   func drawnAddress() {
     func host(_ seed: UInt64) -> Host {
       Host(
@@ -151,7 +151,7 @@ struct HostStartupTests {
     #expect(host(1).address != host(2).address)
   }
 
-  @Test("Switching off ends links with the reason for it, resets the controller, and switching on starts anew")
+  @Test("Switching off disconnects links with the right reason and resets the controller; switching on starts up again")
   func offAndOn() {
     var bench = Bench()
     bench.powerOn()
@@ -182,7 +182,7 @@ struct HostStartupTests {
     #expect(bench.host.deadline == nil)
   }
 
-  @Test("Switching off during the start-up stops it")
+  @Test("Switching off during the start-up aborts it")
   func offDuringStartup() {
     var bench = Bench()
     bench.answers[.setEventMask] = .silence

@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// Octets of every kind from a controller, and from a peer behind a controller that works.
+/// Arbitrary octets from a controller, and from a peer behind a working controller.
 struct HostileInputTests {
   private static func octets(_ range: Range<Int>, _ random: inout SplitGenerator) -> [UInt8] {
     let count = range.lowerBound + Int(random.next() % UInt64(range.count))
@@ -24,7 +24,7 @@ struct HostileInputTests {
     ]
   }
 
-  /// Answers what the host asks those above, sometimes with an error, and lets the controller take its packets.
+  /// Answers the host's requests to the upper layer, sometimes with an error, and completes the controller's packets.
   private func answer(_ bench: inout Bench, _ random: inout SplitGenerator) {
     let events = bench.events
     bench.events.removeAll()
@@ -43,7 +43,7 @@ struct HostileInputTests {
     bench.completeAll()
   }
 
-  @Test("ATT and L2CAP octets of every kind are answered or ignored", arguments: 0..<12)
+  @Test("Arbitrary ATT and L2CAP octets are answered or ignored", arguments: 0..<12)
   func peer(seed: Int) {
     var random = SplitGenerator(seed: UInt64(seed))
     var bench = Bench()
@@ -76,7 +76,7 @@ struct HostileInputTests {
         let link = handle
         bench.perform { host, now in host.request(request, token: next, on: link, at: now) }
       default:
-        // Known opcodes, small handles: most of it has a meaning.
+        // Known opcodes and small handles make most PDUs meaningful.
         let opcodes: [UInt8] = [
           0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F, 0x10, 0x11, 0x12,
           0x13, 0x16, 0x17, 0x18, 0x19, 0x1B, 0x1D, 0x1E, 0x20, 0x21, 0x23, 0x52, 0xD2, 0xFF,
@@ -101,7 +101,7 @@ struct HostileInputTests {
     #expect(answered.values.allSatisfy { $0 == 1 })
   }
 
-  @Test("Packets of every kind from a controller neither stop the host nor time", arguments: 0..<12)
+  @Test("Arbitrary packets from a controller stop neither the host nor its timers", arguments: 0..<12)
   func controller(seed: Int) {
     var random = SplitGenerator(seed: UInt64(seed) + 500)
     var bench = Bench()
@@ -130,7 +130,7 @@ struct HostileInputTests {
               HCI.ConnectionHandle(rawValue: UInt16(random.next() % 4)),
               DeviceAddress(0xC000_0000_0000 + random.next() % 4, .random))))
       case 3:
-        // Time passes, and must move on each time.
+        // Time passes; each deadline must be later than the previous one.
         var steps = 0
         let end = bench.now + .milliseconds(Int64(random.next() % 3_000))
         while let deadline = bench.host.deadline, deadline <= end, steps < 100 {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Descriptors of accessories")
 struct AccessoryDescriptorTests {
-  @Test("A central discovers an accessory's descriptors and included services, and reads what they say")
+  @Test("A central discovers an accessory's descriptors and included services, and reads the descriptors")
   func descriptors() async throws {
     let meeting = Encounter(Station())
     #expect(await meeting.prepare())
@@ -28,11 +28,11 @@ struct AccessoryDescriptorTests {
     #expect(reader.values["2900"] as? NSNumber == 3)
     #expect(reader.values["2901"] as? String == "Roof")
     #expect(reader.values["2904"] as? Data == Data([0x0E, 0xFE, 0x2F, 0x27, 1, 0, 0]))
-    // The handles of the two formats, of which the other one's stands last in its characteristic.
+    // The handles of the two formats; the last one is the second characteristic's.
     #expect((reader.values["2905"] as? Data)?.count == 4)
   }
 
-  @Test("A client that may changes the user description, and finds it changed")
+  @Test("A client with permission writes the user description and reads the new text")
   func userDescription() async throws {
     let meeting = Encounter(Station())
     #expect(await meeting.prepare())
@@ -50,7 +50,7 @@ struct AccessoryDescriptorTests {
     #expect(reader.errors.isEmpty)
   }
 
-  @Test("A value that a client has configured to be broadcast is advertised to everybody, and follows its changes")
+  @Test("A value that a client has configured for broadcast is advertised to all devices, with every change")
   func broadcast() async throws {
     let meeting = Encounter(Station())
     let listener = Explorer(on: meeting.world.device(named: "listener", at: Position(x: -2)), connects: false)
@@ -106,7 +106,7 @@ private struct Station: Accessory {
   }
 }
 
-/// Writes down what descriptors say.
+/// A delegate that records the values of descriptors.
 private final class DescriptorReader: NSObject, CBPeripheralDelegate {
   private(set) var values: [String: Any] = [:]
   private(set) var errors: [any Error] = []
@@ -122,7 +122,7 @@ private final class DescriptorReader: NSObject, CBPeripheralDelegate {
 }
 
 extension Explorer {
-  /// What has last been advertised as the data of a service.
+  /// The service data of the last advertisement.
   fileprivate func serviceData(_ uuid: String) -> Data? {
     (advertisement[CBAdvertisementDataServiceDataKey] as? [CBUUID: Data])?[CBUUID(string: uuid)]
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Accessories")
 struct AccessoryTests {
-  @Test("A heart rate sensor notifies its pulse and its energy, and resets the energy at its control point")
+  @Test("A heart rate sensor notifies pulse and energy, and resets the energy through its control point")
   func heartRate() async throws {
     let meeting = Encounter(HeartRateSensor(name: "Strap", beatsPerMinute: 61))
     #expect(await meeting.prepare())
@@ -24,7 +24,7 @@ struct AccessoryTests {
     #expect(meeting.app.events.last == "not written: 128")
   }
 
-  @Test("A battery tells its level when it is read and when it changes")
+  @Test("A battery reports its level when it is read and when it changes")
   func battery() async {
     let meeting = Encounter(BatteryPack(level: 40))
     #expect(await meeting.prepare())
@@ -37,7 +37,7 @@ struct AccessoryTests {
     #expect(meeting.accessory.accessory.level == 39)
   }
 
-  @Test("A battery that nobody changes runs down by itself")
+  @Test("A battery runs down by itself")
   func runsDown() async {
     let meeting = Encounter(BatteryPack(level: 3, timePerPercent: .seconds(60)))
     await meeting.world.run(for: .seconds(150))
@@ -46,7 +46,7 @@ struct AccessoryTests {
     #expect(meeting.accessory.accessory.level == 0)
   }
 
-  @Test("A thermometer indicates hundredths of a degree as a float of IEEE 11073")
+  @Test("A thermometer indicates hundredths of a degree as an IEEE 11073 float")
   func thermometer() async {
     let meeting = Encounter(Thermometer(celsius: 36.65))
     #expect(await meeting.prepare())
@@ -71,7 +71,7 @@ struct AccessoryTests {
     #expect(Int(last[7]) - Int(first[7]) == values.count - 1)
   }
 
-  @Test("A flashlight is switched and dimmed over the air, and tells its status")
+  @Test("A flashlight is switched and dimmed over the air, and reports its status")
   func flashlight() async {
     let meeting = Encounter(Flashlight())
     #expect(await meeting.prepare())
@@ -93,7 +93,7 @@ struct AccessoryTests {
     #expect(meeting.app.values(of: uuid(Flashlight.status)).last == [0])
   }
 
-  @Test("A key fob sounds an alarm when it is told to, and when its link is lost, but not when it is ended")
+  @Test("A key fob sounds an alarm on command and when its link is lost, but not when the link is disconnected")
   func keyFob() async {
     let meeting = Encounter(KeyFob())
     #expect(await meeting.prepare())
@@ -109,7 +109,7 @@ struct AccessoryTests {
     #expect(meeting.app.has("disconnected"))
   }
 
-  @Test("A key fob whose link is ended stays silent")
+  @Test("A key fob whose link is disconnected stays silent")
   func endedLink() async throws {
     let meeting = Encounter(KeyFob())
     #expect(await meeting.prepare())
@@ -122,7 +122,7 @@ struct AccessoryTests {
     #expect(meeting.accessory.accessory.alert == .none)
   }
 
-  @Test("An accessory asks for a fast interval after connecting and for a slow one later")
+  @Test("An accessory requests a fast interval after connecting and a slow one later")
   func pacing() async throws {
     func packetsPerSecond(_ meeting: Encounter<KeyFob>) async -> Int {
       let before = meeting.accessory.statistics.transmitted.packets
@@ -131,16 +131,16 @@ struct AccessoryTests {
     }
     let meeting = Encounter(KeyFob())
     #expect(await meeting.prepare())
-    // It has to wait for 5 s.
+    // The accessory has to wait for 5 s.
     await meeting.world.run(for: .milliseconds(5_500))
     // 15 ms: 66 events a second.
     #expect((60...70).contains(await packetsPerSecond(meeting)))
     await meeting.world.run(for: .seconds(8))
-    // 500 ms with a latency of 4: one event in 2.5 s; two where something else is to be said.
+    // 500 ms with a latency of 4: one event in 2.5 s; two if another PDU is pending.
     #expect(await packetsPerSecond(meeting) <= 1)
   }
 
-  @Test("An iBeacon broadcasts its UUID, major, minor and measured power, and nobody can connect")
+  @Test("An iBeacon broadcasts its UUID, major, minor and measured power, and is not connectable")
   func iBeacon() async throws {
     let uuid = try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))
     let meeting = Encounter(

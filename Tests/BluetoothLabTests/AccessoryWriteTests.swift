@@ -4,11 +4,11 @@ import Testing
 
 @testable import BluetoothLab
 
-/// Reliable writes of an accessory's values, which no app of CoreBluetooth can send · Vol 3, Part G, 4.9.5.
+/// Reliable writes to an accessory's values, which no CoreBluetooth app can send · Vol 3, Part G, 4.9.5.
 @Suite("Writes to accessories")
 struct AccessoryWriteTests {
   private let attributes: AccessoryAttributes
-  /// Where the values stand.
+  /// The handles of the values.
   private let first: AttributeHandle
   private let second: AttributeHandle
 
@@ -23,7 +23,7 @@ struct AccessoryWriteTests {
     second = placement.values[1]
   }
 
-  /// Has the accessory written; what it has asked for, and why it refused.
+  /// Writes `parts` to the accessory. Returns the number of its requested effects, and the error.
   private func write(_ parts: [GATTWritePart], to lock: inout Lock) -> (effects: Int, error: AttributeError?) {
     var session = AccessorySession(now: .zero, connections: 1, subscriptions: [])
     do throws(AttributeError) {
@@ -38,7 +38,7 @@ struct AccessoryWriteTests {
     GATTWritePart(handle: handle, offset: offset, value: ByteSlice(octets))
   }
 
-  @Test("A reliable write of which one value is refused changes nothing, and has no effect")
+  @Test("A reliable write with one refused value changes nothing and has no effect")
   func allOrNothing() {
     var lock = Lock()
     let refused = write([part(first, 0, [1, 2]), part(second, 0, [0xFF])], to: &lock)
@@ -51,14 +51,14 @@ struct AccessoryWriteTests {
     #expect(lock.values == ["2A58": [1, 2], "2A59": [3]])
   }
 
-  @Test("An accessory keeps what a refusal of its own has changed")
+  @Test("An accessory's own changes persist when it refuses a write")
   func refusal() {
     var lock = Lock()
     #expect(write([part(second, 0, [0xFF])], to: &lock).error == .valueNotAllowed)
     #expect(lock.refusals == 1)
   }
 
-  @Test("Parts of several values are joined in whichever order they came, and a part without its beginning is refused")
+  @Test("Parts of several values are joined whatever their interleaving, and a part without its beginning is refused")
   func order() {
     var lock = Lock()
     let parts = [part(first, 0, [1, 2]), part(second, 0, [3]), part(first, 2, [4]), part(second, 1, [5, 6])]
@@ -70,7 +70,7 @@ struct AccessoryWriteTests {
     #expect(lock.values == ["2A58": [1, 2, 4], "2A59": [3, 5, 6]])
   }
 
-  @Test("A service that can't be served stops the program with a reason")
+  @Test("A service with an invalid definition stops the program")
   func impossibleService() async {
     await #expect(processExitsWith: .failure) {
       let world = World(seed: 1)
@@ -80,7 +80,7 @@ struct AccessoryWriteTests {
   }
 }
 
-/// Two values, neither of which may begin with 0xFF.
+/// An accessory with two values, neither of which may begin with 0xFF.
 private struct Lock: Accessory, Equatable {
   var values: [AttributeUUID: [UInt8]] = [:]
   var refusals = 0
@@ -102,7 +102,7 @@ private struct Lock: Accessory, Equatable {
   }
 }
 
-/// Its only characteristic has a descriptor that begins another characteristic.
+/// An accessory whose only characteristic has a descriptor with the UUID of a characteristic declaration.
 private struct Impossible: Accessory {
   var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags()])) }
   var services: [AccessoryService] {

@@ -2,9 +2,9 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-@Suite("Own advertising")
+@Suite("Custom advertising")
 struct AdvertisingTests {
-  @Test("The packed octets can be read before anything is sent")
+  @Test("The encoded octets are readable before anything is sent")
   func octets() throws {
     let payload = try AdvertisingPayload([.flags(), .services16([0x180D, 0x180F]), .name("Hi"), .transmitPower(-4)])
     #expect(
@@ -12,7 +12,7 @@ struct AdvertisingTests {
     #expect(payload.description == "020106 05030D180F18 03094869 020AFC")
   }
 
-  @Test("Structures that do not fit are refused, or left out, or shortened")
+  @Test("Structures that do not fit are refused, omitted or shortened")
   func tooLong() {
     let long = ADStructure.name(String(repeating: "x", count: 40))
     #expect(throws: AdvertisingPayload.TooLong.self) { try AdvertisingPayload([.flags(), long]) }
@@ -21,7 +21,7 @@ struct AdvertisingTests {
     #expect(fitting.structures.map(\.type) == [0x01, 0x08])
   }
 
-  @Test("A schedule of 20 ms for 30 s and then 1 s is kept")
+  @Test("A schedule of 20 ms for 30 s and then 1 s is followed")
   func schedule() async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Beacon")]))
     advertising.kind = .broadcast
@@ -32,12 +32,12 @@ struct AdvertisingTests {
       await meeting.world.run(for: time)
       return meeting.app.sightings - before
     }
-    // 20 ms and 5 ms of chance on the average: 40 a second.
+    // 20 ms and 5 ms of random delay on average: 40 a second.
     #expect((1_100...1_260).contains(await sightings(in: .seconds(30))))
     #expect((28...31).contains(await sightings(in: .seconds(30))))
   }
 
-  @Test("A schedule that ends leaves the air silent")
+  @Test("Advertising stops at the end of its schedule")
   func endOfSchedule() async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.name("Once")]))
     advertising.schedule = [.every(.milliseconds(100), for: .seconds(1))]
@@ -49,7 +49,7 @@ struct AdvertisingTests {
     #expect(meeting.app.sightings == sightings)
   }
 
-  @Test("A scannable advertiser answers with its scan response and takes no connection", .timeLimit(.minutes(1)))
+  @Test("A scannable advertiser answers with its scan response and accepts no connection", .timeLimit(.minutes(1)))
   func scannable() async {
     var advertising = Advertising(
       AdvertisingPayload(fitting: [.flags()]), scanResponse: AdvertisingPayload(fitting: [.name("Asked")]))
@@ -60,7 +60,7 @@ struct AdvertisingTests {
     #expect(meeting.app.advertisement[CBAdvertisementDataIsConnectable] as? Bool == false)
   }
 
-  @Test("Directed advertising calls back the central that was connected last, and nobody else")
+  @Test("Directed advertising reaches only the central that was connected last")
   func directed() async throws {
     let meeting = Encounter(CallingBack())
     #expect(await meeting.world.run(until: { meeting.app.has("connected") }))
@@ -71,14 +71,14 @@ struct AdvertisingTests {
     #expect(stranger.sightings == 0)
     let sent = meeting.accessory.statistics.transmitted.packets
     #expect(sent > 40)
-    // Now it is waited for.
+    // The central connects now.
     meeting.app.manager.connect(try #require(meeting.app.peripheral))
     await meeting.world.run(for: .seconds(2))
     #expect(meeting.phone.statistics.links.filter(\.isConnected).count == 1)
     #expect(meeting.phone.statistics.links.count == 2)
   }
 
-  /// Advertises to its last central only, once there was one.
+  /// An accessory that advertises to its last central only, after the first connection.
   private struct CallingBack: Accessory {
     var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.name("Calls")])) }
 
@@ -89,7 +89,7 @@ struct AdvertisingTests {
     }
   }
 
-  @Test("On one channel of three, one packet in three is sent", arguments: [Advertising.Channels.all, .channel38])
+  @Test("On one of the three channels, one packet in three is sent", arguments: [Advertising.Channels.all, .channel38])
   func channels(_ channels: Advertising.Channels) async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.name("Channels")]))
     advertising.kind = .broadcast
@@ -101,7 +101,7 @@ struct AdvertisingTests {
     #expect((90...100).contains(events))
   }
 
-  @Test("What advertises with less power is heard as much more faintly", .timeLimit(.minutes(1)))
+  @Test("Advertising with less power is received with a correspondingly lower RSSI", .timeLimit(.minutes(1)))
   func transmitPower() async {
     func level(_ power: Int?, _ generation: DeviceOptions.Generation) async -> Double? {
       var advertising = Advertising(AdvertisingPayload(fitting: [.name("Faint")]))
@@ -118,7 +118,7 @@ struct AdvertisingTests {
     #expect(await level(4, .bluetooth54) == own)
     #expect(await level(-8, .bluetooth54) == own - 12)
     #expect(await level(-100, .bluetooth54) == own - 24)
-    // A chip of 2010 has one power.
+    // A chip of 2010 has a single transmit power.
     #expect(await level(-8, .bluetooth40) == own)
   }
 }

@@ -5,9 +5,9 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// What a lab can do with the bonds of its devices.
+/// Operations on the bonds of a lab's devices.
 @Suite struct BondTests {
-  /// A phone that has bonded with a sensor whose one value wants an encrypted link.
+  /// A phone that has bonded with a sensor whose only value needs an encrypted link.
   private final class Scene {
     let world: World
     let phone: Device
@@ -25,7 +25,7 @@ import Testing
       world.add(Safe(), named: "safe", other)
     }
 
-    /// Connects, reads, disconnects; what was read.
+    /// Connects, reads and disconnects. Returns the value.
     func read() -> [UInt8]? {
       app.value = nil
       app.isDone = false
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("A device lists what it has bonded with, and forgets one device")
+  @Test("A device lists its bonds and forgets one of them")
   func list() throws {
     let scene = Scene()
     #expect(scene.phone.bonds == [])
@@ -117,7 +117,7 @@ import Testing
     #expect(scene.user.asked.count == 2)
   }
 
-  @Test("A bond that was written as text serves where it is taken in again", arguments: [true, false])
+  @Test("An exported bond works where it is imported", arguments: [true, false])
   func export(_ isJSON: Bool) throws {
     let scene = Scene()
     _ = scene.read()
@@ -136,7 +136,7 @@ import Testing
     #expect(scene.user.asked.count == 1 && scene.app.identifier == bond.identifier)
   }
 
-  @Test("A bond that is taken in and forgotten while there is a link to its device ends the link")
+  @Test("A bond that is imported and forgotten during a link to its device ends the link")
   func duringLink() throws {
     let scene = Scene()
     _ = scene.read()
@@ -157,7 +157,7 @@ import Testing
     withExtendedLifetime(central) {}
   }
 
-  @Test("A bond that there is no room for is refused, also when others have not been taken in yet")
+  @Test("A bond beyond the limit is refused, even if earlier ones have not been processed yet")
   func noRoom() throws {
     let scene = Scene()
     _ = scene.read()
@@ -178,7 +178,7 @@ import Testing
       } throws: {
         "\($0)".contains("the maximum of 2 bonds is reached")
       }
-      // In place of one that there is.
+      // This one replaces an existing bond.
       try take(2)
       world.run(for: .seconds(1))
       #expect(device.bonds.map(\.address) == [address(1), address(2)])
@@ -190,7 +190,7 @@ import Testing
     #expect(device.bonds.map(\.address) == [address(2), address(3)])
   }
 
-  @Test("A text that is no bond is refused, and the error shows none of it")
+  @Test("A text that is not a bond is refused, and the error quotes none of it")
   func wrong() {
     let scene = Scene()
     for text in ["", "{}", "secret 0011223344", "[LongTermKey]\nKey=00112233"] {
@@ -215,7 +215,7 @@ import Testing
     let isBond = { (name: String) in name.hasSuffix(".json") && !["adapter.json", "apps.json"].contains(name) }
     let file = try #require(FileManager.default.contentsOfDirectory(atPath: adapter.path).first(where: isBond))
     try FileManager.default.removeItem(at: adapter.appendingPathComponent(file))
-    // What is known of the peer's database would be written when a link ends, or when Bluetooth goes off.
+    // The cached database of the peer would be written when a link ends, or when Bluetooth is switched off.
     scene.phone.setPower(false)
     scene.world.run(for: .seconds(1))
     #expect(scene.phone.bonds == [])

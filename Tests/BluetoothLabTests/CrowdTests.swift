@@ -2,10 +2,10 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// Many devices under every kind of fault, and what must be true all the same.
+/// Many devices under every kind of fault, and the invariants that hold nevertheless.
 @Suite("Crowd")
 struct CrowdTests {
-  @Test("Forty devices under every fault: nothing acknowledged is lost or comes twice, and one seed gives one course")
+  @Test("Forty devices under every fault: no acknowledged data is lost or repeated, and one seed gives one course")
   func faults() async {
     let first = Crowd(seed: 11, pairs: 20)
     await first.run(for: .seconds(40))
@@ -19,7 +19,7 @@ struct CrowdTests {
   }
 }
 
-/// Pairs of a strap and a phone, here and there in a hall, some of them moving.
+/// Pairs of a strap and a phone at random places in a hall, some of them moving.
 private final class Crowd {
   let world: World
   private var phones: [Wearer] = []
@@ -84,7 +84,7 @@ private final class Crowd {
   }
 }
 
-/// A phone that stays with its strap, and checks that the energies that it hears of have no gap.
+/// A phone that stays with its strap and checks that the reported energies have no gap.
 private final class Wearer: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   private let manager: CBCentralManager
   private let wanted: String
@@ -149,7 +149,7 @@ private final class Wearer: NSObject, CBCentralManagerDelegate, CBPeripheralDele
   }
 }
 
-/// Where devices stand: the same for the same seed.
+/// A generator of the devices' places: the same for the same seed.
 private struct SystemOfChance {
   var state: UInt64
 

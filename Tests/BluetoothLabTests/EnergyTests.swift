@@ -6,14 +6,15 @@ import Testing
 struct EnergyTests {
   private let profile = CurrentProfile.modern
 
-  /// Milliamperes on average of somebody who sends, listens and sleeps for so many microseconds in each period.
+  /// Returns the average current in milliamperes of a radio that sends and listens for the given microseconds in each
+  /// period and sleeps for the rest.
   private func average(sending: Double, listening: Double, period: Double) -> Double {
     let sleeping = period - sending - listening
     return (sending * profile.transmitting(at: 0) + listening * profile.receiving + sleeping * profile.sleeping / 1_000)
       / period
   }
 
-  @Test("Advertising at 1 s costs what a calculation by hand says")
+  @Test("Advertising at 1 s has the calculated cost")
   func advertising() async {
     let payload = AdvertisingPayload(fitting: [.flags(), .name("Beacon")])
     var advertising = Advertising(payload)
@@ -22,20 +23,20 @@ struct EnergyTests {
     let beacon = world.add(Broadcaster(advertising), named: "beacon")
     await world.run(for: .seconds(600))
     let report = beacon.statistics.energy(profile)
-    // Three packets: preamble, access address, header, address, data and CRC at 8 µs an octet; behind each one the radio
-    // waits the interframe space and 6 µs for somebody who asks. The link layer adds 5 ms on average to the interval.
+    // Three packets: preamble, access address, header, address, data and CRC at 8 µs an octet; after each one the radio
+    // waits the interframe space and 6 µs for a request. The link layer adds 5 ms on average to the interval.
     let packet = Double(8 * (1 + 4 + 2 + 6 + payload.octets.count + 3))
     let expected = average(sending: 3 * packet, listening: 3 * 156, period: 1_005_000)
     #expect(abs(report.averageCurrent / expected - 1) < 0.05)
     #expect(abs(report.perDay / (expected * 24) - 1) < 0.05)
-    // 220 mAh, of which 2.2 go in a year by themselves.
+    // 220 mAh, of which self-discharge takes 2.2 in a year.
     #expect(abs(report.days / (220 / (expected * 24 + 2.2 / 365)) - 1) < 0.05)
     #expect(report.share(of: .advertising) > 0.5)
     #expect(report.share(of: .scanning) == 0)
     #expect(report.warning == nil)
   }
 
-  @Test("Of 1 mAh a chip of the first generation advertises at 1 s for one to two days")
+  @Test("With 1 mAh a chip of the first generation advertises at 1 s for one to two days")
   func onePerDay() async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Beacon")]))
     advertising.schedule = [.every(.seconds(1))]
@@ -46,7 +47,7 @@ struct EnergyTests {
     #expect((1...2).contains(days))
   }
 
-  @Test("A connection at 1 s with a latency of 4 costs what a calculation by hand says")
+  @Test("A connection at 1 s with a latency of 4 has the calculated cost")
   func connection() async {
     var fob = KeyFob()
     fob.fast = nil
@@ -58,14 +59,14 @@ struct EnergyTests {
     let before = meeting.accessory.statistics
     await meeting.world.run(for: .seconds(600))
     let report = meeting.accessory.statistics.since(before).energy(profile)
-    // One event in 5 s: both clocks may be 50 ppm wrong, which opens the window 500 µs before the packet, and 16 µs more; two
-    // empty packets of 80 µs, 150 µs apart.
+    // One event in 5 s: both clocks may be 50 ppm off, which opens the window 500 µs before the packet, and 16 µs more;
+    // two empty packets of 80 µs, 150 µs apart.
     let expected = average(sending: 80, listening: 516 + 80, period: 5_000_000)
     #expect(abs(report.averageCurrent / expected - 1) < 0.05)
     #expect(report.share(of: .connections) > 0.2)
   }
 
-  @Test("Scanning without a pause takes nearly all of a telephone's charge, and more than a coin cell gives")
+  @Test("Continuous scanning uses nearly all of a telephone's charge, and more than a coin cell delivers")
   func scanning() async throws {
     let meeting = Encounter(
       IBeacon(proximityUUID: try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))), connects: false)
@@ -79,7 +80,7 @@ struct EnergyTests {
     #expect(later.warning == nil)
   }
 
-  @Test("A connection at 300 ms runs for one to two years from a coin cell, with a chip of the first generation")
+  @Test("A connection at 300 ms lasts one to two years on a coin cell, with a chip of the first generation")
   func coinCell() async {
     var fob = KeyFob()
     fob.fast = nil
@@ -118,11 +119,11 @@ struct EnergyTests {
     let app = Explorer(on: phone, connects: false)
     await world.run(for: .seconds(60))
     #expect(app.sightings > 0)
-    // Advertising takes a few per mille of the time, scanning all of it.
+    // Advertising uses a few per mille of the time, scanning all of it.
     #expect(phone.statistics.energy().averageCurrent > 50 * beacon.statistics.energy().averageCurrent)
   }
 
-  @Test("Advertising on one channel takes a third of the charge that three channels take")
+  @Test("Advertising on one channel uses a third of the charge of three channels")
   func channels() async throws {
     func charge(_ channels: Advertising.Channels) async -> Double? {
       var advertising = Advertising(AdvertisingPayload(fitting: [.name("Channels")]))
@@ -138,7 +139,7 @@ struct EnergyTests {
   }
 
   @Test(
-    "A coin cell gives a peak of 15 mA, not one of 21 mA, and advertising at 1 s draws less than its load of 0.2 mA")
+    "A coin cell delivers a peak of 15 mA, not of 21 mA; advertising at 1 s draws less than its load of 0.2 mA")
   func coinCellPeak() async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Beacon")]))
     advertising.schedule = [.every(.seconds(1))]
@@ -153,14 +154,14 @@ struct EnergyTests {
     #expect(first.warning == "beacon draws 21.0 mA at its peak; the cell gives 20.0 mA")
   }
 
-  @Test("Between two powers the current grows evenly, beyond them it stays")
+  @Test("The current is interpolated between two powers and constant beyond them")
   func interpolation() {
     let profile = CurrentProfile(
       receiving: 1, transmitting: [.init(at: 0, 10), .init(at: -10, 5)], sleeping: 1)
     #expect([-20, -10, -5, 0, 10].map { profile.transmitting(at: $0) } == [5, 5, 7.5, 10, 10])
   }
 
-  @Test("A cell that nothing is drawn from loses a hundredth of itself a year")
+  @Test("A cell without a load loses a hundredth of its charge a year")
   func selfDischarge() {
     #expect(abs(Cell.cr2032.days(at: 0) - 36_500) < 1)
   }
@@ -172,7 +173,7 @@ struct EnergyTests {
     #expect(meeting.world.statistics.energy(.modern).map(\.name) == ["accessory", "phone"])
   }
 
-  @Test("Each device draws what its own chip draws, from its own battery")
+  @Test("Each device uses the profile of its own chip and its own battery")
   func ownChips() async {
     let world = World(seed: 1)
     var options = DeviceOptions()
@@ -188,14 +189,14 @@ struct EnergyTests {
     #expect(world.statistics.energy(.modern, cell: .cr2032).map(\.peakCurrent) == [4.8, 4.8])
   }
 
-  @Test("A report is one line, with the shares of what the radio was used for")
+  @Test("A report is one line with the shares of the radio's activities")
   func description() {
     var statistics = DeviceStatistics(name: "hub", time: .seconds(10))
     statistics.uses[.scanning] = DeviceStatistics.Use()
     statistics.uses[.scanning]?.receiving = .milliseconds(60)
     statistics.uses[.connections] = DeviceStatistics.Use()
     statistics.uses[.connections]?.receiving = .milliseconds(20)
-    // 80 ms at 5 mA, and 10 µA else.
+    // 80 ms at 5 mA, and 10 µA for the rest.
     let chip = CurrentProfile(receiving: 5, transmitting: [], sleeping: 10)
     let report = statistics.energy(chip)
     #expect(

@@ -1,14 +1,14 @@
 import BluetoothLab
 import CoreBluetooth
 
-/// A phone that connects to the first device it finds, discovers all that there is, and writes down what happens.
+/// A phone that connects to the first device it finds, discovers all its attributes, and records the events.
 final class Explorer: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   let manager: CBCentralManager
   private(set) var events: [String] = []
   private(set) var peripheral: CBPeripheral?
   private(set) var advertisement: [String: Any] = [:]
   private(set) var disconnection: (any Error)?
-  /// What came of each characteristic, in order: reads and notifications.
+  /// The values of each characteristic in order, from reads and notifications.
   private(set) var values: [CBUUID: [Data]] = [:]
   private(set) var sightings = 0
   private(set) var found: Set<UUID> = []
@@ -134,11 +134,11 @@ final class Encounter<A: Accessory> {
     app = Explorer(on: phone, connects: connects)
   }
 
-  /// Everything is discovered.
+  /// Runs the world until everything is discovered.
   func prepare() async -> Bool { await world.run(until: { app.isReady }, limit: .seconds(20)) }
 }
 
-/// A path in the folder for what is temporary; the file is removed after `body`.
+/// Calls `body` with a path in the folder for temporary files, and removes the file afterwards.
 func withTemporaryFile<R>(_ body: (String) async throws -> R) async throws -> R {
   let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
   defer { try? FileManager.default.removeItem(at: url) }

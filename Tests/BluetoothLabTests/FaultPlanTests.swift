@@ -24,12 +24,12 @@ struct FaultPlanTests {
     ],
   ]
 
-  @Test("A plan is the same after a way through JSON", arguments: plans)
+  @Test("A plan survives a round trip through JSON", arguments: plans)
   func roundTrip(plan: FaultPlan) throws {
     #expect(try FaultPlan(json: plan.json) == plan)
   }
 
-  @Test("A plan is read from JSON that a person has written")
+  @Test("A plan is parsed from handwritten JSON")
   func reading() throws {
     let plan = try FaultPlan(
       json: """
@@ -52,7 +52,7 @@ struct FaultPlanTests {
   }
 
   @Test(
-    "JSON that says nothing sensible is refused with the reason",
+    "Invalid JSON is refused with the reason",
     arguments: [
       (#"{"layer": "water", "fault": "lose"}"#, "\"air\", \"hci\" or \"device\""),
       (#"{"layer": "air", "fault": "drop"}"#, "or \"inject\" on the air"),
@@ -86,7 +86,7 @@ struct FaultPlanTests {
     }
   }
 
-  @Test("A packet is held against the faults of the world and of its two devices, in the order of the plan")
+  @Test("A packet is matched with the faults of the world and of its two devices, in the order of the plan")
   func rulesByDevice() {
     let devices = (0..<4).map(RadioID.init(index:))
     let scopes: [FaultScope] = [

@@ -4,13 +4,13 @@ import Testing
 
 @Suite("Faults")
 struct FaultTests {
-  /// A heart rate sensor whose measurements a phone is notified of.
+  /// Returns a heart rate sensor and a phone that has subscribed to its measurements.
   private func subscribed(capture: Capture? = nil, seed: UInt64 = 1) async -> Encounter<HeartRateSensor> {
     let meeting = Encounter(HeartRateSensor(), seed: seed, capture: capture)
     _ = await meeting.prepare()
     meeting.app.subscribe("2A37")
     await meeting.world.run(until: { meeting.app.has("notifying") })
-    // Until the phone's host has asked what it wants to know of the server, too: only notifications are left.
+    // The phone's host finishes its own requests to the server, so that only notifications are left.
     await meeting.world.run(for: .milliseconds(800))
     return meeting
   }
@@ -21,7 +21,7 @@ struct FaultTests {
 
   // MARK: On the air
 
-  @Test("The notification that is lost on the air is sent again by the link layer, and no other one")
+  @Test("The link layer retransmits a notification lost on the air, and no other one")
   func lostNotification() async throws {
     let meeting = await subscribed()
     meeting.world.add([.air(.lose, .notifications(from: "accessory"), .number(3))])
@@ -34,7 +34,7 @@ struct FaultTests {
     #expect(strike.description.contains("handleValueNotification"))
   }
 
-  @Test("A notification that is corrupted on the air, again and again, arrives when that ends")
+  @Test("A notification that is repeatedly corrupted on the air arrives when the corruption ends")
   func corruptedNotification() async {
     let meeting = await subscribed()
     meeting.world.add([.air(.corrupt, .notifications(), .numbers(1...5))])
@@ -43,7 +43,7 @@ struct FaultTests {
     #expect(meeting.world.faultStrikes.count == 5)
   }
 
-  @Test("A link on which everything is lost ends by its supervision timeout")
+  @Test("A link that loses everything ends by its supervision timeout")
   func everythingLost() async {
     let meeting = await subscribed()
     meeting.world.add([.air(.lose)], between: meeting.accessory, and: meeting.phone)
@@ -51,7 +51,7 @@ struct FaultTests {
     #expect((meeting.app.disconnection as? CBError)?.code == .connectionTimeout)
   }
 
-  @Test("A fault on a link strikes what its two devices send to each other, and nobody else")
+  @Test("A fault on a link affects only the packets between its two devices")
   func linkScope() async {
     let meeting = await subscribed()
     let other = meeting.world.device(named: "other", at: Position(x: 1, y: 1))
@@ -64,7 +64,7 @@ struct FaultTests {
     #expect(meeting.world.faultStrikes.allSatisfy { ["battery", "other"].contains($0.device) })
   }
 
-  @Test("A PDU that is injected in place of another one is what the receiver gets")
+  @Test("The receiver gets a PDU that is injected in place of another one")
   func injected() async {
     let meeting = await subscribed()
     // L2CAP length 7, channel 4, a notification of the same attribute with other values.
@@ -78,11 +78,11 @@ struct FaultTests {
     #expect(meeting.app.values(of: "2A37").map { $0[1] } == [72, 200, 72])
   }
 
-  @Test("A PDU that is injected for one receiver is heard by no other", arguments: [true, false])
+  @Test("A PDU injected for one receiver reaches no other", arguments: [true, false])
   func injectedForOne(byName: Bool) async {
     let meeting = Encounter(Broadcaster(advertising("Right")), connects: false)
     let witness = Explorer(on: meeting.world.device(named: "witness", at: Position(x: 1)), connects: false)
-    // Address and name of the original, but for one letter of the latter.
+    // Address and name of the original, except for one letter of the name.
     let world = meeting.world
     await world.run(for: .seconds(1))
     let payload = AdvertisingPayload(fitting: [.name("Wrong")]).octets
@@ -104,7 +104,7 @@ struct FaultTests {
     return result
   }
 
-  @Test("A percentage of packets is lost, the same ones for the same seed")
+  @Test("A percentage of packets is lost, and the same seed loses the same ones")
   func percentage() async {
     func strikes(seed: UInt64) async -> [FaultStrike] {
       let meeting = await subscribed(seed: seed)
@@ -119,7 +119,7 @@ struct FaultTests {
     #expect(await strikes(seed: 4) != first)
   }
 
-  @Test("What a fault has struck is marked in the capture")
+  @Test("The capture marks the packets that a fault has affected")
   func marks() async throws {
     let text = try await withTemporaryFile { path in
       let meeting = await subscribed(capture: try Capture(path: path))
@@ -157,7 +157,7 @@ struct FaultTests {
 
   // MARK: Between host and controller
 
-  @Test("A packet that comes from no device is heard at its time, from its place, by whoever listens to its channel")
+  @Test("A packet from outside the simulation is heard at its time, from its place, by receivers on its channel")
   func foreignPacket() async throws {
     let world = World(seed: 1)
     let app = Explorer(on: world.device(named: "phone"), connects: false)
@@ -182,7 +182,7 @@ struct FaultTests {
     #expect(strikes.allSatisfy { $0.device == "injected" && $0.layer == .air })
   }
 
-  @Test("A notification that is lost between controller and host is lost for good")
+  @Test("A notification lost between controller and host is not retransmitted")
   func lostAtHCI() async {
     let meeting = await subscribed()
     meeting.phone.add([.hci(.lose, HCIMatch(.data, direction: .toHost), .number(2))])
@@ -190,7 +190,7 @@ struct FaultTests {
     #expect(energies(meeting) == [1, 3, 4])
   }
 
-  @Test("A notification that is duplicated between controller and host comes twice")
+  @Test("A notification duplicated between controller and host arrives twice")
   func duplicatedAtHCI() async {
     let meeting = await subscribed()
     meeting.phone.add([.hci(.duplicate, HCIMatch(.data, direction: .toHost), .number(2))])
@@ -198,7 +198,7 @@ struct FaultTests {
     #expect(energies(meeting) == [1, 2, 2, 3])
   }
 
-  @Test("A notification that is delayed comes later, and those behind it not before it")
+  @Test("A delayed notification arrives later, and the following ones after it")
   func delayedAtHCI() async {
     let meeting = await subscribed()
     meeting.phone.add([
@@ -210,12 +210,12 @@ struct FaultTests {
     #expect(energies(meeting) == [1, 2, 3])
   }
 
-  @Test("A notification that is corrupted between controller and host differs in one bit")
+  @Test("A notification corrupted between controller and host differs in one bit")
   func corruptedAtHCI() async {
     let meeting = await subscribed()
     meeting.phone.add([.hci(.corrupt, HCIMatch(.data, direction: .toHost), .number(2))])
     await meeting.world.run(for: .seconds(5))
-    // Wherever the bit was, the others are as they were.
+    // Wherever the bit was, the other notifications are unchanged.
     let values = meeting.app.values(of: "2A37")
     #expect(values.contains([0x0E, 72, 1, 0]))
     #expect(values.contains([0x0E, 72, 5, 0]))
@@ -225,7 +225,7 @@ struct FaultTests {
 
   // MARK: Devices
 
-  @Test("A muted radio vanishes without a word, and its peer finds out by the supervision timeout")
+  @Test("A muted radio stops silently, and its peer detects it by the supervision timeout")
   func mute() async {
     let meeting = await subscribed()
     let start = meeting.world.now + .seconds(1)
@@ -236,7 +236,7 @@ struct FaultTests {
     #expect(meeting.world.now - start < .milliseconds(2_100))
   }
 
-  @Test("A radio that is muted for less than the supervision timeout keeps its link, and nothing is lost")
+  @Test("A radio muted for less than the supervision timeout keeps its link and loses no data")
   func shortMute() async {
     let meeting = await subscribed()
     meeting.world.add([
@@ -247,7 +247,7 @@ struct FaultTests {
     #expect(energies(meeting) == [1, 2, 3, 4, 5])
   }
 
-  @Test("A clock that drifts far beyond what it claims loses the link; within it, the link holds")
+  @Test("A clock that drifts far beyond its claimed accuracy loses the link; within it, the link holds")
   func drift() async {
     func isLost(partsPerMillion: Double) async -> Bool {
       let meeting = await subscribed()
@@ -264,11 +264,11 @@ struct FaultTests {
     let meeting = await subscribed()
     meeting.phone.add([.device(.resetController, when: .at(meeting.world.now + .seconds(1)))])
     await meeting.world.run(for: .seconds(2))
-    // Resetting, then on again.
+    // Resetting, then poweredOn.
     #expect(meeting.app.events.suffix(2) == ["state 1", "state 5"])
   }
 
-  @Test("A device that refuses connections is found, but nobody comes through to it")
+  @Test("A device that refuses connections is discovered, but not connected to")
   func refusal() async {
     let meeting = Encounter(BatteryPack())
     meeting.accessory.add([.device(.refuseConnections(for: .seconds(5)), when: .at(.zero))])
@@ -279,7 +279,7 @@ struct FaultTests {
     #expect(meeting.app.isReady)
   }
 
-  @Test("A host that stops answering keeps its links until a request has waited 30 s")
+  @Test("A host that stops answering keeps its links until a request has been pending for 30 s")
   func silence() async {
     let meeting = Encounter(BatteryPack())
     #expect(await meeting.prepare())
@@ -293,7 +293,7 @@ struct FaultTests {
     #expect(meeting.app.has("disconnected"))
   }
 
-  @Test("A fault finds a device that was added after it, and one that no manager uses yet")
+  @Test("A fault applies to a device that is added after it and that no manager uses yet")
   func laterDevice() async {
     let world = World(seed: 1)
     world.add([
@@ -305,13 +305,13 @@ struct FaultTests {
     await world.run(for: .seconds(1))
     #expect(world.faultStrikes.map(\.device) == ["phone"])
     let app = Explorer(on: phone)
-    // A tenth of a second in each second: nobody finds the other again behind an interval.
+    // A tenth of a second in each second: after an interval neither device finds the other again.
     await world.run(for: .seconds(5))
     #expect(!app.isReady)
     #expect(app.sightings > 0)
   }
 
-  @Test("Of more than 10,000 faults the latest are told")
+  @Test("Of more than 10,000 faults only the latest are reported")
   func manyStrikes() async {
     let meeting = Encounter(Broadcaster(advertising("Often")), connects: false)
     meeting.world.add([.air(.lose)])
@@ -323,7 +323,7 @@ struct FaultTests {
     #expect(strikes.last.map { meeting.world.now - $0.time < .seconds(1) } == true)
   }
 
-  @Test("A device does what it should not after an event")
+  @Test("A device fault starts after its trigger event")
   func afterAnEvent() async throws {
     let meeting = await subscribed()
     meeting.world.add([
@@ -335,7 +335,7 @@ struct FaultTests {
     #expect(meeting.world.faultStrikes.map(\.description) == ["muted"])
   }
 
-  @Test("A radio that was switched off stays off when faults end, and one that is switched on is on in spite of them")
+  @Test("The end of faults keeps a switched-off radio off, and switching a radio on overrides its faults")
   func switchedOffRadio() async {
     let meeting = Encounter(Broadcaster(advertising("Here")), connects: false)
     let (world, phone) = (meeting.world, meeting.phone)

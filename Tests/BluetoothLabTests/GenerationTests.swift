@@ -2,7 +2,7 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// Notifies 20 octets as fast as the link takes them.
+/// An accessory that notifies 20 octets as fast as the link accepts them.
 private struct Flood: Accessory {
   static let value = CharacteristicPath("2A58", of: "1815")
 
@@ -15,7 +15,7 @@ private struct Flood: Accessory {
   }
 
   mutating func timeReached(_ session: inout AccessorySession) {
-    // A few more than there is room for in the time: 14.8.
+    // A few more than fit into the time: 14.8.
     for _ in 0..<16 { session.notify(Self.value) }
     session.wake(after: .milliseconds(10))
   }

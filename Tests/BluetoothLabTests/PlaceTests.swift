@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Places")
 struct PlaceTests {
-  /// The greatest distance in whole metres at which −90 dBm are left of `power`.
+  /// Returns the greatest distance in whole metres at which −90 dBm of `power` remain.
   private func reach(_ power: Double, in environment: Environment) async -> Int {
     let world = World(seed: 1)
     world.setEnvironment(environment)
@@ -19,7 +19,7 @@ struct PlaceTests {
     return reach
   }
 
-  @Test("+10 dBm reach 251 m in the free, −20 dBm 15 m; 50 m in sight of each other; 30 m in an office")
+  @Test("+10 dBm reach 251 m in free space, −20 dBm 15 m; 50 m in line of sight; 30 m in an office")
   func environments() async {
     #expect(await reach(10, in: .free) == 251)
     #expect(await reach(-20, in: .free) == 15)
@@ -27,7 +27,7 @@ struct PlaceTests {
     #expect((29...31).contains(await reach(10, in: .office)))
   }
 
-  @Test("A device between two others hears both, and neither of them hears the other one")
+  @Test("A device between two others hears both, but they do not hear each other")
   func neighbours() async {
     let world = World(seed: 1)
     // 0 dBm reach 100 m.
@@ -43,7 +43,7 @@ struct PlaceTests {
     #expect(near.count == 1 && middle.count == 2 && far.count == 1)
   }
 
-  @Test("A loss that is given for two devices counts wherever they are, until it is taken away")
+  @Test("A loss set for two devices applies wherever they are, until it is removed")
   func givenLoss() async {
     let meeting = Encounter(BatteryPack())
     meeting.world.setLoss(150, between: meeting.accessory, and: meeting.phone)
@@ -54,7 +54,7 @@ struct PlaceTests {
     #expect(meeting.app.isReady)
   }
 
-  @Test("A device that moves along a path is out of reach at the far end, and back again afterwards")
+  @Test("A device moving along a path is out of range at the far end and in range again afterwards")
   func path() async {
     let meeting = Encounter(BatteryPack(), connects: false)
     meeting.phone.move(along: [
@@ -75,7 +75,7 @@ struct PlaceTests {
     #expect(abs(level + 47.5) < 0.1)
   }
 
-  @Test("A stronger transmitter is heard where a weaker one is not", arguments: [(-20.0, false), (20.0, true)])
+  @Test("A stronger transmitter is heard farther away than a weaker one", arguments: [(-20.0, false), (20.0, true)])
   func power(_ power: Double, isHeard: Bool) async {
     let world = World(seed: 1)
     world.add(BatteryPack(), named: "battery", DeviceOptions(transmitPower: power))
@@ -84,7 +84,7 @@ struct PlaceTests {
     #expect((app.sightings > 0) == isHeard)
   }
 
-  @Test("A chip's error, step and range show in the RSSI that an app is told")
+  @Test("The error, step and range of a chip's RSSI appear in the value that an app gets")
   func rssi() async throws {
     func rssi(_ strength: DeviceOptions.SignalStrength) async -> Double? {
       let world = World(seed: 1)
@@ -119,7 +119,7 @@ struct PlaceTests {
     meeting.world.setInterference([])
   }
 
-  @Test("What sends for no part of the time disturbs nobody")
+  @Test("Interference with a duty cycle of zero disturbs no link")
   func silentInterference() async throws {
     let meeting = Encounter(HeartRateSensor())
     meeting.world.setInterference([

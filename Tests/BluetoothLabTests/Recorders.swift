@@ -1,12 +1,12 @@
 import BluetoothLab
 import CoreBluetooth
 
-/// A peripheral with one service, whose delegate writes down what happens.
+/// A peripheral with one service, whose delegate records the events.
 final class TestPeripheral: NSObject, CBPeripheralManagerDelegate {
   static let service = CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001")
 
   let manager: CBPeripheralManager
-  /// Read, write with and without response, notify; the delegate is asked.
+  /// Read, write with and without response, notify; the delegate answers.
   let value = CBMutableCharacteristic(
     type: CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002"),
     properties: [.read, .write, .writeWithoutResponse, .notify], value: nil, permissions: [.readable, .writeable])
@@ -64,7 +64,7 @@ final class TestPeripheral: NSObject, CBPeripheralManagerDelegate {
   }
 }
 
-/// A central that finds, connects and discovers by itself, and writes down what happens.
+/// A central that finds, connects and discovers by itself, and records the events.
 final class TestCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
   let manager: CBCentralManager
   private(set) var events: [String] = []
@@ -72,7 +72,7 @@ final class TestCentral: NSObject, CBCentralManagerDelegate, CBPeripheralDelegat
   private(set) var disconnection: (any Error)?
   private(set) var values: [Data] = []
   private(set) var writes = 0
-  /// Called in each callback, after it was written down.
+  /// Called in each callback, after the event has been recorded.
   var onEvent: ((String) -> Void)?
 
   init(on device: Device, queue: DispatchQueue? = nil) {

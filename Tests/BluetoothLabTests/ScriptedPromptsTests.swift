@@ -4,7 +4,7 @@ import BluetoothLab
 import BluetoothWire
 import Testing
 
-@Suite("A user played by a script")
+@Suite("A scripted user")
 struct ScriptedPromptsTests {
   private let user = ScriptedPrompts()
 
@@ -19,13 +19,13 @@ struct ScriptedPromptsTests {
 
   private func desk() -> PromptDesk { PromptDesk(prompts: user) {} }
 
-  /// What comes of a question at once.
+  /// Asks a question. Returns the immediate answer.
   private func answer(to question: Prompt.Question, _ desk: inout PromptDesk) -> PairingAnswer? {
     _ = desk.ask(question, at: .zero)
     return desk.takeAnswer(at: .zero)?.answer
   }
 
-  @Test("Without a rule everything is refused, and what was asked is known")
+  @Test("Without a rule all questions are refused, and they are recorded")
   func recording() {
     var desk = desk()
     #expect(answer(to: question(.allow, isOwnWish: false, replacesBond: true), &desk) == .no)
@@ -41,7 +41,7 @@ struct ScriptedPromptsTests {
       ])
   }
 
-  @Test("The first rule that fits a question and its peer answers it, as often as it may")
+  @Test("The first rule that matches a question and its peer answers it, up to its maximum count")
   func rules() {
     user.answer(.yes, to: .allowPairing, from: "strap", count: 1)
     user.answer(.passkey(123_456), to: .enterPasskey)
@@ -55,7 +55,7 @@ struct ScriptedPromptsTests {
     #expect(answer(to: .turnOn, &desk) == .no)
   }
 
-  @Test("The user thinks as long as the script says, and types meanwhile")
+  @Test("The user answers after the scripted delay, and types meanwhile")
   func thinking() {
     user.answer(.passkey(1), to: .enterPasskey, after: .milliseconds(500), typing: [.started, .digitEntered])
     var desk = desk()
@@ -68,7 +68,7 @@ struct ScriptedPromptsTests {
     #expect(desk.takeAnswer(at: then)?.answer == .passkey(1))
   }
 
-  @Test("Digits that are shown can be read until the pairing ends, and only a rule of their own answers them")
+  @Test("Shown digits are readable until the pairing ends, and only a specific rule answers them")
   func showing() {
     user.answer(.no)
     var desk = desk()
@@ -88,7 +88,7 @@ struct ScriptedPromptsTests {
     #expect(others.ioCapability == .displayOnly)
   }
 
-  @Test("What one device shows is typed on the other, whichever comes first")
+  @Test("A passkey shown on one device is typed on the other, whichever prompt comes first")
   func passkeyShownByOther() {
     let owner = ScriptedPrompts(.displayOnly)
     user.answer(.passkeyShown(by: owner), to: .enterPasskey)
@@ -106,7 +106,7 @@ struct ScriptedPromptsTests {
     #expect(desk.takeAnswer(at: .zero)?.answer == .passkey(222_222))
   }
 
-  @Test("A user who says nothing, and one who says yes to all")
+  @Test("A silent user, and a user who accepts everything")
   func otherwise() {
     user.answer(.silence, to: .allowPairing)
     var desk = desk()
@@ -116,7 +116,7 @@ struct ScriptedPromptsTests {
     #expect(answer(to: question(.show(passkey: 1)), &agreeable) == nil)
   }
 
-  @Test("Each capability is the one of the same name", arguments: ScriptedPrompts.Capability.allCases)
+  @Test("Each scripted capability has the IO capability of its name", arguments: ScriptedPrompts.Capability.allCases)
   func capabilities(capability: ScriptedPrompts.Capability) {
     #expect("\(PromptDesk(prompts: ScriptedPrompts(capability)) {}.ioCapability)" == "\(capability)")
   }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Statistics")
 struct StatisticsTests {
-  @Test("A connection's two ends agree on what has passed between them")
+  @Test("The statistics of a connection's two ends agree")
   func ends() async throws {
     let meeting = Encounter(HeartRateSensor())
     #expect(await meeting.prepare())
@@ -31,7 +31,7 @@ struct StatisticsTests {
     #expect(statistics.time == meeting.world.now)
   }
 
-  @Test("What is lost on the air is counted where it is sent again and where it is missed")
+  @Test("Packets lost on the air are counted at the sender that retransmits and at the receiver that misses them")
   func losses() async throws {
     let meeting = Encounter(HeartRateSensor())
     #expect(await meeting.prepare())
@@ -45,7 +45,7 @@ struct StatisticsTests {
     #expect(statistics.time == .seconds(5))
   }
 
-  @Test("A connection that has ended is still told of")
+  @Test("The statistics include connections that have ended")
   func ended() async throws {
     let meeting = Encounter(BatteryPack())
     #expect(await meeting.prepare())
@@ -57,7 +57,7 @@ struct StatisticsTests {
     #expect(link.peer == "accessory")
   }
 
-  @Test("Throughput is what arrived in the time in which it did")
+  @Test("Throughput is the received data divided by the time of its reception")
   func throughput() async throws {
     let meeting = Encounter(HeartRateSensor(interval: .milliseconds(100)))
     #expect(await meeting.prepare())
@@ -74,7 +74,7 @@ struct StatisticsTests {
     #expect(device.retransmissions == device.links[0].retransmissions)
   }
 
-  @Test("Every nanosecond of a radio is counted for one purpose, and adds up to what the radio says")
+  @Test("Every nanosecond of a radio counts for one purpose, and the sum is the radio's total")
   func purposes() async throws {
     let meeting = Encounter(BatteryPack())
     #expect(await meeting.prepare())
@@ -85,13 +85,13 @@ struct StatisticsTests {
       #expect(device.sleeping > .zero)
     }
     let phone = meeting.phone.statistics
-    // Listening from the beginning to the first packet, and then not any more.
+    // The phone scans from the start to the first packet, and then stops.
     #expect(phone.uses[.scanning].map { $0.receiving > .zero } == true)
     #expect(phone.uses[.advertising].map { $0.receiving } == .zero)
     #expect(meeting.accessory.statistics.uses[.scanning].map { $0.receiving } == .zero)
   }
 
-  @Test("Statistics are the same after a way through JSON")
+  @Test("Statistics survive a round trip through JSON")
   func coding() async throws {
     let meeting = Encounter(BatteryPack())
     #expect(await meeting.prepare())
@@ -100,7 +100,7 @@ struct StatisticsTests {
     #expect(try JSONDecoder().decode(WorldStatistics.self, from: data) == statistics)
   }
 
-  @Test("Counters and gauges are reported with the device and the peer, what is new each time")
+  @Test("Counters and gauges are exported for each device and peer, with the increments since the last report")
   func metrics() async throws {
     let metrics = TestMetrics()
     let meeting = Encounter(HeartRateSensor())
@@ -131,7 +131,7 @@ struct StatisticsTests {
       try metrics.expectGauge("bluetooth_link_throughput_received", dimensions).lastValue == recent.throughputReceived)
   }
 
-  @Test("Statistics can be asked for in a callback")
+  @Test("Statistics are available in a callback")
   func inCallback() async {
     let meeting = Meeting()
     nonisolated(unsafe) var packets = 0

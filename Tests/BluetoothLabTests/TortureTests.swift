@@ -4,10 +4,10 @@ import BluetoothLab
 import BluetoothWire
 import Testing
 
-/// Whole systems on an air that loses packets, with apps that do whatever they like.
+/// Complete systems with packet loss on the air and apps that act at random.
 @Suite("Torture")
 struct TortureTests {
-  @Test("Nothing acknowledged is lost or comes twice, and every request has one answer", arguments: 0..<6)
+  @Test("No acknowledged data is lost or repeated, and every request has one answer", arguments: 0..<6)
   func invariants(seed: Int) {
     let run = Run(seed: UInt64(seed))
     run.play(rounds: 60)
@@ -15,7 +15,7 @@ struct TortureTests {
     #expect(run.phones.map(\.connections).reduce(0, +) > 0)
   }
 
-  @Test("When all apps have stopped, the world comes to rest", arguments: 0..<3)
+  @Test("When all apps have stopped, the world becomes idle", arguments: 0..<3)
   func rest(seed: Int) {
     let run = Run(seed: UInt64(seed) + 40)
     run.play(rounds: 20)
@@ -26,7 +26,7 @@ struct TortureTests {
     #expect(run.world.now == before)
   }
 
-  @Test("One seed, one story", arguments: [3, 5])
+  @Test("The same seed gives the same course", arguments: [3, 5])
   func determinism(seed: Int) {
     let runs = (0..<2).map { _ in Run(seed: UInt64(seed)) }
     for run in runs { run.play(rounds: 40) }
@@ -35,7 +35,7 @@ struct TortureTests {
   }
 }
 
-/// What the test and its apps write down.
+/// The records of the test and its apps.
 private final class Notes {
   var log: [String] = []
   var complaints: [String] = []
@@ -70,7 +70,7 @@ private final class Run {
       phoneDevices.append(device)
       phones.append(TorturePhone("phone \(number)", device.adapter, notes, service: 0x180D))
     }
-    // They disturb the others and are not looked at.
+    // These devices only disturb the others and are not checked.
     for number in 0..<2 {
       let beacon = world.device(named: "beacon \(number)", at: Position(x: 50, y: 20 * Double(number)))
       beacons.append(TortureSensor("beacon \(number)", beacon.adapter, Notes(), service: 0x180F))
@@ -106,7 +106,7 @@ private final class Run {
         }
       }
     }
-    // Quiet, and near: what is open must be answered.
+    // All devices are quiet and near, so every open request must be answered.
     for device in phoneDevices { device.move(to: Position(x: 3)) }
     world.run(for: .seconds(40))
     for phone in phones { phone.finish() }
@@ -206,7 +206,7 @@ private final class TorturePhone: CentralClient, @unchecked Sendable {
   private var isConnected = false
   private var characteristics: [BluetoothUUID: RemoteAttributeID] = [:]
   private var isSubscribed = false
-  /// The last number that has come by notification or indication, on this connection.
+  /// The last number received by notification or indication, on this connection.
   private var last: [RemoteAttributeID: UInt32] = [:]
   private var commands: UInt32 = 0
   private enum Question: Equatable {
@@ -259,7 +259,7 @@ private final class TorturePhone: CentralClient, @unchecked Sendable {
   }
 
   private func ask(_ question: Question, _ command: CentralCommand) {
-    // Signal levels are told to whoever waits, all at once.
+    // One RSSI reading answers all pending requests.
     if question == .rssi, open.contains(.rssi) { return }
     open.append(question)
     session?.send(command)
@@ -269,7 +269,7 @@ private final class TorturePhone: CentralClient, @unchecked Sendable {
     guard isConnected else { return }
     notes.write("\(name) \(text)")
     if let index = open.firstIndex(of: question) {
-      // Requests of one kind are answered in order; the level comes from elsewhere.
+      // Requests of one kind are answered in order; RSSI readings are independent.
       if question != .rssi, open.prefix(index).contains(where: { $0 != .rssi }) {
         notes.complain("\(name): \(question) was answered before \(open)")
       }

@@ -7,10 +7,11 @@ import Testing
 
 @testable import BluetoothLab
 
-/// Devices that nobody can notice are not run until somebody could. Every test runs the same world with that and without.
+/// The simulation skips devices that no other device can hear, until one can. Every test runs the same world with
+/// skipping and without.
 @Suite("Unheard devices")
 struct UnheardTests {
-  @Test("A hundred beacons out of reach are passed over, and have sent and drawn the same as if they had been run")
+  @Test("A hundred beacons out of range are skipped, with the same packets and energy as without skipping")
   func far() {
     func statistics(skipping: Bool) -> (WorldStatistics, unheard: Int) {
       let world = World(seed: 3)
@@ -34,7 +35,7 @@ struct UnheardTests {
     #expect((skipped["beacon 0"]?.transmitted.packets ?? 0) > 250)
   }
 
-  @Test("Who walks along a row of beacons hears each of them just as if all had been run")
+  @Test("A phone that walks along a row of beacons hears each of them as it does without skipping")
   func walk() {
     func sightings(skipping: Bool) -> ([Sighting], unheard: Int) {
       let world = World(seed: 1)
@@ -56,7 +57,7 @@ struct UnheardTests {
     #expect(unheard > 20)
   }
 
-  @Test("Whatever is done to a world, it is the same as if all devices had been run", arguments: [1, 2, 5] as [UInt64])
+  @Test("Whatever happens to a world, the result is the same as without skipping", arguments: [1, 2, 5] as [UInt64])
   func anything(seed: UInt64) throws {
     let skipped = try Course(seed: seed, skipping: true)
     let run = try Course(seed: seed, skipping: false)
@@ -68,7 +69,7 @@ struct UnheardTests {
     #expect(skipped.sightings.count > 10)
   }
 
-  @Test("A condition that looks at the clock comes true at the same event")
+  @Test("A condition on the clock becomes true at the same event")
   func clock() {
     func end(skipping: Bool) -> Duration {
       let world = World(seed: 4)
@@ -82,7 +83,7 @@ struct UnheardTests {
     #expect(end(skipping: true) < .milliseconds(5_400))
   }
 
-  @Test("In real time, too, time passes while nobody hears the only device")
+  @Test("In real time too, time passes while the only device is unheard")
   func realTime() async {
     let world = World(seed: 6, time: .real(speed: 1_000))
     world.add(Beacon(1, every: .milliseconds(100)), named: "beacon", at: .origin)
@@ -92,7 +93,7 @@ struct UnheardTests {
     #expect((world.statistics["beacon"]?.transmitted.packets ?? 0) > 500)
   }
 
-  @Test("An alarm in the middle of an event comes when it is due, whoever sends")
+  @Test("An alarm in the middle of an advertising event fires on time, with skipping and without")
   func alarm() {
     func statistics(acting: Bool) -> WorldStatistics {
       let world = World(seed: 7)
@@ -106,7 +107,7 @@ struct UnheardTests {
     #expect(statistics(acting: true) == statistics(acting: false))
   }
 
-  @Test("With a fault that puts other packets in the place of a beacon's, each is sent once")
+  @Test("With a fault that replaces a beacon's packets, each packet is sent once")
   func replaced() {
     func packets(acting: Bool) -> Int? {
       let world = World(seed: 8)
@@ -129,14 +130,14 @@ struct UnheardTests {
   }
 }
 
-/// What a phone was told of a beacon.
+/// A phone's report of a beacon.
 private struct Sighting: Hashable {
   let time: Duration
   let beacon: String
   let level: Int
 }
 
-/// An app that scans, and writes down everything it is told.
+/// An app that scans and records all reports.
 private final class Listener: NSObject, CBCentralManagerDelegate {
   private let manager: CBCentralManager
   private let world: World
@@ -168,7 +169,7 @@ private final class Listener: NSObject, CBCentralManagerDelegate {
   }
 }
 
-/// Forty seconds of a world in which anything may happen every half second.
+/// Forty seconds of a world with a random change every half second.
 private final class Course {
   private let world: World
   private let folder: URL
@@ -238,7 +239,7 @@ private final class Course {
     }
   }
 
-  /// Half a second of the air.
+  /// Captures half a second of the air.
   private func captured() throws -> Data {
     let file = folder.appendingPathComponent("capture")
     world.startCapture(try Capture(path: file.path))
@@ -252,7 +253,7 @@ extension World {
   fileprivate func setSkipping(_ skips: Bool) { mailbox.perform { $0.actsForDevices = skips } }
 }
 
-/// A beacon that changes what it sends at odd times, also in the middle of an event.
+/// A beacon that changes its packets at irregular times, even in the middle of an event.
 private struct Restless: Accessory {
   private var number = 0
   var advertising: Advertising { Beacon(number, every: .milliseconds(20)).advertising }
@@ -266,7 +267,7 @@ private struct Restless: Accessory {
   }
 }
 
-/// A device that nobody can answer.
+/// A device that sends without receiving.
 private struct Beacon: Accessory {
   let advertising: Advertising
 

@@ -2,7 +2,7 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// A peripheral, and a central that stands `distance` metres away.
+/// A peripheral and a central at a distance of `distance` metres.
 final class Meeting {
   let world: World
   let peripheral: TestPeripheral
@@ -31,7 +31,7 @@ struct WorldTests {
     #expect(meeting.central.values == [Data("hello".utf8)])
   }
 
-  @Test("Nothing happens while nobody runs the world")
+  @Test("Nothing happens until the world is run")
   func standsStill() async {
     let meeting = Meeting()
     #expect(meeting.central.events.isEmpty)
@@ -40,7 +40,7 @@ struct WorldTests {
     #expect(meeting.world.now == .milliseconds(1))
   }
 
-  @Test("The same seed gives the same capture, another seed another one")
+  @Test("The same seed gives the same capture, another seed a different one")
   func determinism() async throws {
     func capture(seed: UInt64) async throws -> Data {
       let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
@@ -60,7 +60,7 @@ struct WorldTests {
     #expect(try await capture(seed: 6) != first)
   }
 
-  @Test("A capture has what passes at both hosts and on the air in one file, in the order of time")
+  @Test("A capture contains the packets of both hosts and of the air in one file, in chronological order")
   func captureOfBothSides() async throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
     defer { try? FileManager.default.removeItem(at: url) }
@@ -80,7 +80,7 @@ struct WorldTests {
     #expect(places.map(\.interface) == [1, 0, 2])
   }
 
-  @Test("A device that walks away is lost after the supervision timeout")
+  @Test("A link to a device that walks away ends after the supervision timeout")
   func walksAway() async {
     let meeting = Meeting()
     #expect(await meeting.world.run(until: { meeting.central.isReady }))
@@ -92,14 +92,14 @@ struct WorldTests {
     #expect(meeting.world.now - start > .milliseconds(1_900))
   }
 
-  @Test("Out of range nothing is found")
+  @Test("Out of range no device is discovered")
   func outOfRange() async {
     let meeting = Meeting(distance: 1_000)
     await meeting.world.run(for: .seconds(20))
     #expect(meeting.central.events == ["state 5"])
   }
 
-  @Test("Power off is announced, ends links, and after power on the two meet again")
+  @Test("Power off is reported and ends links, and after power on the two meet again")
   func power() async {
     let meeting = Meeting()
     #expect(await meeting.world.run(until: { meeting.central.isReady }))
@@ -135,7 +135,7 @@ struct WorldTests {
     #expect(releasedAt == heldAt)
   }
 
-  @Test("Values come on the queue that the manager was given")
+  @Test("Values arrive on the manager's queue")
   func queues() async throws {
     let world = World(seed: 1)
     let peripheral = TestPeripheral(on: world.device(named: "peripheral"))
@@ -157,11 +157,11 @@ struct WorldTests {
     let waiting = Task { await world.run(until: { false }, limit: .seconds(3_600)) }
     waiting.cancel()
     #expect(await waiting.value == false)
-    // Not because the hour is over.
+    // The wait did not end because the hour was over.
     #expect(world.now < .seconds(3_000))
   }
 
-  @Test("A capture can begin and end at any time, and another one after it")
+  @Test("A capture can start and stop at any time, and another one can follow")
   func capturing() async throws {
     let meeting = Meeting()
     #expect(await meeting.world.run(until: { meeting.central.isReady }))
@@ -178,18 +178,18 @@ struct WorldTests {
     let second = try await capture()
     #expect(first.count > 4_000)
     #expect(second.count > 4_000)
-    // Not more than the seconds in which it was on: 34 events with two packets each, and their comments.
+    // No more than the seconds of the capture: 34 events with two packets each, and their comments.
     #expect(first.count < 20_000)
     #expect(first != second)
   }
 
-  @Test("A world in real time is paused, and goes on at another speed")
+  @Test("A world in real time can be paused and continued at another speed")
   func pause() async {
     let world = World(seed: 1, time: .real(speed: 1_000))
     let beacon = world.add(BatteryPack(), named: "battery")
     #expect(await world.run(until: { world.now > .seconds(1) }))
     world.setSpeed(0)
-    // Asked on the world's own queue: what was begun is done.
+    // The query runs on the world's own queue, so the current step is complete.
     let paused = beacon.statistics
     for _ in 0..<1_000 { await Task.yield() }
     #expect(beacon.statistics == paused)
@@ -197,7 +197,7 @@ struct WorldTests {
     #expect(await world.run(until: { world.now > paused.time + .seconds(1) }))
   }
 
-  @Test("A world that can't keep up with its speed is looked into and paused all the same", .timeLimit(.minutes(1)))
+  @Test("A world too slow for its speed can still be inspected and paused", .timeLimit(.minutes(1)))
   func overload() async {
     let world = World(seed: 1, time: .real(speed: 1_000))
     var advertising = Advertising(AdvertisingPayload(fitting: [.name("Busy")]))
@@ -213,7 +213,7 @@ struct WorldTests {
     withExtendedLifetime(app) {}
   }
 
-  @Test("A world runs until it is idle, but not longer than it may", .timeLimit(.minutes(1)))
+  @Test("A world runs until it is idle or the time limit is reached", .timeLimit(.minutes(1)))
   func idle() async {
     let world = World(seed: 1)
     #expect(await world.runUntilIdle())
@@ -229,7 +229,7 @@ struct WorldTests {
     #expect(world.now == before + .seconds(10))
   }
 
-  @Test("An accessory that wants the time again at once does not stop it", .timeLimit(.minutes(1)))
+  @Test("An accessory that requests its next call at once does not stop the world", .timeLimit(.minutes(1)))
   func impatient() async {
     let world = World(seed: 1)
     world.add(HeartRateSensor(interval: .zero), named: "strap")
@@ -241,7 +241,7 @@ struct WorldTests {
     #expect(world.now == .seconds(2))
   }
 
-  @Test("Running a world in one of its callbacks stops the program with a reason")
+  @Test("Running a world in one of its callbacks stops the program")
   func runInCallback() async {
     await #expect(processExitsWith: .failure) {
       let world = World(seed: 1)

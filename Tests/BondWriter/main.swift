@@ -1,4 +1,5 @@
-// What tests kill while it keeps a bond, again and again, with a counter that grows. It says so with an octet each time.
+// A program that tests kill while it saves a bond with a growing counter, over and over. It writes one octet for each
+// saved bond.
 
 import BluetoothBonds
 import BluetoothCrypto
@@ -15,7 +16,8 @@ import BluetoothWire
 #endif
 
 if CommandLine.arguments.count > 2 {
-  // Or: what has an adapter for itself until tests let it end, or kill it. It says which of the adapter's folders it has.
+  // The other mode: the program claims an adapter's folder until a test lets it end or kills it, and prints the number
+  // of the folder.
   let claimed = try FileBondStore.claimed(folder: CommandLine.arguments[1], adapter: CommandLine.arguments[2])
   print(claimed.number)
   fflush(nil)
@@ -31,7 +33,7 @@ while true {
   counter += 1
   bond.signatureMaker = SignatureMaker(key: Block(high: 1, low: 2), nextCounter: counter)
   var record = BondRecord(bond, identifier: PeerIdentifier(high: 3, low: 4))
-  // Long enough that writing it takes a while, and not always the same.
+  // Long enough that writing takes some time, and of varying length.
   record.name = String(repeating: "n", count: Int(counter % 7) * 2_000)
   try store.save(record)
   print(".", terminator: "")

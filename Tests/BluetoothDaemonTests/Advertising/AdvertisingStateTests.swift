@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothDaemon
 
-@Suite("What apps advertise")
+@Suite("The advertising of all apps")
 struct AdvertisingStateTests {
   let one: PeripheralSlot
   let two: PeripheralSlot
@@ -17,7 +17,7 @@ struct AdvertisingStateTests {
     #expect(advertising.start(.init(session: one, localName: nil, services: [])) == false)
   }
 
-  @Test("The one advertiser carries the services of all sessions, and the name that was given last")
+  @Test("The one advertiser carries the services of all sessions, and the name that was set last")
   mutating func merged() {
     _ = advertising.start(.init(session: one, localName: "One", services: [0x180D, 0x1816]))
     _ = advertising.start(.init(session: two, localName: nil, services: [0x1816, 0x1818]))
@@ -29,7 +29,7 @@ struct AdvertisingStateTests {
     #expect(advertising.isWanted)
   }
 
-  @Test("Everybody who started is told once")
+  @Test("Each session that started advertising gets one answer")
   mutating func told() {
     _ = advertising.start(.init(session: one, localName: nil, services: []))
     _ = advertising.start(.init(session: two, localName: nil, services: []))
@@ -37,7 +37,7 @@ struct AdvertisingStateTests {
     #expect(advertising.takeWaiting() == [])
   }
 
-  @Test("A start that was not answered before its stop is still to be answered")
+  @Test("A start that its stop overtakes still gets an answer")
   mutating func overtaken() {
     _ = advertising.start(.init(session: one, localName: nil, services: []))
     guard case .stopped(wasWaiting: true) = advertising.stop(one) else {

@@ -6,7 +6,7 @@ import Testing
 @testable import BluetoothBonds
 @testable import BluetoothDaemon
 
-@Suite("Bonds as BlueZ keeps them")
+@Suite("Bonds in BlueZ's format")
 struct BlueZTests {
   private static let folder = "C0:11:22:33:44:55"
 
@@ -16,7 +16,7 @@ struct BlueZTests {
 
   private static func block(_ digits: String) throws -> Block { try #require(Block(digits: digits)) }
 
-  /// A file with one key of LE Secure Connections, and what a test adds to it.
+  /// Returns a file with one key of LE Secure Connections and the lines that a test adds to it.
   private static func info(
     _ more: String = "", type: String = "static", authenticated: Int = 2, size: Int = 16, key: String? = nil
   ) -> String {
@@ -35,9 +35,9 @@ struct BlueZTests {
     """
   }
 
-  // MARK: Files from the world
+  // MARK: Real files
 
-  @Test("A mouse's file as somebody has shown it in public (LE legacy pairing, 2017) is read")
+  @Test("A mouse's published file (LE legacy pairing, 2017) is parsed")
   func mouse() throws {
     let record = try Self.read(
       """
@@ -87,7 +87,7 @@ struct BlueZTests {
     #expect(record == expected)
   }
 
-  @Test("Octets stand as Windows keeps them in its registry: a published pair of both says the same")
+  @Test("The octet order matches that of the Windows registry: a published pair of both gives the same key")
   func windows() throws {
     // From a tutorial of 2014: "LTK"=hex:6c,54,…, "ERand"=hex(b):1e,12,aa,37,39,cc,af,34, "EDIV"=dword:00003549.
     let random: [UInt8] = [0x1E, 0x12, 0xAA, 0x37, 0x39, 0xCC, 0xAF, 0x34]
@@ -105,13 +105,13 @@ struct BlueZTests {
     let key = try #require(try Self.read(text).bond.peerKey)
     #expect(key.value.bytes.reversed().prefix(4).elementsEqual([0x6C, 0x54, 0xEE, 0x80]))
     #expect(key.diversifier == 0x3549)
-    // Written as BlueZ 4 had it: octets.
+    // The BlueZ 4 format: octets.
     let old = text.replacing("Rand=\(number)", with: "Rand=0x1E12AA3739CCAF34").replacing("Key=", with: "Key=0x")
     #expect(try Self.read(old).bond.peerKey == key)
     #expect(key.random == number)
   }
 
-  @Test("An Identity Resolving Key stands in reverse of how the Core Specification prints it (Vol 3, Part H, D.7)")
+  @Test("An Identity Resolving Key is stored in the reverse of the Core Specification's order (Vol 3, Part H, D.7)")
   func identityKeyOrder() throws {
     let record = try Self.read(Self.info("[IdentityResolvingKey]\nKey=9B7D390AA610103405ADC857A33402EC"))
     let key = try #require(record.bond.peerIdentityKey)
@@ -119,7 +119,7 @@ struct BlueZTests {
     #expect(Toolbox.ah(irk: key, prand: 0x708194) == 0x0DFBAA)
   }
 
-  @Test("A key of LE Secure Connections stands as the peripheral's, under its newer and its older name")
+  @Test("A key of LE Secure Connections is stored as the peripheral's, under its newer and its older name")
   func secureConnections() throws {
     let text = Self.info()
     let bond = try Self.read(text).bond
@@ -133,7 +133,7 @@ struct BlueZTests {
     #expect(try Self.read(both).bond == bond)
   }
 
-  @Test("The key that this device has given and the one that it was given are told apart, also in files before 5.63")
+  @Test("The distributed and the received key are distinguished, even in files before 5.63")
   func roles() throws {
     let own = Self.info(authenticated: 1)
     #expect(try Self.read(own).bond.ownKey?.isAuthenticated == true)
@@ -151,7 +151,7 @@ struct BlueZTests {
   // MARK: Fields
 
   @Test(
-    "Authenticated says how the key was made",
+    "The field Authenticated gives the method by which the key was made",
     arguments: [(0, false, false), (1, true, false), (2, false, true), (3, true, true)])
   func authenticated(value: Int, isAuthenticated: Bool, isSecureConnections: Bool) throws {
     let bond = try Self.read(Self.info(authenticated: value)).bond
@@ -161,17 +161,17 @@ struct BlueZTests {
     #expect(BondRecord(bond, identifier: Bonds.identifier).bluezInfo.contains("Authenticated=\(value)\n"))
   }
 
-  @Test("A key of the debug key is refused: everybody knows it")
+  @Test("A key made with the debug key is refused because the debug key is public")
   func debugKey() { #expect(throws: BlueZError.debugKey) { try Self.read(Self.info(authenticated: 4)) } }
 
-  @Test("Of a shorter key the least significant octets count")
+  @Test("A shorter key consists of the least significant octets")
   func shortKey() throws {
     let bond = try Self.read(Self.info(authenticated: 0, size: 7)).bond
     #expect(bond.ownKey?.value.digits == "00000000000000000006050403020100")
     #expect(bond.ownKey?.size == 7)
   }
 
-  @Test("Address types are told apart; an address that is no identity has no bond, and without LE there is none")
+  @Test("Address types are distinguished; an address that is no identity, or a file without LE, gives no bond")
   func addresses() throws {
     #expect(try Self.read(Self.info(type: "public"), "00:11:22:33:44:55").identity.kind == .public)
     #expect(try Self.read(Self.info()).identity == Bonds.address)
@@ -184,7 +184,7 @@ struct BlueZTests {
   }
 
   @Test(
-    "Counters are written as signed numbers, and what BlueZ has taken last is one less than what is taken next",
+    "Counters are signed numbers; BlueZ stores the last accepted one, which is one less than the next",
     arguments: [
       ("0", 0, 0), ("1", 1, 2), ("41", 41, 42), ("2147483647", 0x7FFF_FFFF, 0x8000_0000),
       ("-2147483648", 0x8000_0000, 0x8000_0001), ("-1", 0xFFFF_FFFF, nil),
@@ -199,14 +199,14 @@ struct BlueZTests {
     #expect(written["RemoteSignatureKey", "Counter"] == text)
   }
 
-  @Test("An Identity Resolving Key of zeros is none")
+  @Test("An Identity Resolving Key of zeros counts as no key")
   func zeroIdentityKey() throws {
     let zeros = String(repeating: "0", count: 32)
     #expect(try Self.read(Self.info("[IdentityResolvingKey]\nKey=\(zeros)")).bond.peerIdentityKey == nil)
   }
 
   @Test(
-    "A value that BlueZ does not write is refused, and the error names it, not the value",
+    "A value that BlueZ does not write is refused with an error that names the field but not the value",
     arguments: [
       ("EncSize=16", "EncSize=6", "EncSize"), ("EncSize=16", "EncSize=17", "EncSize"), ("EncSize=16", "", "EncSize"),
       ("Authenticated=2", "Authenticated=5", "Authenticated"), ("Key=0001", "Key=01", "Key"),
@@ -218,7 +218,7 @@ struct BlueZTests {
     }
   }
 
-  @Test("A line that is neither a group nor a value is refused with its number, and half a file stops nothing")
+  @Test("A line that is neither a group nor a value is refused with its number; a truncated file causes no trap")
   func malformed() {
     for text in ["[General", "[]", "Name=x", "=x", "[General]\nName"] {
       #expect(throws: BlueZError.self) { try KeyFile(text) }
@@ -230,7 +230,7 @@ struct BlueZTests {
 
   // MARK: Writing
 
-  @Test("Keys of both roles of LE legacy pairing, and all else that BlueZ keeps, are the same after a round trip")
+  @Test("A round trip keeps the keys of both roles of LE legacy pairing and all other fields that BlueZ stores")
   func legacyRoundTrip() throws {
     var record = Bonds.full()
     record.bond.key = nil
@@ -246,7 +246,7 @@ struct BlueZTests {
     #expect(record.bluezInfo.contains("Services=\(list)\n"))
   }
 
-  @Test("A bond of LE Secure Connections is written under both names, and is the same after a round trip")
+  @Test("A bond of LE Secure Connections is written under both names, and a round trip keeps it")
   func secureConnectionsRoundTrip() throws {
     let record = Bonds.simple(name: "strap")
     #expect(try Self.read(record.bluezInfo, record.bluezFolder) == record)
@@ -275,7 +275,7 @@ struct BlueZTests {
   }
 
   @Test(
-    "A name can't become a line of its own",
+    "A name can't add a line to the file",
     arguments: ["a\n[LongTermKey]\nKey=00", " lead", "back\\slash", "\t", "a=b;c"])
   func names(name: String) throws {
     let record = Bonds.simple(name: name)
@@ -284,7 +284,7 @@ struct BlueZTests {
     #expect(lines(record) == lines(Bonds.simple(name: "x")))
   }
 
-  @Test("Comments, blanks, carriage returns, other groups and translations are passed over; the last value counts")
+  @Test("Comments, blanks, carriage returns, other groups and translations are skipped; the last value applies")
   func keyFile() throws {
     let file = try KeyFile("# one\r\n\r\n[A]\r\n x = 1 \r\nx[de]=eins\n[B]\ny=2\n[A]\nx=3\nz=\\s\\n\\q\\\\\n")
     #expect(file["A", "x"] == "3")

@@ -10,7 +10,7 @@ import Testing
 @testable import BluetoothBonds
 @testable import BluetoothDaemon
 
-/// Programs that use one adapter at the same time.
+/// Several programs that use one adapter at the same time.
 @Suite(.timeLimit(.minutes(1)))
 struct BondClaimTests {
   private static let adapter = "tcp:127.0.0.1:6402"
@@ -22,7 +22,7 @@ struct BondClaimTests {
     try FileBondStore.claimed(folder: folder.path, adapter: Self.adapter)
   }
 
-  @Test("Each program that uses an adapter beside others has the first numbered folder that is free")
+  @Test("Each program that shares an adapter gets the first free numbered folder")
   func numbers() throws {
     let first = try claimed()
     #expect(first.path == folder.path + "/tcp%3A127.0.0.1%3A6402")
@@ -31,14 +31,14 @@ struct BondClaimTests {
     let third = try claimed()
     #expect(third.path == folder.path + "/tcp%3A127.0.0.1%3A6402+3")
     #expect(first.number == 1 && third.number == 3)
-    // A copy keeps it.
+    // A copy of the store keeps the claim.
     let copy = second
     second = nil
     #expect(try claimed().number == 4)
     withExtendedLifetime((first, copy, third)) {}
   }
 
-  @Test("What a user has said of an app holds for all programs that use the adapter, whichever folder they have")
+  @Test("A user's decision about an app applies to all programs on the adapter, whichever folder they use")
   func access() throws {
     let first = try claimed()
     let second = try claimed()
@@ -49,7 +49,7 @@ struct BondClaimTests {
     withExtendedLifetime(first) {}
   }
 
-  @Test("A folder is free when nobody has it any more, and who has it next has its bonds and is the same device")
+  @Test("A released folder goes to its next user with its bonds and its identity")
   func release() throws {
     func begin() throws -> (store: FileBondStore, secrets: AdapterSecrets) {
       let store = try claimed()
@@ -72,7 +72,7 @@ struct BondClaimTests {
     #expect(try second.store.load() == StoredBonds(records: [Bonds.simple()]))
   }
 
-  @Test("A program that is killed, and one that ends, let go of the adapter's folder")
+  @Test("A program that is killed or ends releases the adapter's folder")
   func programs() throws {
     let helper = try Bonds.writer()
     func start() throws -> (process: Process, input: Pipe, number: String) {
@@ -100,7 +100,7 @@ struct BondClaimTests {
     withExtendedLifetime(own) {}
   }
 
-  @Test("Who looks at bonds, or keeps one, has no need of the folder for itself, and finds the numbered ones by name")
+  @Test("Reading or adding bonds needs no claim on the folder, and finds the numbered folders by name")
   func looking() throws {
     let first = try claimed()
     let second = try claimed()
@@ -111,13 +111,13 @@ struct BondClaimTests {
     let found = try FileBondStore.adapters(in: folder.path)
     #expect(found.map(\.name) == [Self.adapter, Self.adapter + "+2"])
     #expect(try found.last?.store.look().records == [Bonds.simple(name: "second")])
-    // Names that end alike have other folders.
+    // A name that ends like a numbered folder's has a different folder.
     let similar = FileBondStore(folder: folder.path, adapter: Self.adapter + "+2")
     #expect(similar.path != second.path)
     #expect(FileBondStore.unescaped("a+1") == "a+1" && FileBondStore.unescaped("a%2B2") == "a+2")
   }
 
-  @Test("The lock's file is nobody else's, is not followed if it is a link, and what can't be locked is an error")
+  @Test("The lock file is private, a symbolic link is not followed, and a failure to lock is an error")
   func lockFile() throws {
     let path = try claimed().path
     let file = path + "/" + FolderClaim.fileName
@@ -129,7 +129,7 @@ struct BondClaimTests {
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/elsewhere"))
   }
 
-  @Test("An adapter has its folder for as long as somebody has the adapter")
+  @Test("An adapter claims its folder for as long as the adapter is in use")
   func adapters() async throws {
     let group = MultiThreadedEventLoopGroup.singleton
     let place = RemoteController.Place()
@@ -150,7 +150,7 @@ struct BondClaimTests {
       #expect(try claimed().number == 3)
     }
     for _ in 0..<2 { #expect(await endings.next() == 0) }
-    // What has used the folders is gone when its loop has done what it has to do.
+    // The folders are released once the event loop has finished its pending work.
     var number = 0
     for _ in 0..<1_000 where number != 1 {
       try await loop.submit {}.get()

@@ -12,14 +12,14 @@ struct BondCodingTests {
     try BondRecord(jsonText: Array(text.utf8))
   }
 
-  /// The text of the full record with something else in it.
+  /// Returns the text of the full record with `old` replaced by `new`.
   private static func changed(_ old: String, _ new: String) -> String {
     let text = Bonds.full().json.text
     #expect(text.contains(old))
     return text.replacing(old, with: new)
   }
 
-  @Test("Everything that is kept of a peer is the same after it was written and read")
+  @Test("All fields of a record survive a round trip")
   func roundTrip() throws {
     #expect(try Self.read(Bonds.full().json.text) == Bonds.full())
     #expect(try Self.read(Bonds.simple().json.text) == Bonds.simple())
@@ -27,7 +27,7 @@ struct BondCodingTests {
     #expect(try Self.read(bare.json.text) == bare)
   }
 
-  @Test("That nobody has confirmed a bond is kept with it")
+  @Test("The record stores that no user has confirmed the bond")
   func unconfirmed() throws {
     var record = Bonds.simple()
     record.isConfirmed = false
@@ -35,10 +35,10 @@ struct BondCodingTests {
     #expect(try Self.read(Bonds.simple().json.text).isConfirmed)
   }
 
-  @Test("The same record is the same text each time")
+  @Test("The same record always gives the same text")
   func sameText() { for _ in 0..<8 { #expect(Bonds.full().json.text == Bonds.full().json.text) } }
 
-  @Test("A bond of LE Secure Connections is this text")
+  @Test("A bond of LE Secure Connections gives this text")
   func text() {
     var record = Bonds.simple(name: "strap")
     record.pairedAt = 1_700_000_000
@@ -60,19 +60,19 @@ struct BondCodingTests {
         """)
   }
 
-  @Test("Members that are not known are passed over")
+  @Test("Unknown members are ignored")
   func unknownMembers() throws {
     let text = Self.changed(#""format": 1,"#, #""format": 1, "later": [{"deep": [1.5, null]}],"#)
     #expect(try Self.read(text) == Bonds.full())
   }
 
-  @Test("A record of a later format is told from a broken one")
+  @Test("A record of a later format is distinguished from a broken one")
   func laterFormat() {
     #expect(throws: BondDecodingError.laterFormat(2)) { try Self.read(Self.changed(#""format": 1"#, #""format": 2"#)) }
   }
 
   @Test(
-    "A value that can't be is refused, and the error names it",
+    "An invalid value is refused, and the error names it",
     arguments: [
       (#""format": 1"#, #""format": 0"#, "format"), (#""format": 1"#, #""format": "1""#, "format"),
       (#""identityType": "random""#, #""identityType": "static""#, "identityType"),
@@ -101,13 +101,13 @@ struct BondCodingTests {
     }
   }
 
-  @Test("A key that is longer than its size is refused: the link would be encrypted with another one")
+  @Test("A key longer than its size is refused because the link would be encrypted with a different key")
   func longKey() {
     let text = Self.changed("00000000000000000000000000112233", "00000000000000000100000000112233")
     #expect(throws: BondDecodingError.malformed("a key is longer than its size")) { try Self.read(text) }
   }
 
-  @Test("P11 An Identity Resolving Key of zeros in a record is none")
+  @Test("P11 An Identity Resolving Key of zeros in a record counts as no key")
   func zeroIdentityKey() throws {
     let text = Self.changed(
       #""peerIdentity": "\#(Bonds.secret.digits)""#, #""peerIdentity": "\#(Block.zero.digits)""#)
@@ -115,17 +115,17 @@ struct BondCodingTests {
     #expect(try Self.read(text).bond.key == Bonds.full().bond.key)
   }
 
-  @Test("Each beginning of a record is refused: there is no half bond")
+  @Test("Each truncated record is refused")
   func halves() {
     let bytes = Array(Bonds.full().json.text.utf8)
-    // Around each mark something else is missing; inside of words and numbers it is the same thing again and again.
+    // Each mark changes what is missing; truncation inside words and numbers repeats the same cases.
     let marks = bytes.indices.filter { Array("{}[],:\"\\".utf8).contains(bytes[$0]) }
     for count in marks where count < bytes.count - 2 {
       #expect(throws: BondDecodingError.self) { try BondRecord(jsonText: Array(bytes[..<count])) }
     }
   }
 
-  @Test("Whatever octet is changed, a record or an error comes of it, and no error quotes a key")
+  @Test("Any changed octet gives a record or an error, and no error quotes a key")
   func changedOctets() {
     let bytes = Array(Bonds.full().json.text.utf8)
     let secret = String(Bonds.secret.digits.prefix(8))
@@ -139,7 +139,7 @@ struct BondCodingTests {
     }
   }
 
-  @Test("No key is in any description of a record, of an adapter's secrets or of what a store holds")
+  @Test("No description of a record, of an adapter's secrets or of a store's contents contains a key")
   func descriptions() {
     let record = Bonds.full()
     let secrets = AdapterSecrets(identity: nil, identityKey: Bonds.secret)
@@ -156,7 +156,7 @@ struct BondCodingTests {
     #expect("\(record)".contains("C0:11:22:33:44:55"))
   }
 
-  @Test("An adapter's secrets are the same after they were written and read, and a key of zeros is none")
+  @Test("An adapter's secrets survive a round trip, and a key of zeros counts as no key")
   func secrets() throws {
     let secrets = AdapterSecrets(identity: Bonds.address, identityKey: Bonds.secret)
     #expect(try AdapterSecrets(jsonText: Array(secrets.json.text.utf8)) == secrets)
@@ -166,7 +166,7 @@ struct BondCodingTests {
     #expect(throws: BondDecodingError.self) { try AdapterSecrets(jsonText: Array(zero.json.text.utf8)) }
   }
 
-  @Test("Secrets are drawn: a static address where there is no public one, and a key that is not zero")
+  @Test("Secrets are generated: a static address if there is no public one, and a key that is not zero")
   func drawnSecrets() {
     var generator = SplitGenerator(seed: 1)
     let one = AdapterSecrets.make(needsAddress: true, using: &generator)

@@ -8,7 +8,7 @@ import Testing
 @testable import BluetoothBonds
 @testable import BluetoothDaemon
 
-@Suite("The bonds of one adapter, in memory and in its store")
+@Suite("An adapter's bonds in memory and in its store")
 struct BondKeeperTests {
   /// A store that can't write as long as its disk is full.
   private final class FullDisk: BondStore {
@@ -58,20 +58,20 @@ struct BondKeeperTests {
     func setAccess(_ isAllowed: Bool, of app: String) throws(BondStoreError) {}
   }
 
-  /// The one record, with another name.
+  /// Returns the only record with another name.
   private func named(_ name: String?, _ keeper: BondKeeper) -> BondRecord {
     var record = keeper.all.first ?? Bonds.simple()
     record.name = name
     return record
   }
 
-  @Test("A bond that can't be written is good for this run, and is written when that is possible again")
+  @Test("A bond that can't be written applies for this run, and is written as soon as that is possible")
   func unwritten() throws {
     let disk = FullDisk()
     var keeper = BondKeeper(disk)
     let isTaken = keeper.keep(Bonds.simple())
     #expect(isTaken && keeper.records.count == 1)
-    // That it is not in the store does not mean that somebody has forgotten it.
+    // The bond's absence from the store does not mean that the user has forgotten the device.
     let isThere = keeper.update(named("changed", keeper))
     #expect(isThere && keeper.all == [Bonds.simple(name: "changed", number: 1)])
     #expect(keeper.takeNotes().count == 2)
@@ -80,7 +80,7 @@ struct BondKeeperTests {
     #expect(try isWritten && disk.kept.load().records == [Bonds.simple(name: "again", number: 1)])
   }
 
-  @Test("What has changed and could not be written is written as soon as that is possible, changed again or not")
+  @Test("A change that could not be written is written as soon as possible, with or without a further change")
   func unwrittenChange() throws {
     let disk = FullDisk()
     disk.isFull.withLockedValue { $0 = false }
@@ -96,7 +96,7 @@ struct BondKeeperTests {
   }
 
   @Test(
-    "A bond that is not in the store any more is gone here, too, whether it has changed or not",
+    "A bond that another program removed from the store is removed here, whether it has changed or not",
     arguments: [true, false])
   func forgotten(_ hasChanged: Bool) throws {
     let store = MemoryBondStore()
@@ -107,9 +107,9 @@ struct BondKeeperTests {
     #expect(try !isThere && keeper.records.isEmpty && store.load().records == [])
   }
 
-  // MARK: Room
+  // MARK: Limits
 
-  /// Bonds that nobody has confirmed, and then those that somebody has.
+  /// Returns a keeper of unconfirmed bonds followed by confirmed ones.
   private func keeper(unconfirmed: UInt64, confirmed: UInt64 = 0, limit: Int = 8) -> BondKeeper {
     var keeper = BondKeeper(MemoryBondStore(limit: limit))
     for number in 0..<(unconfirmed + confirmed) {
@@ -160,7 +160,7 @@ struct BondKeeperTests {
     #expect(renewed(true, unproven: false).isConfirmed)
   }
 
-  @Test("Bonds that nobody has confirmed have half of the room, and the oldest gives way")
+  @Test("Unconfirmed bonds have half of the room, and the oldest one is replaced")
   func strangers() {
     let keeper = keeper(unconfirmed: 4)
     let oldest = DeviceAddress(0, .public)
@@ -171,7 +171,7 @@ struct BondKeeperTests {
     #expect(keeper.dispensable(for: record(9, isConfirmed: false), sparing: [oldest]) == [next])
   }
 
-  @Test("A bond that somebody has confirmed gives way to none, and takes the room of one that nobody has")
+  @Test("A confirmed bond is never replaced, and may replace an unconfirmed one")
   func chosen() {
     let full = keeper(unconfirmed: 2, confirmed: 6)
     #expect(full.dispensable(for: record(9, isConfirmed: true), sparing: []) == [DeviceAddress(0, .public)])
@@ -181,7 +181,7 @@ struct BondKeeperTests {
 
   // MARK: Other programs
 
-  @Test("What another program has forgotten, taken in or given other keys is found, each change once")
+  @Test("Bonds that another program has removed, added or given other keys are detected, each change once")
   func otherPrograms() throws {
     let folder = try TemporaryFolder()
     var keeper = BondKeeper(folder.store())
@@ -193,7 +193,7 @@ struct BondKeeperTests {
     var changed = record(2, isConfirmed: true)
     changed.bond.key = LongTermKey(Block(high: 9, low: 9), isAuthenticated: true, isSecureConnections: true)
     try other.save(changed)
-    // The file system may count time in steps.
+    // The file system's timestamps may be coarse.
     try folder.setModificationDate(Date(timeIntervalSinceNow: 10))
     let found = keeper.takeChanges()
     let changes = try #require(found)
@@ -206,7 +206,7 @@ struct BondKeeperTests {
     #expect(nothing == nil)
   }
 
-  @Test("Bonds in memory are nobody else's to change")
+  @Test("Bonds in memory are not shared with other programs")
   func memory() {
     var keeper = BondKeeper(MemoryBondStore())
     #expect(!keeper.isShared)
@@ -214,7 +214,7 @@ struct BondKeeperTests {
     #expect(changes == nil)
   }
 
-  @Test("Who changes a bond learns whether the program that uses the adapter has taken the change in")
+  @Test("A program that changes a bond learns whether the program that uses the adapter has noticed the change")
   func reach() throws {
     let folder = try TemporaryFolder()
     #expect(folder.store().reach(attempts: 1) == .unknown)
@@ -231,7 +231,7 @@ struct BondKeeperTests {
 
   // MARK: Locks
 
-  @Test("A program that holds the folder's lock and does nothing stops no other one: what it kept out is told")
+  @Test("A program that holds the folder's lock does not block others; the bond that it kept out is logged")
   func heldLock() throws {
     let folder = try TemporaryFolder()
     let files = SystemFiles(lockAttempts: 2)
@@ -242,7 +242,7 @@ struct BondKeeperTests {
     #expect(try files.lock(holder, waits: false))
     var keeper = BondKeeper(store)
     let isTaken = keeper.keep(Bonds.simple())
-    // The bond is good for this run.
+    // The bond applies for this run.
     #expect(isTaken && keeper.records.count == 2)
     let lines = keeper.takeNotes()
     #expect(lines.count == 1 && lines.first?.contains("another program holds the lock") == true)

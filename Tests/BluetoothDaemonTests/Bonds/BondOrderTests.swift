@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// Of two keys that resolve one address the older bond's is the one, in every run.
+/// The order of bonds: if two keys resolve one address, the older bond applies, in every run.
 @Suite("The order of bonds")
 struct BondOrderTests {
   private func keep(_ addresses: [UInt64], in keeper: inout BondKeeper) {
@@ -17,7 +17,7 @@ struct BondOrderTests {
   }
 
   @Test(
-    "After a restart bonds stand in the order in which they were made, whatever their addresses",
+    "After a restart, bonds are in the order of their creation, whatever their addresses",
     arguments: [true, false])
   func order(isOnDisk: Bool) throws {
     let folder = try TemporaryFolder()
@@ -27,7 +27,7 @@ struct BondOrderTests {
     keeper.remove(DeviceAddress(9, .public))
     var again = BondKeeper(store)
     #expect(again.all.map(\.identity.value) == [5, 1, 7])
-    // A new bond is the youngest, one that is renewed as old as it was.
+    // A new bond is the youngest; a renewed bond keeps its age.
     keep([3], in: &again)
     var renewed = try #require(again.records[DeviceAddress(5, .public)])
     renewed.name = "strap"
@@ -35,7 +35,7 @@ struct BondOrderTests {
     #expect(BondKeeper(store).all.map(\.identity.value) == [5, 1, 7, 3])
   }
 
-  @Test("Bonds of a time when they were not counted come first, by address")
+  @Test("Bonds from before the numbering come first, ordered by address")
   func uncounted() throws {
     let store = MemoryBondStore()
     for address in [8, 2] as [UInt64] { try store.save(Bonds.simple(DeviceAddress(address, .public))) }
@@ -44,7 +44,7 @@ struct BondOrderTests {
     #expect(keeper.all.map(\.identity.value) == [2, 8, 1])
   }
 
-  @Test("A number that can't be counted on from makes no trouble", arguments: [Int64.max, .min, -1])
+  @Test("An invalid number causes no error", arguments: [Int64.max, .min, -1])
   func strangeNumber(_ number: Int64) throws {
     var record = Bonds.simple()
     record.number = 1

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// Which device is meant by what a user types.
+/// The search for the device that a user's input denotes.
 struct BondSearchTests {
   private static let one = DeviceAddress(0xC0_00_00_00_00_01, .random)
   private static let other = DeviceAddress(0xC0_00_00_00_00_02, .random)
@@ -15,7 +15,7 @@ struct BondSearchTests {
     return record
   }
 
-  @Test("A device is found by its identifier, its address or its name, and digits may be small letters")
+  @Test("A device is found by its identifier, its address or its name; hexadecimal digits may be lowercase")
   func ways() {
     let records = [record(Self.one, 0xAB, name: "Strap"), record(Self.other, 2, name: nil)]
     for text in ["Strap", "C0:00:00:00:00:01", "c0:00:00:00:00:01", records[0].identifier.digits.lowercased()] {
@@ -24,14 +24,14 @@ struct BondSearchTests {
     #expect(records.named("strap").isEmpty && records.named("").isEmpty)
   }
 
-  @Test("A name that looks like another device's address or identifier does not take that one's place")
+  @Test("A name that looks like another device's address or identifier does not hide that device")
   func disguised() {
     let honest = record(Self.one, 1, name: "Strap")
     let address = record(Self.other, 2, name: "C0:00:00:00:00:01")
     let identifier = record(Self.other, 3, name: honest.identifier.digits)
     #expect([address, honest].named("C0:00:00:00:00:01") == [honest])
     #expect([identifier, honest].named(honest.identifier.digits) == [honest])
-    // Without that device it is a name like any other.
+    // Without that device the text is an ordinary name.
     #expect([address].named("C0:00:00:00:00:01") == [address])
   }
 

@@ -15,14 +15,14 @@ struct BondStoreTests {
 
   // MARK: Both kinds
 
-  /// A store of each kind with room for three.
+  /// Runs `body` with a store of each kind, with room for three bonds.
   private static func eachStore(_ body: (any BondStore) throws -> Void) throws {
     let folder = try TemporaryFolder()
     try body(MemoryBondStore(limit: 3))
     try body(folder.store(limit: 3))
   }
 
-  @Test("What is saved is loaded, by address, and replaces what was there for that address alone")
+  @Test("A saved bond is loaded by its address and replaces only the earlier bond of that address")
   func saving() throws {
     try Self.eachStore { store in
       #expect(try store.load() == StoredBonds())
@@ -46,7 +46,7 @@ struct BondStoreTests {
     }
   }
 
-  @Test("A device that is forgotten is gone, and forgetting it again changes nothing")
+  @Test("A forgotten device's bond is removed; forgetting it again changes nothing")
   func forgetting() throws {
     try Self.eachStore { store in
       try store.save(Bonds.simple())
@@ -57,7 +57,7 @@ struct BondStoreTests {
     }
   }
 
-  @Test("What has changed of a bond replaces one that is there, and makes none")
+  @Test("An update replaces an existing bond and never creates one")
   func updating() throws {
     try Self.eachStore { store in
       #expect(try !store.update(Bonds.simple()))
@@ -70,7 +70,7 @@ struct BondStoreTests {
     }
   }
 
-  @Test("What the user has said of an app is kept, and of others nothing is known")
+  @Test("The user's decisions about apps are stored; other apps have none")
   func apps() throws {
     try Self.eachStore { store in
       #expect(try store.access(of: "one") == nil)
@@ -85,7 +85,7 @@ struct BondStoreTests {
     }
   }
 
-  @Test("A list of apps that is broken, or that others could write, is an error and decides nothing")
+  @Test("A list of apps that is malformed, or that others can write, is an error and decides nothing")
   func brokenApps() throws {
     let folder = try TemporaryFolder()
     let store = folder.store()
@@ -103,12 +103,12 @@ struct BondStoreTests {
     try folder.setMode(0o666, FileBondStore.appsName)
     _ = try store.load()
     #expect(throws: BondStoreError.self) { try store.access(of: "one") }
-    // It is gone, so that nobody believes it later.
+    // The list is removed, so that no later run relies on it.
     #expect(try store.access(of: "one") == nil)
     #expect(!folder.names.contains(FileBondStore.appsName))
   }
 
-  @Test("Keys that another program has written are not written over by what has changed of the ones before")
+  @Test("An update of earlier keys does not overwrite keys that another program has written")
   func updatingForeignKeys() throws {
     let store = try TemporaryFolder().store()
     try store.save(Bonds.simple())
@@ -119,7 +119,7 @@ struct BondStoreTests {
     #expect(try store.load().records == [other])
   }
 
-  @Test("The adapters in a folder are those that have bonds or secrets there, by their names; looking changes nothing")
+  @Test("The adapters in a folder are those with bonds or secrets, with their names; listing them changes nothing")
   func adapters() throws {
     let folder = try TemporaryFolder()
     let base = folder.path + "/bonds"
@@ -141,14 +141,14 @@ struct BondStoreTests {
     for (_, store) in found { #expect(try store.look().records == [Bonds.simple()]) }
     #expect(folder.names.contains(temporary))
     #expect(try folder.mode() == 0o755)
-    // Only what is this store's is cleaned up.
+    // The clean-up removes only this store's files.
     _ = try folder.store().load()
     #expect(!folder.names.contains(temporary) && folder.names.contains("mine.tmp"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: other).count == 3)
     #expect(try FileBondStore.adapters(in: folder.path + "/nowhere").isEmpty)
   }
 
-  @Test("At the limit a new bond is refused, an old one can be replaced, and a forgotten one makes room")
+  @Test("At the limit a new bond is refused, an existing one can be replaced, and a removed one makes room")
   func limit() throws {
     try Self.eachStore { store in
       for number in 1...3 { try store.save(Bonds.simple(Self.address(UInt64(number)))) }
@@ -161,7 +161,7 @@ struct BondStoreTests {
     }
   }
 
-  @Test("An adapter's secrets are made once")
+  @Test("An adapter's secrets are generated once")
   func secrets() throws {
     let folder = try TemporaryFolder()
     let stores: [any BondStore] = [MemoryBondStore(), folder.store()]
@@ -183,7 +183,7 @@ struct BondStoreTests {
 
   // MARK: Files
 
-  @Test("Each bond has a file that nobody else may touch, in a folder that nobody else may enter")
+  @Test("Each bond has a file, in a folder, that only the owner can access")
   func modes() throws {
     let folder = try TemporaryFolder()
     try folder.store().save(Bonds.simple())
@@ -194,7 +194,7 @@ struct BondStoreTests {
     #expect(try folder.text(Self.fileName) == Bonds.simple().json.text)
   }
 
-  @Test("Files and folders that are open to others are closed, and where keys were open it is told")
+  @Test("The permissions of files and folders open to others are restricted, and exposed keys are reported")
   func closing() throws {
     let folder = try TemporaryFolder()
     try folder.store().save(Bonds.simple())
@@ -209,7 +209,7 @@ struct BondStoreTests {
     #expect(try folder.store().load().problems.isEmpty)
   }
 
-  @Test("Who only looks changes no mode, and is told that the keys are open")
+  @Test("A read-only look changes no permissions and reports that the keys are exposed")
   func lookingAtOpenFiles() throws {
     let folder = try TemporaryFolder()
     try folder.store().save(Bonds.simple())
@@ -221,7 +221,7 @@ struct BondStoreTests {
     #expect(try folder.mode(Self.fileName) == 0o666)
   }
 
-  @Test("A record that could not be read again is not written, and the one before it stays")
+  @Test("A record too large to be read again is not written, and the previous one stays")
   func tooLarge() throws {
     let folder = try TemporaryFolder()
     let store = folder.store()
@@ -234,7 +234,7 @@ struct BondStoreTests {
     #expect(try store.load().records == [Bonds.simple()])
   }
 
-  @Test("A folder's number is a part of the adapter's name for those who name it")
+  @Test("A folder's number is part of the adapter's displayed name")
   func numberedFolders() throws {
     let folder = try TemporaryFolder()
     let base = folder.path + "/bonds"
@@ -248,7 +248,7 @@ struct BondStoreTests {
     #expect(try FileBondStore.adapters(in: base).map(\.name) == ["a b+3", "phone", "phone+02", "phone+1", "phone+2"])
   }
 
-  @Test("A bond is taken in if it has a key and is under an address that can be an identity")
+  @Test("A bond is imported if it has a key and its address can be an identity")
   func checkedImport() throws {
     func error(_ change: (inout BondRecord) -> Void) -> BondImportError? {
       var record = Bonds.simple()
@@ -281,7 +281,7 @@ struct BondStoreTests {
     #expect(error { $0.name = String(repeating: "n", count: 249) } == .longName(octets: 249))
   }
 
-  @Test("A link is not followed, be it the file or the folder")
+  @Test("Symbolic links are not followed, neither as the file nor as the folder")
   func links() throws {
     let folder = try TemporaryFolder()
     try folder.store().save(Bonds.simple())
@@ -297,7 +297,7 @@ struct BondStoreTests {
     #expect(throws: BondStoreError.untrustedFolder(linked)) { try store.save(Bonds.simple()) }
   }
 
-  @Test("Files that are broken, half, foreign, too long, of a later format or misnamed hide no bond, and stay")
+  @Test("Malformed, truncated, foreign, too long, newer or misnamed files stay and hide no bond")
   func problems() throws {
     let folder = try TemporaryFolder()
     try folder.store().save(Bonds.simple())
@@ -337,7 +337,7 @@ struct BondStoreTests {
     for problem in loaded.problems { #expect(problem.description.split(separator: "\n").count == 1) }
   }
 
-  @Test("What an interrupted write has left is cleaned up, but not while somebody writes")
+  @Test("The leftovers of an interrupted write are removed, but not during another write")
   func leftOvers() throws {
     let folder = try TemporaryFolder()
     try folder.store().save(Bonds.simple())
@@ -353,7 +353,7 @@ struct BondStoreTests {
     #expect(folder.names == [Self.fileName])
   }
 
-  @Test("Secrets that can't be read are an error, and stay: with new ones no peer would know the adapter again")
+  @Test("Unreadable secrets are an error and stay, since with new secrets no peer would recognize the adapter")
   func brokenSecrets() throws {
     let folder = try TemporaryFolder()
     try folder.store().save(Bonds.simple())
@@ -370,7 +370,7 @@ struct BondStoreTests {
     #expect(try folder.text("adapter.json") == "{\"format\": 1}")
   }
 
-  @Test("Adapters with names that mean something to the system have a folder each, and in the right place")
+  @Test("Adapters with names that are special to the system get separate folders in the right place")
   func adapterNames() throws {
     let names = ["..", ".", "", "a/b", "a%2Fb", "phone", "my phone", "ä", "../../x", "C0:11"]
     #expect(Set(names.map(FileBondStore.escaped)).count == names.count)
@@ -385,7 +385,7 @@ struct BondStoreTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["%2E."])
   }
 
-  @Test("The folder for bonds is in XDG_DATA_HOME if that is a whole path, else in the home, else nowhere")
+  @Test("The bonds' folder is in XDG_DATA_HOME if that is an absolute path, else in the home folder, else nowhere")
   func defaultFolder() throws {
     let folder = { (variables: [String: String]) throws(BondStoreError) in
       try FileBondStore.defaultFolder { variables[$0] }
@@ -397,7 +397,7 @@ struct BondStoreTests {
     #expect(throws: BondStoreError.noFolder) { try folder(["HOME": ""]) }
   }
 
-  @Test("What the system refuses is told with the path, the deed and the system's reason")
+  @Test("A system error is reported with the path, the operation and the system's reason")
   func systemErrors() throws {
     let folder = try TemporaryFolder()
     try "".write(toFile: folder.path + "/bonds", atomically: false, encoding: .utf8)

@@ -7,14 +7,14 @@ import Testing
 @testable import BluetoothBonds
 @testable import BluetoothDaemon
 
-/// Bonds of tests.
+/// Bonds for tests.
 enum Bonds {
   static let address = DeviceAddress(0xC0_11_22_33_44_55, .random)
   static let identifier = PeerIdentifier(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF)
-  /// Nowhere else in a record.
+  /// A value that occurs nowhere else in a record.
   static let secret = Block(high: 0xDEAD_BEEF_0BAD_CAFE, low: 0xFEED_FACE_8BAD_F00D)
 
-  /// LE Secure Connections, and nothing else.
+  /// Returns a bond with only a key of LE Secure Connections.
   static func simple(_ address: DeviceAddress = address, name: String? = nil, number: Int64 = 0) -> BondRecord {
     var bond = Bond(identity: address)
     bond.key = LongTermKey(Block(high: 1, low: 2), isAuthenticated: false, isSecureConnections: true)
@@ -23,7 +23,7 @@ enum Bonds {
     return record
   }
 
-  /// Every field has a value.
+  /// Returns a bond in which every field has a value.
   static func full() -> BondRecord {
     var bond = Bond(identity: address)
     bond.key = LongTermKey(secret, isAuthenticated: true, isSecureConnections: true)
@@ -47,7 +47,7 @@ enum Bonds {
     return record
   }
 
-  /// The program beside this one that keeps a bond, or has an adapter's folder, until it is killed.
+  /// Returns the path of the helper program that saves a bond, or claims an adapter's folder, until it is killed.
   static func writer() throws -> URL {
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let url = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("bond-writer")
@@ -74,7 +74,7 @@ enum Bonds {
   }
 }
 
-/// A folder for the time of a test.
+/// A folder that exists for the duration of a test.
 final class TemporaryFolder {
   let path: String
 
@@ -100,7 +100,7 @@ final class TemporaryFolder {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: adapter + "/" + name)
   }
 
-  /// Says when the store's folder was changed last.
+  /// Sets the modification date of the store's folder.
   func setModificationDate(_ date: Date) throws {
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: adapter)
   }

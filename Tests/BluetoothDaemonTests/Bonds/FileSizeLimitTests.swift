@@ -5,7 +5,7 @@ import Testing
 @testable import BluetoothBonds
 
 @Suite struct FileSizeLimitTests {
-  @Test("A bond file that must not grow is an error of the write, and the program goes on")
+  @Test("A bond file that exceeds the file size limit gives a write error, and the program goes on")
   func sizeLimit() async {
     await #expect(processExitsWith: .exitCode(27)) {
       signal(SIGXFSZ, SIG_DFL)

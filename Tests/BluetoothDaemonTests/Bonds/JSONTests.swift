@@ -7,7 +7,7 @@ struct JSONTests {
   private static func parse(_ text: String) -> JSON? { try? JSON(parsing: Array(text.utf8)) }
 
   @Test(
-    "Values are read as RFC 8259 has them",
+    "Values are parsed as in RFC 8259",
     arguments: [
       ("null", .null), (" true ", true), ("\r\n\tfalse", false), ("0", 0), ("-0", 0), ("-12", -12),
       ("9223372036854775807", .integer(.max)), ("9223372036854775808", .real(9_223_372_036_854_775_808)),
@@ -18,7 +18,7 @@ struct JSONTests {
   func values(text: String, value: JSON) { #expect(Self.parse(text) == value) }
 
   @Test(
-    "What is not JSON is refused",
+    "Text that is not JSON is refused",
     arguments: [
       "", " ", "nul", "tru e", "01", "-", "1.", ".5", "1e", "+1", "1e999", "[", "[1,]", "[1 2]", "{", "{1:2}",
       #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, "\"", "\"\\", "\"\\x\"", "\"\\u12", "\"\\ud800\"", "\"\\udc00\"",
@@ -32,7 +32,7 @@ struct JSONTests {
     #expect(throws: JSON.ParsingError.self) { try JSON(parsing: [0x22, 0xED, 0xA0, 0x80, 0x22]) }
   }
 
-  @Test("What lies too deep is refused, however deep it is")
+  @Test("Nesting beyond the limit is refused, however deep it is")
   func depth() {
     let text = { (depth: Int) in String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
     #expect(Self.parse(text(32)) != nil)
@@ -40,7 +40,7 @@ struct JSONTests {
     #expect(Self.parse(text(1_000_000)) == nil)
   }
 
-  @Test("What is written is read as the same value, and can be looked at")
+  @Test("Written values parse to the same values, and the text is readable")
   func written() {
     let value = JSON.members([
       "text": "a \"quoted\" line\n\u{1}\u{7F}", "number": -3, "real": .real(0.1), "nothing": nil,
@@ -63,7 +63,7 @@ struct JSONTests {
         """)
   }
 
-  @Test("Of two members with one name the last counts, and null is as good as none")
+  @Test("Of two members with the same name the last applies, and null counts as absent")
   func members() {
     let value = Self.parse(#"{"a": 1, "a": 2, "b": 3, "b": null}"#)
     #expect(value?["a"] == 2)

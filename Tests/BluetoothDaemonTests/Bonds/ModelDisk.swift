@@ -3,21 +3,21 @@ import NIOConcurrencyHelpers
 @testable import BluetoothBonds
 @testable import BluetoothDaemon
 
-/// A disk that loses power: after a number of operations nothing works any more, and what was not written through is there
-/// in part, or not at all.
+/// A disk that loses power: after a number of operations all further ones fail, and data that was not synchronized is
+/// partly or completely lost.
 final class ModelDisk: FileSystem {
-  /// What becomes of octets that were written and not written through.
+  /// The fate of octets that were written but not synchronized.
   enum Loss: CaseIterable { case nothing, all, half, zeros }
 
   private struct File {
     var contents: [UInt8] = []
-    /// What a loss of power leaves at least; nil: it is a folder.
+    /// The octets that are certain to survive a loss of power; nil: the file is a folder.
     var durable: [UInt8] = []
     var isFolder = false
     var mode: UInt32
   }
 
-  /// A change of a folder's list.
+  /// A change of a folder's entries.
   private enum Change {
     case add(String, Int)
     case remove(String)
@@ -34,17 +34,17 @@ final class ModelDisk: FileSystem {
     var files: [Int: File] = [0: File(isFolder: true, mode: 0o755)]
     var entries: [String: Int] = ["/": 0]
     var durableEntries: [String: Int] = ["/": 0]
-    /// Changes of lists that were not written through, in order.
+    /// The changes of folder entries that were not synchronized, in order.
     var pending: [Change] = []
     var descriptors: [Int32: Int] = [:]
     var nextNumber: Int32 = 1
-    /// How many operations still work.
+    /// The number of operations that still succeed.
     var power: Int
     var operations = 0
   }
 
   private let state: NIOLockedValueBox<State>
-  /// Writing through does nothing: for a test of this model.
+  /// True if synchronizing does nothing: for a test of this model.
   private let ignoresSync: Bool
 
   init(power: Int = .max, ignoresSync: Bool = false) {
@@ -57,12 +57,12 @@ final class ModelDisk: FileSystem {
     self.ignoresSync = ignoresSync
   }
 
-  /// How many operations were done.
+  /// The number of operations so far.
   var operations: Int { state.withLockedValue { $0.operations } }
 
   func setPower(_ power: Int) { state.withLockedValue { $0.power = power } }
 
-  /// Everything that may be there when power comes back.
+  /// Returns every state that the disk may have when power returns.
   func restarted() -> [ModelDisk] {
     let state = state.withLockedValue { $0 }
     return (0...state.pending.count).flatMap { count in
@@ -180,7 +180,7 @@ final class ModelDisk: FileSystem {
   func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(FileError) -> Int {
     try perform(.write, file.path) { state in
       guard let number = state.descriptors[file.number] else { return nil }
-      // In several parts, as it may be.
+      // In several parts, as a real write may be.
       let part = bytes.prefix(200)
       state.files[number]?.contents += part
       return part.count

@@ -7,7 +7,7 @@ import Testing
 @testable import BluetoothBonds
 @testable import BluetoothDaemon
 
-@Suite("Losing power while bonds are kept")
+@Suite("Power loss while bonds are stored")
 struct PowerLossTests {
   private static let old = Bonds.simple(name: "old")
   private static let new = Bonds.simple(name: String(repeating: "n", count: 300))
@@ -18,7 +18,8 @@ struct PowerLossTests {
     FileBondStore(folder: "/data/swift-corebluetooth/bonds", adapter: "hci", limit: 8, process: process, files: disk)
   }
 
-  /// What is wrong after `deed` was cut off after each of its operations; `before` has happened long ago.
+  /// Returns the errors after a power loss at each of the operations of `deed`; `before` has been synchronized long
+  /// ago.
   private static func wrongs(
     ignoresSync: Bool = false, before: (FileBondStore) throws -> Void, deed: (FileBondStore) throws -> Void,
     old: [BondRecord], new: [BondRecord]
@@ -37,7 +38,7 @@ struct PowerLossTests {
         if !isRight || !loaded.problems.isEmpty {
           wrongs.append("after \(count) operations (\(index)): \(loaded)")
         }
-        // Nothing is left over, and the store is as good as new.
+        // No files are left over, and the store works like a new one.
         let names = (try? restarted.names(in: Self.store(restarted).path)) ?? []
         if names.contains(where: { $0.hasSuffix(".tmp") }) { wrongs.append("after \(count) operations: \(names)") }
         try Self.store(restarted, process: 2).save(Self.new)
@@ -51,7 +52,7 @@ struct PowerLossTests {
     }
   }
 
-  @Test("Whenever power is lost while a bond is replaced, the old one or the new one is there, and whole")
+  @Test("A power loss while a bond is replaced leaves the old or the new bond, complete")
   func replacing() throws {
     let wrongs = try Self.wrongs(
       before: { store in
@@ -61,20 +62,20 @@ struct PowerLossTests {
     #expect(wrongs.isEmpty)
   }
 
-  @Test("Whenever power is lost while the first bond is kept, and its folders are made, it is there or none is")
+  @Test("A power loss while the first bond and its folders are created leaves the bond or none")
   func first() throws {
     let wrongs = try Self.wrongs(before: { _ in }, deed: { try $0.save(Self.new) }, old: [], new: [Self.new])
     #expect(wrongs.isEmpty)
   }
 
-  @Test("Whenever power is lost while a device is forgotten, its bond is there or gone")
+  @Test("A power loss while a device is forgotten leaves its bond or none")
   func removing() throws {
     let wrongs = try Self.wrongs(
       before: { try $0.save(Self.old) }, deed: { _ = try $0.remove(Self.old.identity) }, old: [Self.old], new: [])
     #expect(wrongs.isEmpty)
   }
 
-  @Test("Whenever power is lost while an adapter's secrets are made, they are there or can be made again")
+  @Test("A power loss while an adapter's secrets are generated leaves them, or allows generating them again")
   func makingSecrets() throws {
     var count = 0
     var isDone = false
@@ -95,7 +96,7 @@ struct PowerLossTests {
     #expect(count > 10)
   }
 
-  @Test("On a disk that never writes through, bonds get lost: the model of the disk can tell")
+  @Test("On a disk that never synchronizes, bonds get lost: the model can detect the loss")
   func modelTells() throws {
     let wrongs = try Self.wrongs(
       ignoresSync: true, before: { try $0.save(Self.old) }, deed: { try $0.save(Self.new) }, old: [Self.old],
@@ -103,7 +104,7 @@ struct PowerLossTests {
     #expect(!wrongs.isEmpty)
   }
 
-  @Test("A write that fails leaves the old bond and nothing beside it")
+  @Test("A failed write leaves the old bond and no other file")
   func failure() throws {
     let folder = try TemporaryFolder()
     try folder.store().save(Self.old)
@@ -119,7 +120,7 @@ struct PowerLossTests {
     #expect(try folder.store().load() == StoredBonds(records: [Self.old]))
   }
 
-  @Test("A process that is killed while it keeps a bond leaves the one that it has told of, or the next, and whole")
+  @Test("A process killed while saving leaves the last reported bond or the next one, complete")
   func killing() throws {
     let folder = try TemporaryFolder()
     let helper = try Bonds.writer()
@@ -131,7 +132,7 @@ struct PowerLossTests {
       process.arguments = [folder.path]
       process.standardOutput = output
       try process.run()
-      // It is killed in the middle of something: a little later each time.
+      // The kill hits the middle of an operation, a little later each time.
       var told = output.fileHandleForReading.readData(ofLength: 1 + round % 4).count
       var spin = UInt64(round) &* 40_000
       while spin > 0 { spin = Self.waste(spin) }

@@ -33,7 +33,7 @@ struct ConnectedPair {
   }
 }
 
-@Suite("A peer's attributes, found and used")
+@Suite("Discovery and use of a peer's attributes")
 struct AttributeTests {
   let pair: ConnectedPair
   let phone: Phone
@@ -45,27 +45,27 @@ struct AttributeTests {
     (phone, sensor, peer) = (pair.phone, pair.sensor, pair.peer)
   }
 
-  @Test("4.18 The GAP and GATT services are not shown; 4.3 a filter leaves out the others")
+  @Test("4.18 The GAP and GATT services are hidden; 4.3 a filter omits other services")
   func services() throws {
     #expect(try phone.services(peer).map(\.uuid) == [0x180F, 0x180D])
     #expect(try phone.services(peer, [0x180D, 0x1816]).map(\.uuid) == [0x180D])
     #expect(try phone.services(peer, [0x1800]).isEmpty)
   }
 
-  @Test("4.3 An empty filter finds all services, as none does")
+  @Test("4.3 An empty filter finds all services, like no filter")
   func emptyFilter() throws {
     #expect(try phone.services(peer, []).map(\.uuid) == [0x180F, 0x180D])
     #expect(try phone.services(peer, nil).map(\.uuid) == [0x180F, 0x180D])
   }
 
-  @Test("4.5 A filter that matches nothing is no error")
+  @Test("4.5 A filter without a match gives no error")
   func noMatch() throws {
     let service = try #require(try phone.services(peer, [0x180D]).first)
     #expect(
       phone.send(.discoverCharacteristics(peer, service.id, [0x2A00])).map(\.text) == ["characteristics []"])
   }
 
-  @Test("Included services are found, and are the services themselves")
+  @Test("Included services are found and identical to the services themselves")
   func includes() throws {
     let all = try phone.services(peer)
     let service = try #require(all.last)
@@ -77,7 +77,7 @@ struct AttributeTests {
     #expect(included == [all[0]])
   }
 
-  @Test("4.3 A filter leaves out included services of other types, and one that matches nothing is no error")
+  @Test("4.3 A filter omits included services of other types; a filter without a match gives no error")
   func filteredIncludes() throws {
     sensor.add(20, 0x1816, [])
     sensor.add(30, 0x1818, includes: [10, 20], [])
@@ -86,14 +86,14 @@ struct AttributeTests {
       phone.send(.discoverIncludedServices(peer, service, filter)).map(\.text)
     }
     #expect(includes([0x1816]) == ["includes [1816]"])
-    // Any spelling of a UUID is the same filter.
+    // Every spelling of a UUID gives the same filter.
     #expect(includes([ConnectedPair.battery]) == ["includes [180F]"])
     #expect(includes([0x1816, 0x180F, 0x180D]) == ["includes [180F, 1816]"])
     #expect(includes([0x180D]) == ["includes []"])
     #expect(includes([]) == includes(nil))
   }
 
-  @Test("Characteristics come with their properties, descriptors with the system's own")
+  @Test("Characteristics are discovered with their properties and descriptors, including the system's own")
   func characteristics() throws {
     let found = try phone.discover(peer)
     #expect(found[0x2A37]?.properties == [.notify, .read])
@@ -103,7 +103,7 @@ struct AttributeTests {
     #expect(phone.send(.discoverDescriptors(peer, plain)).map(\.text) == ["descriptors []"])
   }
 
-  @Test("What one session has discovered is not asked of the peer again for another one")
+  @Test("The results of one session's discovery serve another session without a new request to the peer")
   func sharedDiscovery() throws {
     let id = try pair.id(0x2A38)
     let other = Phone(pair.air, 1)
@@ -118,7 +118,7 @@ struct AttributeTests {
     #expect(sensor.told() == [])
   }
 
-  @Test("4.6, 6.8 A dynamic value is asked of the app")
+  @Test("4.6, 6.8 A dynamic value is requested from the app")
   func dynamic() throws {
     phone.send(.read(peer, try pair.id(0x2A37)))
     let request = try sensor.lastRequest()
@@ -126,14 +126,14 @@ struct AttributeTests {
     #expect(phone.told() == ["read 003C"])
   }
 
-  @Test("6.11 The app's error arrives as it is")
+  @Test("6.11 The app's error code arrives unchanged")
   func applicationError() throws {
     phone.send(.read(peer, try pair.id(0x2A37)))
     sensor.send(.respond(try sensor.lastRequest(), ATT.ErrorCode(rawValue: 0x81), value: []))
     #expect(phone.told() == ["read att 0x81"])
   }
 
-  @Test("6.8 A second answer to a request is for nothing")
+  @Test("6.8 A second answer to a request is ignored")
   func secondAnswer() throws {
     let id = try pair.id(0x2A37)
     phone.send(.read(peer, id))
@@ -148,11 +148,11 @@ struct AttributeTests {
     #expect(phone.told() == ["read 03"])
   }
 
-  @Test("4.7 A long value is read to its end")
+  @Test("4.7 A long value is read completely")
   func longRead() throws {
     phone.send(.read(peer, try pair.id(0x2A37)))
     let value = (0..<600).map { UInt8(truncatingIfNeeded: $0) }
-    // MTU 517: the first answer holds 516 octets, but no value has more than 512.
+    // With MTU 517 the first response holds 516 octets, but no value has more than 512.
     sensor.send(.respond(try sensor.lastRequest(), nil, value: ByteSlice(value.prefix(512))))
     let told = phone.told()
     #expect(told == ["read \(ByteSlice(value.prefix(512)))"])
@@ -185,13 +185,13 @@ struct AttributeTests {
     #expect(told.map(\.text) == ["written att 0x0D"])
   }
 
-  @Test("6.10 What the permissions do not allow is refused without asking the app")
+  @Test("6.10 A request that the permissions do not allow is refused without asking the app")
   func permissions() throws {
     #expect(phone.send(.write(peer, try pair.id(0x2A38), [1])).map(\.text) == ["written att 0x03"])
     #expect(sensor.told() == [])
   }
 
-  @Test("4.9 Writes without response use up credits, which come back when the controller has sent them")
+  @Test("4.9 Writes without response use credits, which return when the controller has sent them")
   func writesWithoutResponse() throws {
     let id = try pair.id(0x2A39)
     let credits = phone.session.writeCredits(for: peer)
@@ -218,7 +218,7 @@ struct AttributeTests {
     #expect(sensor.told().first == "command 4 at 0: 00")
   }
 
-  @Test("4.9 All credits come back with the end of the link")
+  @Test("4.9 All credits return at the end of the link")
   func creditsAfterDisconnect() throws {
     let id = try pair.id(0x2A39)
     let credits = phone.session.writeCredits(for: peer)
@@ -230,7 +230,7 @@ struct AttributeTests {
     #expect(count == SessionLimits.writesWithoutResponse)
   }
 
-  @Test("4.1 Requests to a peer that is not connected are dropped, and a credit comes back")
+  @Test("4.1 Requests to a peer that is not connected are dropped, and the credit returns")
   func notConnected() throws {
     let id = try pair.id(0x2A39)
     phone.send(.cancelConnection(peer))
@@ -243,7 +243,7 @@ struct AttributeTests {
     #expect(count == SessionLimits.writesWithoutResponse)
   }
 
-  @Test("4.16 A removed service is told to those who had discovered it, and found no more")
+  @Test("4.16 A removed service is reported to the apps that discovered it, and is not found again")
   func servicesModified() throws {
     _ = try phone.discover(peer)
     let other = Phone(pair.air, 1)
@@ -254,7 +254,7 @@ struct AttributeTests {
     #expect(try phone.services(peer).map(\.uuid) == [0x180F])
   }
 
-  @Test("4.16 A change inside a service makes the whole service invalid for those who had discovered it")
+  @Test("4.16 A change inside a service invalidates the whole service for the apps that discovered it")
   func partialChange() throws {
     let id = try pair.id(0x2A37)
     let heartRate = try #require(try phone.services(peer, [0x180D]).first).id
@@ -270,7 +270,7 @@ struct AttributeTests {
     #expect(try pair.id(0x2A37) == id)
   }
 
-  @Test("4.16 A range that touches the end of one service and the beginning of the next makes both invalid")
+  @Test("4.16 A changed range that overlaps the end of one service and the start of the next invalidates both")
   func changeAcrossServices() throws {
     let services = try phone.services(peer)
     try #require(services.map(\.uuid) == [0x180F, 0x180D])
@@ -284,12 +284,12 @@ struct AttributeTests {
     #expect(modified == services.map(\.id))
   }
 
-  @Test("4.16 After a change inside a service its subscriptions are over, and can be made anew")
+  @Test("4.16 A change inside a service ends its subscriptions, and apps can subscribe again")
   func subscriptionsEnd() throws {
     let id = try pair.id(0x2A37)
     phone.send(.setNotify(peer, id, true))
     _ = sensor.told()
-    // The declaration of the last characteristic: no attribute of the one that is subscribed to.
+    // The declaration of the last characteristic: no attribute of the subscribed one.
     let last = try pair.id(0x2A3A)
     pair.air.devices[1].daemon.servicesChanged(last.handle - 1...last.handle - 1, on: 0)
     pair.air.run()
@@ -302,7 +302,7 @@ struct AttributeTests {
     #expect(phone.told() == ["value 01"])
   }
 
-  @Test("Asking for characteristics of a service that is not there is an error")
+  @Test("Discovering characteristics of a service that does not exist is an error")
   func unknownService() {
     let told = phone.send(.discoverCharacteristics(peer, RemoteAttributeID(0x7777), nil))
     #expect(told.map(\.text) == ["characteristics att 0x01"])

@@ -18,7 +18,7 @@ struct ConnectionTests {
     _ = phone.told()
   }
 
-  @Test("3.1 An attempt waits until the peer is there")
+  @Test("3.1 An attempt waits until the peer is in range")
   func pending() throws {
     let peer = try phone.find()
     air.carryAway(0)
@@ -30,7 +30,7 @@ struct ConnectionTests {
     #expect(phone.told().first == "connected 0 20")
   }
 
-  @Test("4.11 The longest write grows when the MTU was exchanged; the name is read without being asked for")
+  @Test("4.11 The maximum write length grows after the MTU exchange; the name is read without a request of the app")
   func afterConnecting() throws {
     let peer = try phone.find()
     phone.send(.connect(peer, delay: .zero, reconnects: false))
@@ -41,7 +41,7 @@ struct ConnectionTests {
     #expect(phone.directory.peer(peer)?.name == "Sensor")
   }
 
-  @Test("3.4 Connecting to a peer that is connected is quick, for the same manager and for another one")
+  @Test("3.4 Connecting to a connected peer completes at once, for the same manager and for another one")
   func shared() throws {
     let peer = try phone.findAndConnect()
     #expect(phone.send(.connect(peer, delay: .zero, reconnects: false)).map(\.text) == ["connected 0 512"])
@@ -51,7 +51,7 @@ struct ConnectionTests {
     #expect(air.linkCount(1) == 1)
   }
 
-  @Test("3.6 Cancelling one manager's connection leaves the other's link alone")
+  @Test("3.6 Cancelling one manager's connection keeps the link for the other manager")
   func sharedLinkStays() throws {
     let peer = try phone.findAndConnect()
     let other = Phone(air, 1)
@@ -74,7 +74,7 @@ struct ConnectionTests {
     #expect(air.linkCount(1) == 0)
   }
 
-  @Test("3.6 Connecting again while the link is still being ended connects afterwards")
+  @Test("3.6 A connection requested while the link is being disconnected is made afterwards")
   func connectWhileDisconnecting() throws {
     let peer = try phone.findAndConnect()
     phone.session.send(.cancelConnection(peer))
@@ -85,7 +85,7 @@ struct ConnectionTests {
     #expect(air.linkCount(1) == 1)
   }
 
-  @Test("3.7 A lost link tells its reason: the peer's power, or the time that ran out")
+  @Test("3.7 A lost link reports its reason: the peer's power-off or a timeout")
   func reasons() throws {
     _ = try phone.findAndConnect()
     air.carryAway(0)
@@ -96,7 +96,7 @@ struct ConnectionTests {
     #expect(phone.told() == ["disconnected 0 link 0x15"])
   }
 
-  @Test("3.9 After a disconnection nothing that was asked before is answered")
+  @Test("3.9 After a disconnection earlier requests get no answer")
   func noAnswers() throws {
     sensor.add(1, 0x180D, [.dynamic(0x2A37, .read)])
     let peer = try phone.findAndConnect()
@@ -110,7 +110,7 @@ struct ConnectionTests {
     #expect(phone.send(.read(peer, characteristic.id)).isEmpty)
   }
 
-  @Test("3.11 With auto-reconnect a dropped link is made again, until it is cancelled")
+  @Test("3.11 With auto-reconnect a lost link is created again, until it is cancelled")
   func reconnects() throws {
     let peer = try phone.findAndConnect(reconnects: true)
     air.carryAway(0)
@@ -126,7 +126,7 @@ struct ConnectionTests {
     #expect(phone.told() == [])
   }
 
-  @Test("3.14 An attempt with a delay begins when that has passed")
+  @Test("3.14 An attempt with a delay starts after the delay")
   func startDelay() throws {
     let peer = try phone.find()
     phone.send(.connect(peer, delay: .seconds(1), reconnects: false))
@@ -136,7 +136,7 @@ struct ConnectionTests {
     #expect(phone.told().first == "connected 0 20")
   }
 
-  @Test("3.12 Connected peripherals are found by a service, whoever connected them")
+  @Test("3.12 Connected peripherals are found by a service, whichever manager connected them")
   func retrieveConnected() throws {
     sensor.add(1, 0x180D, [])
     #expect(phone.directory.connectedPeers(offering: [0x180D]).isEmpty)
@@ -147,7 +147,7 @@ struct ConnectionTests {
     #expect(phone.directory.connectedPeers(offering: [0x180D]).isEmpty)
   }
 
-  @Test("1.11 A closed session gives up its attempts and its links, and is told nothing more")
+  @Test("1.11 A closed session ends its attempts and links, and gets no further events")
   func closes() throws {
     _ = try phone.findAndConnect()
     phone.session.close()
@@ -156,7 +156,7 @@ struct ConnectionTests {
     #expect(phone.told() == [])
   }
 
-  @Test("A session whose app has gone without closing it is closed")
+  @Test("A session whose app ended without closing it is closed")
   func appGone() throws {
     let peer = try phone.find()
     var gone: CentralRecorder? = CentralRecorder()
@@ -169,7 +169,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "3.6 An attempt that the controller gives up is told with its reason",
+    "3.6 An attempt that the controller ends is reported with its reason",
     arguments: [
       (HCI.ErrorCode.unsupportedFeatureOrParameterValue, "failed 0 link 0x11"),
       (.connectionLimitExceeded, "failed 0 connectionLimitReached"),
@@ -187,7 +187,7 @@ struct ConnectionTests {
     #expect(phone.told().first == "connected 0 20")
   }
 
-  @Test("3.11 A failure while a dropped link is made again is nobody's business: it is tried again a second later")
+  @Test("3.11 A failed reconnection is not reported and is repeated a second later")
   func reconnectFails() throws {
     _ = try phone.findAndConnect(reconnects: true)
     air.carryAway(0)
@@ -200,7 +200,7 @@ struct ConnectionTests {
     #expect(phone.told().first == "connected 0 20")
   }
 
-  @Test("RSSI is read for everybody who asks meanwhile")
+  @Test("One RSSI reading answers every request that is pending meanwhile")
   func rssi() throws {
     let peer = try phone.findAndConnect()
     phone.session.send(.readRSSI(peer))

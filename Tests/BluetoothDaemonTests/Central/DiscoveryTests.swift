@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothDaemon
 
-@Suite("Finding devices")
+@Suite("Discovering devices")
 struct DiscoveryTests {
   let air = Air()
   let sensor: Sensor
@@ -21,11 +21,11 @@ struct DiscoveryTests {
       .scan(ScanRequest(services: services, solicitedServices: [], allowsDuplicates: allowsDuplicates)))
   }
 
-  /// A name that only the scan response has room for.
+  /// A name that fits into the scan response only.
   let name = "Thermostat"
   let services: [BluetoothUUID] = [BluetoothUUID(high: 1, low: 2), 0x180D]
 
-  @Test("2.3, 2.4 A peer is told once, with its scan response merged in")
+  @Test("2.3, 2.4 A peer is reported once, with its scan response merged in")
   func merged() {
     sensor.advertise(name, services)
     _ = scan(nil)
@@ -38,7 +38,7 @@ struct DiscoveryTests {
 
   private let stranger = DeviceAddress(0xC000_0000_0099, .random)
 
-  @Test("2.4 Without a scan response a scannable peer is told 20 ms after its advertisement")
+  @Test("2.4 Without a scan response a scannable peer is reported 20 ms after its advertisement")
   func noScanResponse() {
     _ = scan(nil)
     air.hear(1, from: stranger)
@@ -52,7 +52,7 @@ struct DiscoveryTests {
     #expect(phone.told() == ["discovered 0 A"], "it adds something, however late")
   }
 
-  @Test("2.4 The next advertisement ends the wait for a scan response, and counts by itself")
+  @Test("2.4 The next advertisement ends the wait for a scan response and is handled separately")
   func nextAdvertisement() {
     _ = scan(nil, allowsDuplicates: true)
     air.hear(1, from: stranger, rssi: -70)
@@ -66,7 +66,7 @@ struct DiscoveryTests {
   }
 
   @Test(
-    "2.4 Peers that do not answer scan requests are told at once",
+    "2.4 Peers that are not scannable are reported at once",
     arguments: [HCI.AdvertisingReport.EventType.connectableDirected, .nonConnectable])
   func notScannable(_ type: HCI.AdvertisingReport.EventType) {
     _ = scan(nil)
@@ -74,7 +74,7 @@ struct DiscoveryTests {
     #expect(phone.told() == ["discovered 0"])
   }
 
-  @Test("2.4 Peers that wait for their scan responses are told in the order in which they were heard")
+  @Test("2.4 Peers that wait for their scan responses are reported in the order of their advertisements")
   func severalWait() {
     _ = scan(nil)
     let others = (1...3).map { DeviceAddress(0xC000_0000_0100 + $0, .random) }
@@ -88,7 +88,7 @@ struct DiscoveryTests {
     #expect(phone.told() == ["discovered 1", "discovered 2"])
   }
 
-  @Test("2.2 An advertisement that still waits when its scan ends is not told")
+  @Test("2.2 An advertisement that is still waiting when its scan ends is not reported")
   func scanEnds() {
     _ = scan(nil)
     air.hear(1, from: stranger)
@@ -97,7 +97,7 @@ struct DiscoveryTests {
     #expect(phone.told() == [])
   }
 
-  @Test("2.3 With duplicates every packet is told")
+  @Test("2.3 With duplicates allowed every packet is reported")
   func duplicates() {
     sensor.advertise()
     _ = scan(nil, allowsDuplicates: true)
@@ -105,7 +105,7 @@ struct DiscoveryTests {
     #expect(phone.told().count == 6)
   }
 
-  @Test("2.1 A scan for services leaves out who does not have them")
+  @Test("2.1 A scan for services omits peers without them")
   func filter() {
     sensor.advertise(nil, [0x180D])
     _ = scan([0x1816])
@@ -116,7 +116,7 @@ struct DiscoveryTests {
     #expect(phone.told() == ["discovered 0 [180D]"])
   }
 
-  @Test("2.2 A second scan begins afresh; stopping ends it")
+  @Test("2.2 A second scan starts from scratch; stopping ends it")
   func again() {
     sensor.advertise()
     _ = scan(nil)
@@ -143,7 +143,7 @@ struct DiscoveryTests {
     #expect(phone.told() == [])
   }
 
-  @Test("2.3 Changed data are told again")
+  @Test("2.3 Changed data are reported again")
   func changed() {
     sensor.advertise(nil, [0x180D])
     _ = scan(nil)
@@ -171,7 +171,7 @@ struct DiscoveryTests {
     #expect(!air.devices[1].controller.isScanning)
   }
 
-  @Test("2.6 The advertised name is kept")
+  @Test("2.6 The advertised name is cached")
   func cachedName() throws {
     sensor.advertise("Heart")
     let peer = try phone.find()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothDaemon
 
-@Suite("Values that are longer than the MTU allows")
+@Suite("Values longer than the MTU allows")
 struct LongValueTests {
   let pair: ConnectedPair
   let phone: Phone
@@ -16,7 +16,7 @@ struct LongValueTests {
     (phone, sensor, peer) = (pair.phone, pair.sensor, pair.peer)
   }
 
-  @Test("4.7, 6.8 A long value is read by further requests, each with its offset, in one answer")
+  @Test("4.7, 6.8 A long value is read with several requests by offset and returned in one answer")
   func read() throws {
     let value = ByteSlice((0..<50).map { UInt8($0) })
     phone.send(.read(peer, try pair.id(0x2A37)))
@@ -33,7 +33,7 @@ struct LongValueTests {
     #expect(phone.told() == ["read \(value)"])
   }
 
-  @Test("4.8, 6.9 A long write comes to the app as one batch of parts, and is answered once")
+  @Test("4.8, 6.9 A long write reaches the app as one batch of parts and is answered once")
   func write() throws {
     let value = ByteSlice((0..<40).map { UInt8($0) })
     phone.send(.write(peer, try pair.id(0x2A39), value))
@@ -59,7 +59,7 @@ struct LongValueTests {
     #expect(phone.told() == ["written att 0x0D"])
   }
 
-  @Test("4.9 A write without response that is too long is not sent, and its credit comes back")
+  @Test("4.9 A write without response that is too long is not sent, and its credit returns")
   func tooLongCommand() throws {
     let id = try pair.id(0x2A39)
     let credits = phone.session.writeCredits(for: peer)
@@ -71,7 +71,7 @@ struct LongValueTests {
     #expect(count == SessionLimits.writesWithoutResponse)
   }
 
-  @Test("6.13 An update is cut to 20 octets")
+  @Test("6.13 An update is truncated to 20 octets")
   func cut() throws {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
     #expect(sensor.session.updateCredits.take())

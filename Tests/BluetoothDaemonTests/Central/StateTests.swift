@@ -8,7 +8,7 @@ import Testing
 struct StateTests {
   let air = Air()
 
-  @Test("1.1 The first event tells the state, once it is known")
+  @Test("1.1 The first event reports the state once it is known")
   func first() {
     let device = air.add("Phone", isOn: false)
     let phone = Phone(air, device)
@@ -20,7 +20,7 @@ struct StateTests {
     #expect(Phone(air, device).told() == ["state poweredOn"])
   }
 
-  @Test("1.1 A controller without LE is no Bluetooth: the state is unsupported, and stays so")
+  @Test("1.1 A controller without LE is unsupported, and stays so")
   func withoutLE() {
     let device = air.add("Phone", isOn: false)
     air.devices[device].controller.hasLE = false
@@ -32,14 +32,14 @@ struct StateTests {
     #expect(!air.devices[device].controller.isScanning)
   }
 
-  @Test("1.1 A device that is switched off tells so")
+  @Test("1.1 A device that is switched off reports it")
   func off() {
     let device = air.add("Phone", isOn: false)
     air.setPower(false, of: device)
     #expect(Phone(air, device).told() == ["state poweredOff"])
   }
 
-  @Test("1.3 What is sent while the device is off is dropped, but an echo comes back")
+  @Test("1.3 Commands while the device is off are dropped, but an echo returns")
   func dropped() {
     let device = air.add("Phone", isOn: false)
     let phone = Phone(air, device)
@@ -49,7 +49,7 @@ struct StateTests {
     #expect(!air.devices[device].controller.isScanning)
   }
 
-  @Test("1.5 Power off while connected: the state alone is told; after power on everything starts from zero")
+  @Test("1.5 Power off while connected reports only the state; after power on everything starts from scratch")
   func powerOff() throws {
     let sensor = Sensor(air, air.add("Sensor"))
     sensor.advertise()
@@ -69,7 +69,7 @@ struct StateTests {
     #expect(phone.told().contains("connected 0 20"))
   }
 
-  @Test("1.6 Power off clears the database and ends advertising; the centrals' subscriptions are gone untold")
+  @Test("1.6 Power off clears the database, stops advertising and ends subscriptions without unsubscribe events")
   func peripheralPowerOff() throws {
     let sensor = Sensor(air, air.add("Sensor"))
     sensor.add(1, 0x180D, [.dynamic(0x2A37, .notify)])

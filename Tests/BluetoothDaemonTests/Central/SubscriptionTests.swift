@@ -10,7 +10,7 @@ struct SubscriptionTests {
   let phone: Phone
   let sensor: Sensor
   let peer: PeerHandle
-  /// The sensor's number of 0x2A37.
+  /// The sensor's number for 0x2A37.
   let measurement = LocalAttributeID(number: 2)
 
   init() throws {
@@ -36,7 +36,7 @@ struct SubscriptionTests {
     #expect(sensor.told() == ["unsubscribed 2"])
   }
 
-  @Test("Indications look the same")
+  @Test("Indications are delivered like notifications")
   func indications() throws {
     #expect(phone.send(.setNotify(peer, try pair.id(0x2A3A), true)).map(\.text) == ["notifying true ok"])
     #expect(sensor.told() == ["subscribed 5"])
@@ -46,7 +46,7 @@ struct SubscriptionTests {
   }
 
   @Test(
-    "4.12 Of notifications and indications, where both are offered, notifications are turned on",
+    "4.12 If both notifications and indications are offered, notifications are enabled",
     arguments: [
       (GATTProperties([.notify, .indicate]), "read 0100"), (.notify, "read 0100"), (.indicate, "read 0200"),
     ])
@@ -66,7 +66,7 @@ struct SubscriptionTests {
     #expect(phone.send(.read(peer, descriptor)).map(\.text) == [configuration])
   }
 
-  @Test("4.12 A characteristic that can't notify gives an error")
+  @Test("4.12 Subscribing to a characteristic that can't notify gives an error")
   func unable() throws {
     let told = phone.send(.setNotify(peer, try pair.id(0x2A38), true))
     #expect(told.map(\.text) == ["notifying false att 0x06"])
@@ -94,7 +94,7 @@ struct SubscriptionTests {
     #expect(sensor.told() == ["unsubscribed 2"])
   }
 
-  @Test("6.13 An update without subscribers gives its credit back at once")
+  @Test("6.13 An update without subscribers returns its credit at once")
   func nobody() {
     for _ in 0..<100 {
       #expect(update([1]))
@@ -103,7 +103,7 @@ struct SubscriptionTests {
     #expect(sensor.told() == [])
   }
 
-  @Test("6.13 When the controller takes no more the credits run out, and room is told once")
+  @Test("6.13 When the controller is full the credits run out, and new room is reported once")
   func backPressure() throws {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
     _ = sensor.told()
@@ -121,7 +121,7 @@ struct SubscriptionTests {
     #expect(phone.told() == (0..<count).map { "value \($0.hexadecimal)" })
   }
 
-  @Test("6.13 Only the centrals that are named get the value")
+  @Test("6.13 Only the listed centrals get the value")
   func named() throws {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
     guard case .subscribed(let central, _)? = sensor.recorder.take().first else {
@@ -134,7 +134,7 @@ struct SubscriptionTests {
     #expect(phone.told() == ["value 02"])
   }
 
-  @Test("6.13, 6.14 A value is cut to what the central's MTU leaves")
+  @Test("6.13, 6.14 A value is truncated to the central's MTU")
   func cut() throws {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
     guard case .subscribed(let central, _)? = sensor.recorder.take().first else {
@@ -147,7 +147,7 @@ struct SubscriptionTests {
     #expect(phone.told().map(\.count) == ["value ".count + 2 * 512])
   }
 
-  @Test("6.12 A central that is gone has unsubscribed")
+  @Test("6.12 A disconnected central counts as unsubscribed")
   func gone() throws {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
     _ = sensor.told()
@@ -156,7 +156,7 @@ struct SubscriptionTests {
     #expect(update([1]))
   }
 
-  @Test("6.13 Updates that a lost link leaves unsent give their credits back, and room is told")
+  @Test("6.13 Updates left unsent by a lost link return their credits, and new room is reported")
   func creditsAfterDisconnect() throws {
     phone.send(.setNotify(peer, try pair.id(0x2A37), true))
     _ = sensor.told()

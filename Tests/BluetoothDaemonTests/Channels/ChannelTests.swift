@@ -23,7 +23,7 @@ struct ChannelTests {
     _ = phone.told()
   }
 
-  /// The number that a sensor's app gets.
+  /// Publishes a channel. Returns the PSM that the sensor's app gets.
   private func publish(_ sensor: Sensor) throws -> UInt16 {
     let events = sensor.send(.publishChannel(isEncrypted: false))
     guard case .channelPublished(let psm, nil)? = events.last else { throw SessionError.notSupported }
@@ -59,7 +59,7 @@ struct ChannelTests {
 
   private var links: [LinkState] { air.devices[1].daemon.links }
 
-  @Test("What is written is read at the other end, and the credits of what was read come back")
+  @Test("Written data is read at the other end, and reading returns the credits")
   func data() throws {
     let here = try open(try publish(sensor), by: phone)
     let there = try accepted(sensor)
@@ -73,7 +73,7 @@ struct ChannelTests {
     #expect(write([1, 2], there) == 2 && read(here) == [1, 2])
   }
 
-  @Test("An app that never reads has so much memory and no more; the other one is stopped")
+  @Test("An app that never reads uses a bounded amount of memory; the sender is stopped")
   func unread() throws {
     let here = try open(try publish(sensor), by: phone)
     let there = try accepted(sensor)
@@ -87,7 +87,7 @@ struct ChannelTests {
     #expect(received == sent && here.pipe.room == ChannelPipe.capacity)
   }
 
-  @Test("Of SDUs of one octet no more than credits wait to be read")
+  @Test("With SDUs of one octet, no more of them wait to be read than there were credits")
   func smallSDUs() throws {
     let here = try open(try publish(sensor), by: phone)
     let there = try accepted(sensor)
@@ -98,7 +98,7 @@ struct ChannelTests {
     #expect(received == 200)
   }
 
-  @Test("Both ends of a link may offer channels, and open the other's")
+  @Test("Both ends of a link may publish channels and open the other's")
   func bothWays() throws {
     let (offered, opener) = (Sensor(air, 1), Phone(air, 0))
     let handle = try #require(air.devices[0].daemon.links.first?.peer)
@@ -111,12 +111,12 @@ struct ChannelTests {
     let channel = try #require(back)
     _ = write([1, 2, 3], channel)
     #expect(read(try accepted(offered)) == [1, 2, 3])
-    // Who has only joined the link goes, and takes nothing of the others along.
+    // An app that only shares the link disconnects; the other apps' channels stay.
     opener.send(.cancelConnection(handle))
     #expect(channel.pipe.end == .closed && there.pipe.end == nil)
   }
 
-  @Test("A number of another app's can't be withdrawn")
+  @Test("A PSM of another app can't be withdrawn")
   func foreignNumber() throws {
     let other = Sensor(air, 0)
     let psm = try publish(sensor)
@@ -124,7 +124,7 @@ struct ChannelTests {
     #expect(try open(psm, by: phone).psm == psm)
   }
 
-  @Test("When an app that offers channels ends, they are gone: nobody can open them, and those that are open end")
+  @Test("When an app that publishes channels ends, its PSMs are withdrawn and its open channels close")
   func closedSession() throws {
     let psm = try publish(sensor)
     let here = try open(psm, by: phone)
@@ -135,7 +135,7 @@ struct ChannelTests {
     #expect(air.devices[0].daemon.publishedChannels.owners.isEmpty)
   }
 
-  @Test("Where two apps use a link, one that leaves it takes its own channels along, and the other's go on")
+  @Test("If two apps use a link, the one that leaves closes its own channels, and the other's stay open")
   func sharedLink() throws {
     let other = Phone(air, 1)
     other.send(.connect(peer, delay: .zero, reconnects: false))
@@ -149,7 +149,7 @@ struct ChannelTests {
     #expect(others.pipe.end == .closed && links.isEmpty)
   }
 
-  @Test("A channel that is let go of closes after what was written has left")
+  @Test("A released channel closes after the written data has been sent")
   func releasing() throws {
     var here: OpenChannel? = try open(try publish(sensor), by: phone)
     let there = try accepted(sensor)
@@ -161,7 +161,7 @@ struct ChannelTests {
     #expect(links[0].channels.entries.isEmpty && air.devices[0].daemon.links[0].channels.entries.isEmpty)
   }
 
-  @Test("A peer that takes nothing has 30 s for what was written before the channel was closed")
+  @Test("A peer that receives nothing has 30 s for the data written before the channel was closed")
   func patience() throws {
     var here: OpenChannel? = try open(try publish(sensor), by: phone)
     let there = try accepted(sensor)
@@ -173,7 +173,7 @@ struct ChannelTests {
     #expect(there.pipe.end == .closed && links[0].channels.entries.isEmpty)
   }
 
-  @Test("A channel that opens when its app has left is closed again")
+  @Test("A channel that opens after its app has left is closed again")
   func lateOpening() throws {
     let other = Phone(air, 1)
     other.send(.connect(peer, delay: .zero, reconnects: false))
@@ -186,7 +186,7 @@ struct ChannelTests {
     #expect(links[0].channels.entries.isEmpty && links[0].channels.opening.isEmpty)
   }
 
-  @Test("An event that nobody takes closes the channel that is in it")
+  @Test("An event that the app never takes closes its channel")
   func lostEvent() throws {
     let here = try open(try publish(sensor), by: phone)
     _ = sensor.recorder.take()
@@ -194,7 +194,7 @@ struct ChannelTests {
     #expect(here.pipe.end == .closed)
   }
 
-  @Test("When Bluetooth goes off all channels end with it")
+  @Test("Switching Bluetooth off ends all channels")
   func powerOff() throws {
     let here = try open(try publish(sensor), by: phone)
     let there = try accepted(sensor)
@@ -208,7 +208,7 @@ struct ChannelTests {
     #expect(try publish(sensor) == 0x80)
   }
 
-  @Test("More channels than a link has are refused with a reason, and go when others close")
+  @Test("A channel beyond the link's limit is refused with a reason, and opens after another closes")
   func tooMany() throws {
     let psm = try publish(sensor)
     var channels: [OpenChannel] = []

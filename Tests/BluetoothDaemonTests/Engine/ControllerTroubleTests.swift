@@ -4,9 +4,9 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// What a service makes of a controller that breaks.
+/// The reaction to a controller that fails.
 struct ControllerTroubleTests {
-  @Test("Each trouble with the controller is a line for the log, and apps see it reset and on again")
+  @Test("Each controller failure gives a log line, and apps see resetting and then poweredOn")
   func hardwareError() {
     let air = Air()
     let hub = air.add("Hub")
@@ -26,7 +26,7 @@ struct ControllerTroubleTests {
       ])
   }
 
-  @Test("A log that nobody reads does not grow")
+  @Test("A log that is never read does not grow")
   func unread() {
     let air = Air()
     let hub = air.add("Hub")

@@ -4,11 +4,12 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// Work must not grow with the square of the number of services: an app, or a peer, may have tens of thousands.
+/// The cost of many services: it must not grow with the square of their number, since an app or a peer may have tens of
+/// thousands.
 @Suite("Many services")
 struct ManyServicesTests {
   @Test(
-    "An element of a sorted list of 65,536 is found in 17 looks at most", arguments: [0, 1, 32_768, 65_535, 65_536])
+    "An element of a sorted list of 65,536 is found in 17 comparisons", arguments: [0, 1, 32_768, 65_535, 65_536])
   func search(_ wanted: Int) {
     let list = Array(0..<65_536)
     var looks = 0
@@ -20,7 +21,7 @@ struct ManyServicesTests {
     #expect(looks <= 17)
   }
 
-  @Test("Services, includes and characteristics are found by handle among many, whatever the order in which they came")
+  @Test("Services, includes and characteristics are found by handle among many, whatever their order of arrival")
   func remoteDatabase() {
     var database = RemoteDatabase()
     let starts = stride(from: AttributeHandle(1), to: 60_000, by: 6)
@@ -32,7 +33,7 @@ struct ManyServicesTests {
         [GATTCharacteristic(declaration: start + 1, value: start + 2, properties: .read, uuid: 0x2A37)], of: start)
       database.setDescriptors([GATTDescriptor(handle: start + 3, uuid: 0x2901)], ofValue: start + 2)
     }
-    // A service that does not belong to the primary ones, and one that does.
+    // A service that is not primary, and one that is.
     let secondary = GATTService(range: 60_001...60_002, uuid: 0x1816)
     let first = GATTService(range: ranges[0], uuid: 0x180D)
     database.setIncludes(
@@ -47,7 +48,7 @@ struct ManyServicesTests {
     #expect(database.primaryServices?.count == 10_000)
   }
 
-  @Test("Values are found in services that overlap, too, as only a broken peer has them")
+  @Test("Values are found even in overlapping services, which only a broken peer has")
   func overlapping() {
     var database = RemoteDatabase()
     database.setPrimaryServices([GATTService(range: 1...20, uuid: 0x180D), GATTService(range: 5...8, uuid: 0x180F)])
@@ -56,12 +57,12 @@ struct ManyServicesTests {
     #expect(database.characteristic(withValue: 7)?.uuid == 0x2A37)
   }
 
-  @Test("Apps' services come and go in any order, and each is found as in a plain list")
+  @Test("Apps' services are added and removed in any order, and each is found as in a plain list")
   func localDatabase() {
     let (slot, _) = peripheralSlots()
     var database = LocalDatabase()
     var generator = SplitGenerator(seed: 5)
-    /// The services that are there, each with the handles of its values.
+    /// The services that exist, each with the handles of its values.
     var present: [(id: UInt32, range: ClosedRange<AttributeHandle>, values: [AttributeHandle])] = []
     var (nextID, nextHandle): (UInt32, AttributeHandle) = (1, 20)
     func definition(_ id: UInt32) -> LocalCharacteristic {

@@ -23,7 +23,7 @@ struct PeerTableTests {
     #expect(directory.peer(identifier)?.handle == handle)
   }
 
-  @Test("2.7 The identifier is the same whichever peer comes first, and another with another seed")
+  @Test("2.7 The identifier does not depend on the order of the peers, and differs with another seed")
   func independence() throws {
     var (first, _) = table()
     var (second, _) = table()
@@ -36,13 +36,13 @@ struct PeerTableTests {
     #expect(first[one].info.identifier != third[three].info.identifier)
   }
 
-  @Test("A public and a random address of the same octets are two peers")
+  @Test("A public and a random address with the same octets are two peers")
   func kinds() {
     var (peers, _) = table()
     #expect(peers.enter(DeviceAddress(7, .public)) != peers.enter(DeviceAddress(7, .random)))
   }
 
-  @Test("An air full of addresses fills the table up to its limit")
+  @Test("A flood of addresses fills the table up to its limit")
   func limit() {
     var (peers, _) = table()
     for value in 0..<UInt64(PeerTable.limit) { _ = peers.enter(DeviceAddress(value, .random)) }
@@ -50,7 +50,7 @@ struct PeerTableTests {
     #expect(peers.enter(DeviceAddress(0, .random)) == PeerHandle(index: 0))
   }
 
-  @Test("G3 After a flood of addresses there is still room for whoever connects")
+  @Test("G3 After a flood of addresses there is still room for a peer that connects")
   func roomForLinks() {
     var (peers, _) = table()
     for value in 0..<UInt64(PeerTable.limit + 1_000) { _ = peers.enter(DeviceAddress(value, .random)) }

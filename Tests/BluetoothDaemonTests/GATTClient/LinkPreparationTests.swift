@@ -4,12 +4,12 @@ import Testing
 
 @testable import BluetoothDaemon
 
-@Suite("What the service asks a peer by itself")
+@Suite("Requests that a device sends a new peer by itself")
 struct LinkPreparationTests {
   var preparation = LinkPreparation()
   var database = RemoteDatabase()
 
-  @Test("2.6 It finds the services, then the name, then nothing more")
+  @Test("2.6 The preparation discovers the services and reads the name, and then ends")
   mutating func steps() {
     guard case .discovery(.services)? = preparation.begin(database)?.task else {
       Issue.record("no discovery of services")
@@ -33,13 +33,13 @@ struct LinkPreparationTests {
     #expect(preparation.begin(database) == nil)
   }
 
-  @Test("A peer without a GAP service is asked for nothing more")
+  @Test("A peer without a GAP service gets no further request")
   mutating func noName() {
     database.setPrimaryServices([])
     #expect(preparation.begin(database) == nil)
   }
 
-  @Test("Apps' requests go first, but not for ever")
+  @Test("Apps' requests take precedence, but not forever")
   mutating func patience() {
     #expect(preparation.isDue(openRequests: 0, at: .zero))
     #expect(!preparation.isDue(openRequests: 1, at: .zero))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothDaemon
 
-@Suite("Who gets notifications")
+@Suite("Subscriptions of several sessions")
 struct NotificationTableTests {
   let one: CentralSlot
   let two: CentralSlot
@@ -11,14 +11,14 @@ struct NotificationTableTests {
 
   init() { (one, two) = centralSlots() }
 
-  /// Lets the peer agree to what has to be configured.
+  /// Confirms the configuration as the peer.
   mutating func configure(_ isOn: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(table.decide(0) == .configure(isOn: isOn), sourceLocation: sourceLocation)
     table[0].state = .writing
     _ = table.configured(0, succeeded: true)
   }
 
-  @Test("4.12 The first session's wish is written to the peer, the second one's is not")
+  @Test("4.12 The first session's subscription is written to the peer, the second one's is not")
   mutating func shared() {
     table.append(.init(session: one, isOn: true), for: 3)
     configure(true)
@@ -27,7 +27,7 @@ struct NotificationTableTests {
     #expect(table[0].subscribers == [one, two])
   }
 
-  @Test("The peer's configuration is switched off when the last session does not want it any more")
+  @Test("The peer's configuration is disabled when the last session unsubscribes")
   mutating func lastOff() {
     table.append(.init(session: one, isOn: true), for: 3)
     configure(true)
@@ -41,7 +41,7 @@ struct NotificationTableTests {
     #expect(table.decide(0) == nil)
   }
 
-  @Test("One change at a time goes to the peer, in order")
+  @Test("Changes are sent to the peer one at a time, in order")
   mutating func order() {
     table.append(.init(session: one, isOn: true), for: 3)
     table.append(.init(session: one, isOn: false), for: 3)
@@ -52,7 +52,7 @@ struct NotificationTableTests {
     #expect(table.decide(0) == .configure(isOn: false))
   }
 
-  @Test("A refused change leaves everything as it was")
+  @Test("A refused change leaves the state as it was")
   mutating func refused() {
     table.append(.init(session: one, isOn: true), for: 3)
     #expect(table.decide(0) == .configure(isOn: true))
@@ -61,13 +61,13 @@ struct NotificationTableTests {
     #expect(table[0].subscribers.isEmpty)
   }
 
-  @Test("Switching off what is not on needs nothing from the peer")
+  @Test("Unsubscribing without a subscription sends the peer nothing")
   mutating func offWithoutOn() {
     table.append(.init(session: one, isOn: false), for: 3)
     #expect(table.decide(0) == .settled(one, isOn: false))
   }
 
-  @Test("A session that leaves takes its subscription with it, and nobody is told")
+  @Test("A session that ends is unsubscribed without an event")
   mutating func leaves() {
     table.append(.init(session: one, isOn: true), for: 3)
     configure(true)
@@ -76,7 +76,7 @@ struct NotificationTableTests {
     #expect(table.decide(0) == nil)
   }
 
-  @Test("A session that leaves while it is being subscribed is unsubscribed afterwards")
+  @Test("A session that ends while its subscription is being written is unsubscribed afterwards")
   mutating func leavesWhileBusy() {
     table.append(.init(session: one, isOn: true), for: 3)
     #expect(table.decide(0) == .configure(isOn: true))
@@ -87,7 +87,7 @@ struct NotificationTableTests {
     configure(false)
   }
 
-  @Test("A session that leaves before its wish was taken up leaves nothing to do")
+  @Test("A session that ends before its subscription was written causes no request")
   mutating func leavesBefore() {
     table.append(.init(session: one, isOn: true), for: 3)
     table.leave(one)

@@ -4,14 +4,14 @@ import Testing
 
 @testable import BluetoothDaemon
 
-@Suite("Requests under way")
+@Suite("Pending requests")
 struct OperationTableTests {
   let link = HCI.ConnectionHandle(rawValue: 0x40)
   let other = HCI.ConnectionHandle(rawValue: 0x41)
   let id = RemoteAttributeID(3)
   var table = OperationTable()
 
-  @Test("A token stands for its request once")
+  @Test("A token identifies its request once")
   mutating func once() throws {
     let (one, _) = centralSlots()
     let token = try unwrapped(table.add(.read(one, id), on: link))
@@ -19,7 +19,7 @@ struct OperationTableTests {
     #expect(table.remove(token) == nil)
   }
 
-  @Test("A token of an earlier request at the same place stands for nothing")
+  @Test("The token of an earlier request in the same slot identifies no request")
   mutating func stale() throws {
     let (one, _) = centralSlots()
     let stale = try unwrapped(table.add(.read(one, id), on: link))
@@ -30,7 +30,7 @@ struct OperationTableTests {
     #expect(table.remove(token) != nil)
   }
 
-  @Test("What a link's end leaves open is given back; other links' requests stay")
+  @Test("The end of a link returns its open requests; those of other links stay")
   mutating func linkEnds() throws {
     let (one, _) = centralSlots()
     let gone = try unwrapped(table.add(.read(one, id), on: link))
@@ -42,7 +42,7 @@ struct OperationTableTests {
     #expect(table.remove(staying) != nil)
   }
 
-  @Test("An abandoned request completes for nobody")
+  @Test("An abandoned request completes without a recipient")
   mutating func abandoned() throws {
     let (one, two) = centralSlots()
     let first = try unwrapped(table.add(.read(one, id), on: link))
@@ -52,7 +52,7 @@ struct OperationTableTests {
     #expect(table.remove(second)?.session == two)
   }
 
-  @Test("There are never more requests than tokens")
+  @Test("The number of requests never exceeds the number of tokens")
   mutating func full() {
     for _ in 0...Int(UInt16.max) { #expect(table.add(.abandoned, on: link) != nil) }
     #expect(table.add(.abandoned, on: link) == nil)

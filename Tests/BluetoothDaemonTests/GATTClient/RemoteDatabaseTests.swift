@@ -20,7 +20,7 @@ struct RemoteDatabaseTests {
     return database
   }
 
-  @Test("4.4 What was not asked for is unknown; what has nothing is empty")
+  @Test("4.4 Undiscovered attributes are unknown; an empty result is empty")
   func unknownAndEmpty() {
     var database = RemoteDatabase()
     #expect(database.primaryServices == nil)
@@ -29,7 +29,7 @@ struct RemoteDatabaseTests {
     #expect(database.characteristics(of: 1) == nil)
   }
 
-  @Test("Descriptors stand behind the value and before the next declaration or the service's end")
+  @Test("Descriptors are after the value and before the next declaration or the service's end")
   func descriptorRanges() {
     let database = database()
     #expect(database.descriptorRange(ofValue: 3) == 4...5)
@@ -37,7 +37,7 @@ struct RemoteDatabaseTests {
     #expect(database.descriptorRange(ofValue: 5) == nil)
   }
 
-  @Test("A characteristic whose value is the last attribute of its service has no descriptors, and none are asked for")
+  @Test("A characteristic whose value is the last attribute of its service has no descriptors, and none are discovered")
   func noRoomForDescriptors() {
     var database = database()
     database.setCharacteristics(
@@ -47,7 +47,7 @@ struct RemoteDatabaseTests {
     #expect(!database.knows(.descriptors(of: 7)))
   }
 
-  @Test("A value at the last handle of all does not overflow")
+  @Test("A value at handle 0xFFFF does not overflow")
   func lastHandle() {
     var database = RemoteDatabase()
     database.setPrimaryServices([GATTService(range: 0xFFF0...0xFFFF, uuid: 0x180D)])
@@ -56,7 +56,7 @@ struct RemoteDatabaseTests {
     #expect(database.descriptorRange(ofValue: 0xFFFF) == nil)
   }
 
-  @Test("A declaration that claims to be the next one at handle 0 is none")
+  @Test("A value with contradictory declarations has no descriptors")
   func contradictions() {
     var database = RemoteDatabase()
     database.setPrimaryServices([first])
@@ -69,7 +69,7 @@ struct RemoteDatabaseTests {
     #expect(database.descriptorRange(ofValue: 3) == nil)
   }
 
-  @Test("An included service that is not primary is known from then on, but is no primary service")
+  @Test("An included service that is not primary becomes known, but not as a primary service")
   func secondary() {
     var database = database()
     let secondary = GATTService(range: 30...35, uuid: 0x1234)
@@ -81,7 +81,7 @@ struct RemoteDatabaseTests {
     #expect(database.primaryServices == [first, second])
   }
 
-  @Test("A peer with as many services as there are handles is taken in")
+  @Test("A peer with as many services as handles is accepted")
   func manyServices() {
     var database = RemoteDatabase()
     let services = (1...UInt16.max).map { GATTService(range: $0...$0, uuid: BluetoothUUID($0)) }
@@ -89,7 +89,7 @@ struct RemoteDatabaseTests {
     #expect(database.primaryServices == services)
   }
 
-  @Test("4.16 After Service Changed what is outside its range is still known")
+  @Test("4.16 After Service Changed, attributes outside its range are still known")
   func forgets() {
     var database = database()
     #expect(database.forget(12...12) == [10...20])

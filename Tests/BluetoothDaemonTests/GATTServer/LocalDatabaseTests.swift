@@ -31,7 +31,7 @@ struct LocalDatabaseTests {
     #expect(database.characteristics[second].handle == 22)
   }
 
-  @Test("6.15 Removing a service leaves the others where they are")
+  @Test("6.15 Removing a service leaves the handles of the others unchanged")
   mutating func removes() throws {
     database.add(service(1, characteristic: 2), of: one, at: .init(range: 10...13, values: [12]))
     database.add(service(3, characteristic: 4), of: one, at: .init(range: 20...23, values: [22]))
@@ -42,7 +42,7 @@ struct LocalDatabaseTests {
     #expect(database.remove(10).isEmpty)
   }
 
-  @Test("6.12 A client subscribes once and unsubscribes once")
+  @Test("6.12 A client's subscription is reported once, and so is its end")
   mutating func subscriptions() throws {
     database.add(service(1, characteristic: 2), of: one, at: .init(range: 10...13, values: [12]))
     let index = try #require(database.characteristic(at: 12))
@@ -64,13 +64,13 @@ struct LocalDatabaseTests {
     #expect(!ReservedService.contains(long))
   }
 
-  @Test("6.3 Other services are not refused")
+  @Test("6.3 Other services are accepted")
   func notReserved() {
     #expect(!ReservedService.contains(0x180D))
   }
 }
 
-@Suite("Requests that wait for apps")
+@Suite("Pending requests to apps")
 struct CentralRequestTableTests {
   let one: PeripheralSlot
   let two: PeripheralSlot
@@ -84,7 +84,7 @@ struct CentralRequestTableTests {
     PendingCentralRequest(session: session, connection: link, request: request, isShared: isShared)
   }
 
-  @Test("6.8 A second answer is for nothing, also when another request has taken the place")
+  @Test("6.8 A second answer is ignored, even if another request has taken the slot")
   mutating func once() {
     let id = table.add(pending(one))
     #expect(table.remove(id, of: one) != nil)
@@ -94,14 +94,14 @@ struct CentralRequestTableTests {
     #expect(table.remove(next, of: one) != nil)
   }
 
-  @Test("A session can't answer for another one")
+  @Test("A session can't answer another session's request")
   mutating func owner() {
     let id = table.add(pending(one))
     #expect(table.remove(id, of: two) == nil)
     #expect(table.remove(id, of: one) != nil)
   }
 
-  @Test("6.9 An Execute Write of several sessions is answered when all have answered, with the first error")
+  @Test("6.9 An Execute Write for several sessions is answered when all have answered, with the first error")
   mutating func shared() throws {
     table.share(request, on: link, among: 2)
     let first = try unwrapped(table.remove(table.add(pending(one, isShared: true)), of: one))
@@ -113,7 +113,7 @@ struct CentralRequestTableTests {
     }
   }
 
-  @Test("6.8 Requests of a link that has gone are void")
+  @Test("6.8 Requests of a disconnected link are void")
   mutating func linkEnds() {
     let id = table.add(pending(one))
     table.removeAll(on: link)
@@ -121,12 +121,12 @@ struct CentralRequestTableTests {
   }
 }
 
-@Suite("Updates under way")
+@Suite("Pending updates")
 struct UpdateTableTests {
   let client = PeripheralRecorder()
   let mailbox = Mailbox()
 
-  @Test("6.13 A value for several centrals costs one credit, which comes back when the last copy has left")
+  @Test("6.13 A value for several centrals costs one credit, which returns when the last copy has been sent")
   func oneCredit() {
     let session = PeripheralSession(client: client, mailbox: mailbox)
     var table = UpdateTable()
@@ -139,7 +139,7 @@ struct UpdateTableTests {
     #expect(session.updateCredits.take())
   }
 
-  @Test("6.13 A value for nobody gives its credit back at once")
+  @Test("6.13 A value without recipients returns its credit at once")
   func nobody() {
     let session = PeripheralSession(client: client, mailbox: mailbox)
     var table = UpdateTable()

@@ -4,16 +4,16 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// What each latency that an app wishes for is asked for as.
+/// The connection parameters that are requested for each latency.
 private let latencies: [(ConnectionLatency, ConnectionParameters)] = [
   (.low, ConnectionParameters(minimumInterval: 12, maximumInterval: 12, latency: 0, supervisionTimeout: 200)),
   (.medium, ConnectionParameters(minimumInterval: 24, maximumInterval: 48, latency: 0, supervisionTimeout: 400)),
   (.high, ConnectionParameters(minimumInterval: 160, maximumInterval: 240, latency: 0, supervisionTimeout: 600)),
 ]
 
-@Suite("A wish for another latency")
+@Suite("Requesting a different latency")
 struct LatencyTests {
-  @Test("The central is asked for 15 ms, for 30 to 60 ms, or for 200 to 300 ms", arguments: latencies)
+  @Test("The peripheral requests 15 ms, 30 to 60 ms, or 200 to 300 ms from the central", arguments: latencies)
   func parameters(_ latency: ConnectionLatency, _ parameters: ConnectionParameters) throws {
     let pair = try ConnectedPair()
     pair.phone.send(.setNotify(pair.peer, try pair.id(0x2A37), true))
@@ -48,7 +48,7 @@ struct PublishingTests {
     #expect(sensor.send(start).map(\.text) == ["advertising ok"])
   }
 
-  @Test("6.1 Every start is answered, also one that its stop overtakes")
+  @Test("6.1 Every start is answered, even if its stop overtakes it")
   func overtaken() {
     sensor.session.send(.startAdvertising(localName: nil, services: []))
     sensor.session.send(.stopAdvertising)
@@ -66,7 +66,7 @@ struct PublishingTests {
     #expect(AdvertisingFields(controller.scanResponse).localName == "Thermostat")
   }
 
-  @Test("Two sessions advertise together; the first one's end leaves the other's")
+  @Test("Two sessions advertise together; the end of the first keeps the other's advertising")
   func together() {
     let other = Sensor(air, 0)
     sensor.advertise("One", [0x180D])
@@ -80,7 +80,7 @@ struct PublishingTests {
     #expect(air.devices[0].controller.isAdvertising)
   }
 
-  @Test("Advertising goes on when a central has connected")
+  @Test("Advertising goes on after a central has connected")
   func goesOn() throws {
     sensor.advertise()
     _ = try Phone(air, air.add("Phone")).findAndConnect()
@@ -95,7 +95,7 @@ struct PublishingTests {
     #expect(sensor.add(2, ConnectedPair.battery, []) == ["added 2 ok"])
   }
 
-  @Test("6.3 An included service must be there before")
+  @Test("6.3 An included service must exist first")
   func includes() {
     #expect(sensor.add(1, 0x180D, includes: [2], []) == ["added 1 invalidParameters"])
     #expect(sensor.add(2, 0x1816, []) == ["added 2 ok"])
@@ -134,7 +134,7 @@ struct PublishingTests {
     #expect(phone.told().last == "read 05")
   }
 
-  @Test("A session that closes leaves no request unanswered and no service behind")
+  @Test("A closed session leaves neither an unanswered request nor a service")
   func closes() throws {
     sensor.add(1, 0x180D, [.dynamic(0x2A37, .read)])
     let other = Sensor(air, 0)
@@ -161,7 +161,7 @@ struct PublishingTests {
     #expect(phone.told() == ["modified 1"])
   }
 
-  @Test("A link that a central made is not this device's to end")
+  @Test("A peripheral's app can't disconnect a link that a central created")
   func peripheralLink() throws {
     sensor.advertise()
     let phone = Phone(air, air.add("Phone"))

@@ -6,12 +6,12 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// Peers that pair anew under the address of a bonded device, where no user is asked.
+/// Peers that pair under the address of a bonded device while prompts are answered automatically.
 @Suite("Bonds and automatic prompts")
 struct AutomaticBondTests {
   let air = Air()
 
-  /// Has the central of the last device pair with whom it has a link to.
+  /// Starts a pairing at the central of the last device, on its existing link.
   private func pairUp(_ phone: Phone) {
     let handle = air.devices[phone.device].daemon.links[0].link.handle
     air.devices[phone.device].daemon.host.secure(handle, .encrypted, at: air.now)
@@ -24,7 +24,7 @@ struct AutomaticBondTests {
     return notes
   }
 
-  @Test("A stranger with a bonded peer's address does not replace its bond, and the log says who tried")
+  @Test("A stranger with a bonded peer's address does not replace its bond, and the log names the attempt")
   func takeover() throws {
     let sensor = Sensor(air, air.add("Sensor"))
     let phone = Phone(air, air.add("Phone"))
@@ -35,7 +35,7 @@ struct AutomaticBondTests {
     let record = try #require(air.devices[0].daemon.bondRecords.first)
     phone.send(.cancelConnection(peer))
     #expect(notes(0) == [])
-    // Whoever has this address now does not have the key.
+    // The device that has this address now does not have the key.
     for bond in air.devices[1].daemon.bondRecords { air.devices[1].daemon.forget(bond.identity, at: air.now) }
     air.advance(2)
     sensor.advertise()
@@ -50,7 +50,7 @@ struct AutomaticBondTests {
     withExtendedLifetime(sensor) {}
   }
 
-  @Test("Strangers that a rule lets pair never fill the room for bonds")
+  @Test("Strangers that a rule allows to pair never fill the room for bonds")
   func strangers() throws {
     let sensor = Sensor(air, air.add("Sensor", bonds: MemoryBondStore(limit: 4)))
     for number in 1...6 {
@@ -86,7 +86,7 @@ struct AutomaticBondTests {
     air.run()
     #expect(air.devices[0].daemon.bondRecords.isEmpty && air.devices[0].daemon.host.bonds.isEmpty)
     #expect(air.linkCount(0) == 0)
-    // And taken in again.
+    // The other program adds the bond again.
     try folder.store().save(record)
     try folder.setModificationDate(Date(timeIntervalSinceNow: 20))
     air.devices[0].daemon.takeStoreChanges(at: air.now)

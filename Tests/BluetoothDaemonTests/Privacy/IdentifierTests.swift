@@ -5,10 +5,10 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// What apps are told of who a peer is, and what not · behaviour 2.7.
+/// The identifiers of peers that apps get · behaviour 2.7.
 @Suite("Identifiers and private addresses")
 struct IdentifierTests {
-  /// The apps of sensors: who lets go of one ends what it does.
+  /// The apps of sensors; releasing one ends its activity.
   private final class Sensors {
     var all: [Sensor] = []
   }
@@ -16,9 +16,9 @@ struct IdentifierTests {
   let air = Air()
   private let sensors = Sensors()
 
-  /// An app that is looking for a sensor, which advertises. Neither controller has a resolving list.
+  /// Returns an app that scans for an advertising sensor. Neither controller has a resolving list.
   ///
-  /// - Parameter privacy: how long the sensor's private addresses last, in seconds; nil: it has none.
+  /// - Parameter privacy: The lifetime of the sensor's private addresses in seconds; nil: it uses none.
   private func phone(privacy: UInt16?, bonds: any BondStore = MemoryBondStore()) -> Phone {
     let sensor = Sensor(air, air.add("Sensor", privacy: privacy))
     sensors.all.append(sensor)
@@ -36,7 +36,7 @@ struct IdentifierTests {
   private var address: DeviceAddress { air.devices[0].controller.address }
   private var identity: DeviceAddress { air.devices[0].daemon.host.address }
 
-  /// The phone pairs with whom it has a link to.
+  /// Starts a pairing at the phone, on its existing link.
   private func pairUp(_ phone: Phone) {
     let service = air.devices[phone.device].daemon.links[0].link.handle
     air.devices[phone.device].daemon.host.secure(service, .encrypted, at: air.now)
@@ -44,7 +44,7 @@ struct IdentifierTests {
     air.run()
   }
 
-  @Test("An unbonded peer under a new private address is another one, and connecting to the old one stays pending")
+  @Test("An unbonded peer under a new private address is a new peer, and an attempt to its old address stays pending")
   func unbonded() throws {
     let phone = phone(privacy: 10)
     let (old, oldAddress) = (try phone.find(), address)
@@ -55,14 +55,14 @@ struct IdentifierTests {
     phone.send(.connect(old, delay: .zero, reconnects: false))
     air.advance(200)
     #expect(phone.told() == [])
-    // The one attempt beside the other: both are waited for.
+    // Both attempts are pending at the same time.
     let newest = try phone.find()
     phone.send(.connect(newest, delay: .zero, reconnects: false))
     air.advance(2)
     #expect(phone.told().first == "connected \(newest.index) 20")
   }
 
-  @Test("A bonded peer stays who it is under every address: it is found, and a connection to it comes about")
+  @Test("A bonded peer keeps its identifier under every address: it is discovered and can be connected to")
   func bonded() throws {
     let phone = phone(privacy: 10)
     let peer = try phone.findAndConnect()
@@ -86,7 +86,7 @@ struct IdentifierTests {
     #expect(air.devices[1].daemon.host.security(of: handle).isBonded)
   }
 
-  @Test("A pending connection to a bonded peer comes about when it comes back under another address")
+  @Test("A pending connection to a bonded peer completes when the peer returns under another address")
   func pending() throws {
     let phone = phone(privacy: 10)
     let peer = try phone.findAndConnect()
@@ -101,7 +101,7 @@ struct IdentifierTests {
     #expect(phone.told().first == "connected \(peer.index) 20")
   }
 
-  @Test("2.7 In the next run a bonded peer has its identifier, whatever the chance of that run")
+  @Test("2.7 In the next run a bonded peer has the same identifier, whatever the seed of that run")
   func nextRun() throws {
     let store = MemoryBondStore()
     let phone = phone(privacy: 10, bonds: store)
@@ -109,7 +109,7 @@ struct IdentifierTests {
     pairUp(phone)
     let known = identifier(peer, phone)
     let secrets = air.devices[1].daemon.host.bonds
-    // Another device, whose chance is another one, with the bonds of the first.
+    // Another device, with a different seed and the bonds of the first.
     let next = Phone(air, air.add("Next", bonds: store))
     _ = next.told()
     #expect(air.devices[2].daemon.host.bonds == secrets)
@@ -119,7 +119,7 @@ struct IdentifierTests {
     #expect(identifier(again, next) == known && again == PeerHandle(index: 0))
   }
 
-  @Test("A central that has bonded is the same peer for its peripheral under each of its addresses")
+  @Test("A bonded central is the same peer for its peripheral under each of its addresses")
   func central() throws {
     let sensor = Sensor(air, air.add("Sensor"))
     let phone = Phone(air, air.add("Phone", privacy: 10))
@@ -138,13 +138,13 @@ struct IdentifierTests {
     #expect(air.devices[0].daemon.links.map(\.peer) == [service])
   }
 
-  @Test("Who was known by an identity that is another peer's is not waited for any more, and apps hear it")
+  @Test("If a known address turns out to be another peer's identity, attempts to it fail, and apps are told")
   func replaced() throws {
     let phone = phone(privacy: 10)
-    // It was heard by its identity once, before it became private.
+    // The sensor was heard by its identity once, before it became private.
     phone.send(.scan(ScanRequest(services: nil, solicitedServices: [], allowsDuplicates: false)))
     air.hear(1, from: identity)
-    // Its scan response does not come.
+    // The scan response does not arrive.
     air.pass(.milliseconds(20))
     let former = try #require(phone.recorder.take().lazy.compactMap(\.discovery).first).peer.handle
     phone.send(.stopScan)
@@ -162,7 +162,7 @@ struct IdentifierTests {
     #expect(try phone.find() == peer)
   }
 
-  @Test("2.7 No identifier has octets of its peer's address")
+  @Test("2.7 No identifier contains octets of its peer's address")
   func octets() {
     var peers = PeerTable(identifiers: SplitGenerator(seed: 3), directory: PeerDirectory())
     for number in UInt64(0)..<1_000 {
@@ -180,7 +180,7 @@ struct IdentifierTests {
     }
   }
 
-  @Test("2.7 An adapter that is the same in every run gives a public or static address the same identifier in each")
+  @Test("2.7 An adapter with a stable identity gives a public or static address the same identifier in each run")
   func lasting() {
     func identifiers(_ seed: UInt64, _ key: Block?) -> [PeerIdentifier] {
       let host = Host(

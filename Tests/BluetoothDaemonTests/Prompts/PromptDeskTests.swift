@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// Notes what is asked, and answers when a test says so.
+/// A prompt handler that records the questions and answers when a test calls it.
 final class PromptRecorder: Prompts {
   private struct State {
     var asked: [Prompt] = []
@@ -19,7 +19,7 @@ final class PromptRecorder: Prompts {
   private let state = NIOLockedValueBox(State())
   let ioCapability = SMP.IOCapability.keyboardDisplay
 
-  /// What is answered from within `ask`.
+  /// Sets the answers that are given from within `ask`.
   func answerAtOnce(_ answers: [PairingAnswer], after delay: TimeSpan = .zero) {
     state.withLockedValue {
       $0.answers = answers
@@ -49,7 +49,7 @@ final class PromptRecorder: Prompts {
 }
 
 extension Prompt.Question {
-  /// A question about a device called "strap".
+  /// Returns a question about a device called "strap".
   static func strap(
     _ prompt: PairingPrompt, isOwnWish: Bool = true, replacesBond: Bool = false, isProven: Bool = false,
     name: String? = "strap"
@@ -61,7 +61,7 @@ extension Prompt.Question {
   }
 }
 
-@Suite("Questions that are open")
+@Suite("Open questions")
 struct PromptDeskTests {
   private let recorder = PromptRecorder()
   private let wakes = NIOLockedValueBox(0)
@@ -73,7 +73,7 @@ struct PromptDeskTests {
 
   private static func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 
-  @Test("What is answered from within the question is there at once, and nobody is woken")
+  @Test("An answer from within the question is available at once, without a wakeup")
   func atOnce() {
     recorder.answerAtOnce([.yes])
     var desk = desk()
@@ -85,7 +85,7 @@ struct PromptDeskTests {
     #expect(wakes.withLockedValue { $0 } == 0)
   }
 
-  @Test("What is answered later wakes the adapter once for all that it collects")
+  @Test("Later answers wake the adapter once for all that it collects")
   func later() {
     var desk = desk()
     let first = desk.ask(.strap(.allow), at: .zero)
@@ -100,7 +100,7 @@ struct PromptDeskTests {
     #expect(desk.takeAnswer(at: Self.at(1)) == nil)
   }
 
-  @Test("An answer with a delay comes that much later, in the adapter's time, and those of one instant in order")
+  @Test("A delayed answer arrives that much later in the adapter's time, and simultaneous ones stay in order")
   func delay() {
     recorder.answerAtOnce([.keypress(.passkeyEntryStarted), .passkey(7)], after: .milliseconds(20))
     var desk = desk()
@@ -115,7 +115,7 @@ struct PromptDeskTests {
     #expect(desk.takeAnswer(at: Self.at(25)) == .init(id: slow, answer: .passkey(7)))
   }
 
-  @Test("A question that is withdrawn gets no answer any more, whether it waits or comes late")
+  @Test("A withdrawn question gets no answer, whether the answer is pending or late")
   func withdrawn() {
     var desk = desk()
     recorder.answerAtOnce([.yes], after: .milliseconds(10))
@@ -132,7 +132,7 @@ struct PromptDeskTests {
     #expect(recorder.withdrawn == [first, second])
   }
 
-  @Test("When all questions are void each is withdrawn once, in order")
+  @Test("When all questions are void, each is withdrawn once, in order")
   func withdrawnAll() {
     var desk = desk()
     let questions: [Prompt.Question] = [.turnOn, .strap(.allow), .useBluetooth(app: "app")]
@@ -143,7 +143,7 @@ struct PromptDeskTests {
     #expect(recorder.withdrawn == [ids[1], ids[0], ids[2]])
   }
 
-  @Test("The first answer that ends a question is the last, and keypresses end none")
+  @Test("The first answer that ends a question is the last one, and keypresses do not end it")
   func onlyOneAnswer() {
     recorder.answerAtOnce([.keypress(.passkeyDigitEntered), .passkey(123_456), .passkey(1), .no])
     var desk = desk()
@@ -156,7 +156,7 @@ struct PromptDeskTests {
   }
 
   @Test(
-    "An answer that does not fit its question does nothing",
+    "An answer that does not fit its question has no effect",
     arguments: [
       (.strap(.allow), .passkey(1)), (.strap(.compare(1)), .keypress(.passkeyDigitEntered)),
       (.strap(.enterPasskey), .yes), (.strap(.enterPasskey), .passkey(1_000_000)), (.strap(.show(passkey: 1)), .yes),
@@ -170,7 +170,7 @@ struct PromptDeskTests {
     #expect(desk.takeAnswer(at: .zero) == nil)
   }
 
-  @Test("Keypresses of the peer go to the question that shows the digits, as long as it is open")
+  @Test("The peer's keypresses go to the question that shows the digits, as long as it is open")
   func keypresses() {
     var desk = desk()
     let id = desk.ask(.strap(.show(passkey: 1)), at: .zero)
@@ -181,14 +181,14 @@ struct PromptDeskTests {
   }
 }
 
-@Suite("Prompts that answer by themselves")
+@Suite("Automatic prompts")
 struct AutomaticPromptsTests {
   private static let questions: [Prompt.Question] = [
     .strap(.allow), .strap(.compare(1)), .strap(.enterPasskey), .strap(.show(passkey: 1)), .useBluetooth(app: "app"),
     .turnOn, .strap(.allow, isOwnWish: false), .strap(.allow, replacesBond: true, isProven: true),
   ]
 
-  /// What comes of each question.
+  /// Returns the answer to each question.
   private static func answers(_ policy: AutomaticPrompts.Policy) -> [PairingAnswer?] {
     var desk = PromptDesk(prompts: AutomaticPrompts(policy)) {}
     return questions.map { question in
@@ -197,18 +197,18 @@ struct AutomaticPromptsTests {
     }
   }
 
-  @Test("Unless told otherwise they refuse everything that a phone would ask about")
+  @Test("By default they refuse everything that a phone would ask about")
   func refusing() {
     #expect(Self.answers(AutomaticPrompts.Policy()) == Self.questions.map { _ in .no })
     #expect(AutomaticPrompts().ioCapability == .noInputNoOutput)
   }
 
-  @Test("Told to accept, they accept what needs no passkey")
+  @Test("The accepting policy accepts everything that needs no passkey")
   func accepting() {
     #expect(Self.answers(.accept) == [.yes, .yes, .no, nil, .yes, .yes, .yes, .yes])
   }
 
-  @Test("No policy lets a peer replace a bond whose key it has not shown")
+  @Test("No policy lets a peer without the bond's key replace that bond")
   func unproven() {
     for prompt in [PairingPrompt.allow, .show(passkey: 1), .compare(1), .enterPasskey] {
       var policy = AutomaticPrompts.Policy.accept
@@ -217,7 +217,7 @@ struct AutomaticPromptsTests {
     }
   }
 
-  @Test("Each thing is accepted by itself")
+  @Test("Each permission can be granted separately")
   func single() {
     var policy = AutomaticPrompts.Policy()
     policy.allowsOwnPairing = true
@@ -229,7 +229,7 @@ struct AutomaticPromptsTests {
     #expect(Self.answers(policy) == [.no, .no, .no, .no, .no, .yes, .yes, .no])
   }
 
-  @Test("A line tells of what was refused, and of no secret")
+  @Test("A log line names each refusal and contains no secret")
   func notes() {
     let lines = NIOLockedValueBox<[String]>([])
     let prompts = AutomaticPrompts { line in lines.withLockedValue { $0.append(line) } }

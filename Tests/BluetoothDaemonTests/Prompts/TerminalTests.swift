@@ -7,7 +7,7 @@ import Testing
 @testable import BluetoothAdapters
 @testable import BluetoothDaemon
 
-/// A dialogue with its desk, as if typed at.
+/// A dialogue with its desk, and simulated typing.
 private struct Talk {
   private final class Bridge: Prompts {
     let ioCapability = SMP.IOCapability.keyboardDisplay
@@ -25,7 +25,7 @@ private struct Talk {
     desk = PromptDesk(prompts: bridge) {}
   }
 
-  /// What is written when this is asked.
+  /// Asks a question. Returns the text that is written.
   mutating func ask(_ question: Prompt.Question) -> String {
     let id = desk.ask(question, at: .zero)
     if let (prompt, reply) = bridge.asked.withLockedValue({ $0.first { $0.0.id == id } }) {
@@ -44,7 +44,7 @@ private struct Talk {
     return dialogue.takeOutput()
   }
 
-  /// The answers since the last time.
+  /// The answers since the last call.
   mutating func answers() -> [PairingAnswer] {
     for (reply, answer) in dialogue.takeAnswers() { reply(answer) }
     desk.collect(at: .zero)
@@ -54,9 +54,9 @@ private struct Talk {
   }
 }
 
-@Suite("Asking at a terminal")
+@Suite("Prompts on a terminal")
 struct TerminalTests {
-  @Test("Questions are these texts")
+  @Test("Each kind of question has its text on the terminal")
   func texts() {
     let text = { (question: Prompt.Question) in TerminalDialogue.text(question) }
     #expect(text(.strap(.allow)) == "a secure connection to “strap” is required. Pair? [y/N] ")
@@ -71,7 +71,7 @@ struct TerminalTests {
       text(.strap(.allow, isOwnWish: false, name: nil)) == "an unnamed device (01234567…) wants to pair. Pair? [y/N] ")
   }
 
-  @Test("Yes is yes, an empty line is no, and what is neither is asked again")
+  @Test("Yes accepts, an empty line refuses, and other input repeats the question")
   func yesAndNo() {
     var talk = Talk()
     #expect(talk.ask(.turnOn) == "Bluetooth: the adapter is off. Turn it on? [y/N] ")
@@ -86,7 +86,7 @@ struct TerminalTests {
     #expect(talk.answers() == [.no])
   }
 
-  @Test("A passkey is six digits, with or without a blank, and nothing else")
+  @Test("A passkey is six digits, with or without a blank; other input is refused")
   func passkey() {
     var talk = Talk()
     _ = talk.ask(.strap(.enterPasskey))
@@ -101,7 +101,7 @@ struct TerminalTests {
     #expect(talk.answers() == [.no])
   }
 
-  @Test("Questions wait their turn, and what was typed before one is no answer to it")
+  @Test("Questions are asked one after the other, and input from before a question does not answer it")
   func turns() {
     var talk = Talk()
     _ = talk.type("yes\nyes\ny")
@@ -114,7 +114,7 @@ struct TerminalTests {
     #expect(talk.answers() == [.yes])
   }
 
-  @Test("A question that is withdrawn makes room for the next, and half an answer to it is none to that one")
+  @Test("A withdrawn question makes room for the next, and its partial input does not count for that one")
   func withdrawing() {
     var talk = Talk()
     _ = talk.ask(.strap(.allow))
@@ -130,7 +130,7 @@ struct TerminalTests {
     #expect(talk.withdraw(1) == "")
   }
 
-  @Test("Digits to be typed on the peer are shown at once, also in the middle of a question")
+  @Test("Digits to type on the peer are shown at once, even in the middle of a question")
   func showing() {
     var talk = Talk()
     #expect(talk.ask(.strap(.show(passkey: 42))) == "Bluetooth: to pair with “strap”, enter 000 042 on that device.\n")
@@ -142,7 +142,7 @@ struct TerminalTests {
         + "Bluetooth: the adapter is off. Turn it on? [y/N] ")
   }
 
-  @Test("Whoever would replace a bond is not to be trusted without a word")
+  @Test("The prompt for a peer that would replace a bond contains a warning")
   func replacing() {
     var talk = Talk()
     let lines = talk.ask(.strap(.allow, isOwnWish: false, replacesBond: true)).split(separator: "\n")
@@ -154,7 +154,7 @@ struct TerminalTests {
       ])
   }
 
-  @Test("At the end of the input everything is refused, now and later")
+  @Test("At the end of the input all questions are refused, now and later")
   func end() {
     var talk = Talk()
     _ = talk.ask(.strap(.allow))
@@ -169,7 +169,7 @@ struct TerminalTests {
     #expect(talk.answers() == [.no])
   }
 
-  @Test("A line without end takes no memory and is no answer")
+  @Test("An endless line uses no memory and is not an answer")
   func longLine() {
     var talk = Talk()
     _ = talk.ask(.turnOn)
@@ -180,7 +180,7 @@ struct TerminalTests {
   }
 
   @Test(
-    "A peer's name can't write on the terminal what it likes",
+    "A peer's name can't control the terminal",
     arguments: [
       ("strap", "“strap”"), ("\u{1B}[2J\u{1B}]0;x\u{7}a", "“?[2J?]0;x?a”"), ("a\nBluetooth: ok", "“a?Bluetooth: ok”"),
       ("\u{202E}evil", "“?evil”"), ("a” is yours. “b", "“a\" is yours. \"b”"), ("\u{200B}\u{2028}\u{E000}", "“???”"),
@@ -196,7 +196,7 @@ struct TerminalTests {
 
   // MARK: With a thread
 
-  /// Prompts on two pipes, and a desk that tells when it was woken.
+  /// Prompts on two pipes, and a desk that reports its wakeups.
   private struct Bench {
     let input = Pipe()
     let output = Pipe()
@@ -204,7 +204,7 @@ struct TerminalTests {
     let prompts: TerminalPrompts
     var desk: PromptDesk
 
-    /// - Parameter isReal: what is a pipe is taken for a terminal, in whose foreground nobody is.
+    /// - Parameter isReal: True to treat the pipe like a real terminal, whose foreground belongs to another process.
     init(isTerminal: Bool = true, isReal: Bool = false) throws {
       let (wakes, source) = AsyncStream.makeStream(of: Void.self)
       self.wakes = wakes
@@ -216,7 +216,7 @@ struct TerminalTests {
 
     func type(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
 
-    /// What is written until `end` has come.
+    /// Returns the text that is written until `end` appears.
     func written(until end: String) -> String {
       var data = Data()
       while !String(decoding: data, as: UTF8.self).hasSuffix(end) {
@@ -236,7 +236,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("What is typed reaches the adapter from the terminal's own thread, question after question")
+  @Test("Typed input reaches the adapter from the terminal's own thread, question after question")
   func typing() async throws {
     var bench = try Bench()
     #expect(bench.prompts.ioCapability == .keyboardDisplay)
@@ -248,14 +248,14 @@ struct TerminalTests {
     #expect(bench.written(until: "or n: ").contains("six digits"))
     try bench.type("123456\n")
     #expect(await bench.nextAnswer() == .passkey(123_456))
-    // The thread has gone; it comes back.
+    // The thread has ended; the next question starts it again.
     _ = bench.desk.ask(.turnOn, at: .zero)
     _ = bench.written(until: "[y/N] ")
     try bench.type("no\n")
     #expect(await bench.nextAnswer() == .no)
   }
 
-  @Test("A question is withdrawn while the terminal waits for its answer")
+  @Test("A question can be withdrawn while the terminal waits for its answer")
   func withdrawingWhileReading() async throws {
     var bench = try Bench()
     let id = bench.desk.ask(.strap(.allow), at: .zero)
@@ -268,7 +268,7 @@ struct TerminalTests {
     #expect(await bench.nextAnswer() == .no)
   }
 
-  @Test("Without a terminal everything is refused at once, with a line that says so")
+  @Test("Without a terminal all questions are refused at once, with a log line")
   func noTerminal() throws {
     var bench = try Bench(isTerminal: false)
     #expect(bench.prompts.ioCapability == .noInputNoOutput)
@@ -280,7 +280,7 @@ struct TerminalTests {
         + "Set COREBLUETOOTH_PROMPTS=accept to accept without asking, =refuse to refuse silently.\n")
   }
 
-  @Test("In the background of a terminal everything is refused: the system would stop who reads there")
+  @Test("In the background of a terminal all questions are refused, since the system would stop a reading process")
   func background() throws {
     var bench = try Bench(isReal: true)
     _ = bench.desk.ask(.turnOn, at: .zero)
@@ -288,7 +288,7 @@ struct TerminalTests {
     #expect(bench.written(until: "\n").hasPrefix("Bluetooth: no terminal available: refused turning Bluetooth on."))
   }
 
-  @Test("COREBLUETOOTH_PROMPTS says who answers; nothing means the terminal, and nonsense is an error")
+  @Test("COREBLUETOOTH_PROMPTS selects the prompts; an empty value means the terminal, an invalid one is an error")
   func setting() throws {
     #expect(try PromptsSetting(nil) == .terminal)
     #expect(try PromptsSetting("") == .terminal)
@@ -303,7 +303,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("The default device's prompts are those that the process's environment names; nonsense counts as none")
+  @Test("The default device uses the prompts of the environment; an invalid value counts as none")
   func ofProcess() async {
     await #expect(processExitsWith: .success) {
       for (value, setting) in [

@@ -31,7 +31,7 @@ struct SightingTests {
 
   private mutating func take(_ report: AdvertisingReport) -> SightingTable.Outcome { table.take(report, at: .zero) }
 
-  @Test("2.4 An advertisement and its scan response are one")
+  @Test("2.4 An advertisement and its scan response are merged")
   mutating func merges() {
     _ = take(report(data { $0.appendServices([0x180D]) }))
     let outcome = take(report(data { $0.appendLocalName("Sensor") }, isScanResponse: true))
@@ -42,14 +42,14 @@ struct SightingTests {
     #expect(sighting.isConnectable)
   }
 
-  @Test("A packet that says the same again changes nothing, nor does a scan response that says nothing")
+  @Test("A repeated packet changes nothing, and neither does an empty scan response")
   mutating func unchanged() {
     let advertisement = report(data { $0.appendServices([0x180D]) })
     let changes = [advertisement, advertisement, report([], isScanResponse: true)].map { take($0).hasChanged }
     #expect(changes == [true, false, false])
   }
 
-  @Test("Whether an advertiser can be connected to is not known from its scan response")
+  @Test("A scan response alone does not show whether an advertiser is connectable")
   mutating func scanResponseFirst() {
     let first = take(report(data { $0.appendLocalName("Sensor") }, isScanResponse: true)).sighting
     #expect(!first.hasAdvertisement)
@@ -58,7 +58,7 @@ struct SightingTests {
     #expect(second.content.localName == "Sensor")
   }
 
-  @Test("An air full of advertisers does not fill the memory: the oldest are forgotten")
+  @Test("A flood of advertisers does not fill the memory: the oldest are forgotten")
   mutating func limit() {
     for value in 0..<UInt64(SightingTable.limit + 10) {
       _ = take(report([], from: DeviceAddress(value, .random)))
@@ -81,7 +81,7 @@ struct ActiveScanTests {
     #expect(scan([]).match(AdvertisingFields()) == [])
   }
 
-  @Test("2.1 Any of the services is enough, in any spelling")
+  @Test("2.1 One of the services is enough, in any spelling")
   func any() {
     let content = fields { $0.appendServices([0x180D]) }
     #expect(scan([0x180F, 0x180D]).match(content) != nil)
@@ -90,7 +90,7 @@ struct ActiveScanTests {
     #expect(scan([0x180F]).match(AdvertisingFields()) == nil)
   }
 
-  @Test("2.1 A solicited service counts if the scan asks for solicitations")
+  @Test("2.1 A solicited service matches if the scan asks for solicitations")
   func solicited() {
     let content = fields { $0.appendSolicitedServices([0x1805]) }
     #expect(scan([0x180D], solicited: [0x1805]).match(content) != nil)
@@ -98,7 +98,7 @@ struct ActiveScanTests {
     #expect(scan([], solicited: [0x1805]).match(content) != nil)
   }
 
-  @Test("2.1 A service in the overflow area is found by a scan that names it, and told as an overflow service")
+  @Test("2.1 A service in the overflow area matches a scan that names it, and is reported as an overflow service")
   func overflow() {
     var area = OverflowArea()
     area.insert(0x180D)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BluetoothDaemon
 
-@Suite("Apps that do not keep up")
+@Suite("Apps that process events too slowly")
 struct EventBacklogTests {
-  @Test("A backlog that is awaited tells once that it is low, and not before")
+  @Test("A backlog reports once, on request, that it is low, and not before")
   func awaited() {
     let backlog = EventBacklog()
     #expect(!backlog.awaitLow(), "it is low already")
@@ -44,17 +44,17 @@ struct EventBacklogTests {
       sensor.send(.update(LocalAttributeID(number: 2), [value], nil))
     }
 
-    /// True if the phone's controller is to hold other links than before.
+    /// True if the phone's controller has to stop or resume other links than before.
     var heldLinksChanged: Bool { pair.air.devices[1].daemon.heldLinksChanged }
 
-    /// The links that the phone's service holds.
+    /// Returns the links that the phone's daemon has stopped.
     func heldLinks() -> [Int] {
       let handles = pair.air.devices[1].controller.links.map(\.handle)
       return pair.air.devices[1].daemon.takeHeldLinks().compactMap { handles.firstIndex(of: $0) }
     }
   }
 
-  @Test("The link that brings an event for a full backlog is held, the other one goes on, until the backlog is low")
+  @Test("A link with an event for a full backlog is stopped until the backlog is low; the other link goes on")
   func holding() throws {
     let trio = try Trio()
     trio.notify(trio.pair.sensor, 1)
@@ -106,7 +106,7 @@ struct EventBacklogTests {
     #expect(notes.contains { $0.contains("disconnected, since 2048 callbacks wait") })
   }
 
-  @Test("A link is not held any longer when the app that did not keep up has gone")
+  @Test("A stopped link resumes when the slow app has gone")
   func closing() throws {
     let pair = try ConnectedPair()
     let id = try pair.id(0x2A39)
@@ -122,7 +122,7 @@ struct EventBacklogTests {
     #expect(held == [])
   }
 
-  @Test("Values that come all the same are discarded when a backlog is overfull, and the log says so once")
+  @Test("Values for an overfull backlog are discarded, with one log line")
   func discarding() throws {
     let trio = try Trio()
     for _ in 0..<SessionLimits.mostWaitingEvents { trio.session.eventQueued() }
@@ -136,7 +136,7 @@ struct EventBacklogTests {
     #expect(trio.pair.phone.told() == ["value 03"])
   }
 
-  @Test("Write commands are discarded for an overfull backlog; requests never are")
+  @Test("Write commands for an overfull backlog are discarded; requests never are")
   func discardedCommands() throws {
     let pair = try ConnectedPair()
     let id = try pair.id(0x2A39)

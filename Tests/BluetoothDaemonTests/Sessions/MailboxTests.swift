@@ -23,7 +23,7 @@ struct MailboxTests {
     }
   }
 
-  @Test("A session's mail arrives in the order in which it was sent, between opening and closing")
+  @Test("A session's messages arrive in the order in which they were sent, between opening and closing")
   func order() {
     let session = CentralSession(client: client, mailbox: mailbox)
     session.send(.stopScan)
@@ -41,7 +41,7 @@ struct MailboxTests {
     #expect(take() == ["opened", "closed"])
   }
 
-  @Test("The executor is woken once for all mail that waits together")
+  @Test("The executor is woken once for all pending messages")
   func wakesOnce() {
     let executor = WakeCounter()
     mailbox.setExecutor(executor)
@@ -53,7 +53,7 @@ struct MailboxTests {
     #expect(executor.wakes == 2)
   }
 
-  @Test("A session does not keep its client alive, and a closed one does not reach it")
+  @Test("A session does not retain its client, and a closed one does not reach it")
   func weakClient() {
     var gone: CentralRecorder? = CentralRecorder()
     let session = CentralSession(client: gone!, mailbox: mailbox)

@@ -9,7 +9,7 @@ struct PeerDirectoryTests {
   let first = PeerIdentifier(high: 1, low: 1)
   let second = PeerIdentifier(high: 2, low: 2)
 
-  @Test("3.12 Known peers come in the order of the request, unknown ones are left out")
+  @Test("3.12 Known peers are returned in the order of the request, unknown ones are omitted")
   func retrieves() {
     let one = directory.add(first, name: nil)
     let two = directory.add(second, name: "Two")
@@ -17,7 +17,7 @@ struct PeerDirectoryTests {
     #expect(directory.peers([]) == [])
   }
 
-  @Test("2.6 A peer's name is kept")
+  @Test("2.6 A peer's name is cached")
   func names() {
     let one = directory.add(first, name: nil)
     directory.setName("One", of: one.handle)
@@ -25,7 +25,7 @@ struct PeerDirectoryTests {
     #expect(directory.peer(one.handle)?.name == "One")
   }
 
-  @Test("3.12 Connected peers are found by any of the services, whoever connected them")
+  @Test("3.12 Connected peers are found by any of the services, whichever manager connected them")
   func connected() {
     let one = directory.add(first, name: nil)
     let two = directory.add(second, name: nil)
@@ -41,7 +41,7 @@ struct PeerDirectoryTests {
     #expect(directory.connectedPeers(offering: [0x180A, 0x180D]) == [])
   }
 
-  @Test("A handle of another adapter is no peer")
+  @Test("A handle of another adapter denotes no peer")
   func foreignHandle() {
     #expect(directory.peer(PeerHandle(index: 0)) == nil)
   }

@@ -6,7 +6,7 @@ import Testing
 struct TransmitCreditsTests {
   let credits = TransmitCredits(capacity: 2)
 
-  @Test("As many can be taken as there are")
+  @Test("No more credits can be taken than exist")
   func takes() {
     #expect(credits.take())
     #expect(credits.take())
@@ -14,7 +14,7 @@ struct TransmitCreditsTests {
     #expect(!credits.isAvailable)
   }
 
-  @Test("A credit that comes back is announced when somebody was refused one, and only once")
+  @Test("A returned credit is reported once after a request was refused")
   func announcedOnce() {
     _ = credits.take()
     _ = credits.take()
@@ -23,14 +23,14 @@ struct TransmitCreditsTests {
     #expect(!credits.put())
   }
 
-  @Test("A credit that comes back is not announced when nobody was refused one")
+  @Test("A returned credit is not reported if no request was refused")
   func notAnnounced() {
     _ = credits.take()
     _ = credits.take()
     #expect(!credits.put())
   }
 
-  @Test("Looking at an empty counter is waiting, too")
+  @Test("Reading an empty counter counts as a refused request")
   func lookingIsWaiting() {
     _ = credits.take()
     _ = credits.take()
@@ -39,7 +39,7 @@ struct TransmitCreditsTests {
     #expect(credits.isAvailable)
   }
 
-  @Test("There are never more than the capacity")
+  @Test("The credits never exceed the capacity")
   func capacity() {
     _ = credits.put(10)
     #expect(credits.take())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// Devices, each a service on a host, that hear each other perfectly. Time passes in `advance` only.
+/// Devices, each a daemon with a host, that receive each other without loss. Time passes in `advance` only.
 final class Air {
   final class Device {
     let mailbox = Mailbox()
@@ -27,7 +27,7 @@ final class Air {
 
   /// Adds a device and switches it on.
   ///
-  /// - Parameter privacy: how long its private addresses last, in seconds; nil: it has none.
+  /// - Parameter privacy: The lifetime of its private addresses in seconds; nil: it uses none.
   func add(
     _ name: String, isOn: Bool = true, maximumMTU: Int = 517, privacy: UInt16? = nil,
     bonds: any BondStore = MemoryBondStore()
@@ -48,7 +48,7 @@ final class Air {
     run()
   }
 
-  /// All that can happen without time passing.
+  /// Runs everything that needs no time.
   func run() {
     var isQuiet = false
     while !isQuiet {
@@ -59,7 +59,7 @@ final class Air {
     }
   }
 
-  /// One advertising event of every advertiser, 100 ms later.
+  /// Runs one advertising event of every advertiser, 100 ms later, for each round.
   func advance(_ rounds: Int = 1) {
     run()
     for _ in 0..<rounds {
@@ -111,7 +111,7 @@ final class Air {
     }
   }
 
-  /// The two controllers do what the link layer's encryption procedure does.
+  /// Executes the link layer's encryption procedure as the two controllers.
   private func encrypt(_ command: HCI.Command, from device: Int) {
     switch command {
     case .leEnableEncryption(let handle, let random, let diversifier, let key):
@@ -131,7 +131,7 @@ final class Air {
     }
   }
 
-  /// Lets time pass in which nobody advertises.
+  /// Advances the time without advertising.
   func pass(_ time: TimeSpan) {
     now += time
     for device in devices.indices {
@@ -140,7 +140,7 @@ final class Air {
     run()
   }
 
-  /// A device hears an advertisement of that address.
+  /// Delivers an advertisement of that address to a device.
   func hear(
     _ device: Int, from address: DeviceAddress, _ type: HCI.AdvertisingReport.EventType = .connectableScannable,
     _ data: ByteSlice = [2, 1, 6], rssi: Int8 = -60
@@ -170,14 +170,14 @@ final class Air {
     devices[device].controller.unreported.removeAll()
   }
 
-  /// While a controller is congested it keeps what it was given, as far as its host can tell.
+  /// Sets whether a controller is congested. A congested controller does not report packets as completed.
   func setCongested(_ isCongested: Bool, _ device: Int) {
     devices[device].controller.isCongested = isCongested
     reportSent(device)
     run()
   }
 
-  /// The next connection that a device tries to make fails.
+  /// Makes the next connection attempt of a device fail.
   func failNextConnection(of device: Int, _ reason: HCI.ErrorCode) {
     devices[device].controller.connectFailure = reason
   }
@@ -247,7 +247,7 @@ final class Air {
     tell(link.peer, .disconnectionComplete(.success, link.peerHandle, reason: remote))
   }
 
-  /// The device is carried away: all its links are lost by supervision, and nobody hears it any more.
+  /// Takes the device out of range: all its links end by supervision timeout, and other devices no longer hear it.
   func carryAway(_ device: Int) {
     devices[device].isInRange = false
     while let link = devices[device].controller.links.first {
@@ -258,6 +258,6 @@ final class Air {
 
   func bringBack(_ device: Int) { devices[device].isInRange = true }
 
-  /// How many links a device has.
+  /// Returns the number of a device's links.
   func linkCount(_ device: Int) -> Int { devices[device].controller.links.count }
 }

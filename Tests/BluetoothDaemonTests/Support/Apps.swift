@@ -20,7 +20,7 @@ struct Phone {
 
   var directory: PeerDirectory { air.devices[device].directory }
 
-  /// Sends a command and lets everything happen that needs no time; the result is what the app was told.
+  /// Sends a command and runs everything that needs no time. Returns the app's events.
   @discardableResult
   func send(_ command: CentralCommand) -> [CentralEvent] {
     session.send(command)
@@ -30,7 +30,7 @@ struct Phone {
 
   func told() -> [String] { recorder.take().map(\.text) }
 
-  /// Finds the first advertiser, connects to it and forgets what it was told of that.
+  /// Finds the first advertiser, connects to it and discards the events.
   func findAndConnect(reconnects: Bool = false) throws -> PeerHandle {
     let peer = try find()
     send(.connect(peer, delay: .zero, reconnects: reconnects))
@@ -48,7 +48,7 @@ struct Phone {
     return discovery.peer.handle
   }
 
-  /// Discovers everything at `peer`; the result are the characteristics of its services by UUID.
+  /// Discovers everything at `peer`. Returns the characteristics of its services by UUID.
   func discover(_ peer: PeerHandle) throws -> [BluetoothUUID: RemoteCharacteristic] {
     var found: [BluetoothUUID: RemoteCharacteristic] = [:]
     for service in try services(peer) {
@@ -84,7 +84,7 @@ struct Sensor {
     air.run()
   }
 
-  /// - Parameter forget: false: what the app is told is kept for the next look.
+  /// - Parameter forget: False: the app's events are kept for the next call.
   @discardableResult
   func send(_ command: PeripheralCommand, forget: Bool = true) -> [PeripheralEvent] {
     session.send(command)
@@ -114,7 +114,7 @@ struct Sensor {
     ).map(\.text)
   }
 
-  /// The last request among what was told since the last call.
+  /// Returns the last request among the events since the last call.
   func lastRequest() throws -> CentralRequestID {
     let requests = recorder.take().compactMap { event -> CentralRequestID? in
       switch event {
@@ -128,7 +128,7 @@ struct Sensor {
 }
 
 extension GATTCharacteristicDefinition {
-  /// A value that the app is asked for.
+  /// Returns a characteristic whose value the app provides.
   static func dynamic(_ uuid: BluetoothUUID, _ properties: GATTProperties) -> GATTCharacteristicDefinition {
     var permissions: GATTPermissions = []
     if properties.contains(.read) { permissions.insert(.readable) }
@@ -136,7 +136,7 @@ extension GATTCharacteristicDefinition {
     return .init(uuid: uuid, properties: properties, permissions: permissions, value: nil)
   }
 
-  /// A value that the system serves.
+  /// Returns a characteristic whose value the system provides.
   static func cached(_ uuid: BluetoothUUID, _ value: ByteSlice) -> GATTCharacteristicDefinition {
     .init(uuid: uuid, properties: .read, permissions: .readable, value: value)
   }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// A central manager's place, taken by a list of what it was told.
+/// A recorder of events in place of a central manager.
 final class CentralRecorder: CentralClient {
   private let events = NIOLockedValueBox<[CentralEvent]>([])
 
   func receive(_ event: CentralEvent) { events.withLockedValue { $0.append(event) } }
 
-  /// What was told since the last call.
+  /// Returns the events since the last call.
   func take() -> [CentralEvent] {
     events.withLockedValue { events in
       defer { events.removeAll() }
@@ -18,13 +18,13 @@ final class CentralRecorder: CentralClient {
   }
 }
 
-/// A peripheral manager's place; see `CentralRecorder`.
+/// A recorder of events in place of a peripheral manager; see `CentralRecorder`.
 final class PeripheralRecorder: PeripheralClient {
   private let events = NIOLockedValueBox<[PeripheralEvent]>([])
 
   func receive(_ event: PeripheralEvent) { events.withLockedValue { $0.append(event) } }
 
-  /// What was told since the last call.
+  /// Returns the events since the last call.
   func take() -> [PeripheralEvent] {
     events.withLockedValue { events in
       defer { events.removeAll() }
@@ -33,7 +33,7 @@ final class PeripheralRecorder: PeripheralClient {
   }
 }
 
-/// Counts how often it was woken.
+/// A counter of wakeups.
 final class WakeCounter: AdapterExecutor {
   private let count = NIOLockedValueBox(0)
   var wakes: Int { count.withLockedValue { $0 } }

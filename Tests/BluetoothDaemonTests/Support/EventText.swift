@@ -4,7 +4,7 @@ import BluetoothWire
 @testable import BluetoothDaemon
 
 extension CentralEvent {
-  /// What tests compare: the event's name and what matters of it. Attributes are their handles.
+  /// The event as text for comparisons: its name and its relevant fields. Attributes are shown as handles.
   var text: String {
     switch self {
     case .stateChanged(let state): "state \(state)"
@@ -33,7 +33,7 @@ extension CentralEvent {
 }
 
 extension PeripheralEvent {
-  /// See `CentralEvent.text`. Attributes are the numbers that the test gave them.
+  /// See `CentralEvent.text`. Attributes are shown as the numbers that the test gave them.
   var text: String {
     switch self {
     case .stateChanged(let state): "state \(state)"

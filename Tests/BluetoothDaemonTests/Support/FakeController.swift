@@ -15,7 +15,7 @@ struct FakeController {
 
   var address = DeviceAddress(0, .public)
   var isOn = true
-  /// It has LE at all.
+  /// True if the controller supports LE.
   var hasLE = true
   var isAdvertising = false
   var advertisingData = ByteSlice()
@@ -25,15 +25,15 @@ struct FakeController {
   var acceptList: [DeviceAddress] = []
   var links: [Link] = []
   var nextHandle: UInt16 = 0x40
-  /// As peripheral: what the central wants to encrypt with.
+  /// As peripheral: the key with which the central starts encryption.
   var offeredKey: UInt128?
-  /// Why the next connection can't be made.
+  /// The error of the next connection attempt.
   var connectFailure: HCI.ErrorCode?
-  /// Data packets that were sent and not reported as sent.
+  /// The links of data packets that were sent but not yet reported as completed.
   var unreported: [HCI.ConnectionHandle] = []
   /// The connection parameters that the host has commanded.
   var parameterUpdates: [ConnectionParameters] = []
-  /// While it is true no data packet is reported as sent.
+  /// While true, no data packet is reported as completed.
   var isCongested = false
 
   static let commands: [HCI.Opcode] = [
@@ -54,7 +54,7 @@ struct FakeController {
     }
   }
 
-  /// The answer to a command that needs no other device.
+  /// Returns the answer to a command that needs no other device.
   mutating func take(_ command: HCI.Command) -> HCI.Event {
     let opcode = command.opcode
     var result = HCI.ReturnParameters.status(.success)

@@ -7,9 +7,10 @@ import NIOPosix
 @testable import BluetoothAdapters
 @testable import BluetoothDaemon
 
-/// A controller at the other end of a socket, which answers commands and has no radio. Confined to its link's event loop.
+/// A controller at the other end of a socket, which answers commands and has no radio. Confined to its link's event
+/// loop.
 final class RemoteController: H4Receiver, @unchecked Sendable {
-  /// What the connections to one listener have in common.
+  /// The state shared by the connections to one listener.
   final class Place: Sendable {
     let opcodes = NIOLockedValueBox<[HCI.Opcode]>([])
     let links = NIOLockedValueBox<[NIOLoopBound<H4Handler>]>([])
@@ -17,7 +18,7 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
     let closed: AsyncStream<Int>
     fileprivate let opening: AsyncStream<NIOLoopBound<H4Handler>>.Continuation
     fileprivate let closing: AsyncStream<Int>.Continuation
-    /// Whether commands are answered.
+    /// True if the controller answers commands.
     let answers = NIOLockedValueBox(true)
 
     init() {
@@ -53,7 +54,7 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
   func closed(_ ending: H4Ending, on link: H4Handler) { place.closing.yield(ending.cut) }
 }
 
-/// A central manager's place, which tells of each thing as it comes.
+/// A central manager's client that streams each event as it arrives.
 final class CentralStream: CentralClient {
   let events: AsyncStream<CentralEvent>
   private let continuation: AsyncStream<CentralEvent>.Continuation
@@ -63,7 +64,7 @@ final class CentralStream: CentralClient {
   func receive(_ event: CentralEvent) { continuation.yield(event) }
 }
 
-/// An app on an adapter whose controller is elsewhere.
+/// An app on an adapter whose controller is remote.
 struct DistantApp {
   let adapter: TransportAdapter
   let client = CentralStream()
@@ -76,7 +77,7 @@ struct DistantApp {
     events = client.events.makeAsyncIterator()
   }
 
-  /// The next state that the app is told of.
+  /// Returns the next state event of the app.
   mutating func nextState() async -> AdapterState? {
     while let event = await events.next() {
       if case .stateChanged(let state) = event { return state }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothDaemon
 
-/// Two places of central sessions, for tests of tables that only tell sessions apart.
+/// Returns two slots of central sessions, for tests of tables that only distinguish sessions.
 func centralSlots() -> (CentralSlot, CentralSlot) {
   let mailbox = Mailbox()
   let client = CentralRecorder()
@@ -13,7 +13,7 @@ func centralSlots() -> (CentralSlot, CentralSlot) {
   return (first, second)
 }
 
-/// Two places of peripheral sessions.
+/// Returns two slots of peripheral sessions.
 func peripheralSlots() -> (PeripheralSlot, PeripheralSlot) {
   let mailbox = Mailbox()
   let client = PeripheralRecorder()
@@ -23,7 +23,7 @@ func peripheralSlots() -> (PeripheralSlot, PeripheralSlot) {
   return (first, second)
 }
 
-/// As `#require`, for the results of mutating calls, which the macro can't take.
+/// Like `#require`, for the results of mutating calls, which the macro does not support.
 func unwrapped<T>(_ value: T?, sourceLocation: SourceLocation = #_sourceLocation) throws -> T {
   try #require(value, sourceLocation: sourceLocation)
 }

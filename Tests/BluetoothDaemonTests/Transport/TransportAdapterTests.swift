@@ -31,7 +31,7 @@ struct TransportAdapterTests {
     try await link.eventLoop.submit { link.value.close() }.get()
   }
 
-  @Test("A host over TCP begins with Reset, and its apps see it on")
+  @Test("A host over TCP starts with Reset, and its apps see poweredOn")
   func start() async throws {
     let listener = try await listen()
     var app = app(listener.specifier)
@@ -40,7 +40,7 @@ struct TransportAdapterTests {
     try await listener.close().get()
   }
 
-  @Test("When its controller goes away apps see resetting, and poweredOn when it is back, after a new Reset")
+  @Test("When the controller disconnects, apps see resetting, and poweredOn after its return and a new Reset")
   func reconnecting() async throws {
     let listener = try await listen()
     var links = place.opened.makeAsyncIterator()
@@ -57,7 +57,7 @@ struct TransportAdapterTests {
     try await listener.close().get()
   }
 
-  @Test("A controller that is not there yet is waited for, and apps see resetting meanwhile")
+  @Test("The host waits for a controller that is not reachable yet, and apps see resetting meanwhile")
   func lateController() async throws {
     let listener = try await listen()
     let specifier = listener.specifier
@@ -69,13 +69,13 @@ struct TransportAdapterTests {
     try await late.close().get()
   }
 
-  @Test("What does not mend by itself is unsupported: a serial line that is not there")
+  @Test("A missing serial line is unsupported, since it needs the user's intervention")
   func missingLine() async throws {
     var app = app(.serial(device: "/nowhere/tty", baud: 115_200))
     #expect(await app.nextState() == .unsupported)
   }
 
-  @Test("A controller that goes while it starts up is looked for again")
+  @Test("A controller that disconnects during the start-up is reconnected to")
   func lossWhileStarting() async throws {
     place.answers.withLockedValue { $0 = false }
     let listener = try await listen()
@@ -89,7 +89,7 @@ struct TransportAdapterTests {
     try await listener.close().get()
   }
 
-  @Test("What makes no packets is a controller to be reset: apps see resetting, and poweredOn on the same link")
+  @Test("A loss of synchronization resets the controller: apps see resetting, and poweredOn on the same link")
   func garbage() async throws {
     let listener = try await listen()
     var links = place.opened.makeAsyncIterator()
@@ -108,7 +108,7 @@ struct TransportAdapterTests {
   }
 
   @Test(
-    "What a user says of an app is kept for other runs, and what a rule says is not",
+    "A user's decision about an app is stored for other runs; a rule's decision is not",
     arguments: [(AutomaticPrompts.Policy.refuse, AdapterState.unauthorized), (.accept, .poweredOn)], [true, false])
   func permission(policy: (AutomaticPrompts.Policy, AdapterState), isUser: Bool) async throws {
     let listener = try await listen()
@@ -122,7 +122,7 @@ struct TransportAdapterTests {
     try await listener.close().get()
   }
 
-  @Test("An adapter that nobody has any more closes its link")
+  @Test("An adapter without users closes its link")
   func release() async throws {
     let listener = try await listen()
     var endings = place.closed.makeAsyncIterator()
@@ -145,7 +145,7 @@ struct TransportAdapterTests {
 }
 
 @Suite struct AdapterRegistryTests {
-  @Test("The same specifier is the same adapter, however it is written")
+  @Test("Equal specifiers denote the same adapter, however they are spelled")
   func sameAdapter() throws {
     let table = TransportAdapterTable { specifier in
       TransportAdapter(
@@ -158,7 +158,7 @@ struct TransportAdapterTests {
   }
 
   @Test(
-    "A specifier that can't be says in one line what would be right",
+    "An invalid specifier is refused with a one-line error that gives the valid forms",
     arguments: [
       ("tcp:localhost", "invalid adapter \"tcp:localhost\": missing port: expected tcp:HOST:PORT"),
       ("hci:x", "invalid adapter \"hci:x\": invalid adapter number \"x\": expected a number such as hci:0"),

@@ -30,7 +30,7 @@ struct AdvertisingSetTests {
     bench.events.contains { if case .advertisingEnded = $0 { true } else { false } }
   }
 
-  @Test("The set is removed before it is for other PDUs, and all goes into the new one")
+  @Test("The set is removed before a change of PDU type, and the new set gets all parameters and data")
   func otherPDUs() {
     var bench = Bench.extended()
     start(&bench, advertising(.nonConnectableUndirected, ByteSlice(pattern(600).bytes), isExtended: true))
@@ -43,7 +43,7 @@ struct AdvertisingSetTests {
   }
 
   @Test(
-    "Data do not stay for a kind that carries none, but another interval leaves them where they are",
+    "A change to PDUs without data removes the data; a change of interval keeps them",
     arguments: [true, false])
   func withoutData(isDirected: Bool) {
     var bench = Bench.extended()
@@ -67,7 +67,7 @@ struct AdvertisingSetTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  @Test("A controller that does not remove sets is asked for the other PDUs all the same")
+  @Test("A controller that does not remove sets still gets the new PDU type")
   func notRemoved() {
     var bench = Bench.extended()
     start(&bench, advertising(.nonConnectableUndirected, [2, 1, 6]))
@@ -78,7 +78,7 @@ struct AdvertisingSetTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  @Test("The data from before are sent again after a part of others")
+  @Test("After a fragment of other data the previous data are sent again")
   func partOfOthers() {
     var bench = Bench.extended()
     let before = advertising(.nonConnectableUndirected, [2, 1, 6], isExtended: true)
@@ -98,7 +98,7 @@ struct AdvertisingSetTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  @Test("Directed advertising at the high duty cycle is switched on for 1.28 s, any other without an end")
+  @Test("Directed advertising at the high duty cycle is enabled for 1.28 s, all other advertising without a limit")
   func duration() {
     var bench = Bench.extended()
     for (type, duration) in [
@@ -115,7 +115,7 @@ struct AdvertisingSetTests {
     }
   }
 
-  @Test("With legacy commands its end comes as a connection that failed, and nobody's connecting ends with it")
+  @Test("With legacy commands its timeout arrives as a failed connection, and no connection attempt ends with it")
   func legacyTimeout() {
     var bench = Bench()
     bench.powerOn()
@@ -137,7 +137,7 @@ struct AdvertisingSetTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  @Test("An end that overtakes the next start does not end that")
+  @Test("A timeout event that overtakes the next start does not stop the new advertising")
   func timeoutBesideStart() {
     var bench = Bench.extended()
     start(&bench, advertising(.connectableDirectedHighDutyCycle))

@@ -4,7 +4,7 @@ import Testing
 @testable import BluetoothHost
 
 extension Bench {
-  /// What a controller with extended commands and a resolving list serves besides.
+  /// The additional commands of a controller with extended commands and a resolving list.
   static let newerCommands: [HCI.Opcode] = [
     .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
     .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leSetExtendedScanParameters,
@@ -13,7 +13,7 @@ extension Bench {
     .leSetResolvablePrivateAddressTimeout, .leSetPrivacyMode,
   ]
 
-  /// A host that uses extended commands, with a controller that has them, and the resolving list.
+  /// Returns a host that uses extended commands, with a controller that supports them and a resolving list.
   static func extended(_ change: (inout Bench, inout HostConfiguration) -> Void = { _, _ in }) -> Bench {
     var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
     configuration.usesExtendedCommands = true
@@ -38,7 +38,7 @@ extension Bench {
     perform { host, now in host.connect(to: address, at: now) }
   }
 
-  /// A part of an extended advertiser's data is reported.
+  /// Reports a fragment of an extended advertiser's data.
   mutating func hearPart(
     _ data: [UInt8], _ type: HCI.ExtendedAdvertisingReport.EventType = [], set: UInt8 = 1,
     from address: HCI.PeerAddress = HCI.PeerAddress(Bench.peer)
@@ -54,7 +54,7 @@ extension Bench {
 struct ExtendedCommandTests {
   private let set = HCI.AdvertisingHandle(rawValue: 0)
 
-  @Test("A controller that has them gets nothing else for advertising, scanning and connecting")
+  @Test("A controller with extended commands gets only them for advertising, scanning and connecting")
   func everything() {
     var bench = Bench.extended()
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
@@ -84,7 +84,7 @@ struct ExtendedCommandTests {
     #expect(bench.advertisingAnswers == [nil])
   }
 
-  @Test("LE Coded is listened on only when that is asked for")
+  @Test("The host scans on LE Coded only on request")
   func coded() throws {
     var bench = Bench.extended { _, configuration in configuration.connectsOnLECoded = true }
     bench.scan(ScanParameters(isActive: false, filterDuplicates: true, includesLECoded: true))
@@ -102,7 +102,7 @@ struct ExtendedCommandTests {
   }
 
   @Test(
-    "A controller that lacks the feature, or one of the commands beside a legacy one, gets legacy ones",
+    "A controller that lacks the feature, or the extended form of one command, gets legacy commands",
     arguments: [true, false])
   func legacy(lacksFeature: Bool) {
     var bench = Bench.extended()
@@ -119,7 +119,7 @@ struct ExtendedCommandTests {
     #expect(bench.commands.map(\.opcode) == [.leSetScanParameters, .leSetScanEnable, .leCreateConnection])
   }
 
-  @Test("A controller that claims them and does not know them gets the legacy ones instead")
+  @Test("A controller that claims extended commands but rejects them gets legacy ones instead")
   func fallsBack() {
     var bench = Bench.extended()
     bench.answers[.leSetExtendedScanParameters] = .status(.unknownHCICommand)
@@ -138,7 +138,7 @@ struct ExtendedCommandTests {
     bench.expectToServe()
   }
 
-  @Test("What waits of the extended commands meanwhile is not sent any more")
+  @Test("The fallback to legacy commands discards the queued extended commands")
   func fallsBackWithQueue() {
     var bench = Bench.extended()
     bench.answers[.leSetExtendedAdvertisingParameters] = .silence
@@ -158,7 +158,7 @@ struct ExtendedCommandTests {
     #expect(bench.failures.isEmpty)
   }
 
-  @Test("Who waits for extended PDUs then hears that there are none")
+  @Test("The fallback refuses pending requests for extended PDUs")
   func fallsBackFromExtendedPDUs() {
     var bench = Bench.extended()
     bench.answers[.leSetExtendedAdvertisingParameters] = .status(.unknownHCICommand)
@@ -170,7 +170,7 @@ struct ExtendedCommandTests {
     bench.expectToServe()
   }
 
-  @Test("One that took some before is reset first, and never gets both kinds in between")
+  @Test("A controller that has accepted extended commands is reset before the fallback, and never gets both kinds")
   func fallsBackAfterReset() throws {
     var bench = Bench.extended()
     bench.scan()
@@ -186,7 +186,7 @@ struct ExtendedCommandTests {
     bench.expectToServe()
   }
 
-  @Test("Extended PDUs carry up to 1,650 octets, in parts, and an advertiser that is on is switched off for them")
+  @Test("Extended PDUs carry up to 1,650 octets in fragments; enabled advertising is disabled before they are sent")
   func parts() {
     var bench = Bench.extended()
     var advertising = HostAdvertising(data: ByteSlice(pattern(600).bytes), scanResponse: [])
@@ -222,7 +222,7 @@ struct ExtendedCommandTests {
     #expect(bench.advertisingAnswers == [.outOfSpace])
   }
 
-  @Test("What is scannable on extended PDUs has its data in the scan response only")
+  @Test("Scannable advertising on extended PDUs has its data in the scan response only")
   func scannable() {
     var bench = Bench.extended()
     var advertising = HostAdvertising(data: [2, 1, 6], scanResponse: [2, 10, 4])
@@ -235,7 +235,7 @@ struct ExtendedCommandTests {
         .leSetExtendedScanResponseData(set, HCI.AdvertisingDataFragment(.complete, [2, 10, 4]))))
   }
 
-  @Test("A controller without the extended commands has no extended PDUs")
+  @Test("Without the extended commands, requests for extended PDUs are refused")
   func legacyOnly() {
     var bench = Bench()
     bench.powerOn()
@@ -246,7 +246,7 @@ struct ExtendedCommandTests {
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("The end of a set with a link begins it anew, that of directed advertising is told")
+  @Test("A set that ends with a link is enabled again; the end of directed advertising is reported")
   func terminated() {
     var bench = Bench.extended()
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }

@@ -3,8 +3,8 @@ import BluetoothWire
 import Testing
 
 extension Bench {
-  /// What every row of hostile input demands afterwards: the links `before` still exist; the device advertises, accepts a
-  /// connection and answers an ATT read.
+  /// Checks what must hold after every case of hostile input: the links `before` still exist; the device advertises,
+  /// accepts a connection and answers an ATT read.
   mutating func expectToServe(keeping before: [Link] = [], location: SourceLocation = #_sourceLocation) {
     answers = [:]
     #expect(before.allSatisfy(host.links.contains), sourceLocation: location)
@@ -28,14 +28,14 @@ extension Bench {
     events.compactMap { if case .advertisingReport(let report) = $0 { report } else { nil } }
   }
 
-  /// Moves on by `span`, without a deadline in between.
+  /// Advances the time by `span` without handling deadlines in between.
   mutating func pass(_ span: TimeSpan) {
     now = now + span
     host.timeReached(now)
     run()
   }
 
-  /// An advertisement of `address` is reported.
+  /// Reports an advertisement of `address`.
   mutating func hear(_ data: [UInt8], from address: DeviceAddress = Bench.peer) {
     let report = HCI.AdvertisingReport(
       type: .connectableScannable, address: HCI.PeerAddress(address), data: ByteSlice(data), rssi: -50)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Hostile advertisers")
 struct HostileAdvertisingTests {
-  /// A host that scans beside a link.
+  /// Returns a host that scans beside a link.
   private func scanning(isExtended: Bool = false) -> Bench {
     var bench = Bench()
     if isExtended { bench = Bench.extended() } else { bench.powerOn() }
@@ -16,7 +16,7 @@ struct HostileAdvertisingTests {
     return bench
   }
 
-  @Test("G1 Every malformed advertisement is told as it is, and its valid fields can be read")
+  @Test("G1 Every malformed advertisement is reported unchanged, and its valid fields can be parsed")
   func malformed() throws {
     let rows = try #require(try TestVectors.load("advertising")["malformed"] as? [[String: Any]])
     #expect(rows.count == 16)
@@ -60,7 +60,7 @@ struct HostileAdvertisingTests {
     bench.expectToServe(keeping: links)
   }
 
-  @Test("G3 10,000 advertisers in a second are reported, and nothing is kept of them", arguments: [false, true])
+  @Test("G3 The host reports 10,000 advertisers in a second and keeps no state about them", arguments: [false, true])
   func flood(isExtended: Bool) {
     var bench = scanning(isExtended: isExtended)
     let links = bench.host.links
@@ -69,7 +69,7 @@ struct HostileAdvertisingTests {
       bench.now = bench.now + .microseconds(100)
       let address = DeviceAddress(0xC000_0000_0000 | number << 8, .random)
       if isExtended {
-        // The first part of more than there will ever be.
+        // The first fragment of data that never complete.
         bench.hearPart([2, 1, 6], number % 2 == 0 ? .moreToCome : [], from: HCI.PeerAddress(address))
       } else {
         bench.hear([2, 1, 6], from: address)
@@ -84,7 +84,7 @@ struct HostileAdvertisingTests {
   }
 
   @Test(
-    "G4 Parts of two sets, of two devices and of a scan response that come by turns are put together each by itself")
+    "G4 Interleaved fragments of two sets, two devices and a scan response are reassembled separately")
   func interleaved() {
     var bench = scanning(isExtended: true)
     let links = bench.host.links
@@ -103,7 +103,7 @@ struct HostileAdvertisingTests {
     bench.expectToServe(keeping: links)
   }
 
-  @Test("G4 Of one set too many the beginning is told, as truncated, and its rest is not taken for anything")
+  @Test("G4 An excess set is reported as truncated after its first fragment, and its other fragments are ignored")
   func tooMany() {
     var bench = scanning(isExtended: true)
     let links = bench.host.links
@@ -130,7 +130,7 @@ struct HostileAdvertisingTests {
     bench.expectToServe(keeping: links)
   }
 
-  @Test("G4 What scanning left unfinished is not the beginning of what the next scanning hears")
+  @Test("G4 A new scan does not continue data that the previous scan left incomplete")
   func restarted() {
     var bench = scanning(isExtended: true)
     let links = bench.host.links
@@ -143,7 +143,7 @@ struct HostileAdvertisingTests {
     bench.expectToServe(keeping: links)
   }
 
-  @Test("G4 What was lost is said: the controller's mark, too much, and an end that never came")
+  @Test("G4 Data marked truncated or beyond 1,650 octets is reported as truncated; an unfinished event is dropped")
   func truncated() throws {
     var bench = scanning(isExtended: true)
     let links = bench.host.links
@@ -153,7 +153,7 @@ struct HostileAdvertisingTests {
     #expect(bench.reports.map(\.data) == [[1, 2], [3]])
     #expect(bench.reports.map(\.isTruncated) == [true, true])
     bench.forget()
-    // The end of this one is missing; what comes later is another event's.
+    // The last fragment of this event is missing; the later fragments belong to another event.
     bench.hearPart([4], .moreToCome)
     bench.now = bench.now + .seconds(3)
     bench.hearPart([5], .moreToCome)

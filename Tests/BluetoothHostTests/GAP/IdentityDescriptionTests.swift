@@ -9,7 +9,7 @@ import Testing
   private static let key: UInt128 = 0xA1B2_C3D4_E5F6_0718_293A_4B5C_6D7E_8F90
   private let search = KeySearch(Block(key).bytes)
 
-  @Test("Identities, bonds and what signs are described without their keys")
+  @Test("The descriptions of identities, bonds and signing state contain no keys")
   func descriptions() {
     let block = Block(Self.key)
     let address = DeviceAddress(1, .public)
@@ -28,7 +28,7 @@ import Testing
     #expect(!search.finds(in: SecurityEvent.paired(outcome)))
   }
 
-  @Test("A host that knows identities is described without their keys")
+  @Test("The description of a host that knows identities contains no keys")
   func keeper() {
     var keeper = ResolvingListKeeper()
     keeper.set(

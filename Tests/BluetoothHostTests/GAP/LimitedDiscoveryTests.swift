@@ -19,7 +19,7 @@ struct LimitedDiscoveryTests {
     bench.events.contains { if case .advertisingEnded = $0 { true } else { false } }
   }
 
-  @Test("The Flags say so for 180 s; then advertising ends, and that is told")
+  @Test("The Flags show limited discoverable mode for 180 s; then advertising ends, and the end is reported")
   func ends() {
     var bench = bench(HostAdvertising.LimitedDiscovery())
     #expect(bench.commands.contains(.leSetAdvertisingData([2, 1, 5, 2, 0x0A, 4])))
@@ -34,7 +34,7 @@ struct LimitedDiscoveryTests {
     #expect(bench.host.deadline == nil)
   }
 
-  @Test("Nobody is limited discoverable for longer than 180 s")
+  @Test("Limited discoverable mode lasts no longer than 180 s")
   func longest() {
     #expect(HostAdvertising.LimitedDiscovery(for: .seconds(181)).time == .seconds(180))
     let bench = bench(HostAdvertising.LimitedDiscovery(for: .seconds(30)))
@@ -42,7 +42,7 @@ struct LimitedDiscoveryTests {
     #expect(copy.host.deadline == .zero + .seconds(30))
   }
 
-  @Test("It goes on as general, with the Flags changed and without a pause")
+  @Test("After the limit, advertising can continue as general discoverable, with changed Flags and without a pause")
   func general() {
     var bench = bench(HostAdvertising.LimitedDiscovery(then: .becomesGeneral))
     bench.forget()
@@ -52,7 +52,7 @@ struct LimitedDiscoveryTests {
     #expect(bench.host.deadline == nil)
   }
 
-  @Test("Data without Flags get some, if there is room for them")
+  @Test("Data without Flags get the Flags if they have room for them; data without room are refused")
   func withoutFlags() {
     let short = bench(HostAdvertising.LimitedDiscovery(), data: [2, 0x0A, 4])
     #expect(short.commands.contains(.leSetAdvertisingData([2, 1, 5, 2, 0x0A, 4])))
@@ -62,12 +62,12 @@ struct LimitedDiscoveryTests {
     #expect(long.advertisingAnswers == [.outOfSpace])
   }
 
-  @Test("Its time goes on beside a link, and ends what would begin again after it")
+  @Test("The limit keeps running beside a link and prevents the advertising after it from resuming")
   func besideLink() {
     var bench = bench(HostAdvertising.LimitedDiscovery())
     bench.answers[.leSetAdvertisingEnable] = .complete(.status(.commandDisallowed))
     let handle = bench.link(.peripheral)
-    // The controller is asked again every 30 s.
+    // The host retries at the controller every 30 s.
     let end = bench.now + HostAdvertising.LimitedDiscovery.maximumTime
     while bench.now < end { bench.passToDeadline() }
     #expect(hasEnded(bench))
@@ -77,7 +77,7 @@ struct LimitedDiscoveryTests {
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("Another start, a stop and a switch take the limit away")
+  @Test("Another start, a stop or a power switch removes the limit")
   func forgotten() {
     for action: (inout Host, Instant) -> Void in [
       { $0.startAdvertising(data: [2, 1, 6], scanResponse: [], at: $1) }, { $0.stopAdvertising(at: $1) },

@@ -21,11 +21,11 @@ struct NameDiscoveryTests {
     bench.receive(Bench.signOfLife(Self.handle))
   }
 
-  /// What the peer has: a GAP service, a characteristic Device Name in it, at handle 3, and its value.
+  /// The peer's attributes: a GAP service with the characteristic Device Name, its value at handle 3.
   private struct Peer {
     var hasService = true
     var hasCharacteristic = true
-    /// nil: nobody may read it.
+    /// The Device Name; nil: it is not readable.
     var name: String? = "Sensor"
 
     func answer(_ request: [UInt8]) -> [UInt8] {
@@ -43,7 +43,7 @@ struct NameDiscoveryTests {
     }
   }
 
-  /// The peer answers whatever it is asked.
+  /// Answers all requests of the host as the peer.
   private func answerAll(_ bench: inout Bench, _ peer: Peer = Peer()) throws {
     for _ in 0..<20 {
       guard let request = try bench.payloads(on: Self.handle, .attribute).first else { return }
@@ -53,7 +53,7 @@ struct NameDiscoveryTests {
     Issue.record("the host asks for ever")
   }
 
-  @Test("A device that is not connected is connected to, asked for its Device Name, and left")
+  @Test("A device without a link is connected to, asked for its Device Name and disconnected")
   func whole() throws {
     var bench = bench()
     ask(&bench)
@@ -65,11 +65,11 @@ struct NameDiscoveryTests {
     bench.receive(.disconnectionComplete(.success, Self.handle, reason: .connectionTerminatedByLocalHost))
     #expect(bench.discoveredNames == ["Sensor"])
     #expect(bench.host.deadline == nil)
-    // None of the answers is for those above.
+    // No result is reported to the upper layer.
     #expect(!bench.events.contains { if case .gatt(_, .completed) = $0 { true } else { false } })
   }
 
-  @Test("A link that is there is used and kept")
+  @Test("An existing link is used and kept")
   func overLink() throws {
     var bench = bench()
     bench.link(.central)
@@ -81,7 +81,7 @@ struct NameDiscoveryTests {
     #expect(!bench.commands.contains { $0.opcode == .disconnect || $0.opcode == .leCreateConnection })
   }
 
-  @Test("A link that somebody else wants as well is kept")
+  @Test("A link that is also requested for another purpose is kept")
   func shared() throws {
     var bench = bench()
     bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
@@ -92,7 +92,7 @@ struct NameDiscoveryTests {
     #expect(!bench.commands.contains { $0.opcode == .disconnect })
   }
 
-  @Test("A link that somebody asks for while the name is looked for is waited for longer, and kept")
+  @Test("A link requested during the name discovery waits longer for the device and is kept")
   func joined() throws {
     var late = bench()
     ask(&late)
@@ -111,7 +111,7 @@ struct NameDiscoveryTests {
     #expect(!named.commands.contains { $0.opcode == .disconnect })
   }
 
-  @Test("A device that is not there is waited for as long as was said")
+  @Test("The name discovery waits for an absent device as long as requested")
   func absent() {
     var bench = bench()
     ask(&bench)
@@ -121,7 +121,7 @@ struct NameDiscoveryTests {
     #expect(bench.commands.last == .leCreateConnectionCancel)
   }
 
-  @Test("A time that is over while a link just comes about ends it without a word")
+  @Test("A timeout while the link is being created ends the discovery without another event")
   func lateLink() {
     var bench = bench()
     ask(&bench)
@@ -133,7 +133,7 @@ struct NameDiscoveryTests {
     #expect(bench.links.isEmpty)
   }
 
-  @Test("A device without a name, or that refuses to tell it, has none", arguments: 0..<3)
+  @Test("A device without a readable name yields no name", arguments: 0..<3)
   func nameless(missing: Int) throws {
     var peer = Peer()
     switch missing {
@@ -149,7 +149,7 @@ struct NameDiscoveryTests {
     #expect(bench.commands.last == .disconnect(Self.handle, reason: .remoteUserTerminatedConnection))
   }
 
-  @Test("The end of the link, a switch and a refusal to connect end it")
+  @Test("The end of the link, a power switch or a refused connection ends the discovery")
   func ends() {
     var lost = bench()
     ask(&lost)

@@ -4,13 +4,13 @@ import Testing
 
 @testable import BluetoothHost
 
-/// What a device is called on the air · Vol 3, Part C, 10.7.
+/// The addresses that a device uses on the air · Vol 3, Part C, 10.7.
 @Suite("Own addresses")
 struct OwnAddressTests {
   private static let key = Block(high: 0xEC02_34A3_57C8_AD05, low: 0x3410_10A6_0A39_7D9B)
   private static let phone = HostIdentity(address: Bench.peer, peerKey: 1, localKey: 2)
 
-  /// A device that goes by private addresses, whose controller has no resolving list.
+  /// Returns a device that uses private addresses and whose controller has no resolving list.
   private static func bench(isExtended: Bool = false, _ change: (inout Bench) -> Void = { _ in }) -> Bench {
     var configuration = HostConfiguration(deviceName: "Bench", address: Bench.address)
     configuration.usesPrivateAddresses = true
@@ -27,7 +27,7 @@ struct OwnAddressTests {
     return bench
   }
 
-  /// The addresses that the controller was given, and those of its set.
+  /// Returns the addresses that the controller got for the device and for its set.
   private static func addresses(_ bench: Bench) -> (device: [UInt64], set: [UInt64]) {
     let device = bench.commands.compactMap { if case .leSetRandomAddress(let value) = $0 { value } else { nil } }
     let set = bench.commands.compactMap {
@@ -38,7 +38,7 @@ struct OwnAddressTests {
 
   private static func isOwn(_ address: UInt64) -> Bool { Toolbox.resolves(address, irk: key) }
 
-  @Test("A private device has a new address each time it is switched on, which its key resolves")
+  @Test("A private device uses a new address after each power-on, which its key resolves")
   func powerOn() {
     var bench = Self.bench()
     var all: Set<UInt64> = [bench.host.ownAddressOnAir.value]
@@ -55,7 +55,7 @@ struct OwnAddressTests {
     bench.expectToServe()
   }
 
-  @Test("A device that is not private keeps its static address, and has no timer for it")
+  @Test("A device without privacy keeps its static address and needs no timer")
   func staticAddress() {
     var bench = Bench()
     bench.perform { host, now in host.setPower(true, at: now) }
@@ -64,7 +64,7 @@ struct OwnAddressTests {
     #expect(deadline == nil)
   }
 
-  @Test("After 15 min all that uses the address rests, the address changes, and all goes on")
+  @Test("After 15 min advertising, scanning and connecting pause, the address changes, and all resume")
   func renewal() {
     var bench = Self.bench()
     let first = bench.host.ownAddressOnAir
@@ -91,7 +91,7 @@ struct OwnAddressTests {
     #expect(bench.now == .zero + .seconds(1_800))
   }
 
-  @Test("A device that does nothing changes its address, too, and at once")
+  @Test("An idle device changes its address too, and at once")
   func idle() {
     var bench = Self.bench()
     bench.passToDeadline()
@@ -99,7 +99,7 @@ struct OwnAddressTests {
     bench.expectToServe()
   }
 
-  @Test("An advertising set gets the device's address, and the new one while it is off")
+  @Test("An advertising set gets the device's address; it is off while the address changes")
   func sets() {
     var bench = Self.bench(isExtended: true)
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
@@ -115,7 +115,7 @@ struct OwnAddressTests {
     #expect(Self.addresses(bench).set == [bench.host.ownAddressOnAir.value])
   }
 
-  @Test("Where the controller makes the addresses it is told for how long, and has a private one for everybody else")
+  @Test("A controller with a resolving list gets the timeout, and a private address for peers that are not on the list")
   func resolvingList() {
     var bench = Self.bench(isExtended: true)
     bench.perform { host, now in
@@ -139,7 +139,7 @@ struct OwnAddressTests {
   }
 
   @Test(
-    "A controller that only claims a list uses the host's private addresses",
+    "A controller that only claims a resolving list uses the host's private addresses",
     arguments: [HCI.Opcode.leReadResolvingListSize, .leAddDeviceToResolvingList, .leSetAddressResolutionEnable])
   func claimedList(_ refused: HCI.Opcode) {
     var bench = Self.bench(isExtended: true) { $0.answers[refused] = .complete(.status(.unknownHCICommand)) }
@@ -157,7 +157,7 @@ struct OwnAddressTests {
     #expect(Self.addresses(bench).device.count == 1)
   }
 
-  @Test("A controller that refuses another address goes on with the old one, and pairing reckons with that")
+  @Test("A controller that refuses a new address keeps the old one, and pairing uses it")
   func refused() {
     var bench = Self.bench()
     let first = bench.host.ownAddressOnAir
@@ -170,11 +170,11 @@ struct OwnAddressTests {
     bench.now = .zero + .seconds(1_800)
     bench.perform { host, now in host.timeReached(now) }
     #expect(bench.host.ownAddressOnAir != first)
-    // On a link it counts what the address was when it came about.
+    // A link keeps the address that was in use when it was created.
     #expect(bench.host.allLinks.map(\.security.own) == [first])
   }
 
-  @Test("A controller that never answers is not asked for another address again, and everything else goes on")
+  @Test("A controller that never answers gets no second address command, and all else goes on")
   func silent() {
     var bench = Self.bench()
     bench.answers[.leSetRandomAddress] = .silence
@@ -188,7 +188,7 @@ struct OwnAddressTests {
     bench.expectToServe()
   }
 
-  @Test("P12 Who comes with the private address that this device has is not let in")
+  @Test("P12 A peer that uses this device's current private address is disconnected")
   func echo() {
     var bench = Self.bench()
     let handle = bench.link(.peripheral, to: bench.host.ownAddressOnAir)
@@ -196,7 +196,7 @@ struct OwnAddressTests {
     #expect(bench.commands.last == .disconnect(handle, reason: .remoteUserTerminatedConnection))
   }
 
-  @Test("Two hosts that make their addresses themselves pair, and know each other under the next ones")
+  @Test("Two hosts that generate their private addresses pair and recognize each other under the next ones")
   func pairing() throws {
     var pair = SecuredHosts(arePrivate: true)
     pair.linkOnAir()

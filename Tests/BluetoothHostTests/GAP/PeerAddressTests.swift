@@ -17,13 +17,13 @@ struct PeerAddressTests {
     return bond
   }
 
-  /// One of the peer's private addresses.
+  /// Returns one of the peer's private addresses.
   private static func address(_ number: UInt32, _ key: Block = key) -> DeviceAddress {
     let prand = 0x40_0000 | number
     return DeviceAddress(UInt64(prand) << 24 | UInt64(Toolbox.ah(irk: key, prand: prand)), .random)
   }
 
-  /// A host with one bond, whose controller has no resolving list.
+  /// Returns a host with one bond, whose controller has no resolving list.
   private static func bench(_ bonds: [Bond] = [bond()]) -> Bench {
     var bench = Bench()
     bench.powerOn()
@@ -31,7 +31,7 @@ struct PeerAddressTests {
     return bench
   }
 
-  /// The addresses that the controller was told to connect to.
+  /// Returns the addresses that the controller was told to connect to.
   private static func attempts(_ bench: Bench) -> [DeviceAddress?] {
     bench.commands.compactMap { command -> DeviceAddress?? in
       switch command {
@@ -46,7 +46,7 @@ struct PeerAddressTests {
     bench.receive(.leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
   }
 
-  @Test("Reports bear the identity behind a private address; those of strangers, and of other kinds, bear the address")
+  @Test("Reports of a bonded peer's private address carry its identity; all other reports carry the address on the air")
   func reports() {
     var bench = Self.bench()
     bench.scan()
@@ -59,13 +59,13 @@ struct PeerAddressTests {
     #expect(bench.reports.allSatisfy { $0.isConnectable && $0.data == [2, 1, 6] })
   }
 
-  @Test("Long advertising data are put together by the address on the air, and reported by the identity")
+  @Test("Fragmented advertising data are reassembled by the address on the air and reported with the identity")
   func parts() {
     var bench = Bench.extended()
     bench.perform { host, now in
       host.setBonds([Self.bond(), Self.bond(DeviceAddress(9, .public), Block(high: 5, low: 6))], at: now)
     }
-    // The second one had no room, for instance.
+    // The controller had no room for the second bond, for instance.
     let address = Self.address(1, Block(high: 5, low: 6))
     bench.scan()
     bench.hearPart([1], .moreToCome, from: HCI.PeerAddress(address))
@@ -73,7 +73,7 @@ struct PeerAddressTests {
     #expect(bench.reports.map(\.address) == [DeviceAddress(9, .public)] && bench.reports.map(\.data) == [[1, 2]])
   }
 
-  @Test("A bonded peer that comes under a private address is linked by its identity, with its keys")
+  @Test("A bonded peer that connects with a private address is reported by its identity, with its keys")
   func peripheral() {
     var bench = Self.bench()
     let handle = bench.link(.peripheral, to: Self.address(3))
@@ -84,7 +84,7 @@ struct PeerAddressTests {
     #expect(bench.commands.contains(.leLongTermKeyRequestReply(handle, longTermKey: 3 << 64 | 4)))
   }
 
-  @Test("A bonded peer is waited for by listening, and connected to under the address that was heard")
+  @Test("A bonded peer is found by a passive scan and connected to at the private address that it uses")
   func byEar() {
     var bench = Self.bench()
     bench.connect(Self.identity)
@@ -109,7 +109,7 @@ struct PeerAddressTests {
     #expect(!bench.host.scanner.isEnabled && bench.host.initiator.deadline == nil)
   }
 
-  @Test("It may use its identity address as well")
+  @Test("A bonded peer that advertises with its identity address is connected to as well")
   func identityOnAir() {
     var bench = Self.bench()
     bench.connect(Self.identity)
@@ -117,7 +117,7 @@ struct PeerAddressTests {
     #expect(Self.attempts(bench) == [Self.identity])
   }
 
-  @Test("A peer that changes its address, or goes, before it is connected to is listened for again")
+  @Test("The host scans again for a peer that changes its address or disappears before the connection")
   func changes() {
     var bench = Self.bench()
     bench.connect(Self.identity)
@@ -134,7 +134,7 @@ struct PeerAddressTests {
     #expect(bench.failures.isEmpty)
   }
 
-  @Test("While those above scan, a new address is taken up at once, and they hear everything")
+  @Test("While the upper layer scans, the host follows each new address at once, and the upper layer gets every report")
   func scanningAbove() {
     var bench = Self.bench()
     bench.scan()
@@ -152,7 +152,7 @@ struct PeerAddressTests {
     #expect(bench.host.scanner.isEnabled)
   }
 
-  @Test("Who is not waited for any more is not listened for")
+  @Test("Cancelling the last connection attempt ends the scan for its peer")
   func cancelledWait() {
     var bench = Self.bench()
     bench.connect(Self.identity)
@@ -164,7 +164,7 @@ struct PeerAddressTests {
     bench.expectToServe()
   }
 
-  @Test("Beside one who has to be heard all are connected to when they are heard, one after the other")
+  @Test("With a peer that needs scanning, all pending peers are connected to by scanning, one after the other")
   func several() {
     var bench = Self.bench()
     bench.connect(Bench.peer)
@@ -181,7 +181,7 @@ struct PeerAddressTests {
     #expect(Self.attempts(bench) == [Bench.peer, Self.address(4)])
   }
 
-  @Test("Where the controller resolves a peer it is told to connect to the identity, and nobody listens")
+  @Test("If the controller resolves a peer, the host connects to the identity without scanning")
   func withList() {
     var bench = Bench.extended()
     bench.perform { host, now in host.setBonds([Self.bond()], at: now) }
@@ -191,7 +191,7 @@ struct PeerAddressTests {
     #expect(!bench.commands.contains { $0.opcode == .leSetExtendedScanEnable })
   }
 
-  @Test("A controller that does not know who is on its list is not relied upon any more")
+  @Test("A controller that fails to resolve a peer on its list is not relied upon any more")
   func claims() {
     var bench = Bench.extended()
     bench.perform { host, now in host.setBonds([Self.bond()], at: now) }
@@ -205,7 +205,7 @@ struct PeerAddressTests {
     #expect(Self.attempts(bench) == [Self.address(4)])
   }
 
-  @Test("P15 However many addresses there are, so many are remembered, and what was forgotten is found anew")
+  @Test("P15 The cache of resolved addresses is bounded, and a forgotten address is resolved again")
   func bounded() {
     var resolver = AddressResolver()
     for address in 0..<UInt64(10_000) { resolver.remember(address, of: address == 9_999 ? Self.identity : nil) }
@@ -219,7 +219,7 @@ struct PeerAddressTests {
     #expect(bench.reports.count { $0.address == Self.identity } == 2)
   }
 
-  @Test("Who was a stranger is known when there is a bond, and a stranger again when there is none")
+  @Test("A peer is reported by its identity while a bond exists, and by its address before and afterwards")
   func bondsChange() {
     var bench = Self.bench([])
     bench.scan()

@@ -13,7 +13,7 @@ struct ResolvingListTests {
     bench.perform { host, now in host.setIdentities(identities, usesPrivateAddresses: isPrivate, at: now) }
   }
 
-  @Test("Identities are added, with modes and the timeout, and resolution is switched on; without any, off again")
+  @Test("Identities are added with modes and timeout, and resolution is enabled; the empty list disables it again")
   func sequence() {
     var bench = Bench.extended()
     set(&bench, [phone, watch])
@@ -38,7 +38,7 @@ struct ResolvingListTests {
     #expect(bench.host.resolvedIdentities.isEmpty)
   }
 
-  @Test("It changes only while nothing is advertised, scanned or connected to, and all that goes on afterwards")
+  @Test("The list changes only while advertising, scanning and connecting are paused, and all three resume afterwards")
   func pause() throws {
     var bench = Bench.extended()
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
@@ -66,7 +66,7 @@ struct ResolvingListTests {
     #expect(bench.failures.isEmpty && bench.advertisingAnswers.isEmpty)
   }
 
-  @Test("Own addresses become private, made with the first identity's key")
+  @Test("Own addresses become private, generated with the first identity's key")
   func privateAddresses() {
     var bench = Bench.extended()
     bench.perform { host, now in host.startAdvertising(data: [2, 1, 6], scanResponse: [], at: now) }
@@ -87,7 +87,7 @@ struct ResolvingListTests {
       })
   }
 
-  @Test("A list that is too short holds the first ones, and a key of zeros or a second entry for an address none")
+  @Test("A short list holds the first identities; zero keys and second identities of an address are left out")
   func short() {
     var bench = Bench.extended { bench, _ in
       bench.answers[.leReadResolvingListSize] = .complete(.leResolvingListSize(1))
@@ -104,7 +104,7 @@ struct ResolvingListTests {
     lying.expectToServe()
   }
 
-  @Test("After a reset the controller is told all again, and one without a list is asked for nothing")
+  @Test("After a reset the controller gets the whole list again; a controller without a list gets no command for it")
   func reset() {
     var bench = Bench.extended()
     set(&bench, [phone])
@@ -121,7 +121,7 @@ struct ResolvingListTests {
     plain.expectToServe()
   }
 
-  @Test("Reports and links that were resolved go by the identity address")
+  @Test("Resolved reports and links carry the identity address")
   func identities() {
     var bench = Bench.extended()
     set(&bench, [phone])

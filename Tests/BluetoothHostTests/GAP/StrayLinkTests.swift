@@ -3,7 +3,7 @@ import BluetoothWire
 import Testing
 
 /// Links whose LE Connection Complete or Disconnection Complete does not arrive.
-@Suite("Links of which the host was not told") struct StrayLinkTests {
+@Suite("Links that the controller did not report") struct StrayLinkTests {
   private static let stray = HCI.ConnectionHandle(rawValue: 0x77)
 
   private func advertising() -> Bench {
@@ -14,7 +14,7 @@ import Testing
     return bench
   }
 
-  /// The handles of Disconnect.
+  /// Returns the handles in the Disconnect commands.
   private func ended(_ bench: Bench) -> [HCI.ConnectionHandle] {
     bench.commands.compactMap { if case .disconnect(let handle, _) = $0 { handle } else { nil } }
   }
@@ -23,7 +23,7 @@ import Testing
     bench.commands.compactMap { if case .leSetAdvertisingEnable(let isOn) = $0 { isOn } else { nil } }
   }
 
-  @Test("A link that is still unknown 1 s after its first data is ended, and advertising begins again")
+  @Test("A link that is still unknown 1 s after its first data is disconnected, and advertising resumes")
   func ended() {
     var bench = advertising()
     bench.receive(.attribute, [0x02, 0x17, 0x00], on: Self.stray)
@@ -40,13 +40,13 @@ import Testing
 
   private func probes(_ bench: Bench) -> Int { bench.commands.count { $0.opcode == .readRSSI } }
 
-  @Test("A link whose end was not told is asked about after a minute without data, and is over")
+  @Test("After a minute without data the host queries a link, and ends it if the controller does not know it")
   func lostEnd() {
     var bench = advertising()
     let handle = bench.link(.peripheral)
     bench.forget()
     bench.answers[.readRSSI] = .complete(.status(.unknownConnectionIdentifier))
-    // In the first minute it came about.
+    // The link was created in the first minute.
     bench.pass(LinkCheckTimes.period)
     #expect(probes(bench) == 0)
     bench.pass(LinkCheckTimes.period - .milliseconds(1))
@@ -60,7 +60,7 @@ import Testing
     #expect(probes(bench) == 1)
   }
 
-  @Test("A link that data passes on is not asked about, and one that the controller has stays")
+  @Test("The host does not query a link with traffic, and keeps a queried link that the controller confirms")
   func livingLink() {
     var bench = advertising()
     let handle = bench.link(.peripheral)
@@ -80,7 +80,7 @@ import Testing
 
   private enum LinkCheckTimes { static let period = TimeSpan.seconds(60) }
 
-  @Test("Data that overtakes LE Connection Complete ends no link")
+  @Test("Data that overtakes LE Connection Complete disconnects no link")
   func overtaken() {
     var bench = advertising()
     bench.receive(.attribute, [0x02, 0x17, 0x00], on: Self.stray)
@@ -89,7 +89,7 @@ import Testing
     #expect(ended(bench).isEmpty && bench.host.links.count == 1)
   }
 
-  @Test("The end of a link that was never known has advertising and connecting begin again")
+  @Test("The end of an unknown link makes the host restart advertising and connecting")
   func unknownEnd() {
     var bench = advertising()
     bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
@@ -102,7 +102,7 @@ import Testing
     #expect(bench.failures.isEmpty)
   }
 
-  @Test("A handle that comes with another link is that link's: the one before has ended")
+  @Test("A handle that is reported with another link belongs to that link: the previous link has ended")
   func reusedHandle() {
     var bench = advertising()
     let handle = bench.link(.peripheral)
@@ -114,7 +114,7 @@ import Testing
     #expect(bench.links.map(\.peer) == [other] && bench.host.links.map(\.peer) == [other])
   }
 
-  @Test("LE Connection Complete that comes twice is one link")
+  @Test("A repeated LE Connection Complete gives one link")
   func duplicate() {
     var bench = advertising()
     let handle = bench.link(.peripheral)
@@ -122,7 +122,7 @@ import Testing
     #expect(bench.disconnections.isEmpty && bench.links.count == 1)
   }
 
-  @Test("A controller that refuses to advertise beside a link is asked again after 30 s")
+  @Test("The host retries after 30 s when the controller refuses to advertise beside a link")
   func refusedBesideLink() {
     var bench = advertising()
     bench.answers[.leSetAdvertisingEnable] = .complete(.status(.commandDisallowed))
@@ -135,7 +135,7 @@ import Testing
     #expect(enables(bench) == [true, true])
   }
 
-  @Test("A flood of unknown handles has few links ended at a time")
+  @Test("A flood of unknown handles causes few disconnections at a time")
   func flood() {
     var bench = advertising()
     for number: UInt16 in 0...0x0EFF {

@@ -10,7 +10,8 @@ struct GATTCachingTests {
   private static let service = GATTServiceDefinition(
     uuid: 0x180F, isPrimary: true, includes: [], characteristics: [.dynamic(0x2A19, [.read, .notify])])
 
-  /// 22: a dynamic value, 23: its configuration. The client has said that it caches robustly, if it does.
+  /// Returns a client of a server with a dynamic value at handle 22 and its configuration at 23. The client has enabled
+  /// robust caching if `isRobust`.
   private static func client(isRobust: Bool = true) -> HostileClient {
     var client = HostileClient(
       .dynamic(0x2A39, [.read, .write, .writeWithoutResponse, .notify]), .stored(pattern(4)))
@@ -20,9 +21,9 @@ struct GATTCachingTests {
     return client
   }
 
-  // MARK: The hash
+  // MARK: Database Hash
 
-  @Test("The database of the specification's sample has the specification's hash")
+  @Test("The specification's sample database has the hash that the specification gives")
   func sampleHash() throws {
     let vectors = try #require(try TestVectors.load("gatt_values")["database_hash"] as? [[String: Any]])
     #expect(!vectors.isEmpty)
@@ -39,7 +40,7 @@ struct GATTCachingTests {
     }
   }
 
-  @Test("UUIDs go out in the octets of the vectors: 16 bits as they are, all else in 128")
+  @Test("16-bit UUIDs are sent in 16 bits and all others in 128, with the octets of the vectors")
   func uuids() throws {
     let vectors = try #require(try TestVectors.load("gatt_values")["uuid"] as? [[String: Any]])
     #expect(vectors.count == 3)
@@ -58,7 +59,7 @@ struct GATTCachingTests {
     }
   }
 
-  @Test("The hash follows the definitions: it changes with a service, comes back with it, and no value counts")
+  @Test("The hash depends on definitions only: a new service changes it, removal restores it, values have no effect")
   func hashFollowsDefinitions() throws {
     var database = GATTDatabase.with(.stored([1]))
     let before = database.hash()
@@ -78,7 +79,7 @@ struct GATTCachingTests {
   // MARK: Robust caching
 
   @Test(
-    "After a change the first request at a handle gets 0x12, once, and the next one is served",
+    "After a change the first request by handle gets 0x12, once, and the next one is served",
     arguments: ["0a0500", "0c05000000", "0e05000300", "1217000000", "161600000001", "080100190022a2", "080200ffff2a2b"])
   func outOfSync(request: String) {
     var client = Self.client()
@@ -92,18 +93,18 @@ struct GATTCachingTests {
   }
 
   @Test(
-    "A client that does not know of a change may discover what there is",
+    "A change-unaware client may discover the database",
     arguments: ["04010005 00", "060100ffff00280018", "100100ffff0028", "080200ffff0228", "080200ffff0328", "020502"])
   func discoveryWhileUnaware(request: String) {
     var client = Self.client()
     _ = client.addService(Self.service)
     let answer = client.send(request)
     #expect(answer.count == 1 && answer.first?.dropFirst(4) != [0x12])
-    // That has not made it aware.
+    // Discovery has not made the client change-aware.
     #expect(client.send("0a0500") == [hex("010a050012")])
   }
 
-  @Test("Commands of a client that does not know of a change are ignored, and it gets no values")
+  @Test("Commands of a change-unaware client are ignored, and it gets no values")
   func nothingWhileUnaware() {
     var client = Self.client()
     _ = client.addService(Self.service)
@@ -120,7 +121,7 @@ struct GATTCachingTests {
     #expect(client.events.count == 2)
   }
 
-  @Test("Reading the hash makes a client aware with its next request")
+  @Test("A client that reads the hash is change-aware with its next request")
   func awareByHash() {
     var client = Self.client()
     _ = client.addService(Self.service)
@@ -130,7 +131,7 @@ struct GATTCachingTests {
     #expect(client.update(22, [1]) == [hex("1b160001")])
   }
 
-  @Test("Another change before the client is aware is told again")
+  @Test("Another change before the client is change-aware is reported again")
   func changeAgain() {
     var client = Self.client()
     _ = client.addService(Self.service)
@@ -140,14 +141,14 @@ struct GATTCachingTests {
     #expect(client.send("0a0500") == [hex("0b0000")])
   }
 
-  @Test("Confirming Service Changed makes a client aware, and values wait for it")
+  @Test("Confirming Service Changed makes a client change-aware, and values wait for the confirmation")
   func awareByConfirmation() {
     var client = Self.client()
     #expect(client.send("120d000200") == [hex("13")])
     #expect(client.addService(Self.service) == [hex("1d0c00 1a001d00")])
     #expect(client.update(22, [1]) == [])
     #expect(client.events.isEmpty)
-    // A change meanwhile is told in its turn, and only its confirmation counts.
+    // A further change is indicated afterwards, and only the confirmation of that indication counts.
     #expect(client.addService(Self.service) == [])
     #expect(client.addService(Self.service) == [])
     #expect(client.send("1e") == [hex("1d0c00 1e002500")])
@@ -158,7 +159,7 @@ struct GATTCachingTests {
     client.expectUnharmed()
   }
 
-  @Test("A client that does not cache robustly is served as ever")
+  @Test("A client without robust caching is always served")
   func notRobust() {
     var client = Self.client(isRobust: false)
     _ = client.addService(Self.service)
@@ -168,7 +169,7 @@ struct GATTCachingTests {
     #expect(client.events.count == 2)
   }
 
-  @Test("Removing a service tells its range and those of the inclusions that go with it")
+  @Test("Removing a service reports its range and the ranges of the inclusions that are removed with it")
   func removalRange() throws {
     var client = HostileClient(.stored([1]))
     _ = client.send("120d000200")

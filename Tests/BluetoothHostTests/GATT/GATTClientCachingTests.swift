@@ -3,9 +3,9 @@ import Testing
 
 @testable import BluetoothHost
 
-@Suite("GATT client: what is known of a server, and for how long")
+@Suite("GATT client: cache of a server's database")
 struct GATTClientCachingTests {
-  /// All that can be discovered, in order.
+  /// Discovers everything, in order. Returns the responses.
   private func discoverAll(_ pair: inout GATTPair) throws -> [GATTResponse] {
     var responses = [try pair.get(.discoverPrimaryServices)]
     guard case .services(let services) = responses[0] else { return [] }
@@ -30,7 +30,7 @@ struct GATTClientCachingTests {
     events.compactMap { if case .servicesChanged(let range) = $0 { range } else { nil } }
   }
 
-  /// A link on which all was discovered, and then it was quiet.
+  /// Returns a link on which everything was discovered and that was quiet afterwards.
   private func acquainted(_ database: GATTDatabase) throws -> (pair: GATTPair, found: [GATTResponse]) {
     var pair = GATTPair(database)
     let found = try discoverAll(&pair)
@@ -38,7 +38,7 @@ struct GATTClientCachingTests {
     return (pair, found)
   }
 
-  @Test("On the next link to a server with a hash, one read of the hash stands for all discoveries")
+  @Test("On the next link to a server with a hash, one read of the hash replaces all discoveries")
   func nextLink() throws {
     let first = try acquainted(try GATTPairTests.sensor())
     let cache = try #require(first.pair.central.cache)
@@ -58,14 +58,14 @@ struct GATTClientCachingTests {
     second.pass(.seconds(1))
     #expect(second.sent.filter(isDiscovery).isEmpty)
     #expect(second.sent.contains(.writeRequest), "the subscription to Service Changed is made anew")
-    // And on the one after that.
+    // The same holds for the link after that.
     var third = GATTPair(second.database, cache: second.central.cache)
     let onceMore = try discoverAll(&third)
     #expect(onceMore == first.found)
     #expect(third.sent.filter(isDiscovery).isEmpty)
   }
 
-  @Test("A link on which nothing is discovered leaves what was known as it is, and sends nothing for it")
+  @Test("A link without a discovery leaves the cache unchanged and sends nothing for it")
   func unusedCache() throws {
     let first = try acquainted(try GATTPairTests.sensor())
     var second = GATTPair(first.pair.database, cache: first.pair.central.cache)
@@ -75,7 +75,7 @@ struct GATTClientCachingTests {
     #expect(second.central.cache == first.pair.central.cache)
   }
 
-  @Test("A database that has changed while the client was away is found out before a discovery is answered")
+  @Test("A change while the client was away is detected before a discovery is answered")
   func changedWhileAway() throws {
     let first = try acquainted(try GATTPairTests.sensor())
     var database = first.pair.database
@@ -95,7 +95,7 @@ struct GATTClientCachingTests {
     #expect(third.sent.filter(isDiscovery).isEmpty)
   }
 
-  @Test("What a link has found is not kept when the link was never quiet long enough to prove it")
+  @Test("The results of a link are not cached if the link was never quiet long enough for cache validation")
   func unproven() throws {
     var pair = GATTPair(try GATTPairTests.sensor())
     _ = try discoverAll(&pair)
@@ -106,7 +106,7 @@ struct GATTClientCachingTests {
     #expect(pair.central.cache != nil)
   }
 
-  @Test("A link that is never quiet is proven between the requests of those above")
+  @Test("On a link that is never quiet, cache validation takes place between the upper layer's requests")
   func busyLink() throws {
     var pair = GATTPair(try GATTPairTests.sensor())
     _ = try discoverAll(&pair)
@@ -119,7 +119,7 @@ struct GATTClientCachingTests {
   func robustCaching() {
     var client = Scripted(.central)
     _ = client.request(.discoverPrimaryServices)
-    // GATT 1…3: its declaration, Client Supported Features' declaration and value.
+    // GATT 1…3: the service declaration, then declaration and value of Client Supported Features.
     _ = client.send("1106 0100 0300 0118")
     #expect(client.send("011004000a") == [hex("0401000300")])
     #expect(client.send("0501 01000028 02000328 0300292b") == [])
@@ -130,7 +130,7 @@ struct GATTClientCachingTests {
     #expect(client.send("0b06") == [hex("12030007")])
   }
 
-  @Test("What those above ask for goes before what can wait")
+  @Test("Requests of the upper layer take precedence over deferrable requests of the client")
   func order() throws {
     var pair = GATTPair(try GATTPairTests.sensor())
     #expect(pair.perform(.discoverPrimaryServices) != nil)
@@ -141,7 +141,7 @@ struct GATTClientCachingTests {
 
   // MARK: Changes
 
-  @Test("A service that went before the client could subscribe is noticed, with a hash or without")
+  @Test("A service removed before the client could subscribe is detected, with a hash or without")
   func changeInTheWindow() throws {
     for isHashed in [true, false] {
       var client = Scripted(.central)
@@ -160,18 +160,18 @@ struct GATTClientCachingTests {
       #expect(client.send("13") == [])
       client.pass(.seconds(1))
       #expect(client.take() == [hex("100100ffff0028")])
-      // 180D is gone, 180F is at 21…25.
+      // 180D has been removed; 180F is at 21…25.
       #expect(client.send("1106 0100 \(end) 0118 1500 1900 0f18") == [hex("101a00ffff0028")])
       _ = client.send("01101a000a")
       #expect(changes(client.events) == [10...25], "\(isHashed)")
     }
   }
 
-  @Test("A hash that has changed without a word means that nothing is as it was")
+  @Test("A hash that has changed without Service Changed invalidates the whole cache")
   func silentChange() throws {
     var (pair, _) = try acquainted(try GATTPairTests.sensor())
     _ = pair.database.remove(declaration: 20)
-    // Something new to be proven.
+    // A new result that needs validation.
     #expect(pair.perform(.discoverDescriptors(in: 1...5)) != nil)
     pair.pass(.seconds(1))
     #expect(changes(pair.centralEvents) == [1...0xFFFF])
@@ -185,7 +185,7 @@ struct GATTClientCachingTests {
     #expect(pair.central.cache != nil)
   }
 
-  @Test("A server whose hash is another one each time is not believed for long")
+  @Test("A server whose hash changes with every read is cached only for the first few discoveries")
   func restlessHash() throws {
     var client = Scripted(.central)
     var number: UInt8 = 0
@@ -213,7 +213,7 @@ struct GATTClientCachingTests {
     #expect(client.bearer.deadline == nil)
   }
 
-  @Test("Database Out Of Sync: all has changed, what waits by handle fails, the hash is read, a discovery goes on")
+  @Test("Database Out Of Sync clears the cache and fails requests by handle; the hash is read and a discovery goes on")
   func outOfSync() throws {
     let known = try #require(try acquainted(try GATTPairTests.sensor()).pair.central.cache)
     var client = Scripted(.central)
@@ -233,11 +233,11 @@ struct GATTClientCachingTests {
     #expect(client.send(hex("0912 0600") + pattern(16)) == [hex("100100ffff0028")])
     #expect(client.send("0110010012") == [hex("100100ffff0028")])
     #expect(client.events.last == .servicesChanged(1...0xFFFF))
-    // And the hash of the database as it is now.
+    // The client reads the hash of the current database.
     #expect(client.send("011001000a") == [hex("080100ffff2a2b")])
   }
 
-  @Test("A server that answers nothing but Database Out Of Sync is asked a few times only")
+  @Test("A server that answers every request with Database Out Of Sync gets only a few requests")
   func alwaysOutOfSync() {
     var client = Scripted(.central)
     var next = client.request(.discoverPrimaryServices)
@@ -250,7 +250,7 @@ struct GATTClientCachingTests {
     #expect(client.events.last == .completed(1, .failure(.att(.databaseOutOfSync))))
   }
 
-  @Test("Service Changed stops what waits for handles in its range, and nothing else")
+  @Test("Service Changed cancels only pending requests for handles in its range")
   func changeStopsRequests() throws {
     var (pair, _) = try acquainted(try GATTPairTests.sensor())
     pair.centralEvents = []
@@ -276,7 +276,7 @@ struct GATTClientCachingTests {
     #expect(pair.centralEvents.count == 8)
   }
 
-  @Test("A discovery of services during which they change begins again; one of a changed range fails")
+  @Test("A discovery of services restarts when services change during it; a discovery within a changed range fails")
   func changeDuringDiscovery() throws {
     var client = Scripted(.central)
     _ = client.request(.discoverPrimaryServices)
@@ -300,7 +300,7 @@ struct GATTClientCachingTests {
     #expect(client.events == [.servicesChanged(21...0xFFFF), .completed(3, .failure(.att(.databaseOutOfSync)))])
   }
 
-  @Test("Changes that follow each other before services are looked for again are all told")
+  @Test("Several changes before the next discovery of services are all reported")
   func changesInARow() {
     var client = Scripted(.central)
     _ = client.request(.discoverPrimaryServices)
@@ -312,7 +312,7 @@ struct GATTClientCachingTests {
     #expect(changes(client.events) == [1...0xFFFF, 1...0xFFFF, 1...0xFFFF])
   }
 
-  @Test("A handle from the cache that the server does not know ends the trust in its hash")
+  @Test("A cached handle that the server rejects ends the trust in its hash")
   func lyingHash() throws {
     let first = try acquainted(try GATTPairTests.sensor())
     var second = GATTPair(first.pair.database, cache: first.pair.central.cache)
@@ -329,7 +329,7 @@ struct GATTClientCachingTests {
 
   // MARK: Bounds
 
-  @Test("Of one server no more than 1,024 entries are kept")
+  @Test("The cache of one server holds at most 1,024 entries")
   func boundedCache() {
     var cache = GATTCache(hash: pattern(16), attributes: GATTServiceAttributes())
     let many = (1...600).map { GATTDescriptor(handle: $0, uuid: 0x2901) }
@@ -343,7 +343,7 @@ struct GATTClientCachingTests {
     #expect(cache.count == GATTCache.maximumCount)
   }
 
-  @Test("64 servers are remembered, those seen last, and none with a private address")
+  @Test("The cache holds the 64 servers seen last, and none with a private address")
   func boundedStore() {
     var store = GATTCacheStore()
     let cache = GATTCache(hash: pattern(16), attributes: GATTServiceAttributes())
@@ -364,7 +364,7 @@ struct GATTClientCachingTests {
 }
 
 extension GATTPair {
-  /// Where the server's Service Changed stands.
+  /// The handle of the server's Service Changed value.
   fileprivate var serviceChangedValue: AttributeHandle? {
     database.attributes.first { $0.type == GATTType.serviceChanged }?.handle
   }

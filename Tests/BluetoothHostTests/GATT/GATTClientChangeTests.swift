@@ -3,12 +3,13 @@ import Testing
 
 @testable import BluetoothHost
 
-/// What becomes of a procedure that is under way when the server's database, or the MTU, changes.
+/// The effect of a change of the server's database, or of the MTU, on a procedure in progress.
 @Suite("GATT client: changes during a procedure")
 struct GATTClientChangeTests {
   private static let outOfSync = Result<GATTResponse, GATTError>.failure(.att(.databaseOutOfSync))
 
-  /// A client that knows Service Changed at 3, of a server with a GATT service at 1…4, or to 6 with Database Hash.
+  /// Returns a client that knows Service Changed at handle 3, of a server with a GATT service at 1…4, or to 6 with
+  /// Database Hash.
   private func acquainted(isHashed: Bool = false) -> Scripted {
     var client = Scripted(.central)
     let end = isHashed ? "0600" : "0400"
@@ -26,7 +27,7 @@ struct GATTClientChangeTests {
     return client
   }
 
-  @Test("A long read is not put together of what a handle was before Service Changed and what it is afterwards")
+  @Test("A long read does not mix the value before Service Changed with the value after it")
   func longRead() {
     for parts in 1...2 {
       var client = acquainted()
@@ -48,7 +49,7 @@ struct GATTClientChangeTests {
     #expect(client.events.last == .completed(1, .success(.value(pattern(22)))))
   }
 
-  @Test("Prepared parts are given up after Service Changed, so that they are not written to another attribute")
+  @Test("Service Changed cancels prepared parts, so that they are not written to another attribute")
   func preparedWrite() {
     var client = acquainted()
     let part = client.request(.write(30, pattern(36)))[0]
@@ -59,12 +60,12 @@ struct GATTClientChangeTests {
     #expect(client.request(.read(5), token: 2) == [hex("0a0500")])
   }
 
-  /// Takes in an indication while nothing that is sent leaves the device.
+  /// Delivers an indication while the device can't send any packet.
   private func indicate(_ client: inout Scripted) {
     client.bearer.receive(hex("1d0300 1400ffff"), database: &client.database, at: client.now)
   }
 
-  @Test("A request that has not left yet when Service Changed comes does not leave any more")
+  @Test("Service Changed cancels a request that has not been sent yet")
   func waitingRequest() {
     let requests: [GATTRequest] = [
       .read(30), .write(30, [1]), .writeWithoutResponse(30, [1]), .readMultiple([3, 30]), .write(30, pattern(40)),
@@ -84,7 +85,7 @@ struct GATTClientChangeTests {
     #expect(client.take() == [hex("1e"), hex("0e03000500")])
   }
 
-  @Test("An Execute Write Request that has not left yet when Service Changed comes becomes a cancellation")
+  @Test("Service Changed turns an Execute Write Request that has not been sent yet into a cancellation")
   func waitingExecution() {
     var client = acquainted()
     var octets = client.request(.write(30, pattern(30)))[0].bytes
@@ -98,7 +99,7 @@ struct GATTClientChangeTests {
     #expect(client.events.last == .completed(1, Self.outOfSync))
   }
 
-  @Test("After Service Changed the hash is read at once, also when those above ask for nothing")
+  @Test("After Service Changed the client reads the hash at once, even without requests of the upper layer")
   func hashAfterChange() {
     var client = acquainted(isHashed: true)
     #expect(client.bearer.cache != nil)
@@ -106,7 +107,7 @@ struct GATTClientChangeTests {
     #expect(client.send(hex("0912 0600") + pattern(16)) == [])
   }
 
-  @Test("A value that fills the smaller MTU is read on when the MTU changes while the response is on its way")
+  @Test("A long read continues if the value fills the old MTU and the MTU changes before the response")
   func mtuDuringRead() {
     var client = Scripted(.peripheral)
     #expect(client.request(.read(30)) == [hex("0a1e00")])
@@ -117,7 +118,7 @@ struct GATTClientChangeTests {
     #expect(client.events.last == .completed(1, .success(.value(pattern(22) + [1, 2]))))
   }
 
-  @Test("A GATT service that covers all handles keeps apps' requests waiting for 64 of them at most")
+  @Test("A GATT service that covers all handles delays app requests by a search of 64 handles at most")
   func endlessService() {
     var client = Scripted(.central)
     _ = client.request(.discoverPrimaryServices)

@@ -3,14 +3,14 @@ import Testing
 
 @testable import BluetoothHost
 
-/// What a server keeps of a client from one link to the next.
+/// The state of a client that a server keeps from one link to the next.
 @Suite("Records of clients")
 struct GATTClientRecordTests {
   private static let bonded = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true)
   private static let extra = GATTServiceDefinition(
     uuid: 0x180F, isPrimary: true, includes: [], characteristics: [.dynamic(0x2A19, [.read, .notify])])
 
-  /// 22 and 23: a value and its configuration.
+  /// Returns a host with a value at handle 22 and its configuration at 23.
   private static func bench() -> Bench {
     var bench = Bench()
     bench.powerOn()
@@ -22,7 +22,7 @@ struct GATTClientRecordTests {
     return bench
   }
 
-  /// What the host answers on its only link.
+  /// Returns the host's answer on its only link.
   private static func send(_ text: String, _ bench: inout Bench) -> [ByteSlice] {
     let handle = bench.host.links[0].handle
     bench.receive(.attribute, hex(text).bytes, on: handle)
@@ -39,7 +39,8 @@ struct GATTClientRecordTests {
     bench.perform { host, now in host.setSecurity(security, on: handle, at: now) }
   }
 
-  /// A link with the client that asks for values, for changes and for robust caching, and then ends.
+  /// Creates a link on which the client subscribes to values and to Service Changed and enables robust caching, and
+  /// ends it.
   private static func visit(_ security: LinkSecurity, _ bench: inout Bench) {
     bench.link(.peripheral)
     secure(security, &bench)
@@ -59,7 +60,7 @@ struct GATTClientRecordTests {
     }
   }
 
-  @Test("A13 A bonded client finds its configurations on its next link, and its owner is told after the link")
+  @Test("A13 A bonded client's configurations are restored on its next link; subscriptions are reported after it")
   func bondedClient() {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)
@@ -76,7 +77,7 @@ struct GATTClientRecordTests {
     #expect(Self.take(&bench) == [hex("1b160005")])
   }
 
-  @Test("A13 A client without a bond, and another client, find nothing")
+  @Test("A13 A client without a bond, or another client, starts without configurations")
   func unbondedClient() {
     var bench = Self.bench()
     Self.visit(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true), &bench)
@@ -90,7 +91,7 @@ struct GATTClientRecordTests {
     #expect(Self.subscriptions(bench).isEmpty)
   }
 
-  @Test("Somebody with a bonded client's address and without its key changes nothing of what is kept")
+  @Test("A peer with a bonded client's address but without its key changes nothing in the record")
   func impostor() {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)
@@ -102,7 +103,7 @@ struct GATTClientRecordTests {
     #expect(bench.host.clientRecords == before)
   }
 
-  @Test("Of two links under one bonded identity both find what is kept, and what the one with the key leaves is kept")
+  @Test("Two links under one bonded identity both start from the record; the link with the key updates it")
   func twoLinks() {
     for endsLast in [0, 1] {
       var bench = Self.bench()
@@ -110,7 +111,7 @@ struct GATTClientRecordTests {
       let handles = [bench.link(.peripheral, handle: 0x41), bench.link(.peripheral, handle: 0x42)]
       #expect(Self.subscriptions(bench).count == 2)
       bench.perform { host, now in host.setSecurity(Self.bonded, on: handles[1], at: now) }
-      // The true one does without changes, the false one without values.
+      // The link with the key disables Service Changed, the link without the key disables values.
       bench.receive(.attribute, hex("120d000000").bytes, on: handles[1])
       bench.receive(.attribute, hex("1217000000").bytes, on: handles[0])
       for handle in [handles[1 - endsLast], handles[endsLast]] {
@@ -120,7 +121,7 @@ struct GATTClientRecordTests {
     }
   }
 
-  @Test("The Database Hash for a client that is away is computed when it is wanted, not with each service")
+  @Test("The Database Hash in an absent client's record is computed on demand, not with each service")
   func awayHash() {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)
@@ -136,7 +137,7 @@ struct GATTClientRecordTests {
     #expect(bench.host.awayClients[Bench.peer]?.databaseHash == hash)
   }
 
-  @Test("A client that was away while the database changed is told of the whole change, and is out of sync")
+  @Test("A client absent during changes gets one indication with the whole range and is change-unaware")
   func awayDuringChange() {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)
@@ -154,7 +155,7 @@ struct GATTClientRecordTests {
     #expect(Self.send("0a0500", &bench) == [hex("0b0000")])
   }
 
-  @Test("A change that was not confirmed before the link ended is told again on the next one")
+  @Test("A change that is not confirmed before the link ends is indicated again on the next link")
   func unconfirmedChange() {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)
@@ -168,7 +169,7 @@ struct GATTClientRecordTests {
     #expect(Self.take(&bench) == [hex("1d0c00 18001f00")])
   }
 
-  @Test("A change after the end of a bonded client's link was asked for is told on its next link")
+  @Test("A change while a bonded client's link is being disconnected is indicated on the next link")
   func changeWhileLeaving() {
     for isSwitchedOff in [true, false] {
       var bench = Self.bench()
@@ -178,7 +179,7 @@ struct GATTClientRecordTests {
       if isSwitchedOff {
         bench.perform { host, now in host.setPower(false, at: now) }
       } else {
-        // A transaction that times out closes the bearer.
+        // A transaction timeout closes the bearer.
         bench.perform { host, now in host.request(.read(3), token: 1, on: handle, at: now) }
         bench.now += .seconds(30)
         bench.perform { host, now in host.timeReached(now) }
@@ -194,7 +195,7 @@ struct GATTClientRecordTests {
     }
   }
 
-  @Test("A subscription to what was removed while the client was away is gone")
+  @Test("A subscription to a characteristic that was removed while the client was away is dropped")
   func removedMeanwhile() {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)
@@ -204,7 +205,7 @@ struct GATTClientRecordTests {
     #expect(Self.take(&bench) == [hex("1d0c00 14001700")])
   }
 
-  @Test("Of a record made with another database the wish to be told of changes stands, and all is told as changed")
+  @Test("A record made with another database keeps only the Service Changed subscription; all handles are indicated")
   func anotherDatabase() throws {
     var bench = Self.bench()
     Self.visit(Self.bonded, &bench)
@@ -216,7 +217,7 @@ struct GATTClientRecordTests {
     #expect(Self.subscriptions(other).isEmpty)
     #expect(Self.take(&other) == [hex("1d0c00 0100ffff")])
     #expect(Self.send("0a0500", &other) == [hex("010a050012")])
-    // Something else that notifies stands where the value stood.
+    // Another notifying characteristic now has the handle of the value.
     var moved = Bench()
     moved.powerOn()
     moved.perform { host, now in _ = host.addService(Self.extra, at: now) }
@@ -226,7 +227,7 @@ struct GATTClientRecordTests {
     #expect(Self.take(&moved) == [hex("1d0c00 0100ffff")])
     #expect(Self.send("1e", &moved) == [])
     #expect(Self.send("0a1700", &moved) == [hex("0b0000")])
-    // The same database in another process: nothing has changed.
+    // With the same database in another process, nothing has changed.
     var same = Self.bench()
     same.host.clientRecords = bench.host.clientRecords
     same.link(.peripheral)
@@ -234,7 +235,7 @@ struct GATTClientRecordTests {
     #expect(Self.subscriptions(same) == [.subscriptionChanged(22, .notification)])
   }
 
-  @Test("A controller that fails takes no bonded client's record with it")
+  @Test("A controller failure keeps the record of a bonded client")
   func controllerFails() {
     var bench = Self.bench()
     bench.link(.peripheral)

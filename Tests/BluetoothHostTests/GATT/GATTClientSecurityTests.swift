@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothHost
 
-/// What the client does when the server wants a better protected link · Vol 3, Part C, 10.3.2.
+/// The client's reaction when the server requires a better protected link · Vol 3, Part C, 10.3.2.
 struct GATTClientSecurityTests {
   private func completions(_ client: Scripted) -> [Result<GATTResponse, GATTError>] {
     client.events.compactMap { if case .completed(_, let result) = $0 { result } else { nil } }
@@ -18,7 +18,7 @@ struct GATTClientSecurityTests {
   private let authenticated = LinkSecurity(level: .authenticated, keySize: 16, hasKey: true)
 
   @Test(
-    "A refusal for want of a key or of encryption has the same asked for again on the encrypted link",
+    "A request refused for lack of a key or of encryption is repeated on the encrypted link",
     arguments: ["05", "0f"])
   func retry(_ code: String) {
     var client = Scripted(.central)
@@ -32,7 +32,7 @@ struct GATTClientSecurityTests {
     #expect(completions(client) == [.success(.value([7]))])
   }
 
-  @Test("Insufficient Authentication on an encrypted link wants an authenticated key; with such a key it is final")
+  @Test("Insufficient Authentication demands an authenticated key on an encrypted link; with such a key it is final")
   func authenticate() {
     var client = Scripted(.central)
     #expect(client.request(.write(3, [1])) == [hex("12030001")])
@@ -47,7 +47,7 @@ struct GATTClientSecurityTests {
     #expect(completions(client) == [.failure(.att(.insufficientAuthentication))])
   }
 
-  @Test("Insufficient Encryption Key Size wants the longest key")
+  @Test("Insufficient Encryption Key Size demands the longest key")
   func keySize() {
     var client = Scripted(.central)
     client.bearer.securityChanged(LinkSecurity(level: .encrypted, keySize: 7, hasKey: true), at: .zero)
@@ -60,7 +60,7 @@ struct GATTClientSecurityTests {
     #expect(completions(client) == [.failure(.att(.insufficientEncryptionKeySize))])
   }
 
-  @Test("What the link can't get ends with the server's error, and what waited behind it goes on")
+  @Test("A failed security demand ends the request with the server's error, and the queued requests go on")
   func failure() {
     var client = Scripted(.central)
     _ = client.request(.read(3))
@@ -73,7 +73,7 @@ struct GATTClientSecurityTests {
     #expect(completions(client).last == .success(.value([9])))
   }
 
-  @Test("What is asked for meanwhile keeps its place behind what waits")
+  @Test("A request during the security procedure keeps its place in the queue")
   func order() {
     var client = Scripted(.central)
     _ = client.request(.read(3))
@@ -84,7 +84,7 @@ struct GATTClientSecurityTests {
     #expect(client.send("0b01") == [hex("0a0400")])
   }
 
-  @Test("A long write that is refused at its second part is given up at the server before it waits")
+  @Test("A long write refused at its second part is cancelled at the server before it waits for security")
   func longWrite() {
     var client = Scripted(.central)
     let parts = [pattern(18), pattern(4)]
@@ -99,7 +99,7 @@ struct GATTClientSecurityTests {
     #expect(client.take() == [hex("1603000000") + parts[0]])
   }
 
-  @Test("When the bearer closes, what waits for security ends as all else does")
+  @Test("When the bearer closes, a request that waits for security fails like all others")
   func closing() {
     var client = Scripted(.central, .with(.dynamic(.indicate)))
     #expect(client.send("1217000200") == [hex("13")])
@@ -113,7 +113,7 @@ struct GATTClientSecurityTests {
     #expect(completions(client) == [.failure(.timeout)])
   }
 
-  @Test("Other refusals are told at once", arguments: ["02", "03", "06", "08", "80"])
+  @Test("Other refusals are reported at once", arguments: ["02", "03", "06", "08", "80"])
   func others(_ code: String) {
     var client = Scripted(.central)
     _ = client.request(.read(3))

@@ -5,13 +5,13 @@ import Testing
 
 @testable import BluetoothHost
 
-/// What becomes of values that are to be signed · Vol 3, Part G, 4.9.2; Vol 3, Part C, 10.4.
+/// The client's signed writes · Vol 3, Part G, 4.9.2; Vol 3, Part C, 10.4.
 @Suite("Signed writes of the client")
 struct GATTClientSignedWriteTests {
   private static let key = Block(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)
   private let encrypted = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true)
 
-  /// A client on a link in clear to a server that it has a bond with.
+  /// Returns a client on an unencrypted link to a server that it has a bond with.
   private func client(guarded isGuarded: Bool = true, signs: Bool = true) -> Scripted {
     var client = Scripted(.central)
     client.bearer.guardsBondedLink = isGuarded
@@ -33,7 +33,7 @@ struct GATTClientSignedWriteTests {
     return message + ByteSlice(Toolbox.signature(of: message.bytes, csrk: Self.key, counter: counter))
   }
 
-  @Test("On a link to a bonded server that nobody encrypts a value goes out signed, however guarded it is")
+  @Test("On an unencrypted link to a bonded server a value is sent signed, whether the link is guarded or not")
   func inClear() {
     for isGuarded in [true, false] {
       var client = client(guarded: isGuarded)
@@ -43,7 +43,7 @@ struct GATTClientSignedWriteTests {
     }
   }
 
-  @Test("While the host encrypts the link a value waits, and goes out as it is on the encrypted one")
+  @Test("While the host encrypts the link a value waits, and is sent unsigned on the encrypted link")
   func whileEncrypting() {
     var client = client()
     client.bearer.willBeEncrypted()
@@ -53,7 +53,7 @@ struct GATTClientSignedWriteTests {
     #expect(client.bearer.signatureMaker?.nextCounter == 0)
   }
 
-  @Test("If the host can't encrypt the link, what waits fails, and what comes later goes out signed")
+  @Test("If encryption fails, pending values fail, and later ones are sent signed")
   func notEncrypted() {
     var client = client()
     client.bearer.willBeEncrypted()
@@ -63,7 +63,7 @@ struct GATTClientSignedWriteTests {
     #expect(client.request(.signedWriteWithoutResponse(3, [8])) == [signed([8])])
   }
 
-  @Test("What is too long with a signature, or what nobody can sign, wants an encrypted link and goes out as it is")
+  @Test("A value too long for a signature, or without a signer, demands encryption and is sent unsigned")
   func tooLong() {
     for isGuarded in [true, false] {
       for (signs, value) in [(true, pattern(9)), (true, pattern(20)), (false, pattern(1))] {
@@ -76,21 +76,21 @@ struct GATTClientSignedWriteTests {
     }
   }
 
-  @Test("What is too long without a signature, too, fails at once where nothing waits for encryption")
+  @Test("A value too long even without a signature fails at once, unless a request waits for encryption")
   func muchTooLong() {
     var client = client(guarded: false)
     #expect(client.request(.signedWriteWithoutResponse(3, pattern(21))) == [])
     #expect(failures(client) == [.att(.invalidAttributeValueLength)] && demands(client) == [])
   }
 
-  @Test("On a link that is not guarded a bonded server is asked and believed in clear")
+  @Test("On an unguarded link a bonded server's values are read and accepted in clear")
   func unguarded() {
     var client = client(guarded: false)
     #expect(client.request(.read(3)) == [hex("0a0300")])
     #expect(client.send("0b01") == [])
     #expect(client.send("1b030009") == [] && client.events.contains(.valueReceived(3, [9])))
     #expect(demands(client) == [])
-    // Until the server wants more.
+    // The client demands encryption once the server requires it.
     #expect(client.request(.read(4)) == [hex("0a0400")])
     #expect(client.send("010a04000f") == [] && demands(client) == [.encrypted])
   }

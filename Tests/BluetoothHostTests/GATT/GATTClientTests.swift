@@ -3,13 +3,13 @@ import Testing
 
 @testable import BluetoothHost
 
-/// The client against a scripted server, rows of the project's table of hostile peers among it.
+/// The client against a scripted server, including rows of the project's table of hostile peers.
 @Suite("GATT client")
 struct GATTClientTests {
   private func failure(_ error: GATTError) -> [GATTEvent] { [.completed(1, .failure(error))] }
   private func success(_ response: GATTResponse) -> [GATTEvent] { [.completed(1, .success(response))] }
 
-  @Test("A central begins with the MTU exchange; what is asked for meanwhile waits for it")
+  @Test("A central starts with the MTU exchange, and other requests wait for it")
   func start() {
     var client = Scripted(.central)
     client.bearer.start(at: .zero)
@@ -19,14 +19,14 @@ struct GATTClientTests {
     #expect(client.events == [.mtuChanged(185)])
   }
 
-  @Test("A peripheral does not begin by itself")
+  @Test("A peripheral starts no MTU exchange")
   func peripheralStart() {
     var server = Scripted()
     server.bearer.start(at: .zero)
     #expect(server.take() == [])
   }
 
-  @Test("A server that knows no MTU exchange leaves the MTU at 23")
+  @Test("A server that rejects the MTU exchange leaves the MTU at 23")
   func mtuRefused() {
     var client = Scripted(.central)
     client.bearer.start(at: .zero)
@@ -45,7 +45,7 @@ struct GATTClientTests {
   }
 
   @Test(
-    "A long read ends where the server says that the value does",
+    "A long read ends where the server reports the end of the value",
     arguments: ["010c030007", "010c03000b", "010c030006", "0d"])
   func endOfLongRead(last: String) {
     var client = Scripted(.central)
@@ -55,7 +55,7 @@ struct GATTClientTests {
     #expect(client.events == success(.value(pattern(22))))
   }
 
-  @Test("Another error in a long read is the result")
+  @Test("Another error during a long read is the result")
   func longReadRefused() {
     var client = Scripted(.central)
     _ = client.request(.read(3))
@@ -64,7 +64,7 @@ struct GATTClientTests {
     #expect(client.events == failure(.att(.readNotPermitted)))
   }
 
-  @Test("A15 A server that never ends a value is stopped at 512 octets")
+  @Test("A15 A long read of an endless value stops at 512 octets")
   func endlessValue() {
     var client = Scripted(.central)
     var next = client.request(.read(3))
@@ -83,7 +83,7 @@ struct GATTClientTests {
   }
 
   @Test(
-    "A8 A prepared part that comes back changed is cancelled and fails",
+    "A8 A prepared part with a wrong echo is cancelled, and the write fails",
     arguments: ["17030000", "16", "170400", "17030012"])
   func wrongEcho(kind: String) {
     var client = Scripted(.central)
@@ -103,7 +103,7 @@ struct GATTClientTests {
     #expect(client.events == failure(.invalidResponse))
   }
 
-  @Test("A prepared part that is refused cancels those before it")
+  @Test("A refused prepared part cancels the earlier ones")
   func refusedPart() {
     var client = Scripted(.central)
     _ = client.request(.write(3, pattern(30)))
@@ -112,14 +112,14 @@ struct GATTClientTests {
     #expect(client.events == failure(.att(.prepareQueueFull)))
   }
 
-  @Test("A value of more than 512 octets is not written")
+  @Test("A value of more than 512 octets is refused")
   func tooLong() {
     var client = Scripted(.central)
     #expect(client.request(.write(3, pattern(513))) == [])
     #expect(client.events == failure(.att(.invalidAttributeValueLength)))
   }
 
-  @Test("A2 What answers nothing that was asked is ignored")
+  @Test("A2 PDUs that answer no request are ignored")
   func unsolicited() {
     var client = Scripted(.central)
     #expect(client.send("0b01") == [])
@@ -142,14 +142,14 @@ struct GATTClientTests {
     _ = client.request(request)
     _ = client.send(response)
     guard case .completed(1, .success) = client.events.first else {
-      // A characteristic at 0xFFFE is followed by one more question, for 0xFFFF.
+      // A characteristic at 0xFFFE is followed by one more request, for 0xFFFF.
       #expect(client.send("0108ffff0a") == [])
       #expect(client.events.count == 1)
       return
     }
   }
 
-  @Test("A14 No response for 30 s closes the bearer: what waits, and what comes later, fails")
+  @Test("A14 No response for 30 s closes the bearer, and all pending and later requests fail")
   func timeout() {
     var client = Scripted(.central)
     client.now = .zero + .seconds(1)
@@ -168,7 +168,7 @@ struct GATTClientTests {
     #expect(client.send("0b01") == [])
   }
 
-  @Test("A14 The 30 s begin when the request leaves")
+  @Test("A14 The 30 s start when the request is sent")
   func timeoutStart() {
     var client = Scripted(.central)
     client.bearer.request(.read(3), token: 1, at: .zero)
@@ -178,7 +178,7 @@ struct GATTClientTests {
     #expect(client.bearer.deadline == .zero + .seconds(40))
   }
 
-  @Test("A16 Two clients' long reads do not mix")
+  @Test("A16 The long reads of two clients stay separate")
   func twoClients() {
     var first = Scripted(.central)
     var second = Scripted(.central)
@@ -192,7 +192,7 @@ struct GATTClientTests {
     #expect(second.events == success(.value(ByteSlice([UInt8](repeating: 9, count: 22) + [2]))))
   }
 
-  @Test("Notifications of one or several values, and indications, are told; indications are confirmed")
+  @Test("Notifications of one or several values, and indications, are reported; indications are confirmed")
   func values() {
     var client = Scripted(.central)
     #expect(client.send("1b0c000102") == [])
@@ -204,14 +204,14 @@ struct GATTClientTests {
       ])
   }
 
-  @Test("What is longer than the MTU is not taken in")
+  @Test("A PDU longer than the MTU is ignored")
   func tooLongPDU() {
     var client = Scripted(.central)
     #expect(client.send(hex("1b0c00") + pattern(21)) == [])
     #expect(client.events.isEmpty)
   }
 
-  @Test("An included service whose UUID is long, and whose declaration is not readable, is an error")
+  @Test("An included service with a long UUID and an unreadable declaration is an error")
   func includeWithoutUUID() {
     var client = Scripted(.central)
     _ = client.request(.findIncludedServices(in: 10...11))
@@ -220,7 +220,7 @@ struct GATTClientTests {
     #expect(client.events == failure(.invalidResponse))
   }
 
-  @Test("A Service Changed indication that makes no sense is confirmed and changes nothing")
+  @Test("A malformed Service Changed indication is confirmed and changes nothing")
   func malformedServiceChanged() {
     var pair = GATTPair(.named())
     _ = pair.perform(.discoverPrimaryServices)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BluetoothHost
 
-/// What clients configure: Client and Server Characteristic Configuration, Client Supported Features.
+/// The values that clients configure: Client and Server Characteristic Configuration, Client Supported Features.
 @Suite("Configurations")
 struct GATTConfigurationTests {
   private static func broadcaster(_ permissions: GATTPermissions = .readable) -> GATTCharacteristicDefinition {
@@ -11,7 +11,7 @@ struct GATTConfigurationTests {
       uuid: 0x2A6E, properties: [.read, .broadcast, .notify], permissions: permissions, value: [0x10, 0x20])
   }
 
-  @Test("A13 A configuration of another length, or with bits that mean nothing there, is refused")
+  @Test("A13 A configuration with a wrong length or with invalid bits is refused")
   func configurationValues() {
     var client = HostileClient(.dynamic(0x2A37, .notify))
     #expect(client.send("12170001") == [hex("011217000d")])
@@ -48,7 +48,7 @@ struct GATTConfigurationTests {
     #expect(first.take() == [hex("1b160001")])
   }
 
-  @Test("A11 Client Supported Features of another length are refused with 0x0D, cleared bits with 0x13")
+  @Test("A11 Client Supported Features of a wrong length are refused with 0x0D, cleared bits with 0x13")
   func clientFeatures() {
     var client = HostileClient()
     #expect(client.send("0a0f00") == [hex("0b00")])
@@ -64,20 +64,20 @@ struct GATTConfigurationTests {
     #expect(client.send("1801") == [hex("01180f000d")])
     #expect(client.send("520f0007") == [])
     #expect(client.send("0a0f00") == [hex("0b05")])
-    // Bits that mean nothing are taken and not kept.
+    // Undefined bits are accepted but not stored.
     #expect(client.send("120f00fd") == [hex("13")])
     #expect(client.send("0a0f00") == [hex("0b05")])
     #expect(client.events.isEmpty)
     client.expectUnharmed()
   }
 
-  @Test("Enhanced bearers are not claimed")
+  @Test("The server does not claim enhanced bearers")
   func serverFeatures() {
     var client = HostileClient()
     #expect(client.send("080100ffff3a2b") == [hex("0903 1300 00")])
   }
 
-  @Test("One client's Server Characteristic Configuration is that of all, and the owner is told")
+  @Test("One client's Server Characteristic Configuration applies to all clients and is reported to the upper layer")
   func broadcast() {
     var database = GATTDatabase.with(Self.broadcaster())
     var first = Scripted(.peripheral, database)
@@ -95,7 +95,7 @@ struct GATTConfigurationTests {
     #expect(second.database.broadcasts == [])
   }
 
-  @Test("A13 A Server Characteristic Configuration takes two octets and one bit")
+  @Test("A13 A Server Characteristic Configuration accepts two octets with one valid bit")
   func broadcastValues() {
     var client = HostileClient(Self.broadcaster())
     #expect(client.send("12180001") == [hex("011218000d")])
@@ -108,7 +108,7 @@ struct GATTConfigurationTests {
     client.expectUnharmed()
   }
 
-  @Test("A value that needs encryption is broadcast only if who asks for it may read it")
+  @Test("A value that needs encryption is broadcast only if the configuring client may read it")
   func protectedBroadcast() {
     var client = HostileClient(Self.broadcaster(.readEncryptionRequired))
     #expect(client.send("1218000100") == [hex("0112180005")])
@@ -117,12 +117,12 @@ struct GATTConfigurationTests {
     #expect(client.bench.host.broadcasts.map(\.handle) == [22])
   }
 
-  @Test("What a client has configured to be broadcast goes into the advertising as Service Data, for everybody to hear")
+  @Test("A value configured for broadcast is added to the advertising as Service Data, readable by all devices")
   func serviceData() {
     var client = HostileClient(Self.broadcaster())
     #expect(client.send("1218000100") == [hex("13")])
     #expect(client.events == [.broadcastChanged(22, true)])
-    // What the owner does.
+    // The upper layer's part.
     var builder = AdvertisingDataBuilder()
     _ = builder.appendFlags()
     for broadcast in client.bench.host.broadcasts {

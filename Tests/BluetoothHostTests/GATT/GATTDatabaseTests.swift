@@ -11,7 +11,7 @@ private func service(
 
 @Suite("GATT database")
 struct GATTDatabaseTests {
-  @Test("GAP and GATT services are always there, from handle 1 on")
+  @Test("The GAP and GATT services always exist, from handle 1 on")
   func system() {
     let database = GATTDatabase.named()
     #expect(database.attributes.map(\.handle) == Array(1...19))
@@ -25,7 +25,7 @@ struct GATTDatabaseTests {
     #expect(database.attributes[Int(database.system.serviceChanged) - 1].type == 0x2A05)
   }
 
-  @Test("Include declarations are counted as services come and go, and none names a service that has gone")
+  @Test("Include declarations are counted as services are added and removed, and none refers to a removed service")
   func includeCount() throws {
     var database = GATTDatabase.named()
     let battery = try database.add(service(uuid: 0x180F)).range.lowerBound
@@ -43,7 +43,7 @@ struct GATTDatabaseTests {
     #expect(database.attributes.map(\.handle).last == 25)
   }
 
-  @Test("A placement names the range and the value handles, and a configuration stands where it is due")
+  @Test("A placement gives the range and the value handles, and configurations exist where they are required")
   func placement() throws {
     var database = GATTDatabase.named()
     let placement = try database.add(
@@ -59,7 +59,7 @@ struct GATTDatabaseTests {
         == [0x2800, 0x2803, 0x2A37, 0x2902, 0x2803, 0x2A38, 0x2901, 0x2803, 0x2A39, 0x2902])
   }
 
-  @Test("A handle is not given to another attribute as long as there are others")
+  @Test("A freed handle is not reused while unused handles are left")
   func growth() throws {
     var database = GATTDatabase.named()
     let first = try database.add(service(.dynamic(.read)))
@@ -68,7 +68,7 @@ struct GATTDatabaseTests {
     #expect(second.range == first.range.upperBound + 1...first.range.upperBound + 3)
   }
 
-  @Test("When the handles are used up, gaps are filled; when there is no gap, the database is full")
+  @Test("After the last handle, gaps are filled; without a gap the database is full")
   func full() throws {
     var database = GATTDatabase.named()
     var first: GATTServicePlacement?
@@ -87,7 +87,7 @@ struct GATTDatabaseTests {
     #expect(database.attributes.map(\.handle) == database.attributes.map(\.handle).sorted())
   }
 
-  @Test("A service of another can be removed first: then the inclusion goes too, and is part of the change")
+  @Test("Removing an included service also removes its inclusion, which becomes part of the change")
   func removalOfIncluded() throws {
     var database = GATTDatabase.named()
     let inner = try database.add(service(uuid: 0x180F, .dynamic(.read)))
@@ -99,7 +99,7 @@ struct GATTDatabaseTests {
   }
 
   @Test(
-    "What is no service, or one of the host's own, is not removed",
+    "A handle without a service declaration, or of the host's own services, is not removed",
     arguments: [1, 10, 20, 21, 999] as [AttributeHandle])
   func notRemoved(handle: AttributeHandle) {
     var database = GATTDatabase.with(.dynamic(.read))
@@ -109,7 +109,7 @@ struct GATTDatabaseTests {
     #expect((database.attributes.count == before) == (handle != 20))
   }
 
-  @Test("A definition that can't be is refused and changes nothing")
+  @Test("An invalid definition is refused and changes nothing")
   func refused() {
     var database = GATTDatabase.named()
     #expect(throws: GATTDatabaseError.unknownService(99)) { try database.add(service(includes: [99])) }
@@ -118,7 +118,7 @@ struct GATTDatabaseTests {
     #expect(database.attributes.count == 19)
   }
 
-  @Test("A Device Name is cut at 248 octets, at a whole character, and can be changed")
+  @Test("A Device Name is truncated to 248 octets at a character boundary and can be changed")
   func deviceName() {
     var database = GATTDatabase.named(String(repeating: "é", count: 200))
     #expect(database.value(at: 2)?.count == 248)
@@ -126,7 +126,7 @@ struct GATTDatabaseTests {
     #expect(database.value(at: 2)?.count == 247)
   }
 
-  @Test("The handle of an attribute finds it, and no other handle does")
+  @Test("An attribute is found by its own handle only")
   func search() throws {
     var database = GATTDatabase.named()
     let first = try database.add(service(.dynamic(.read)))
@@ -139,7 +139,7 @@ struct GATTDatabaseTests {
     }
   }
 
-  @Test("The GAP service says which parameters are preferred, and whether private addresses are resolved")
+  @Test("The GAP service gives the preferred parameters and the support for address resolution")
   func gapValues() {
     var client = HostileClient()
     #expect(client.send("080100ffff042a") == [hex("090a 0700 ffffffff0000ffff")])

@@ -39,7 +39,7 @@ struct GATTDescriptorTests {
     }
   }
 
-  @Test("A user description is writable only where the characteristic has writable auxiliaries")
+  @Test("A user description is writable only if the characteristic has writable auxiliaries")
   func userDescription() throws {
     let description = GATTDescriptorDefinition(
       uuid: 0x2901, content: .stored(ByteSlice("Lamp".utf8)), permissions: [.readable, .writeable])
@@ -54,7 +54,7 @@ struct GATTDescriptorTests {
     #expect(fixed.send("12170042") == [hex("0112170003")])
   }
 
-  @Test("An aggregate format has the handles of the formats that it names, in its order")
+  @Test("An aggregate format lists the handles of its formats in the given order")
   func aggregateFormat() throws {
     let format = GATTDescriptorDefinition(uuid: 0x2904, value: Self.format)
     let aggregate = GATTDescriptorDefinition(
@@ -69,17 +69,17 @@ struct GATTDescriptorTests {
     #expect(server.send("0a1c00") == [hex("0b 1b00 1700")])
   }
 
-  @Test("Descriptors that can't be are refused")
+  @Test("Invalid descriptors are refused")
   func refused() {
     let format = GATTDescriptorDefinition(uuid: 0x2904, value: Self.format)
     func path(_ characteristic: Int, _ descriptor: Int) -> GATTDescriptorPath {
       GATTDescriptorPath(characteristic: characteristic, descriptor: descriptor)
     }
     let definitions: [GATTDescriptorDefinition] = [
-      // Those that the database adds itself.
+      // Descriptors that the database adds itself.
       GATTDescriptorDefinition(uuid: 0x2900, value: [0, 0]), GATTDescriptorDefinition(uuid: 0x2902, value: [0, 0]),
       GATTDescriptorDefinition(uuid: 0x2903, value: [0, 0]),
-      // Those that begin something else.
+      // UUIDs of declarations.
       GATTDescriptorDefinition(uuid: 0x2800, value: [0x0F, 0x18]),
       GATTDescriptorDefinition(uuid: 0x2801, value: [0x0F, 0x18]),
       GATTDescriptorDefinition(uuid: 0x2802, value: [1, 0, 2, 0]),
@@ -109,7 +109,7 @@ struct GATTDescriptorTests {
     }
   }
 
-  @Test("Other descriptors may be dynamic and writable, with permissions of their own")
+  @Test("Other descriptors may be dynamic and writable, with their own permissions")
   func otherDescriptors() throws {
     let descriptor = GATTDescriptorDefinition(
       uuid: .custom(3), content: .dynamic, permissions: [.readable, .writeEncryptionRequired], lengths: 0...2)
@@ -127,7 +127,7 @@ struct GATTDescriptorTests {
     #expect(server.respond(write) == [hex("13")])
   }
 
-  @Test("A service may include others, and one of 16 bits tells its UUID")
+  @Test("A service may include others, and an inclusion of a service with a 16-bit UUID contains that UUID")
   func includes() throws {
     var database = GATTDatabase.named()
     let long = try database.add(
@@ -143,7 +143,7 @@ struct GATTDescriptorTests {
     #expect(server.send("100100ffff0128") == [hex("1114 14001400 9ecadc240ee5a9e093f3a3b50100406e")])
   }
 
-  @Test("Services are included to any depth, and each inclusion leads a client to the next")
+  @Test("Services are included to any depth, and each inclusion leads the client to the next")
   func nestedIncludes() throws {
     var database = GATTDatabase.named()
     var last: AttributeHandle?

@@ -3,9 +3,10 @@ import Testing
 
 @testable import BluetoothHost
 
-@Suite("GATT, a client and a server back to back")
+@Suite("GATT client and server back to back")
 struct GATTPairTests {
-  /// GAP 1…9, GATT 10…19, Heart Rate 20…28, Battery 29…32, a secondary service 33…35, and 36…42 that includes all three.
+  /// Returns a database with GAP 1…9, GATT 10…19, Heart Rate 20…28, Battery 29…32, a secondary service 33…35, and 36…42
+  /// that includes all three.
   static func sensor() throws -> GATTDatabase {
     var database = GATTDatabase.named()
     let heartRate = try database.add(
@@ -77,7 +78,7 @@ struct GATTPairTests {
         == .success(.descriptors([GATTDescriptor(handle: 26, uuid: 0x2901)])))
   }
 
-  @Test("A value of any length is read to its end", arguments: [0, 1, 21, 22, 23, 44, 511, 512], [23, 50, 517])
+  @Test("A value of any length is read completely", arguments: [0, 1, 21, 22, 23, 44, 511, 512], [23, 50, 517])
   func read(length: Int, mtu: Int) throws {
     var pair = GATTPair(.with(.dynamic(0x2A39, .read), .stored(pattern(length))), maximumMTU: mtu)
     pair.values[22] = pattern(length)
@@ -86,7 +87,7 @@ struct GATTPairTests {
   }
 
   @Test(
-    "A value of any length is written whole, in prepared parts when it is long", arguments: [0, 20, 21, 200, 512],
+    "A value of any length is written completely, in prepared parts if it is long", arguments: [0, 20, 21, 200, 512],
     [23, 517])
   func write(length: Int, mtu: Int) throws {
     var pair = GATTPair(.with(.dynamic(0x2A39, .write)), maximumMTU: mtu)
@@ -95,7 +96,7 @@ struct GATTPairTests {
     #expect(pair.sent.contains(.prepareWriteRequest) == (length > mtu - 3))
   }
 
-  @Test("Writes without response leave one behind the other and complete when they have left")
+  @Test("Writes without response are sent one after the other and complete when sent")
   func writeWithoutResponse() {
     var pair = GATTPair(.with(.dynamic(0x2A39, .writeWithoutResponse)))
     for token in GATTToken(1)...3 {
@@ -110,7 +111,7 @@ struct GATTPairTests {
       ])
   }
 
-  @Test("A write without response that is too long fails and does not leave")
+  @Test("A write without response that is too long fails and is not sent")
   func writeWithoutResponseTooLong() {
     var pair = GATTPair(.with(.dynamic(0x2A39, .writeWithoutResponse)), maximumMTU: 23)
     #expect(
@@ -119,7 +120,7 @@ struct GATTPairTests {
     #expect(pair.values[22] == pattern(20))
   }
 
-  @Test("A subscribed client gets notifications, cut to MTU − 3; an unsubscribed one nothing")
+  @Test("A subscribed client gets notifications truncated to MTU − 3; an unsubscribed one gets none")
   func notifications() {
     var pair = GATTPair(.with(.dynamic(0x2A37, .notify)), maximumMTU: 23)
     pair.peripheral.update(22, with: [1], at: pair.now)
@@ -134,7 +135,7 @@ struct GATTPairTests {
       pair.peripheralEvents == [.updateSent(22), .subscriptionChanged(22, .notification), .updateSent(22)])
   }
 
-  @Test("Indications wait for the confirmation of the one before")
+  @Test("Indications wait for the previous confirmation")
   func indications() {
     var pair = GATTPair(.with(.dynamic(0x2A37, .indicate)))
     #expect(pair.perform(.write(23, [2, 0])) == .success(.done))
@@ -150,7 +151,7 @@ struct GATTPairTests {
     #expect(pair.peripheral.deadline == nil)
   }
 
-  @Test("A response is not held back by an indication that waits, and leaves in its turn otherwise")
+  @Test("A pending indication does not delay a response; PDUs are sent in order")
   func orderOfResponses() {
     var pair = GATTPair(.with(.dynamic(0x2A37, [.indicate, .read])))
     #expect(pair.perform(.write(23, [2, 0])) == .success(.done))
@@ -163,7 +164,7 @@ struct GATTPairTests {
   }
 
   @Test(
-    "The client subscribes to Service Changed by itself once services have been discovered, and is told of a change")
+    "The client subscribes to Service Changed by itself after services have been discovered, and reports changes")
   func serviceChanged() throws {
     var pair = GATTPair(.named())
     #expect(pair.perform(.read(3)) == .success(.value(ByteSlice("Sensor".utf8))))
@@ -175,12 +176,12 @@ struct GATTPairTests {
     pair.peripheral.databaseChanged(placement.range, in: pair.database, at: pair.now)
     pair.run()
     #expect(pair.centralEvents.last == .servicesChanged(20...23))
-    // And the hash of the database as it is now.
+    // The client reads the hash of the current database.
     #expect(pair.sent.suffix(2) == [.handleValueConfirmation, .readByTypeRequest])
     #expect(pair.peripheralEvents == [.mtuChanged(517)])
   }
 
-  @Test("Changes that come while an indication waits are told in one")
+  @Test("Changes during a pending indication are merged into one indication")
   func serviceChangedMerged() {
     var pair = GATTPair(.named())
     _ = pair.perform(.discoverPrimaryServices)
@@ -220,7 +221,7 @@ struct GATTPairTests {
       ])
   }
 
-  @Test("Commands without end do not hold back a response, nor notifications without end a request")
+  @Test("Endless commands do not delay a response, and endless notifications do not delay a request")
   func turns() {
     var pair = GATTPair(.with(.dynamic(0x2A37, .notify)))
     #expect(pair.perform(.write(23, [1, 0])) == .success(.done))
@@ -234,7 +235,7 @@ struct GATTPairTests {
     #expect(Set(ofPeripheral) == [.handleValueNotification, .readRequest])
   }
 
-  @Test("The client's configuration makes an update a notification or an indication, or nothing")
+  @Test("The client's configuration selects a notification, an indication or neither for an update")
   func configurationDecides() {
     var pair = GATTPair(.with(.dynamic(0x2A37, [.notify, .indicate])))
     #expect(update(&pair, [1, 0]) == .handleValueNotification(handle: 22, value: [7]))
@@ -250,7 +251,7 @@ struct GATTPairTests {
     return pair.peripheral.takePDU(at: pair.now)
   }
 
-  @Test("Both sides can be client and server at once")
+  @Test("Both sides can be client and server at the same time")
   func bothWays() {
     var pair = GATTPair(.named())
     pair.peripheral.request(.read(3), token: 1, at: pair.now)

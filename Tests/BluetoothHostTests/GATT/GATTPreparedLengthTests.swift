@@ -3,10 +3,10 @@ import Testing
 
 @testable import BluetoothHost
 
-/// How long the values are that prepared writes make · Vol 3, Part F, 3.4.6.
+/// The lengths of values that result from prepared writes · Vol 3, Part F, 3.4.6.
 @Suite("Lengths of prepared values")
 struct GATTPreparedLengthTests {
-  /// A value that may be written, at handle 22; nil: whoever stands above has it.
+  /// Returns a server with a writable value at handle 22; nil: the upper layer holds the value.
   private static func server(_ value: ByteSlice?, _ lengths: ClosedRange<Int>) -> Scripted {
     Scripted(
       .peripheral,
@@ -16,13 +16,13 @@ struct GATTPreparedLengthTests {
           lengths: lengths)))
   }
 
-  /// Prepares these parts and has them written.
+  /// Prepares these parts and executes the write.
   private static func write(_ parts: [String], _ server: inout Scripted) -> [ByteSlice] {
     for part in parts { #expect(server.send(hex("16 1600") + hex(part)) == [hex("17 1600") + hex(part)]) }
     return server.send("1801")
   }
 
-  @Test("Prepared parts that make less of a value than it has to have are refused, as by one request")
+  @Test("Prepared parts that give a value shorter than its minimum are refused, as in a single request")
   func minimum() {
     var dynamic = Self.server(nil, 4...20)
     #expect(dynamic.send("12 1600 010203") == [hex("01 12 1600 0d")])
@@ -30,7 +30,7 @@ struct GATTPreparedLengthTests {
     #expect(dynamic.lastRequest == nil)
     #expect(Self.write(["0000 0102", "0200 0304"], &dynamic) == [])
     #expect(dynamic.lastRequest.map { dynamic.respond($0) } == [hex("19")])
-    // How long the rest is only its owner knows.
+    // Only the upper layer knows the length of the rest.
     #expect(Self.write(["0200 03"], &dynamic) == [])
     #expect(dynamic.lastRequest.map { dynamic.respond($0) } == [hex("19")])
     var stored = Self.server(pattern(10), 4...20)
@@ -38,7 +38,7 @@ struct GATTPreparedLengthTests {
     #expect(stored.send("0a 1600") == [hex("0b") + pattern(10)])
   }
 
-  @Test("A whole value in prepared parts takes the place of a longer one, and other parts change what is there")
+  @Test("A whole value in prepared parts replaces a longer one, and other parts change the existing value")
   func truncation() {
     var server = Self.server(pattern(10), 0...20)
     #expect(Self.write(["0100 00"], &server) == [hex("19")])

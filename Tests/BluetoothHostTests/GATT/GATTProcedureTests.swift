@@ -19,7 +19,7 @@ struct GATTProcedureTests {
     #expect(pair.perform(.discoverCharacteristic(0x2A99, in: 20...28)) == .success(.characteristics([])))
   }
 
-  @Test("4.8.2 Values are read by their UUID, with the handles at which they stand")
+  @Test("4.8.2 Values are read by their UUID, with their handles")
   func readByType() throws {
     var pair = GATTPair(.with(.stored(0x2A38, [1, 2]), .stored(0x2A99, [9]), .stored(0x2A38, [3, 4])))
     guard case .success(.values(let values))? = pair.perform(.readByType(0x2A38, in: 1...0xFFFF)) else {
@@ -33,7 +33,7 @@ struct GATTProcedureTests {
     #expect(pair.perform(.readByType(0x2A77, in: 1...0xFFFF)) == .failure(.att(.attributeNotFound)))
   }
 
-  @Test("4.8.4 Several values are read at once; less than two handles, or more than fit, are not asked for")
+  @Test("4.8.4 Several values are read at once; fewer than two handles, or more than fit, are not requested")
   func readMultiple() {
     var client = Scripted(.central)
     #expect(client.request(.readMultiple([3, 5, 3])) == [hex("0e030005000300")])
@@ -46,7 +46,7 @@ struct GATTProcedureTests {
     #expect(client.request(.readMultiple([AttributeHandle](repeating: 3, count: 11))).first?.count == 23)
   }
 
-  @Test("4.9.5 A reliable write prepares all parts, compares their echoes, and only then has them written")
+  @Test("4.9.5 A reliable write prepares all parts and compares their echoes before it executes them")
   func reliableWrite() {
     var client = Scripted(.central)
     let parts = [
@@ -67,7 +67,7 @@ struct GATTProcedureTests {
   }
 
   @Test(
-    "4.9.5 A reliable write is cancelled as a whole when one part is refused or comes back as another",
+    "4.9.5 A reliable write is cancelled as a whole when a part is refused or echoed wrongly",
     arguments: ["0116050009", "170600070009", "170500080009", "170500070008", "1705000700", "17050007000900"])
   func reliableWriteCancelled(answer: String) {
     var client = Scripted(.central)
@@ -83,7 +83,7 @@ struct GATTProcedureTests {
     #expect(result(client) == .failure(answer.hasPrefix("01") ? .att(.prepareQueueFull) : .invalidResponse))
   }
 
-  @Test("A reliable write beyond octet 512, and one of nothing, send nothing")
+  @Test("A reliable write beyond octet 512, or without parts, sends nothing")
   func reliableWriteBounds() {
     var client = Scripted(.central)
     #expect(client.request(.reliableWrite([GATTWritePart(handle: 3, offset: 500, value: pattern(13))])) == [])
@@ -105,7 +105,7 @@ struct GATTProcedureTests {
     #expect(pair.values[handle]?.dropFirst(10) == part.value)
   }
 
-  @Test("4.9.2 A signed write carries the signature and its counter; the server's check takes it once")
+  @Test("4.9.2 A signed write carries the counter and the signature; the server's verifier accepts it once")
   func signedWrite() throws {
     let key = Block(high: 0x0123, low: 0x4567)
     var client = Scripted(.central)
@@ -123,7 +123,7 @@ struct GATTProcedureTests {
     }
   }
 
-  @Test("A signed write fails without a signer, after the last counter, and when it is too long for the MTU")
+  @Test("A signed write fails without a signer, after the last counter, or if it is too long for the MTU")
   func signedWriteRefused() {
     var client = Scripted(.central)
     #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])

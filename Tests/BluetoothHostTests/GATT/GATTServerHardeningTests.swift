@@ -3,18 +3,19 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Rows of the project's table of hostile peers: the server side of ATT.
+/// The rows of the project's table of hostile peers for the server side of ATT.
 @Suite("Hostile clients")
 struct GATTServerHardeningTests {
   private static let control = GATTCharacteristicDefinition.dynamic(
     0x2A39, [.read, .write, .writeWithoutResponse, .notify, .indicate])
 
-  /// 20: service, 21 and 22: a value that the service above has, 23: its configuration, 24 and 25: 40 stored octets.
+  /// Returns a client of a server with these handles. 20: service, 21 and 22: a value that the upper layer holds, 23:
+  /// its configuration, 24 and 25: 40 stored octets.
   private static func client() -> HostileClient { HostileClient(control, .stored(pattern(40))) }
 
   private static func database() -> GATTDatabase { .with(control, .stored(pattern(40))) }
 
-  /// Which lengths each request may have at an MTU of 23.
+  /// The valid lengths of each request at an MTU of 23.
   private static let lengths: [ATT.Opcode: [Int]] = [
     .exchangeMTURequest: [3], .findInformationRequest: [5], .findByTypeValueRequest: Array(7...23),
     .readByTypeRequest: [7, 21], .readRequest: [3], .readBlobRequest: [5],
@@ -66,7 +67,7 @@ struct GATTServerHardeningTests {
     }
   }
 
-  @Test("A2 An unknown request gets Error 0x06; unknown commands and what answers nothing are ignored")
+  @Test("A2 An unknown request gets Error 0x06; unknown commands and unexpected responses are ignored")
   func unknownOpcodes() {
     var client = Self.client()
     #expect(client.send("2500aabb") == [hex("0125000006")])
@@ -79,7 +80,7 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A2 Read Multiple Variable is refused as unsupported, whatever it asks for")
+  @Test("A2 Read Multiple Variable is refused as unsupported, whatever its handles")
   func readMultipleVariable() {
     var client = Self.client()
     for request in ["2016001800", "2005000300", "20", "20050003"] {
@@ -117,7 +118,7 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A4 Requests back to back are answered in order while the link has no room")
+  @Test("A4 Consecutive requests are answered in order while the link has no room")
   func backToBack() {
     var client = Self.client()
     #expect(client.sendAtOnce("0a0500", "0a0300") == [hex("0b0000"), hex("0b") + ByteSlice("Bench".utf8)])
@@ -129,7 +130,7 @@ struct GATTServerHardeningTests {
   }
 
   @Test(
-    "A5 A range at the end of the handles ends with Error 0x0A",
+    "A5 A range at the end of the handles gets Error 0x0A",
     arguments: ["10ffffffff0028", "08ffffffff0328", "04ffffffff", "06ffffffff00280d18"])
   func endOfHandles(request: String) {
     var client = Self.client()
@@ -158,7 +159,7 @@ struct GATTServerHardeningTests {
     #expect(found.count == 21_838)
   }
 
-  @Test("A7 The queue of prepared writes is bounded in parts and in octets")
+  @Test("A7 The queue of prepared writes is limited in parts and in octets")
   func prepareQueueBounds() {
     var client = Self.client()
     for _ in 0..<64 { #expect(client.send("161600000001") == [hex("171600000001")]) }
@@ -173,7 +174,7 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A7 Offsets and lengths beyond 512 are refused when the parts are written, and nothing is left")
+  @Test("A7 Offsets and lengths beyond 512 are refused when the parts are executed, and the queue is empty afterwards")
   func prepareBeyondLimit() {
     var client = Self.client()
     #expect(client.send("161600010201") == [hex("171600010201")])
@@ -188,7 +189,7 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A7 Parts that overlap, and parts of many values, come to the service above in their order, all at once")
+  @Test("A7 Overlapping parts, and parts of many values, reach the upper layer in order and in one request")
   func overlappingParts() throws {
     var client = HostileClient(.dynamic(0x2A39, .write), .dynamic(0x2A3A, .write))
     for part in ["161600000001020304", "161800000009", "16160002000506", "161600000007"] {
@@ -209,7 +210,7 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A7 Parts that are never executed end with the link: the next one has none of them")
+  @Test("A7 Parts without an execution are discarded with the link: the next link has none of them")
   func neverExecuted() {
     var client = Self.client()
     for _ in 0..<64 { _ = client.send("161600000001") }
@@ -219,7 +220,7 @@ struct GATTServerHardeningTests {
     #expect(!client.bench.events.contains { if case .gatt(_, .writeRequested) = $0 { true } else { false } })
   }
 
-  @Test("A8 A prepared write of the longest part is echoed exactly", arguments: [23, 100, 247, 517])
+  @Test("A8 A prepared write of the maximum length is echoed exactly", arguments: [23, 100, 247, 517])
   func longestEcho(mtu: Int) {
     var client = Self.client()
     _ = client.send(hex("02") + ByteSlice(UInt16(mtu).octets))
@@ -242,20 +243,20 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A15 Blob reads end at the end of the value, and beyond it get Error 0x07")
+  @Test("A15 Blob reads end at the end of the value; an offset beyond it gets Error 0x07")
   func blobOffsets() {
     var client = Self.client()
     #expect(client.send("0c19002800") == [hex("0d")])
     #expect(client.send("0c19002900") == [hex("010c190007")])
     #expect(client.send("0c19001e00") == [hex("0d") + pattern(40)[30..<40]])
     #expect(client.send("0c1900ffff") == [hex("010c190007")])
-    // Beyond the longest value nobody is asked.
+    // An offset beyond the maximum length is refused without a request to the upper layer.
     #expect(client.send("0c16000102") == [hex("010c160007")])
     #expect(client.events.isEmpty)
     client.expectUnharmed()
   }
 
-  @Test("A15 What the service above gives beyond the MTU is cut, on every path")
+  @Test("A15 An upper layer's value beyond the MTU is truncated in every response")
   func truncation() throws {
     var client = Self.client()
     for (request, head) in [
@@ -268,7 +269,7 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A15 A write of more than 512 octets gets Error 0x0D, and a command of that length nothing")
+  @Test("A15 A write of more than 512 octets gets Error 0x0D; a command of that length gets no answer")
   func tooLongValue() {
     var client = Self.client()
     _ = client.send("020502")
@@ -279,14 +280,14 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("A18 What a Read Blob gets depends on its own offset, not on what was read before, nor by whom")
+  @Test("A18 The result of a Read Blob depends on its own offset only, not on earlier reads by any client")
   func statelessOffsets() {
     var client = Self.client()
     for (offset, rest) in [("0300", "ch"), ("0000", "Bench"), ("0500", ""), ("0100", "ench"), ("0300", "ch")] {
       #expect(client.send("0c0300" + offset) == [hex("0d") + ByteSlice(rest.utf8)])
     }
     #expect(client.send("0c03000600") == [hex("010c030007")])
-    // A name that has become shorter leaves nothing of the longer one behind.
+    // A shorter name leaves no octets of the longer one.
     client.bench.host.database.setDeviceName("B")
     #expect(client.send("0c03000100") == [hex("0d")])
     #expect(client.send("0c03000200") == [hex("010c030007")])
@@ -295,7 +296,7 @@ struct GATTServerHardeningTests {
     client.expectUnharmed()
   }
 
-  @Test("Any sequence of PDUs is survived, with bounded memory and at most one answer each")
+  @Test("Any sequence of PDUs gets at most one answer each, with bounded memory")
   func anyPDUs() {
     var generator = SplitGenerator(seed: 0xBAD)
     let opcodes = ATT.Opcode.allCases.map(\.rawValue) + [0x00, 0x1F, 0x5F]

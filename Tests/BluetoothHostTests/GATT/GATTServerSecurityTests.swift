@@ -3,10 +3,11 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Permissions on every path to a value.
+/// Permissions in every request that accesses a value.
 @Suite("Permissions of the GATT server")
 struct GATTServerSecurityTests {
-  /// 22 is its value, 23 and 24 are its configurations, 27 and 28 another one that anybody may access.
+  /// Returns a client of a server with a value at handle 22 and its configurations at 23 and 24; 25 and 26 are another
+  /// characteristic, which needs no security.
   private static func client(_ permissions: GATTPermissions, keySize: UInt8 = 0) -> HostileClient {
     HostileClient(
       GATTCharacteristicDefinition(
@@ -18,7 +19,7 @@ struct GATTServerSecurityTests {
       .stored([9]))
   }
 
-  /// Each request, and the handle that its refusal names.
+  /// The read requests, each with the handle that its refusal names.
   private static let reads = ["0a1600", "0c16000000", "080100ffff392a", "0e05001600"]
   private static let writes = ["12160001", "161600000001"]
   private static let configurations = ["1217000100", "1218000100", "16170000000100", "16180000000100"]
@@ -40,7 +41,7 @@ struct GATTServerSecurityTests {
   ]
 
   @Test(
-    "A12 What a link lacks is answered with 0x05, 0x08, 0x0C or 0x0F on all paths to a value, and nothing comes of it",
+    "A12 Every access without the required security gets 0x05, 0x08, 0x0C or 0x0F and has no effect",
     arguments: Array(links.indices), Array(needs.indices))
   func everyPath(link: Int, need: Int) {
     let (security, codes) = Self.links[link]
@@ -64,7 +65,7 @@ struct GATTServerSecurityTests {
     client.expectUnharmed()
   }
 
-  @Test("A12 A part that was prepared while the link was protected is not written when it is not any more")
+  @Test("A12 A part prepared on a protected link is not written after the protection is lost")
   func executeAfterLoss() {
     var client = Self.client([.readable, .writeEncryptionRequired])
     client.secure(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
@@ -76,7 +77,7 @@ struct GATTServerSecurityTests {
   }
 
   @Test(
-    "A9 A value that may be read over an encrypted link only is neither notified nor indicated over another",
+    "A9 A value that requires encryption is neither notified nor indicated on an unencrypted link",
     arguments: [1, 2])
   func notificationOfProtected(configuration: UInt8) {
     var client = Self.client([.readEncryptionRequired])
@@ -86,7 +87,7 @@ struct GATTServerSecurityTests {
     client.secure(encrypted)
     #expect(client.send(hex("121700") + [configuration, 0]) == [hex("13")])
     client.events = []
-    // The subscription stands, the protection does not.
+    // The subscription exists, the protection does not.
     client.secure(LinkSecurity(hasKey: true))
     #expect(client.update(22, [2]) == [])
     #expect(client.events == [.updateSent(22)])
@@ -95,7 +96,7 @@ struct GATTServerSecurityTests {
     client.expectUnharmed()
   }
 
-  @Test("A9 A value that waits is not sent when the link has lost its protection meanwhile")
+  @Test("A9 A pending value is not sent after the link has lost its protection")
   func waitingUpdate() {
     var server = Scripted(
       .peripheral,
@@ -112,7 +113,7 @@ struct GATTServerSecurityTests {
     #expect(server.takeEvents().filter { $0 == .updateSent(22) }.count == 2)
   }
 
-  @Test("A12 A value that may not be read is not read on any path, nor found by its value")
+  @Test("A12 An unreadable value is not readable by any request, nor found by its value")
   func readPermissionOnEveryPath() {
     var client = HostileClient(
       GATTCharacteristicDefinition(
@@ -126,7 +127,7 @@ struct GATTServerSecurityTests {
     client.expectUnharmed()
   }
 
-  @Test("A12 A protected value is not found by its value over a link that may not read it")
+  @Test("A12 A protected value is not found by its value on a link that may not read it")
   func findByProtectedValue() {
     var client = Self.client([.readEncryptionRequired])
     #expect(client.send("060100ffff392a07") == [hex("010601000a")])
@@ -135,7 +136,7 @@ struct GATTServerSecurityTests {
     client.expectUnharmed()
   }
 
-  @Test("A15 A value of fixed length takes no other one, by request, by command or in parts")
+  @Test("A15 A value of fixed length rejects other lengths, by request, by command or in parts")
   func fixedLength() {
     var client = HostileClient(
       GATTCharacteristicDefinition(

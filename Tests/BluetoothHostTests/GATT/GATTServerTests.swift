@@ -6,7 +6,7 @@ import Testing
 
 @Suite("GATT server")
 struct GATTServerTests {
-  @Test("Each invalid ATT vector gets the reaction that it asks for")
+  @Test("Each invalid ATT vector gets the reaction that the vectors specify")
   func invalidVectors() throws {
     let vectors = try #require(try TestVectors.load("pdus")["invalid"] as? [[String: Any]])
     let reactions: [String: String?] = [
@@ -44,17 +44,17 @@ struct GATTServerTests {
     #expect(server.send("100100ffff0128") == [hex("011001000a")])
   }
 
-  @Test("Find By Type Value gives the ends of the groups, and compares the value")
+  @Test("Find By Type Value returns the ends of the groups and compares the value")
   func findByTypeValue() {
     var server = Scripted(.peripheral, .with())
     #expect(server.send("060100ffff00280118") == [hex("070a001300")])
     #expect(server.send("060100ffff00280f18") == [hex("010601000a")])
     #expect(server.send("060100ffff002801") == [hex("010601000a")])
-    // Appearance: no group.
+    // Appearance is not a group.
     #expect(server.send("060100ffff012a4103") == [hex("0705000500")])
   }
 
-  @Test("Find Information gives handles and types of one width")
+  @Test("Find Information returns handles and types of one width")
   func findInformation() throws {
     var server = Scripted(.peripheral, .with(.stored(.custom(2), [1])))
     #expect(server.send("0413001500") == [hex("0501 13003a2b 14000028 15000328")])
@@ -62,7 +62,7 @@ struct GATTServerTests {
     #expect(server.send("041700ffff") == [hex("010417000a")])
   }
 
-  @Test("Read By Type lists values of one length; a value that the service above has comes alone")
+  @Test("Read By Type lists values of one length; a value that the upper layer holds is returned alone")
   func readByType() throws {
     var server = Scripted(.peripheral, .with(.stored(0x2A19, [1]), .stored(0x2A19, [2]), .dynamic(0x2A19, .read)))
     #expect(server.send("080100ffff192a") == [hex("0903 160001 180002")])
@@ -75,7 +75,7 @@ struct GATTServerTests {
 
   // MARK: Reading
 
-  @Test("A read of what the service above has waits for the answer, which is cut to MTU − 1")
+  @Test("A read of a value that the upper layer holds waits for the answer, which is truncated to MTU − 1")
   func dynamicRead() throws {
     var server = Scripted(.peripheral, .with(.dynamic(.read)))
     #expect(server.send("0a1600") == [])
@@ -85,7 +85,7 @@ struct GATTServerTests {
     #expect(server.respond(request, .success([1])) == [])
   }
 
-  @Test("A refusal from above goes to the client with its code and the handle")
+  @Test("An upper layer's refusal reaches the client with its code and the handle")
   func refusedRead() throws {
     var server = Scripted(.peripheral, .with(.dynamic(.read)))
     _ = server.send("0c16000500")
@@ -94,7 +94,7 @@ struct GATTServerTests {
     #expect(server.respond(request, .failure(ATT.ErrorCode(rawValue: 0x80))) == [hex("010c160080")])
   }
 
-  @Test("Read Multiple gives the values one behind the other, asking for those above, cut to MTU − 1")
+  @Test("Read Multiple returns the values in order, queries the upper layer and truncates to MTU − 1")
   func readMultiple() throws {
     var server = Scripted(.peripheral, .with(.stored([1, 2]), .dynamic(.read), .stored(pattern(30))))
     #expect(server.send("0e160018001a00") == [])
@@ -105,7 +105,7 @@ struct GATTServerTests {
 
   // MARK: Writing
 
-  @Test("A write of what the service above has waits for the answer")
+  @Test("A write to a value that the upper layer holds waits for the answer")
   func dynamicWrite() throws {
     var server = Scripted(.peripheral, .with(.dynamic(.write)))
     #expect(server.send("1216000102") == [])
@@ -117,7 +117,7 @@ struct GATTServerTests {
     #expect(server.respond(second, .failure(.valueNotAllowed)) == [hex("0112160013")])
   }
 
-  @Test("A write command is told to the service above, which has nothing to answer")
+  @Test("A write command is reported to the upper layer, which does not answer it")
   func writeCommand() {
     var server = Scripted(.peripheral, .with(.dynamic(.writeWithoutResponse)))
     #expect(server.send("5216000102") == [])
@@ -131,7 +131,7 @@ struct GATTServerTests {
     #expect(server.send("1217000100") == [hex("13")])
     server.bearer.update(22, with: [1], at: .zero)
     #expect(server.take() == [hex("1b160001")])
-    // No configuration stands behind the other value: it can't be subscribed to, and is asked of the service above.
+    // The other value has no configuration, so it cannot be subscribed to; the upper layer answers the read.
     #expect(server.send("041a001a00") == [hex("01041a000a")])
     server.bearer.update(25, with: [1], at: .zero)
     #expect(server.take() == [])
@@ -139,7 +139,7 @@ struct GATTServerTests {
     #expect(server.lastRequest != nil)
   }
 
-  @Test("Each way of writing needs its own property")
+  @Test("Each kind of write needs its own property")
   func waysOfWriting() {
     var server = Scripted(.peripheral, .with(.dynamic(.write), .dynamic(.writeWithoutResponse)))
     #expect(server.send("12180001") == [hex("0112180003")])
@@ -148,7 +148,7 @@ struct GATTServerTests {
     #expect(server.events.isEmpty)
   }
 
-  @Test("Prepared writes go up together, all or none")
+  @Test("Prepared writes reach the upper layer together, all or none")
   func preparedWrites() throws {
     var server = Scripted(.peripheral, .with(.dynamic(.write), .dynamic(.write)))
     #expect(server.send("16160000000102") == [hex("17160000000102")])
@@ -165,11 +165,11 @@ struct GATTServerTests {
           ])
       ])
     #expect(server.respond(request) == [hex("19")])
-    // Nothing is left of them.
+    // The queue is empty afterwards.
     #expect(server.send("1801") == [hex("19")])
   }
 
-  @Test("Cancelled prepared writes are forgotten")
+  @Test("Cancelled prepared writes are discarded")
   func cancelledWrites() {
     var server = Scripted(.peripheral, .with(.dynamic(.write)))
     _ = server.send("16160000000102")
@@ -178,7 +178,7 @@ struct GATTServerTests {
     #expect(server.events.isEmpty)
   }
 
-  @Test("A stored value that may be written takes what is written, in parts too")
+  @Test("A writable stored value accepts writes, in parts too")
   func storedWrite() {
     let definition = GATTCharacteristicDefinition(
       uuid: 0x2A39, properties: [.read, .write], permissions: [.readable, .writeable], value: [1, 2, 3])
@@ -194,7 +194,7 @@ struct GATTServerTests {
     #expect(server.send("0a1600") == [hex("0b04070809")])
   }
 
-  @Test("The new MTU counts from the response on")
+  @Test("The new MTU applies from the response on")
   func mtuTakesEffectWithResponse() {
     var server = Scripted(maximumMTU: 100)
     server.bearer.receive(hex("026400"), database: &server.database, at: .zero)

@@ -25,12 +25,12 @@ struct GATTSignedWriteTests {
     return ByteSlice(message + Toolbox.signature(of: message, csrk: key, counter: counter))
   }
 
-  @Test("P14 A signed write is done once, in the order of the counters")
+  @Test("P14 A signed write is executed once, in the order of the counters")
   func counters() {
     var client = Self.client()
     #expect(client.send(Self.command(1, counter: 5)) == [])
     #expect(client.send("0a1600") == [hex("0b01")])
-    // Again, and an older one.
+    // A repeated write and an older one.
     _ = client.send("0a1600")
     #expect(client.send(Self.command(1, counter: 5)) == [])
     #expect(client.send(Self.command(2, counter: 4)) == [])
@@ -41,7 +41,7 @@ struct GATTSignedWriteTests {
     client.expectUnharmed()
   }
 
-  @Test("P14 The reference vectors' signatures that are none are taken for none")
+  @Test("P14 The invalid signatures of the reference vectors are rejected")
   func vectors() throws {
     let rows = try TestVectors.load("crypto")["cases"] as? [[String: Any]] ?? []
     let bad = rows.filter { $0["function"] as? String == "att_sign_bad" }
@@ -50,7 +50,7 @@ struct GATTSignedWriteTests {
       let key = try #require(row["csrk"] as? String)
       let verifier = SignatureVerifier(key: try #require(Block(hex(key).bytes.reversed())))
       var client = Self.client(verifier: verifier)
-      // The same write to this database's value.
+      // The same write with the handle of this database's value.
       var pdu = hex(try #require(row["full_pdu"] as? String)).bytes
       _ = client.send(ByteSlice(pdu))
       pdu[1] = 0x16
@@ -60,7 +60,7 @@ struct GATTSignedWriteTests {
     }
   }
 
-  @Test("The last counter is the last one")
+  @Test("A signed write with the last counter is the last one accepted")
   func lastCounter() {
     var client = Self.client()
     _ = client.send(Self.command(1, counter: .max))
@@ -70,7 +70,7 @@ struct GATTSignedWriteTests {
     #expect(client.send("0a1600") == [hex("0b01")])
   }
 
-  @Test("P14 Without a key, with another key, or with an octet changed, nothing is written and no counter used")
+  @Test("P14 Without a key, with another key or with a changed octet, nothing is written and no counter is used")
   func wrongSignature() {
     var without = Self.client(verifier: nil)
     _ = without.send(Self.command(1, counter: 0))
@@ -87,7 +87,7 @@ struct GATTSignedWriteTests {
     #expect(client.send("0a1600") == [hex("0b01")])
   }
 
-  @Test("P14 An encrypted link takes no signed writes")
+  @Test("P14 An encrypted link accepts no signed writes")
   func encryptedLink() {
     var client = Self.client()
     client.secure(LinkSecurity(level: .encrypted, keySize: 16, hasKey: true))
@@ -95,7 +95,7 @@ struct GATTSignedWriteTests {
     #expect(client.send("0a1600") == [hex("0b00")])
   }
 
-  @Test("A characteristic without the property, or that needs encryption, takes no signed writes")
+  @Test("A characteristic that lacks the property or needs encryption accepts no signed writes")
   func property() {
     var other = Self.client([.read, .write, .writeWithoutResponse])
     _ = other.send(Self.command(1, counter: 0))
@@ -103,7 +103,7 @@ struct GATTSignedWriteTests {
     var protected = Self.client([.read, .authenticatedSignedWrites], [.readable, .writeEncryptionRequired])
     _ = protected.send(Self.command(1, counter: 0))
     #expect(protected.send("0a1600") == [hex("0b00")])
-    // Nor does the property allow any other way to write.
+    // The property permits no other kind of write.
     var client = Self.client()
     #expect(client.send("12160001") == [hex("0112160003")])
     #expect(client.send("52160001") == [])

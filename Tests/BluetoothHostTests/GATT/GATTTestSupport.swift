@@ -4,17 +4,17 @@ import Testing
 
 @testable import BluetoothHost
 
-/// The octets of `text`, which the test writes in hexadecimal.
+/// Returns the octets of `text`, written in hexadecimal.
 func hex(_ text: String) -> ByteSlice { ByteSlice([UInt8](hexadecimal: text) ?? []) }
 
-/// `count` octets that differ from their neighbours.
+/// Returns `count` octets, each different from its neighbours.
 func pattern(_ count: Int) -> ByteSlice { ByteSlice((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) }) }
 
-/// Both, one behind the other.
+/// Concatenates two slices.
 func + (left: ByteSlice, right: ByteSlice) -> ByteSlice { ByteSlice(left.bytes + right.bytes) }
 
 extension BluetoothUUID {
-  /// 6E400001-B5A3-F393-E0A9-E50E24DCCA9E with another number in place of the 1.
+  /// Returns 6E400001-B5A3-F393-E0A9-E50E24DCCA9E with `number` in place of the 1.
   static func custom(_ number: UInt64) -> BluetoothUUID {
     BluetoothUUID(high: 0x6E40_0000_B5A3_F393 | number << 32, low: 0xE0A9_E50E_24DC_CA9E)
   }
@@ -23,7 +23,7 @@ extension BluetoothUUID {
 extension GATTDatabase {
   static func named(_ name: String = "Sensor") -> GATTDatabase { GATTDatabase(deviceName: name, appearance: 0x0341) }
 
-  /// A database with one more service, from handle 20 on, that holds these characteristics.
+  /// Returns a database with one additional service, from handle 20 on, that has these characteristics.
   static func with(_ characteristics: GATTCharacteristicDefinition...) -> GATTDatabase {
     var database = named()
     _ = try? database.add(
@@ -39,7 +39,7 @@ extension GATTCharacteristicDefinition {
     GATTCharacteristicDefinition(uuid: uuid, properties: .read, permissions: .readable, value: value)
   }
 
-  /// A value that whoever stands above the host has.
+  /// Returns a characteristic whose value the upper layer of the host holds.
   static func dynamic(_ properties: GATTProperties) -> GATTCharacteristicDefinition { dynamic(0x2A39, properties) }
 
   static func dynamic(
@@ -50,7 +50,7 @@ extension GATTCharacteristicDefinition {
   }
 }
 
-/// One bearer whose peer is the test: PDUs in hexadecimal in, PDUs and events out.
+/// A bearer whose peer is the test. It receives PDUs in hexadecimal and returns PDUs and events.
 struct Scripted {
   var bearer: GATTBearer
   var database: GATTDatabase
@@ -62,7 +62,7 @@ struct Scripted {
     self.database = database
   }
 
-  /// What the bearer sends after it has received `text`.
+  /// Passes `text` to the bearer. Returns the PDUs that the bearer sends.
   mutating func send(_ text: String) -> [ByteSlice] { send(hex(text)) }
 
   mutating func send(_ octets: ByteSlice) -> [ByteSlice] {
@@ -70,7 +70,7 @@ struct Scripted {
     return take()
   }
 
-  /// The link does not become as secure as the client wanted; the result is what that was, nil: nothing.
+  /// Reports that the link can't get the security that the client demanded. Returns the demand; nil: there was none.
   mutating func refuseSecurity() -> SecurityDemand? {
     guard case .securityWanted(let demand)? = events.last else { return nil }
     bearer.securityFailed(at: now)
@@ -78,7 +78,7 @@ struct Scripted {
     return demand
   }
 
-  /// What the bearer has to send; collects events.
+  /// Returns the PDUs that the bearer sends, and collects its events.
   mutating func take() -> [ByteSlice] {
     var sent: [ByteSlice] = []
     let pool = PacketPool()
@@ -87,7 +87,7 @@ struct Scripted {
     return sent
   }
 
-  /// The events since the last call.
+  /// Returns the events since the last call.
   mutating func takeEvents() -> [GATTEvent] {
     defer { events = [] }
     _ = take()
@@ -111,7 +111,7 @@ struct Scripted {
     bearer.timeReached(now)
   }
 
-  /// The request that the last event asks about.
+  /// The request in the last event.
   var lastRequest: GATTServerRequest? {
     switch events.last {
     case .readRequested(let request, _, _): return request
@@ -121,7 +121,7 @@ struct Scripted {
   }
 }
 
-/// A central and a peripheral, joined back to back; the peripheral's dynamic values are in `values`.
+/// A central and a peripheral, connected back to back; the peripheral's dynamic values are in `values`.
 struct GATTPair {
   var central: GATTBearer
   var peripheral: GATTBearer
@@ -129,10 +129,10 @@ struct GATTPair {
   var database: GATTDatabase
   var now = Instant.zero
   var values: [AttributeHandle: ByteSlice] = [:]
-  /// All events but those that the pair itself answers.
+  /// The central's events, without those that the pair itself answers.
   var centralEvents: [GATTEvent] = []
   var peripheralEvents: [GATTEvent] = []
-  /// Opcodes of the PDUs that the central sent.
+  /// The opcodes of the PDUs that the central has sent.
   var sent: [ATT.Opcode] = []
   private var nextToken: GATTToken = 100
 
@@ -147,7 +147,7 @@ struct GATTPair {
     run()
   }
 
-  /// Lets the link be quiet for a while.
+  /// Keeps the link quiet for `time`.
   mutating func pass(_ time: TimeSpan) {
     now += time
     central.timeReached(now)
@@ -155,7 +155,7 @@ struct GATTPair {
     run()
   }
 
-  /// Carries PDUs both ways until there are no more.
+  /// Relays PDUs in both directions until there are none.
   mutating func run() {
     let pool = PacketPool()
     var isActive = true
@@ -196,13 +196,13 @@ struct GATTPair {
     }
   }
 
-  /// What a request that has to succeed gives.
+  /// Performs a request that must succeed. Returns the response.
   mutating func get(_ request: GATTRequest) throws -> GATTResponse {
     let result = perform(request)
     return try #require(result).get()
   }
 
-  /// The result of `request`, after all that it needs has gone both ways.
+  /// Performs `request` with all the PDUs that it needs. Returns its result.
   mutating func perform(_ request: GATTRequest) -> Result<GATTResponse, GATTError>? {
     nextToken += 1
     central.request(request, token: nextToken, at: now)

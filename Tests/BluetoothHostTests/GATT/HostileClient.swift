@@ -3,16 +3,16 @@ import Testing
 
 @testable import BluetoothHost
 
-/// A device with two clients: one that means no good, whose PDUs the test writes, and one that nothing of it may reach.
+/// A device with two clients: a hostile one, whose PDUs the test writes, and one that must remain unaffected.
 struct HostileClient {
   var bench = Bench()
   private let hostile: HCI.ConnectionHandle
   private let honest: HCI.ConnectionHandle
-  /// What the server has told of the hostile client.
+  /// The events of the server about the hostile client.
   var events: [GATTEvent] = []
   private static let other = DeviceAddress(0xC0_00_00_00_00_03, .random)
 
-  /// The characteristics stand from handle 20 on, behind the declaration of their service.
+  /// The characteristics have the handles from 20 on, after the declaration of their service.
   init(_ characteristics: GATTCharacteristicDefinition...) {
     bench.powerOn()
     bench.perform { host, now in
@@ -25,7 +25,7 @@ struct HostileClient {
     bench.forget()
   }
 
-  /// What the server sends after it has received `text`.
+  /// Passes `text` to the server. Returns the PDUs that the server sends.
   mutating func send(_ text: String) -> [ByteSlice] { send(hex(text)) }
 
   mutating func send(_ octets: ByteSlice) -> [ByteSlice] {
@@ -33,7 +33,7 @@ struct HostileClient {
     return take(hostile)
   }
 
-  /// Several PDUs before the controller has room for an answer.
+  /// Sends several PDUs before the controller has room for an answer.
   mutating func sendAtOnce(_ texts: String...) -> [ByteSlice] {
     for text in texts { bench.receive(.attribute, hex(text).bytes, on: hostile) }
     return take(hostile)
@@ -75,12 +75,12 @@ struct HostileClient {
 
   var mtu: Int { bench.host.mtu(of: hostile) }
 
-  /// Whether the host ends the link.
+  /// True if the host disconnects the link.
   var isClosed: Bool {
     bench.commands.contains { if case .disconnect(hostile, _) = $0 { true } else { false } }
   }
 
-  /// The request that the last event asks about.
+  /// The request in the last event.
   var lastRequest: GATTServerRequest? {
     switch events.last {
     case .readRequested(let request, _, _): return request
@@ -89,7 +89,7 @@ struct HostileClient {
     }
   }
 
-  /// The PDUs of the host for one link, after the controller has taken all that there are.
+  /// Returns the host's PDUs for one link after the controller has accepted all of them.
   private mutating func take(_ link: HCI.ConnectionHandle) -> [ByteSlice] {
     var carried: [HCI.ACLData] = []
     while !bench.data.isEmpty {
@@ -107,8 +107,8 @@ struct HostileClient {
     return ((try? bench.payloads(on: link, .attribute)) ?? []).map { ByteSlice($0) }
   }
 
-  /// The general oracle: the other client is served, and when this one is gone the device advertises, takes a connection and
-  /// answers a read of Appearance.
+  /// Checks the general oracle: the other client is served, and after this one has gone the device advertises, accepts
+  /// a connection and answers a read of Appearance.
   mutating func expectUnharmed(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
     func expect(_ isTrue: Bool) { #expect(isTrue, comment, sourceLocation: sourceLocation) }
     let appearance = [ByteSlice([0x0B, 0x00, 0x00])]

@@ -2,14 +2,14 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// A host whose peer is a server that the test plays, and beside it a client that the host serves.
+/// A host whose peer is a server that the test plays, and a second peer, a client that the host serves.
 struct HostileServer {
   var bench = Bench()
   private(set) var handle: HCI.ConnectionHandle
   private let client: HCI.ConnectionHandle
   private var newcomers: UInt16 = 0
 
-  /// Where the host's Device Name stands, and what it is.
+  /// A read of the host's Device Name by its handle, and the response.
   private static let nameRequest: [UInt8] = [0x0A, 0x03, 0x00]
   private static let nameResponse = [0x0B] + [UInt8]("Bench".utf8)
 
@@ -21,7 +21,7 @@ struct HostileServer {
     say("031700")
   }
 
-  /// The server sends an ATT PDU; the result is what the host sends it, and the host may send again.
+  /// Sends an ATT PDU as the server. Returns the host's answers; the host may send again afterwards.
   @discardableResult
   mutating func say(_ text: String, on link: HCI.ConnectionHandle? = nil) -> [[UInt8]] {
     say(hex(text).bytes, on: link)
@@ -49,7 +49,7 @@ struct HostileServer {
     return sent ?? []
   }
 
-  /// What became of a request.
+  /// Returns the result of a request.
   func result(_ token: GATTToken = 1) -> Result<GATTResponse, GATTError>? {
     for case .gatt(_, .completed(token, let result)) in bench.events { return result }
     return nil
@@ -69,7 +69,8 @@ struct HostileServer {
     say("031700")
   }
 
-  /// The general oracle: the client is still served; and the device advertises, takes a connection and answers a read.
+  /// Checks the general oracle: the client is still served; the device advertises, accepts a connection and answers a
+  /// read.
   mutating func expectUnharmed() {
     let isUnharmed = isUnharmed()
     #expect(isUnharmed)

@@ -2,10 +2,10 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// Rows of the project's table of hostile peers: the client side of ATT and GATT, each with the general oracle.
+/// The rows of the project's table of hostile peers for the client side of ATT and GATT, each with the general oracle.
 @Suite("Hostile servers")
 struct HostileServerTests {
-  /// A request, what the server has said before, and what it says then.
+  /// A request, the server's previous answers, and its broken answer.
   struct BrokenAnswer: CustomTestStringConvertible {
     let request: GATTRequest
     let answers: [String]
@@ -82,7 +82,7 @@ struct HostileServerTests {
     BrokenAnswer(values, "0904 0b00 0102 0c", why: "a rest"), BrokenAnswer(values, "0901 0b", why: "length 1"),
   ]
 
-  @Test("A6 Each broken answer to a discovery ends it with an error, and nothing else", arguments: broken)
+  @Test("A6 Each broken answer to a discovery only ends that discovery with an error", arguments: broken)
   func brokenDiscovery(row: BrokenAnswer) {
     var server = HostileServer()
     #expect(server.ask(row.request).count == 1)
@@ -96,11 +96,11 @@ struct HostileServerTests {
     server.expectUnharmed()
   }
 
-  @Test("A6 A server with as many services as there are handles is asked for each once, and then no more")
+  @Test("A6 A server with as many services as handles gets one request for each service and no more")
   func mostServices() {
     var server = HostileServer()
     var handle: UInt16 = 1
-    // Wide ones first, so that the end comes in reasonable time: 2,048 answers.
+    // Services with 128-bit UUIDs come first, so that the test ends in reasonable time: 2,048 answers.
     var sent = server.ask(.discoverPrimaryServices)
     var answers = 0
     while let request = sent.first, request[0] == 0x10, answers < 5000 {
@@ -120,7 +120,7 @@ struct HostileServerTests {
 
   private func octets(_ number: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)] }
 
-  @Test("A10 A peer that goes while a procedure is under way, or a write leaves, completes nothing of a later link")
+  @Test("A10 A peer that disconnects during a procedure or a write completes no request of a later link")
   func disconnectionInFlight() {
     let requests: [GATTRequest] = [
       .read(3), .discoverPrimaryServices, .write(3, pattern(200)), .writeWithoutResponse(3, [1]),
@@ -129,7 +129,7 @@ struct HostileServerTests {
     ]
     for request in requests {
       var server = HostileServer()
-      // The controller takes nothing more: what is asked for waits, or is on its way.
+      // The controller accepts no more packets: requests are queued or in progress.
       let link = server.handle
       for token in GATTToken(1)...20 {
         server.bench.perform { host, now in host.request(request, token: token, on: link, at: now) }
@@ -138,7 +138,7 @@ struct HostileServerTests {
       server.bench.forget()
       server.connect()
       #expect(server.ask(.read(5), token: 30) == [[0x0A, 5, 0]])
-      // What the last link's requests would have been answered with, and then the answer.
+      // The answers to the last link's requests come first, then the right answer.
       for stale in ["13", "17030000000102", "1106 01000500 0018"] { #expect(server.say(stale) == []) }
       #expect(server.say("0b07") == [])
       let completed = server.bench.events.compactMap { event -> GATTToken? in
@@ -150,7 +150,7 @@ struct HostileServerTests {
     }
   }
 
-  @Test("A10 A peer that goes while notifications and confirmations are under way takes nothing with it")
+  @Test("A10 A disconnection during notifications and confirmations affects nothing else")
   func disconnectionAmongUpdates() {
     var server = HostileServer()
     for _ in 0..<100 { server.bench.receive(.attribute, [0x1D, 3, 0, 1], on: server.handle) }
@@ -161,7 +161,7 @@ struct HostileServerTests {
     server.expectUnharmed()
   }
 
-  @Test("A14 A server that does not answer for 30 s is left; what it says later is for nobody, and others are served")
+  @Test("A14 A server without an answer for 30 s is disconnected; its late answers are ignored, others are served")
   func silence() {
     var server = HostileServer()
     #expect(server.ask(.read(3)) == [[0x0A, 3, 0]])
@@ -180,7 +180,7 @@ struct HostileServerTests {
     #expect(server.ask(.read(3), token: 3) == [[0x0A, 3, 0]])
   }
 
-  @Test("A14 A server that does not answer what the client asks by itself is left in the same way")
+  @Test("A14 A server that does not answer the client's own request is disconnected in the same way")
   func silenceOnOwnRequest() {
     var server = HostileServer()
     _ = server.ask(.discoverPrimaryServices)
@@ -192,7 +192,7 @@ struct HostileServerTests {
     server.expectUnharmed()
   }
 
-  @Test("A16 Two servers whose long reads, discoveries and notifications interleave each get their own")
+  @Test("A16 Interleaved long reads, discoveries and notifications of two servers stay separate")
   func interleaved() {
     var server = HostileServer()
     let second = server.bench.link(.central, handle: 0x41, to: DeviceAddress(0xC000_0000_0BBB, .random))
@@ -204,7 +204,7 @@ struct HostileServerTests {
     }
     #expect(server.say(part(0x0B, 0xA1, 22)) == [[0x0C, 3, 0, 22, 0]])
     #expect(server.say(part(0x0B, 0xB1, 22), on: second) == [[0x0C, 3, 0, 22, 0]])
-    // A frame of the first one in two packets, a whole one of the second between them.
+    // A frame of the first server arrives in two packets, with a whole frame of the second one between them.
     let frame = Bench.frame(.attribute, part(0x1B, 0xA2, 20))
     server.bench.receive(Array(frame.prefix(9)), on: server.handle)
     server.say(part(0x1B, 0xB2, 22), on: second)
@@ -223,7 +223,7 @@ struct HostileServerTests {
   }
 
   @Test(
-    "A17 After a reconnection nothing is taken from what was known of a server that can't prove its database",
+    "A17 After a reconnection nothing is taken from the cache of a server that can't prove its database",
     arguments: ["0912 0600 000102030405060708090a0b0c0d0e0f", "010801000a", "0108010002", "0904 0600 0102", "09"])
   func otherServer(answer: String) {
     var server = HostileServer()
@@ -239,7 +239,7 @@ struct HostileServerTests {
     server.expectUnharmed()
   }
 
-  @Test("A17 The server whose hash is the one that was known is taken for it")
+  @Test("A17 A server with the cached hash is served from the cache")
   func sameServer() {
     var server = HostileServer()
     server.learnServices()
@@ -247,7 +247,7 @@ struct HostileServerTests {
     server.bench.forget()
     server.connect()
     _ = server.ask(.discoverPrimaryServices)
-    // The subscription is made again, and nothing is discovered.
+    // The client subscribes again and discovers nothing.
     #expect(server.say([0x09, 0x12, 6, 0] + HostileServer.hash) == [[0x12, 4, 0, 2, 0]])
     let services = [GATTService(range: 1...6, uuid: 0x1801), GATTService(range: 10...0xFFFF, uuid: 0x180D)]
     #expect(server.result() == .success(.services(services)))
@@ -255,7 +255,7 @@ struct HostileServerTests {
   }
 
   @Test(
-    "A17 A refusal for want of security is told, and nothing is sent again in clear", arguments: [0x05, 0x0F, 0x0C])
+    "A17 A security refusal is reported, and the request is not repeated in clear", arguments: [0x05, 0x0F, 0x0C])
   func refusalIsTold(code: UInt8) {
     var server = HostileServer()
     for request in [GATTRequest.read(3), .write(3, [1]), .write(3, pattern(40)), .readMultiple([3, 4])] {
@@ -263,7 +263,7 @@ struct HostileServerTests {
       var sent = server.ask(request)
       while let pdu = sent.first, pdu[0] != 0x18 { sent = server.say([0x01, pdu[0], 3, 0, code]) }
       if !sent.isEmpty { #expect(server.say("19") == []) }
-      // The host wants to pair, and the server does not.
+      // The host starts pairing, and the server refuses.
       server.refusePairing()
       #expect(server.result() == .failure(.att(ATT.ErrorCode(rawValue: code))))
     }
@@ -274,7 +274,7 @@ struct HostileServerTests {
 extension HostileServer {
   static let hash: [UInt8] = [UInt8](repeating: 0x5A, count: 16)
 
-  /// Lets the host find two services and be quiet until it has proven them.
+  /// Lets the host find two services, and keeps the link quiet until the cache is validated.
   mutating func learnServices() {
     _ = ask(.discoverPrimaryServices)
     let services = "1106 01000600 0118 0a00ffff 0d18"

@@ -3,8 +3,8 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Whose word counts for what is known of a server on the next link, and what makes it forgotten.
-@Suite("What is known of servers between links")
+/// The validity of a server's cache on the next link, and the events that clear it.
+@Suite("The cache of servers between links")
 struct ServerCacheTests {
   private static let hashRequest: [UInt8] = [0x08, 1, 0, 0xFF, 0xFF, 0x2A, 0x2B]
   private static let servicesRequest: [UInt8] = [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28]
@@ -17,7 +17,7 @@ struct ServerCacheTests {
     if isBonded { server.encrypt() }
   }
 
-  /// A host that knows a server, from a link with a bond or without one.
+  /// Returns a host that has cached a server's database on a link with a bond or without one.
   private func acquainted(isBonded: Bool) -> HostileServer {
     var server = HostileServer()
     if isBonded { server.encrypt() }
@@ -25,7 +25,7 @@ struct ServerCacheTests {
     return server
   }
 
-  @Test("A17 What somebody tells who only repeats a bonded server's hash is not believed on a link with the server")
+  @Test("A17 The data of an impostor that repeats a bonded server's hash are not used on a link with the server")
   func impostor() {
     var server = acquainted(isBonded: true)
     connect(&server)
@@ -47,7 +47,7 @@ struct ServerCacheTests {
     server.expectUnharmed()
   }
 
-  @Test("A17 Somebody with a bonded server's address and another database makes nothing forgotten")
+  @Test("A17 An impostor with a bonded server's address and another database clears no cache")
   func erasingImpostor() {
     var server = acquainted(isBonded: true)
     connect(&server)
@@ -61,12 +61,12 @@ struct ServerCacheTests {
     server.expectUnharmed()
   }
 
-  @Test("What was found without a bond is not used on a link with one, and not kept past it")
+  @Test("A cache made without a bond is not used on a link with a bond, and not kept after it")
   func foundWithoutBond() {
     var server = acquainted(isBonded: false)
     connect(&server, isBonded: true)
     #expect(server.ask(.discoverPrimaryServices) == [Self.servicesRequest])
-    // And when the link gets its bond after the discovery.
+    // The same holds if the link gets its bond after the discovery.
     server = acquainted(isBonded: false)
     server.encrypt()
     #expect(server.takeSent() == [[0x06, 1, 0, 0xFF, 0xFF, 0, 0x28, 0x01, 0x18]])
@@ -74,7 +74,7 @@ struct ServerCacheTests {
     #expect(server.ask(.discoverPrimaryServices) == [Self.servicesRequest])
   }
 
-  @Test("A bonded server's entry is not pushed out by 64 servers without a bond")
+  @Test("64 servers without a bond do not displace the entry of a bonded server")
   func store() {
     var store = GATTCacheStore()
     let cache = GATTCache(hash: pattern(16), attributes: GATTServiceAttributes())
@@ -95,7 +95,7 @@ struct ServerCacheTests {
 
   // MARK: Links that end
 
-  @Test("A link that comes about when it is not wanted any more leaves what was known of the server")
+  @Test("A link created after its cancellation keeps the server's cache")
   func unwantedLink() {
     var server = acquainted(isBonded: false)
     server.disconnect()
@@ -107,7 +107,7 @@ struct ServerCacheTests {
     #expect(server.ask(.discoverPrimaryServices) == [Self.hashRequest])
   }
 
-  @Test("A server that does not answer the read of its hash is not taken for one without a hash")
+  @Test("A server that does not answer the read of its hash is still treated as a server with a hash")
   func silence() {
     var server = acquainted(isBonded: false)
     connect(&server)
@@ -118,7 +118,7 @@ struct ServerCacheTests {
     #expect(server.ask(.discoverPrimaryServices) == [Self.hashRequest])
   }
 
-  @Test("A controller that fails does not take with it what a link has found out")
+  @Test("A controller failure keeps the results of a link")
   func controllerFails() {
     var server = acquainted(isBonded: false)
     server.bench.receive(.hardwareError(1))
@@ -129,7 +129,7 @@ struct ServerCacheTests {
 }
 
 extension HostileServer {
-  /// The link is encrypted with the key of a bond from now on.
+  /// Encrypts the link with the key of a bond.
   fileprivate mutating func encrypt() {
     let handle = handle
     let security = LinkSecurity(level: .encrypted, keySize: 16, hasKey: true, isBonded: true)

@@ -2,12 +2,12 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// Who has which of the controller's buffers · Vol 4, Part E, 4.1, 4.3.
+/// The accounting of the controller's buffers · Vol 4, Part E, 4.1, 4.3.
 struct BufferAccountingTests {
-  /// A controller that counts, beside a host that answers signalling commands.
+  /// A controller that counts its packets, and a host that answers signalling commands.
   private struct Counted {
     var bench = Bench()
-    /// The packets of each link that the controller has.
+    /// The number of packets in the controller, for each link.
     var held: [HCI.ConnectionHandle: Int] = [:]
     var most = 0
 
@@ -29,7 +29,7 @@ struct BufferAccountingTests {
       take()
     }
 
-    /// A command that nobody knows: its answer of ten octets is what the host has to send.
+    /// Sends an unknown command; the host has to send an answer of ten octets.
     mutating func ask(_ handle: HCI.ConnectionHandle) {
       bench.receive(.signalling, [0xFE, 7, 0, 0], on: handle)
       take()
@@ -48,7 +48,7 @@ struct BufferAccountingTests {
   }
 
   @Test(
-    "H10 After ten thousand cycles of links that come and go with packets in the controller, its buffers are counted right",
+    "H10 After ten thousand links that end with packets in the controller, the buffer count is right",
     arguments: [(27, 4), (4, 8), (251, 1)] as [(UInt16, UInt8)])
   func cycles(_ length: UInt16, _ count: UInt8) throws {
     var random = SplitGenerator(seed: UInt64(length))
@@ -66,7 +66,7 @@ struct BufferAccountingTests {
         let held = counted.held[handle] ?? 0
         if held > 0 { counted.complete(handle, 1 + Int(random.next() % UInt64(held))) }
       case 3:
-        // Late, for a link that is not there.
+        // A late report for a link that does not exist.
         counted.bench.receive(
           .numberOfCompletedPackets(
             HCI.CompletedPackets(HCI.ConnectionHandle(rawValue: 9), count: 3, in: counted.bench.pool)))
@@ -80,7 +80,7 @@ struct BufferAccountingTests {
     }
     #expect(counted.most == Int(count))
     for link in counted.bench.host.links { counted.close(link.handle) }
-    // All of them are there again, for one link.
+    // All buffers are free again, for one link.
     counted.open(0x42)
     for _ in 0..<12 { counted.ask(HCI.ConnectionHandle(rawValue: 0x42)) }
     #expect(counted.held[HCI.ConnectionHandle(rawValue: 0x42)] == Int(count))
@@ -91,7 +91,7 @@ struct BufferAccountingTests {
     try counted.bench.expectSound(bystander: nil)
   }
 
-  @Test("H10 A packet that is completed while the next one is still being handed over counts once")
+  @Test("H10 A packet that completes while the next one is being handed over counts once")
   func completedAtOnce() throws {
     var (bench, bystander) = Bench.withBystander()
     var taken = 0
@@ -113,7 +113,7 @@ struct BufferAccountingTests {
   }
 
   @Test(
-    "Late completed packets of a link that has ended give its successor of the same handle nothing that it does not have"
+    "Late completed packets of an ended link do not add room to its successor with the same handle"
   )
   func reusedHandle() {
     var counted = Counted(aclLength: 27, aclCount: 4)
@@ -129,7 +129,7 @@ struct BufferAccountingTests {
     #expect(counted.held[handle] == 4)
   }
 
-  @Test("A frame in parts whose link ends in the middle takes no buffer with it, and none of it goes to the next link")
+  @Test("A link that ends in the middle of a frame keeps no buffer, and no fragment of it reaches the next link")
   func endInTheMiddle() {
     var counted = Counted(aclLength: 4, aclCount: 2)
     let (first, second) = (HCI.ConnectionHandle(rawValue: 1), HCI.ConnectionHandle(rawValue: 2))
@@ -140,7 +140,7 @@ struct BufferAccountingTests {
     counted.open(2)
     counted.ask(second)
     counted.complete(second, 2)
-    // The third part of ten octets.
+    // The third fragment has ten octets.
     #expect(counted.held[second] == 1)
     counted.complete(second, 1)
     counted.open(1)

@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// Controllers that say little, say too much, or say it in an order of their own.
+/// Controllers that report little, report too much, or report it in an unusual order.
 struct ControllerQuirkTests {
   private func bench(_ change: (inout Bench) -> Void = { _ in }) -> Bench {
     var bench = Bench()
@@ -11,9 +11,9 @@ struct ControllerQuirkTests {
     return bench
   }
 
-  // MARK: What it claims
+  // MARK: Claims
 
-  @Test("A controller that has only the newer form of LE Read Buffer Size is asked in that")
+  @Test("A controller with only the newer version of LE Read Buffer Size gets that command")
   func newerBufferSize() {
     var bench = Bench()
     bench.facts.supportedCommands = HCI.SupportedCommands(
@@ -28,7 +28,7 @@ struct ControllerQuirkTests {
     #expect(bench.data.count == 2)
   }
 
-  @Test("A controller without encryption and without other PHYs is not asked for their events")
+  @Test("The events of encryption and PHYs stay masked for a controller without these features")
   func smallMasks() {
     var bench = Bench()
     bench.facts.leFeatures = []
@@ -45,7 +45,7 @@ struct ControllerQuirkTests {
     #expect(rich.commands.contains(.leSetEventMask(mask)))
   }
 
-  @Test("A controller that gives no command credits in its start-up comes up when it gives them", arguments: [0, 3, 7])
+  @Test("A controller that grants no command credits during start-up starts once it grants them", arguments: [0, 3, 7])
   func creditsInStartup(_ step: Int) {
     var bench = Bench()
     let order: [HCI.Opcode] = [
@@ -66,7 +66,7 @@ struct ControllerQuirkTests {
     #expect(bench.powerChanges == [.starting, .on])
   }
 
-  @Test("A controller that says at its start that it takes commands, before it was asked anything, comes up")
+  @Test("A controller that sends its command credits unsolicited at its start is started")
   func greeting() {
     var bench = Bench()
     bench.answers[.reset] = .silence
@@ -76,7 +76,7 @@ struct ControllerQuirkTests {
     #expect(bench.powerChanges == [.starting, .on])
   }
 
-  @Test("The public address is read, and nobody else is believed to have it")
+  @Test("The public address is read, and a peer with the same address is rejected")
   func publicAddress() {
     var bench = bench()
     #expect(bench.host.publicAddress == DeviceAddress(Bench.publicAddress, .public))
@@ -88,7 +88,7 @@ struct ControllerQuirkTests {
     #expect(without.host.publicAddress == nil)
   }
 
-  @Test("A start-up in which nothing but Reset and the buffers is answered ends: the controller is dead")
+  @Test("A start-up in which only Reset and the buffer size are answered fails, and the controller is abandoned")
   func silentStartup() {
     var bench = Bench()
     for opcode: HCI.Opcode in [.readLocalSupportedFeatures, .readBDADDR, .leReadLocalSupportedFeatures] {
@@ -103,7 +103,7 @@ struct ControllerQuirkTests {
 
   // MARK: Order
 
-  @Test("LE Connection Update Complete before its Command Status is believed")
+  @Test("LE Connection Update Complete before its Command Status is accepted")
   func updateBeforeStatus() throws {
     var bench = bench()
     let handle = bench.link(.central)
@@ -132,33 +132,33 @@ struct ControllerQuirkTests {
     bench.answers[.disconnect] = .silence
     bench.perform { host, now in host.disconnect(handle, at: now) }
     bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
-    // The same handle is another link's already.
+    // Another link already has the same handle.
     bench.receive(.leConnectionComplete(Bench.connection(.peripheral, handle, DeviceAddress(9, .public))))
     bench.receive(.commandStatus(.success, credits: 1, .disconnect))
     #expect(bench.disconnections == [.connectionTerminatedByLocalHost])
     #expect(bench.host.links.count == 1)
-    // Nothing is waited for but the next look at the link.
+    // The only deadline left is the next link check.
     #expect(bench.host.deadline == bench.now + .seconds(60))
     try bench.expectSound(bystander: handle)
   }
 
-  @Test("LE Set Data Length that succeeds without an event leaves the link as it is")
+  @Test("LE Set Data Length that succeeds without an event leaves the link unchanged")
   func dataLengthWithoutEvent() {
     var bench = bench()
     bench.perform { host, now in host.connect(to: Bench.peer, at: now) }
     let handle = HCI.ConnectionHandle(rawValue: 0x200)
     bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Bench.peer)))
     #expect(bench.links.isEmpty)
-    // The peer has acknowledged the MTU request: it is there.
+    // The peer has acknowledged the MTU request, so the link is established.
     bench.completeAll()
     #expect(bench.links.map(\.handle) == [handle])
     bench.receive(.attribute, [0x03, 0x05, 0x02], on: handle)
     #expect(bench.host.mtu(of: handle) == 517)
   }
 
-  // MARK: Missing
+  // MARK: Missing answers and events
 
-  @Test("A command that is not answered is passed over, and not sent to this controller again")
+  @Test("A command without an answer is skipped, and not sent to this controller again")
   func silentCommand() {
     var bench = bench()
     bench.answers[.leSetDataLength] = .silence
@@ -176,7 +176,7 @@ struct ControllerQuirkTests {
   }
 
   @Test(
-    "An event mask that is lost on its way is sent once more, so that links are told",
+    "A lost event mask is sent once more, so that links are reported",
     arguments: [HCI.Opcode.setEventMask, .leSetEventMask])
   func lostMask(_ opcode: HCI.Opcode) {
     var bench = Bench()
@@ -190,7 +190,7 @@ struct ControllerQuirkTests {
     #expect(bench.troubles == [.unanswered(opcode)])
   }
 
-  @Test("A link whose end is asked for and never told is gone when its supervision timeout is over")
+  @Test("A link without an answer to its disconnection ends after its supervision timeout")
   func missingDisconnection() throws {
     var bench = bench()
     let handle = bench.link(.peripheral)
@@ -210,7 +210,7 @@ struct ControllerQuirkTests {
     try bench.expectSound(bystander: nil)
   }
 
-  @Test("A peer that has vanished without an event is found out by a request, and its link ends")
+  @Test("A peer that vanished without an event is detected by a request, and its link ends")
   func vanishedPeer() throws {
     var bench = bench()
     let handle = bench.link(.central)
@@ -224,7 +224,7 @@ struct ControllerQuirkTests {
     try bench.expectSound(bystander: nil)
   }
 
-  @Test("What waited for a link that has ended is not sent to the next one with its handle")
+  @Test("Commands queued for an ended link are not sent for the next link with its handle")
   func staleCommands() {
     var bench = bench()
     let handle = bench.link(.peripheral)
@@ -245,7 +245,7 @@ struct ControllerQuirkTests {
 
   // MARK: Data
 
-  @Test("ACL packets longer than those that the controller takes itself are taken as they come")
+  @Test("The host accepts ACL packets longer than the controller's own buffers")
   func longPackets() throws {
     var bench = bench {
       $0.facts.aclLength = 27
@@ -264,7 +264,7 @@ struct ControllerQuirkTests {
     #expect(values == [ByteSlice(value)])
   }
 
-  @Test("A controller that claims privacy and still tells connections in the older form is understood")
+  @Test("A controller that claims privacy but reports connections in the legacy form is understood")
   func olderForm() throws {
     let bench = bench { $0.facts.leFeatures.formUnion([.llPrivacy, .extendedAdvertising]) }
     for isEnhanced in [false, true] {

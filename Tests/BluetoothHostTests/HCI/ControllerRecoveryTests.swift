@@ -2,9 +2,9 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// Controllers that break or fall silent, and how they are brought back · Vol 4, Part E, 4.4, 7.3.2, 7.7.16.
+/// The recovery of controllers that fail or stop answering · Vol 4, Part E, 4.4, 7.3.2, 7.7.16.
 struct ControllerRecoveryTests {
-  /// A bench that is on.
+  /// Returns a bench that is on.
   private func bench() -> Bench {
     var bench = Bench()
     bench.powerOn()
@@ -15,7 +15,7 @@ struct ControllerRecoveryTests {
     .resetting(attempt: attempt, of: 5, after: .seconds(seconds))
   }
 
-  @Test("A controller that breaks again and again is reset after longer and longer pauses, five times, then given up")
+  @Test("A controller that fails repeatedly is reset five times with growing pauses and then abandoned")
   func backOff() {
     var bench = bench()
     for pause: Int64 in [0, 1, 2, 4, 8] {
@@ -38,7 +38,7 @@ struct ControllerRecoveryTests {
     #expect(bench.powerChanges == [.starting, .on])
   }
 
-  @Test("A controller that has worked for ten seconds has all its chances again")
+  @Test("A controller that has worked for ten seconds gets all its attempts again")
   func trialTime() {
     var bench = bench()
     for _ in 0..<20 {
@@ -50,7 +50,7 @@ struct ControllerRecoveryTests {
     }
   }
 
-  @Test("A controller that does not come back is asked five times over 25 seconds, with a line for each")
+  @Test("A controller that stays silent gets five resets within 25 seconds, with a log line for each")
   func neverBack() {
     var bench = bench()
     bench.answers[.readRSSI] = .silence
@@ -64,7 +64,7 @@ struct ControllerRecoveryTests {
       [Self.resetting(number + 1, after: pause), .unanswered(.reset)]
     }
     #expect(bench.troubles == [.unanswered(.readRSSI)] + attempts + [.givenUp])
-    // Two seconds for the first silence and for each attempt, and the pauses between them.
+    // Two seconds for the first timeout and for each attempt, and the pauses between them.
     #expect(bench.now - start == .seconds(2 + 5 * 2 + 15))
     #expect(bench.powerChanges == [.starting, .unsupported])
     #expect(bench.commands.filter { $0 == .reset }.count == 5)
@@ -72,7 +72,7 @@ struct ControllerRecoveryTests {
     #expect(bench.disconnections == [.hardwareFailure])
   }
 
-  @Test("Switching off while the controller is given a pause ends the attempts, and switching on begins anew")
+  @Test("Switching off during a pause ends the attempts, and switching on starts again")
   func offInPause() {
     var bench = bench()
     bench.receive(.hardwareError(1))
@@ -87,7 +87,7 @@ struct ControllerRecoveryTests {
     #expect(bench.powerChanges == [.off, .starting, .on])
   }
 
-  @Test("Switching off a controller that answers nothing any more takes no longer with many links")
+  @Test("Switching off a silent controller takes no longer with many links")
   func offWithoutAnswers() {
     var bench = bench()
     for number in UInt16(0)..<6 {
@@ -104,7 +104,7 @@ struct ControllerRecoveryTests {
     #expect(bench.powerChanges == [.off])
   }
 
-  @Test("Switching off sends nothing while the controller takes nothing, and nobody hears of what was sent before")
+  @Test("Switching off sends nothing without command credits, and results of earlier commands are not reported")
   func offWithoutCredits() {
     for isAsked in [true, false] {
       var bench = bench()
@@ -125,7 +125,7 @@ struct ControllerRecoveryTests {
     }
   }
 
-  @Test("After a reset all that was wanted can come again: advertising, scanning, connecting, links and services")
+  @Test("After a reset, advertising, scanning, connecting, links and services work again")
   func everythingAgain() throws {
     var bench = bench()
     let published = bench.host.addService(
@@ -161,7 +161,7 @@ struct ControllerRecoveryTests {
     try bench.expectSound(bystander: nil)
   }
 
-  @Test("A Hardware Error of the time before Reset does not begin it again, one after it does")
+  @Test("A Hardware Error from before Reset does not restart it; one after Reset does")
   func lateHardwareError() {
     var bench = bench()
     bench.forget()
@@ -181,7 +181,7 @@ struct ControllerRecoveryTests {
     #expect(bench.powerChanges == [.starting, .on])
   }
 
-  @Test("Three commands in a row without an answer are enough, whichever they are")
+  @Test("Any three consecutive commands without an answer cause a reset")
   func silentInRow() {
     var bench = bench()
     bench.answers[.leSetDataLength] = .silence
@@ -199,7 +199,7 @@ struct ControllerRecoveryTests {
     #expect(bench.disconnections == [.hardwareFailure])
   }
 
-  @Test("Data that the controller had no room for is told")
+  @Test("A controller's Data Buffer Overflow is reported")
   func overflow() {
     var bench = bench()
     bench.receive(.dataBufferOverflow(linkType: 1))
@@ -207,7 +207,7 @@ struct ControllerRecoveryTests {
     #expect(bench.powerChanges.isEmpty)
   }
 
-  @Test("Each trouble is a line that says what happened")
+  @Test("Each problem gives a log line that describes it")
   func lines() {
     let lines: [(HostTrouble, String)] = [
       (.unanswered(.leSetPHY), "The controller did not answer LE Set PHY within 2 s."),

@@ -3,7 +3,7 @@ import BluetoothWire
 import Testing
 
 extension Bench {
-  /// A bench that is on, with a link that nothing is done to.
+  /// Returns a bench that is on, and a link that the test leaves alone.
   static func withBystander() -> (bench: Bench, bystander: HCI.ConnectionHandle) {
     var bench = Bench()
     bench.powerOn()
@@ -13,7 +13,7 @@ extension Bench {
     return (bench, handle)
   }
 
-  /// Whether this link's client reads the Device Name.
+  /// Returns true if the host answers this link's read of the Device Name.
   mutating func answersRead(on handle: HCI.ConnectionHandle) throws -> Bool {
     completeAll()
     receive(.attribute, [0x0A, 0x03, 0x00], on: handle)
@@ -22,8 +22,8 @@ extension Bench {
     return answers == [[0x0B] + Array("Bench".utf8)]
   }
 
-  /// What is to hold after whatever a controller or a peer has done: other links go on, and the device still advertises,
-  /// accepts a connection and answers a read.
+  /// Checks what must hold after any input of a controller or a peer: other links go on, and the device still
+  /// advertises, accepts a connection and answers a read.
   mutating func expectSound(bystander: HCI.ConnectionHandle?, sourceLocation: SourceLocation = #_sourceLocation) throws
   {
     if let bystander {

@@ -2,7 +2,8 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// Rows of the project's table of hostile peers: the border between host and controller. Each ends with the general oracle.
+/// The rows of the project's table of hostile peers for the interface between host and controller. Each ends with the
+/// general oracle.
 @Suite("Hostile controllers")
 struct HostileControllerTests {
   private static let unknown = HCI.ConnectionHandle(rawValue: 0x0123)
@@ -14,7 +15,7 @@ struct HostileControllerTests {
 
   // MARK: H1
 
-  @Test("H1 A stream that is out of step has the host reset its controller, and goes on from there")
+  @Test("H1 A loss of synchronization makes the host reset its controller and continue")
   func outOfStep() throws {
     var (bench, _) = Bench.withBystander()
     var decoder = H4Decoder(for: .host, pool: bench.pool)
@@ -24,7 +25,7 @@ struct HostileControllerTests {
         while let output = decoder.next(&portion) {
           switch output {
           case .packet(let packet): bench.host.receive(packet, at: bench.now)
-          // What a transport makes of it.
+          // The transport's report of such a stream.
           case .synchronizationLost: bench.host.synchronizationLost(at: bench.now)
           }
         }
@@ -47,7 +48,7 @@ struct HostileControllerTests {
   // MARK: H2
 
   @Test(
-    "H2 Answers to commands that were not sent, of a wrong opcode, or cut, leave the pending command alone",
+    "H2 Unsolicited, mismatched or truncated answers leave the pending command alone",
     arguments: [
       [1, 0x18, 0x20, 0, 1, 2, 3, 4, 5, 6, 7, 8], [1, 0, 0], [1], [], [1, 0x05, 0x14], [1, 0x05, 0x14, 0],
       [1, 0x05, 0x14, 0, 0x70], [255, 0xFF, 0xFF, 0], [1, 0x03, 0x0C, 0], [0, 0x0D, 0x20, 0],
@@ -68,7 +69,7 @@ struct HostileControllerTests {
   // MARK: H3
 
   @Test(
-    "H3 Completed packets: more handles than octets, unknown handles and too many of them give no room",
+    "H3 Completed packets with excess handles, unknown handles or excess counts add no room",
     arguments: [
       [255, 0x70, 0, 1, 0], [2, 0x70, 0, 1, 0], [1], [], [1, 0x23, 0x01, 0xFF, 0xFF], [1, 0x70, 0, 0xFF, 0xFF],
       [2, 0x70, 0, 0xFF, 0xFF, 0x70, 0, 0xFF, 0xFF], [0, 0x70, 0, 1, 0], [1, 0x70, 0, 0, 0],
@@ -76,7 +77,7 @@ struct HostileControllerTests {
   func completedPackets(_ parameters: [UInt8]) throws {
     var (bench, bystander) = Bench.withBystander()
     for _ in 0..<3 { bench.receive(Self.event(0x13, parameters)) }
-    // The controller has as many packets as it takes, and not one more.
+    // The controller has exactly as many packets as buffers.
     let handle = bench.link(.central, handle: 0x71, to: Self.peer)
     bench.receive(.attribute, [0x03, 0x05, 0x02], on: handle)
     bench.completeAll()
@@ -91,7 +92,7 @@ struct HostileControllerTests {
 
   // MARK: H4
 
-  @Test("H4 Reports whose numbers do not fit their octets are dropped, whatever they are", arguments: 0..<4)
+  @Test("H4 Reports whose counts do not fit their octets are dropped, whatever their type", arguments: 0..<4)
   func reports(_ seed: Int) throws {
     var (bench, bystander) = Bench.withBystander()
     bench.perform { host, now in
@@ -103,7 +104,7 @@ struct HostileControllerTests {
         bench.receive(Self.event(0x3E, [subevent, number] + [UInt8](repeating: 0, count: 250)))
       }
     }
-    // Extended data beyond 229 octets, and with a status of truncated.
+    // Extended data beyond 229 octets, and with the status truncated.
     for (type, count): (UInt8, UInt8) in [(0x00, 230), (0x40, 255), (0x60, 229)] {
       let fields = [type, 0, 1, 2, 3, 4, 5, 6, 7, 1, 0, 0xFF, 127, 0xD0] + [UInt8](repeating: 0, count: 9)
       bench.receive(Self.event(0x3E, [0x0D, 1] + fields + [count] + [UInt8](repeating: 1, count: 200)))
@@ -124,7 +125,7 @@ struct HostileControllerTests {
 
   // MARK: H5, H6
 
-  @Test("H5 ACL packets with handles and channels that do not exist, or longer than all buffers, are dropped")
+  @Test("H5 ACL packets with unknown handles or channels, or longer than all buffers, are dropped")
   func wrongData() throws {
     var (bench, bystander) = Bench.withBystander()
     for handle: UInt16 in [0x0123, 0x0EFF, 0x0F00, 0x0FFF] {
@@ -139,7 +140,7 @@ struct HostileControllerTests {
     try bench.expectSound(bystander: bystander)
   }
 
-  @Test("H6 An ACL packet of 65,535 octets is dropped, as a start and as a continuation, and its frame with it")
+  @Test("H6 An ACL packet of 65,535 octets is dropped together with its frame, as a start and as a continuation")
   func longestPacket() throws {
     var (bench, bystander) = Bench.withBystander()
     let header: [UInt8] = [0xFB, 0xFF, 4, 0]
@@ -155,7 +156,7 @@ struct HostileControllerTests {
 
   // MARK: H7
 
-  @Test("H7 Events for links that are not there, or not any more, change nothing")
+  @Test("H7 Events for links that do not exist, or no longer exist, change nothing")
   func closedLinks() throws {
     var (bench, bystander) = Bench.withBystander()
     let closed = bench.link(.peripheral, handle: 0x71, to: Self.peer)
@@ -186,7 +187,7 @@ struct HostileControllerTests {
     try bench.expectSound(bystander: bystander)
   }
 
-  @Test("H7 A connection that is told twice, in both forms, or with a handle that is taken, is one link")
+  @Test("H7 A connection reported twice, in both forms or with a handle in use, is one link")
   func toldTwice() throws {
     var (bench, bystander) = Bench.withBystander()
     let complete = Bench.connection(.peripheral, HCI.ConnectionHandle(rawValue: 0x71), Self.peer)
@@ -204,7 +205,7 @@ struct HostileControllerTests {
 
   // MARK: H8, H9
 
-  @Test("H8 Continuations without a start, starts in the middle and frames without end are discarded and counted")
+  @Test("H8 Continuations without a start, starts in the middle and endless frames are discarded and counted")
   func boundaries() throws {
     var (bench, bystander) = Bench.withBystander()
     let handle = bench.link(.peripheral, handle: 0x71, to: Self.peer)
@@ -223,7 +224,7 @@ struct HostileControllerTests {
     try bench.expectSound(bystander: bystander)
   }
 
-  @Test("H9 Handles beyond 0x0EFF do not become links, and what is for them is dropped", arguments: [0x0F00, 0x0FFF])
+  @Test("H9 Handles beyond 0x0EFF create no links, and data for them is dropped", arguments: [0x0F00, 0x0FFF])
   func reservedHandles(_ number: UInt16) throws {
     var (bench, bystander) = Bench.withBystander()
     let handle = HCI.ConnectionHandle(rawValue: number)

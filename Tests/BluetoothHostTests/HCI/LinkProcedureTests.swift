@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// What a host has its link layer ask for · Vol 6, Part B, 5.1.
+/// The link layer procedures that a host starts · Vol 6, Part B, 5.1.
 struct LinkProcedureTests {
   private static let fast: HCI.LEFeatures = [
     .encryption, .dataPacketLengthExtension, .connectionParametersRequestProcedure, .le2MPHY,
@@ -23,9 +23,9 @@ struct LinkProcedureTests {
     return bench
   }
 
-  // MARK: Physical layers
+  // MARK: PHYs
 
-  @Test("A host that wants LE 2M says so to a controller that has it, and to no other")
+  @Test("A host configured for LE 2M sets that preference at a controller with LE 2M, and at no other")
   func defaultPHY() {
     for (preferred, features, expected): (HCI.PHYs?, HCI.LEFeatures, HCI.PHYs?) in [
       ([.le1M, .le2M], Self.fast, [.le1M, .le2M]), ([.le1M, .le2M], .encryption, nil), (nil, Self.fast, nil),
@@ -40,7 +40,7 @@ struct LinkProcedureTests {
   }
 
   @Test(
-    "A central asks for longer packets, then what the peer has, then for LE 2M; its MTU request waits for none of it")
+    "A central starts data length, feature and PHY procedures in this order; its MTU request waits for none")
   func order() throws {
     var bench = bench([.le1M, .le2M])
     bench.powerOn()
@@ -56,7 +56,7 @@ struct LinkProcedureTests {
     #expect(bench.links.map(\.handle) == [handle])
   }
 
-  @Test("A peer without LE 2M, or of which nothing is learned, is not asked for it")
+  @Test("The host requests no LE 2M from a peer without it, or with unknown features")
   func slowPeer() {
     for (status, features): (HCI.ErrorCode, HCI.LEFeatures) in [
       (.success, .encryption), (.unsupportedRemoteFeature, .le2MPHY), (.success, .leCodedPHY),
@@ -70,7 +70,7 @@ struct LinkProcedureTests {
   }
 
   @Test(
-    "A host that wants nothing of layers asks no peer what it has", arguments: [nil, HCI.PHYs.leCoded] as [HCI.PHYs?])
+    "A host without a PHY preference reads no peer's features", arguments: [nil, HCI.PHYs.leCoded] as [HCI.PHYs?])
   func noWish(_ preferred: HCI.PHYs?) {
     var bench = bench(preferred)
     bench.powerOn()
@@ -78,7 +78,7 @@ struct LinkProcedureTests {
     #expect(!bench.commands.map(\.opcode).contains(.leReadRemoteFeatures))
   }
 
-  @Test("A peripheral asks for nothing by itself")
+  @Test("A peripheral starts no link layer procedure")
   func peripheral() {
     var bench = bench([.le1M, .le2M])
     bench.powerOn()
@@ -86,7 +86,7 @@ struct LinkProcedureTests {
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("LE Set PHY that is never answered holds no data back, and is not sent again")
+  @Test("An unanswered LE Set PHY does not delay data and is not sent again")
   func silentSetPHY() throws {
     var bench = bench([.le1M, .le2M])
     bench.answers[.leSetPHY] = .silence
@@ -106,7 +106,7 @@ struct LinkProcedureTests {
     #expect(!bench.commands.map(\.opcode).contains(.leSetPHY))
   }
 
-  @Test("What the controller tells of a link is kept: layers, lengths, parameters and what the peer has")
+  @Test("The host stores a link's PHYs, data lengths, parameters and peer features as reported by the controller")
   func properties() throws {
     var bench = bench([.le1M, .le2M])
     bench.powerOn()
@@ -157,7 +157,7 @@ struct LinkProcedureTests {
   private static let byL2CAP: [UInt8] = [0x12, 1, 8, 0, 12, 0, 24, 0, 0, 0, 200, 0]
 
   @Test(
-    "A peripheral whose central has the procedure asks by the link layer, and of several wishes the last one follows")
+    "A peripheral uses the link layer procedure if its central has it, and sends the last of several requests")
   func byLinkLayer() throws {
     var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
     let update = HCI.Command.leConnectionUpdate(handle, Self.parameters, HCI.ConnectionEventLength())
@@ -177,7 +177,7 @@ struct LinkProcedureTests {
     #expect(try bench.payloads(on: handle, .signalling).isEmpty)
   }
 
-  @Test("An update of the central does not end the peripheral's own, whose command was not sent yet")
+  @Test("A central's update does not cancel the peripheral's own request that has not been sent yet")
   func crossingUpdates() {
     var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
     let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
@@ -197,7 +197,7 @@ struct LinkProcedureTests {
     #expect(bench.commands == updates)
   }
 
-  @Test("The end of an update may be told before its command is taken")
+  @Test("The completion of an update may precede the Command Status")
   func earlyEnd() {
     var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
     let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
@@ -215,7 +215,7 @@ struct LinkProcedureTests {
     #expect(bench.commands.count == 2)
   }
 
-  @Test("A peripheral whose central lacks the procedure, or does not say, asks by L2CAP")
+  @Test("A peripheral uses L2CAP if its central lacks the procedure or its features are unknown")
   func byFrames() throws {
     for features: HCI.LEFeatures? in [.encryption, nil] {
       var (bench, handle) = peripheral(features)
@@ -223,14 +223,14 @@ struct LinkProcedureTests {
       bench.receive(.signalling, [0x13, 1, 2, 0, 0, 0], on: handle)
       bench.wait(.seconds(1))
       bench.forget()
-      // It is not asked again.
+      // The host does not repeat the request.
       ask(&bench, handle)
       #expect(bench.commands.isEmpty)
       #expect(try bench.payloads(on: handle, .signalling).count == 1)
     }
   }
 
-  @Test("A central that claims the procedure and refuses it as unknown is asked by L2CAP")
+  @Test("A central that claims the procedure but rejects it as unknown gets an L2CAP request")
   func refusedByLinkLayer() throws {
     var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
     let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
@@ -239,19 +239,19 @@ struct LinkProcedureTests {
   }
 
   @Test(
-    "A wish that the central's link layer refuses is repeated by L2CAP",
+    "A request that the central's link layer refuses is repeated over L2CAP",
     arguments: [HCI.ErrorCode.unknownConnectionIdentifier, .invalidLLParameters])
   func repeatedByL2CAP(_ reason: HCI.ErrorCode) throws {
     var (bench, handle) = peripheral(.connectionParametersRequestProcedure)
     let values = HCI.ConnectionValues(interval: 24, latency: 0, supervisionTimeout: 200)
     bench.receive(.leConnectionUpdateComplete(reason, handle, values))
     #expect(try bench.payloads(on: handle, .signalling) == [Self.byL2CAP])
-    // Once: what the central answers now is its answer.
+    // Once only: the central's answer now is final.
     bench.receive(.signalling, [0x13, 1, 2, 0, 1, 0], on: handle)
     #expect(try bench.payloads(on: handle, .signalling).count == 1)
   }
 
-  @Test("A peripheral asks for other parameters no sooner than 5 s after the link came about")
+  @Test("A peripheral requests other parameters no sooner than 5 s after the link was created")
   func pause() throws {
     var bench = bench(nil)
     bench.powerOn()
@@ -265,7 +265,7 @@ struct LinkProcedureTests {
     #expect(bench.commands == [.leReadRemoteFeatures(handle)])
   }
 
-  @Test("On a link of more than 5 s whose central is quiet a peripheral asks at once")
+  @Test("On a link older than 5 s with a quiet central, a peripheral sends its request at once")
   func quietCentral() {
     var bench = bench(nil)
     bench.powerOn()
@@ -276,7 +276,7 @@ struct LinkProcedureTests {
     #expect(bench.commands == [.leReadRemoteFeatures(handle)])
   }
 
-  @Test("While the central has something to do the peripheral waits until it was quiet for 1 s, at most 5 s")
+  @Test("A peripheral waits until its central has been quiet for 1 s, at most 5 s")
   func busyCentral() {
     for (requests, wait) in [(3, 1_700), (30, 5_000)] as [(Int, Int64)] {
       var bench = bench(nil)
@@ -302,9 +302,9 @@ struct LinkProcedureTests {
 }
 
 extension Bench {
-  /// Lets time pass, and tells the host each of its deadlines in it.
+  /// Advances the time and calls the host at each of its deadlines.
   ///
-  /// - Parameter look: is called after each deadline.
+  /// - Parameter look: Called after each deadline.
   fileprivate mutating func wait(_ span: TimeSpan, _ look: (Bench) -> Void = { _ in }) {
     let end = now + span
     while let deadline = host.deadline, deadline <= end {

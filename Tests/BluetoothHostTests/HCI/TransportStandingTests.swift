@@ -2,7 +2,7 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// Hosts whose way to the controller is lost and comes back.
+/// Hosts whose transport to the controller is lost and restored.
 struct TransportStandingTests {
   private func lose(_ bench: inout Bench, _ standing: TransportStanding = .lost) {
     bench.perform { host, now in host.setTransport(standing, at: now) }
@@ -12,7 +12,7 @@ struct TransportStandingTests {
     bench.perform { host, now in host.setTransport(.ready, at: now) }
   }
 
-  @Test("A host without a way to its controller sends nothing, and starts up with a Reset when there is one")
+  @Test("A host without a transport sends nothing, and starts up with Reset once it has one")
   func firstWay() {
     var bench = Bench()
     lose(&bench, .connecting)
@@ -25,7 +25,7 @@ struct TransportStandingTests {
     #expect(bench.powerChanges == [.starting, .starting, .on])
   }
 
-  @Test("When the way is lost all links end, those above are told so, and nothing is sent before it is back")
+  @Test("Losing the transport ends and reports all links, and the host sends nothing until the transport returns")
   func lossWhileOn() {
     var bench = Bench()
     bench.powerOn()
@@ -52,7 +52,7 @@ struct TransportStandingTests {
     #expect(bench.host.links.count == 1)
   }
 
-  @Test("What was handed over and not yet carried when the way was lost is not sent on the new one")
+  @Test("Packets handed over but not carried when the transport was lost are not sent on the new transport")
   func packetsOnTheirWay() {
     var bench = Bench()
     bench.powerOn()
@@ -68,7 +68,7 @@ struct TransportStandingTests {
     #expect(bench.powerChanges.last == .on)
   }
 
-  @Test("What somebody has to mend first is unsupported, until there is a way")
+  @Test("A transport that needs the user's intervention makes the host unsupported until it works")
   func refused() {
     var bench = Bench()
     lose(&bench, .refused)
@@ -78,7 +78,7 @@ struct TransportStandingTests {
     #expect(bench.powerChanges.last == .on)
   }
 
-  @Test("A way that is lost in the middle of the start-up, or between two attempts, is no failure of the controller")
+  @Test("Losing the transport during start-up or between attempts is no controller failure")
   func lossWhileStarting() {
     var bench = Bench()
     bench.answers[.leReadBufferSize] = .silence
@@ -98,7 +98,7 @@ struct TransportStandingTests {
     #expect(bench.powerChanges.last == .on)
   }
 
-  @Test("A controller that was given up gets another chance on a new way")
+  @Test("An abandoned controller gets another chance on a new transport")
   func chanceAfterFailure() {
     var bench = Bench()
     bench.answers[.reset] = .complete(.status(.hardwareFailure))
@@ -111,7 +111,7 @@ struct TransportStandingTests {
     #expect(bench.powerChanges.last == .on)
   }
 
-  @Test("A host that is switched off stays off, whatever becomes of the way; one that is being switched off is off")
+  @Test("A host that is off, or being switched off, ends up off whatever happens to the transport")
   func off() {
     var bench = Bench()
     lose(&bench)
@@ -134,7 +134,7 @@ struct TransportStandingTests {
     #expect(bench.powerChanges.last == .on)
   }
 
-  @Test("Octets that make no packets have the controller reset; while it is being reset they are of the time before")
+  @Test("A loss of synchronization resets the controller; further losses during that reset are ignored")
   func synchronization() {
     var bench = Bench()
     bench.perform { host, now in host.synchronizationLost(at: now) }

@@ -3,12 +3,12 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Answers of the peer to this side's requests · Vol 3, Part A, 4.1, 4.7, 4.23, 4.26.
-@Suite("Answers about channels")
+/// The peer's answers to this side's requests · Vol 3, Part A, 4.1, 4.7, 4.23, 4.26.
+@Suite("Responses to channel requests")
 struct ChannelAnswerTests {
   private let remote = ChannelStand.id(0x50)
 
-  @Test("4.23: an answer that names an end in use costs both channels")
+  @Test("4.23: an answer with a destination CID in use closes both channels")
   func destinationInUse() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x50])
@@ -22,7 +22,7 @@ struct ChannelAnswerTests {
     try stand.expectUnharmed()
   }
 
-  @Test("4.26: of five channels those that are named twice, or have an end in use, do not come about")
+  @Test("4.26: of five channels, those with a repeated destination CID or one in use do not open")
   func destinationsTwice() throws {
     var stand = ChannelStand()
     let old = stand.open([0x5F])
@@ -43,7 +43,7 @@ struct ChannelAnswerTests {
   }
 
   @Test(
-    "A success with limits that can't be is answered with a Disconnection Request for the peer's end",
+    "A success with invalid limits is answered with a Disconnection Request for the peer's end",
     arguments: [
       L2CAP.CreditParameters(mtu: 22, mps: 64, initialCredits: 1), .init(mtu: 64, mps: 22, initialCredits: 1),
       .init(mtu: 64, mps: 65_534, initialCredits: 1), .none,
@@ -62,7 +62,7 @@ struct ChannelAnswerTests {
     #expect(stand.bench.closed.isEmpty)
   }
 
-  @Test("A success that comes after the timeout closes the peer's end, and the owner hears nothing more")
+  @Test("A success after the timeout closes the peer's end, and the upper layer gets no further event")
   func late() throws {
     for isEnhanced in [false, true] {
       var stand = ChannelStand()
@@ -84,7 +84,7 @@ struct ChannelAnswerTests {
     }
   }
 
-  @Test("After twice the time for an answer nothing is left of a request")
+  @Test("After twice the response timeout the state of a request is removed")
   func lapsed() throws {
     var stand = ChannelStand()
     let identifier = try stand.ask(count: 5, isEnhanced: true)
@@ -100,7 +100,7 @@ struct ChannelAnswerTests {
     #expect(try stand.signals().isEmpty)
   }
 
-  @Test("A request that could not be sent in time is not sent any more")
+  @Test("A request that could not be sent in time is cancelled")
   func neverSent() throws {
     var stand = ChannelStand(aclCount: 2)
     stand.stall()
@@ -113,7 +113,7 @@ struct ChannelAnswerTests {
     #expect(try stand.signals().isEmpty)
   }
 
-  @Test("4.26: an answer that is pending gives the peer more time, but not for ever")
+  @Test("4.26: a pending result extends the response time, but not forever")
   func pending() throws {
     var stand = ChannelStand()
     let identifier = try stand.ask(count: 2, isEnhanced: true)
@@ -139,7 +139,7 @@ struct ChannelAnswerTests {
     #expect(stand.bench.opened.count == 2)
   }
 
-  @Test("A refusal of enhanced channels without their list, and a reject for an unknown reason, end the request")
+  @Test("A refusal of enhanced channels without their list, or a reject for an unknown reason, ends the request")
   func shortRefusals() throws {
     var stand = ChannelStand()
     var identifier = try stand.ask(count: 3, isEnhanced: true)
@@ -152,11 +152,11 @@ struct ChannelAnswerTests {
       #expect(stand.bench.openFailures == [.notUnderstood])
     }
     #expect(stand.channels?.isEmpty == true)
-    // Nothing is waited for but the next look at the link.
+    // The only deadline left is the next link check.
     #expect(stand.bench.host.deadline == stand.bench.host.linkCheck.deadline)
   }
 
-  @Test("A Disconnection Response counts if identifier and ends are right, else the number stays taken")
+  @Test("A Disconnection Response with a wrong identifier or wrong ends is ignored, and the CID stays in use")
   func disconnectionResponses() throws {
     var stand = ChannelStand()
     let local = try #require(stand.open([0x50]).first)
@@ -173,7 +173,7 @@ struct ChannelAnswerTests {
     #expect(stand.bench.closed == [local])
   }
 
-  @Test("On a link that does not exist channels fail, each of them, and so does a reconfiguration")
+  @Test("On a link that does not exist, each channel of a request fails, and so does a reconfiguration")
   func noLink() {
     var stand = ChannelStand()
     let nobody = HCI.ConnectionHandle(rawValue: 0x0E00)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Channels that are closed when all that they have taken was sent.
-@Suite("Closing channels that have something to send")
+/// Channels that close after their queued data has been sent.
+@Suite("Closing channels with queued data")
 struct ChannelClosingTests {
   private static let parameters = L2CAP.CreditParameters(mtu: 100, mps: 64, initialCredits: 1)
 
@@ -12,7 +12,7 @@ struct ChannelClosingTests {
     stand.bench.perform { [handle = stand.handle] host, now in host.closeChannelWhenSent(id, on: handle, at: now) }
   }
 
-  /// How many frames the peer gets on its end, and how many requests to close a channel.
+  /// Returns the numbers of frames and of Disconnection Requests that the peer has received.
   private func take(_ stand: inout ChannelStand) throws -> (frames: Int, closes: Int) {
     var result = (frames: 0, closes: 0)
     while !stand.bench.data.isEmpty {
@@ -48,7 +48,7 @@ struct ChannelClosingTests {
     #expect(taken == (frames, closes), sourceLocation: location)
   }
 
-  @Test("A channel waits for the peer's credits before it closes, and takes nothing more meanwhile")
+  @Test("A channel waits for the peer's credits before it closes, and accepts no more data meanwhile")
   func waiting() throws {
     var stand = ChannelStand()
     let id = try #require(stand.open([0x41], Self.parameters).first)
@@ -65,7 +65,7 @@ struct ChannelClosingTests {
     try stand.expectUnharmed()
   }
 
-  @Test("A channel that has nothing to send closes at once")
+  @Test("A channel without queued data closes at once")
   func idle() throws {
     var stand = ChannelStand()
     let id = try #require(stand.open([0x41], Self.parameters).first)
@@ -74,7 +74,7 @@ struct ChannelClosingTests {
     #expect(stand.bench.closed == [id])
   }
 
-  @Test("A channel that waits to be closed can be closed by the peer, and by its owner without what was not sent")
+  @Test("The peer, or the upper layer without the queued data, can close a channel that is waiting to close")
   func otherwise() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41, 0x42], Self.parameters)

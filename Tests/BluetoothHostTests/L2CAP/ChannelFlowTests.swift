@@ -3,11 +3,11 @@ import Testing
 
 @testable import BluetoothHost
 
-/// How much channels of a link get of it, and what their SDUs cost.
-@Suite("Flow of channels")
+/// The bandwidth share of a link's channels, and the memory cost of their SDUs.
+@Suite("Channel scheduling and memory")
 struct ChannelFlowTests {
   @Test(
-    "Of channels with much to send each gets as many frames as the others, whoever began first", arguments: [2, 3, 8])
+    "Busy channels get equal numbers of frames, whichever started first", arguments: [2, 3, 8])
   func shares(count: Int) throws {
     var stand = ChannelStand(aclCount: 2)
     let sources = (0..<count).map { UInt16(0x41 + $0) }
@@ -31,7 +31,7 @@ struct ChannelFlowTests {
     #expect(frames.values.allSatisfy { most - $0 <= 1 })
   }
 
-  @Test("Beside a channel that sends without end ATT gets every second frame, and signals go first")
+  @Test("Beside a channel that sends endlessly, ATT gets every second frame, and signals go first")
   func besideATT() throws {
     var stand = ChannelStand(aclCount: 2)
     let parameters = L2CAP.CreditParameters(mtu: 20_000, mps: 64, initialCredits: 10_000)
@@ -39,7 +39,7 @@ struct ChannelFlowTests {
     while stand.send([UInt8](repeating: 1, count: 20_000), on: id) {}
     var order: [L2CAP.ChannelID] = []
     for _ in 0..<40 {
-      // A read at a time, and a question about nothing.
+      // One read at a time, and one signalling command.
       stand.bench.receive(.attribute, [0x0A, 3, 0], on: stand.handle)
       stand.bench.receive(.signalling, [0x0F, 5, 0, 0], on: stand.handle)
       for _ in 0..<3 {
@@ -52,12 +52,12 @@ struct ChannelFlowTests {
         }
       }
     }
-    // Each round has room for three frames: one of each.
+    // Each round has room for three frames: one of each kind.
     let counts = [L2CAP.ChannelID.signalling, .attribute, ChannelStand.id(0x41)].map { id in order.count { $0 == id } }
     #expect(counts.allSatisfy { $0 >= 39 })
   }
 
-  @Test("SDUs of 2,048 octets flow without new memory, and two storages hold what is on its way")
+  @Test("SDUs of 2,048 octets flow without new memory once the pools are filled")
   func steady() throws {
     var pair = HostPair(aclLength: 251, aclCount: 8)
     pair.run()
@@ -88,7 +88,7 @@ struct ChannelFlowTests {
     #expect(counts[0] < 60)
   }
 
-  @Test("A peer that sends an SDU in frames of one octet has no more memory than the SDU")
+  @Test("A peer that sends an SDU in frames of one octet uses no more memory than the SDU")
   func smallFrames() throws {
     var stand = ChannelStand(.peripheral, ChannelSettings(mtu: 60_000, mps: 64, credits: 100))
     let ids = stand.open([0x41, 0x42, 0x43])
@@ -107,7 +107,7 @@ struct ChannelFlowTests {
     #expect(stand.bench.pool.count < before + 20)
   }
 
-  @Test("The pool keeps storages of each length, as many as are used at once but no more than 32 long ones")
+  @Test("The pool keeps as many storages of each length as are used at once, but at most 32 long ones")
   func pool() {
     let pool = PacketPool()
     for length in [600, 2_048, 2_048, 9_000, 65_535, 2_048] { _ = pool.take(capacity: length) }

@@ -3,12 +3,11 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Two hosts do everything that can be done with channels, at random and with random delays, and a plain model says what has
-/// to come of it.
+/// Two hosts use all channel operations at random and with random delays, and a plain model predicts the results.
 @Suite("Channels against a model")
 struct ChannelModelTests {
   @Test(
-    "Whatever both sides do, every SDU arrives once and in order, credits stay in range, and nothing is left",
+    "For any sequence of operations every SDU arrives once and in order, credits stay in range, and no state is left",
     arguments: 0..<10)
   func course(seed: Int) throws {
     var random = SplitGenerator(seed: UInt64(seed) + 77)
@@ -28,7 +27,7 @@ private struct ModelCourse {
     var other: Side { self == .central ? .peripheral : .central }
   }
 
-  /// One channel as the model has it.
+  /// One channel, as the model describes it.
   struct Connection {
     var ends: [Side: L2CAP.ChannelID] = [:]
     var isOpen: Set<Side> = []
@@ -71,7 +70,7 @@ private struct ModelCourse {
     with(side) { bench, _ in bench.host.allLinks[0].channels }
   }
 
-  // MARK: What is done
+  // MARK: Operations
 
   mutating func act(_ random: inout SplitGenerator) {
     let side = random.next() & 1 == 0 ? Side.central : .peripheral
@@ -102,7 +101,7 @@ private struct ModelCourse {
     }
   }
 
-  /// The place of a connection that is open on this side.
+  /// Returns the index of an open connection of this side.
   private func choose(_ side: Side, _ random: inout SplitGenerator) -> Int? {
     connections.indices.filter { connections[$0].isOpen.contains(side) }.randomElement(using: &random)
   }
@@ -141,7 +140,7 @@ private struct ModelCourse {
     unacknowledged.removeFirst(min(count, unacknowledged.count))
   }
 
-  /// The next packets of one side arrive.
+  /// Delivers the next packets of one side.
   private mutating func deliver(from side: Side, _ count: Int) {
     for _ in 0..<count {
       guard let packet = with(side, { bench, _ in bench.data.isEmpty ? nil : bench.data.removeFirst() }) else { return }
@@ -154,7 +153,7 @@ private struct ModelCourse {
     }
   }
 
-  // MARK: What is told
+  // MARK: Events
 
   private mutating func collect() {
     for side in Side.allCases {
@@ -210,7 +209,7 @@ private struct ModelCourse {
     }
   }
 
-  // MARK: The end
+  // MARK: Final checks
 
   private mutating func settle() {
     repeat {

@@ -3,12 +3,12 @@ import Testing
 
 @testable import BluetoothHost
 
-/// What waits to be said to a peer that takes nothing in · Vol 3, Part A, 4.
-@Suite("Signals that wait")
+/// Signals queued for a peer that receives nothing · Vol 3, Part A, 4.
+@Suite("Queued signals")
 struct ChannelQueueTests {
   private let local = ChannelStand.id(0x40)
 
-  @Test("Credits that can't be said are added up: one indication for each channel")
+  @Test("Credits that can't be sent are added up: one indication for each channel")
   func credits() throws {
     var stand = ChannelStand(.peripheral, ChannelSettings(mtu: 100, mps: 64, credits: 200))
     let ids = stand.open([0x41, 0x42, 0x43])
@@ -25,7 +25,7 @@ struct ChannelQueueTests {
     try stand.expectUnharmed()
   }
 
-  @Test("Channels that open and break over and over leave no Disconnection Requests to a peer that takes nothing in")
+  @Test("Channels that open and fail repeatedly queue no Disconnection Requests for a peer that receives nothing")
   func disconnections() throws {
     var stand = ChannelStand()
     stand.stall()
@@ -33,7 +33,8 @@ struct ChannelQueueTests {
       let source = ChannelStand.id(0x40 + UInt16(round % 64))
       stand.receive(.leCreditBasedConnectionRequest(spsm: ChannelStand.spsm, source: source, ChannelStand.parameters))
       for id in stand.bench.opened.map(\.id) {
-        // An SDU that is too long: the channel is to be closed. The peer closes it, too, and opens it anew.
+        // An SDU that is too long makes this side close the channel. The peer closes the channel, too, and opens it
+        // again.
         stand.receive([0xFF, 0xFF], on: id.rawValue)
         stand.receive(.disconnectionRequest(destination: id, source: source))
       }
@@ -47,7 +48,7 @@ struct ChannelQueueTests {
     try stand.expectUnharmed()
   }
 
-  @Test("No channel opens, and none changes, without room for the answer that says so")
+  @Test("Without room for the answer, a channel is neither opened nor reconfigured")
   func noRoom() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x60], isEnhanced: true)
@@ -62,13 +63,13 @@ struct ChannelQueueTests {
     stand.receive(.creditBasedReconfigureRequest(mtu: 200, mps: 64, destinations: ChannelStand.list([0x60])))
     #expect(stand.bench.channelEvents.isEmpty)
     #expect(stand.channels?.channels.count == 1)
-    // A channel that the peer closes is closed all the same.
+    // A channel that the peer closes is closed nevertheless.
     stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelStand.id(0x60)))
     #expect(stand.bench.closed == ids)
     try stand.expectUnharmed()
   }
 
-  @Test("A Disconnection Request that could not be sent for longer than an answer may take is sent all the same")
+  @Test("A Disconnection Request is sent even after it was blocked for longer than the response timeout")
   func lateDisconnection() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41])
@@ -78,7 +79,7 @@ struct ChannelQueueTests {
     stand.bench.perform { host, now in host.timeReached(now) }
     #expect(
       try stand.contents() == [.disconnectionRequest(destination: ChannelStand.id(0x41), source: local)])
-    // The answer has its time from now on.
+    // The response timeout starts now.
     stand.bench.now += .seconds(29)
     stand.bench.perform { host, now in host.timeReached(now) }
     #expect(stand.channels?.channels.map(\.local) == ids)
@@ -87,7 +88,7 @@ struct ChannelQueueTests {
     try stand.expectUnharmed()
   }
 
-  @Test("Disconnection Requests do not wait for answers that a peer does not give to other requests")
+  @Test("Disconnection Requests do not wait for missing answers to other requests")
   func disconnectionsFirst() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41])
@@ -97,7 +98,7 @@ struct ChannelQueueTests {
       try stand.contents() == [.disconnectionRequest(destination: ChannelStand.id(0x41), source: local)])
   }
 
-  @Test("What was to be said of a channel that is gone is not said: its successor does not get it")
+  @Test("Signals queued for a closed channel are discarded, so that its successor does not get them")
   func purged() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41])
@@ -105,7 +106,7 @@ struct ChannelQueueTests {
     for _ in 0..<3 { stand.receive([1, 0, 7], on: 0x40) }
     for _ in 0..<3 { stand.acknowledge(local) }
     stand.close(local)
-    // Both close it, and the peer opens another one from the same end.
+    // Both sides close the channel, and the peer opens another one from the same end.
     stand.receive(.disconnectionRequest(destination: local, source: ChannelStand.id(0x41)))
     stand.receive(
       .leCreditBasedConnectionRequest(
@@ -123,7 +124,7 @@ struct ChannelQueueTests {
     #expect(stand.bench.closed == [local])
   }
 
-  @Test("A channel's number comes again when all others have had their turn")
+  @Test("A CID is reused only after all others have been used")
   func numbers() throws {
     var stand = ChannelStand()
     var numbers: [UInt16] = []
@@ -136,7 +137,7 @@ struct ChannelQueueTests {
     #expect(numbers == (0..<130).map { 0x40 + UInt16($0 % 64) })
   }
 
-  @Test("The identifier of a request that is open is not given to others, however many follow")
+  @Test("The identifier of a pending request is not reused, however many requests follow")
   func identifiers() throws {
     var stand = ChannelStand(.peripheral, ChannelSettings(mtu: 100, mps: 64, credits: 1))
     let open = try stand.ask()
@@ -152,7 +153,7 @@ struct ChannelQueueTests {
     #expect(seen == Set(1...255).subtracting([open, closing]))
   }
 
-  @Test("A wish for connection parameters that waits is neither lost among answers nor sent after its time")
+  @Test("A queued parameter request is neither lost among answers nor sent after its timeout")
   func wish() throws {
     var stand = ChannelStand()
     stand.stall()
@@ -167,7 +168,7 @@ struct ChannelQueueTests {
         host.updateConnection(handle, parameters, at: now)
       }
     }
-    // The first one was not sent in time; the last one takes its place.
+    // The first request was not sent in time; the last one replaces it.
     stand.bench.passToDeadline()
     let wishes = try stand.contents().compactMap { content -> UInt16? in
       if case .connectionParameterUpdateRequest(let parameters) = content { parameters.latency } else { nil }

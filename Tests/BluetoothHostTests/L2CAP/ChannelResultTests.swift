@@ -3,10 +3,10 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Every result of the responses, as this side gives it and as it takes it · Vol 3, Part A, 4.23, 4.26, 4.28.
-@Suite("Results about channels")
+/// Every result of the responses, as this side sends it and as it handles it · Vol 3, Part A, 4.23, 4.26, 4.28.
+@Suite("Results of channel requests")
 struct ChannelResultTests {
-  /// What leads to a result on this side.
+  /// A cause of a result on this side.
   struct Cause: CustomTestStringConvertible {
     let result: L2CAP.ConnectionResult
     var spsm = ChannelStand.spsm
@@ -46,7 +46,7 @@ struct ChannelResultTests {
     Cause(result: .invalidParameters, parameters: .init(mtu: 64, mps: 64, initialCredits: 0), isEnhancedOnly: true),
   ]
 
-  @Test("This side answers each request with the result that belongs to it", arguments: causes, [false, true])
+  @Test("This side answers each request with the right result", arguments: causes, [false, true])
   func given(cause: Cause, isEnhanced: Bool) throws {
     guard isEnhanced || !cause.isEnhancedOnly else { return }
     var stand = ChannelStand()
@@ -80,13 +80,13 @@ struct ChannelResultTests {
     #expect(stand.bench.opened.count == (cause.result == .successful ? 1 : 0))
   }
 
-  @Test("Each refusal of the peer is told as it is, for each channel that was asked for", arguments: UInt16(1)...0x12)
+  @Test("Each refusal of the peer is reported unchanged, for each requested channel", arguments: UInt16(1)...0x12)
   func taken(number: UInt16) throws {
     let result = L2CAP.ConnectionResult(rawValue: number)
     var stand = ChannelStand()
     var identifier = try stand.ask()
     stand.receive(.leCreditBasedConnectionResponse(destination: .none, .none, result), identifier: identifier)
-    // The host wants the link protected first; the peer never says anything to that.
+    // The host secures the link first; the peer never answers that.
     let isAboutSecurity = [.insufficientAuthentication, .encryptionKeySizeTooShort, .insufficientEncryption].contains(
       result)
     #expect(stand.bench.openFailures == (isAboutSecurity ? [] : [.refused(result)]))
@@ -104,7 +104,7 @@ struct ChannelResultTests {
   }
 
   @Test(
-    "Of enhanced channels some may come about although others are refused",
+    "Some of the enhanced channels open even if others are refused",
     arguments: [L2CAP.ConnectionResult.noResources, .invalidSourceCID, .sourceCIDAlreadyAllocated])
   func some(result: L2CAP.ConnectionResult) throws {
     var stand = ChannelStand()
@@ -117,7 +117,7 @@ struct ChannelResultTests {
     #expect(stand.bench.openFailures == [.refused(result), .refused(result)])
   }
 
-  @Test("As acceptor of five, with room for three, three come about")
+  @Test("An acceptor with room for three of five requested channels opens three")
   func roomForThree() throws {
     var stand = ChannelStand()
     _ = stand.open(Array(0x43...0x7F))
@@ -136,7 +136,7 @@ struct ChannelResultTests {
     #expect(stand.bench.opened.count == 3)
   }
 
-  @Test("Each result of a reconfiguration is given, and told")
+  @Test("Each result of a reconfiguration is sent and reported")
   func reconfiguration() throws {
     var stand = ChannelStand()
     _ = stand.open([0x41, 0x42], isEnhanced: true)
@@ -160,7 +160,7 @@ struct ChannelResultTests {
     }
   }
 
-  @Test("SPSMs: the first dynamic one that is free, up to 128 of them; fixed ones by number; none twice, and not ATT's")
+  @Test("SPSMs: the first free dynamic one, up to 128; fixed ones by number; none twice, and never that of ATT")
   func allocation() {
     var host = Bench().host
     let chosen = host.publishChannel(spsm: 0x0082, ChannelStand.settings)

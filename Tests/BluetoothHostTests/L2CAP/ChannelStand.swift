@@ -3,8 +3,8 @@ import Testing
 
 @testable import BluetoothHost
 
-/// A host that offers one service on credit based channels. On one of its links the peer is played, on another one somebody
-/// has nothing to do with that.
+/// A host that offers one service on credit based channels. The test plays the peer on one of its links; an uninvolved
+/// peer uses another link.
 struct ChannelStand {
   static let spsm: UInt16 = 0x0080
   static let settings = ChannelSettings(mtu: 100, mps: 64, credits: 4)
@@ -25,7 +25,7 @@ struct ChannelStand {
     clear()
   }
 
-  /// Everything that was sent has arrived, and nobody looks at what has happened until now.
+  /// Delivers everything that was sent, and discards all events so far.
   mutating func clear() {
     bench.completeAll()
     bench.forget()
@@ -42,7 +42,7 @@ struct ChannelStand {
 
   private static let stallAnswer = L2CAP.Signal(identifier: 0xEE, content: .commandReject(.commandNotUnderstood))
 
-  /// The peer takes nothing in any more, until somebody looks at what the host says: the controller's buffers are full.
+  /// Stops the peer from receiving until the test reads the host's output: the controller's buffers stay full.
   mutating func stall() {
     var count = -1
     while count != bench.data.count {
@@ -53,18 +53,18 @@ struct ChannelStand {
     bench.events.removeAll()
   }
 
-  // MARK: The peer
+  // MARK: Peer
 
   mutating func receive(_ content: L2CAP.SignalContent, identifier: UInt8 = 1) {
     bench.receive(.signalling, Self.octets(content, identifier: identifier), on: handle)
   }
 
-  /// The payload of a K-frame.
+  /// Delivers a K-frame with `payload`.
   mutating func receive(_ payload: [UInt8], on channel: UInt16) {
     bench.receive(Self.id(channel), payload, on: handle)
   }
 
-  /// The peer opens channels; their ends here.
+  /// Opens channels as the peer. Returns their CIDs on the host's side.
   mutating func open(_ sources: [UInt16], isEnhanced: Bool = false, _ parameters: L2CAP.CreditParameters = parameters)
     -> [L2CAP.ChannelID]
   {
@@ -84,7 +84,7 @@ struct ChannelStand {
     return ids
   }
 
-  /// What the host says on the signalling channel, the controller being as fast as it can.
+  /// Returns the host's signals; the controller completes packets at once.
   mutating func signals() throws -> [L2CAP.Signal] {
     var signals: [L2CAP.Signal] = []
     while !bench.data.isEmpty {
@@ -101,9 +101,9 @@ struct ChannelStand {
 
   mutating func contents() throws -> [L2CAP.SignalContent] { try signals().map(\.content) }
 
-  // MARK: The owner
+  // MARK: Upper layer
 
-  /// Asks for channels; the identifier of the request.
+  /// Requests channels. Returns the identifier of the request.
   mutating func ask(count: Int = 1, isEnhanced: Bool = false) throws -> UInt8 {
     bench.perform { [handle] host, now in
       host.openChannels(
@@ -128,12 +128,13 @@ struct ChannelStand {
     bench.sendOnChannel(ByteSlice(sdu), id, handle)
   }
 
-  // MARK: The host
+  // MARK: Host
 
   var index: Int? { bench.host.allLinks.firstIndex { $0.link.handle == handle } }
   var channels: CreditChannels? { index.map { bench.host.allLinks[$0].channels } }
 
-  /// What all hostile input has in common: other links go on, the device advertises, takes a connection and is read.
+  /// Checks what must hold after any hostile input: other links go on, and the device advertises, accepts a connection
+  /// and answers a read.
   mutating func expectUnharmed(isConnected: Bool = true, sourceLocation: SourceLocation = #_sourceLocation) throws {
     clear()
     try expectRead(bystander, sourceLocation)
@@ -162,7 +163,7 @@ extension Bench {
   var opened: [Channel] {
     channelEvents.compactMap { if case .opened(let channel, _) = $0 { channel } else { nil } }
   }
-  /// Why channels did not come about.
+  /// The reasons for which channels did not open.
   var openFailures: [ChannelError] {
     channelEvents.compactMap { if case .openFailed(_, let error) = $0 { error } else { nil } }
   }

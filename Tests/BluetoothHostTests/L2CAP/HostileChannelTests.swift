@@ -3,10 +3,10 @@ import Testing
 
 @testable import BluetoothHost
 
-/// The rows of `hardening/cases.md`, section 3, each with what all of them have in common.
+/// The rows of `hardening/cases.md`, section 3, each with the general oracle.
 @Suite("Hostile L2CAP")
 struct HostileChannelTests {
-  @Test("L1 truncated frame: headers of 0 to 3 octets, and lengths below and above what comes, harm nobody")
+  @Test("L1 truncated frame: headers of 0 to 3 octets, and lengths below and above the payload, affect no other link")
   func truncated() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41])
@@ -23,7 +23,7 @@ struct HostileChannelTests {
     try stand.expectUnharmed()
   }
 
-  @Test("L1 overlong frame: of more than any channel takes, it ends its channel, and as a C-frame it is rejected")
+  @Test("L1 overlong frame: beyond the maximum of all channels it closes its channel; as a C-frame it is rejected")
   func overlong() throws {
     for cut in [3, 4, 5, 100] {
       var stand = ChannelStand()
@@ -37,7 +37,7 @@ struct HostileChannelTests {
       let signal = Bench.frame(.signalling, [0x0A, 9, 0x54, 2] + [UInt8](repeating: 0, count: 596))
       stand.bench.receive(signal, on: stand.handle)
       #expect(try stand.contents() == [.commandReject(.signallingMTUExceeded(actual: 23))])
-      // Nobody has these: what is too long for them is nothing at all.
+      // These channels do not exist: a frame that is too long for them has no effect.
       for channel in [L2CAP.ChannelID.attribute, .securityManager, ChannelStand.id(0x7F), .none] {
         stand.bench.receive(Bench.frame(channel, [UInt8](repeating: 0, count: 600)), on: stand.handle)
       }
@@ -47,7 +47,7 @@ struct HostileChannelTests {
     }
   }
 
-  @Test("L2 too many channels: more than five, none, or half of one, are no request, and nothing comes about")
+  @Test("L2 too many channels: requests with more than five, none, or half of one are rejected, and no channel opens")
   func tooMany() throws {
     var stand = ChannelStand()
     _ = stand.open([0x41, 0x42], isEnhanced: true)
@@ -70,7 +70,7 @@ struct HostileChannelTests {
     try stand.expectUnharmed()
   }
 
-  @Test("L3 fewer channels: the answer names as many as were asked for, and holds nothing else", arguments: 1...5)
+  @Test("L3 fewer channels: the answer lists as many channels as were requested, with empty CIDs", arguments: 1...5)
   func fewer(count: Int) throws {
     var stand = ChannelStand()
     dirty(stand.bench.pool)
@@ -85,7 +85,7 @@ struct HostileChannelTests {
   }
 
   @Test(
-    "L4 broken SDU: a length that is cut, 0, or above the MTU, and more octets than it says, disconnect the channel",
+    "L4 broken SDU: a truncated length, 0, a length above the MTU, and excess octets disconnect the channel",
     arguments: [
       [[]], [[5]], [[0, 0]], [[101, 0]], [[0xFF, 0xFF]], [[3, 0, 1], [2, 3, 4]], [[2, 0, 1, 2, 3]],
       [Array(repeating: 1, count: 65)], [[50, 0], [], Array(repeating: 1, count: 51)],
@@ -102,7 +102,7 @@ struct HostileChannelTests {
     try stand.expectUnharmed()
   }
 
-  @Test("L5 credits: none to begin with, 0 more, too many, and data beyond them, each as the specification has it")
+  @Test("L5 credits: no initial ones, 0 more, too many, and data without credits get the specified reactions")
   func credits() throws {
     var stand = ChannelStand()
     let none = L2CAP.CreditParameters(mtu: 100, mps: 64, initialCredits: 0)
@@ -124,7 +124,7 @@ struct HostileChannelTests {
     try stand.expectUnharmed()
   }
 
-  @Test("L6 EATT: channels for it are refused as unsupported, and frames on them reach no ATT server")
+  @Test("L6 EATT: its channels are refused as unsupported, and frames on them reach no ATT server")
   func enhancedATT() throws {
     var stand = ChannelStand()
     stand.receive(
@@ -143,7 +143,7 @@ struct HostileChannelTests {
     try stand.expectUnharmed()
   }
 
-  @Test("L7 last words: an SDU with the Disconnection Request behind it is delivered, then nothing more")
+  @Test("L7 last words: an SDU just before the Disconnection Request is delivered, and no data after it")
   func lastWords() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41])
@@ -160,7 +160,7 @@ struct HostileChannelTests {
     try stand.expectUnharmed()
   }
 
-  @Test("L8 confusion: ends of fixed channels, of others, and those that can't be, never touch a channel that is open")
+  @Test("L8 confusion: CIDs of fixed channels, of other channels and invalid ones never affect an open channel")
   func confusion() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41], isEnhanced: true)
@@ -182,7 +182,7 @@ struct HostileChannelTests {
           .commandReject(.invalidCID(local: id, remote: ChannelStand.id(0x41))),
         ])
     }
-    // The same source twice in one request: the second one is in use by then.
+    // The same source twice in one request: the second one is already in use.
     stand.receive(
       .creditBasedConnectionRequest(
         spsm: ChannelStand.spsm, ChannelStand.parameters, sources: ChannelStand.list([0x50, 0x50])))
@@ -193,7 +193,7 @@ struct HostileChannelTests {
     try stand.expectUnharmed()
   }
 
-  @Test("L9 replies: each is as long as its fields, and holds nothing of what its memory was used for before")
+  @Test("L9 replies: each is as long as its fields and contains nothing of the earlier use of its memory")
   func replies() throws {
     var stand = ChannelStand()
     dirty(stand.bench.pool)
@@ -220,7 +220,7 @@ struct HostileChannelTests {
   }
 
   @Test(
-    "L10 signalling MTU: long, several, unknown and ill-measured commands get a Command Reject; no response is answered"
+    "L10 signalling MTU: long, multiple, unknown and malformed commands get a Command Reject; responses get none"
   )
   func commands() throws {
     var stand = ChannelStand()
@@ -240,7 +240,7 @@ struct HostileChannelTests {
     try stand.expectUnharmed()
   }
 
-  @Test("L11 connection parameters: not to a peripheral, not with values that can't be, and a flood gives one update")
+  @Test("L11 connection parameters: peripherals reject them, invalid values are rejected, a flood gives one update")
   func parameters() throws {
     let good = ConnectionParameters(minimumInterval: 24, maximumInterval: 40, latency: 0, supervisionTimeout: 42)
     var peripheral = ChannelStand()
@@ -285,7 +285,7 @@ struct HostileChannelTests {
     for identifier in UInt8(1)...255 where identifier != open {
       for answer in answers { stand.receive(answer, identifier: identifier) }
     }
-    // Of another kind than the request.
+    // Responses of another type than the request's.
     for answer in answers.dropFirst().prefix(4) { stand.receive(answer, identifier: open) }
     #expect(stand.bench.data.isEmpty)
     #expect(stand.bench.channelEvents.isEmpty)
@@ -294,7 +294,7 @@ struct HostileChannelTests {
     try stand.expectUnharmed()
   }
 
-  /// The pool's storages, full of what could leak.
+  /// Fills the pool's storages with octets that could leak.
   private func dirty(_ pool: PacketPool) {
     var kept: [ByteSlice] = []
     for _ in 0..<pool.count + 16 {

@@ -11,7 +11,7 @@ struct ReconfigurationTests {
     return !stand.bench.closed.contains(id)
   }
 
-  @Test("What the peer is told is allowed at once, and in force when it agrees")
+  @Test("New limits are accepted from the peer at once, and apply after it has agreed")
   func agreed() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41, 0x42], isEnhanced: true)
@@ -27,7 +27,7 @@ struct ReconfigurationTests {
   }
 
   @Test(
-    "What the peer refuses is not in force: longer SDUs and frames end the channel again",
+    "Limits that the peer refuses do not apply: longer SDUs and frames close the channel again",
     arguments: [L2CAP.ReconfigureResult.mtuReductionNotAllowed, .otherUnacceptableParameters, .init(rawValue: 0x77)])
   func refused(result: L2CAP.ReconfigureResult) throws {
     var stand = ChannelStand()
@@ -41,7 +41,7 @@ struct ReconfigurationTests {
     #expect(stand.bench.closed == ids)
   }
 
-  @Test("A request that the peer does not understand, or does not answer, has failed")
+  @Test("A reconfiguration fails if the peer does not understand or does not answer the request")
   func unanswered() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41], isEnhanced: true)
@@ -51,13 +51,13 @@ struct ReconfigurationTests {
     stand.reconfigure(ids, mtu: 300)
     stand.bench.passToDeadline()
     #expect(stand.bench.reconfigurationFailures == [.notUnderstood, .timeout])
-    // Who is silent may have agreed.
+    // A peer that did not answer may have agreed.
     #expect(isTaken(&stand, length: 300, on: ids[0]))
     stand.reconfigure(ids, mtu: 400)
     #expect(stand.bench.reconfigurationFailures.count == 2)
   }
 
-  @Test("What can't be asked for fails at once, all of it, and nothing is sent")
+  @Test("An invalid reconfiguration fails at once as a whole, and nothing is sent")
   func impossible() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41, 0x42], isEnhanced: true)
@@ -70,7 +70,7 @@ struct ReconfigurationTests {
       stand.reconfigure(channels, mtu: mtu, mps: mps)
     }
     #expect(stand.bench.reconfigurationFailures == Array(repeating: .notPossible, count: 8))
-    // Shorter frames are possible for one channel alone.
+    // A smaller MPS is valid for one channel alone.
     stand.reconfigure(ids, mtu: 300, mps: 100)
     let first = try #require(try stand.signals().last?.identifier)
     stand.receive(.creditBasedReconfigureResponse(.successful), identifier: first)
@@ -84,7 +84,7 @@ struct ReconfigurationTests {
     #expect(stand.bench.closed == [ids[0]])
   }
 
-  @Test("Of several at once each answer goes to its own; a channel has one at a time")
+  @Test("Each answer belongs to its own reconfiguration; a channel has one at a time")
   func several() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41, 0x42, 0x43], isEnhanced: true)
@@ -101,14 +101,14 @@ struct ReconfigurationTests {
     #expect(!isTaken(&stand, length: 101, on: ids[1]))
   }
 
-  @Test("A channel that is gone takes no part any more, and its successor is not touched")
+  @Test("A closed channel takes no further part in a reconfiguration, and its successor is not affected")
   func gone() throws {
     var stand = ChannelStand()
     let ids = stand.open([0x41, 0x42], isEnhanced: true)
     stand.reconfigure(ids, mtu: 300)
     let identifier = try #require(try stand.signals().first?.identifier)
     stand.receive(.disconnectionRequest(destination: ids[0], source: ChannelStand.id(0x41)))
-    // As many others that the number comes round.
+    // Enough channels that the CID is used again.
     for _ in 0..<63 {
       let id = try #require(stand.open([0x41], isEnhanced: true).first)
       if id == ids[0] { break }
@@ -121,7 +121,7 @@ struct ReconfigurationTests {
     #expect(!isTaken(&stand, length: 101, on: ids[0]))
   }
 
-  @Test("A request that was not sent is taken back with its last channel")
+  @Test("A reconfiguration that was not sent is withdrawn with its last channel")
   func takenBack() throws {
     var stand = ChannelStand(aclCount: 2)
     let ids = stand.open([0x41], isEnhanced: true)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothHost
 
-/// What `pdus.json` says of L2CAP and of the Security Manager's PDUs, as a host does it.
+/// A host's reactions to the L2CAP and Security Manager PDUs of `pdus.json`.
 @Suite("Vectors of L2CAP")
 struct SignallingVectorTests {
   private func rows(_ section: String, layer: String? = nil) throws -> [[String: Any]] {
@@ -17,7 +17,7 @@ struct SignallingVectorTests {
     return try #require([UInt8](hexadecimal: text))
   }
 
-  @Test("Every section of the PDU vectors is known here, and has as many rows as are tested")
+  @Test("The PDU vectors have exactly the sections and the numbers of rows that the tests cover")
   func sections() throws {
     let vectors = try TestVectors.load("pdus")
     let counts = vectors.compactMapValues { ($0 as? [Any])?.count }
@@ -26,7 +26,7 @@ struct SignallingVectorTests {
     #expect(layers.mapValues(\.count) == ["ATT": 15, "L2CAP signalling": 10, "SMP": 8])
   }
 
-  @Test("The SDUs of the vectors are cut into their frames, and put together again")
+  @Test("The SDUs of the vectors are segmented into their frames and reassembled")
   func frames() throws {
     var seen = 0
     for row in try rows("l2cap_sdu") {
@@ -45,7 +45,7 @@ struct SignallingVectorTests {
     #expect(seen == 2)
   }
 
-  @Test("Each invalid signalling vector gets the reaction that it asks for")
+  @Test("Each invalid signalling vector gets the reaction that the vectors specify")
   func invalid() throws {
     func refusal(_ result: L2CAP.ConnectionResult) -> [L2CAP.SignalContent] {
       [.leCreditBasedConnectionResponse(destination: .none, .none, result)]
@@ -76,13 +76,13 @@ struct SignallingVectorTests {
     #expect(seen == reactions.count)
   }
 
-  @Test("Each invalid SMP vector gets the reaction that it asks for")
+  @Test("Each invalid SMP vector gets the reaction that the vectors specify")
   func invalidSecurity() throws {
     let reactions: [String: [UInt8]?] = [
       "reserved code": nil, "Pairing Request short": [0x05, 0x0A], "IO capability 5": [0x05, 0x0A],
       "key size 6": [0x05, 0x06], "key size 17": [0x05, 0x0A], "OOB flag 2": [0x05, 0x0A],
       "Confirm outside pairing": nil,
-      // Outside of a pairing nobody looks at what is wrong with a key.
+      // Outside a pairing the content of a key is not checked.
       "Public Key not on curve": [0x05, 0x08],
     ]
     var seen = 0
@@ -98,7 +98,7 @@ struct SignallingVectorTests {
     #expect(seen == reactions.count)
   }
 
-  @Test("Requests of the Security Manager are answered in the role that they are for, and refused in the other")
+  @Test("Security Manager requests are answered in the right role and refused in the other")
   func pairing() throws {
     let request: [UInt8] = [0x01, 3, 0, 1, 16, 0, 1]
     for (role, octets, answer) in [

@@ -4,9 +4,10 @@ import Testing
 
 @testable import BluetoothHost
 
-/// What of a bond outlives a link, and what does not.
+/// The parts of a bond that outlive a link.
 struct BondKeepingTests {
-  /// Two hosts with a bond and a link, where the peripheral has a value that takes signed writes and notifies.
+  /// Returns two hosts with a bond and a link, where the peripheral has a value that accepts signed writes and
+  /// notifies.
   private func bonded(encrypts: Bool = true) throws -> (pair: SecuredHosts, value: AttributeHandle) {
     var pair = SecuredHosts(encryptsBondedLinks: encrypts)
     let definition = GATTServiceDefinition(
@@ -22,7 +23,7 @@ struct BondKeepingTests {
     return (pair, placement.values[0])
   }
 
-  @Test("Of a device that is forgotten while it is connected nothing comes back when its link ends")
+  @Test("The end of its link restores nothing of a device that was forgotten while connected")
   func forgotten() throws {
     var (pair, value) = try bonded()
     #expect(pair.request(.write(value + 1, [1, 0])) == .success(.done))
@@ -33,7 +34,7 @@ struct BondKeepingTests {
     #expect(pair.peripheral.bench.host.serverCache(of: SecuredHosts.centralAddress) == nil)
   }
 
-  @Test("A device that is not forgotten keeps its configuration in the bond")
+  @Test("The configuration of a device that is not forgotten is stored in the bond")
   func remembered() throws {
     var (pair, value) = try bonded()
     #expect(pair.request(.write(value + 1, [1, 0])) == .success(.done))
@@ -42,7 +43,7 @@ struct BondKeepingTests {
     #expect(record?.subscriptions.map(\.handle) == [value])
   }
 
-  @Test("P14 A counter is kept also when power goes off and the peer does not confirm the end of the link")
+  @Test("P14 A counter is stored even if power goes off and the peer does not confirm the end of the link")
   func powerOff() throws {
     var (pair, value) = try bonded(encrypts: false)
     pair.unlink()
@@ -55,11 +56,11 @@ struct BondKeepingTests {
     #expect(isTold)
   }
 
-  @Test("P14 Of two links with one bond the one that has come farther counts, whichever ends last")
+  @Test("P14 Of two links with one bond the higher counter is stored, whichever link ends last")
   func twoLinks() throws {
     var (pair, value) = try bonded(encrypts: false)
     pair.unlink()
-    // Somebody has the central's address, and stays longer.
+    // An impostor has the central's address, and its link lasts longer.
     let other = pair.peripheral.bench.link(.peripheral, handle: 0x70, to: SecuredHosts.centralAddress)
     pair.link()
     #expect(pair.request(.signedWriteWithoutResponse(value, [1])) == .success(.done))
@@ -68,7 +69,7 @@ struct BondKeepingTests {
     #expect(pair.peripheral.bench.host.bonds.first?.signatureVerifier?.nextCounter == 1)
   }
 
-  @Test("P13 A flood of PDUs that are refused, from a peer that takes nothing in, does not grow")
+  @Test("P13 A flood of refused PDUs from a peer that receives nothing does not use growing memory")
   func flood() {
     var bench = Bench()
     bench.powerOn()
@@ -80,7 +81,7 @@ struct BondKeepingTests {
     #expect(bench.data.isEmpty == false)
   }
 
-  @Test("P10 A Security Request that is not answered for 30 s ends, and the bond's key is still good")
+  @Test("P10 A Security Request without an answer for 30 s ends, and the bond's key stays valid")
   func lateCentral() throws {
     var (pair, _) = try bonded(encrypts: false)
     pair.unlink()
@@ -100,7 +101,7 @@ struct BondKeepingTests {
     #expect(isGiven)
   }
 
-  @Test("That the peer has lost the key is told after the link, also if it is the first that is heard of the peer")
+  @Test("A missing key at the peer is reported after the link, even if it is the first sign of the peer")
   func firstSign() throws {
     var (pair, _) = try bonded()
     pair.unlink()

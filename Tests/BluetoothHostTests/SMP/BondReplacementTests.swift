@@ -4,9 +4,9 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Pairing with a peer that a bond exists with, on a link that the bond's key has not encrypted.
+/// Pairing with a bonded peer on a link that the bond's key has not encrypted.
 @Suite("Replacing a bond") struct BondReplacementTests {
-  /// Two devices that have bonded with LE Secure Connections, and of which one has lost the bond.
+  /// Returns two devices that have bonded with LE Secure Connections, one of which has lost the bond.
   private func forgotten(by role: Link.Role) -> SecurityPair {
     var pair = SecurityPair(central: PairingPolicy(.keyboardOnly), peripheral: PairingPolicy(.displayOnly))
     pair.secure(.central)
@@ -17,13 +17,13 @@ import Testing
   }
 
   @Test(
-    "A bond made with LE Secure Connections is not followed by LE legacy pairing, in either role",
+    "LE legacy pairing does not replace a bond made with LE Secure Connections, in either role",
     arguments: [Link.Role.central, .peripheral])
   func downgrade(keeper: Link.Role) {
     let other: Link.Role = keeper == .central ? .peripheral : .central
     var pair = forgotten(by: other)
     pair[other].context.policy.secureConnections = .never
-    // The central has to want more than the key of the bond gives, to pair at all.
+    // The central pairs only if it demands more security than the bond's key gives.
     pair.secure(.central, keeper == .central ? .authenticated : .encrypted)
     #expect(pair[keeper].refusals == [.authenticationRequirements])
     #expect(pair[keeper].prompts.isEmpty && pair[keeper].outcomes.isEmpty && pair[other].outcomes.isEmpty)
@@ -32,7 +32,7 @@ import Testing
     #expect(pair.stillPairs())
   }
 
-  @Test("A bond with an authenticated key is not followed by one without, with LE Secure Connections or not")
+  @Test("No pairing replaces an authenticated key by an unauthenticated one, with LE Secure Connections or without")
   func unauthenticated() {
     for mode in [PairingPolicy.SecureConnections.never, .preferred] {
       var pair = SecurityPair(
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("LE Secure Connections may follow LE legacy pairing")
+  @Test("LE Secure Connections may replace a bond made with LE legacy pairing")
   func upgrade() {
     var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: .never))
     pair.secure(.central)
@@ -60,9 +60,9 @@ import Testing
     #expect(pair.peripheral.outcomes.map(\.isSecureConnections) == [true])
   }
 
-  // MARK: What is kept with a bond
+  // MARK: State stored with a bond
 
-  /// Two hosts with a bond; the central has subscribed to the peripheral's value.
+  /// Returns two hosts with a bond; the central has subscribed to the peripheral's value.
   private func subscribed(
     _ central: PairingPolicy = PairingPolicy(), _ peripheral: PairingPolicy = PairingPolicy()
   ) throws -> (pair: SecuredHosts, value: AttributeHandle) {
@@ -91,14 +91,14 @@ import Testing
     }
   }
 
-  @Test("A bond that replaces one without its key inherits neither subscriptions nor what was known of the server")
+  @Test("A bond that replaces another without its key inherits neither its subscriptions nor its server cache")
   func replaced() throws {
     var (pair, value) = try subscribed()
     pair.unlink()
     #expect(pair.peripheral.bench.host.clientRecords[SecuredHosts.centralAddress] != nil)
     pair.central.bench.perform { host, now in host.removeBond(SecuredHosts.peripheralAddress, at: now) }
     pair.link()
-    // What the client itself says on the link counts.
+    // The client's own configuration on the link applies.
     #expect(pair.request(.write(value + 4, [1, 0])) == .success(.done))
     pair.secure(.encrypted, by: \.central)
     #expect(pair.peripheral.security.isBonded && pair.peripheral.bench.host.bonds.count == 1)
@@ -109,7 +109,7 @@ import Testing
     #expect(record?.subscriptions.map(\.handle) == [value + 3])
   }
 
-  @Test("A bond that is renewed on a link that its key encrypts keeps what its client has configured")
+  @Test("A bond renewed on a link encrypted with its key keeps the configuration of its client")
   func renewed() throws {
     var (pair, value) = try subscribed(PairingPolicy(.keyboardOnly), PairingPolicy(.displayOnly))
     let former = pair.peripheral.bench.host.bonds
@@ -121,7 +121,7 @@ import Testing
     #expect(notifications(&pair, of: value) == 1)
   }
 
-  @Test("A link that came about before the bond with its peer makes no other bond for that identity")
+  @Test("A link created before the bond with its peer makes no other bond for that identity")
   func siblings() throws {
     var stranger = PairingPolicy()
     stranger.distributedKeys = [.encryptionKey]
@@ -135,7 +135,7 @@ import Testing
     pair.unlink()
     pair.forget()
     pair.link()
-    // The bond is made on another link meanwhile.
+    // The bond is made on another link in the meantime.
     pair.peripheral.bench.perform { host, now in host.setBonds([bond], at: now) }
     pair.secure(.encrypted, by: \.central)
     #expect(pair.peripheral.bench.host.bonds == [bond])

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "Whoever wants it, the link is encrypted with the key of the bond, and nobody is asked",
+    "Either role's demand encrypts the link with the bond's key, without prompts",
     arguments: [PairingPolicy.SecureConnections.never, .preferred], [Link.Role.central, .peripheral])
   func reconnect(mode: PairingPolicy.SecureConnections, starter: Link.Role) throws {
     var pair = bonded(mode)
@@ -32,7 +32,7 @@ import Testing
     #expect(pair.central.codes.isEmpty)
   }
 
-  @Test("A demand that is met already is answered at once")
+  @Test("A demand that is already met succeeds at once")
   func met() {
     var pair = bonded()
     pair.secure(.central)
@@ -42,7 +42,7 @@ import Testing
     #expect(pair.keys.count == 1)
   }
 
-  @Test("A central that can't be sure enough with the bond's key pairs once more, and the users are asked first")
+  @Test("A central whose bond key is insufficient pairs again, and the users are asked first")
   func insufficient() {
     var pair = bonded(central: .keyboardOnly, peripheral: .displayOnly)
     pair.secure(.central, .authenticated)
@@ -52,7 +52,7 @@ import Testing
     #expect(pair.peripheral.outcomes.first?.bond?.level == .authenticated)
   }
 
-  @Test("A peripheral's demand for authentication makes the central pair once more")
+  @Test("A peripheral's demand for authentication makes the central pair again")
   func peripheralDemandsMore() {
     var pair = bonded(central: .displayYesNo, peripheral: .displayYesNo)
     pair.secure(.peripheral, .authenticated)
@@ -61,7 +61,7 @@ import Testing
     #expect(pair.peripheral.failures.isEmpty)
   }
 
-  @Test("A central that answers a demand for more with the key of the bond leaves the peripheral's demand unmet")
+  @Test("A central that only encrypts with the bond's key leaves a peripheral's higher demand unmet")
   func unmet() {
     var pair = bonded(central: .displayYesNo, peripheral: .displayYesNo)
     pair.peripheral.tell { $0.secure(.authenticated, at: .zero, &$1) }
@@ -71,7 +71,7 @@ import Testing
     #expect(pair.peripheral.failures == [.refused(.authenticationRequirements)])
   }
 
-  @Test("What a peripheral wants while its central encrypts by itself is asked for afterwards")
+  @Test("A peripheral's demand while the central encrypts is sent afterwards")
   func demandWhileEncrypting() throws {
     var pair = bonded(central: .displayYesNo, peripheral: .displayYesNo)
     pair.central.tell { $0.secure(.encrypted, at: .zero, &$1) }
@@ -90,7 +90,7 @@ import Testing
     #expect(pair.peripheral.manager.security.level == .authenticated)
   }
 
-  @Test("A peer that has lost the bond is told of as such, and the bond stays")
+  @Test("The loss of the bond at the peer is reported as a missing key, and the bond stays")
   func keyMissing() {
     var pair = bonded()
     pair.peripheral.manager.setBond(nil)
@@ -100,7 +100,7 @@ import Testing
     #expect(pair.keys.isEmpty && pair.central.codes.isEmpty)
   }
 
-  @Test("Encrypting that fails for another reason is told with it")
+  @Test("Another encryption failure is reported with its reason")
   func otherReason() {
     var pair = bonded()
     pair.central.tell { $0.secure(.encrypted, at: .zero, &$1) }
@@ -111,7 +111,7 @@ import Testing
     #expect(pair.keys.count == 1)
   }
 
-  @Test("Several demands are joined, and the highest counts")
+  @Test("Several demands are merged, and the highest one applies")
   func joined() {
     var pair = bonded(central: .displayYesNo, peripheral: .displayYesNo)
     pair.central.tell { $0.secure(.encrypted, at: .zero, &$1) }
@@ -123,7 +123,7 @@ import Testing
     #expect(pair.central.outcomes.map(\.method) == [.numericComparison])
   }
 
-  @Test("A Security Request on a link that is good enough changes nothing, and none disturbs a pairing")
+  @Test("A Security Request on a sufficiently secure link changes nothing, and one during a pairing is ignored")
   func ignoredRequests() {
     var pair = bonded()
     pair.secure(.central)
@@ -139,7 +139,7 @@ import Testing
     #expect(pairing.central.outcomes.count == 1 && pairing.central.refusals.isEmpty)
   }
 
-  @Test("A legacy key is given only with its own random number and diversifier")
+  @Test("A legacy key is given only for its own random number and diversifier")
   func identification() throws {
     var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: .never))
     pair.secure(.central)
@@ -155,7 +155,7 @@ import Testing
       side.manager.longTermKey(random: key.random, diversifier: key.diversifier, side.context) == key.value)
   }
 
-  @Test("P8 Neither role uses the key of a bond that is shorter than the policy takes by now")
+  @Test("P8 Neither role uses a bond's key that is shorter than the policy now requires")
   func keySizeAtReconnect() {
     var short = PairingPolicy(.noInputNoOutput)
     short.keySizes = 7...9
@@ -174,7 +174,7 @@ import Testing
     #expect(pair.keys.count == 1 && pair.central.outcomes.last?.keySize == 16)
   }
 
-  @Test("In secure connections only mode a key of LE legacy pairing counts for nothing")
+  @Test("In secure connections only mode a key from LE legacy pairing is not accepted")
   func secureConnectionsOnly() {
     var pair = bonded(.never)
     pair.central.context.policy.secureConnections = .only
@@ -187,7 +187,7 @@ import Testing
     #expect(other.central.failures == [.keyMissing])
   }
 
-  @Test("The end of the link ends what was wanted")
+  @Test("The end of the link ends all demands")
   func linkEnds() {
     var pair = SecurityPair()
     pair.central.user.allows = nil
@@ -202,7 +202,7 @@ import Testing
     #expect(idle.central.events.isEmpty)
   }
 
-  @Test("Who has paired without bonding pairs again on the next link")
+  @Test("Devices that paired without bonding pair again on the next link")
   func withoutBond() {
     var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, bonding: false))
     pair.secure(.central)
@@ -213,7 +213,7 @@ import Testing
     #expect(pair.central.outcomes.count == 1 && pair.central.outcomes.first?.bond == nil)
   }
 
-  @Test("Encryption without a key that this device has given is not believed in")
+  @Test("Encryption without a key from this device is not trusted")
   func unknownEncryption() {
     var pair = bonded()
     pair.changed(.peripheral)

@@ -4,11 +4,12 @@ import Testing
 
 @testable import BluetoothHost
 
-/// What two hosts make of the Security Manager: access pairs, bonds encrypt, and what was asked for is asked for again.
+/// The security of two hosts: access to protected values pairs them, bonds encrypt later links, and refused requests
+/// are repeated.
 struct HostSecurityTests {
   private static let secret: ByteSlice = [0x2A]
 
-  /// A value that wants an encrypted link, on either side.
+  /// Returns two hosts, each with a value that needs an encrypted link.
   private func pair(
     _ central: PairingPolicy = PairingPolicy(), _ peripheral: PairingPolicy = PairingPolicy(),
     _ permissions: GATTPermissions = [.readable, .readEncryptionRequired]
@@ -33,7 +34,7 @@ struct HostSecurityTests {
     return policy
   }
 
-  @Test("The first access to a protected value pairs, and the value comes")
+  @Test("The first access to a protected value pairs the devices, and the value is read")
   func firstAccess() throws {
     var (pair, value) = try pair()
     #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
@@ -51,7 +52,7 @@ struct HostSecurityTests {
     #expect(central[0].key == peripheral[0].key)
   }
 
-  @Test("The link is told of before anything of pairing")
+  @Test("The link is reported before any event of a pairing")
   func order() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -62,7 +63,7 @@ struct HostSecurityTests {
     }
   }
 
-  @Test("A value that wants an authenticated key has the users compare numbers")
+  @Test("A value that needs an authenticated key makes the users compare numbers")
   func authenticated() throws {
     var (pair, value) = try pair(Self.yesNo, Self.yesNo, [.readable, .readAuthenticationRequired])
     #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
@@ -75,7 +76,7 @@ struct HostSecurityTests {
     #expect(pair.central.security.level == .authenticated)
   }
 
-  @Test("The next link is encrypted with the bond's key at once, and nobody is asked")
+  @Test("The next link is encrypted with the bond's key at once, without prompts")
   func nextLink() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -90,7 +91,7 @@ struct HostSecurityTests {
     #expect(pair.peripheral.security == pair.central.security)
   }
 
-  @Test("Bonds that were written down are as good as those that were just made")
+  @Test("Restored bonds work like new ones")
   func restoredBonds() throws {
     var (first, value) = try pair()
     _ = first.request(.read(value))
@@ -104,7 +105,7 @@ struct HostSecurityTests {
     #expect(second.central.prompts == [])
   }
 
-  @Test("If the peer has lost the bond that is told, and nothing is read from whoever it is")
+  @Test("If the peer has lost the bond, the missing key is reported, and nothing is read")
   func keyMissing() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -118,7 +119,7 @@ struct HostSecurityTests {
     #expect(pair.central.bench.host.bonds.count == 1)
   }
 
-  @Test("If a user refuses, the read fails as the server refused it, and nothing is kept", arguments: [true, false])
+  @Test("If a user refuses, the read fails with the server's error, and no bond is stored", arguments: [true, false])
   func refused(isCentral: Bool) throws {
     var (pair, value) = try pair()
     if isCentral { pair.central.says = { _, _ in .no } } else { pair.peripheral.says = { _, _ in .no } }
@@ -126,11 +127,11 @@ struct HostSecurityTests {
     #expect(pair.central.failures.count == 1)
     #expect(pair.central.bench.host.bonds + pair.peripheral.bench.host.bonds == [])
     #expect(pair.central.security == .none)
-    // What needs no protection goes on.
+    // A read without protection still succeeds.
     #expect(pair.request(.read(3)) == .success(.value(ByteSlice("Pair".utf8))))
   }
 
-  @Test("A peripheral's own client has the central pair when the central's server refuses it")
+  @Test("A peripheral's client makes the central pair when the central's server refuses a read")
   func serverOnCentral() throws {
     var (pair, value) = try pair()
     #expect(pair.request(.read(value), by: \.peripheral) == .success(.value(Self.secret)))
@@ -138,7 +139,7 @@ struct HostSecurityTests {
     #expect(pair.central.outcomes.count == 1)
   }
 
-  @Test("A peripheral's demand on a new link has the central encrypt with the bond's key")
+  @Test("A peripheral's demand on a new link makes the central encrypt with the bond's key")
   func securityRequest() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -146,13 +147,13 @@ struct HostSecurityTests {
     pair.forget()
     pair.link()
     pair.secure(.encrypted, by: \.peripheral)
-    // The central has done so already.
+    // The central has already encrypted the link.
     #expect(pair.heard == [])
     #expect(pair.peripheral.security.isBonded)
     #expect(pair.central.security.isBonded)
   }
 
-  @Test("A demand that is met is answered at once; one on a link that is not there fails")
+  @Test("A demand that is met succeeds at once; one on a link that does not exist fails")
   func demands() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -165,7 +166,7 @@ struct HostSecurityTests {
     #expect(pair.central.failures == [.disconnected])
   }
 
-  @Test("A device that is forgotten loses its link and its keys")
+  @Test("Forgetting a device ends its link and removes its keys")
   func forgetting() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -175,7 +176,7 @@ struct HostSecurityTests {
     #expect(pair.central.bench.host.bonds == [])
   }
 
-  @Test("A bonded peer under a private address that only the host can resolve has its keys and its configuration")
+  @Test("A bonded peer with a private address that only the host can resolve gets its keys and its configuration")
   func privateAddress() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -191,7 +192,7 @@ struct HostSecurityTests {
     #expect(pair.heard == [])
   }
 
-  @Test("Pairing under private addresses reckons with those, and leaves the identities")
+  @Test("Pairing under private addresses uses these addresses and distributes the identities")
   func pairingInPrivate() throws {
     var (pair, value) = try pair()
     pair.unlink()
@@ -200,7 +201,7 @@ struct HostSecurityTests {
     #expect(pair.central.bench.host.bonds.map(\.identity) == [SecuredHosts.peripheralAddress])
   }
 
-  @Test("A link that ends while the users are asked ends the pairing on both sides")
+  @Test("A link that ends during the prompts ends the pairing on both sides")
   func interrupted() throws {
     var (pair, value) = try pair()
     pair.central.says = { _, _ in nil }
@@ -209,7 +210,7 @@ struct HostSecurityTests {
     #expect(pair.central.failures == [.disconnected])
     #expect(pair.central.securityEvents.contains(.promptEnded))
     #expect(pair.peripheral.failures.count == 1)
-    // The next link begins anew, when the peripheral has forgiven it.
+    // Pairing works on the next link after the peripheral's backoff.
     pair.forget()
     pair.peripheral.bench.now = pair.peripheral.bench.now + .seconds(2)
     pair.central.says = SecuredHosts.Side.agree
@@ -217,7 +218,7 @@ struct HostSecurityTests {
     #expect(pair.request(.read(value)) == .success(.value(Self.secret)))
   }
 
-  @Test("A peer that says nothing for 30 s ends the pairing, and what waited for it")
+  @Test("A peer that is silent for 30 s ends the pairing and the requests that wait for it")
   func silence() throws {
     var (pair, value) = try pair()
     pair.peripheral.says = { _, _ in nil }
@@ -232,13 +233,13 @@ struct HostSecurityTests {
     #expect(isOver)
   }
 
-  @Test("A17 From whoever answers under a bonded server's address without its key nothing is taken")
+  @Test("A17 Data from an impostor with a bonded server's address but without its key is ignored")
   func impostor() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
     pair.unlink()
     pair.forget()
-    // This one has never paired with anybody.
+    // This device has never paired.
     var other = SecuredHosts()
     other.central = pair.central
     other.link()
@@ -254,7 +255,7 @@ struct HostSecurityTests {
     try other.central.expectUnharmed()
   }
 
-  @Test("What was asked for before a bonded link is encrypted waits for that")
+  @Test("Requests on a bonded link wait until it is encrypted")
   func waiting() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -263,14 +264,14 @@ struct HostSecurityTests {
     let handle = pair.central.handle
     pair.central.bench.link(.central, handle: handle.rawValue, to: SecuredHosts.peripheralAddress)
     pair.central.bench.perform { host, now in host.request(.read(value), token: 7, on: handle, at: now) }
-    // No more than the exchange of the MTU.
+    // Only the MTU exchange.
     #expect(try pair.central.bench.payloads(on: handle, .attribute).map(\.first) == [0x02])
     pair.central.bench.receive(.encryptionChange(.success, handle, enabled: 1))
     pair.central.bench.receive(.attribute, [0x03, 23, 0], on: handle)
     #expect(try pair.central.bench.payloads(on: handle, .attribute).last == [0x0A, UInt8(value), 0])
   }
 
-  @Test("P14 On a bonded link without encryption a signed write goes out signed, is taken once, and its counter lasts")
+  @Test("P14 A signed write on an unencrypted bonded link is accepted once, and its counter is stored")
   func signedWrite() throws {
     var (pair, value) = try pair()
     _ = pair.request(.read(value))
@@ -278,7 +279,7 @@ struct HostSecurityTests {
     for count in 1...2 {
       #expect(first.pair.request(.signedWriteWithoutResponse(first.value, [UInt8(count)])) == .success(.done))
       #expect(first.pair.peripheral.bench.writes == (1...count).map { [UInt8($0)] })
-      // Before the link ends: a process that is killed forgets no counter.
+      // The counter is stored before the link ends, so that a killed process loses no counter.
       #expect(first.pair.peripheral.bench.changedBonds.last?.signatureVerifier?.nextCounter == UInt32(count))
       #expect(first.pair.central.bench.changedBonds.last?.signatureMaker?.nextCounter == UInt32(count))
     }
@@ -287,7 +288,7 @@ struct HostSecurityTests {
     let kept = try #require(first.pair.peripheral.bench.changedBonds.last)
     #expect(kept.signatureVerifier?.nextCounter == 2)
     #expect(first.pair.central.bench.changedBonds.last?.signatureMaker?.nextCounter == 2)
-    // Somebody who repeats the first one on a later link is not heard, the owner of the key is.
+    // On a later link the replay of the first write is ignored, and the owner of the key is served.
     var second = try signed(first.pair.central.bench.host.bonds, [kept])
     #expect(second.pair.request(.signedWriteWithoutResponse(second.value, [3])) == .success(.done))
     #expect(second.pair.peripheral.bench.writes == [[3]])
@@ -297,7 +298,7 @@ struct HostSecurityTests {
     try third.pair.peripheral.expectUnharmed()
   }
 
-  /// Two hosts with these bonds, linked, whose central does not encrypt by itself.
+  /// Returns two hosts with these bonds and a link, whose central does not encrypt by itself.
   private func signed(_ central: [Bond], _ peripheral: [Bond]) throws -> (pair: SecuredHosts, value: AttributeHandle) {
     var pair = SecuredHosts(encryptsBondedLinks: false)
     let definition = GATTServiceDefinition(

@@ -23,7 +23,7 @@ import Testing
   // MARK: Bonds
 
   @Test(
-    "P7 A key that nobody has authenticated never replaces one that somebody has",
+    "P7 An unauthenticated key never replaces an authenticated one",
     arguments: [Link.Role.central, .peripheral])
   func noDowngrade(victim: Link.Role) {
     var pair = authenticatedBond()
@@ -37,7 +37,7 @@ import Testing
         manager.setBond(bond)
         manager.secure(SecurityDemand(level: .authenticated, keySize: 16), at: .zero, &context)
       }
-      // The peer has lost its key: that is told, and nothing else is done.
+      // The peer has lost its key: the host reports the missing key and does nothing else.
       pair.run()
       #expect(pair.central.failures == [.keyMissing])
     } else {
@@ -48,7 +48,7 @@ import Testing
     #expect(pair[victim].manager.bond == bond && pair[victim].outcomes.isEmpty && pair.keys.isEmpty)
   }
 
-  @Test("P7 An authenticated key of LE Secure Connections is not replaced by one of LE legacy pairing")
+  @Test("P7 A key from LE legacy pairing does not replace an authenticated key of LE Secure Connections")
   func noDowngradeToLegacy() {
     var pair = authenticatedBond()
     pair.central.manager.setBond(nil)
@@ -57,7 +57,7 @@ import Testing
     #expect(pair.peripheral.refusals == [.authenticationRequirements] && pair.peripheral.outcomes.isEmpty)
   }
 
-  @Test("P7 Keys for BR/EDR are neither offered nor wanted, in either role, whatever the peer offers")
+  @Test("P7 Keys for BR/EDR are neither offered nor requested in either role, whatever the peer offers")
   func noCrossTransport() {
     var pair = changing(.central) { pdu in
       guard case .pairingRequest(var features) = pdu else { return pdu }
@@ -79,7 +79,7 @@ import Testing
     #expect(pair.peripheral.sent.first?.code == .pairingResponse)
   }
 
-  @Test("P9 A bonded peer that wants to pair again does so only if the user allows it, and the bond stays until then")
+  @Test("P9 A bonded peer pairs again only if the user allows it, and the bond stays until then")
   func pairingAgain() {
     for allows in [false, true] {
       var pair = authenticatedBond()
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "P9 The identity of another bond is refused, and so is this device's own",
+    "P9 The identity of another bond, or of this device, is refused",
     arguments: [Link.Role.central, .peripheral])
   func foreignIdentity(liar: Link.Role) {
     let victim: Link.Role = liar == .central ? .peripheral : .central
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("P9 A bonded peer may give its own identity away once more")
+  @Test("P9 A bonded peer may distribute its own identity again")
   func sameIdentity() {
     var pair = SecurityPair()
     pair.secure(.central)
@@ -122,7 +122,7 @@ import Testing
     #expect(pair.peripheral.outcomes.first?.bond?.identity == SecurityPair.identities.central)
   }
 
-  @Test("P9 A Security Request makes no bond go away, and no pairing begin that the bond's key makes needless")
+  @Test("P9 A Security Request removes no bond, and starts no pairing that the bond's key makes unnecessary")
   func spoofedSecurityRequest() {
     var pair = SecurityPair()
     pair.secure(.central)
@@ -135,7 +135,7 @@ import Testing
     }
     #expect(pair.central.failures == [.keyMissing, .keyMissing, .keyMissing])
     #expect(pair.central.codes.isEmpty && pair.central.manager.bond == bond)
-    // One that asks for more begins a pairing, which the user has to allow.
+    // A Security Request that demands more starts a pairing, which the user has to allow.
     pair.central.user.allows = nil
     pair.deliver(.securityRequest([.bonding, .manInTheMiddleProtection]), to: .central)
     pair.run()
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("P11 Keys that were not asked for, come twice or in another order end the pairing, and nothing is kept")
+  @Test("P11 Unrequested, repeated or reordered keys end the pairing, and no key is stored")
   func unaskedKeys() {
     for code in [SMP.Code.identityInformation, .identityAddressInformation, .signingInformation] {
       var pair = changing(.central) {
@@ -191,7 +191,7 @@ import Testing
     #expect(late.central.failures.isEmpty && late.central.manager.security.isBonded)
   }
 
-  @Test("P11 A response that gives or wants keys that were not offered is refused with Invalid Parameters")
+  @Test("P11 A response with keys that were not offered is refused with Invalid Parameters")
   func notASubset() {
     for isInitiators in [true, false] {
       var pair = changing(.peripheral) { pdu in
@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test("P11 Keys of zeros stand for none: they resolve nobody and verify nothing")
+  @Test("P11 Keys of zeros count as no key: they resolve no address and verify no signature")
   func zeroKeys() throws {
     var pair = changing(.central) { pdu in
       switch pdu {
@@ -220,7 +220,7 @@ import Testing
     #expect(bond.identity == SecurityPair.identities.central)
   }
 
-  @Test("P12 A legacy key of zeros is refused, and an identity that is no lasting address")
+  @Test("P12 A legacy key of zeros is refused, and so is an identity that is not a static or public address")
   func nullKey() {
     var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: .never))
     pair.change = { sender, pdu in
@@ -239,7 +239,7 @@ import Testing
     }
   }
 
-  @Test("A peer without an address that lasts is kept under the one that it has, without its key")
+  @Test("A peer without an identity address is stored under its current address, without its identity key")
   func noIdentity() throws {
     var pair = changing(.central) {
       $0.code == .identityAddressInformation ? .identityAddressInformation(DeviceAddress(0, .public)) : $0
@@ -261,7 +261,7 @@ import Testing
   // MARK: Time and attempts
 
   @Test(
-    "P10 After 30 s of silence there is no pairing on the link any more, but on the next one",
+    "P10 After 30 s of silence no pairing is possible on the link, but on the next one",
     arguments: [Link.Role.central, .peripheral])
   func silence(victim: Link.Role) {
     var pair = SecurityPair()
@@ -288,7 +288,7 @@ import Testing
     #expect(pair.stillPairs())
   }
 
-  @Test("P10 The timer begins anew with each PDU, sent or received")
+  @Test("P10 The timer restarts with each PDU sent or received")
   func timer() {
     var pair = SecurityPair(
       central: PairingPolicy(.keyboardOnly, authenticated: true), peripheral: PairingPolicy(.displayOnly))
@@ -306,7 +306,7 @@ import Testing
     #expect(pair.peripheral.events.suffix(2) == [.promptEnded, .failed(.timeout)])
   }
 
-  @Test("P10 A peripheral whose Security Request nobody heeds has waited 30 s")
+  @Test("P10 A peripheral's Security Request without an answer fails after 30 s")
   func unheeded() {
     var pair = SecurityPair()
     pair.change = { _, _ in nil }
@@ -316,7 +316,7 @@ import Testing
   }
 
   @Test(
-    "P10 Requests to the wrong role are answered with Command Not Supported, a second request with Unspecified Reason")
+    "P10 Requests to the wrong role get Command Not Supported, a second request gets Unspecified Reason")
   func wrongRole() {
     let features = SMP.PairingFeatures(
       ioCapability: .noInputNoOutput, hasOOBData: false, authenticationRequirements: .bonding,
@@ -336,7 +336,7 @@ import Testing
     #expect(second.peripheral.refusals == [.unspecifiedReason] && second.stillPairs())
   }
 
-  @Test("P10 A peer that fails a thousand times is let in more and more seldom, and its patience is rewarded")
+  @Test("P10 A peer that fails a thousand times is accepted with growing delays, and can pair after waiting")
   func repeatedAttempts() {
     var pair = SecurityPair()
     pair.change = { sender, pdu in
@@ -351,7 +351,7 @@ import Testing
       if refusals == [.dhKeyCheckFailed] { tried += 1 }
       pair.now += .seconds(1)
     }
-    // After 0, 1, 3, 7 … seconds.
+    // The peer's attempts are accepted after 0, 1, 3, 7 … seconds.
     #expect(tried == 10)
     pair.now += .seconds(600)
     pair.reconnect(keeping: false)
@@ -361,7 +361,7 @@ import Testing
     #expect(!pair.peripheral.context.attempts.holdsBack(SecurityPair.addresses.central, at: pair.now))
   }
 
-  @Test("P10 A peer that has failed does not make this device begin either, but its own user does")
+  @Test("P10 A peer in backoff can't start a pairing with a Security Request, but this device's own user can")
   func heldBackRequests() {
     var pair = SecurityPair()
     pair.central.user.allows = false

@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("P2 A public key that is no point of the curve ends in DHKey Check Failed, and nothing is made of it")
+  @Test("P2 A public key that is not on the curve ends in DHKey Check Failed, and no key is derived from it")
   func invalidCurve() {
     let key = P256KeyPair.debug.publicKey
     let points: [([UInt8], [UInt8])] = [
@@ -71,11 +71,11 @@ import Testing
     }
     pair.secure(.central)
     expectFailed(pair, .dhKeyCheckFailed, by: role)
-    // A responder has given no key of its own away by then.
+    // A responder has not sent its own key by then.
     #expect(role == .central || !pair.peripheral.codes.contains(.pairingPublicKey))
   }
 
-  @Test("P3 This device's own public key, thrown back, ends the pairing, whatever its Y", arguments: [true, false])
+  @Test("P3 This device's own public key, reflected, ends the pairing, whatever its Y", arguments: [true, false])
   func reflectedKey(withY isSame: Bool) {
     var pair = SecurityPair()
     var own: SMP.PDU?
@@ -93,7 +93,7 @@ import Testing
     expectFailed(pair, .unspecifiedReason, by: .central)
   }
 
-  /// The Y of the other point with the same X.
+  /// Returns the Y of the other point with the same X.
   private static func minus(_ y: ByteSlice) -> ByteSlice {
     let prime: [UInt8] =
       [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 12) + [UInt8](repeating: 0xFF, count: 12)
@@ -107,7 +107,7 @@ import Testing
     return ByteSlice(result)
   }
 
-  @Test("P3 Confirm and random values, thrown back, pass neither in LE legacy pairing nor in a round of a passkey")
+  @Test("P3 Reflected confirm and random values are refused, in LE legacy pairing and in a passkey round")
   func reflectedValues() {
     expectNotReflected(.never, .central)
     expectNotReflected(.preferred, .central)
@@ -126,7 +126,7 @@ import Testing
     expectFailed(pair, .confirmValueFailed, by: victim)
   }
 
-  @Test("P3 The debug key is refused, but where the policy takes it")
+  @Test("P3 The debug key is refused unless the policy accepts it")
   func debugKey() {
     for isTaken in [false, true] {
       var pair = SecurityPair()
@@ -153,7 +153,7 @@ import Testing
 
   // MARK: Key sizes
 
-  @Test("P4 Keys that are shorter than the policy wants are refused, by either role", arguments: [UInt8](7...15))
+  @Test("P4 Either role refuses keys that are shorter than the policy requires", arguments: [UInt8](7...15))
   func shortKeys(size: UInt8) {
     for role in [Link.Role.central, .peripheral] {
       var pair = SecurityPair()
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(
-    "S12 Key sizes that can't be are refused, in a request as in a response, and no key is given afterwards",
+    "S12 Invalid key sizes are refused in requests and responses, and no key is given afterwards",
     arguments: [UInt8(0), 1, 6, 17, 253, 255])
   func impossibleKeySizes(size: UInt8) {
     let expected: SMP.FailureReason = size < 7 ? .encryptionKeySize : .invalidParameters
@@ -198,7 +198,7 @@ import Testing
   // MARK: Values
 
   @Test(
-    "P5 A random value that does not belong to the confirm value ends the pairing; the round is not repeated",
+    "P5 A random value that does not match the confirm value ends the pairing; the round is not repeated",
     arguments: [PairingPolicy.SecureConnections.never, .preferred], [Link.Role.central, .peripheral])
   func wrongRandom(mode: PairingPolicy.SecureConnections, victim: Link.Role) {
     for isPasskey in [true, false] {
@@ -208,7 +208,8 @@ import Testing
         sender != victim && pdu.code == .pairingRandom ? .pairingRandom(Self.junk16) : pdu
       }
       pair.secure(.central)
-      // Just Works of LE Secure Connections: the responder has no commitment to check, and sees it by the check value.
+      // Just Works of LE Secure Connections: the responder has no commitment to check, and detects the change by the
+      // check value.
       let isLate = mode == .preferred && !isPasskey && victim == .peripheral
       #expect(pair.keys.isEmpty && pair[victim].outcomes.isEmpty && pair.stillPairs())
       if isLate {
@@ -231,7 +232,7 @@ import Testing
     expectFailed(pair, .unspecifiedReason, by: .peripheral)
   }
 
-  /// A central that uses the same random value in all rounds of a passkey, and knows the passkey.
+  /// A central that uses the same random value in all passkey rounds, and knows the passkey.
   private final class Repeater {
     var keys: [Link.Role: [UInt8]] = [:]
     var round = 0
@@ -253,7 +254,7 @@ import Testing
     }
   }
 
-  @Test("P16 Each round of a passkey has a nonce of its own, however often the peer repeats its own")
+  @Test("P16 Each passkey round has a new nonce, however often the peer repeats its nonce")
   func freshNonces() {
     var pair = SecurityPair(
       central: PairingPolicy(.keyboardOnly, authenticated: true), peripheral: PairingPolicy(.keyboardOnly))
@@ -266,7 +267,7 @@ import Testing
     #expect(nonces.count == 20 && Set(nonces).count == 20)
     let confirms = sent.compactMap { if case .pairingConfirm(let value) = $0 { value } else { nil } }
     #expect(confirms.count == 20 && Set(confirms).count == 20)
-    // The central has checked something else than what it has sent.
+    // The central has checked a different value from the one that it sent.
     #expect(pair.keys.isEmpty && pair.stillPairs())
   }
 
@@ -283,7 +284,7 @@ import Testing
     }
   }
 
-  @Test("P6 Values of another method than the one that was agreed on end the pairing")
+  @Test("P6 Values of another method than the agreed one end the pairing")
   func methodConfusion() {
     var pair = SecurityPair(
       central: PairingPolicy(.displayYesNo, authenticated: true), peripheral: PairingPolicy(.keyboardDisplay))
@@ -295,7 +296,7 @@ import Testing
     #expect(pair.peripheral.prompts.isEmpty)
   }
 
-  @Test("P6 Capabilities that were changed on the way show in the check values")
+  @Test("P6 Capabilities changed in transit make the check values fail")
   func changedCapabilities() {
     var pair = SecurityPair(
       central: PairingPolicy(.displayYesNo, authenticated: true), peripheral: PairingPolicy(.displayYesNo))
@@ -318,7 +319,7 @@ import Testing
   // MARK: Keys out of order
 
   @Test(
-    "S13 S14 No key is given in any state but the one that waits for it",
+    "S13 S14 A key is given only in the state that waits for it",
     arguments: [PairingPolicy.SecureConnections.never, .preferred])
   func keysOutOfOrder(mode: PairingPolicy.SecureConnections) {
     for isPasskey in [false, true] {
@@ -335,7 +336,7 @@ import Testing
           }
           given += 1
           #expect(random == 0 && diversifier == 0 && key != .zero)
-          // The initiator's last word came before: its random value, or its check value.
+          // The initiator's last PDU precedes it: its random value, or its check value.
           #expect(pair.central.codes.last == (mode == .never ? .pairingRandom : .pairingDHKeyCheck))
         }
         isGoingOn = pair.step()
@@ -346,7 +347,7 @@ import Testing
     }
   }
 
-  @Test("S13 After a pairing without a bond there is no key for another encryption")
+  @Test("S13 After a pairing without a bond no key is given for another encryption")
   func staleKeys() {
     for mode in [PairingPolicy.SecureConnections.never, .preferred] {
       var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: mode, bonding: false))
@@ -358,7 +359,7 @@ import Testing
   }
 
   @Test(
-    "S14 A wrong check value ends in DHKey Check Failed, and there is no key",
+    "S14 A wrong check value ends in DHKey Check Failed, and no key is given",
     arguments: [Link.Role.central, .peripheral])
   func wrongCheck(victim: Link.Role) {
     var pair = SecurityPair()

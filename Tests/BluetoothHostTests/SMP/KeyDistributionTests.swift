@@ -3,8 +3,8 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-@Suite("Pairing: which keys, and who has to wait") struct KeyDistributionTests {
-  @Test("Of each key only what one side offers and the other one wants is sent", arguments: 0..<8)
+@Suite("Pairing: key distribution and backoff") struct KeyDistributionTests {
+  @Test("A key is sent only if one side offers it and the other requests it", arguments: 0..<8)
   func keys(bits: UInt8) throws {
     for other in UInt8(0)..<8 {
       var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: .never))
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("A device without an Identity Resolving Key gives no identity away")
+  @Test("A device without an Identity Resolving Key sends no identity")
   func noIdentityKey() throws {
     var pair = SecurityPair()
     pair.central.context.identityKey = nil
@@ -34,7 +34,7 @@ import Testing
     #expect(!pair.central.codes.contains(.identityInformation))
   }
 
-  @Test("P9 Who is called by an address that lasts has no other identity: what it says of one is dropped")
+  @Test("P9 A peer with a static or public address has that identity: a different one is ignored")
   func foreignIdentity() throws {
     var pair = SecurityPair()
     let foreign = DeviceAddress(0x0022_3344_5566, .public)
@@ -43,7 +43,7 @@ import Testing
     let bond = try #require(pair.central.outcomes.first?.bond)
     #expect(bond.identity == SecurityPair.addresses.peripheral && bond.peerIdentityKey == nil)
     #expect(bond.key != nil && pair.keys.count == 1)
-    // Under a private address it may be anybody whom nobody has bonded with.
+    // A peer with a private address may have any identity that no bond has.
     pair = SecurityPair()
     pair.central.context.identity = foreign
     pair.secure(.central)
@@ -51,7 +51,7 @@ import Testing
     #expect(pair.peripheral.outcomes.first?.bond?.peerIdentityKey != nil)
   }
 
-  @Test("A bonded peer that pairs again without its identity stays who it was")
+  @Test("A bonded peer that pairs again without its identity keeps its identity")
   func keptIdentity() throws {
     var pair = SecurityPair()
     pair.secure(.central)
@@ -64,7 +64,7 @@ import Testing
     #expect(bond.peerIdentityKey == pair.central.context.identityKey && bond.signatureVerifier == nil)
   }
 
-  @Test("A link that is encrypted takes the new key of a second pairing")
+  @Test("An encrypted link uses the new key of a second pairing")
   func refresh() {
     var pair = SecurityPair(central: PairingPolicy(.displayYesNo), peripheral: PairingPolicy(.displayYesNo))
     pair.secure(.central)
@@ -75,7 +75,7 @@ import Testing
     #expect(pair.central.outcomes.map(\.method) == [.justWorks, .numericComparison])
   }
 
-  @Test("Encryption that fails at the end of a pairing ends it, and nothing is kept")
+  @Test("An encryption failure at the end of a pairing ends it, and no bond is stored")
   func encryptionFails() {
     var pair = SecurityPair()
     pair.central.tell { $0.secure(.encrypted, at: .zero, &$1) }
@@ -89,7 +89,7 @@ import Testing
     #expect(pair.central.manager.bond == nil && pair.stillPairs())
   }
 
-  @Test("P10 A flood of addresses makes no table grow, and those who wait longest are not let in for it")
+  @Test("P10 A flood of addresses does not grow the table, and does not displace those with the longest backoff")
   func boundedTable() {
     var attempts = RepeatedAttempts()
     let stubborn = DeviceAddress(0xC000_0000_0001, .random)

@@ -4,7 +4,7 @@ import BluetoothWire
 import Testing
 
 @Suite("Pairing with data from out of band") struct OutOfBandPairingTests {
-  /// Both have made data; who `has` the other's has got them.
+  /// Returns two devices that have both generated data; the devices in `roles` have the other's data.
   private func pair(has roles: [Link.Role], mode: PairingPolicy.SecureConnections = .preferred) -> SecurityPair {
     var pair = SecurityPair(
       central: PairingPolicy(.noInputNoOutput, secureConnections: mode), peripheral: PairingPolicy(.noInputNoOutput))
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "LE Secure Connections: the data of one side are enough, and the users are only asked whether they want it",
+    "LE Secure Connections: one side's data suffice, and the users are only asked for permission",
     arguments: [[Link.Role.central], [.peripheral], [.central, .peripheral]], [Link.Role.central, .peripheral])
   func secureConnections(has roles: [Link.Role], starter: Link.Role) {
     var pair = pair(has: roles)
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "LE legacy pairing: both sides need the Temporary Key, and it authenticates",
+    "LE legacy pairing: both sides need the Temporary Key, and the link key is authenticated",
     arguments: [Link.Role.central, .peripheral])
   func legacy(starter: Link.Role) {
     let key = Block(high: 0xFEED, low: 0xBEEF)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("A central that has a Temporary Key alone does without LE Secure Connections")
+  @Test("A central that has only a Temporary Key pairs without LE Secure Connections")
   func temporaryKeyAlone() {
     var pair = legacyPair(Block(high: 3, low: 4), Block(high: 3, low: 4))
     pair.central.context.policy.secureConnections = .preferred
@@ -70,7 +70,7 @@ import Testing
     #expect(pair.central.outcomes.first?.isSecureConnections == false)
   }
 
-  @Test("LE legacy pairing with the Temporary Key on one side alone goes by what the users can do")
+  @Test("The IO capabilities decide about LE legacy pairing with the Temporary Key on one side only")
   func oneSidedLegacy() {
     for keys in [(Block(high: 1, low: 2), nil), (nil, Block(high: 1, low: 2))] as [(Block?, Block?)] {
       var pair = legacyPair(keys.0, keys.1)
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "Data of another device end in Confirm Value Failed before anything is encrypted",
+    "Another device's data end in Confirm Value Failed before the link is encrypted",
     arguments: [Link.Role.central, .peripheral])
   func foreignData(role: Link.Role) {
     var pair = pair(has: [role])
@@ -102,7 +102,7 @@ import Testing
     #expect(pair.keys.isEmpty && pair.stillPairs())
   }
 
-  @Test("Who says it has data of a device that has made none is told OOB Not Available")
+  @Test("A device that claims data of a peer without any is refused with OOB Not Available")
   func unknownData() {
     var pair = pair(has: [.central])
     pair.peripheral.context.outOfBand.own = nil
@@ -117,7 +117,7 @@ import Testing
     #expect(other.central.prompts.isEmpty)
   }
 
-  @Test("The key pair of the data is used for those who have them, and for nobody else")
+  @Test("The key pair of the data is used only with peers that have the data")
   func keyPairs() {
     var bound = pair(has: [.peripheral])
     let own = bound.central.context.outOfBand.own
@@ -135,7 +135,7 @@ import Testing
     #expect(x(free.central) != x(bound.central))
   }
 
-  @Test("No description shows data from out of band or keys of the context")
+  @Test("Descriptions contain neither out of band data nor keys of the context")
   func descriptions() {
     var generator = SplitGenerator(seed: 1)
     var data = OutOfBand()

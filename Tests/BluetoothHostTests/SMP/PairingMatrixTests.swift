@@ -18,7 +18,7 @@ import Testing
       "\(initiator), \(responder)\(isSecureConnections ? ", Secure Connections" : "")"
     }
 
-    /// With protection against a man in the middle, and without.
+    /// Returns the method with MITM protection, or without it.
     func expected(_ isProtected: Bool) throws -> PairingTable.Method {
       guard isProtected else { return .justWorks }
       return try #require(
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "Whoever starts and whatever is asked for, both have the method, the key and the bond that the tables say",
+    "Whichever side starts, both get the method, the key and the bond that the tables specify",
     arguments: cases)
   func matrix(_ parameters: Case) throws {
     for bits in 0..<16 {

@@ -8,7 +8,7 @@ import Testing
     .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
   ]
 
-  /// What happens to PDUs on their way, drawn from a generator.
+  /// The random loss, repetition, reordering and change of PDUs in transit.
   final class Adversary {
     var generator: SplitGenerator
     var seen: [SMP.PDU] = []
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "Whoever loses, repeats, reorders and changes PDUs never gets two keys on one link, nor more than the method gives",
+    "Lost, repeated, reordered and changed PDUs never give two keys on one link, nor more security than the method",
     arguments: 0..<8)
   func adversary(part: Int) {
     for number in 0..<60 {
@@ -87,7 +87,7 @@ import Testing
         #expect(outcome.method != .numericComparison || side.prompts.contains(where: \.isComparison))
         #expect(outcome.method != .outOfBand)
       }
-      // Each prompt is over at some time, and each failure is told once for what it ends.
+      // Each prompt ends eventually, and each failure is reported once for the demand that it ends.
       let ends = side.events.count { $0 == .promptEnded }
       #expect(ends == side.prompts.count - (side.manager.prompt == nil ? 0 : 1))
     }

@@ -3,7 +3,7 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-@Suite("Pairings that are refused") struct PairingRefusalTests {
+@Suite("Refused pairings") struct PairingRefusalTests {
   private func expectFailure(
     _ pair: SecurityPair, _ reason: SMP.FailureReason, by role: Link.Role,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "A user who does not allow it: Pairing Not Supported, before a key or a confirm value is out",
+    "A user who does not allow it: Pairing Not Supported, before any key or confirm value is sent",
     arguments: [Link.Role.central, .peripheral], [PairingPolicy.SecureConnections.never, .preferred])
   func notAllowed(role: Link.Role, mode: PairingPolicy.SecureConnections) {
     var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: mode))
@@ -29,7 +29,7 @@ import Testing
     #expect(pair[role].failures == [.refused(.pairingNotSupported)])
   }
 
-  @Test("A user who sees other numbers: Numeric Comparison Failed", arguments: [Link.Role.central, .peripheral])
+  @Test("A user who sees different numbers: Numeric Comparison Failed", arguments: [Link.Role.central, .peripheral])
   func notTheSame(role: Link.Role) {
     var pair = SecurityPair(
       central: PairingPolicy(.displayYesNo, authenticated: true), peripheral: PairingPolicy(.displayYesNo))
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "A user who gives up: Passkey Entry Failed, whether showing or typing",
+    "A user who cancels: Passkey Entry Failed, on display and on input",
     arguments: [Link.Role.central, .peripheral], [PairingPolicy.SecureConnections.never, .preferred])
   func givenUp(role: Link.Role, mode: PairingPolicy.SecureConnections) {
     for capabilities in [(SMP.IOCapability.keyboardOnly, SMP.IOCapability.displayOnly), (.displayOnly, .keyboardOnly)] {
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "A passkey that is not the one: Confirm Value Failed",
+    "A wrong passkey: Confirm Value Failed",
     arguments: [PairingPolicy.SecureConnections.never, .preferred])
   func wrongPasskey(mode: PairingPolicy.SecureConnections) {
     var pair = SecurityPair(
@@ -66,7 +66,7 @@ import Testing
     expectFailure(pair, .confirmValueFailed, by: .peripheral)
   }
 
-  @Test("A passkey of seven digits is none")
+  @Test("A passkey of seven digits is invalid")
   func tooLong() {
     var pair = SecurityPair(
       central: PairingPolicy(.keyboardOnly, authenticated: true), peripheral: PairingPolicy(.displayOnly))
@@ -75,7 +75,7 @@ import Testing
     expectFailure(pair, .passkeyEntryFailed, by: .central)
   }
 
-  @Test("A device that is not pairable says so, and does not begin either")
+  @Test("A device that is not pairable refuses pairing and does not start it either")
   func notPairable() {
     var pair = SecurityPair()
     pair.peripheral.context.policy.isPairable = false
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "Authentication that the two can't have is refused before anybody is asked",
+    "Unattainable authentication is refused before the device that demands it prompts its user",
     arguments: [Link.Role.central, .peripheral])
   func unattainable(role: Link.Role) {
     var pair = SecurityPair(central: PairingPolicy(.displayOnly), peripheral: PairingPolicy(.displayOnly))
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(
-    "Authentication that this device can never have is refused without a word",
+    "A demand for authentication that this device can never provide is refused without any PDU",
     arguments: [Link.Role.central, .peripheral])
   func impossible(role: Link.Role) {
     var pair = SecurityPair()
@@ -126,7 +126,7 @@ import Testing
     #expect(pair.central.codes.isEmpty && pair.peripheral.codes.isEmpty)
   }
 
-  @Test("A demand for a longer key than the two can have is refused with Encryption Key Size")
+  @Test("A demand for a longer key than both devices support is refused with Encryption Key Size")
   func keySizeDemand() {
     var short = PairingPolicy(.noInputNoOutput)
     short.keySizes = 7...10
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(
-    "The peer's next PDU waits for the user, and in it nothing else is taken",
+    "The peer's next PDU waits for the user, and other PDUs are not accepted meanwhile",
     arguments: [PairingPolicy.SecureConnections.never, .preferred])
   func kept(mode: PairingPolicy.SecureConnections) {
     var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: mode))
@@ -168,7 +168,7 @@ import Testing
     #expect(pair.keys.count == 1 && pair.peripheral.outcomes.map(\.method) == [.numericComparison])
   }
 
-  @Test("Keypresses are sent where both sides want them, and always taken")
+  @Test("Keypress notifications are sent if both sides request them, and always accepted")
   func keypresses() {
     var policy = PairingPolicy(.keyboardOnly, authenticated: true)
     policy.sendsKeypresses = true
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("What does not answer the prompt changes nothing")
+  @Test("An answer that does not fit the prompt changes nothing")
   func strayAnswers() {
     var pair = SecurityPair(
       central: PairingPolicy(.keyboardOnly, authenticated: true), peripheral: PairingPolicy(.displayOnly))
@@ -209,7 +209,7 @@ import Testing
     #expect(pair.central.failures.isEmpty)
   }
 
-  @Test("Whatever reason a peer gives, it is told", arguments: [Link.Role.central, .peripheral], UInt8(0)...0x12)
+  @Test("Every reason that a peer gives is reported", arguments: [Link.Role.central, .peripheral], UInt8(0)...0x12)
   func told(role: Link.Role, number: UInt8) {
     let reason = SMP.FailureReason(rawValue: number)
     var pair = SecurityPair()
@@ -219,7 +219,7 @@ import Testing
     pair.run()
     #expect(pair[role].failures == [.refusedByPeer(reason)])
     #expect(pair[role].refusals.isEmpty)
-    // The other one counts it when the link ends.
+    // The other side counts the failure when the link ends.
     pair.end()
     #expect(pair.stillPairs())
   }

@@ -4,7 +4,7 @@ import BluetoothWire
 import Testing
 
 @Suite("Pairing: every state, every opcode") struct PairingStateTests {
-  /// A way through the states.
+  /// A path through the states of a pairing.
   struct Course: CustomTestStringConvertible {
     var testDescription: String
     var capabilities: (SMP.IOCapability, SMP.IOCapability)
@@ -12,7 +12,7 @@ import Testing
     var hasData = false
     var starter = Link.Role.central
     var isBonded = false
-    /// The central has lost the bond.
+    /// True if the central has lost the bond.
     var isForgotten = false
   }
 
@@ -48,7 +48,7 @@ import Testing
   private static let features = SMP.PairingFeatures(
     ioCapability: .keyboardDisplay, hasOOBData: false, authenticationRequirements: .bonding,
     maximumEncryptionKeySize: 16, initiatorKeyDistribution: .identityKey, responderKeyDistribution: .identityKey)
-  /// One of each opcode; the values fit nothing.
+  /// One PDU of each opcode; the values match no pairing.
   private static let pdus: [SMP.PDU] = [
     .pairingRequest(features), .pairingResponse(features), .pairingConfirm(zero16), .pairingRandom(zero16),
     .pairingFailed(.busy), .encryptionInformation(longTermKey: zero16), .centralIdentification(ediv: 1, rand: 2),
@@ -85,7 +85,7 @@ import Testing
     pair.peripheral.context.outOfBand.temporaryKeys[SecurityPair.addresses.central] = key
   }
 
-  @Test("P10 In no state does any PDU do harm, and each gets the answer that it deserves", arguments: courses)
+  @Test("P10 In every state each PDU gets the right answer and does no harm", arguments: courses)
   func sweep(_ course: Course) {
     var pair = start(course)
     var whole = pair
@@ -94,7 +94,7 @@ import Testing
     var states = 0
     repeat {
       states += 1
-      // The rounds of a passkey are alike: of twenty the first ones and the last one count.
+      // The rounds of a passkey are alike: of the twenty rounds only the first ones and the last one are tested.
       if (16..<70).contains(states), whole.central.codes.count > 30 { continue }
       for role in [Link.Role.central, .peripheral] { attack(pair, role, whole) }
     } while pair.step()
@@ -102,7 +102,7 @@ import Testing
     #expect(states > 2)
   }
 
-  @Test("P13 Unknown opcodes of any length are ignored, and known ones of a wrong length are Invalid Parameters")
+  @Test("P13 Unknown opcodes of any length are ignored, and known ones with a wrong length get Invalid Parameters")
   func opcodes() {
     let lengths = Dictionary(uniqueKeysWithValues: Self.pdus.map { ($0.code, SecurityPair().encoded($0).count) })
     let pair = SecurityPair()
@@ -121,7 +121,7 @@ import Testing
     #expect(pair.stillPairs())
   }
 
-  /// Sends everything to `role` in this state, each to a copy of its own.
+  /// Sends every PDU to `role` in this state, each to a separate copy.
   private func attack(_ pair: SecurityPair, _ role: Link.Role, _ whole: SecurityPair) {
     let other: Link.Role = role == .central ? .peripheral : .central
     let sent = whole[other].sent
@@ -148,7 +148,7 @@ import Testing
     #expect(copy.stillPairs())
   }
 
-  /// What a side has said by now, and will without hearing more.
+  /// Returns the PDUs that a side has sent, and those that it sends without further input.
   private func answer(_ pair: SecurityPair, _ role: Link.Role) -> [SMP.PDU] {
     var pair = pair
     while let pdu = pair[role].manager.takePDU() { pair[role].sent.append(pdu) }

@@ -3,7 +3,7 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// The PDUs of whole pairings, held against the functions of the specification, which have vectors of their own.
+/// The PDUs of complete pairings, compared with the functions of the specification, which have their own vectors.
 @Suite("Pairing: transcripts") struct PairingTranscriptTests {
   private func values(_ side: SecurityPair.Side, _ code: SMP.Code) -> [Block] {
     side.sent.filter { $0.code == code }.compactMap { pdu in
@@ -23,7 +23,7 @@ import Testing
   private let initiator = Toolbox.Address(isRandom: true, value: SecurityPair.addresses.central.value)
   private let responder = Toolbox.Address(isRandom: true, value: SecurityPair.addresses.peripheral.value)
 
-  @Test("LE legacy pairing: confirm values by c1, and the link's key by s1, for Just Works and for a passkey")
+  @Test("LE legacy pairing: confirm values by c1 and the link's key by s1, for Just Works and for a passkey")
   func legacy() throws {
     for isPasskey in [false, true] {
       let policy = PairingPolicy(
@@ -46,8 +46,8 @@ import Testing
     }
   }
 
-  /// Sent in this order on the encrypted link · 3.6.1.
-  @Test("Keys go in the order of the specification, the peripheral's first")
+  /// The order of keys on the encrypted link · 3.6.1.
+  @Test("Keys are sent in the order of the specification, the peripheral's first")
   func keyOrder() {
     var pair = SecurityPair(central: PairingPolicy(.noInputNoOutput, secureConnections: .never))
     var order: [Link.Role] = []
@@ -68,7 +68,7 @@ import Testing
   func numericComparison() throws {
     let policy = PairingPolicy(.displayYesNo, authenticated: true)
     var pair = SecurityPair(central: policy, peripheral: policy)
-    // The engine draws its key pair first.
+    // The engine generates its key pair first.
     var (one, other) = (pair.central.context.generator, pair.peripheral.context.generator)
     let (central, peripheral) = (P256KeyPair(using: &one), P256KeyPair(using: &other))
     pair.secure(.central)
@@ -85,7 +85,7 @@ import Testing
     try checkStage2(pair, secret: #require(central.sharedSecret(with: b)), na[0], nb[0], r: .zero)
   }
 
-  @Test("LE Secure Connections: each round of a passkey commits to one bit of it, the lowest first")
+  @Test("LE Secure Connections: each passkey round commits to one bit of it, the lowest first")
   func passkey() throws {
     let policy = PairingPolicy(.keyboardOnly, authenticated: true)
     var pair = SecurityPair(central: policy, peripheral: policy)
@@ -107,7 +107,7 @@ import Testing
   private func checkStage2(_ pair: SecurityPair, secret: [UInt8], _ na: Block, _ nb: Block, r: Block) throws {
     let made = Toolbox.f5(w: secret, n1: na, n2: nb, a1: initiator, a2: responder)
     #expect(pair.keys == [made.longTermKey])
-    // AuthReq, OOB data flag and IO Capability, as they were sent.
+    // AuthReq, OOB data flag and IO Capability, as sent.
     func capabilities(_ side: SecurityPair.Side, _ code: SMP.Code) -> [UInt8] {
       let octets = side.sent.first { $0.code == code }.map { pair.encoded($0).bytes } ?? []
       return [octets[3], octets[2], octets[1]]
@@ -122,7 +122,7 @@ import Testing
     #expect(values(pair.peripheral, .pairingDHKeyCheck) == [eb])
   }
 
-  @Test("No description or dump of a Security Manager shows a key")
+  @Test("Descriptions and dumps of a Security Manager contain no key")
   func descriptions() throws {
     var pair = SecurityPair()
     pair.secure(.central)

@@ -3,13 +3,14 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Channels on links that have to be protected for them · Vol 3, Part C, 10.3.
+/// Channels that need a protected link · Vol 3, Part C, 10.3.
 @Suite struct ProtectedChannelTests {
   private typealias Side = WritableKeyPath<SecuredHosts, SecuredHosts.Side>
   private static let token = ChannelToken(rawValue: 5)
   private static let spsm: UInt16 = 0x0080
 
-  /// Two hosts whose users see and confirm numbers, with a link; `side` opens, the other one has published.
+  /// Returns two hosts with a link, whose users see and confirm numbers; `side` opens channels that the other one has
+  /// published.
   private func pair(_ security: ChannelSecurity, openedBy side: Side) -> SecuredHosts {
     var policy = PairingPolicy()
     policy.ioCapability = .displayYesNo
@@ -23,7 +24,7 @@ import Testing
     return pair
   }
 
-  /// What the side that has asked is told of its channels.
+  /// Opens channels on `side`. Returns the events about them.
   private func open(_ pair: inout SecuredHosts, by side: Side, count: Int = 1, isEnhanced: Bool = false) -> [String] {
     let handle = pair[keyPath: side].handle
     let before = pair[keyPath: side].bench.events.count
@@ -44,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "A channel that wants a protected link is there after the devices have paired for it, in both roles",
+    "A channel that needs a protected link opens after the devices have paired for it, in both roles",
     arguments: [LinkSecurity.Level.encrypted, .authenticated], [true, false])
   func pairs(_ level: LinkSecurity.Level, openedByCentral: Bool) throws {
     let side: Side = openedByCentral ? \.central : \.peripheral
@@ -56,14 +57,14 @@ import Testing
     #expect(pair.central.prompts.count == 1)
   }
 
-  @Test("Five enhanced channels that are refused at once are asked for again at once")
+  @Test("Five enhanced channels that are refused together are requested again together")
   func enhanced() {
     var pair = pair(ChannelSecurity(level: .encrypted), openedBy: \.central)
     #expect(open(&pair, by: \.central, count: 5, isEnhanced: true) == Array(repeating: "opened", count: 5))
     #expect(pair.central.prompts.count == 1)
   }
 
-  @Test("If a user refuses, the peer's refusal is told, once for each channel, and the next wish asks again")
+  @Test("If a user refuses, the peer's refusal is reported for each channel, and the next request starts pairing again")
   func refused() throws {
     var pair = pair(ChannelSecurity(level: .encrypted), openedBy: \.central)
     pair.central.says = { _, _ in .no }
@@ -76,14 +77,14 @@ import Testing
     try pair.peripheral.expectUnharmed()
   }
 
-  @Test("What no protection helps against is told as it is")
+  @Test("A refusal that no protection can resolve is reported unchanged")
   func authorization() {
     var pair = pair(ChannelSecurity(needsAuthorization: true), openedBy: \.central)
     #expect(open(&pair, by: \.central) == ["\(L2CAP.ConnectionResult.insufficientAuthorization)"])
     #expect(pair.central.prompts.isEmpty)
   }
 
-  @Test("A channel that was asked for in clear, and refused when the link is encrypted already, is asked for again")
+  @Test("A channel requested in clear and refused after the link was encrypted is requested again")
   func refusedLate() throws {
     var pair = pair(ChannelSecurity(level: .encrypted), openedBy: \.central)
     pair.secure(.encrypted, by: \.central)
@@ -111,7 +112,7 @@ import Testing
     #expect(isOpen)
   }
 
-  @Test("On the next link a bonded device is asked once, and nobody is prompted")
+  @Test("On the next link a channel to a bonded device is requested once, without prompts")
   func bonded() {
     var pair = pair(ChannelSecurity(level: .encrypted), openedBy: \.central)
     #expect(open(&pair, by: \.central) == ["opened"])

@@ -3,16 +3,16 @@ import Testing
 
 @testable import BluetoothHost
 
-/// Two hosts with links between them, whose controllers encrypt, and two users.
+/// Two hosts with links between them, controllers that encrypt, and two users.
 struct SecuredHosts {
-  /// One side: the host with its controller, what was on its user's screen, and what the user says.
+  /// One side: the host with its controller, the prompts on its user's screen, and the user's answers.
   struct Side {
     var bench: Bench
     let handle: HCI.ConnectionHandle
     var prompts: [PairingPrompt] = []
     var says: (PairingPrompt, _ shown: UInt32?) -> PairingAnswer? = Self.agree
 
-    /// Allows everything, finds that the numbers are the same, and types what the other side shows.
+    /// Allows everything, confirms that the numbers match, and types the passkey that the other side shows.
     static func agree(_ prompt: PairingPrompt, _ shown: UInt32?) -> PairingAnswer? {
       switch prompt {
       case .allow, .compare: .yes
@@ -31,7 +31,7 @@ struct SecuredHosts {
     var outcomes: [PairingOutcome] {
       securityEvents.compactMap { if case .paired(let outcome) = $0 { outcome } else { nil } }
     }
-    /// The general oracle: the device advertises, takes a connection and answers a read.
+    /// Checks the general oracle: the device advertises, accepts a connection and answers a read.
     mutating func expectUnharmed() throws {
       bench.events.removeAll()
       bench.perform { host, now in host.startAdvertising(data: [], scanResponse: [], at: now) }
@@ -42,7 +42,7 @@ struct SecuredHosts {
       #expect(try bench.payloads(on: newcomer, .attribute) == [[0x0B] + [UInt8]("Pair".utf8)])
     }
 
-    /// The commands that gave the controller keys, and those that gave it none.
+    /// The commands that gave a key to the controller or refused one.
     var keyCommands: [HCI.Command] {
       bench.commands.filter {
         switch $0 {
@@ -58,11 +58,11 @@ struct SecuredHosts {
 
   var central: Side
   var peripheral: Side
-  /// What was shown to either user last.
+  /// The number that either user saw last.
   private var shown: UInt32?
-  /// The commands that have been obeyed.
+  /// The numbers of commands that have been executed.
   private var obeyed = (central: 0, peripheral: 0)
-  /// The key that the central's controller waits to see at the peripheral's.
+  /// The key of the central's controller, which the peripheral's controller must get too.
   private var offered: UInt128?
   private var isEncrypted = false
   /// All payloads of the security channel, in order.
@@ -95,9 +95,10 @@ struct SecuredHosts {
     return bench
   }
 
-  /// A link comes about, on which nothing is encrypted.
+  /// Creates an unencrypted link.
   ///
-  /// - Parameter private: the peripheral's resolvable private address, if the central sees that instead of its own.
+  /// - Parameter private: The peripheral's resolvable private address, if the central sees that address instead of the
+  ///   static one.
   mutating func link(private address: DeviceAddress? = nil) {
     obeyed = (central.bench.commands.count, peripheral.bench.commands.count)
     offered = nil
@@ -110,9 +111,10 @@ struct SecuredHosts {
     run()
   }
 
-  /// A link comes about between the addresses that the two hosts have given their controllers.
+  /// Creates a link between the addresses that the two hosts have given their controllers.
   ///
-  /// - Parameter identity: whom the central waits for until it hears the peripheral; nil: it has the peripheral's address.
+  /// - Parameter identity: The identity that the central connects to when it hears the peripheral; nil: the central has
+  ///   the peripheral's address.
   mutating func linkOnAir(to identity: DeviceAddress? = nil) {
     obeyed = (central.bench.commands.count, peripheral.bench.commands.count)
     offered = nil
@@ -143,7 +145,7 @@ struct SecuredHosts {
     heard.removeAll()
   }
 
-  /// Until neither side has anything more to say.
+  /// Relays packets until neither side has any.
   mutating func run() {
     var isGoingOn = true
     while isGoingOn {
@@ -174,7 +176,7 @@ struct SecuredHosts {
     return !packets.isEmpty
   }
 
-  /// The two controllers do what the link layer's encryption procedure does · Vol 6, Part B, 5.1.3.
+  /// Executes the link layer's encryption procedure as the two controllers · Vol 6, Part B, 5.1.3.
   private mutating func obey() -> Bool {
     var hasObeyed = false
     while obeyed.central < central.bench.commands.count {
@@ -217,7 +219,7 @@ struct SecuredHosts {
     }
   }
 
-  /// The user of one side sees what there is to see, and answers.
+  /// Shows a pending prompt to the user of one side, who answers it.
   private mutating func ask(_ side: WritableKeyPath<SecuredHosts, Side>) -> Bool {
     let handle = self[keyPath: side].handle
     let all = self[keyPath: side].securityEvents.compactMap {
@@ -234,7 +236,7 @@ struct SecuredHosts {
     return true
   }
 
-  /// One side's client asks the other's server.
+  /// Sends a request from one side's client to the other side's server.
   mutating func request(
     _ request: GATTRequest, by side: WritableKeyPath<SecuredHosts, Side> = \.central
   ) -> Result<GATTResponse, GATTError>? {

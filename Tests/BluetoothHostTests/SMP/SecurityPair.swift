@@ -2,19 +2,19 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 
-/// The Security Managers of two devices with a link between them, in virtual time. What one sends the other gets at once,
-/// and the link is encrypted if both controllers are given the same key.
+/// The Security Managers of two devices with a link between them, in virtual time. Each PDU arrives at once, and the
+/// link is encrypted if both controllers get the same key.
 struct SecurityPair {
-  /// What the users do.
+  /// A user's answers to prompts.
   struct User {
-    /// To `allow`; nil: nothing.
+    /// The answer to `allow`; nil: no answer.
     var allows: Bool? = true
-    /// To `compare`; nil: nothing.
+    /// The answer to `compare`; nil: no answer.
     var compares: Bool? = true
-    /// Types this where the other device shows nothing, or instead of what it shows.
+    /// The passkey to type if the other device shows none, or instead of the one that it shows.
     var passkey: UInt32?
     var types = true
-    /// Says no to `show` and `enterPasskey`.
+    /// True if the user rejects `show` and `enterPasskey`.
     var givesUp = false
   }
 
@@ -42,7 +42,7 @@ struct SecurityPair {
     }
     var codes: [SMP.Code] { sent.map(\.code) }
 
-    /// Tells the Security Manager something, together with what it shares with others.
+    /// Calls `body` with the Security Manager and the context that it shares with others.
     mutating func tell(_ body: (inout SecurityManager, inout SecurityContext) -> Void) { body(&manager, &context) }
   }
 
@@ -57,11 +57,11 @@ struct SecurityPair {
   var central: Side
   var peripheral: Side
   var now = Instant.zero
-  /// The keys with which the link was encrypted, one after the other, as both controllers have them.
+  /// The keys with which the link was encrypted, in order; both controllers had each of them.
   var keys: [Block] = []
-  /// Keys of a pairing that the peripheral's controller got for a link whose central has another one.
+  /// The number of pairing keys that the peripheral's controller got for a link whose central has another key.
   var mismatches = 0
-  /// What is done to each PDU on its way: nil loses it.
+  /// Transforms each PDU in transit; nil loses the PDU.
   var change: ((Link.Role, SMP.PDU) -> SMP.PDU?)?
   private var shown: UInt32?
 
@@ -87,7 +87,7 @@ struct SecurityPair {
     _modify { if role == .central { yield &central } else { yield &peripheral } }
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   mutating func secure(_ role: Link.Role, _ demand: SecurityDemand = .encrypted) {
     let now = now
@@ -115,7 +115,7 @@ struct SecurityPair {
     return writer.finish()
   }
 
-  /// Takes what a side tells.
+  /// Collects the events of a side.
   mutating func collect(_ role: Link.Role) {
     while let event = self[role].manager.takeEvent() {
       if case .prompt(.show(let passkey)) = event { shown = passkey }
@@ -123,12 +123,12 @@ struct SecurityPair {
     }
   }
 
-  /// Until nobody has anything to say.
+  /// Runs until neither side has anything to do.
   mutating func run() {
     while step() {}
   }
 
-  /// Something that happens next; false: nothing does.
+  /// Executes the next step; returns false if there is none.
   mutating func step() -> Bool {
     for role in [Link.Role.central, .peripheral] {
       collect(role)
@@ -157,7 +157,7 @@ struct SecurityPair {
       changed(.peripheral)
       changed(.central)
     default:
-      // Two that have kept the keys of different pairings meet: the link is lost with the first packet.
+      // Two sides with the keys of different pairings meet: the link is lost with the first packet.
       if central.manager.isPairing, peripheral.manager.isPairing { mismatches += 1 }
       end()
     }
@@ -211,7 +211,7 @@ struct SecurityPair {
     }
   }
 
-  /// The same devices meet again: with what each has kept of the other.
+  /// Reconnects the same devices, with the bonds that each has stored.
   mutating func reconnect(keeping: Bool = true) {
     end()
     for role in [Link.Role.central, .peripheral] {
@@ -227,7 +227,7 @@ struct SecurityPair {
     shown = nil
   }
 
-  /// Afterwards the two still pair on a new link: the general oracle of hostile peers.
+  /// Checks the general oracle of hostile peers: the two still pair on a new link.
   func stillPairs() -> Bool {
     var pair = self
     pair.change = nil

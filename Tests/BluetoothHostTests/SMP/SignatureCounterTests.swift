@@ -3,10 +3,11 @@ import Testing
 
 @testable import BluetoothHost
 
-/// When counters of signatures are kept, and what is signed at all, on links between two hosts · Vol 3, Part H, 2.4.5.
-@Suite("Counters of signatures")
+/// The storage of signature counters, and the choice of the values that are signed, on links between two hosts · Vol 3,
+/// Part H, 2.4.5.
+@Suite("Signature counters")
 struct SignatureCounterTests {
-  /// Two hosts with a bond and without a link, where the peripheral has a value that takes signed writes.
+  /// Returns two hosts with a bond and without a link, where the peripheral has a value that accepts signed writes.
   private func bonded(encrypts: Bool = false) throws -> (pair: SecuredHosts, value: AttributeHandle) {
     var pair = SecuredHosts(encryptsBondedLinks: encrypts)
     let definition = GATTServiceDefinition(
@@ -28,17 +29,17 @@ struct SignatureCounterTests {
     bench.events.compactMap { if case .bondChanged(let bond) = $0 { bond } else { nil } }
   }
 
-  /// The octets that begin the attribute PDUs which the central has sent.
+  /// Returns the opcodes of the ATT PDUs that the central has sent.
   private func opcodes(_ pair: SecuredHosts) throws -> [UInt8?] {
     try pair.central.bench.payloads(on: pair.central.handle, .attribute).map(\.first)
   }
 
-  @Test("P14 The counter of a signed write that had to wait is kept before the write leaves")
+  @Test("P14 The counter of a delayed signed write is stored before the write is sent")
   func waited() throws {
     var (pair, value) = try bonded()
     let handle = pair.central.handle
     pair.central.bench.link(.central, handle: handle.rawValue, to: SecuredHosts.peripheralAddress)
-    // The exchange of the MTU comes first.
+    // The MTU exchange comes first.
     for number in 1...2 {
       pair.central.bench.perform { host, now in
         host.request(.signedWriteWithoutResponse(value, [UInt8(number)]), token: 7, on: handle, at: now)
@@ -51,7 +52,7 @@ struct SignatureCounterTests {
     #expect(pair.central.bench.host.bonds.first?.signatureMaker?.nextCounter == 2)
   }
 
-  @Test("P14 What is asked for while a central encrypts the link is not signed, and uses no counter")
+  @Test("P14 A request while a central encrypts the link is not signed and uses no counter")
   func whileEncrypting() throws {
     var (pair, value) = try bonded(encrypts: true)
     let handle = pair.central.handle
@@ -66,7 +67,7 @@ struct SignatureCounterTests {
     #expect(pair.central.bench.host.bonds.first?.signatureMaker?.nextCounter == 0)
   }
 
-  @Test("P14 Of a flood of signed writes every 32nd counter is kept, and the last when the link ends")
+  @Test("P14 In a flood of signed writes every 32nd counter is stored, and the last one when the link ends")
   func flood() throws {
     var (pair, value) = try bonded()
     pair.link()

@@ -1,12 +1,12 @@
 import BluetoothCrypto
 import Foundation
 
-/// The packets of a capture, for tests that look into them.
+/// The packets of a capture, for tests that inspect them.
 struct AirCapture {
   struct Packet: Equatable {
     var nanoseconds: UInt64
     var interface: Int
-    /// With the pseudo header of its kind of interface.
+    /// The octets, with the pseudo header of the interface's link type.
     var data: [UInt8]
     var comments: [String]
   }
@@ -15,7 +15,7 @@ struct AirCapture {
 
   init(path: String) throws { self.init(try Data(contentsOf: URL(fileURLWithPath: path))) }
 
-  /// - Parameter wanted: the packets of this interface alone; nil: of all.
+  /// - Parameter wanted: The interface whose packets are kept; nil: all interfaces.
   init(_ file: Data, interface wanted: Int? = nil) {
     file.withUnsafeBytes { bytes in
       func long(_ offset: Int) -> Int { Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
@@ -44,13 +44,13 @@ struct AirCapture {
     }
   }
 
-  /// The interface of the air is the first.
+  /// The packets of the air, which is the first interface.
   var air: [Packet] { packets.filter { $0.interface == 0 } }
   var hci: [Packet] { packets.filter { $0.interface != 0 } }
 }
 
 extension AirCapture.Packet {
-  // Of the air: LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR, without the coding indicator of LE Coded.
+  // The flags of a packet on the air: LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR, without the coding indicator of LE Coded.
   var flags: Int { Int(data[8]) | Int(data[9]) << 8 }
   var isFromCentral: Bool { flags >> 7 & 0b111 == 2 }
   var isOfConnection: Bool { 2...3 ~= flags >> 7 & 0b111 }
@@ -59,14 +59,14 @@ extension AirCapture.Packet {
   var payload: [UInt8] { Array(data[16..<data.count - 3]) }
 }
 
-/// Puts the L2CAP frames of a connection together out of the data PDUs of both sides.
+/// Reassembles the L2CAP frames of a connection from the data PDUs of both sides.
 struct FrameAssembly {
   private var parts: [[UInt8]] = [[], []]
 
-  /// The frame that this PDU completes, with its header. Each PDU is to be told once.
+  /// Returns the frame that this PDU completes, with its header. Each PDU must be passed once.
   mutating func add(_ payload: [UInt8], header: UInt8, isFromCentral: Bool) -> [UInt8]? {
     let side = isFromCentral ? 0 : 1
-    // LLID: a frame's beginning, or what follows it · Vol 6, Part B, 2.4.
+    // LLID: the start of a frame, or a continuation · Vol 6, Part B, 2.4.
     if header & 0b11 == 0b10 { parts[side].removeAll() }
     parts[side] += payload
     let frame = parts[side]
@@ -74,15 +74,15 @@ struct FrameAssembly {
   }
 }
 
-/// Decrypts the packets of connections, one after the other, with the keys that a capture has written beside it.
+/// Decrypts the packets of connections, one connection after the other, with the keys in the capture's key file.
 struct AirDecryptor {
-  /// Its numbers in hexadecimal, by name.
+  /// The hexadecimal numbers of a session, by name.
   private typealias Session = [String: String]
 
   private struct Side {
     var sequenceNumber: UInt8?
     var counter: UInt64 = 0
-    /// Of the last packet, which may come again.
+    /// The plaintext of the last packet, which may be retransmitted.
     var plaintext: [UInt8]?
   }
 
@@ -91,16 +91,16 @@ struct AirDecryptor {
   private var response: [UInt8] = []
   private var cipher: LinkLayerCipher?
   private var sides = [Side(), Side()]
-  /// Of the connection.
+  /// The access address of the connection.
   private var accessAddress: UInt32?
   private var assembly = FrameAssembly()
-  /// The L2CAP frames that were encrypted, with their headers, of both sides in the order in which they were whole.
+  /// The L2CAP frames that were encrypted, with their headers, of both sides in the order of their completion.
   private(set) var frames: [(isFromCentral: Bool, octets: [UInt8])] = []
-  /// How many sessions packets were decrypted of.
+  /// The number of sessions with decrypted packets.
   private(set) var begun = 0
-  /// Whether no plain packet is to come.
+  /// True if no unencrypted packet is expected.
   private var isEncrypted = false
-  /// How many packets were to be encrypted and could not be decrypted.
+  /// The number of packets whose decryption failed.
   private(set) var failed = 0
 
   init(keysPath: String) throws {
@@ -112,7 +112,7 @@ struct AirDecryptor {
   /// The long term keys of the file.
   var longTermKeys: [Block] { sessions.compactMap { $0["LTK"].flatMap { UInt128($0, radix: 16) }.map(Block.init) } }
 
-  /// The payload of the next packet, if it was encrypted.
+  /// Returns the payload of the next packet if it was encrypted.
   mutating func open(_ packet: AirCapture.Packet) -> [UInt8]? {
     if packet.accessAddress != accessAddress {
       accessAddress = packet.accessAddress
@@ -153,7 +153,7 @@ struct AirDecryptor {
     return plaintext
   }
 
-  /// Looks at an LL Control PDU · Vol 6, Part B, 2.4.2.
+  /// Follows the LL Control PDUs of the encryption procedures · Vol 6, Part B, 2.4.2.
   private mutating func note(_ pdu: [UInt8]) {
     switch pdu.first {
     case 0x03: request = Array(pdu.dropFirst(11))

@@ -2,7 +2,7 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// The beginning and the end of captures, at any instant.
+/// The start and the end of captures at arbitrary instants.
 @Suite struct CaptureBoundaryTests {
   private static func withFolder(_ body: (URL) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("boundary-\(UUID().uuidString)")
@@ -17,10 +17,10 @@ import Testing
 
   private static func packets(_ name: String, in folder: URL) throws -> [AirCapture.Packet] {
     try AirCapture(path: folder.appendingPathComponent(name).path).packets.map { packet in
-      // Comments tell what had become of a packet when the capture ended.
+      // The comments describe a packet's state at the end of the capture.
       var packet = packet
       packet.comments = []
-      // The direction, which only a capture with the CONNECT_IND knows.
+      // The direction is known only to a capture that contains the CONNECT_IND.
       if packet.interface == 0 { packet.data.replaceSubrange(8..<10, with: [0, 0]) }
       return packet
     }
@@ -28,7 +28,8 @@ import Testing
 
   private static func read(_ path: String) async -> Data? {
     await withCheckedContinuation { continuation in
-      // A thread of its own: the writer may keep the last thread of the concurrency pool waiting for this reader.
+      // A separate thread, since the writer may block the last thread of the concurrency pool while it waits for this
+      // reader.
       Thread.detachNewThread {
         continuation.resume(returning: FileHandle(forReadingAtPath: path)?.readDataToEndOfFile())
       }
@@ -37,7 +38,7 @@ import Testing
 
   private static let length = Duration.seconds(2)
 
-  /// Two devices meet; `body` is called at each of the instants.
+  /// Lets two devices meet, and calls `body` at each of the instants.
   private static func meet(
     _ first: Capture, _ instants: [Duration] = [], _ body: (World, Int) throws -> Void = { _, _ in }
   ) async throws {
@@ -50,7 +51,7 @@ import Testing
     try meeting.world.finishCapture()
   }
 
-  /// Instants in the middle of some packets, as 30 µs is shorter than any.
+  /// Returns instants in the middle of some packets; 30 µs is shorter than any packet.
   private static func instants(of packets: [AirCapture.Packet]) -> [Duration] {
     let air = packets.filter { $0.interface == 0 }
     return stride(from: 3, to: air.count, by: max(1, air.count / 20)).map {
@@ -58,7 +59,7 @@ import Testing
     }.filter { $0 < length }
   }
 
-  @Test("Captures that follow each other have every packet once, also those that are on the air at the change")
+  @Test("Consecutive captures contain every packet once, even those on the air at the change")
   func switching() async throws {
     try await Self.withFolder { folder in
       try await Self.meet(Self.capture("whole", in: folder))
@@ -74,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("A capture that ends has every packet whose preamble it has seen, and tells which were not over")
+  @Test("A capture contains every packet whose start it has seen, and marks the incomplete ones")
   func ending() async throws {
     try await Self.withFolder { folder in
       try await Self.meet(Self.capture("whole", in: folder))
@@ -88,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("A world waits for the reader of a FIFO in virtual time, and nothing is lost")
+  @Test("A world waits for the reader of a FIFO in virtual time and loses no packet")
   func fifo() async throws {
     try await Self.withFolder { folder in
       try await Self.meet(Self.capture("whole", in: folder))

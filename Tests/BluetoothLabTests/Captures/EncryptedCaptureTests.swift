@@ -4,7 +4,7 @@ import TestVectors
 import Testing
 
 @Suite struct EncryptedCaptureTests {
-  /// Packets are lost, and sent again.
+  /// Packets are lost and retransmitted.
   private static let faults: FaultPlan = [.air(.lose, .anything, .percent(10))]
 
   private func withFolder<R>(_ body: (URL) async throws -> R) async throws -> R {
@@ -18,7 +18,7 @@ import Testing
 
   private static let keys = EncryptedLinkHost.keys + [EncryptedLinkHost.identityKey, EncryptedLinkHost.signatureKey]
 
-  @Test("Who has the capture of an encrypted link but no keys finds neither the keys nor what was encrypted")
+  @Test("A capture of an encrypted link without keys reveals neither the keys nor the plaintext")
   func passive() async throws {
     try await withFolder { folder in
       let path = folder.appendingPathComponent("air.pcapng").path
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("With the keys beside a capture its air is decrypted, after a new key too, to what a decrypted one shows")
+  @Test("The key file decrypts the air of a capture, after a key refresh too, to the content of a decrypted capture")
   func decrypted() async throws {
     try await withFolder { folder in
       let capture = try Capture(path: folder.appendingPathComponent("encrypted.pcapng").path, writesKeys: true)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("Who asks for keys gets each session once, and the keys between hosts and controllers whole")
+  @Test("The key file contains each session once, and the HCI interfaces of the capture contain whole keys")
   func keys() async throws {
     try await withFolder { folder in
       let path = folder.appendingPathComponent("air.pcapng").path
@@ -90,14 +90,14 @@ import Testing
       #expect(text.contains(#""central": "C0:FF:EE:00:00:02""#))
       #expect(text.contains(#""peripheral": "C0:FF:EE:00:00:01""#))
       let file = try Data(contentsOf: URL(fileURLWithPath: path))
-      // What is distributed is in fragments, but not on its way into the resolving list.
+      // Distributed keys are fragmented on HCI, but the keys in resolving list commands are whole.
       for key in EncryptedLinkHost.keys + [EncryptedLinkHost.identityKey] {
         #expect(isFound(EncryptedLinkHost.octets(key), in: file))
       }
     }
   }
 
-  @Test("What a fault has sent in place of an encrypted packet stands as it was sent in a decrypted capture")
+  @Test("An injected packet appears unchanged in a decrypted capture")
   func injected() async throws {
     try await withFolder { folder in
       let path = folder.appendingPathComponent("air.pcapng").path
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("Captures that show keys or what was encrypted may be read by their owner only")
+  @Test("Captures with keys or plaintext are readable by their owner only")
   func mode() async throws {
     try await withFolder { folder in
       for (decrypts, writes) in [(false, true), (true, false), (true, true)] {
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("A key file that can't be made is an error that names it")
+  @Test("A key file that can't be created gives an error that names it")
   func unwritable() async throws {
     try await withFolder { folder in
       let path = folder.appendingPathComponent("air.pcapng").path

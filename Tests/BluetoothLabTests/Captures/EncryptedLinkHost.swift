@@ -5,7 +5,7 @@ import BluetoothWire
 
 @testable import BluetoothLab
 
-/// A device whose host speaks HCI by itself: a central that reads and writes on an encrypted link, with one key and then with
+/// A device whose host uses HCI directly: a central that reads and writes on an encrypted link, with one key and then
 /// another, or the peripheral that answers it. Confined to its world.
 final class EncryptedLinkHost: WorldDevice {
   enum Role: Sendable {
@@ -15,19 +15,19 @@ final class EncryptedLinkHost: WorldDevice {
 
   private enum Step {
     case exchangeMTU, read, write, disconnect
-    /// With the key of this number.
+    /// Encrypts with the key of this number.
     case encrypt(Int)
-    /// What follows pairing: keys on the Security Manager's channel, in fragments.
+    /// Distributes keys in fragments on the Security Manager's channel, as after pairing.
     case distributeKeys
   }
 
-  /// The long term keys, and what is distributed: IRK and CSRK.
+  /// The long term keys, and the distributed keys: IRK and CSRK.
   static let keys: [UInt128] = [
     0xA1B2_C3D4_E5F6_0718_293A_4B5C_6D7E_8F90, 0xB1A2_93C4_D5E6_F708_192A_3B4C_5D6E_7F80,
   ]
   static let identityKey: UInt128 = 0xC1D2_E3F4_0516_2738_495A_6B7C_8D9E_AFB0
   static let signatureKey: UInt128 = 0xD1C2_B3A4_9586_7768_594A_3B2C_1D0E_FFE0
-  /// What is read, written and notified: fragments of it are in several packets.
+  /// The value that is read, written and notified; its fragments are in several packets.
   static let value = Array("what is read and written here is nobody else's business, is it? 0123456789ABCDEF".utf8)
 
   private static let attributeChannel: UInt16 = 0x0004
@@ -190,7 +190,7 @@ final class EncryptedLinkHost: WorldDevice {
     send(writer.finish().bytes, on: Self.securityManagerChannel, fragment: 9)
   }
 
-  /// What the central does when it is done with what it did before.
+  /// Starts the central's next action when the previous one has ended.
   private func next() {
     guard case .central = role, let handle, !steps.isEmpty else { return }
     switch steps.removeFirst() {
@@ -210,12 +210,12 @@ final class EncryptedLinkHost: WorldDevice {
     }
   }
 
-  /// As on the air.
+  /// Returns the octets of a key in the order on the air.
   static func octets(_ key: UInt128) -> [UInt8] { (0..<16).map { UInt8(truncatingIfNeeded: key >> (8 * $0)) } }
 }
 
 extension World {
-  /// A world in which two such devices have met, with a capture of it.
+  /// Runs a world in which two such devices meet, with a capture of it.
   static func afterEncryptedLink(seed: UInt64 = 1, faults: FaultPlan = [], capture: Capture) async throws {
     let world = World(seed: seed, capture: capture)
     let address: UInt64 = 0xC0FF_EE00_0001

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// What a host of a crowd does of its own will.
+/// The random actions of a host of a crowd.
 extension CrowdHost {
   func start() {
     send(.reset)
@@ -56,7 +56,7 @@ extension CrowdHost {
     if !isTraining, chance(3) == 0 { train(interval: interval) }
   }
 
-  /// Periodic advertising in a set of its own.
+  /// Starts periodic advertising in a separate set.
   private func train(interval: UInt16) {
     isTraining = true
     let set = HCI.AdvertisingHandle(rawValue: 1)
@@ -114,7 +114,7 @@ extension CrowdHost {
     let peer = connectable[chance(connectable.count)]
     guard !connections.contains(where: { $0.peer == peer.address.value }) else { return }
     let usesAcceptList = wantsFilter()
-    // The identity of whom the controller has recognized · Vol 4, Part E, 7.8.66.
+    // The identity of a peer that the controller has resolved · Vol 4, Part E, 7.8.66.
     let address = HCI.PeerAddress(type: peer.address.type & 1, value: peer.address.value)
     guard !isLegacy else {
       return send(

@@ -1,6 +1,6 @@
 import BluetoothWire
 
-/// What a host of a crowd makes of its controller's events.
+/// The handling of the controller's events by a host of a crowd.
 extension CrowdHost {
   func handle(_ event: HCI.Event, at now: Instant) {
     switch event {
@@ -110,7 +110,7 @@ extension CrowdHost {
     connections.append(link)
   }
 
-  // MARK: Who is there
+  // MARK: Identities
 
   private func hear(_ report: HCI.AdvertisingReport, at now: Instant) {
     checkFilter(report.address, at: now)

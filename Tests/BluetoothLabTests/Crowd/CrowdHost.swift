@@ -4,11 +4,11 @@ import BluetoothSimulation
 import BluetoothWire
 import DequeModule
 
-/// A device whose host does whatever a host may do, at times that its seed decides, and complains of whatever it should not
-/// be told. Confined to its world.
+/// A device whose host uses all HCI procedures at times that its seed determines, and complains about every incorrect
+/// event. Confined to its world.
 final class CrowdHost: WorldDevice {
-  /// How long a procedure may take. A device does one after the other, and each ends within 40 s (Vol 6, Part B, 5.2), or at
-  /// an instant that a slow link with latency reaches in as long, or the link does: seven of them.
+  /// The maximum duration of a procedure. A device runs one procedure after the other, up to seven. Each ends within 40
+  /// s (Vol 6, Part B, 5.2), or at an instant that a slow link with latency reaches in the same time, or the link ends.
   private static let longestProcedure = TimeSpan.seconds(290)
 
   struct Advertiser {
@@ -20,9 +20,9 @@ final class CrowdHost: WorldDevice {
   let name: String
   let number: Int
   let address: UInt64
-  /// What its private addresses are made with; 0: it has none.
+  /// The key that generates the device's private addresses; 0: it uses none.
   let key: UInt128
-  /// Whether faults between it and its controller, or on the air in its name, are planned.
+  /// True if faults are planned between the host and its controller, or on the air in its name.
   let isSpoiled: Bool
   let notes: CrowdNotes
   let pool: PacketPool
@@ -40,16 +40,16 @@ final class CrowdHost: WorldDevice {
   var initiatingSince: Instant?
   var synchronizingSince: Instant?
   var syncs: [HCI.SyncHandle] = []
-  /// Connectable devices, and those with periodic advertising, that were heard last.
+  /// The connectable devices, and those with periodic advertising, that were heard last.
   var connectable: [Advertiser] = []
   var periodic: [Advertiser] = []
 
-  /// Those that it knows; nobody before it has met them.
+  /// The devices that the host knows; empty until it has met them.
   var circle: [Acquaintance] = []
-  /// Those of them that may come with their identity address, and those on its accept list.
+  /// The known devices that may use their identity address, and those on the filter accept list.
   var tolerated: Set<UInt64> = []
   var accepted: Set<UInt64> = []
-  /// Whether what is going on is for devices of the accept list only.
+  /// True if the current activity is restricted to devices of the filter accept list.
   var (scansForAccepted, initiatesToAccepted, advertisesToAccepted) = (false, false, false)
 
   private var commands: Deque<HCI.Command> = []
@@ -69,7 +69,7 @@ final class CrowdHost: WorldDevice {
     self.notes = notes
     self.pool = pool
     address = configuration.address.value
-    // Who is behind a private address can't be told by everybody; whose words count for nothing must be.
+    // Not every device can resolve a private address, but devices with faults must be identifiable.
     key = number % 3 == 0 && !isSpoiled ? UInt128(number + 1) &* 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835 : 0
     if isSpoiled { notes.spoiledAddresses.insert(address) }
     notes.introduce(number, Acquaintance(address: HCI.PeerAddress(configuration.address), key: key))
@@ -84,7 +84,7 @@ final class CrowdHost: WorldDevice {
     start()
   }
 
-  /// A number below `limit`.
+  /// Returns a number below `limit`.
   func chance(_ limit: Int) -> Int { Int(random.next() % UInt64(limit)) }
 
   func send(_ command: HCI.Command) { commands.append(command) }
@@ -167,7 +167,7 @@ final class CrowdHost: WorldDevice {
     }
   }
 
-  /// Whether the event answers the command that waits for one.
+  /// Returns true if the event answers the pending command.
   private func answer(_ event: HCI.Event, at now: Instant) -> Bool {
     let (opcode, status): (HCI.Opcode, HCI.ErrorCode?)
     switch event {
@@ -198,7 +198,7 @@ final class CrowdHost: WorldDevice {
 
   // MARK: Data
 
-  /// Gives the controller a frame, unless it has enough of them.
+  /// Sends a frame to the controller, unless it already has enough.
   func sendFrame(on index: Int) {
     guard connections.reduce(0, { $0 + $1.inFlight }) < 16 else { return }
     connections[index].sent += 1
@@ -238,7 +238,7 @@ final class CrowdHost: WorldDevice {
 
   func index(of handle: HCI.ConnectionHandle) -> Int? { connections.firstIndex { $0.handle == handle } }
 
-  /// Nothing is as it was: after a start, or when the controller has lost everything.
+  /// Resets the state after a start, or when the controller has lost everything.
   func forget() {
     connections.removeAll()
     (isAdvertising, isTraining, isScanning) = (false, false, false)
@@ -253,7 +253,7 @@ final class CrowdHost: WorldDevice {
     unanswered = nil
   }
 
-  /// What has been going on for too long.
+  /// Complains about procedures that take too long.
   func checkProcedures(at now: Instant) {
     for link in connections {
       for (procedure, since) in link.pending where now - since > Self.longestProcedure {
@@ -261,7 +261,7 @@ final class CrowdHost: WorldDevice {
         if let index = index(of: link.handle) { connections[index].end(procedure) }
       }
     }
-    // A host whose commands get lost begins anew.
+    // A host that loses commands starts again.
     if let unanswered, now - unanswered.since > .seconds(5) {
       forget()
       start()

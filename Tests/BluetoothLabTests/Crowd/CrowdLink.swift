@@ -2,24 +2,24 @@ import BluetoothWire
 
 /// One end of a connection, as a host of a crowd knows it.
 struct CrowdLink {
-  /// What a host asks its controller for, and what ends with an event.
+  /// A procedure that a host starts and that ends with an event.
   enum Procedure: String {
     case disconnection, version, features, connectionUpdate, phyUpdate, encryption, clockAccuracy
   }
 
   let handle: HCI.ConnectionHandle
   let isCentral: Bool
-  /// Who it is, if it is known, else what it is called.
+  /// The identity of the peer if it is known, else its address on the air.
   let peer: UInt64
   let addresses: CrowdHost.AddressPair
-  /// Its place in `CrowdNotes.streams`.
+  /// The index in `CrowdNotes.streams`.
   let stream: Int
   var sent = 0
-  /// Packets that the controller has and has not told to be over.
+  /// The packets in the controller that are not completed.
   var inFlight = 0
   var assembly: [UInt8] = []
   var isEncrypted = false
-  /// What is going on, and since when.
+  /// The pending procedures, each with its start.
   private(set) var pending: [(procedure: Procedure, since: Instant)] = []
 
   init(handle: HCI.ConnectionHandle, isCentral: Bool, peer: UInt64, addresses: CrowdHost.AddressPair, stream: Int) {
@@ -36,12 +36,12 @@ struct CrowdLink {
 
   mutating func end(_ procedure: Procedure) { pending.removeAll { $0.procedure == procedure } }
 
-  /// A key that both ends know, whether or not they know who the other one is.
+  /// A key that both ends know, whether or not they know each other's identity.
   var key: UInt128 { UInt128(addresses.central) << 64 | UInt128(addresses.peripheral) &* 0x9E37_79B9 }
 }
 
 extension HCI.Command {
-  /// What this command begins if the controller agrees, and on which connection.
+  /// The procedure that this command starts if the controller accepts it, and its connection.
   var procedure: (HCI.ConnectionHandle, CrowdLink.Procedure)? {
     switch self {
     case .disconnect(let handle, _): (handle, .disconnection)

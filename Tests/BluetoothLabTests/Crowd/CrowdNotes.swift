@@ -1,27 +1,27 @@
 import BluetoothController
 import BluetoothWire
 
-/// What the hosts of a crowd write down, and what must hold at the end.
+/// The records of the hosts of a crowd, and the invariants at the end.
 final class CrowdNotes {
   /// The data that one end of one link sends.
   struct Stream {
-    /// Whether a fault between host and controller may have changed what it tells.
+    /// True if a fault between host and controller may have changed the data.
     var isSpoiled: Bool
     var sent = 0
-    /// What the controller has said that the peer has.
+    /// The packets that the controller has reported as received by the peer.
     var completed = 0
     var received = 0
   }
 
   private(set) var complaints: [String] = []
-  /// How often each thing was done to its end: a crowd that does nothing proves nothing.
+  /// The count of completed actions of each kind: a crowd without actions proves nothing.
   private(set) var deeds: [String: Int] = [:]
   var streams: [Stream] = []
-  /// The addresses of hosts whose words count for nothing.
+  /// The addresses of hosts with faults, whose data is not checked.
   var spoiledAddresses: Set<UInt64> = []
-  /// Hosts that know each other, in the order of their numbers.
+  /// Groups of hosts that know each other, in the order of their numbers.
   private var circles: [[CrowdHost.Acquaintance]] = []
-  /// What the end of a link that knew of it first says its ends are called on the air.
+  /// The addresses of a link's ends on the air, as the end that reported the link first gave them.
   private var addresses: [UInt32: CrowdHost.AddressPair] = [:]
 
   func complain(_ text: String, at now: Instant) {
@@ -35,33 +35,33 @@ final class CrowdNotes {
     return streams.count - 1
   }
 
-  // MARK: Who is who
+  // MARK: Identities
 
   private static let circleSize = 10
 
-  /// Hosts come in the order of their numbers.
+  /// Adds a host. Hosts must come in the order of their numbers.
   func introduce(_ number: Int, _ host: CrowdHost.Acquaintance) {
     if number % Self.circleSize == 0 { circles.append([]) }
     circles[number / Self.circleSize].append(host)
   }
 
-  /// The others that a host knows.
+  /// Returns the other hosts that a host knows.
   func circle(of number: Int) -> [CrowdHost.Acquaintance] {
     var circle = circles[number / Self.circleSize]
     circle.remove(at: number % Self.circleSize)
     return circle
   }
 
-  /// Both ends of a link must call each other the same.
+  /// Checks that both ends of a link report the same addresses.
   func checkAddresses(_ pair: CrowdHost.AddressPair, of accessAddress: UInt32, at now: Instant) {
     guard let other = addresses.updateValue(pair, forKey: accessAddress) else { return }
     done("link with both ends' addresses")
     if other != pair { complain("the ends of a link are called \(pair) and \(other)", at: now) }
   }
 
-  // MARK: At the end
+  // MARK: Final checks
 
-  /// What was acknowledged has arrived, and nothing has that was not sent.
+  /// Checks that acknowledged data has arrived, and that no other data has.
   func checkStreams(at now: Instant) {
     for (number, stream) in streams.enumerated() where !stream.isSpoiled {
       if stream.completed > stream.received {
@@ -73,7 +73,7 @@ final class CrowdNotes {
     }
   }
 
-  /// What one end of a link has counted agrees with what the other one has.
+  /// Checks that the counters of both ends of each link agree.
   func checkCounters(of hosts: [CrowdHost], at now: Instant) {
     var ends: [UInt32: [LinkReport]] = [:]
     for host in hosts where !host.isSpoiled {
@@ -92,14 +92,14 @@ final class CrowdNotes {
   }
 }
 
-/// A frame of a stream: its octets are determined by the stream and the number, so that every wrong one is seen.
+/// A frame of a stream. Stream and number determine its octets, so that every wrong octet is detected.
 struct CrowdFrame: Equatable {
   var stream: UInt16
   var number: UInt32
 
   private static let header = 10
 
-  /// As an L2CAP frame · Vol 3, Part A, 3.1.
+  /// The octets of the L2CAP frame · Vol 3, Part A, 3.1.
   var octets: [UInt8] {
     let filler = Int((number &* 37 &+ UInt32(stream) &* 11) % 190)
     var result = [UInt8](repeating: 0, count: Self.header + filler)
@@ -118,7 +118,7 @@ struct CrowdFrame: Equatable {
     self.number = UInt32(truncatingIfNeeded: number)
   }
 
-  /// nil: the octets are not a whole and right frame.
+  /// Returns nil if the octets are not a complete and correct frame.
   init?(octets: [UInt8]) {
     guard octets.count >= Self.header else { return nil }
     func value(_ range: Range<Int>) -> Int { octets[range].reversed().reduce(0) { $0 << 8 | Int($1) } }
@@ -126,7 +126,7 @@ struct CrowdFrame: Equatable {
     guard self.octets == octets else { return nil }
   }
 
-  /// How long the whole frame is that begins with these octets; nil: that can't be told yet.
+  /// Returns the length of the frame that starts with these octets; nil: too few octets.
   static func length(ofFrameBeginning octets: [UInt8]) -> Int? {
     octets.count < 2 ? nil : 4 + Int(octets[0]) + Int(octets[1]) << 8
   }

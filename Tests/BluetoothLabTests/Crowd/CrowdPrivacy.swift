@@ -1,31 +1,31 @@
 import BluetoothController
 import BluetoothWire
 
-/// Whom a host of a crowd knows, whom it lets near it, and from whom it hides.
+/// The privacy of a host of a crowd: the devices that it knows, accepts and hides from.
 extension CrowdHost {
-  /// One that others may know: who it is, and the key that its private addresses are made with; 0: it has none.
+  /// A device that others may know: its identity address, and the key of its private addresses; 0: it uses none.
   struct Acquaintance {
     let address: HCI.PeerAddress
     let key: UInt128
   }
 
-  /// What ends of a connection were called on the air.
+  /// The addresses of a connection's ends on the air.
   struct AddressPair: Hashable {
     var central: UInt64
     var peripheral: UInt64
   }
 
-  /// Whether it has private addresses.
+  /// True if the host uses private addresses.
   var isPrivate: Bool { key != 0 }
 
   var ownAddressType: HCI.OwnAddressType { isPrivate ? .resolvableOrPublic : .public }
 
-  /// Whose key and address an undirected set takes its private address from · Vol 4, Part E, 7.8.5.
+  /// The identity whose key generates the private address of an undirected set · Vol 4, Part E, 7.8.5.
   var introducer: HCI.PeerAddress {
     circle.isEmpty ? HCI.PeerAddress(type: 0, value: 0) : circle[chance(circle.count)].address
   }
 
-  /// Tells the controller, which has just started, of the others of the circle.
+  /// Sends the other devices of the circle to the controller, which has just started.
   func meetCircle() {
     circle = notes.circle(of: number)
     for other in circle {
@@ -43,7 +43,7 @@ extension CrowdHost {
     send(.leSetAddressResolutionEnable(true))
   }
 
-  /// What of this must succeed, since nothing is going when it is asked for.
+  /// Returns true for the commands that must succeed, since no activity is running when they are sent.
   static func mustSucceed(_ command: HCI.Command) -> Bool {
     switch command {
     case .leAddDeviceToResolvingList, .leSetPrivacyMode, .leAddDeviceToFilterAcceptList,
@@ -53,10 +53,10 @@ extension CrowdHost {
     }
   }
 
-  /// Once in a while only those on the accept list are wanted.
+  /// Returns true now and then, to restrict the next activity to the filter accept list.
   func wantsFilter() -> Bool { !accepted.isEmpty && chance(3) == 0 }
 
-  /// The controller does as it is told: what comes now comes from the accept list, or from anybody.
+  /// Records whether the commanded activity is restricted to the filter accept list.
   func noteFilter(of command: HCI.Command) {
     switch command {
     case .leSetAdvertisingParameters(let parameters): advertisesToAccepted = parameters.filterPolicy & 0b10 != 0
@@ -70,9 +70,9 @@ extension CrowdHost {
     }
   }
 
-  // MARK: What must hold
+  // MARK: Invariants
 
-  /// A report has come while only devices of the accept list were to be told of.
+  /// Checks that a report agrees with the filter accept list.
   func checkFilter(_ address: HCI.PeerAddress, at now: Instant) {
     if address.type & 2 != 0, address.type < 4 { notes.done("resolved report") }
     guard scansForAccepted else { return }
@@ -80,7 +80,7 @@ extension CrowdHost {
     if !accepted.contains(address.value) { complain("\(address) is not on the accept list", at: now) }
   }
 
-  /// Who the other end of a new connection is, and what both ends call each other.
+  /// Checks the peer of a new connection. Returns the addresses that both ends use for each other.
   func checkAddresses(_ connection: HCI.ConnectionComplete, at now: Instant) -> AddressPair {
     let (peer, isCentral) = (connection.peer, connection.role == 0)
     if isCentral ? initiatesToAccepted : advertisesToAccepted {

@@ -8,10 +8,10 @@ import Testing
 
 @testable import BluetoothLab
 
-/// Many devices whose hosts do at random what hosts may do, while everything goes wrong that can.
+/// Many devices whose hosts act at random under every kind of fault.
 @Suite("A crowd under every fault")
 struct RandomCrowdTests {
-  @Test("200 devices for 10 radio minutes: nothing acknowledged is lost, everything ends, one seed gives one capture")
+  @Test("200 devices for 10 radio minutes: acknowledged data arrives, everything ends, one seed gives one capture")
   func crowd() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("crowd-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -20,7 +20,7 @@ struct RandomCrowdTests {
     let crowd = try Crowd(devices: 200, seed: 54, minutes: 10, capture: folder.appendingPathComponent("long"))
     crowd.world.run(for: .seconds(30))
     try crowd.world.finishCapture()
-    // Interference costs time: a minute and a half of it shall do.
+    // Interference takes computing time, so it lasts only a minute and a half.
     crowd.world.run(for: .seconds(60))
     crowd.world.setInterference([])
     crowd.world.run(for: .seconds(510))
@@ -36,12 +36,13 @@ struct RandomCrowdTests {
     let captures = try ["long", "again"].map { try Data(contentsOf: folder.appendingPathComponent($0)) }
     #expect(captures[0].count > 100_000)
     #expect(captures[0] == captures[1])
-    // Rework must not change what is on the air. A change of behaviour that is meant changes this digest with its reason.
+    // A refactoring must not change the packets on the air. An intended change of behaviour changes this digest and
+    // states its reason.
     let digest = SHA256.hash(data: captures[0]).map { String(format: "%02x", $0) }.joined()
     #expect(digest == "d27294223d2b4903eae4e851b351fd7aba9518df9039bc0549a00f13f1b526d7")
   }
 
-  /// What must have happened at least once in such a crowd.
+  /// The actions that must have happened at least once in such a crowd.
   private static let deeds = [
     "connection", "connection as peripheral", "data", "encrypted data", "version", "features", "connectionUpdate",
     "phyUpdate", "encryption", "clockAccuracy", "synchronization", "synchronization by transfer", "periodic report",
@@ -56,13 +57,13 @@ private struct Crowd {
   let notes = CrowdNotes()
   private let hosts: [RadioID]
 
-  /// - Parameter capture: where the air and HCI are written to.
+  /// - Parameter capture: The file for the packets of the air and of HCI.
   init(devices: Int, seed: UInt64, minutes: Int, capture: URL) throws {
     world = World(seed: seed, capture: try Capture(path: capture.path))
     var places = SplitGenerator(seed: seed &+ 1)
     var hosts: [RadioID] = []
     for number in 0..<devices {
-      // Beside each other and far away: some hear each other well, some badly, some not at all.
+      // Some devices are close to each other and some far away: reception is good, bad or impossible.
       let position = Position(x: Double(places.next() % 60), y: Double(places.next() % 60))
       hosts.append(world.addCrowdHost(number, at: position, notes: notes))
     }
@@ -75,7 +76,7 @@ private struct Crowd {
     addFaults(seconds: minutes * 60, random: &places)
   }
 
-  /// Every eighth walks to and fro.
+  /// Lets every eighth device walk to and fro.
   private func addMovements(seconds: Int, random: inout SplitGenerator) {
     for number in hosts.indices where number % 8 == 3 {
       let path = stride(from: 20, to: seconds, by: 40).map { time in
@@ -115,7 +116,7 @@ private struct Crowd {
     }
   }
 
-  /// What must hold at the end of a run.
+  /// Checks the invariants at the end of a run.
   func check() {
     let (hosts, notes) = (hosts, notes)
     world.inspect { engine in
@@ -135,7 +136,7 @@ extension World {
   fileprivate func addCrowdHost(_ number: Int, at position: Position, notes: CrowdNotes) -> RadioID {
     let name = "host \(number)"
     let environment = environment
-    // A world is confined, and so are the notes of its devices.
+    // A world is confined, and so are the records of its devices.
     nonisolated(unsafe) let notes = notes
     var options = DeviceOptions(position: position)
     options.sleepClockAccuracy = 250

@@ -6,8 +6,8 @@ import Foundation
 import TestVectors
 import Testing
 
-/// Whole devices pair in every combination while everything on the air is captured; then the capture is looked at by somebody
-/// who has the file of keys, and by somebody who has not.
+/// Complete devices pair in every combination while the air is captured. The capture is then inspected with the key
+/// file and without it.
 @Suite("Pairing on the air: all combinations") struct AirMatrixTests {
   struct Part: CustomTestStringConvertible {
     var initiator: SMP.IOCapability
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "The tables' method pairs, the exported keys decrypt all of the air, and without keys nothing of it is to be had",
+    "The method of the tables pairs, the exported keys decrypt the air, and without keys nothing is readable",
     arguments: parts)
   func matrix(_ part: Part) throws {
     for bits in 0..<16 {
@@ -57,11 +57,11 @@ import Testing
   }
 
   @Test(
-    "Out of band, too: the tables' method pairs, and the air is for those who have the exported keys",
+    "Out of band pairing too uses the tables' method, and only the exported keys decrypt the air",
     arguments: [Link.Role.central, .peripheral], [false, true])
   func outOfBand(starter: Link.Role, bonds: Bool) throws {
     for isSecureConnections in [false, true] {
-      // Who has the other's data; with a Temporary Key both have it.
+      // The sides that have the other's data; with a Temporary Key both have it.
       for has in isSecureConnections ? [1, 2, 3] : [3] {
         var setting = PairingAir.Setting()
         setting.central = PairingPolicy(
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("On the next link of a bond nobody pairs, and the exported keys decrypt it as well", arguments: [false, true])
+  @Test("A bond's next link needs no pairing, and the exported keys decrypt it as well", arguments: [false, true])
   func nextLink(isSecureConnections: Bool) throws {
     var setting = PairingAir.Setting()
     setting.central.secureConnections = isSecureConnections ? .preferred : .never
@@ -92,7 +92,7 @@ import Testing
     try check(setting, .justWorks, isSecureConnections, sessions: 2, seed: 3)
   }
 
-  // MARK: What is looked at
+  // MARK: Inspection
 
   private func check(
     _ setting: PairingAir.Setting, _ method: PairingMethod, _ isSecureConnections: Bool, sessions: Int = 1,
@@ -111,7 +111,8 @@ import Testing
     expectSecret(air, sessions: sessions, packets: count)
   }
 
-  /// The file of keys decrypts everything that is encrypted, and what was read is in it; tells how many packets that were.
+  /// Checks that the key file decrypts all encrypted packets and that they contain the value. Returns the number of
+  /// packets.
   private func expectDecrypted(_ air: PairingAir, sessions: Int, reader: Link.Role) throws -> Int {
     var decryptor = try #require(air.keysOfFile)
     var count = 0
@@ -131,14 +132,14 @@ import Testing
     return count
   }
 
-  /// Who has heard everything finds nothing of it, and other keys do not help.
+  /// Checks that the captured packets reveal nothing without the keys, or with other keys.
   private func expectSecret(_ air: PairingAir, sessions: Int, packets: Int) {
     let observer = PassiveObserver(air.air)
     let sealed = observer.sessions.flatMap(\.packets)
     #expect(observer.sessions.count == sessions)
     // LL_START_ENC_RSP of both sides, the request and its answer at least.
     #expect(sealed.count == packets && packets >= 4 * sessions)
-    // No PDU begins as an L2CAP frame does: its length, and a fixed channel.
+    // No PDU begins like an L2CAP frame, with its length and a fixed channel.
     #expect(!sealed.contains { $0.header & 0b11 == 0b10 && observer.isFrame($0.payload) })
     var octets = Data()
     for packet in air.air { octets.append(contentsOf: packet.data) }
@@ -166,29 +167,29 @@ extension PairingPolicy {
 }
 
 extension OutOfBand.Peer {
-  /// What the other device gets of this.
+  /// Creates the data that the other device gets.
   fileprivate init(_ own: OutOfBand.Own) { self.init(random: own.random, confirm: own.confirm) }
 }
 
 extension Block {
-  /// Other keys that somebody may try: one bit is another one, and the octets are the other way round.
+  /// Wrong keys to try: with one bit changed, and with the octets reversed.
   fileprivate var neighbours: [Block] {
     [Block(high: high, low: low ^ 1), Block(high: low.byteSwapped, low: high.byteSwapped)]
   }
 }
 
 extension PassiveObserver {
-  /// Whether a PDU reads as the beginning of an L2CAP frame on a fixed channel of LE · Vol 3, Part A, 2.1, 3.1.
+  /// Returns true if a PDU reads like the start of an L2CAP frame on a fixed channel of LE · Vol 3, Part A, 2.1, 3.1.
   fileprivate func isFrame(_ payload: [UInt8]) -> Bool {
     guard payload.count >= 4, payload[3] == 0, 4...6 ~= payload[2] else { return false }
     let length = Int(payload[0]) | Int(payload[1]) << 8
-    // With the MIC, and without.
+    // With the MIC and without it.
     return [payload.count - 4, payload.count - 8].contains(length)
   }
 }
 
 extension Data {
-  /// Whether eight octets of `secret` in a row are anywhere in it.
+  /// Returns true if the data contain eight consecutive octets of `secret`.
   func shows(_ secret: [UInt8]) -> Bool {
     stride(from: 0, through: secret.count - 8, by: 4).contains { range(of: Data(secret[$0..<$0 + 8])) != nil }
   }

@@ -2,10 +2,10 @@ import BluetoothHost
 import BluetoothWire
 import Testing
 
-/// A central that begins to encrypt in the middle of pairing, on the air.
+/// A central that starts encryption in the middle of pairing, on the air.
 @Suite struct EarlyEncryptionTests {
   @Test(
-    "S13 S14 Who wants to encrypt before the DHKey checks is rejected with PIN or Key Missing, and pairing goes on",
+    "S13 S14 Encryption before the DHKey checks is rejected with PIN or Key Missing, and pairing goes on",
     arguments: [0, 0x1234_5678 as UInt128])
   func beforeChecks(key: UInt128) throws {
     var setting = PairingAir.Setting()

@@ -5,8 +5,8 @@ import BluetoothWire
 import Foundation
 import Testing
 
-/// Somebody who listens to two devices while they pair, and has their capture without keys: what can be made of it.
-@Suite("Who listens while two devices pair") struct ObserverTests {
+/// A passive observer of two devices that pair: it has their capture without keys.
+@Suite("A passive observer of pairing") struct ObserverTests {
   private func setting(
     _ central: SMP.IOCapability, _ peripheral: SMP.IOCapability, isSecureConnections: Bool
   ) -> PairingAir.Setting {
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "A capture without keys is the same air, and has none of the keys that the hosts have made and exchanged",
+    "A capture without keys shows the same air and contains none of the keys that the hosts made and exchanged",
     arguments: [SMP.IOCapability.noInputNoOutput, .displayYesNo, .keyboardDisplay], [false, true])
   func captureWithoutKeys(capability: SMP.IOCapability, isSecureConnections: Bool) throws {
     var setting = setting(capability, .keyboardDisplay, isSecureConnections: isSecureConnections)
@@ -29,16 +29,16 @@ import Testing
     #expect(open.air == closed.air)
     #expect(closed.keysOfFile == nil)
     #expect(closed.keys.count >= 8)
-    // In the one that shows keys they are found: both hosts have the same ones.
+    // The capture with keys contains them: both hosts have the same ones.
     #expect(open.keys == closed.keys)
     for key in open.keysOfFile?.longTermKeys ?? [] { #expect(open.file.shows(key.bytes.reversed())) }
     let keys = closed.keys + (open.keysOfFile?.longTermKeys ?? []).map { $0.bytes.reversed() }
     for key in keys { #expect(!closed.file.shows(key) && !closed.file.shows(key.reversed())) }
   }
 
-  // MARK: LE legacy pairing keeps little from who listens · Vol 3, Part H, 2.3.5
+  // MARK: LE legacy pairing protects little from a passive observer · Vol 3, Part H, 2.3.5
 
-  @Test("LE legacy pairing by Just Works hides nothing: who listens makes the key, and reads all that was encrypted")
+  @Test("LE legacy pairing by Just Works: a passive observer computes the key and reads all encrypted data")
   func justWorks() throws {
     var setting = setting(.noInputNoOutput, .noInputNoOutput, isSecureConnections: false)
     setting.secrets = .none
@@ -50,7 +50,7 @@ import Testing
     let read = try #require(observer.sessions[0].read(with: found.key))
     #expect(read.contains(where: air.isAnswer))
 
-    // The keys that were given away are in it: that for the next link, too.
+    // The data include the distributed keys, also the key for the next link.
     let bond = try #require(air.central.outcomes.first?.bond)
     let distributed = try #require(read.first { $0[2] == 0x06 && $0[4] == SMP.Code.encryptionInformation.rawValue })
     let longTermKey = try #require(Block(distributed.dropFirst(5).reversed()))
@@ -58,7 +58,7 @@ import Testing
     #expect(try #require(observer.sessions[1].read(with: longTermKey)).contains(where: air.isAnswer))
   }
 
-  @Test("LE legacy pairing by passkey falls to who listens and tries: a million passkeys at most, a thousand here")
+  @Test("LE legacy pairing by passkey: an observer finds the key among a million passkeys (a thousand in this test)")
   func passkey() throws {
     var setting = setting(.displayOnly, .keyboardOnly, isSecureConnections: false)
     setting.secrets = .none
@@ -75,7 +75,7 @@ import Testing
     #expect(observer.shortTermKey(trying: [0]) == nil)
   }
 
-  @Test("LE legacy pairing from out of band is as good as the Temporary Key: trying does not find 128 bits")
+  @Test("LE legacy pairing with out of band data is as strong as its Temporary Key of 128 bits")
   func outOfBand() throws {
     var setting = setting(.noInputNoOutput, .noInputNoOutput, isSecureConnections: false)
     let key = Block(high: 0xFEED_0123_4567_89AB, low: 0xBEEF)
@@ -89,7 +89,7 @@ import Testing
 
   // MARK: LE Secure Connections
 
-  @Test("LE Secure Connections by passkey shows who listens the passkey when it is of no use any more, but no key")
+  @Test("LE Secure Connections by passkey: an observer learns the used passkey but no key")
   func secureConnections() throws {
     let air = try PairingAir(setting(.displayOnly, .keyboardOnly, isSecureConnections: true), seed: 5)
     guard case .show(let passkey)? = air.central.prompts.first else {
@@ -101,7 +101,7 @@ import Testing
     #expect(observer.passkeyOfSecureConnections == passkey)
     #expect(observer.shortTermKey(trying: [passkey]) == nil)
 
-    // All that was said in clear goes into the key, but for the DHKey.
+    // All values sent in clear enter the key, together with the DHKey.
     let session = try #require(observer.sessions.first)
     let (central, peripheral) = (try #require(observer.central), try #require(observer.peripheral))
     let nonces = [true, false].compactMap {
@@ -120,14 +120,14 @@ import Testing
 }
 
 extension PairingAir {
-  /// Whether an L2CAP frame is the answer with the protected value.
+  /// Returns true if an L2CAP frame is the answer with the protected value.
   fileprivate func isAnswer(_ frame: [UInt8]) -> Bool {
     frame == [UInt8(expected.count + 1), 0, 4, 0, 0x0B] + expected
   }
 }
 
 extension PassiveObserver.Session {
-  /// The L2CAP frames in it; nil: this is not the key.
+  /// Returns the L2CAP frames of the session; nil: `key` is wrong.
   fileprivate func read(with key: Block) -> [[UInt8]]? {
     var (assembly, frames) = (FrameAssembly(), [[UInt8]]())
     for (packet, plaintext) in zip(packets, open(with: key)) {

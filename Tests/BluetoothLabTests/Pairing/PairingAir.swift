@@ -6,35 +6,35 @@ import BluetoothSimulation
 import BluetoothWire
 import Foundation
 
-/// A world in which two devices meet and one reads the other's protected value, for which they pair; and what a user has of it
-/// afterwards: the capture, and the file of keys.
+/// A world in which two devices meet and one reads the other's protected value, for which they pair. Its results are
+/// the capture and the key file.
 struct PairingAir {
-  /// How the two devices are made, and which of them reads.
+  /// The configuration of the two devices, and the device that reads.
   struct Setting {
     var central = PairingPolicy()
     var peripheral = PairingPolicy()
     var centralData = OutOfBand()
     var peripheralData = OutOfBand()
     var starter = Link.Role.central
-    /// Both users type this.
+    /// The passkey that both users type.
     var agreedPasskey: UInt32?
     var secrets = CaptureSecrets(writesKeys: true)
-    /// After the first read the link ends, and on another one it is read again.
+    /// True if the link ends after the first read, and the value is read again on another link.
     var meetsAgain = false
-    /// The central's controller begins to encrypt with this key while its user still compares numbers.
+    /// The key with which the central's controller starts encryption while its user still compares numbers.
     var earlyKey: UInt128?
   }
 
   let central: PairingDevice
   let peripheral: PairingDevice
-  /// Of the reader: what it has got.
+  /// The value that the reader got.
   let value: [UInt8]?
-  /// What there was to be read.
+  /// The value to read.
   let expected: [UInt8]
   let keysOfFile: AirDecryptor?
   /// All octets of the capture.
   let file: Data
-  /// What was on the air, in the order of time.
+  /// The packets on the air, in chronological order.
   let air: [AirCapture.Packet]
 
   private static let limit = Instant.zero + .seconds(20)
@@ -82,7 +82,7 @@ struct PairingAir {
     air = AirCapture(file, interface: 0).packets
   }
 
-  /// The keys of the hosts, as they are on the air.
+  /// The keys of the hosts, in the octet order of the air.
   var keys: [[UInt8]] {
     var keys: [Block?] = []
     for bond in (central.outcomes + peripheral.outcomes).compactMap(\.bond) {

@@ -5,12 +5,12 @@ import BluetoothWire
 
 @testable import BluetoothHost
 
-/// A device with a user, who pairs it: a controller, and a host that serves a protected value and may read the other device's.
-/// Confined to its world, and to the test while that stands still.
+/// A device with a user who pairs it: a controller, and a host that serves a protected value and may read the other
+/// device's value. Confined to its world, and to the test while the world is not running.
 final class PairingDevice: Participant, @unchecked Sendable {
-  /// What the two users tell each other.
+  /// The information that the two users share.
   final class Table {
-    /// What is to be typed: a device shows it, or the users have agreed on it.
+    /// The passkey to type: a device shows it, or the users have agreed on it.
     var passkey: UInt32?
     init(agreed passkey: UInt32? = nil) { self.passkey = passkey }
   }
@@ -21,7 +21,7 @@ final class PairingDevice: Participant, @unchecked Sendable {
 
   let name: String
   let role: Link.Role
-  /// Whether its app reads as soon as there is a link.
+  /// True if the device's app reads as soon as there is a link.
   private let reads: Bool
   private let table: Table
   private let pool: PacketPool
@@ -30,23 +30,23 @@ final class PairingDevice: Participant, @unchecked Sendable {
   private var wire: HCIWire
   private(set) var valueHandle: AttributeHandle?
   private(set) var link: HCI.ConnectionHandle?
-  /// Its controller begins to encrypt with this key, of no bond, while its user still compares numbers.
+  /// The key, without a bond, with which the controller starts encryption while its user still compares numbers.
   var earlyKey: UInt128?
-  /// When the user has compared them.
+  /// The time at which the user has compared the numbers.
   private var comparison: Instant?
-  /// When the user looks at the other device again.
+  /// The time at which the user looks at the other device again.
   private var glance: Instant?
   private var hasStarted = false
 
   private(set) var prompts: [PairingPrompt] = []
   private(set) var outcomes: [PairingOutcome] = []
   private(set) var failures: [SecurityFailure] = []
-  /// What was read.
+  /// The result of the read.
   private(set) var answer: Result<GATTResponse, GATTError>?
 
   /// - Parameters:
-  ///   - value: what it serves on encrypted links only.
-  ///   - radio: the number that it is going to have in `engine`.
+  ///   - value: The value that the device serves on encrypted links only.
+  ///   - radio: The number that the device will have in `engine`.
   init(
     _ role: Link.Role, policy: PairingPolicy, outOfBand: OutOfBand = OutOfBand(), value: [UInt8], reads: Bool,
     at table: Table, radio: Int, environment: DeviceEnvironment, in engine: WorldEngine
@@ -64,7 +64,7 @@ final class PairingDevice: Participant, @unchecked Sendable {
     let addresses = Self.addresses
     var configuration = HostConfiguration(
       deviceName: name, address: role == .central ? addresses.central : addresses.peripheral)
-    // As fast as a link can be, so that there is little to simulate.
+    // The fastest possible link, so that little has to be simulated.
     configuration.connection = ConnectionParameters(
       minimumInterval: 6, maximumInterval: 6, latency: 0, supervisionTimeout: 200)
     configuration.advertisingInterval = 32
@@ -89,7 +89,7 @@ final class PairingDevice: Participant, @unchecked Sendable {
 
   var security: LinkSecurity { link.map { host.security(of: $0) } ?? .none }
 
-  /// Ends the link.
+  /// Disconnects the link.
   func disconnect(at now: Instant) {
     if let link { host.disconnect(link, at: now) }
     exchange(at: now)

@@ -1,25 +1,26 @@
 import BluetoothCrypto
 import BluetoothWire
 
-/// Who has heard every packet of a connection, and has no key: what it was told in clear, and what is left for it.
+/// An observer that has heard every packet of a connection and has no key: the values sent in clear, and the encrypted
+/// packets.
 struct PassiveObserver {
-  /// A packet that came after the peripheral had asked to begin with encryption.
+  /// A packet after the peripheral's request to start encryption.
   struct Sealed {
     var isFromCentral: Bool
     var header: UInt8
     var payload: [UInt8]
-    /// How many of its sender's have gone before it in its session.
+    /// The number of its sender's earlier packets in the session.
     var counter: UInt64
   }
 
-  /// What begins with LL_START_ENC_REQ.
+  /// A session that begins with LL_START_ENC_REQ.
   struct Session {
     /// SKDs and SKDm, IVs and IVm · Vol 6, Part B, 5.1.3.1.
     var diversifier: Block
     var initializationVector: UInt64
     var packets: [Sealed] = []
 
-    /// What is in its packets if `key` is the link's; nil for those whose MIC says that it is not.
+    /// Decrypts the packets with `key`. Returns nil for each packet whose MIC does not match.
     func open(with key: Block) -> [[UInt8]?] {
       let cipher = LinkLayerCipher(
         longTermKey: key, diversifier: diversifier, initializationVector: initializationVector)
@@ -37,10 +38,10 @@ struct PassiveObserver {
     }
   }
 
-  /// By CONNECT_IND.
+  /// The central's address in CONNECT_IND.
   private(set) var central: Toolbox.Address?
   private(set) var peripheral: Toolbox.Address?
-  /// L2CAP frames in clear, with their headers, of both sides in the order in which they were whole.
+  /// The L2CAP frames in clear, with their headers, of both sides in the order of their completion.
   private(set) var frames: [(isFromCentral: Bool, octets: [UInt8])] = []
   private(set) var sessions: [Session] = []
 
@@ -61,7 +62,7 @@ struct PassiveObserver {
     }
   }
 
-  /// CONNECT_IND · Vol 6, Part B, 2.3.3.1.
+  /// Reads a CONNECT_IND · Vol 6, Part B, 2.3.3.1.
   private mutating func meet(_ packet: AirCapture.Packet) {
     func address(_ offset: Int) -> UInt64 { Self.number(packet.payload[offset..<offset + 6]) }
     central = Toolbox.Address(isRandom: packet.header & 0x40 != 0, value: address(0))
@@ -85,7 +86,7 @@ struct PassiveObserver {
     }
   }
 
-  /// LL_ENC_REQ, LL_ENC_RSP, LL_START_ENC_REQ · 2.4.2.
+  /// Follows LL_ENC_REQ, LL_ENC_RSP and LL_START_ENC_REQ · 2.4.2.
   private mutating func control(_ pdu: [UInt8]) {
     switch pdu.first {
     case 0x03: request = Array(pdu.dropFirst(11))
@@ -101,12 +102,12 @@ struct PassiveObserver {
     }
   }
 
-  /// Least significant octet first.
+  /// Returns the number in `octets`, least significant octet first.
   private static func number(_ octets: some BidirectionalCollection<UInt8>) -> UInt64 {
     octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// The PDUs of the Security Manager with this code that one side has sent in clear, without their code.
+  /// Returns the Security Manager PDUs with this code that one side has sent in clear, without their code.
   func security(_ code: SMP.Code, fromCentral: Bool) -> [[UInt8]] {
     frames.compactMap { frame in
       guard frame.isFromCentral == fromCentral, frame.octets[2] == 0x06, frame.octets.count > 4,
@@ -118,8 +119,8 @@ struct PassiveObserver {
 
   // MARK: LE legacy pairing
 
-  /// The Short Term Key, if the Temporary Key is among these: whoever listens can try them on what was said in clear
-  /// · Vol 3, Part H, 2.3.5.5.
+  /// Returns the Short Term Key if the Temporary Key is in the given sequence: an observer can try each on the values
+  /// sent in clear · Vol 3, Part H, 2.3.5.5.
   func shortTermKey(trying temporaryKeys: some Sequence<UInt32>) -> (key: Block, temporaryKey: UInt32)? {
     guard let central, let peripheral,
       let request = security(.pairingRequest, fromCentral: true).first,
@@ -143,7 +144,7 @@ struct PassiveObserver {
 
   // MARK: LE Secure Connections
 
-  /// The passkey, which each of the twenty rounds has shown one bit of when it was over · Vol 3, Part H, 2.3.5.6.3.
+  /// The passkey: each of the twenty rounds reveals one bit of it after the round · Vol 3, Part H, 2.3.5.6.3.
   var passkeyOfSecureConnections: UInt32? {
     guard let own = security(.pairingPublicKey, fromCentral: true).first,
       let peer = security(.pairingPublicKey, fromCentral: false).first
@@ -166,6 +167,6 @@ struct PassiveObserver {
 }
 
 extension Block {
-  /// 16 octets, least significant first.
+  /// Creates a block from 16 octets, least significant first.
   init?(octetsOnAir octets: [UInt8]) { self.init(octets.reversed()) }
 }

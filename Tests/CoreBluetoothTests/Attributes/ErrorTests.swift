@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "9 Reasons of the link become CBErrors that carry the HCI code",
+    "9 Link errors become CBErrors that carry the HCI code",
     arguments: [
       (HCI.ErrorCode.connectionTimeout, CBError.Code.connectionTimeout),
       (.remoteUserTerminatedConnection, .peripheralDisconnected),
@@ -84,7 +84,7 @@ import Testing
     #expect(error.userInfo[CBErrorHCIErrorCodeKey] as? Int == Int(reason.rawValue))
   }
 
-  @Test("9 What a peer answers becomes a CBATTError with the raw code, application codes too")
+  @Test("9 A peer's ATT error becomes a CBATTError with the raw code, even for application codes")
   func peerErrors() throws {
     let error = try #require(SessionError.att(ATT.ErrorCode(rawValue: 0x85)).appError() as? CBATTError)
     #expect(error.errorCode == 0x85)
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "9 Errors that the service makes itself become the CBErrors of the same meaning",
+    "9 Errors from the daemon become the corresponding CBErrors",
     arguments: [
       (SessionError.notSupported, CBError.Code.operationNotSupported), (.outOfSpace, .outOfSpace),
       (.alreadyAdvertising, .alreadyAdvertising), (.uuidNotAllowed, .uuidNotAllowed),

@@ -2,7 +2,7 @@ import CoreBluetooth
 import Testing
 
 @Suite struct LocalAttributeTests {
-  @Test("6.5 A descriptor that apps may not make stops the program", arguments: ["2902", "2900", "2905"])
+  @Test("6.5 A descriptor that apps may not create stops the program", arguments: ["2902", "2900", "2905"])
   func forbiddenDescriptors(uuid: String) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [uuid] in
       _ = CBMutableDescriptor(type: CBUUID(string: uuid), value: Data([1, 0]))
@@ -10,7 +10,7 @@ import Testing
     #expect(result?.reason.contains("Descriptors with UUID \(uuid) are not supported") == true)
   }
 
-  @Test("6.5 A presentation format that is no Data stops the program")
+  @Test("6.5 A presentation format that is not a Data stops the program")
   func wrongFormat() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = CBMutableDescriptor(type: CBUUID(string: CBUUIDCharacteristicFormatString), value: "text")
@@ -25,14 +25,14 @@ import Testing
     }
   }
 
-  @Test("6.5 User descriptions and presentation formats are made")
+  @Test("6.5 User descriptions and presentation formats can be created")
   func allowedDescriptors() {
     #expect(CBMutableDescriptor(type: CBUUID(string: "2901"), value: "Level").value as? String == "Level")
     let format = Data([4, 0, 0xAD, 0x27, 1, 0, 0])
     #expect(CBMutableDescriptor(type: CBUUID(string: "2904"), value: format).value as? Data == format)
   }
 
-  @Test("6.7 Attributes know their owners, and a local service has no peripheral")
+  @Test("6.7 Attributes refer to their owners, and a local service has no peripheral")
   func owners() {
     let service = CBMutableService(type: CBUUID(string: "180D"), primary: true)
     let characteristic = CBMutableCharacteristic(
@@ -45,7 +45,7 @@ import Testing
     #expect(service.peripheral == nil)
   }
 
-  @Test("Key-value coding answers with an attribute's properties, and nil for what it has not")
+  @Test("Key-value coding returns an attribute's properties, and nil for unknown keys")
   func keyValueCoding() {
     LogRecorder.install()
     let characteristic = CBMutableCharacteristic(

@@ -2,7 +2,7 @@ import CoreBluetooth
 import Testing
 
 @Suite struct UUIDTests {
-  @Test("8 Short and long spelling of one UUID are equal and hash the same")
+  @Test("8 The short and the long form of one UUID are equal and have the same hash")
   func equality() {
     let short = CBUUID(string: "180d")
     let long = CBUUID(string: "0000180D-0000-1000-8000-00805F9B34FB")
@@ -14,7 +14,7 @@ import Testing
     #expect(CBUUID(string: "1234") != CBUUID(string: "12345678"))
   }
 
-  @Test("8 A UUID keeps the length in which it was given, most significant octet first, upper case")
+  @Test("8 A UUID keeps its original length, in uppercase with the most significant octet first")
   func forms() {
     #expect(CBUUID(string: "2a37").data == Data([0x2A, 0x37]))
     #expect(CBUUID(string: "2a37").uuidString == "2A37")
@@ -26,11 +26,11 @@ import Testing
         0xCA, 0xFE, 0xC8, 0x0C, 0x20, 0x44, 0x3D, 0x0B,
       ])
     #expect(CBUUID(nsuuid: UUID(uuidString: long)!).uuidString == long)
-    // A slice of a Data does not begin at 0.
+    // A slice of a Data does not start at index 0.
     #expect(CBUUID(data: Data([9, 9, 0x18, 0x0F]).dropFirst(2)).uuidString == "180F")
   }
 
-  @Test("8 The uuidString of a descriptor's UUID is the constant that it was made from")
+  @Test("8 The uuidString of a descriptor's UUID equals the constant from which it was made")
   func constants() {
     for constant in [
       CBUUIDCharacteristicExtendedPropertiesString, CBUUIDCharacteristicUserDescriptionString,
@@ -42,7 +42,7 @@ import Testing
     #expect(CBUUID(data: Data([0x29, 0x01])).uuidString == CBUUIDCharacteristicUserDescriptionString)
   }
 
-  @Test("8 A string that is no UUID stops the program with Apple's reason")
+  @Test("8 A string that is not a UUID stops the program with Apple's reason")
   func wrongString() async {
     for text in [
       "180", "180G", "+80D", "1234567890ABCDEFCAFEC80C20443D0B", "", "12345678-90AB-CDEF-CAFE-C80C20443D0", "４３２１",
@@ -57,7 +57,7 @@ import Testing
     #expect(result?.reason.contains("String 1234567890ABCDEFCAFEC80C20443D0B does not represent a valid UUID") == true)
   }
 
-  @Test("8 Data of another length than 2, 4 or 16 octets stops the program")
+  @Test("8 Data of a length other than 2, 4 or 16 octets stops the program")
   func wrongData() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = CBUUID(data: Data([1, 2, 3]))
@@ -65,7 +65,7 @@ import Testing
     #expect(result?.reason.contains("does not represent a valid UUID") == true)
   }
 
-  @Test("8 The description of a well-known UUID is its name, else the UUID itself")
+  @Test("8 The description of a well-known UUID is its name, that of any other is its uuidString")
   func description() {
     #expect(CBUUID(string: "180F").description == "Battery")
     #expect(CBUUID(string: "0000180F-0000-1000-8000-00805F9B34FB").description == "Battery")
@@ -74,7 +74,7 @@ import Testing
       CBUUID(string: "12345678-90AB-CDEF-CAFE-C80C20443D0B").description == "12345678-90AB-CDEF-CAFE-C80C20443D0B")
   }
 
-  @Test("A copy of a UUID is the UUID")
+  @Test("Copying a UUID returns the same UUID")
   func copying() {
     let uuid = CBUUID(string: "180D")
     #expect(uuid.copy() as? CBUUID === uuid)

@@ -6,9 +6,10 @@ import Testing
 @testable import BluetoothWire
 @testable import CoreBluetooth
 
-/// An app that does not serve its queue. In virtual time no event waits, so these tests count events that do not exist.
+/// An app that does not serve its queue. In virtual time no event waits, so all tests but the first simulate the
+/// waiting events.
 @Suite struct BacklogTests {
-  @Test("In real time every event counts from its way to the app's queue until the app has handled it")
+  @Test("In real time each event counts from its dispatch to the app's queue until the app has handled it")
   func counting() throws {
     let adapter = ScriptedAdapter(deliversInPlace: false)
     let queue = DispatchQueue(label: "blocked")
@@ -30,7 +31,7 @@ import Testing
     #expect(app.events == ["state poweredOn"])
   }
 
-  @Test("Notifications to an app that does not keep up stay at the peer, and all arrive in order when it does")
+  @Test("Notifications to a slow app stay at the peer, and all arrive in order later")
   func notifications() throws {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -56,7 +57,7 @@ import Testing
     #expect(sent == 200)
   }
 
-  @Test("Write commands to an app that does not keep up stay at the peer, and all arrive in order when it does")
+  @Test("Write commands to a slow app stay at the peer, and all arrive in order later")
   func writeCommands() throws {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -81,7 +82,7 @@ import Testing
     #expect(air.accessory.take() == (1..<200).map { "write FFF1@0=[\($0)]" })
   }
 
-  @Test("Discoveries for an app that does not keep up are dropped, and a later packet tells them")
+  @Test("Discoveries for a slow app are dropped, and a later packet reports them")
   func discoveries() throws {
     let air = Air()
     air.add([air.localService])

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "Every state of the adapter is a state of the manager",
+    "Every state of the adapter maps to a state of the manager",
     arguments: [
       (AdapterState.resetting, CBManagerState.resetting), (.unsupported, .unsupported), (.unauthorized, .unauthorized),
       (.poweredOff, .poweredOff), (.unknown, .unknown),
@@ -44,7 +44,7 @@ import Testing
     #expect(bench.commands.isEmpty, "nothing is queued for later")
   }
 
-  @Test("1.4 Below poweredOn scanning has stopped; below poweredOff peripherals must be retrieved again")
+  @Test("1.4 Below poweredOn scanning stops; below poweredOff peripherals must be retrieved again")
   func lowerStates() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover()
@@ -63,7 +63,7 @@ import Testing
     #expect(again != nil && again !== peripheral)
   }
 
-  @Test("1.5 Power off ends links without didDisconnect, before the state is told")
+  @Test("1.5 Power off ends links without didDisconnect, before the state is reported")
   func powerOff() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -88,14 +88,14 @@ import Testing
 
   @Test("1.8 The authorization is readable without a manager")
   func authorization() async {
-    // What others do with devices of their own would count here, too.
+    // In this process, the managers of other tests would affect the result.
     await #expect(processExitsWith: .success) {
       #expect(CBManager.authorization == .allowedAlways)
       #expect(CBCentralManager.authorization == .allowedAlways)
     }
   }
 
-  @Test("1.11 A released manager ends everything, with one log line and no callback")
+  @Test("1.11 A released manager ends all its activity, with one log line and no callback")
   func release() {
     LogRecorder.install()
     let bench = CentralBench(CentralApp())
@@ -110,7 +110,7 @@ import Testing
     #expect(LogRecorder.lines(containing: "a CBCentralManager was released while in use").isEmpty == false)
   }
 
-  @Test("A released manager gives up the answers that were still to come")
+  @Test("A released manager discards its pending answers")
   func releaseWithAnswersDue() {
     let bench = CentralBench(CentralApp())
     var peripheral: CBPeripheral? = bench.connect()
@@ -122,7 +122,7 @@ import Testing
     #expect(weakPeripheral == nil)
   }
 
-  @Test("A variable COREBLUETOOTH_ADAPTER that is empty names nothing: the default is taken")
+  @Test("An empty variable COREBLUETOOTH_ADAPTER selects the default adapter")
   func emptyVariable() async {
     await #expect(processExitsWith: .success) {
       setenv(AdapterSelection.environmentVariable, "", 1)
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("The default device keeps who it is in the folder that COREBLUETOOTH_BONDS names")
+  @Test("The default device stores its identity in the folder of COREBLUETOOTH_BONDS")
   func bondsVariable() async {
     await #expect(processExitsWith: .success) {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())")
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("A manager without an adapter is unsupported, and one line says why")
+  @Test("A manager without an adapter is unsupported, and one log line gives the reason")
   func noAdapter() async {
     LogRecorder.install()
     let queue = DispatchQueue(label: "no adapter")
@@ -167,9 +167,9 @@ import Testing
     #expect(LogRecorder.lines(containing: "carrier-pigeon:1").count == 1)
   }
 
-  @Test("Nothing that needs hardware of tomorrow is claimed")
+  @Test("Without a manager, supports(_:) claims no feature")
   func unknownFeatures() async {
-    // A process of its own: another test's manager would be the latest one here.
+    // A separate process, since in this one another test's manager would be the latest.
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let isRight = CBCentralManager.supports([]) && !CBCentralManager.supports(.extendedScanAndConnect)
       exit(isRight && !CBCentralManager.supports(.privacyFeature) ? 0 : 1)
@@ -177,7 +177,7 @@ import Testing
     #expect(result != nil)
   }
 
-  @Test("supports(_:) answers with the features of the controller that the latest manager uses")
+  @Test("supports(_:) returns the features of the latest manager's controller")
   func features() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let world = World(seed: 1)
@@ -201,7 +201,7 @@ import Testing
     #expect(result != nil)
   }
 
-  @Test("The alert options of connect are not supported, and the log names those that were wanted")
+  @Test("The alert options of connect are not supported, and the log names the requested ones")
   func alertOptions() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover()
@@ -220,7 +220,7 @@ import Testing
     #expect(bench.commands.count == 2, "the connection is asked for nevertheless")
   }
 
-  @Test("Connection events and restoration say that they are not there yet")
+  @Test("Connection events and state restoration are reported as not implemented")
   func notYet() {
     let bench = CentralBench(CentralApp())
     bench.manager.registerForConnectionEvents(options: [.peripheralUUIDs: [UUID()]])

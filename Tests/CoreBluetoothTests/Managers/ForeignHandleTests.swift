@@ -6,16 +6,16 @@ import Testing
 @testable import BluetoothWire
 @testable import CoreBluetooth
 
-/// Objects of one manager, or of one peripheral, that an app hands to another one: a misuse that is logged, and that
-/// nobody on the air notices.
+/// Objects of one manager or peripheral that an app passes to another one: a misuse that is logged and has no effect on
+/// the air.
 @Suite struct ForeignHandleTests {
   // MARK: Peripheral managers
 
-  @Test("An answer by a manager on another device is a misuse, and the request stays open for its own manager")
+  @Test("Answering on another device's manager is a misuse, and the request stays open for its own manager")
   func answerOnOtherDevice() {
     let (bench, other) = (PeripheralBench(), PeripheralBench())
     let (ids, otherIDs) = (bench.publish(), other.publish())
-    // Both devices number their requests alike.
+    // Both devices use the same request numbers.
     bench.adapter.tell(.readRequested(.init(number: 5), bench.phone, ids.measurement, offset: 0))
     other.adapter.tell(.readRequested(.init(number: 5), other.phone, otherIDs.measurement, offset: 0))
     let request = bench.app.requests[0]
@@ -31,7 +31,7 @@ import Testing
     #expect(id == .init(number: 5) && value == [1])
   }
 
-  @Test("An answer by another manager on the same device is a misuse, and the request stays open for its own manager")
+  @Test("Answering on the same device's other manager is a misuse, and the request stays open for its own manager")
   func answerOnSameDevice() {
     LogRecorder.install()
     let air = Air()
@@ -48,7 +48,7 @@ import Testing
     #expect(air.app.lastATTError?.code == .readNotPermitted)
   }
 
-  @Test("A write command that another manager answers is a misuse, too")
+  @Test("Answering a write command on another manager is a misuse too")
   func writeCommand() {
     let (bench, other) = (PeripheralBench(), PeripheralBench())
     let ids = bench.publish()
@@ -59,7 +59,7 @@ import Testing
     #expect(LogRecorder.lines(containing: "\(bench.app.requests[0]) was received by another manager").count == 1)
   }
 
-  @Test("A characteristic that another manager has published is not updated")
+  @Test("A manager does not update a characteristic that another manager has published")
   func updatedCharacteristic() {
     let (bench, other) = (PeripheralBench(), PeripheralBench())
     let (ids, otherIDs) = (bench.publish(), other.publish())
@@ -71,7 +71,7 @@ import Testing
       LogRecorder.lines(containing: "\(other.measurement) is published by another manager: not updated").count == 1)
   }
 
-  @Test("A central of another manager gets no update")
+  @Test("A manager sends no update to another manager's central")
   func updatedCentral() {
     let (bench, other) = (PeripheralBench(), PeripheralBench())
     let (ids, otherIDs) = (bench.publish(), other.publish())
@@ -90,12 +90,13 @@ import Testing
     #expect(receivers == [bench.phone.handle])
   }
 
-  /// The number of log lines that name the object's address. An earlier test may have had an object at the same address.
+  /// Returns the number of log lines that contain the object's address. An earlier test may have had an object at the
+  /// same address.
   private func lines(about object: AnyObject, with text: String) -> Int {
     LogRecorder.lines(containing: addressText(of: object)).filter { $0.contains(text) }.count
   }
 
-  @Test("The latency of a central of another manager, or of a link that has ended, stays")
+  @Test("A manager does not change the latency of another manager's central, or of a link that has ended")
   func latency() {
     let (bench, other) = (PeripheralBench(), PeripheralBench())
     let (ids, otherIDs) = (bench.publish(), other.publish())
@@ -114,7 +115,7 @@ import Testing
     #expect(bench.commands.count == 1)
   }
 
-  @Test("A service or a characteristic that another manager has published is refused until that one has removed it")
+  @Test("A service or characteristic published by another manager is refused until that manager has removed it")
   func publishedElsewhere() {
     let (bench, other) = (PeripheralBench(), PeripheralBench())
     let ids = bench.publish()
@@ -125,7 +126,7 @@ import Testing
     #expect(
       LogRecorder.lines(containing: "\(bench.service), or one of its characteristics, is published by").count == 1)
 
-    // One characteristic is enough, and the others stay free.
+    // One such characteristic suffices, and the others stay unpublished.
     let mixed = CBMutableService(type: CBUUID(string: "180F"), primary: true)
     mixed.characteristics = [other.measurement, bench.controlPoint]
     other.manager.add(mixed)
@@ -144,7 +145,7 @@ import Testing
     #expect(other.addedService() != nil)
   }
 
-  @Test("What a manager had published is free when Bluetooth goes off, or the manager", arguments: [true, false])
+  @Test("Power off or release of a manager frees its attributes", arguments: [true, false])
   func freeAgain(_ isOff: Bool) {
     let other = PeripheralBench()
     let bench = PeripheralBench()
@@ -154,7 +155,7 @@ import Testing
     #expect(other.addedService() != nil)
   }
 
-  @Test("A channel that another manager on the same device has published stays published")
+  @Test("A manager can't unpublish a channel of another manager on the same device")
   func channel() {
     let air = Air()
     let app = PeripheralApp()
@@ -177,7 +178,7 @@ import Testing
 
   // MARK: Peripherals
 
-  @Test("A peripheral of another manager on the same device is neither connected nor cancelled")
+  @Test("A manager neither connects nor cancels a peripheral of another manager on the same device")
   func peripheral() {
     LogRecorder.install()
     let air = Air()
@@ -191,12 +192,12 @@ import Testing
     #expect(LogRecorder.lines(containing: "a peripheral of \(other)").count == 2)
   }
 
-  @Test("Attributes of another peripheral are refused in the callback, and the log names the mistake")
+  @Test("Attributes of another peripheral are refused in the callback, and the log describes the mistake")
   func attributes() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
     let descriptor = bench.discoverDescriptors([0x2901], of: sensor)[0]
-    // It has attributes of the same handles.
+    // The other peripheral has attributes with the same handles.
     let other = bench.connect(1)
     bench.adapter.tell(
       .servicesDiscovered(other.handle, .success([.init(id: .init(1), uuid: 0x180D, isPrimary: true)])))
@@ -225,7 +226,7 @@ import Testing
     #expect(LogRecorder.lines(containing: "is not an attribute of \(other)").count == uses.count + 1)
   }
 
-  @Test("A local characteristic is none of a peripheral's")
+  @Test("A local characteristic is refused by a peripheral")
   func localAttribute() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()

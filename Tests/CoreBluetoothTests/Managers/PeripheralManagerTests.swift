@@ -20,7 +20,7 @@ import Testing
     #expect(bench.app.events.isEmpty)
   }
 
-  @Test("1.6 Power off ends advertising, forgets services and subscribers, before the state is told")
+  @Test("1.6 Power off stops advertising and removes services and subscribers before the state is reported")
   func powerOff() {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -55,7 +55,7 @@ import Testing
     #expect(LogRecorder.lines(containing: "a CBPeripheralManager was released while in use").isEmpty == false)
   }
 
-  @Test("6.1 Only the name and the service UUIDs are advertised, other keys are ignored with a line")
+  @Test("6.1 Only the name and the service UUIDs are advertised, and a log line names the ignored keys")
   func advertisementKeys() throws {
     let bench = PeripheralBench()
     bench.manager.startAdvertising([
@@ -85,7 +85,7 @@ import Testing
     #expect(bench.app.lastError?.code == .alreadyAdvertising)
   }
 
-  @Test("6.1 A start that was stopped meanwhile does not leave isAdvertising true")
+  @Test("6.1 isAdvertising is false after a start that was stopped before its callback")
   func stopWhileStarting() {
     let bench = PeripheralBench()
     bench.manager.startAdvertising(nil)
@@ -113,7 +113,7 @@ import Testing
     #expect(bench.app.events == ["added 180D"])
   }
 
-  @Test("6.3 What the service refuses is told, and can be added again")
+  @Test("6.3 A service that the daemon refuses is reported and can be added again")
   func refusal() {
     let bench = PeripheralBench()
     bench.manager.add(bench.service)
@@ -123,7 +123,7 @@ import Testing
     _ = bench.publish()
   }
 
-  @Test("6.3 A service that is there already is refused in the callback")
+  @Test("6.3 Adding a published service again is refused in the callback")
   func addingTwice() {
     let bench = PeripheralBench()
     _ = bench.publish()
@@ -152,7 +152,7 @@ import Testing
     #expect(bench.app.events == ["added 180D failed", "added 180F", "added FFF0 failed"])
   }
 
-  @Test("6.4 A cached value with more than reading stops the program with Apple's reason")
+  @Test("6.4 A cached value with a property other than read stops the program with Apple's reason")
   func cachedValue() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let bench = PeripheralBench()
@@ -162,7 +162,7 @@ import Testing
     #expect(result?.reason.contains("Characteristics with cached values must be read-only") == true)
   }
 
-  @Test("6.4 A cached value with a permission to write stops the program")
+  @Test("6.4 A cached value with a write permission stops the program")
   func cachedValuePermission() async {
     await #expect(processExitsWith: .failure) {
       let bench = PeripheralBench()
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test("6.4 A read-only cached value is handed to the system")
+  @Test("6.4 A read-only cached value is served by the daemon")
   func staticValue() {
     let bench = PeripheralBench()
     bench.service.characteristics = [
@@ -185,7 +185,7 @@ import Testing
     #expect(bench.addedService()?.characteristics.first?.definition.value == [1])
   }
 
-  @Test("6.5 Descriptors are published with their octets")
+  @Test("6.5 Descriptors are published with their encoded values")
   func descriptors() {
     let bench = PeripheralBench()
     bench.measurement.descriptors = [
@@ -214,7 +214,7 @@ import Testing
     #expect(bench.app.lastError?.code == .invalidParameters)
   }
 
-  @Test("6.7 What is changed after adding has no effect")
+  @Test("6.7 Changes after adding a service have no effect")
   func frozen() {
     let bench = PeripheralBench()
     bench.manager.add(bench.service)
@@ -230,7 +230,7 @@ import Testing
     #expect(bench.service.peripheral == nil)
   }
 
-  @Test("6.8 A read is one request with its offset, answered with the octets from there")
+  @Test("6.8 A read is one request with its offset, answered with the value from that offset on")
   func reading() {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -262,7 +262,7 @@ import Testing
     #expect(LogRecorder.lines(containing: "\(request) was answered before").count == 1)
   }
 
-  @Test("6.8 An answer to a central that is gone is a logged no-op")
+  @Test("6.8 An answer to a disconnected central is a logged no-op")
   func answeringTooLate() {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -273,7 +273,7 @@ import Testing
     #expect(LogRecorder.lines(containing: "\(bench.app.requests[0]) belongs to a link that has ended").count == 1)
   }
 
-  @Test("6.9 Prepared writes come as one batch, which one answer completes")
+  @Test("6.9 Prepared writes arrive as one batch, which one answer completes")
   func preparedWrites() {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -296,7 +296,7 @@ import Testing
     }
   }
 
-  @Test("6.9 Write commands come too, and an answer to one is harmless")
+  @Test("6.9 Write commands arrive too, and answering one is harmless")
   func writeCommands() {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -308,7 +308,7 @@ import Testing
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("6.11 Application error codes are answered as they are")
+  @Test("6.11 Application error codes are sent unchanged")
   func applicationErrors() throws {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -321,7 +321,7 @@ import Testing
     #expect(error.rawValue == 0x9F)
   }
 
-  @Test("6.12 Subscribers are in subscribedCentrals before they are told, one object for each connection")
+  @Test("6.12 Subscribers are in subscribedCentrals before the callback, one object for each connection")
   func subscriptions() {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -338,7 +338,7 @@ import Testing
       ])
   }
 
-  @Test("6.12 A central that is gone is unsubscribed from everything, and comes back as another object")
+  @Test("6.12 A disconnected central is unsubscribed from everything and returns as another object")
   func disconnection() {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -353,7 +353,7 @@ import Testing
     #expect(bench.app.centrals[0].identifier == bench.app.centrals[1].identifier)
   }
 
-  @Test("6.13 Updates are refused when there is no room, and readiness is told once")
+  @Test("6.13 Updates are refused when the queue is full, and new room is reported once")
   func updates() {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -373,7 +373,7 @@ import Testing
   }
 
   @Test(
-    "6.13 Without subscribers an update succeeds and nothing is sent; centrals that are not subscribed are left out")
+    "6.13 Without subscribers an update succeeds and sends nothing; centrals without a subscription are omitted")
   func receivers() {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -396,7 +396,7 @@ import Testing
     #expect(handles == [bench.phone.handle])
   }
 
-  @Test("6.14 maximumUpdateValueLength follows the link")
+  @Test("6.14 maximumUpdateValueLength follows the link's MTU")
   func updateLength() {
     let bench = PeripheralBench()
     let ids = bench.publish()
@@ -427,14 +427,14 @@ import Testing
     }
   }
 
-  @Test("6.16 Removing a service that is not this manager's does nothing")
+  @Test("6.16 Removing a service of another manager does nothing")
   func removingForeign() {
     let bench = PeripheralBench()
     bench.manager.remove(CBMutableService(type: CBUUID(string: "180D"), primary: true))
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("5.2 Channels are published and withdrawn by the service, which says the number, or why not")
+  @Test("5.2 Publishing a channel reports its PSM or an error, and unpublishing reports the PSM")
   func channels() {
     let bench = PeripheralBench()
     bench.manager.publishL2CAPChannel(withEncryption: true)
@@ -451,7 +451,7 @@ import Testing
     #expect(bench.app.events == ["published 128", "published 0 failed", "unpublished 128"])
   }
 
-  @Test("A wish for another latency is handed on")
+  @Test("A request for another latency reaches the daemon")
   func latency() {
     let bench = PeripheralBench()
     let ids = bench.publish()

@@ -6,7 +6,7 @@ import Testing
 @testable import CoreBluetooth
 
 @Suite struct QueueTests {
-  @Test("A plain app on the default adapter is told in real time that Bluetooth is on")
+  @Test("A plain app on the default adapter gets poweredOn in real time")
   func realTime() async {
     let app = CentralApp()
     let queue = DispatchQueue(label: "real time")
@@ -19,7 +19,7 @@ import Testing
     #expect(manager.state == .poweredOn)
   }
 
-  /// Counts those who are inside at the same time.
+  /// Counts how many callbacks run at the same time.
   private final class Room: Sendable {
     private let counts = NIOLockedValueBox((inside: 0, most: 0))
     var most: Int { counts.withLockedValue { $0.most } }
@@ -34,7 +34,7 @@ import Testing
     func leave() { counts.withLockedValue { $0.inside -= 1 } }
   }
 
-  @Test("On a concurrent queue callbacks still come one at a time, in order")
+  @Test("On a concurrent queue callbacks still arrive one at a time, in order")
   func concurrentQueue() {
     let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
     let adapter = ScriptedAdapter(deliversInPlace: false)
@@ -43,7 +43,8 @@ import Testing
     let (room, done) = (Room(), DispatchSemaphore(value: 0))
     app.onEvent = { event in
       room.enter()
-      // The app's own work on the queue goes on meanwhile. So would the next callback, which waits already.
+      // Other work of the app runs on the queue meanwhile. A second callback, which is already waiting, could run as
+      // well.
       for _ in 0..<8 {
         let passed = DispatchSemaphore(value: 0)
         queue.async { passed.signal() }
@@ -60,7 +61,7 @@ import Testing
     #expect(manager.state == .unsupported)
   }
 
-  @Test("COREBLUETOOTH_STRICT=1 stops the program at the first misuse, in words")
+  @Test("COREBLUETOOTH_STRICT=1 stops the program at the first misuse, with a message")
   func strict() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       setenv("COREBLUETOOTH_STRICT", "1", 1)
@@ -71,10 +72,10 @@ import Testing
     #expect(result?.reason.contains("API MISUSE") == true)
   }
 
-  @Test("Calling from a queue that is not the manager's works, and is logged once in a process")
+  @Test("A call from a queue other than the manager's works, and is logged once per process")
   func foreignQueue() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      // It is no misuse: neither by its words, nor for those who want misuses to stop the program.
+      // Such a call is not a misuse: its log line does not say so, and COREBLUETOOTH_STRICT does not stop the program.
       setenv("COREBLUETOOTH_STRICT", "1", 1)
       LogRecorder.install()
       let world = World(seed: 1)

@@ -6,7 +6,7 @@ import Testing
 @testable import CoreBluetooth
 
 @Suite struct ScanTests {
-  @Test("2.1 The service list and the solicited list are handed on, nil and none stand for all")
+  @Test("2.1 The service list and the solicited list are passed on; nil and an empty list mean all")
   func filters() {
     let bench = CentralBench(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
@@ -20,7 +20,7 @@ import Testing
     #expect(bench.commands == ["scan all []", "scan all []", "scan [180D] [1805] duplicates"])
   }
 
-  @Test("2.2 Scanning again replaces the scan, and nothing is discovered after stopScan")
+  @Test("2.2 Scanning again replaces the scan, and no peripheral is discovered after stopScan")
   func replacing() {
     let bench = CentralBench(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
@@ -35,7 +35,7 @@ import Testing
     #expect(bench.commands == ["scan all []", "scan [180D] [] duplicates", "stop scan"])
   }
 
-  @Test("2.4 The advertisement has Apple's types, and keys only for what is there")
+  @Test("2.4 The advertisement has Apple's types, and keys only for existing fields")
   func advertisement() {
     let bench = CentralBench(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
@@ -64,7 +64,7 @@ import Testing
     #expect(data[CBAdvertisementDataManufacturerDataKey] as? Data == Data([0x4C, 0x00, 9]))
   }
 
-  @Test("2.5 An RSSI that is not available is 127")
+  @Test("2.5 An unavailable RSSI is 127")
   func rssi() {
     let bench = CentralBench(CentralApp())
     bench.manager.scanForPeripherals(withServices: nil)
@@ -74,7 +74,7 @@ import Testing
     #expect(bench.app.events == ["found sensor 127"])
   }
 
-  @Test("2.6 A peripheral's name follows what the system knows of it")
+  @Test("2.6 A peripheral's name follows the name that the daemon knows")
   func name() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover(name: nil)
@@ -86,7 +86,7 @@ import Testing
     #expect(peripheral.name == "later")
   }
 
-  @Test("2.7 One peer is one object within a manager, and another one in another manager, of the same identifier")
+  @Test("2.7 One peer is one object within a manager, and a different object with the same identifier in another")
   func identity() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover()
@@ -101,7 +101,7 @@ import Testing
     #expect(twin?.identifier == peripheral.identifier)
   }
 
-  @Test("3.12 Retrieval keeps the order of the request and leaves out what is not known")
+  @Test("3.12 Retrieval keeps the order of the request and omits unknown identifiers")
   func retrieval() {
     let bench = CentralBench(CentralApp())
     let first = bench.discover(1)
@@ -111,7 +111,7 @@ import Testing
     #expect(bench.manager.retrievePeripherals(withIdentifiers: [UUID(), UUID()]).isEmpty)
   }
 
-  @Test("3.12 Peers that another app is connected to are retrieved by service, disconnected for this app")
+  @Test("3.12 Peers connected to another app are retrieved by service, and are disconnected for this app")
   func connectedPeers() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover()

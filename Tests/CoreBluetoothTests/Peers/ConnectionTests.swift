@@ -6,7 +6,7 @@ import Testing
 @testable import CoreBluetooth
 
 @Suite struct ConnectionTests {
-  @Test("3.1 A connection is asked for without a time limit, and again after a failure only by the app")
+  @Test("3.1 A connection attempt has no time limit, and only the app repeats it after a failure")
   func connect() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover()
@@ -19,7 +19,7 @@ import Testing
     #expect(bench.commands.isEmpty)
   }
 
-  @Test("3.2 With its last reference a connecting or connected peripheral is cancelled, and the log asks why")
+  @Test("3.2 Releasing a connecting or connected peripheral cancels its connection, with a log line")
   func strongReference() {
     let bench = CentralBench(CentralApp())
     var peripheral: CBPeripheral? = bench.connect(321)
@@ -90,7 +90,7 @@ import Testing
     #expect(bench.app.errors.last! == nil)
   }
 
-  @Test("3.6 Cancelling a pending connection ends in didDisconnect, whatever the radio did meanwhile")
+  @Test("3.6 Cancelling a pending connection ends in didDisconnect, whatever happens on the link meanwhile")
   func cancelPending() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover()
@@ -114,7 +114,7 @@ import Testing
     #expect(bench.app.take() == ["connected connected"])
   }
 
-  @Test("3.6 Cancelling what is not connected does nothing")
+  @Test("3.6 Cancelling without a connection does nothing")
   func cancelNothing() {
     let bench = CentralBench(CentralApp())
     bench.manager.cancelPeripheralConnection(bench.discover())
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(
-    "3.7 A link that the peer or the radio ends is told with the reason",
+    "3.7 A link ended by the peer or by the radio is reported with the reason",
     arguments: [
       (SessionError.link(.remoteUserTerminatedConnection), CBError.Code.peripheralDisconnected),
       (.link(.connectionTimeout), .connectionTimeout),
@@ -135,7 +135,7 @@ import Testing
     #expect(bench.app.lastError?.code == code)
   }
 
-  @Test("3.9 After didDisconnect nothing of the link is told, services are nil and attributes are dead")
+  @Test("3.9 After didDisconnect the link causes no callbacks, services is nil and attributes are invalid")
   func afterwards() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -157,7 +157,7 @@ import Testing
     #expect(bench.app.lastError?.code == .uuidNotAllowed)
   }
 
-  @Test("3.10 With both methods only the older one is called")
+  @Test("3.10 If the delegate has both methods, only the older one is called")
   func bothMethods() {
     let bench = CentralBench(BothCentralApp())
     let peripheral = bench.connect()
@@ -173,7 +173,7 @@ import Testing
     #expect(bench.app.events == ["new disconnected disconnected at 1234.5 reconnecting false failed"])
   }
 
-  @Test("3.10 A delegate that forwards the older method has it, even to one that lacks it")
+  @Test("3.10 A delegate that forwards the older method counts as having it, even if the target lacks it")
   func forwarding() {
     let bench = CentralBench(ForwardingCentralApp(to: NewCentralApp()))
     let peripheral = bench.connect()
@@ -203,7 +203,7 @@ import Testing
     #expect(peripheral.state == .connecting)
   }
 
-  @Test("3.11 With auto-reconnect the newer method says so, the state is connecting, and didConnect follows")
+  @Test("3.11 With auto-reconnect the newer method reports it, the state is connecting, and didConnect follows")
   func reconnecting() {
     let bench = CentralBench(NewCentralApp())
     let peripheral = bench.discover()
@@ -220,7 +220,7 @@ import Testing
     #expect(bench.commands == ["cancel 0"])
   }
 
-  @Test("3.14 StartDelay is seconds before the attempt; the options that are Apple's alone have no effect")
+  @Test("3.14 StartDelay is the seconds before the attempt; options that only Apple supports have no effect")
   func startDelay() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover()
@@ -233,7 +233,7 @@ import Testing
     #expect(bench.commands == ["connect after 2500 ms"])
   }
 
-  @Test("A start delay that is no time counts as none", arguments: [-1, Double.nan, -Double.infinity])
+  @Test("An invalid start delay counts as none", arguments: [-1, Double.nan, -Double.infinity])
   func oddDelay(seconds: Double) {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover()
@@ -251,7 +251,7 @@ import Testing
     #expect(peripheral.delegate == nil)
   }
 
-  @Test("Key-value coding answers with a peripheral's properties")
+  @Test("Key-value coding returns a peripheral's properties")
   func keyValueCoding() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.connect()

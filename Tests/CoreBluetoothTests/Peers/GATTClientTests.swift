@@ -20,7 +20,7 @@ import Testing
     #expect(lines.count >= 2)
   }
 
-  @Test("A peer's name can neither steer a terminal nor forge a line of the log")
+  @Test("A peer's name can neither control a terminal nor forge a log line")
   func nameInLog() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.connect()
@@ -37,7 +37,7 @@ import Testing
     #expect(lines.allSatisfy { line in line.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
   }
 
-  @Test("4.2 Attributes that are not of this link are refused in the callback")
+  @Test("4.2 Attributes of another link are refused in the callback")
   func staleAttributes() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -63,7 +63,7 @@ import Testing
     #expect(bench.app.lastError?.code == .uuidNotAllowed)
   }
 
-  @Test("4.3 Services that are found join those found before, and objects keep their identity")
+  @Test("4.3 Discovered services are added to the earlier ones, and objects keep their identity")
   func incremental() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -82,7 +82,7 @@ import Testing
     #expect(sensor.characteristic.service === sensor.service)
   }
 
-  @Test("4.4 What was not discovered is nil, what was found empty is empty")
+  @Test("4.4 Undiscovered attributes are nil, and an empty result is an empty list")
   func nilAndEmpty() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -94,7 +94,7 @@ import Testing
     #expect(sensor.service.includedServices?.isEmpty == true)
   }
 
-  @Test("4.5 Services that are not found are no error, and services is empty")
+  @Test("4.5 Services that are not found give no error, and services is empty")
   func noMatch() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.connect()
@@ -103,7 +103,7 @@ import Testing
     #expect(peripheral.services?.isEmpty == true)
   }
 
-  @Test("Included services are the same objects as those that were discovered")
+  @Test("Included services are the same objects as the discovered services")
   func includedServices() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -114,7 +114,7 @@ import Testing
     #expect(sensor.service.includedServices?.first?.isPrimary == false)
   }
 
-  @Test("4.6 A read sets the value before its callback; an error leaves the value as it was")
+  @Test("4.6 A read sets the value before its callback; an error leaves the value unchanged")
   func reading() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -128,7 +128,7 @@ import Testing
     #expect(bench.app.lastATTError?.code == .insufficientAuthorization)
   }
 
-  @Test("4.8 Each write with response is answered in order and leaves the value alone")
+  @Test("4.8 Each write with response is answered in order and leaves the value property unchanged")
   func writing() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -151,7 +151,7 @@ import Testing
     #expect(bench.app.lastATTError?.code == .invalidAttributeValueLength)
   }
 
-  @Test("4.9 A write command longer than the maximum is not sent, and one line says so")
+  @Test("4.9 A write command longer than the maximum is not sent, and a log line reports it")
   func tooLongCommand() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -164,7 +164,7 @@ import Testing
     #expect(LogRecorder.lines(containing: "21 octets exceed maximumWriteValueLength, 20").count == before + 1)
   }
 
-  @Test("4.9 Without room a write command is dropped, and readiness is told once when there is some")
+  @Test("4.9 Without room a write command is dropped, and new room is reported once")
   func backPressure() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -185,7 +185,7 @@ import Testing
     #expect(bench.adapter.writeCredits(for: sensor.handle)?.put() == false)
   }
 
-  @Test("4.10 A write command to a characteristic without that property is not sent; a request is the peer's to refuse")
+  @Test("4.10 A write command without the property is not sent; a write request is left to the peer")
   func propertyBits() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor(properties: [.read])
@@ -195,7 +195,7 @@ import Testing
     #expect(bench.commands == ["write 3 01"])
   }
 
-  @Test("4.11 The longest write is 512 with response, and without the link's, 20 before it grows")
+  @Test("4.11 The maximum write length is 512 with response; without response it is the link's, 20 at first")
   func maximumLengths() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.discover()
@@ -254,7 +254,7 @@ import Testing
     #expect(bench.app.events.allSatisfy { $0 == "descriptor value" })
   }
 
-  @Test("A descriptor that may be written is written, and its answer told")
+  @Test("A writable descriptor is written, and the result is reported")
   func writingDescriptors() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -265,7 +265,7 @@ import Testing
     #expect(bench.app.events == ["descriptor written"])
   }
 
-  @Test("4.15 Octets that are no text or no number still give a value of the type")
+  @Test("4.15 Octets that are not valid text or numbers still give a value of the right type")
   func oddDescriptors() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -278,7 +278,7 @@ import Testing
     #expect(descriptors[2].value as? NSNumber == 0x0201)
   }
 
-  @Test("4.16 Services that changed are gone from services, dead, and told if the app had discovered them")
+  @Test("4.16 Changed services are removed from services, invalidated, and reported if the app had discovered them")
   func modifiedServices() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -293,7 +293,7 @@ import Testing
     #expect(bench.app.events == ["value [] failed"])
   }
 
-  @Test("4.16 That there are further services is told, without any that became invalid")
+  @Test("4.16 Added services are reported with an empty list of invalidated services")
   func addedServices() {
     let bench = CentralBench(CentralApp())
     let sensor = bench.connectToSensor()
@@ -304,7 +304,7 @@ import Testing
     #expect(bench.commands.count == 1, "what was there is there")
   }
 
-  @Test("4.17 A changed name and a read RSSI are told; the old RSSI callback is not used")
+  @Test("4.17 A changed name and an RSSI reading are reported; the old RSSI callback is not used")
   func nameAndRSSI() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.connect()
@@ -327,7 +327,7 @@ import Testing
     #expect(peripheral.services?.map(\.uuid.uuidString) == ["180D"])
   }
 
-  @Test("5.1 Opening a channel is the service's to do, which says why it can't")
+  @Test("5.1 Opening a channel is passed on to the daemon, whose error is reported")
   func channel() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.connect()
@@ -338,7 +338,7 @@ import Testing
     #expect(bench.app.lastError?.code == .unknown)
   }
 
-  @Test("5.1 What comes of a channel after the app has cancelled the connection is not told")
+  @Test("5.1 The result of opening a channel is not reported after the app has cancelled the connection")
   func lateChannel() {
     let bench = CentralBench(CentralApp())
     let peripheral = bench.connect()

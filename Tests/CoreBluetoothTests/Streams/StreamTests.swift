@@ -6,23 +6,23 @@ import Testing
 @testable import BluetoothWire
 @testable import CoreBluetooth
 
-/// The streams of a channel in real time: the test is the service at the other end of the pipe.
+/// The streams of a channel in real time. The test plays the daemon at the other end of the pipe.
 @Suite struct StreamTests {
-  /// A thread with a run loop, in which streams tell what happens.
+  /// A thread with a run loop, in which streams send their events.
   private final class LoopThread: @unchecked Sendable {
-    // All that it has are constants which may be used from every thread: locked boxes and semaphores.
+    // All its properties are constants that every thread may use: locked boxes and semaphores.
     private let loop = NIOLockedValueBox<AppBox<RunLoop?>>(AppBox(value: nil))
     private let ready = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
     let isOver = NIOLockedValueBox(false)
 
-    /// - Parameter work: is done first, in the thread.
+    /// - Parameter work: The code that runs first in the thread.
     init(_ work: @escaping @Sendable () -> Void) {
       let thread = Thread { [self] in
         work()
         loop.withLockedValue { $0.value = .current }
         ready.signal()
-        // It goes on for as long as there is something in it to wait for.
+        // The loop runs as long as a source is scheduled in it.
         while !isOver.withLockedValue({ $0 }), RunLoop.current.run(mode: .default, before: .distantFuture) {}
         ended.signal()
       }
@@ -30,10 +30,10 @@ import Testing
       ready.wait()
     }
 
-    /// Waits until the run loop has nothing in it any more, or is not run again.
+    /// Waits until the run loop has no more sources or has been stopped.
     func waitForEnd() -> Bool { ended.wait(timeout: .now() + 60) == .success }
 
-    /// Ends it, whatever is in it.
+    /// Stops the run loop, whatever is scheduled in it.
     func end() -> Bool {
       isOver.withLockedValue { $0 = true }
       let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in RunLoop.current._stop() }
@@ -43,7 +43,7 @@ import Testing
   }
 
   private final class Delegate: NSObject, StreamDelegate, @unchecked Sendable {
-    // What was told is behind a lock; `onEvent` is set before anything can be told.
+    // A lock protects the recorded events; `onEvent` is set before the first event can arrive.
     let seen = DispatchSemaphore(value: 0)
     private let state = NIOLockedValueBox<[String]>([])
     var onEvent: (Stream, Stream.Event) -> Void = { _, _ in }
@@ -70,7 +70,7 @@ import Testing
   }
 
   private final class Stand: @unchecked Sendable {
-    // All that it has are constants; the pipe and the streams may be used from every thread.
+    // All its properties are constants; the pipe and the streams may be used from every thread.
     let pipe = ChannelPipe(mailbox: Mailbox())
     let channel: CBL2CAPChannel
     let delegate = Delegate()
@@ -79,7 +79,7 @@ import Testing
       channel = CBL2CAPChannel(OpenChannel(psm: 0x80, pipe: pipe), peer: .none, isInVirtualTime: false)
     }
 
-    /// The peer has sent something, and the executor says so.
+    /// Delivers octets of the peer, as the executor does.
     func receive(_ octets: [UInt8]) {
       #expect(pipe.receive(ByteSlice(octets)))
       if pipe.beginAnnouncement() { pipe.announce() }
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("A run loop on a thread of the app's is woken by what happens to the channel, and tells it in order")
+  @Test("The channel's events wake a run loop on the app's thread and arrive in order")
   func otherThread() {
     let stand = Stand()
     let thread = LoopThread {
@@ -118,7 +118,7 @@ import Testing
     #expect(thread.end())
   }
 
-  @Test("A scheduled stream keeps its run loop going, and one that is removed tells nothing any more")
+  @Test("A scheduled stream keeps its run loop running, and a removed stream sends no more events")
   func removing() {
     let stand = Stand()
     let input = stand.channel.inputStream!
@@ -137,7 +137,7 @@ import Testing
     #expect(stand.delegate.events == ["open", "bytes"])
   }
 
-  @Test("A run loop that is run for one event returns after it")
+  @Test("A run loop that is run for one event returns after that event")
   func oneTurn() {
     let stand = Stand()
     let thread = LoopThread {
@@ -153,7 +153,7 @@ import Testing
     #expect(thread.waitForEnd())
   }
 
-  @Test("Space is told again when there is some, after all of it was used")
+  @Test("Space is reported again once there is some, after all of it was used")
   func space() {
     let stand = Stand()
     let full = [UInt8](repeating: 7, count: ChannelPipe.capacity + 1)
@@ -177,7 +177,7 @@ import Testing
     #expect(thread.end())
   }
 
-  @Test("The main run loop's streams are served by the main queue, too")
+  @Test("Streams in the main run loop are served by the main queue too")
   func mainQueue() {
     let stand = Stand()
     stand.channel.inputStream.delegate = stand.delegate
@@ -189,7 +189,7 @@ import Testing
     stand.channel.inputStream.close()
   }
 
-  @Test("A delegate that comes late is told what there is to tell")
+  @Test("A delegate that is set late gets the pending events")
   func lateDelegate() {
     let stand = Stand()
     let thread = LoopThread {
@@ -203,7 +203,7 @@ import Testing
     #expect(thread.end())
   }
 
-  @Test("An app's credits go back when it has read an SDU to its end")
+  @Test("An app's credits return when it has read an SDU completely")
   func credits() {
     let stand = Stand()
     stand.channel.inputStream.open()
@@ -218,7 +218,7 @@ import Testing
     #expect(!stand.pipe.receive([7]))
   }
 
-  @Test("A stream that has failed gives what had come before, and then the reason")
+  @Test("A failed stream first delivers the received data and then the error")
   func failure() {
     let stand = Stand()
     let (input, output) = (stand.channel.inputStream!, stand.channel.outputStream!)
@@ -236,7 +236,7 @@ import Testing
     #expect(input.streamStatus == .closed && !input.hasBytesAvailable)
   }
 
-  @Test("Octets of many threads that write and read pass whole")
+  @Test("Octets that many threads write and read arrive complete")
   func manyThreads() {
     let stand = Stand()
     stand.channel.inputStream.open()

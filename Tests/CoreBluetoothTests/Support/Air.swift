@@ -2,7 +2,7 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// A world with a phone and a sensor, 2 m apart, whose apps write down what they are told.
+/// A world with a phone and a sensor, 2 m apart, whose apps record their events.
 final class Air {
   let world: World
   let phone: Device
@@ -12,7 +12,7 @@ final class Air {
   let accessory = PeripheralApp()
   var central: CBCentralManager!
   var peripheralManager: CBPeripheralManager!
-  /// The sensor's one value, which reads and writes go to.
+  /// The sensor's only value, which requests read and write.
   var stored = Data("hello".utf8)
 
   static let service = CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001")
@@ -23,12 +23,12 @@ final class Air {
   let localService = CBMutableService(type: Air.service, primary: true)
 
   /// - Parameters:
-  ///   - phone: what the phone's user says when it pairs; nil: yes.
-  ///   - sensor: the same for the sensor's.
-  ///   - phoneOptions: what else the phone is like.
-  ///   - bonds: where both keep their bonds; nil: nowhere.
-  ///   - isPrivate: the sensor goes by private addresses.
-  ///   - generation: the sensor's chip.
+  ///   - phone: The answers of the phone's user to pairing prompts; nil: yes.
+  ///   - sensor: The same for the sensor's user.
+  ///   - phoneOptions: Further properties of the phone.
+  ///   - bonds: The folder for the bonds of both; nil: bonds are not stored.
+  ///   - isPrivate: True if the sensor uses private addresses.
+  ///   - generation: The generation of the sensor's chip.
   init(
     phone phoneUser: ScriptedPrompts? = nil, sensor sensorUser: ScriptedPrompts? = nil, bonds: String? = nil,
     isPrivate: Bool = false, seed: UInt64 = 7, phoneOptions: DeviceOptions = DeviceOptions(),
@@ -66,14 +66,14 @@ final class Air {
     peripheralManager.respond(to: requests[0], withResult: .success)
   }
 
-  /// Runs until the phone's app was told `event`, forgetting what came with it.
+  /// Runs until the phone's app gets `event`, and discards the events so far.
   func expect(_ event: String, location: SourceLocation = #_sourceLocation) {
     let came = world.run(until: { self.app.events.contains { $0.hasPrefix(event) } }, limit: .seconds(30))
     #expect(came, "\(event) did not come, but \(app.events)", sourceLocation: location)
     _ = app.take()
   }
 
-  /// Runs until the sensor's app was told `event`.
+  /// Runs until the sensor's app gets `event`.
   func expectOfAccessory(_ event: String, location: SourceLocation = #_sourceLocation) {
     let came = world.run(until: { self.accessory.events.contains { $0.hasPrefix(event) } }, limit: .seconds(30))
     #expect(came, "\(event) did not come, but \(accessory.events)", sourceLocation: location)
@@ -90,7 +90,7 @@ final class Air {
     expectOfAccessory("advertising true")
   }
 
-  /// Publishes, advertises, scans, and returns what was found.
+  /// Publishes, advertises and scans. Returns the discovered peripheral.
   func discover() -> CBPeripheral {
     add([localService])
     advertise()
@@ -107,13 +107,13 @@ final class Air {
     let peripheral = discover()
     central.connect(peripheral)
     expect("connected")
-    // The system has read the sensor's name and exchanged the MTU by then.
+    // By then the daemon has read the sensor's name and exchanged the MTU.
     world.run(for: .seconds(1))
     _ = app.take()
     return peripheral
   }
 
-  /// Connects and discovers the one characteristic.
+  /// Connects and discovers the only characteristic.
   func ready() -> (peripheral: CBPeripheral, characteristic: CBCharacteristic) {
     let peripheral = connect()
     peripheral.discoverServices([Air.service])

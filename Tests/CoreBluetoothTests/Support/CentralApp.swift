@@ -6,7 +6,7 @@
 @testable import BluetoothWire
 @testable import CoreBluetooth
 
-/// Writes down what a central manager and its peripherals tell.
+/// Records the events of a central manager and its peripherals.
 class CentralRecorder: NSObject, CBPeripheralDelegate {
   var events: [String] = []
   var errors: [(any Error)?] = []
@@ -17,7 +17,7 @@ class CentralRecorder: NSObject, CBPeripheralDelegate {
   var keepsChannels = true
   var onEvent: (String) -> Void = { _ in }
 
-  /// What was told since the last time.
+  /// Returns the events since the last call.
   func take() -> [String] {
     defer { events = [] }
     return events
@@ -89,14 +89,14 @@ class CentralRecorder: NSObject, CBPeripheralDelegate {
   }
 }
 
-/// Has the older one of the two methods that announce a disconnection.
+/// An app with the older of the two methods that report a disconnection.
 final class CentralApp: CentralRecorder, CBCentralManagerDelegate {
   func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
   ) { note("disconnected \(peripheral.state)", error) }
 }
 
-/// Has the newer one.
+/// An app with the newer method.
 final class NewCentralApp: CentralRecorder, CBCentralManagerDelegate {
   func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
@@ -104,7 +104,7 @@ final class NewCentralApp: CentralRecorder, CBCentralManagerDelegate {
   ) { note("new disconnected \(peripheral.state) at \(timestamp) reconnecting \(isReconnecting)", error) }
 }
 
-/// Has both.
+/// An app with both methods.
 final class BothCentralApp: CentralRecorder, CBCentralManagerDelegate {
   func centralManager(
     _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
@@ -116,7 +116,7 @@ final class BothCentralApp: CentralRecorder, CBCentralManagerDelegate {
   ) { note("new disconnected", error) }
 }
 
-/// Hands the older one on to another delegate.
+/// An app that forwards the older method to another delegate.
 final class ForwardingCentralApp: CentralRecorder, CBCentralManagerDelegate {
   let target: any CBCentralManagerDelegate
   init(to target: any CBCentralManagerDelegate) { self.target = target }

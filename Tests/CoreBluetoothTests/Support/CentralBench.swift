@@ -20,7 +20,7 @@ final class CentralBench<App: CentralRecorder & CBCentralManagerDelegate> {
     }
   }
 
-  /// What the manager asked for since the last time, in short.
+  /// Summaries of the manager's commands since the last call.
   var commands: [String] { adapter.centralCommands().map(\.summary) }
 
   func sighting(_ index: UInt32 = 0, name: String? = "sensor") -> Discovery {
@@ -29,7 +29,7 @@ final class CentralBench<App: CentralRecorder & CBCentralManagerDelegate> {
     return Discovery(peer: info, isConnectable: true, rssi: -50)
   }
 
-  /// Scans, and is told of one peripheral.
+  /// Scans and reports one peripheral.
   func discover(_ index: UInt32 = 0, name: String? = "sensor") -> CBPeripheral {
     manager.scanForPeripherals(withServices: nil)
     adapter.tell(.discovered(sighting(index, name: name)))
@@ -51,7 +51,7 @@ final class CentralBench<App: CentralRecorder & CBCentralManagerDelegate> {
     return peripheral
   }
 
-  /// A connected peripheral with the Heart Rate service, its measurement, and that one's descriptors.
+  /// Returns a connected peripheral with the Heart Rate service, its measurement and the measurement's descriptors.
   func connectToSensor(properties: GATTProperties = [.read, .write, .writeWithoutResponse, .notify]) -> Sensor {
     let peripheral = connect()
     adapter.tell(.servicesDiscovered(peripheral.handle, .success([.init(id: .init(1), uuid: 0x180D, isPrimary: true)])))
@@ -72,7 +72,7 @@ final class CentralBench<App: CentralRecorder & CBCentralManagerDelegate> {
     let characteristicID = RemoteAttributeID(3)
   }
 
-  /// Says what the descriptors of the sensor's characteristic are, and returns them.
+  /// Reports the descriptors of the sensor's characteristic and returns them.
   func discoverDescriptors(_ uuids: [BluetoothUUID], of sensor: Sensor) -> [CBDescriptor] {
     let found = uuids.enumerated().map { RemoteDescriptor(id: .init(UInt16(4 + $0.offset)), uuid: $0.element) }
     adapter.tell(.descriptorsDiscovered(sensor.handle, sensor.characteristicID, .success(found)))

@@ -1,7 +1,7 @@
 import Logging
 import NIOConcurrencyHelpers
 
-/// Keeps what is logged in this process. Tests run side by side: each looks for lines that name its own objects.
+/// Records the log of this process. Tests run in parallel: each searches for lines with the names of its own objects.
 enum LogRecorder {
   private static let lines = NIOLockedValueBox<[(level: Logger.Level, text: String)]>([])
 
@@ -16,7 +16,7 @@ enum LogRecorder {
     lines.withLockedValue { lines in lines.map(\.text).filter { $0.contains(text) } }
   }
 
-  /// The levels of the lines that contain `text`.
+  /// Returns the levels of the lines that contain `text`.
   static func levels(ofLinesContaining text: String) -> [String] {
     lines.withLockedValue { lines in lines.filter { $0.text.contains(text) }.map(\.level.rawValue) }
   }

@@ -6,7 +6,7 @@
 @testable import BluetoothWire
 @testable import CoreBluetooth
 
-/// Writes down what a peripheral manager tells.
+/// Records the events of a peripheral manager.
 final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
   var events: [String] = []
   var errors: [(any Error)?] = []
@@ -14,11 +14,11 @@ final class PeripheralApp: NSObject, CBPeripheralManagerDelegate {
   var centrals: [CBCentral] = []
   var channels: [CBL2CAPChannel] = []
   var keepsChannels = true
-  /// Answers requests, if the test does not.
+  /// Answers requests, unless the test answers them itself.
   var onRequests: ([CBATTRequest]) -> Void = { _ in }
   var onReady: () -> Void = {}
 
-  /// What was told since the last time.
+  /// Returns the events since the last call.
   func take() -> [String] {
     defer { events = [] }
     return events
@@ -105,13 +105,13 @@ final class PeripheralBench {
 
   var commands: [PeripheralCommand] { adapter.peripheralCommands() }
 
-  /// The definition that the latest `add` sent.
+  /// Returns the definition in the latest `add` command.
   func addedService() -> LocalService? {
     for case .addService(let service) in commands.reversed() { return service }
     return nil
   }
 
-  /// Publishes the service; answers the numbers of its characteristics.
+  /// Publishes the service. Returns the numbers of its characteristics.
   func publish() -> (service: LocalAttributeID, measurement: LocalAttributeID, controlPoint: LocalAttributeID) {
     manager.add(service)
     let definition = addedService()!

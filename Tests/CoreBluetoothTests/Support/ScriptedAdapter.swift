@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 @testable import BluetoothAdapters
 @testable import BluetoothDaemon
 
-/// An adapter whose service is the test: it sees the commands that come, and says what the service tells.
+/// An adapter whose daemon is the test: the test reads the managers' commands and sends the daemon's events.
 final class ScriptedAdapter: Adapter, AdapterSource {
   let directory = PeerDirectory()
   let deliversInPlace: Bool
@@ -36,19 +36,19 @@ final class ScriptedAdapter: Adapter, AdapterSource {
     return session
   }
 
-  /// Says to both managers what the adapter's state is.
+  /// Reports the adapter's state to both managers.
   func tell(state: AdapterState) {
     tell(CentralEvent.stateChanged(state))
     tell(PeripheralEvent.stateChanged(state))
   }
 
-  /// Says something to the central manager.
+  /// Sends an event to the central manager.
   func tell(_ event: CentralEvent) { kept.withLockedValue { $0.central }?.client?.receive(event) }
 
-  /// Says something to the peripheral manager.
+  /// Sends an event to the peripheral manager.
   func tell(_ event: PeripheralEvent) { kept.withLockedValue { $0.peripheral }?.client?.receive(event) }
 
-  /// What the central manager has asked for since the last time; echoes are answered.
+  /// Returns the central manager's commands since the last call, and answers echoes.
   func centralCommands() -> [CentralCommand] {
     takeMail()
     return kept.withLockedValue { kept in
@@ -57,7 +57,7 @@ final class ScriptedAdapter: Adapter, AdapterSource {
     }
   }
 
-  /// What the peripheral manager has asked for since the last time; echoes are answered.
+  /// Returns the peripheral manager's commands since the last call, and answers echoes.
   func peripheralCommands() -> [PeripheralCommand] {
     takeMail()
     return kept.withLockedValue { kept in
@@ -66,7 +66,7 @@ final class ScriptedAdapter: Adapter, AdapterSource {
     }
   }
 
-  /// How many sessions were closed.
+  /// The number of closed sessions.
   var closedSessions: Int {
     takeMail()
     return kept.withLockedValue { $0.closed }

@@ -1,20 +1,20 @@
 import CoreBluetooth
 
-/// An app's use of the two streams of a channel: it sends what it was given, keeps what comes, and writes down what it is
-/// told.
+/// An app that uses the two streams of a channel: it sends the given data, keeps the received data, and records the
+/// events.
 final class StreamApp: NSObject, StreamDelegate {
   private let channel: CBL2CAPChannel
   var events: [String] = []
   var received = Data()
-  /// What was not written yet.
+  /// The data that has not been written yet.
   var rest = Data()
-  /// What has come is sent back.
+  /// True if received data is sent back.
   var echoes = false
-  /// Whether what comes is read.
+  /// True if received data is read.
   var reads = true
-  /// How many octets are read when the app is told that there are some; nil: all.
+  /// The number of octets to read for each event that reports available data; nil: all.
   var portion: Int?
-  /// What had come when the first of both streams ended.
+  /// The data received before the first of the two streams ended.
   var receivedAtEnd: Data?
   private var buffer = [UInt8](repeating: 0, count: 5_000)
 
@@ -23,7 +23,7 @@ final class StreamApp: NSObject, StreamDelegate {
   var input: InputStream { channel.inputStream }
   var output: OutputStream { channel.outputStream }
 
-  /// Schedules both streams in `loop` (nil: none, they are asked), and opens them.
+  /// Opens both streams, scheduled in `loop`; nil: they are polled.
   func open(in loop: RunLoop? = .current) {
     for stream: Stream in [input, output] {
       stream.delegate = self
@@ -83,7 +83,7 @@ final class StreamApp: NSObject, StreamDelegate {
 }
 
 extension Data {
-  /// Octets that don't repeat soon.
+  /// Returns octets with a long period.
   static func pattern(_ count: Int) -> Data {
     var value: UInt32 = 1
     return Data(

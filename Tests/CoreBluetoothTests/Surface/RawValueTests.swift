@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  @Test("Every code is a member of CBError, too")
+  @Test("Every code is also a member of CBError")
   func errorMembers() {
     let values: [(CBError.Code, Int)] = [
       (CBError.unknown, 0),
@@ -216,7 +216,7 @@ import Testing
     #expect(CBErrorDomain == "CBErrorDomain")
   }
 
-  @Test("Every code is a member of CBATTError, too")
+  @Test("Every code is also a member of CBATTError")
   func aTTErrorMembers() {
     let values: [(CBATTError.Code, Int)] = [
       (CBATTError.success, 0),

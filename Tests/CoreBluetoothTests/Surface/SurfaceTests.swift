@@ -16,7 +16,7 @@ import Testing
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {}
   }
 
-  @Test("Delegates need only the state's method: the others have bodies that do nothing")
+  @Test("Delegates need only the method for the state: the others have empty default implementations")
   func defaultBodies() {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -58,7 +58,7 @@ import Testing
     #expect(peripheral.state == .connected)
   }
 
-  @Test("An app whose delegates have only the state's method connects, subscribes and disconnects like any other")
+  @Test("An app whose delegates only implement the method for the state connects, subscribes and disconnects normally")
   func silentDelegates() {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("Apps subclass managers and call what they override")
+  @Test("Apps can subclass managers, and their overrides are called")
   func subclassing() {
     let air = Air()
     let manager = CountingCentral(
@@ -101,25 +101,25 @@ import Testing
     #expect(manager.isScanning)
   }
 
-  @Test("Managers are made without arguments, too: for the main queue, on the default adapter")
+  @Test("Managers can be created without arguments, and start in the state unknown")
   func plainManagers() {
     #expect(CBCentralManager().delegate == nil)
     #expect(CBPeripheralManager().delegate == nil)
-    // Nobody serves this queue, so that no callback can come between.
+    // This queue is never served, so that no callback can intervene.
     let queue = DispatchQueue(label: "never served", attributes: .initiallyInactive)
     defer { queue.activate() }
     #expect(CBCentralManager(delegate: nil, queue: queue).state == .unknown)
     #expect(CBPeripheralManager(delegate: nil, queue: queue).state == .unknown)
   }
 
-  @Test("An L2CAP channel that an app makes itself has nothing in it")
+  @Test("An L2CAP channel created by an app is empty")
   func plainChannel() {
     let channel = CBL2CAPChannel()
     #expect(channel.peer == nil && channel.inputStream == nil && channel.outputStream == nil)
     #expect(channel.psm == CBL2CAPPSM(0))
   }
 
-  @Test("The names of yesterday still answer")
+  @Test("Deprecated members still work")
   func deprecated() {
     let air = Air()
     let peripheral = air.connect()

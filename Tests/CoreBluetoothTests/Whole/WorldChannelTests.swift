@@ -4,7 +4,7 @@ import Testing
 
 /// L2CAP channels, from app to app over the simulated air · Vol 3, Part A, 4.22.
 @Suite struct WorldChannelTests {
-  /// The sensor's app offers a channel; its number.
+  /// Publishes a channel at the sensor. Returns its PSM.
   private func publish(_ air: Air, isEncrypted: Bool = false) -> CBL2CAPPSM {
     air.peripheralManager.publishL2CAPChannel(withEncryption: isEncrypted)
     air.expectOfAccessory("published")
@@ -19,7 +19,8 @@ import Testing
     let sensor: StreamApp
   }
 
-  /// A channel between both apps, whose streams are open in this thread's run loop. Only the recorders keep the channel.
+  /// Returns a channel between both apps, whose streams are open in this thread's run loop. Only the recorders retain
+  /// the channel.
   private func open(_ air: Air, isOpen: Bool = true) throws -> Ends {
     let peripheral = air.connect()
     let psm = publish(air)
@@ -36,13 +37,13 @@ import Testing
     return ends
   }
 
-  /// Runs until the app at one end was told `events`.
+  /// Runs until the app at one end has got `events`.
   private func expect(_ app: StreamApp, _ events: [String], _ air: Air, location: SourceLocation = #_sourceLocation) {
     let came = air.world.run(until: { Set(events).isSubset(of: app.events) }, limit: .seconds(10))
     #expect(came, "\(events) did not come, but \(app.events)", sourceLocation: location)
   }
 
-  @Test("5.1 A channel is there on both sides with its peer and its number, and its streams are not open")
+  @Test("5.1 A channel opens on both sides with its peer and its PSM, and its streams are not open yet")
   func opening() throws {
     let air = Air()
     let ends = try open(air, isOpen: false)
@@ -58,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("5.1 100 kB come whole and in order, both ways, as a run loop tells the streams' delegates")
+  @Test("5.1 100 kB arrive complete and in order in both directions, with delegates in a run loop")
   func echo() throws {
     let air = Air()
     let ends = try open(air)
@@ -70,7 +71,7 @@ import Testing
     #expect(ends.phone.events == ["in open", "out open"] && ends.sensor.events == ["in open", "out open"])
   }
 
-  @Test("5.1 Streams in no run loop tell nothing, and can be asked")
+  @Test("5.1 Streams without a run loop send no events and can be polled")
   func polling() throws {
     let air = Air()
     let ends = try open(air, isOpen: false)
@@ -87,7 +88,7 @@ import Testing
     #expect(ends.phone.events.isEmpty && ends.sensor.events.isEmpty)
   }
 
-  @Test("5.1 An app that does not read stops the other one, and loses nothing when it does")
+  @Test("5.1 An app that does not read stops the sender, and no data is lost when it reads again")
   func backPressure() throws {
     let air = Air()
     let ends = try open(air)
@@ -107,7 +108,7 @@ import Testing
     #expect(ends.sensor.received == data)
   }
 
-  @Test("5.2 A channel that wants encryption has the devices pair by themselves, and opens")
+  @Test("5.2 A channel that requires encryption makes the devices pair by themselves, and opens")
   func encryption() throws {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = Air(phone: user)
@@ -119,7 +120,7 @@ import Testing
     #expect(user.asked.map(\.kind) == [.allowPairing])
   }
 
-  @Test("5.2 If the user does not let the devices pair, the app is told Insufficient Authentication, and others open")
+  @Test("5.2 If the user refuses pairing, the app gets Insufficient Authentication, and other channels open")
   func refusedPairing() throws {
     let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .no))
     let peripheral = air.connect()
@@ -131,7 +132,7 @@ import Testing
     air.expect("channel open")
   }
 
-  @Test("5.1 A number that nobody offers is unknown, and one that no channel can have is not asked for")
+  @Test("5.1 An unpublished PSM is refused as unknown, and an invalid one is not requested")
   func numbers() {
     let air = Air()
     let peripheral = air.connect()
@@ -142,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("5.1 When one app closes both streams, the other one reads all that was written, and then both its streams end")
+  @Test("5.1 When one app closes both streams, the other reads all written data, and then both its streams end")
   func closing() throws {
     let air = Air()
     let ends = try open(air)
@@ -161,7 +162,7 @@ import Testing
     #expect(ends.peripheral.state == .connected)
   }
 
-  @Test("5.1 The output's end is told after what has come was read, however little is read at a time")
+  @Test("5.1 The end of the output is reported after all received data was read, however small the portions")
   func endAfterInput() throws {
     let air = Air()
     let ends = try open(air)
@@ -173,7 +174,7 @@ import Testing
     #expect(ends.sensor.receivedAtEnd == data)
   }
 
-  @Test("5.1 Who closes the input only lets the peer write on")
+  @Test("5.1 If an app closes only the input, the peer can still write")
   func inputOnly() throws {
     let air = Air()
     let ends = try open(air)
@@ -200,7 +201,7 @@ import Testing
     expect(kept, ["in end", "out end"], air)
   }
 
-  @Test("5.2 To withdraw a channel closes those that are open, and nobody can open others")
+  @Test("5.2 Unpublishing a channel closes open channels and refuses new ones")
   func unpublishing() throws {
     let air = Air()
     let ends = try open(air)
@@ -216,7 +217,7 @@ import Testing
     #expect(air.accessory.lastError?.code == .invalidParameters)
   }
 
-  @Test("5.1 When the link is lost both apps' streams fail with the reason, after what has come was read")
+  @Test("5.1 A lost link fails both apps' streams with the reason, after the received data was read")
   func linkLoss() throws {
     let air = Air()
     let ends = try open(air)
@@ -245,7 +246,7 @@ import Testing
   }
 
   @Test(
-    "5.2 When Bluetooth goes off its apps' streams fail, the others' end, and what was offered is not any more",
+    "5.2 Power off fails the own apps' streams, ends the peers' streams and unpublishes channels",
     arguments: [true, false])
   func powerOff(ofPhone: Bool) throws {
     let air = Air()
@@ -260,7 +261,7 @@ import Testing
     #expect(publish(air) == ends.psm, "the number is free again")
   }
 
-  @Test("5.2 Two apps of a device offer channels of their own, and each gets its own")
+  @Test("5.2 Two apps of a device publish separate channels, and each gets its own")
   func twoApps() throws {
     let air = Air()
     let other = PeripheralApp()
@@ -285,7 +286,7 @@ import Testing
     withExtendedLifetime(manager) {}
   }
 
-  @Test("5.3 The number is read from the characteristic that there is for it, and opens the channel")
+  @Test("5.3 The PSM is read from the L2CAP PSM characteristic and opens the channel")
   func numberInCharacteristic() throws {
     let air = Air()
     air.peripheralManager.publishL2CAPChannel(withEncryption: false)
@@ -304,7 +305,7 @@ import Testing
     air.expect("channel open")
   }
 
-  @Test("5.1 Streams in the main run loop tell on the main queue, whoever serves it")
+  @Test("5.1 Streams in the main run loop send their events on the main queue, whichever thread serves it")
   func mainRunLoop() throws {
     let air = Air()
     let ends = try open(air, isOpen: false)

@@ -3,7 +3,7 @@ import CoreBluetooth
 import Testing
 
 @Suite struct WorldConnectionTests {
-  @Test("1.2 Callbacks come on the queue that the manager was given")
+  @Test("1.2 Callbacks run on the manager's queue")
   func queue() {
     let world = World(seed: 1)
     let queue = DispatchQueue(label: "mine")
@@ -29,7 +29,7 @@ import Testing
     #expect(app.events == ["state poweredOn"])
   }
 
-  @Test("1.2 A block of the manager's own queue may run the world")
+  @Test("1.2 A block on the manager's own queue may run the world")
   func runOnTheQueue() {
     let world = World(seed: 1)
     let queue = DispatchQueue(label: "mine")
@@ -42,7 +42,7 @@ import Testing
     #expect(app.events == ["state poweredOn"])
   }
 
-  @Test("3.1 A connection to a peripheral that is away is made when it comes back, however late")
+  @Test("3.1 A connection to an absent peripheral completes when it returns, however late")
   func pending() {
     let air = Air()
     let peripheral = air.discover()
@@ -55,9 +55,9 @@ import Testing
     air.expect("connected connected")
   }
 
-  @Test("3.1 A controller that refuses to connect is told with didFailToConnect, and the app may try again")
+  @Test("3.1 A controller's refusal to connect is reported with didFailToConnect, and the app may try again")
   func refused() {
-    // The seed decides which bit of the command's parameters is another one: here one that makes them invalid.
+    // The seed selects the changed bit of the command's parameters: with this one the parameters are invalid.
     let air = Air(seed: 2)
     let peripheral = air.discover()
     air.world.run(for: .seconds(1))
@@ -85,7 +85,7 @@ import Testing
     #expect(air.app.events.isEmpty)
   }
 
-  @Test("3.4 Another manager of the same device gets a link that is there quickly")
+  @Test("3.4 A second manager of the same device connects quickly over the existing link")
   func shared() {
     let air = Air()
     let peripheral = air.connect()
@@ -136,7 +136,7 @@ import Testing
     #expect(air.world.now - before < .seconds(3))
   }
 
-  @Test("3.7 A link that is lost as soon as it is there times out")
+  @Test("3.7 A link lost right after its creation times out")
   func notEstablished() {
     let air = Air()
     let peripheral = air.discover()
@@ -161,7 +161,7 @@ import Testing
     #expect(air.accessory.events.suffix(1) == ["state poweredOff"])
   }
 
-  @Test("1.5 Switching the phone off tells its app the state only")
+  @Test("1.5 Switching the phone off reports only the state to its app")
   func ownPowerOff() {
     let air = Air()
     let (peripheral, _) = air.ready()
@@ -176,12 +176,12 @@ import Testing
     air.expect("connected connected")
   }
 
-  @Test("1.5 A connect that crosses a reset of the controller is dropped, and the peripheral is found again")
+  @Test("1.5 A connection request during a controller reset is dropped, and the peripheral can be discovered again")
   func connectAcrossReset() {
     let air = Air()
     let peripheral = air.connect()
     air.app.onEvent = { event in
-      // The manager's state is still poweredOn for the app.
+      // For the app the manager's state is still poweredOn.
       if event.hasPrefix("disconnected") { air.central.connect(peripheral) }
       if event == "state poweredOn" { air.central.scanForPeripherals(withServices: [Air.service]) }
     }
@@ -195,7 +195,7 @@ import Testing
     air.expect("connected connected")
   }
 
-  @Test("3.11 A link with auto-reconnect comes back by itself")
+  @Test("3.11 A link with auto-reconnect is restored automatically")
   func reconnecting() {
     let air = Air()
     let peripheral = air.discover()
@@ -214,7 +214,7 @@ import Testing
     #expect(events[1].hasPrefix("new disconnected connecting") && events[1].contains("reconnecting true"))
   }
 
-  @Test("3.14 A start delay is waited for")
+  @Test("3.14 A connection attempt waits for its start delay")
   func startDelay() {
     let air = Air()
     let peripheral = air.discover()

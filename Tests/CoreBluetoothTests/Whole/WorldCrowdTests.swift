@@ -3,7 +3,7 @@ import CoreBluetooth
 import Testing
 
 @Suite struct WorldCrowdTests {
-  /// Connects to the first sensor that it finds, again and again until it succeeds.
+  /// An app that connects to the first sensor that it finds, repeatedly until it succeeds.
   private final class Phone: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
     private(set) var sensor: CBPeripheral?
     private(set) var hasServices = false
@@ -42,7 +42,8 @@ import Testing
     }
   }
 
-  @Test("Phones that find a sensor at one instant, and want to connect at once, all come to it", arguments: [2, 5])
+  @Test(
+    "Phones that discover a sensor at the same instant and connect at once all get a connection", arguments: [2, 5])
   func crowd(count: Int) async {
     let world = World(seed: 3)
     let accessory = PeripheralApp()

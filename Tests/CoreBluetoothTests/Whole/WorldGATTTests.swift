@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "4.7 A long value is read to its end in one callback, which asks the sensor's app for each part",
+    "4.7 A long value is read completely in one callback, with a request to the sensor's app for each part",
     arguments: [
       (DeviceOptions.Generation.bluetooth54, [0]), (.bluetooth40, Array(stride(from: 0, to: 512, by: 22))),
     ])
@@ -73,7 +73,7 @@ import Testing
     #expect(air.accessory.requests.map(\.offset) == offsets)
   }
 
-  @Test("4.8 A value longer than the link takes is written in prepared parts, all or nothing")
+  @Test("4.8 A value longer than the MTU allows is written in prepared parts, all or none")
   func longWrite() {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -105,7 +105,7 @@ import Testing
     #expect(air.app.events.allSatisfy { $0 == "ready" })
   }
 
-  @Test("4.11 The longest write command grows when the MTU exchange ends, and values of that length arrive")
+  @Test("4.11 The maximum write command length grows after the MTU exchange, and values of that length arrive")
   func mtu() {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -118,7 +118,7 @@ import Testing
     #expect(air.accessory.requests[0].central.maximumUpdateValueLength == maximum, "both ends have one MTU (6.14)")
   }
 
-  @Test("4.12 Notifications come after setNotifyValue, and end with it")
+  @Test("4.12 Notifications start after setNotifyValue(true) and end with setNotifyValue(false)")
   func notifications() {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -135,7 +135,7 @@ import Testing
     #expect(air.app.events.isEmpty)
   }
 
-  @Test("4.12 A characteristic that can't notify answers with an error")
+  @Test("4.12 A characteristic that can't notify gives an error")
   func noNotifications() {
     let air = Air()
     air.value.properties = .read
@@ -158,7 +158,7 @@ import Testing
     #expect(air.app.take() == (0..<5).map { "value [\($0)]" })
   }
 
-  @Test("6.13 A full queue refuses updates until isReady, and none that was taken is lost")
+  @Test("6.13 A full queue refuses updates until isReady, and no accepted update is lost")
   func updateQueue() {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -184,7 +184,7 @@ import Testing
     #expect(air.accessory.events.filter { $0 == "ready" }.count == refusals)
   }
 
-  @Test("6.13 An update longer than the link takes is cut")
+  @Test("6.13 An update longer than the MTU allows is truncated")
   func cutUpdate() {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -197,7 +197,7 @@ import Testing
     #expect(characteristic.value?.count == maximum)
   }
 
-  @Test("6.10 What the permissions forbid is answered by the system, without asking the app")
+  @Test("6.10 Accesses that the permissions forbid are refused without asking the app")
   func permissions() {
     let air = Air()
     air.value.permissions = []
@@ -212,7 +212,7 @@ import Testing
     #expect(air.accessory.events.isEmpty)
   }
 
-  @Test("6.7 Descriptors are for centrals what they were when their service was added")
+  @Test("6.7 Centrals see the descriptors as they were when their service was added")
   func frozenDescriptors() throws {
     let air = Air()
     air.value.descriptors = [CBMutableDescriptor(type: CBUUID(string: "2901"), value: "first")]
@@ -226,7 +226,7 @@ import Testing
     #expect(descriptor.value as? String == "first")
   }
 
-  @Test("6.10 What needs encryption is refused as long as there is none")
+  @Test("6.10 A characteristic that needs encryption is refused on an unencrypted link")
   func encryption() {
     let air = Air(phone: ScriptedPrompts(otherwise: .no))
     air.value.permissions = [.readEncryptionRequired, .writeEncryptionRequired]
@@ -249,7 +249,7 @@ import Testing
     #expect(air.app.lastATTError?.errorCode == 0x81)
   }
 
-  @Test("6.8 A request that is never answered times out at the peer, and the link with it")
+  @Test("6.8 A request without an answer times out at the peer and ends the link")
   func unanswered() {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -275,7 +275,7 @@ import Testing
     #expect(air.accessory.events.isEmpty)
   }
 
-  @Test("6.3 The 16-bit UUIDs of the system's services are refused, their long spelling passes")
+  @Test("6.3 The 16-bit UUIDs of the system's services are refused; their 128-bit forms are accepted")
   func systemServices() {
     let air = Air()
     air.add([CBMutableService(type: CBUUID(string: "180F"), primary: true)])
@@ -305,7 +305,7 @@ import Testing
     air.expectOfAccessory("unsubscribed FFF1, 0 left")
   }
 
-  @Test("6.15 Removing a service tells the phone that it is gone")
+  @Test("6.15 Removing a service is reported to the phone")
   func serviceChanged() {
     let air = Air()
     let (peripheral, _) = air.ready()
@@ -315,7 +315,7 @@ import Testing
     #expect(peripheral.services?.isEmpty == true)
   }
 
-  @Test("2.6 The device's own name takes the place of the advertised one, and is told")
+  @Test("2.6 The GAP device name replaces the advertised name, and the change is reported")
   func name() {
     let air = Air()
     air.add([air.localService])
@@ -332,7 +332,7 @@ import Testing
     #expect(peripheral.name == "sensor")
   }
 
-  @Test("4.17 The signal level is what the distance makes it")
+  @Test("4.17 The RSSI corresponds to the distance")
   func rssi() {
     let air = Air()
     let peripheral = air.connect()

@@ -5,9 +5,9 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// A phone visits a sensor while one packet between a host and its controller goes wrong.
-@Suite("A single HCI packet that goes wrong") struct WorldPacketFaultTests {
-  /// The ways in which a packet goes wrong. The delay is longer than a host waits for Command Complete.
+/// A phone connects to a sensor while one packet between a host and its controller is lost, duplicated or delayed.
+@Suite("A single faulty HCI packet") struct WorldPacketFaultTests {
+  /// The kinds of fault of a packet. The delay is longer than a host waits for Command Complete.
   enum Mishap: String, CaseIterable {
     case lost, duplicated, late
 
@@ -28,7 +28,8 @@ import Testing
     let number: Int
     let isOld: Bool
 
-    /// - Returns: nil if the session has fewer packets, else the reason why the newcomer has failed; "" if it has not.
+    /// - Returns: nil if the session has fewer packets; otherwise the reason why the newcomer failed, or "" if it
+    ///   succeeded.
     func run() -> String? {
       let world = World(seed: 11)
       var options = DeviceOptions()
@@ -41,7 +42,7 @@ import Testing
       let visitor = Visitor(phone)
       world.run(until: { visitor.isDone }, limit: .seconds(3))
       guard let strike = world.faultStrikes.first else { return nil }
-      // An old chip has one link at a time.
+      // A Bluetooth 4.0 chip has one link at a time.
       if isOld { phone.setPower(false) }
       let newcomer = Visitor(world.device(named: "newcomer", at: Position(x: 0, y: 1)))
       let came = world.run(until: { newcomer.value == Data([42]) }, limit: .seconds(60))
@@ -50,14 +51,14 @@ import Testing
     }
   }
 
-  /// What goes wrong, and where: all packets of a device and of a session in one way.
+  /// One kind of fault for all packets of a device and of a session.
   struct Series: CustomTestStringConvertible {
     let device: String
     let mishap: Mishap
-    /// The sensor's chip is one of Bluetooth 4.0, with the legacy commands and one link at a time.
+    /// True if the sensor's chip is one of Bluetooth 4.0, with the legacy commands and one link at a time.
     let isOld: Bool
 
-    /// The session is one of those that `swift test` takes without being asked for all.
+    /// True if a plain `swift test` includes the series.
     var isUsual: Bool {
       if device == "sensor" { return !isOld || mishap == .lost }
       return !isOld && mishap == .lost
@@ -66,8 +67,8 @@ import Testing
     var testDescription: String { "\(mishap.rawValue) at the \(device)\(isOld ? ", Bluetooth 4.0" : "")" }
   }
 
-  /// COREBLUETOOTH_ALL_PACKETS=1 asks for every packet of every series, which takes ten minutes; otherwise some series are
-  /// left out, and of the others every ninth packet is taken.
+  /// COREBLUETOOTH_ALL_PACKETS=1 selects every packet of every series, which takes ten minutes. Without the variable
+  /// some series are omitted, and every ninth packet of the others is tested.
   private static let isAll = ProcessInfo.processInfo.environment["COREBLUETOOTH_ALL_PACKETS"] == "1"
 
   static let series: [Series] = {
@@ -81,7 +82,7 @@ import Testing
   }()
 
   @Test(
-    "A newcomer finds the sensor, connects to it and reads, whichever packet of a session was lost, doubled or late",
+    "A newcomer discovers, connects to and reads the sensor after any packet of a session was lost, doubled or late",
     arguments: series)
   func newcomer(_ series: Series) {
     for direction in [HCIMatch.Direction.toController, .toHost] {
@@ -92,13 +93,13 @@ import Testing
         #expect(failure == "")
         number += Self.isAll ? 1 : 9
       }
-      // A session that has hardly begun shows nothing.
+      // A session with fewer packets would prove nothing.
       #expect(number > 25)
     }
   }
 }
 
-/// The app of a sensor: publishes a value and advertises as often as Bluetooth is turned on.
+/// The app of a sensor: publishes a value and advertises whenever Bluetooth is turned on.
 private final class Owner: NSObject, CBPeripheralManagerDelegate {
   static let service = CBUUID(string: "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C001")
   private var manager: CBPeripheralManager!

@@ -2,7 +2,7 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// What a device's user is asked for an app: whether it may use Bluetooth, and to turn it on.
+/// The prompts that a device's user gets for an app: to allow Bluetooth, and to turn it on.
 @Suite struct WorldPermissionTests {
   private final class Phone {
     let world: World
@@ -27,7 +27,7 @@ import Testing
     (manager as any OldManager).authorization
   }
 
-  @Test("The user is asked before an app learns the state; after yes it does")
+  @Test("The user is asked before an app learns the state; after yes the app learns it")
   func allowed() {
     let user = ScriptedPrompts()
     user.answer(.yes, to: .useBluetooth, after: .seconds(5))
@@ -41,7 +41,7 @@ import Testing
     #expect(user.asked.map(\.kind) == [.useBluetooth] && user.asked.first?.app?.isEmpty == false)
   }
 
-  @Test("After no managers are unauthorized, also new ones, and nobody is asked again")
+  @Test("After no, existing and new managers are unauthorized, and the user is not asked again")
   func denied() {
     let user = ScriptedPrompts(otherwise: .no)
     let phone = Phone(user)
@@ -54,7 +54,7 @@ import Testing
     #expect(second.state == .unauthorized && user.asked.count == 1)
   }
 
-  @Test("A manager whose app may not use Bluetooth learns nothing of it, and neither scans nor is heard")
+  @Test("A manager of an unauthorized app gets no state changes, and neither scans nor sends")
   func deniedApp() {
     let phone = Phone(ScriptedPrompts(otherwise: .no))
     let manager = phone.manager()
@@ -68,7 +68,7 @@ import Testing
     #expect(phone.world.statistics["phone"]?.transmitted.packets == 0)
   }
 
-  @Test("The class says what the adapter of the manager that was made last says")
+  @Test("The class property gives the authorization at the adapter of the latest manager")
   func ofClass() async {
     await #expect(processExitsWith: .success) {
       let phone = Phone(ScriptedPrompts(otherwise: .no))
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("With a bond folder the answer counts for worlds to come", arguments: [true, false])
+  @Test("With a bond folder the answer also applies to later worlds", arguments: [true, false])
   func kept(_ isAllowed: Bool) {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("apps-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -91,7 +91,7 @@ import Testing
       let user = ScriptedPrompts(otherwise: isAllowed ? .yes : .no)
       let phone = Phone(user, bonds: folder)
       let manager = phone.manager()
-      // Before the device is awake.
+      // Before the device has started.
       let known: CBManagerAuthorization = isAllowed ? .allowedAlways : .denied
       #expect(authorization(manager) == (run == 0 ? .notDetermined : known))
       phone.world.run(for: .seconds(1))
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("If the last manager goes while its user thinks, the question is withdrawn, and the next one asks anew")
+  @Test("If the last manager is released during the prompt, the prompt is withdrawn, and the next manager asks again")
   func withdrawn() {
     let user = ScriptedPrompts()
     user.answer(.yes, to: .useBluetooth, after: .seconds(5))
@@ -115,9 +115,9 @@ import Testing
     #expect(manager?.state == .poweredOn && user.asked.map(\.isWithdrawn) == [true, false])
   }
 
-  // MARK: Turning it on
+  // MARK: Turning Bluetooth on
 
-  @Test("A manager with ShowPowerAlert has the user asked to turn Bluetooth on; yes does")
+  @Test("A manager with ShowPowerAlert asks the user to turn Bluetooth on; yes turns it on")
   func alert() {
     let user = ScriptedPrompts(otherwise: .yes)
     let phone = Phone(user, asksBeforeUse: false)
@@ -127,7 +127,7 @@ import Testing
     #expect(manager.state == .poweredOn && user.asked.map(\.kind) == [.turnOn])
   }
 
-  @Test("No one is asked without that option, where it is on, or where the app may not use it")
+  @Test("No prompt appears without that option, while Bluetooth is on, or for an unauthorized app")
   func noAlert() {
     let user = ScriptedPrompts(otherwise: .no)
     let silent = Phone(user, asksBeforeUse: false)
@@ -146,7 +146,7 @@ import Testing
     #expect(third.state == .unauthorized && user.asked.map(\.kind) == [.useBluetooth])
   }
 
-  @Test("The first scan while Bluetooth is off asks, the second does not; no leaves it off")
+  @Test("The first scan while Bluetooth is off asks the user, the second does not; no leaves Bluetooth off")
   func firstScan() {
     let user = ScriptedPrompts(otherwise: .no)
     let phone = Phone(user, asksBeforeUse: false)
@@ -160,7 +160,7 @@ import Testing
     #expect(manager.state == .poweredOff && user.asked.map(\.kind) == [.turnOn])
   }
 
-  @Test("Who wants it on while the user is being asked gets the same answer, and nobody is asked for later managers")
+  @Test("Requests during the prompt share its answer, and later managers cause no new prompt")
   func asksOnce() {
     let user = ScriptedPrompts()
     user.answer(.no, to: .turnOn, after: .seconds(5))
@@ -177,7 +177,7 @@ import Testing
     #expect(third.state == .poweredOff && user.asked.count == 1)
   }
 
-  @Test("If Bluetooth comes on otherwise, the question is withdrawn")
+  @Test("If Bluetooth is turned on in another way, the prompt is withdrawn")
   func cameOn() {
     let user = ScriptedPrompts(otherwise: .silence)
     let phone = Phone(user, asksBeforeUse: false)

@@ -2,12 +2,12 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// A sensor that goes by private addresses, from app to app over the simulated air · Vol 3, Part C, 10.7.
+/// A sensor with private addresses, from app to app over the simulated air · Vol 3, Part C, 10.7.
 @Suite struct WorldPrivacyTests {
   /// A private address lasts 15 minutes.
   private static let lifetime = Duration.seconds(901)
 
-  /// Finds the sensor, which is advertising.
+  /// Finds the advertising sensor.
   private func find(_ air: Air) -> CBPeripheral? {
     _ = air.app.take()
     air.app.found = []
@@ -31,7 +31,7 @@ import Testing
     ]
   }
 
-  @Test("A sensor without a bond is another peripheral after 15 minutes, and the old one can't be reached")
+  @Test("After 15 minutes an unbonded sensor is a new peripheral, and the old one can't be reached")
   func unbonded() throws {
     let air = Air(isPrivate: true)
     let old = air.discover()
@@ -46,7 +46,7 @@ import Testing
     #expect(old.state == .connecting && new.state == .connected)
   }
 
-  @Test("A sensor with a bond stays who it is: it is found, and connected to, whatever it is called on the air")
+  @Test("A bonded sensor keeps its identifier: it is discovered and connected to under every address")
   func bonded() throws {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = Air(phone: user, isPrivate: true)
@@ -68,7 +68,7 @@ import Testing
     #expect(user.asked.count == 1)
   }
 
-  @Test("2.7 In another world a sensor has its identifier: with a bond, or without one if it is not private")
+  @Test("2.7 In another world a sensor has the same identifier: with a bond, or without one if it is not private")
   func identifiers() throws {
     for isPrivate in [true, false] {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("A saved identifier is enough to connect to a bonded sensor in another world, without a scan")
+  @Test("A saved identifier suffices to connect to a bonded sensor in another world, without a scan")
   func savedIdentifier() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: folder) }

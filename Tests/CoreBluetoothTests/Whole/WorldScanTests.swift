@@ -3,7 +3,7 @@ import CoreBluetooth
 import Testing
 
 @Suite struct WorldScanTests {
-  @Test("2.1 A scan finds who advertises any of its services, and nobody else")
+  @Test("2.1 A scan finds only peripherals that advertise one of its services")
   func filter() {
     let air = Air()
     air.add([air.localService])
@@ -34,13 +34,13 @@ import Testing
     #expect(air.app.take().count > 10)
   }
 
-  @Test("2.3 With duplicates each report has the level of its packet, from -30 dBm at 0.4 m to -88 dBm at 80 m")
+  @Test("2.3 With duplicates each report has the RSSI of its packet, from -30 dBm at 0.4 m to -88 dBm at 80 m")
   func levels() {
     let air = Air()
     air.advertise()
     air.central.scanForPeripherals(
       withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
-    // The phone is at 2 m; a level is 0 dBm less 40 + 25·log10(distance) dB.
+    // The phone is at 2 m; an RSSI is 0 dBm less 40 + 25·log10(distance) dB.
     for (distance, level) in [(0.4, -30), (1, -40), (10, -65), (80, -88)] {
       air.sensor.move(to: Position(x: 2 - distance))
       air.world.run(for: .seconds(1))
@@ -55,7 +55,7 @@ import Testing
   @Test("2.4 The advertisement and its scan response are merged")
   func merged() {
     let air = Air()
-    // 18 octets of UUID leave 10 for a name, with its header: a longer one goes into the scan response.
+    // 18 octets of UUID leave 10 for a name with its header: a longer name goes into the scan response.
     air.advertise([
       CBAdvertisementDataServiceUUIDsKey: [Air.service], CBAdvertisementDataLocalNameKey: "Sensor X123",
     ])
@@ -67,7 +67,7 @@ import Testing
     #expect(air.app.found.last?.name?.hasPrefix("Sensor") == true)
   }
 
-  @Test("2.4 The first report of a peripheral has the name that only its scan response has")
+  @Test("2.4 The first report of a peripheral contains the name from its scan response")
   func firstReport() throws {
     let air = Air()
     air.advertise([
@@ -82,7 +82,7 @@ import Testing
     #expect(air.app.take().isEmpty, "there is nothing new to report")
   }
 
-  @Test("6.2 28 octets are for name and UUIDs with their headers; UUIDs beyond them are found by who looks for them")
+  @Test("6.2 Name and UUIDs with their headers share 28 octets; further UUIDs are found only by scans that name them")
   func space() {
     let air = Air()
     let uuids = (1...15).map { CBUUID(string: "FF" + String(format: "%02X", $0)) }
@@ -97,7 +97,7 @@ import Testing
       (air.app.advertisement[CBAdvertisementDataOverflowServiceUUIDsKey] as? [CBUUID])?.contains(uuids[14]) == true)
   }
 
-  @Test("2.3 An overflow area that nobody asked for makes no second report")
+  @Test("2.3 An overflow area that the scan does not name causes no second report")
   func hiddenOverflow() {
     let air = Air()
     air.advertise([
@@ -108,7 +108,7 @@ import Testing
     #expect(air.app.take().count == 1)
   }
 
-  @Test("Nothing is found out of range, and what was found comes back under the same identifier")
+  @Test("Out of range no peripheral is found, and a returning one has the same identifier")
   func range() {
     let air = Air()
     let peripheral = air.discover()

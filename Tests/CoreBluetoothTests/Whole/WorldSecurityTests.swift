@@ -6,7 +6,7 @@ import Testing
 @Suite struct WorldSecurityTests {
   private static let secret = CBUUID(string: "FFF3")
 
-  /// The sensor's app publishes one value that wants an encrypted link.
+  /// Publishes one value at the sensor that needs an encrypted link.
   private func protect(_ air: Air) {
     air.localService.characteristics = [
       CBMutableCharacteristic(
@@ -15,7 +15,7 @@ import Testing
     ]
   }
 
-  @Test("4.13 The first read of a protected value pairs; the app sees the value, and its user was asked")
+  @Test("4.13 The first read of a protected value asks the user, pairs the devices and returns the value")
   func firstRead() {
     let (phone, sensor) = (ScriptedPrompts(otherwise: .yes), ScriptedPrompts(.displayOnly, otherwise: .yes))
     phone.answer(.passkeyShown(by: sensor), to: .enterPasskey)
@@ -30,7 +30,7 @@ import Testing
     #expect(sensor.asked.map(\.kind) == [.showPasskey])
   }
 
-  @Test("Writing and subscribing pair as reading does", arguments: ["written", "notifying"])
+  @Test("Writing and subscribing start pairing as reading does", arguments: ["written", "notifying"])
   func otherAccess(_ access: String) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = Air(phone: user)
@@ -47,7 +47,7 @@ import Testing
     #expect(user.asked.map(\.kind) == [.allowPairing])
   }
 
-  @Test("On the next connection nobody is asked, and the value comes")
+  @Test("On the next connection no user is asked, and the value is read")
   func nextConnection() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = Air(phone: user)
@@ -70,7 +70,7 @@ import Testing
     #expect(peripheral.identifier == identifier)
   }
 
-  @Test("4.13 If the user refuses, the app gets Insufficient Authentication, and all that is not protected goes on")
+  @Test("4.13 If the user refuses, the app gets Insufficient Authentication, and unprotected accesses go on")
   func refusal() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .no)
     let air = Air(phone: user)
@@ -85,7 +85,7 @@ import Testing
     air.expect("value [104")
   }
 
-  @Test("3.8 If the peer has forgotten the bond, the app is told so, and the bond stays")
+  @Test("3.8 If the peer has forgotten the bond, the app gets an error, and the bond stays")
   func forgotten() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = Air(phone: user)
@@ -103,7 +103,7 @@ import Testing
     #expect(user.asked.count == 1)
   }
 
-  @Test("Bonds on disk outlive the world: in another one nobody is asked, and the peer is the same")
+  @Test("Bonds on disk outlive the world: in the next one no user is asked, and the peer is the same")
   func onDisk() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -123,9 +123,9 @@ import Testing
     #expect(identifiers.count == 1)
   }
 
-  @Test("If the link can't be protected in time, the app is told encryptionTimedOut")
+  @Test("If the link can't be encrypted in time, the app gets encryptionTimedOut")
   func timedOut() {
-    // The sensor's user never says anything, and the Security Manager waits for 30 s.
+    // The sensor's user never answers, and the Security Manager waits for 30 s.
     let air = Air(
       phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes),
       sensor: ScriptedPrompts(.noInputNoOutput, otherwise: .silence))
@@ -137,7 +137,7 @@ import Testing
     #expect((air.app.errors.last as? CBError)?.code == .encryptionTimedOut)
   }
 
-  @Test("A bond more than there may be is told as tooManyLEPairedDevices, and none is kept")
+  @Test("A bond beyond the limit is reported as tooManyLEPairedDevices and is not stored")
   func tooMany() {
     var options = DeviceOptions()
     options.bondLimit = 0
@@ -151,7 +151,7 @@ import Testing
     #expect(air.phone.bonds.isEmpty)
   }
 
-  @Test("What was read out of band takes the place of comparing numbers", arguments: [true, false])
+  @Test("Out of band data replace the comparison of numbers", arguments: [true, false])
   func outOfBand(_ isMutual: Bool) {
     let (phone, sensor) = (ScriptedPrompts(otherwise: .yes), ScriptedPrompts(otherwise: .yes))
     let air = Air(phone: phone, sensor: sensor)
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(
-    "A write without response to a characteristic that takes signed ones only pairs, and is done on the encrypted link"
+    "A write without response to a characteristic with only signed writes starts pairing, and is sent encrypted"
   )
   func signedOnly() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
@@ -190,7 +190,7 @@ import Testing
   }
 
   @Test(
-    "A characteristic that wants encryption for notifications or indications is subscribed to after pairing",
+    "Subscribing to a characteristic whose notifications or indications need encryption starts pairing",
     arguments: [true, false])
   func protectedUpdates(_ isNotification: Bool) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
@@ -206,7 +206,7 @@ import Testing
     air.expect("value [7]")
   }
 
-  /// The sensor's app publishes one value whose updates want an encrypted link.
+  /// Publishes one value at the sensor whose updates need an encrypted link.
   private func protectUpdates(_ air: Air, _ isNotification: Bool) -> CBMutableCharacteristic {
     let properties: CBCharacteristicProperties =
       isNotification ? [.notify, .notifyEncryptionRequired] : [.indicate, .indicateEncryptionRequired]
@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test(
-    "Notifications or indications that want encryption are refused to a device whose user does not let it pair",
+    "Updates that need encryption are refused to a device whose user refuses pairing",
     arguments: [true, false])
   func refusedUpdates(_ isNotification: Bool) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .no)
@@ -232,7 +232,7 @@ import Testing
   }
 
   @Test(
-    "Notifications and indications that want no encryption are subscribed to without pairing", arguments: [true, false])
+    "Updates that need no encryption are subscribed to without pairing", arguments: [true, false])
   func openUpdates(_ isNotification: Bool) {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = Air(phone: user)
@@ -245,7 +245,7 @@ import Testing
   }
 
   @Test(
-    "What the peer's app refuses for want of protection is told once nothing more can be done",
+    "A security refusal of the peer's app is reported once pairing can't help",
     arguments: [
       CBATTError.insufficientAuthentication, .insufficientAuthorization, .insufficientEncryptionKeySize,
       .insufficientEncryption,
@@ -262,13 +262,13 @@ import Testing
     peripheral.readValue(for: characteristic)
     air.expect("value [] failed")
     #expect((air.app.errors.last as? CBATTError)?.code == code)
-    // Authorization is nobody's to give; for the others the devices have paired, and the value was asked for again.
+    // Pairing can't give authorization. For the other errors the devices pair, and the read is repeated.
     #expect(count == (code == .insufficientAuthorization ? 1 : 2))
     #expect(user.asked.count == (code == .insufficientAuthorization ? 0 : 1))
     #expect(peripheral.state == .connected)
   }
 
-  @Test("didConnect comes before anybody is asked")
+  @Test("didConnect comes before any prompt")
   func connectedFirst() {
     let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
     let air = Air(phone: user)
@@ -281,7 +281,7 @@ import Testing
     #expect(asked == 0)
   }
 
-  @Test("What a bonded device has subscribed to outlives the world: in the next one nobody has to subscribe again")
+  @Test("A bonded device's subscription outlives the world: in the next one it is restored")
   func restoredSubscription() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -2,12 +2,13 @@ import BluetoothLab
 import CoreBluetooth
 import Testing
 
-/// Values for a characteristic that takes signed writes only, from app to app over the simulated air · Vol 3, Part G, 4.9.2.
+/// Values for a characteristic that accepts only signed writes, from app to app over the simulated air · Vol 3, Part G,
+/// 4.9.2.
 @Suite struct WorldSignedWriteTests {
   private static let signed = CBUUID(string: "FFF4")
   private static let secret = CBUUID(string: "FFF3")
 
-  /// A phone and a sensor that have bonded, and are not connected.
+  /// Returns a phone and a sensor that have bonded and are not connected.
   private func bonded(encrypts: Bool) -> (air: Air, peripheral: CBPeripheral) {
     var options = DeviceOptions()
     options.encryptsBondedLinks = encrypts
@@ -32,7 +33,7 @@ import Testing
     peripheral.services![0].characteristics!.first { $0.uuid == uuid }!
   }
 
-  /// Connects anew; what the air has carried until the link has ended.
+  /// Reconnects. Returns the capture of the air until the link has ended.
   private func capture(_ air: Air, _ peripheral: CBPeripheral, _ body: () -> Void) throws -> Data {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("signed-\(UUID()).pcapng").path
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -53,7 +54,7 @@ import Testing
     return onAir(in: try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
-  /// The packets of the first interface of a capture, one behind the other.
+  /// Returns the concatenated packets of a capture's first interface.
   private func onAir(in file: Data) -> Data {
     func long(_ offset: Int) -> Int { (0..<4).reversed().reduce(0) { $0 << 8 | Int(file[offset + $1]) } }
     var (result, block) = (Data(), 0)
@@ -71,13 +72,13 @@ import Testing
     #expect(air.stored == value)
   }
 
-  /// The counters of the Signed Write Commands with `value`, each once, in order.
+  /// Returns the counters of the Signed Write Commands with `value`, each once, in order.
   private func counters(of value: Data, in capture: Data) -> [UInt32] {
     var counters: [UInt32] = []
     var start = capture.startIndex
     while let found = capture[start...].range(of: value) {
       start = found.upperBound
-      // Opcode and handle before it, the counter and 8 octets of code behind it.
+      // Opcode and handle precede the value, the counter and 8 octets of the signature follow it.
       guard capture[found.lowerBound - 3] == 0xD2 else { continue }
       let counter = (0..<4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32(capture[found.upperBound + $1]) }
       if counters.last != counter { counters.append(counter) }
@@ -85,7 +86,7 @@ import Testing
     return counters
   }
 
-  @Test("On a link to a bonded device in clear values go out signed, and their counters go on over links")
+  @Test("On an unencrypted link to a bonded device values are signed, and the counters continue across links")
   func inClear() throws {
     let (air, peripheral) = bonded(encrypts: false)
     let values = (0..<3).map { Data("signed value \($0)".utf8) }
@@ -98,7 +99,7 @@ import Testing
     #expect(counters(of: values[2], in: second) == [2])
   }
 
-  @Test("A value that does not fit beside a signature has the link encrypted, and nobody reads it on the air")
+  @Test("A value too long for a signature makes the host encrypt the link, and is not readable on the air")
   func tooLong() throws {
     let (air, peripheral) = bonded(encrypts: false)
     var length = 0
@@ -111,7 +112,7 @@ import Testing
     #expect(length > 100 && !onAir.isEmpty && onAir.range(of: value.prefix(16)) == nil)
   }
 
-  @Test("Where links to bonded devices are encrypted at once nothing is signed, and nobody reads the value on the air")
+  @Test("If links to bonded devices are encrypted at once, nothing is signed, and the value is not readable on the air")
   func encrypted() throws {
     let (air, peripheral) = bonded(encrypts: true)
     let value = Data("not signed".utf8)

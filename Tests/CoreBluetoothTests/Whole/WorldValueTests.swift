@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Values between two apps")
 struct WorldValueTests {
-  @Test("4.11 Data that an app splits by maximumWriteValueLength arrives whole and in order")
+  @Test("4.11 Data split by maximumWriteValueLength arrives complete and in order")
   func splitting() {
     let air = Air()
     let (peripheral, characteristic) = air.ready()
@@ -28,7 +28,7 @@ struct WorldValueTests {
   }
 
   @Test(
-    "6.11 The ATT error that the sensor's app answers is the one that the phone's app gets",
+    "6.11 The ATT error from the sensor's app reaches the phone's app unchanged",
     arguments: [
       CBATTError.invalidHandle, .readNotPermitted, .invalidOffset, .attributeNotFound, .invalidAttributeValueLength,
       .unlikelyError, .insufficientResources,
@@ -46,7 +46,7 @@ struct WorldValueTests {
     #expect(peripheral.state == .connected)
   }
 
-  @Test("6.15 Removing all services tells the phone that each of them is gone")
+  @Test("6.15 Removing all services reports each of them to the phone")
   func removingAll() {
     let air = Air()
     air.add([CBMutableService(type: CBUUID(string: "FFF9"), primary: true)])

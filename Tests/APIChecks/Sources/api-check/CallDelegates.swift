@@ -1,7 +1,7 @@
 import CoreBluetooth
 
 // Calls every delegate method through the protocol type, so that each must be a real requirement.
-// The arguments are never looked at; a plain NSObject stands in for classes that cannot be created.
+// The arguments are never used; a plain NSObject stands in for classes that cannot be created.
 func fake<T: AnyObject>(_: T.Type) -> T { unsafeBitCast(NSObject(), to: T.self) }
 
 func callAll(_ d: any CBCentralManagerDelegate) {

@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-// Three objects that implement every delegate method, and three that implement only what is required.
+// Three objects that implement every delegate method, and three that implement only the required ones.
 
 final class FullCBCentralManagerDelegate: NSObject, CBCentralManagerDelegate {
   var log: [String] = []
