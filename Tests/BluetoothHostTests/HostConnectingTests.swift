@@ -219,6 +219,23 @@ struct HostConnectingTests {
     #expect(bench.disconnections == [.connectionTerminatedByLocalHost])
   }
 
+  @Test("An attempt that is repeated at once after a refusal reaches the controller 100 ms after the refusal")
+  func refusedAgain() {
+    var bench = bench()
+    bench.answers[.leCreateConnection] = .status(.commandDisallowed)
+    connect(&bench, Bench.peer)
+    #expect(bench.commands == [create(Bench.peer)])
+    bench.commands = []
+    bench.answers[.leCreateConnection] = nil
+    // An app that tries again, and another one.
+    connect(&bench, Bench.peer)
+    connect(&bench, other)
+    #expect(bench.commands.isEmpty)
+    #expect(bench.host.deadline == bench.now + .milliseconds(100))
+    bench.passToDeadline()
+    #expect(bench.commands.contains(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(Bench.peer))))
+  }
+
   @Test("A controller's refusal to connect ends the attempt")
   func refused() {
     var bench = bench()

@@ -37,6 +37,9 @@ struct Initiator {
   private static let cancellationTimeout = TimeSpan.seconds(2)
   /// The duration of an attempt when the accept list is too short for all wanted devices, which then take turns.
   private static let rotationTime = TimeSpan.seconds(5)
+  /// The minimum time from a refusal of LE Create Connection to the next attempt. An app that tries again at once would
+  /// otherwise keep host and controller busy without end, and stop the time of a simulation.
+  static let refusalPause = TimeSpan.milliseconds(100)
   /// The duration of an attempt to connect to a device that was heard. The longest advertising interval of
   /// connectable legacy PDUs is 10.24 s · Vol 4, Part E, 7.8.5.
   static let sightingTime = TimeSpan.seconds(12)
@@ -64,12 +67,17 @@ struct Initiator {
   }
   private var sightings: [Sighting] = []
   /// The time at which wanted devices outside the accept list take their turn.
-  private var rotation: Instant? { didSet { alarm = earliest(rotation, doubt.deadline) } }
-  private var doubt = ListDoubt() { didSet { alarm = earliest(rotation, doubt.deadline) } }
-  /// The earlier deadline of `rotation` and `doubt`. It is stored because it is read much more often than it changes.
+  private var rotation: Instant? { didSet { setAlarm() } }
+  private var doubt = ListDoubt() { didSet { setAlarm() } }
+  /// The end of the pause after a refusal of LE Create Connection.
+  private var pauseEnd: Instant? { didSet { setAlarm() } }
+  /// The earliest deadline of `rotation`, `doubt` and `pauseEnd`. It is stored because it is read much more often than it
+  /// changes.
   private var alarm: Instant?
 
   init(acceptListSize: Int = 0) { capacity = max(1, acceptListSize) }
+
+  private mutating func setAlarm() { alarm = earliest(rotation, earliest(doubt.deadline, pauseEnd)) }
 
   var deadline: Instant? {
     let next = if case .cancelling(let until) = phase { earliest(until, doubt.deadline) } else { alarm }
@@ -155,6 +163,7 @@ struct Initiator {
     restarts = false
     inFlight = nil
     rotation = nil
+    pauseEnd = nil
     doubt = ListDoubt()
     sightings.removeAll()
     isDirty = true
@@ -183,7 +192,7 @@ struct Initiator {
       inFlight = .cancel
       return .leCreateConnectionCancel
     case .idle:
-      guard let address = attempt.address else {
+      guard let address = attempt.address, pauseEnd == nil else {
         isDirty = false
         return nil
       }
@@ -232,6 +241,7 @@ struct Initiator {
     case .remove(let address): list.removeAll { $0 == address }
     case .create(let attempt):
       guard status == .success else {
+        pauseEnd = now + Self.refusalPause
         give(up: attempt.targets)
         return attempt.targets
       }
@@ -288,6 +298,10 @@ struct Initiator {
   mutating func timeReached(_ now: Instant) {
     guard let deadline, deadline <= now else { return }
     if doubt.timeReached(now) { isDirty = true }
+    if let pauseEnd, pauseEnd <= now {
+      self.pauseEnd = nil
+      isDirty = true
+    }
     if sightings.contains(where: { $0.until <= now }) {
       sightings.removeAll { $0.until <= now }
       isDirty = true
