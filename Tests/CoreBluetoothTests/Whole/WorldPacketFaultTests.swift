@@ -58,18 +58,8 @@ import Testing
     /// True if the sensor's chip is one of Bluetooth 4.0, with the legacy commands and one link at a time.
     let isOld: Bool
 
-    /// True if a plain `swift test` includes the series.
-    var isUsual: Bool {
-      if device == "sensor" { return !isOld || mishap == .lost }
-      return !isOld && mishap == .lost
-    }
-
     var testDescription: String { "\(mishap.rawValue) at the \(device)\(isOld ? ", Bluetooth 4.0" : "")" }
   }
-
-  /// COREBLUETOOTH_ALL_PACKETS=1 selects every packet of every series, which takes ten minutes. Without the variable
-  /// some series are omitted, and every ninth packet of the others is tested.
-  private static let isAll = ProcessInfo.processInfo.environment["COREBLUETOOTH_ALL_PACKETS"] == "1"
 
   static let series: [Series] = {
     var series: [Series] = []
@@ -78,7 +68,7 @@ import Testing
         for isOld in [false, true] { series.append(Series(device: device, mishap: mishap, isOld: isOld)) }
       }
     }
-    return isAll ? series : series.filter(\.isUsual)
+    return series
   }()
 
   @Test(
@@ -91,7 +81,7 @@ import Testing
         device: series.device, direction: direction, mishap: series.mishap, number: number, isOld: series.isOld
       ).run() {
         #expect(failure == "")
-        number += Self.isAll ? 1 : 9
+        number += 1
       }
       // A session with fewer packets would prove nothing.
       #expect(number > 25)
