@@ -25,16 +25,16 @@ struct Counter: Accessory {
 
   func value(of path: CharacteristicPath) -> [UInt8] { Self.encode(count) }
 
-  mutating func started(_ session: inout AccessorySession) { session.wake(after: period) }
+  mutating func started(_ session: inout AccessoryContext) { session.wake(after: period) }
 
-  mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession) {
+  mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext) {
     // Discovery has ended, so a slow connection suffices.
     guard isOn else { return }
     session.requestConnection(
-      ConnectionWish(interval: .milliseconds(500), latency: 4, supervisionTimeout: .seconds(6)))
+      PreferredConnectionParameters(interval: .milliseconds(500), latency: 4, supervisionTimeout: .seconds(6)))
   }
 
-  mutating func timeReached(_ session: inout AccessorySession) {
+  mutating func timeReached(_ session: inout AccessoryContext) {
     count += 1
     session.notify(Self.path)
     session.wake(after: period)

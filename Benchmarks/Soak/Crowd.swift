@@ -52,7 +52,7 @@ final class Crowd {
   private func context(of number: Int) -> String {
     let reader = readers[number]
     let since = reader.lastValueAt - .seconds(5)
-    let strikes = world.faultStrikes.filter {
+    let strikes = world.faultEvents.filter {
       ["counter \(number)", "phone \(number)"].contains($0.device) && $0.layer != .air && $0.time > since
     }
     return

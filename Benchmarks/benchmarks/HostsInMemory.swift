@@ -194,7 +194,7 @@ struct HostInMemory {
     self.address = DeviceAddress(address, .random)
     host = Host(
       configuration: HostConfiguration(deviceName: "memory", address: self.address),
-      random: SplitGenerator(seed: address), pool: pool)
+      random: RandomStream(seed: address), pool: pool)
   }
 
   mutating func powerOn() {

@@ -46,7 +46,7 @@ enum Pairing {
   /// Measures the elliptic curve's share: each device makes a key pair and computes the secret.
   @Sendable private static func curve(divisor: Int) throws -> Measurement {
     let count = max(1, 1_000 / divisor)
-    var generator = SplitGenerator(seed: 1)
+    var generator = RandomStream(seed: 1)
     let peer = P256KeyPair(using: &generator).publicKey
     var failures = 0
     let time = bestTime(of: repetitions) {

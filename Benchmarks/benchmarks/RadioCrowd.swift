@@ -35,7 +35,7 @@ enum RadioCrowd {
     world: ControllerWorld, scanners: [ControllerDevice]
   ) {
     let world = ControllerWorld(WorldEngine(seed: 1))
-    var random = SplitGenerator(seed: 2)
+    var random = RandomStream(seed: 2)
     for number in 0..<count {
       let device = world.add(at: .within(metres: 40, &random), number: number)
       let start = Instant.zero + TimeSpan(nanoseconds: Int64.random(in: 0..<interval.nanoseconds, using: &random))
@@ -55,7 +55,7 @@ enum RadioCrowd {
     func time(with others: Int, advertising: TimeSpan?) throws -> (running: Double, catchingUp: Double) {
       let link = try LinkPair(interval: 24)
       let world = ControllerWorld(link.engine)
-      var random = SplitGenerator(seed: 2)
+      var random = RandomStream(seed: 2)
       for number in 0..<others {
         let device = world.add(
           at: GridPosition(x: 1_000_000 + Int64(number % 100) * 100_000, y: Int64(number / 100) * 100_000),
@@ -184,7 +184,9 @@ final class ControllerDevice: Participant {
   }
 
   func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
-  func soliloquy(at now: Instant) -> Soliloquy? { start == nil ? controller.soliloquy(at: now) : nil }
+  func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
+    start == nil ? controller.openLoopAdvertising(at: now) : nil
+  }
   func skip(until limit: Instant) -> SkippedPackets? { controller.skip(until: limit) }
   func takeMail(at now: Instant) {}
   var hasDelivery: Bool { false }
@@ -193,7 +195,7 @@ final class ControllerDevice: Participant {
 
 extension GridPosition {
   /// Returns a random position in a square.
-  fileprivate static func within(metres: Int64, _ random: inout SplitGenerator) -> GridPosition {
+  fileprivate static func within(metres: Int64, _ random: inout RandomStream) -> GridPosition {
     GridPosition(
       x: Int64.random(in: 0..<metres * 1_000, using: &random),
       y: Int64.random(in: 0..<metres * 1_000, using: &random))

@@ -24,7 +24,7 @@ package struct FuzzChannelHost {
     host = Host(
       configuration: HostConfiguration(
         deviceName: "Fuzz", address: DeviceAddress(0xC0_00_00_00_00_00 + number, .random)),
-      random: SplitGenerator(seed: number), pool: pool)
+      random: RandomStream(seed: number), pool: pool)
     perform { host, now in host.setPower(true, at: now) }
     let peer = DeviceAddress(0xC0_00_00_00_01_00 + number, .random)
     if role == .central { perform { host, now in host.connect(to: peer, at: now) } }

@@ -14,7 +14,7 @@ package struct FuzzHost {
   package init() {
     let address = DeviceAddress(0xC0_00_00_00_00_01, .random)
     host = Host(
-      configuration: HostConfiguration(deviceName: "Fuzz", address: address), random: SplitGenerator(seed: 1),
+      configuration: HostConfiguration(deviceName: "Fuzz", address: address), random: RandomStream(seed: 1),
       pool: pool)
     perform { host, now in host.setPower(true, at: now) }
   }

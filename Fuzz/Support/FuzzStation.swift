@@ -35,7 +35,7 @@ package final class FuzzStation {
   package init(_ change: (inout ControllerConfiguration) -> Void = { _ in }) {
     var configuration = ControllerConfiguration(address: Self.address)
     change(&configuration)
-    controller = Controller(configuration: configuration, random: SplitGenerator(seed: 1), pool: pool)
+    controller = Controller(configuration: configuration, random: RandomStream(seed: 1), pool: pool)
     for command: HCI.Command in [
       .reset, .setEventMask(HCI.EventMask(rawValue: .max)), .leSetEventMask(HCI.LEEventMask(rawValue: .max)),
       .setEventMaskPage2(HCI.EventMaskPage2(rawValue: .max)),

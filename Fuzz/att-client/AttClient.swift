@@ -44,7 +44,7 @@ private struct Client {
 
   private static func bearer(_ mode: UInt8, _ pool: PacketPool) -> GATTBearer {
     var bearer = GATTBearer(role: .central, maximumMTU: mode & 1 == 0 ? 517 : 23, pool: pool)
-    if mode & 2 != 0 { bearer.signatureMaker = SignatureMaker(key: .zero) }
+    if mode & 2 != 0 { bearer.signatureMaker = Signer(key: .zero) }
     return bearer
   }
 

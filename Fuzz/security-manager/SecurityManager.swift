@@ -60,7 +60,7 @@ private struct FuzzSide {
     manager = SecurityManager(role: role, own: addresses.own, peer: addresses.peer)
     context = SecurityContext(
       policy: policy, identity: addresses.own, identityKey: Block(high: 1, low: UInt64(role.rawValue)),
-      generator: KeyGenerator(SplitGenerator(seed: UInt64(role.rawValue))))
+      generator: KeyGenerator(RandomStream(seed: UInt64(role.rawValue))))
     context.bondedIdentities = [DeviceAddress(0xDDDD_DDDD_DDDD, .random)]
     if policy.sendsKeypresses { context.outOfBand.temporaryKeys[addresses.peer] = Block(high: 0, low: 9) }
   }

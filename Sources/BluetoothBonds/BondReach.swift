@@ -27,7 +27,7 @@ extension FileBondStore {
   ///
   /// - Parameter attempts: the number of checks for that, 100 ms apart.
   package func reach(attempts: Int = 40) -> Reach {
-    let lock = path + "/" + FolderClaim.fileName
+    let lock = path + "/" + FolderLock.fileName
     let change = lastChange() ?? 0
     for attempt in 0..<attempts {
       switch SystemFiles().isClaimed(lock) {

@@ -35,7 +35,7 @@ package protocol WorldDevice: Participant {
   /// Sets the drift of the device's sleep clock: from now on its seconds are longer by `partsPerBillion`.
   func setClockDrift(partsPerBillion: Int64)
   /// Returns the use of the device's radio until now.
-  func uses(at now: Instant) -> RadioUses
+  func uses(at now: Instant) -> RadioTimeAccount
   /// The reports of the device's connections: recently ended ones first, then the current ones.
   var links: [LinkReport] { get }
   /// Switches the device's Bluetooth on or off, as a user does in the settings.

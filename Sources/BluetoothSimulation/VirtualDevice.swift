@@ -13,7 +13,7 @@ final class VirtualDevice: WorldDevice {
   /// The arguments for creating the parts.
   struct Recipe {
     let configuration: VirtualDeviceConfiguration
-    let generator: SplitGenerator
+    let generator: RandomStream
     let pool: PacketPool
     let mailbox: Mailbox
     let directory: PeerDirectory
@@ -33,7 +33,7 @@ final class VirtualDevice: WorldDevice {
   private final class Parts {
     @exclusivity(unchecked) var controller: Controller
     @exclusivity(unchecked) var daemon: Daemon
-    @exclusivity(unchecked) var uses = RadioUses()
+    @exclusivity(unchecked) var uses = RadioTimeAccount()
     /// The time of the latest event.
     @exclusivity(unchecked) var latest = Instant.zero
 
@@ -108,10 +108,12 @@ final class VirtualDevice: WorldDevice {
     deliveries.popFirst()?.handOver()
   }
 
-  func soliloquy(at now: Instant) -> Soliloquy? {
-    guard let parts, deliveries.isEmpty, var soliloquy = parts.controller.soliloquy(at: now) else { return nil }
-    soliloquy.until = earliest(wire.deadline, parts.daemon.deadline)
-    return soliloquy
+  func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
+    guard let parts, deliveries.isEmpty, var openLoopAdvertising = parts.controller.openLoopAdvertising(at: now) else {
+      return nil
+    }
+    openLoopAdvertising.until = earliest(wire.deadline, parts.daemon.deadline)
+    return openLoopAdvertising
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {
@@ -181,8 +183,8 @@ final class VirtualDevice: WorldDevice {
     parts?.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
 
-  func uses(at now: Instant) -> RadioUses {
-    guard var uses = parts?.uses else { return RadioUses() }
+  func uses(at now: Instant) -> RadioTimeAccount {
+    guard var uses = parts?.uses else { return RadioTimeAccount() }
     uses.count(until: now)
     return uses
   }

@@ -27,14 +27,14 @@ package struct VirtualDeviceConfiguration: Sendable {
   }
   private var changedHost: Shared<HostConfiguration>?
   /// The operating system whose behavior the device follows.
-  package var profile = SystemProfile.apple
+  package var profile = PlatformPolicy.apple
   /// The interface that asks the user when devices pair.
   package var prompts: any Prompts = AutomaticPrompts.accepting
   /// The store of the device's bonds; nil: a store in memory with room for `bondLimit` bonds, created at the device's
   /// first use.
   package var bonds: (any BondStore)?
   /// The maximum number of bonds of a store in memory.
-  package var bondLimit = SystemProfile.apple.bondLimit
+  package var bondLimit = PlatformPolicy.apple.bondLimit
   /// The name of the app for which the user must give permission before any app may use the device; nil: the user is
   /// not asked.
   package var app: String?
@@ -60,7 +60,7 @@ package struct VirtualDeviceConfiguration: Sendable {
   /// Returns the configuration of the device's controller.
   ///
   /// - Parameter generator: the device's branch of the world's random generator.
-  package func controller(random generator: SplitGenerator) -> ControllerConfiguration {
+  package func controller(random generator: RandomStream) -> ControllerConfiguration {
     var addresses = generator.split("address")
     // The company ID of a generated address is locally administered, so that no real device has the address.
     let drawn = 0x02_0000_0000_00 | addresses.next() & 0xFF_FFFF_FFFF

@@ -168,9 +168,9 @@ struct AuxiliaryExchangeTests {
   @Test("After any mixture of sets, trains, requests and loss, each device serves a newcomer", arguments: 0..<16)
   func mixture(seed: UInt64) {
     let devices = [device, other]
-    var random = SplitGenerator(seed: seed)
+    var random = RandomStream(seed: seed)
     func chance(_ count: UInt64) -> Int { Int(random.next() % count) }
-    var fates = SplitGenerator(seed: seed + 1_000)
+    var fates = RandomStream(seed: seed + 1_000)
     air.fate = { _ in fates.next() % 12 == 0 ? .lost : fates.next() % 12 == 0 ? .corrupt : .arrives }
     for _ in 0..<250 {
       let (one, two) = chance(2) == 0 ? (devices[0], devices[1]) : (devices[1], devices[0])

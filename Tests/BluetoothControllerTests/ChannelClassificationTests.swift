@@ -8,7 +8,7 @@ import Testing
 struct ChannelClassificationTests {
   /// Corrupts `percent` % of the packets on these data channels.
   private func jam(_ link: TestLink, _ channels: ClosedRange<UInt8>, percent: UInt64, seed: UInt64 = 7) {
-    var random = SplitGenerator(seed: seed)
+    var random = RandomStream(seed: seed)
     link.air.fate = { transmission in
       guard !transmission.isAdvertising, channels.contains(ChannelIndex(transmission.channel).number) else {
         return .arrives

@@ -205,7 +205,7 @@ struct ExtendedScanningTests {
   func unequalPHYs() {
     var plan = ListeningPlan()
     plan.setScanner(
-      PerPrimaryPHY(
+      ByPrimaryPHY(
         le1M: ScanWindows(interval: 160, window: 160, start: .zero),
         leCoded: ScanWindows(interval: 160, window: 16, start: .zero)))
     var listened: [PHY: Int64] = [:]
@@ -223,7 +223,7 @@ struct ExtendedScanningTests {
   func interleavedPHYs() {
     var plan = ListeningPlan()
     plan.setScanner(
-      PerPrimaryPHY(
+      ByPrimaryPHY(
         le1M: ScanWindows(interval: 160, window: 80, start: .zero),
         leCoded: ScanWindows(interval: 160, window: 64, start: .zero + .milliseconds(50))))
     var phys: [PHY] = []

@@ -155,7 +155,7 @@ struct HostileAdvertiserTests {
   @Test("S24: the scanner survives any octets on the primary and secondary channels")
   func anyOctets() {
     scanner.startScan(isActive: true, policy: 2)
-    var generator = SplitGenerator(seed: 24)
+    var generator = RandomStream(seed: 24)
     for index in Int64(0)..<2_000 {
       var octets = (0..<Int.random(in: 0...60, using: &generator)).map { _ in
         UInt8.random(in: 0...255, using: &generator)

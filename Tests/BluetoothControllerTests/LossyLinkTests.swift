@@ -27,13 +27,13 @@ struct LossyLinkTests {
 
   @Test("All data arrive once, complete and in order, despite losses, and are reported once", arguments: 0..<24)
   func dataSurvive(seed: Int) throws {
-    var random = SplitGenerator(seed: UInt64(seed))
+    var random = RandomStream(seed: UInt64(seed))
     let interval = UInt16(6 + random.next() % 30)
     let latency = UInt16(random.next() % 4)
     let link = try TestLink(
       interval: interval, latency: latency, timeout: 800, central: { $0.sleepClockDrift = 40_000 },
       peripheral: { $0.sleepClockDrift = -40_000 })
-    var chance = SplitGenerator(seed: UInt64(seed) + 99)
+    var chance = RandomStream(seed: UInt64(seed) + 99)
     link.air.fate = { _ in
       switch chance.next() % 20 {
       case 0: .lost

@@ -16,14 +16,14 @@ struct ProcedurePropertyTests {
     /// The number of accepted procedures, by the event that completes them.
     var accepted: [Completion: Int] = [:]
     private var seen = 0
-    private var random: SplitGenerator
+    private var random: RandomStream
 
     enum Completion: CaseIterable { case phys, parameters, features, version, clock }
 
     init(_ link: TestLink, isCentral: Bool, seed: UInt64) {
       (device, handle) = link.side(isCentral)
       self.isCentral = isCentral
-      random = SplitGenerator(seed: seed).split(isCentral ? "central" : "peripheral")
+      random = RandomStream(seed: seed).split(isCentral ? "central" : "peripheral")
     }
 
     private func below(_ limit: UInt64) -> UInt64 { random.next() % limit }
@@ -116,13 +116,13 @@ struct ProcedurePropertyTests {
 
   @Test("Data arrive once, complete and in order; procedures end; both sides agree on all values", arguments: 0..<30)
   func anything(seed: Int) throws {
-    var random = SplitGenerator(seed: UInt64(seed)).split("world")
+    var random = RandomStream(seed: UInt64(seed)).split("world")
     let link = try TestLink(
       interval: UInt16(6 + random.next() % 40), timeout: 1_000,
       central: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (100, 90_000) },
       peripheral: { ($0.sleepClockAccuracy, $0.sleepClockDrift) = (250, -240_000) })
     let (loss, damage) = (random.next() % 12, random.next() % 12)
-    var chance = SplitGenerator(seed: UInt64(seed)).split("air")
+    var chance = RandomStream(seed: UInt64(seed)).split("air")
     link.air.fate = { _ in
       let draw = chance.next() % 100
       return draw < loss ? .lost : draw < loss + damage ? .corrupt : .arrives

@@ -193,7 +193,7 @@ struct ProcedureTests {
   func repeatedUpdates() throws {
     let link = try TestLink()
     link.peripheral.acceptsParameters = true
-    var random = SplitGenerator(seed: 5)
+    var random = RandomStream(seed: 5)
     link.air.fate = { _ in random.next() % 5 == 0 ? .lost : .arrives }
     for round in 0..<20 {
       let interval: UInt16 = round % 2 == 0 ? 6 : 40

@@ -7,18 +7,18 @@ import Testing
 @Suite("Radio arbitration")
 struct RadioArbitrationTests {
   private func claim(
-    _ purpose: RadioClaim.Purpose, at start: Int64, lasting length: Int64 = 400, waiting slack: Int64 = 0,
+    _ purpose: TimeslotRequest.Purpose, at start: Int64, lasting length: Int64 = 400, waiting slack: Int64 = 0,
     losses: Int = 0, isUrgent: Bool = false
-  ) -> RadioClaim {
+  ) -> TimeslotRequest {
     let start = Instant.zero + .microseconds(start)
-    return RadioClaim(
+    return TimeslotRequest(
       purpose: purpose, start: start, latestStart: start + .microseconds(slack), shortest: .microseconds(length),
       longest: .microseconds(length), losses: losses, isUrgent: isUrgent)
   }
 
   /// Returns the index of the claim that begins first.
-  private func winner(_ claims: [RadioClaim]) -> Int? {
-    var agenda = RadioAgenda()
+  private func winner(_ claims: [TimeslotRequest]) -> Int? {
+    var agenda = RadioScheduler()
     let places = claims.indices.map { agenda.add(.advertising($0)) }
     for (place, claim) in zip(places, claims) { agenda[place] = claim }
     while true {
@@ -47,7 +47,7 @@ struct RadioArbitrationTests {
 
   @Test("A claim that can wait is postponed until the more important claim has ended")
   func waiting() {
-    var agenda = RadioAgenda()
+    var agenda = RadioScheduler()
     let advertising = agenda.add(.advertising(0))
     let connection = agenda.add(.connection(0))
     agenda[advertising] = claim(.advertising, at: 0, waiting: 5_000)
@@ -62,7 +62,7 @@ struct RadioArbitrationTests {
 
   @Test("An event with much data leaves room at the end for a claim that can wait, and stops for one that can't")
   func limit() {
-    var agenda = RadioAgenda()
+    var agenda = RadioScheduler()
     let place = agenda.add(.advertising(0))
     var waiting = claim(.advertising, at: 1_000, waiting: 20_000)
     waiting.whole = .microseconds(3_000)
@@ -81,7 +81,7 @@ struct RadioArbitrationTests {
     for number in 0..<Int(interval) {
       // Each connection is made at a different time.
       let now = earliest + .microseconds(Int64(number) * 3_331)
-      var placement = AnchorPlacement(
+      var placement = AnchorPointPlanner(
         interval: interval, earliest: now, grid: starts.first.map { Instant(nanoseconds: $0) })
       for start in starts { placement.occupy(from: Instant(nanoseconds: start), interval: interval) }
       let (offset, delay) = placement.best()

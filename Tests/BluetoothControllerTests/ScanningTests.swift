@@ -160,7 +160,7 @@ struct ScanningTests {
   @Test("The backoff reduces the rate of scan requests after failures, and raises it again after successes")
   func backOff() {
     var backOff = BackOff()
-    var random = SplitGenerator(seed: 4)
+    var random = RandomStream(seed: 4)
     func packetsUntilRequest() -> Int {
       var count = 1
       while !backOff.count() { count += 1 }

@@ -157,13 +157,13 @@ struct SharedRadioTests {
   @Test("After any random mixture of commands, loss and data, each device serves a newcomer", arguments: 0..<20)
   func mixture(seed: Int) {
     let air = TestAir()
-    var random = SplitGenerator(seed: UInt64(seed))
+    var random = RandomStream(seed: UInt64(seed))
     let devices = (0..<3).map { TestDevice("device \($0)", address: 0x1000_0000_0000 + UInt64($0), seed: UInt64(seed)) }
     for device in devices {
       air.add(device)
       device.start()
     }
-    var chance = SplitGenerator(seed: UInt64(seed) + 1_000)
+    var chance = RandomStream(seed: UInt64(seed) + 1_000)
     air.fate = { transmission in
       switch chance.next() % 20 {
       case 0: return .lost

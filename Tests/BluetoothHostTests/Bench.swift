@@ -49,7 +49,7 @@ struct Bench {
   init(
     configuration: HostConfiguration = HostConfiguration(deviceName: "Bench", address: Bench.address), seed: UInt64 = 1
   ) {
-    host = Host(configuration: configuration, random: SplitGenerator(seed: seed), pool: pool)
+    host = Host(configuration: configuration, random: RandomStream(seed: seed), pool: pool)
   }
 
   /// Takes the host's packets and answers its commands until the host has nothing more to send.

@@ -9,7 +9,7 @@ struct ChannelPairTests {
     "SDUs of any length arrive once, complete and in order, on any number of channels in both directions",
     arguments: 0..<12)
   func anything(seed: Int) throws {
-    var random = SplitGenerator(seed: UInt64(seed))
+    var random = RandomStream(seed: UInt64(seed))
     var pair = HostPair(aclLength: [27, 251, 1_021][seed % 3], aclCount: UInt8(1 + seed % 5))
     pair.run()
     var course = Course(pair: pair)
@@ -131,7 +131,7 @@ private struct Course {
 
   init(pair: HostPair) { self.pair = pair }
 
-  mutating func openSome(isEnhanced: Bool, random: inout SplitGenerator) throws {
+  mutating func openSome(isEnhanced: Bool, random: inout RandomStream) throws {
     let mtu = UInt16.random(in: 64...3_000, using: &random)
     let settings = ChannelSettings(
       mtu: mtu, mps: UInt16.random(in: 64...517, using: &random), credits: UInt16.random(in: 1...40, using: &random))
@@ -154,7 +154,7 @@ private struct Course {
     pair.peripheral.forget()
   }
 
-  mutating func act(_ random: inout SplitGenerator) {
+  mutating func act(_ random: inout RandomStream) {
     let (central, peripheral) = channels[Int.random(in: channels.indices, using: &random)]
     let isCentral = Bool.random(using: &random)
     let channel = isCentral ? central : peripheral

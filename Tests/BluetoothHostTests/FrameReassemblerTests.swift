@@ -119,7 +119,7 @@ struct FrameReassemblerTests {
   @Test("Whatever arrives, the reassembler holds at most one frame of the maximum length")
   func chance() {
     var reassembler = FrameReassembler()
-    var generator = SplitGenerator(seed: 3)
+    var generator = RandomStream(seed: 3)
     let pool = PacketPool()
     for _ in 0..<50_000 {
       var writer = ByteWriter(pool)

@@ -146,7 +146,7 @@ struct HostCommandTests {
     var bench = bench()
     bench.link(.central)
     bench.link(.peripheral, handle: 0x41, to: DeviceAddress(7, .public))
-    var generator = SplitGenerator(seed: 5)
+    var generator = RandomStream(seed: 5)
     for _ in 0..<20_000 {
       let octets = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
         UInt8.random(in: 0...255, using: &generator)

@@ -144,7 +144,7 @@ struct HostStartupTests {
   func drawnAddress() {
     func host(_ seed: UInt64) -> Host {
       Host(
-        configuration: HostConfiguration(deviceName: ""), random: SplitGenerator(seed: seed), pool: PacketPool())
+        configuration: HostConfiguration(deviceName: ""), random: RandomStream(seed: seed), pool: PacketPool())
     }
     #expect(host(1).address.randomKind == .static)
     #expect(host(1).address == host(1).address)

@@ -4,7 +4,7 @@ import Testing
 
 /// Arbitrary octets from a controller, and from a peer behind a working controller.
 struct HostileInputTests {
-  private static func octets(_ range: Range<Int>, _ random: inout SplitGenerator) -> [UInt8] {
+  private static func octets(_ range: Range<Int>, _ random: inout RandomStream) -> [UInt8] {
     let count = range.lowerBound + Int(random.next() % UInt64(range.count))
     return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
   }
@@ -25,7 +25,7 @@ struct HostileInputTests {
   }
 
   /// Answers the host's requests to the upper layer, sometimes with an error, and completes the controller's packets.
-  private func answer(_ bench: inout Bench, _ random: inout SplitGenerator) {
+  private func answer(_ bench: inout Bench, _ random: inout RandomStream) {
     let events = bench.events
     bench.events.removeAll()
     for case .gatt(let handle, let event) in events {
@@ -45,7 +45,7 @@ struct HostileInputTests {
 
   @Test("Arbitrary ATT and L2CAP octets are answered or ignored", arguments: 0..<12)
   func peer(seed: Int) {
-    var random = SplitGenerator(seed: UInt64(seed))
+    var random = RandomStream(seed: UInt64(seed))
     var bench = Bench()
     bench.powerOn()
     for service in Self.services() { bench.perform { host, now in _ = host.addService(service, at: now) } }
@@ -103,7 +103,7 @@ struct HostileInputTests {
 
   @Test("Arbitrary packets from a controller stop neither the host nor its timers", arguments: 0..<12)
   func controller(seed: Int) {
-    var random = SplitGenerator(seed: UInt64(seed) + 500)
+    var random = RandomStream(seed: UInt64(seed) + 500)
     var bench = Bench()
     bench.powerOn()
     let codes: [UInt8] = [0x05, 0x08, 0x0C, 0x0E, 0x0F, 0x10, 0x13, 0x1A, 0x30, 0x57, 0x3E, 0x3E, 0x3E, 0x3E]

@@ -25,7 +25,7 @@ struct AccessoryWriteTests {
 
   /// Writes `parts` to the accessory. Returns the number of its requested effects, and the error.
   private func write(_ parts: [GATTWritePart], to lock: inout Lock) -> (effects: Int, error: AttributeError?) {
-    var session = AccessorySession(now: .zero, connections: 1, subscriptions: [])
+    var session = AccessoryContext(now: .zero, connections: 1, subscriptions: [])
     do throws(AttributeError) {
       try AccessoryWrite(GATTWriteParts(parts)).perform(on: &lock, attributes, &session)
       return (session.effects.count, nil)
@@ -91,7 +91,7 @@ private struct Lock: Accessory, Equatable {
   }
 
   mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
+    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
   ) throws(AttributeError) {
     guard value.first != 0xFF else {
       refusals += 1

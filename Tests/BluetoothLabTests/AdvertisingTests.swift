@@ -82,7 +82,7 @@ struct AdvertisingTests {
   private struct CallingBack: Accessory {
     var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.name("Calls")])) }
 
-    mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession) {
+    mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext) {
       var advertising = Advertising()
       advertising.kind = .directed
       session.advertise(advertising)

@@ -11,10 +11,10 @@ struct CrowdTests {
     await first.run(for: .seconds(40))
     #expect(first.complaints == [])
     #expect(first.measurements > 200)
-    #expect(Set(first.world.faultStrikes.map(\.layer)) == [.air, .hci, .device])
+    #expect(Set(first.world.faultEvents.map(\.layer)) == [.air, .hci, .device])
     let second = Crowd(seed: 11, pairs: 20)
     await second.run(for: .seconds(40))
-    #expect(second.world.faultStrikes == first.world.faultStrikes)
+    #expect(second.world.faultEvents == first.world.faultEvents)
     #expect(second.world.statistics == first.world.statistics)
   }
 }

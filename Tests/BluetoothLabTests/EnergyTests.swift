@@ -52,7 +52,7 @@ struct EnergyTests {
     var fob = KeyFob()
     fob.fast = nil
     fob.fastTime = .seconds(2)
-    fob.slow = ConnectionWish(interval: .seconds(1), latency: 4, supervisionTimeout: .seconds(20))
+    fob.slow = PreferredConnectionParameters(interval: .seconds(1), latency: 4, supervisionTimeout: .seconds(20))
     let meeting = Encounter(fob)
     #expect(await meeting.prepare())
     await meeting.world.run(for: .seconds(30))
@@ -85,7 +85,7 @@ struct EnergyTests {
     var fob = KeyFob()
     fob.fast = nil
     fob.fastTime = .seconds(2)
-    fob.slow = ConnectionWish(interval: .milliseconds(300), supervisionTimeout: .seconds(6))
+    fob.slow = PreferredConnectionParameters(interval: .milliseconds(300), supervisionTimeout: .seconds(6))
     var options = DeviceOptions()
     options.generation = .bluetooth40
     let meeting = Encounter(fob, options)

@@ -27,8 +27,8 @@ struct FaultTests {
     meeting.world.add([.air(.lose, .notifications(from: "accessory"), .number(3))])
     await meeting.world.run(for: .seconds(6))
     #expect(energies(meeting) == [1, 2, 3, 4, 5, 6])
-    let strike = try #require(meeting.world.faultStrikes.first)
-    #expect(meeting.world.faultStrikes.count == 1)
+    let strike = try #require(meeting.world.faultEvents.first)
+    #expect(meeting.world.faultEvents.count == 1)
     #expect(strike.layer == .air)
     #expect(strike.device == "accessory")
     #expect(strike.description.contains("handleValueNotification"))
@@ -40,7 +40,7 @@ struct FaultTests {
     meeting.world.add([.air(.corrupt, .notifications(), .numbers(1...5))])
     await meeting.world.run(for: .seconds(3))
     #expect(energies(meeting) == [1, 2, 3])
-    #expect(meeting.world.faultStrikes.count == 5)
+    #expect(meeting.world.faultEvents.count == 5)
   }
 
   @Test("A link that loses everything ends by its supervision timeout")
@@ -60,8 +60,8 @@ struct FaultTests {
     meeting.world.add([.air(.lose, .anything, .percent(50))], between: second, and: other)
     await meeting.world.run(for: .seconds(10))
     #expect(bystander.isReady)
-    #expect(!meeting.world.faultStrikes.isEmpty)
-    #expect(meeting.world.faultStrikes.allSatisfy { ["battery", "other"].contains($0.device) })
+    #expect(!meeting.world.faultEvents.isEmpty)
+    #expect(meeting.world.faultEvents.allSatisfy { ["battery", "other"].contains($0.device) })
   }
 
   @Test("The receiver gets a PDU that is injected in place of another one")
@@ -92,7 +92,7 @@ struct FaultTests {
     await world.run(for: .seconds(1))
     #expect(meeting.app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Wrong")
     #expect(witness.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Right")
-    #expect(world.faultStrikes.allSatisfy { $0.description.contains("another PDU for phone") })
+    #expect(world.faultEvents.allSatisfy { $0.description.contains("another PDU for phone") })
     world.removeFaults()
     await world.run(for: .seconds(1))
     #expect(meeting.app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Right")
@@ -106,12 +106,12 @@ struct FaultTests {
 
   @Test("A percentage of packets is lost, and the same seed loses the same ones")
   func percentage() async {
-    func strikes(seed: UInt64) async -> [FaultStrike] {
+    func strikes(seed: UInt64) async -> [FaultEvent] {
       let meeting = await subscribed(seed: seed)
       meeting.world.add([.air(.lose, .anything, .percent(20))])
       await meeting.world.run(for: .seconds(10))
       #expect(energies(meeting).count >= 8)
-      return meeting.world.faultStrikes
+      return meeting.world.faultEvents
     }
     let first = await strikes(seed: 3)
     #expect(first.count > 50)
@@ -177,7 +177,7 @@ struct FaultTests {
     #expect(app.sightings == 1)
     #expect(app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Hi")
     #expect(app.rssi == -55)
-    let strikes = world.faultStrikes
+    let strikes = world.faultEvents
     #expect(strikes.map(\.time) == [.milliseconds(2_000), .milliseconds(2_001), .milliseconds(2_002)])
     #expect(strikes.allSatisfy { $0.device == "injected" && $0.layer == .air })
   }
@@ -220,7 +220,7 @@ struct FaultTests {
     #expect(values.contains([0x0E, 72, 1, 0]))
     #expect(values.contains([0x0E, 72, 5, 0]))
     #expect(!values.contains([0x0E, 72, 2, 0]))
-    #expect(meeting.world.faultStrikes.map(\.layer) == [.hci])
+    #expect(meeting.world.faultEvents.map(\.layer) == [.hci])
   }
 
   // MARK: Devices
@@ -303,7 +303,7 @@ struct FaultTests {
     world.add(HeartRateSensor(), named: "strap", at: Position(x: 2))
     let phone = world.device(named: "phone")
     await world.run(for: .seconds(1))
-    #expect(world.faultStrikes.map(\.device) == ["phone"])
+    #expect(world.faultEvents.map(\.device) == ["phone"])
     let app = Explorer(on: phone)
     // A tenth of a second in each second: after an interval neither device finds the other again.
     await world.run(for: .seconds(5))
@@ -316,7 +316,7 @@ struct FaultTests {
     let meeting = Encounter(Broadcaster(advertising("Often")), connects: false)
     meeting.world.add([.air(.lose)])
     await meeting.world.run(for: .seconds(760))
-    let strikes = meeting.world.faultStrikes
+    let strikes = meeting.world.faultEvents
     #expect(strikes.count == 10_000)
     #expect(meeting.world.faultStrikeCount > 20_500)
     #expect(strikes.map(\.time) == strikes.map(\.time).sorted())
@@ -332,7 +332,7 @@ struct FaultTests {
     await meeting.world.run(for: .seconds(8))
     #expect(energies(meeting).count <= 3)
     #expect(meeting.app.has("disconnected"))
-    #expect(meeting.world.faultStrikes.map(\.description) == ["muted"])
+    #expect(meeting.world.faultEvents.map(\.description) == ["muted"])
   }
 
   @Test("The end of faults keeps a switched-off radio off, and switching a radio on overrides its faults")

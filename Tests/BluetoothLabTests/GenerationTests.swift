@@ -10,11 +10,11 @@ private struct Flood: Accessory {
   var services: [AccessoryService] { [AccessoryService("1815", [AccessoryCharacteristic("2A58", .notify)])] }
   func value(of path: CharacteristicPath) -> [UInt8] { Array(repeating: 0x5A, count: 20) }
 
-  mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession) {
+  mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext) {
     session.wake(after: .milliseconds(1))
   }
 
-  mutating func timeReached(_ session: inout AccessorySession) {
+  mutating func timeReached(_ session: inout AccessoryContext) {
     // A few more than fit into the time: 14.8.
     for _ in 0..<16 { session.notify(Self.value) }
     session.wake(after: .milliseconds(10))

@@ -17,10 +17,10 @@ struct ScriptedPromptsTests {
         identifier: PeerIdentifier(high: 1, low: 2), name: peer, isOwnWish: isOwnWish, replacesBond: replacesBond))
   }
 
-  private func desk() -> PromptDesk { PromptDesk(prompts: user) {} }
+  private func desk() -> PromptQueue { PromptQueue(prompts: user) {} }
 
   /// Asks a question. Returns the immediate answer.
-  private func answer(to question: Prompt.Question, _ desk: inout PromptDesk) -> PairingAnswer? {
+  private func answer(to question: Prompt.Question, _ desk: inout PromptQueue) -> PairingAnswer? {
     _ = desk.ask(question, at: .zero)
     return desk.takeAnswer(at: .zero)?.answer
   }
@@ -83,7 +83,7 @@ struct ScriptedPromptsTests {
 
     let other = ScriptedPrompts(.displayOnly)
     other.answer(.no, to: .showPasskey)
-    var others = PromptDesk(prompts: other) {}
+    var others = PromptQueue(prompts: other) {}
     #expect(answer(to: question(.show(passkey: 1)), &others) == .no)
     #expect(others.ioCapability == .displayOnly)
   }
@@ -92,7 +92,7 @@ struct ScriptedPromptsTests {
   func passkeyShownByOther() {
     let owner = ScriptedPrompts(.displayOnly)
     user.answer(.passkeyShown(by: owner), to: .enterPasskey)
-    var (desk, owners) = (desk(), PromptDesk(prompts: owner) {})
+    var (desk, owners) = (desk(), PromptQueue(prompts: owner) {})
     _ = desk.ask(question(.enterPasskey), at: .zero)
     #expect(desk.takeAnswer(at: .zero) == nil)
     let shown = owners.ask(question(.show(passkey: 111_111)), at: .zero)
@@ -111,13 +111,13 @@ struct ScriptedPromptsTests {
     user.answer(.silence, to: .allowPairing)
     var desk = desk()
     #expect(answer(to: question(.allow), &desk) == nil)
-    var agreeable = PromptDesk(prompts: ScriptedPrompts(otherwise: .yes)) {}
+    var agreeable = PromptQueue(prompts: ScriptedPrompts(otherwise: .yes)) {}
     #expect(answer(to: question(.compare(1)), &agreeable) == .yes)
     #expect(answer(to: question(.show(passkey: 1)), &agreeable) == nil)
   }
 
   @Test("Each scripted capability has the IO capability of its name", arguments: ScriptedPrompts.Capability.allCases)
   func capabilities(capability: ScriptedPrompts.Capability) {
-    #expect("\(PromptDesk(prompts: ScriptedPrompts(capability)) {}.ioCapability)" == "\(capability)")
+    #expect("\(PromptQueue(prompts: ScriptedPrompts(capability)) {}.ioCapability)" == "\(capability)")
   }
 }

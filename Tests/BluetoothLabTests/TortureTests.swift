@@ -47,7 +47,7 @@ private final class Notes {
 private final class Run {
   let notes = Notes()
   let world: World
-  var random: SplitGenerator
+  var random: RandomStream
   let sensor: TortureSensor
   let sensorDevice: Device
   var phones: [TorturePhone] = []
@@ -62,7 +62,7 @@ private final class Run {
     let world = World(seed: seed)
     self.world = world
     notes.now = { world.now }
-    random = SplitGenerator(seed: seed &+ 77)
+    random = RandomStream(seed: seed &+ 77)
     sensorDevice = world.device(named: "sensor")
     sensor = TortureSensor("sensor", sensorDevice.adapter, notes, service: 0x180D)
     for number in 0..<2 {
@@ -135,7 +135,7 @@ private final class TortureSensor: PeripheralClient, @unchecked Sendable {
     session = adapter.openPeripheralSession(for: self)
   }
 
-  func update(_ random: inout SplitGenerator) {
+  func update(_ random: inout RandomStream) {
     for _ in 0..<random.next() % 4 {
       let id = random.next() % 4 == 0 ? Self.indicated : Self.notified
       guard isOn, let session, session.updateCredits.take() else { return }
@@ -239,7 +239,7 @@ private final class TorturePhone: CentralClient, @unchecked Sendable {
     if isConnected, !open.isEmpty { notes.complain("\(name): \(open) were never answered") }
   }
 
-  func doSomething(_ random: inout SplitGenerator) {
+  func doSomething(_ random: inout RandomStream) {
     guard isConnected, let peer, let session else { return }
     for _ in 0..<1 + random.next() % 6 {
       switch random.next() % 8 {

@@ -173,7 +173,7 @@ private final class Listener: NSObject, CBCentralManagerDelegate {
 private final class Course {
   private let world: World
   private let folder: URL
-  private var random: SplitGenerator
+  private var random: RandomStream
   private var beacons: [RadioDevice] = []
   private var listeners: [Listener] = []
   private var phones: [Device] = []
@@ -186,7 +186,7 @@ private final class Course {
   init(seed: UInt64, skipping: Bool) throws {
     world = World(seed: seed)
     world.setSkipping(skipping)
-    random = SplitGenerator(seed: seed)
+    random = RandomStream(seed: seed)
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("unheard-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -258,9 +258,9 @@ private struct Restless: Accessory {
   private var number = 0
   var advertising: Advertising { Beacon(number, every: .milliseconds(20)).advertising }
 
-  func started(_ session: inout AccessorySession) { session.wake(after: .microseconds(1_003)) }
+  func started(_ session: inout AccessoryContext) { session.wake(after: .microseconds(1_003)) }
 
-  mutating func timeReached(_ session: inout AccessorySession) {
+  mutating func timeReached(_ session: inout AccessoryContext) {
     number += 1
     session.advertise(advertising)
     session.wake(after: .microseconds(20_713))

@@ -8,11 +8,11 @@ import Testing
 private final class Beacon: Participant {
   private let interval: TimeSpan
   private let packet: AirPacket
-  private var random: SplitGenerator
+  private var random: RandomStream
   private(set) var deadline: Instant?
   private var command: RadioCommand?
 
-  init(interval: TimeSpan, packet: AirPacket, random: SplitGenerator) {
+  init(interval: TimeSpan, packet: AirPacket, random: RandomStream) {
     self.interval = interval
     self.packet = packet
     self.random = random
@@ -64,7 +64,7 @@ struct CollisionTests {
     scene.engine.add(counter, radio: RadioProperties(position: GridPosition(x: 0)))
     let packet = AirPacket(
       accessAddress: 0x1234_5678, crcInit: 0x55, header: 0x2502, payload: ByteSlice(Array(repeating: 0, count: 37)))
-    let generator = SplitGenerator(seed: 10)
+    let generator = RandomStream(seed: 10)
     for number in 0..<count {
       scene.engine.add(
         Beacon(interval: interval, packet: packet, random: generator.split("\(number)")),

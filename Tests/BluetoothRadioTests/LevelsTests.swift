@@ -49,7 +49,7 @@ struct LevelsTests {
 
   @Test("Bits arrive with the probability that their cost stands for")
   func chance() {
-    var generator = SplitGenerator(seed: 1)
+    var generator = RandomStream(seed: 1)
     // At a cost of two bits, a quarter arrives.
     let arrived = (0..<20_000).count { _ in Bits.arrive(cost: 2 << 40, draw: generator.next()) }
     #expect((4_750...5_250).contains(arrived))

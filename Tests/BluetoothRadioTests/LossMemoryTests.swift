@@ -64,15 +64,15 @@ struct LossMemoryTests {
     #expect(Array(after.suffix(11)) == fresh)
   }
 
-  @Test("A disturber that moves nearer disturbs packets with its new level")
+  @Test("A interferer that moves nearer disturbs packets with its new level")
   func disturberComesNear() {
     let scene = Scene()
     let times = (1...20).map { Int64($0) * 10_000 }
     scene.add(Scripted(times.map { (.microseconds($0), send()) }), metres: 20)
-    let disturber = scene.add(Scripted(times.map { (.microseconds($0 + 45), send()) }), metres: 900)
+    let interferer = scene.add(Scripted(times.map { (.microseconds($0 + 45), send()) }), metres: 900)
     let ear = Scripted(times.map { (.microseconds($0 - 100), listen()) })
     scene.add(ear)
-    scene.engine.schedule(at: .microseconds(105_000)) { $0[disturber].position.x = 10_000 }
+    scene.engine.schedule(at: .microseconds(105_000)) { $0[interferer].position.x = 10_000 }
     scene.run()
     #expect(ear.outcomes == Array(repeating: .intact, count: 10) + Array(repeating: .corrupt, count: 10))
   }

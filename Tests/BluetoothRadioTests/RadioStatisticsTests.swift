@@ -43,13 +43,13 @@ struct RadioStatisticsTests {
     other.accessAddress = 1
     // Undisturbed; disturbed at its end; disturbed in its access address; with another CRCInit.
     let sender = Scripted((0..<4).map { (.microseconds(1_000 * $0 + 100), send()) })
-    let disturber = Scripted([(.microseconds(1_200), send(other)), (.microseconds(2_109), send(other))])
+    let interferer = Scripted([(.microseconds(1_200), send(other)), (.microseconds(2_109), send(other))])
     let radio = scene.add(
       Scripted(
         (0..<4).map { (.microseconds(1_000 * $0), listen(crcInit: $0 == 3 ? 1 : 0x55, until: 1_000 * $0 + 900)) }),
       metres: 5)
     scene.add(sender)
-    scene.add(disturber, metres: 4)
+    scene.add(interferer, metres: 4)
     scene.run()
     let statistics = scene.engine.statistics(of: radio)
     #expect(statistics.packetsReceived == 1)

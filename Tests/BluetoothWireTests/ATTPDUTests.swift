@@ -115,7 +115,7 @@ struct ATTPDUTests {
 
   @Test("Any octets decode to a PDU that encodes to the same octets, or throw")
   func anyOctets() throws {
-    var generator = SplitGenerator(seed: 0xA77)
+    var generator = RandomStream(seed: 0xA77)
     let opcodes = ATT.Opcode.allCases.map(\.rawValue) + [0x00, 0x14, 0x1F, 0x5F, 0xFF]
     var decoded = 0
     for _ in 0..<20_000 {

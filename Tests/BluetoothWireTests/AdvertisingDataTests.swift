@@ -101,7 +101,7 @@ struct AdvertisingDataTests {
 
   @Test("G1 Any octets are parsed without a trap, and structures stay within the data")
   func anyOctets() {
-    var generator = SplitGenerator(seed: 0xAD)
+    var generator = RandomStream(seed: 0xAD)
     for _ in 0..<20_000 {
       let bytes = (0..<Int.random(in: 0...64, using: &generator)).map { _ in
         Bool.random(using: &generator)

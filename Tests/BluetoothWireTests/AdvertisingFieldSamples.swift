@@ -2,7 +2,7 @@
 
 extension AdvertisingData.Field {
   /// Returns a random field of any kind.
-  static func sample(using generator: inout SplitGenerator) -> AdvertisingData.Field {
+  static func sample(using generator: inout RandomStream) -> AdvertisingData.Field {
     var source = Source(generator: generator)
     defer { generator = source.generator }
     switch source.number(35) {
@@ -68,7 +68,7 @@ extension AdvertisingData.Field {
 
 /// Draws the parts of fields.
 private struct Source {
-  var generator: SplitGenerator
+  var generator: RandomStream
 
   mutating func draw<Number: FixedWidthInteger>() -> Number { Number(truncatingIfNeeded: generator.next()) }
   mutating func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }

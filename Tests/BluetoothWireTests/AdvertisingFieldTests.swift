@@ -154,7 +154,7 @@ struct AdvertisingFieldTests {
 
   @Test("Every field is encoded to a structure that decodes to the same field")
   func roundTrip() throws {
-    var generator = SplitGenerator(seed: 0x2A)
+    var generator = RandomStream(seed: 0x2A)
     var kinds: Set<UInt8> = []
     for _ in 0..<4_000 {
       let field = Field.sample(using: &generator)

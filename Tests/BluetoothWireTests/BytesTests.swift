@@ -79,9 +79,9 @@ struct BytesTests {
 struct UnitsTests {
   @Test("A generator repeats its numbers for the same seed and name, and differs for another name")
   func generator() {
-    var first = SplitGenerator(seed: 7).split("sensor")
-    var second = SplitGenerator(seed: 7).split("sensor")
-    var third = SplitGenerator(seed: 7).split("phone")
+    var first = RandomStream(seed: 7).split("sensor")
+    var second = RandomStream(seed: 7).split("sensor")
+    var third = RandomStream(seed: 7).split("phone")
     let draw = first.next()
     #expect(draw == second.next())
     #expect(draw != third.next())

@@ -58,7 +58,7 @@ struct H4DecoderTests {
   @Test("H1: a stream gives the same packets octet by octet and in random portions", arguments: 0..<20)
   func portions(_ seed: Int) throws {
     let (packets, octets) = try stream(to: .host)
-    var random = SplitGenerator(seed: UInt64(seed))
+    var random = RandomStream(seed: UInt64(seed))
     var portions: [ArraySlice<UInt8>] = []
     var rest = octets[...]
     while !rest.isEmpty {
@@ -166,7 +166,7 @@ struct H4DecoderTests {
 
   @Test("H1: the decoder keeps at most one packet of any input, and consumes each octet")
   func chance() {
-    var random = SplitGenerator(seed: 11)
+    var random = RandomStream(seed: 11)
     var decoder = H4Decoder(for: .host, maximumACLLength: 64, pool: pool)
     var lost = 0
     for _ in 0..<20_000 {

@@ -104,7 +104,7 @@ struct L2CAPTests {
 
   @Test("Random octets decoded as L2CAP never trap")
   func chance() {
-    var generator = SplitGenerator(seed: 11)
+    var generator = RandomStream(seed: 11)
     for _ in 0..<20_000 {
       let count = Int.random(in: 0...30, using: &generator)
       var octets = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }

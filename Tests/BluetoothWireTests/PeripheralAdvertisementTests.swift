@@ -127,7 +127,7 @@ struct PeripheralAdvertisementTests {
 
   @Test("6.2 For any name and services, both parts fit and no service is lost")
   func property() {
-    var generator = SplitGenerator(seed: 28)
+    var generator = RandomStream(seed: 28)
     for _ in 0..<2_000 {
       let services = (0..<Int.random(in: 0...12, using: &generator)).map { _ -> BluetoothUUID in
         let number = UInt64.random(in: 0...99, using: &generator)

@@ -78,7 +78,7 @@ struct SMPPDUTests {
 
   @Test("Any octets decode to an SMP PDU that encodes to the same octets, or throw")
   func anyOctets() {
-    var generator = SplitGenerator(seed: 0x53)
+    var generator = RandomStream(seed: 0x53)
     let lengths = [2, 7, 8, 11, 17, 65]
     var decoded = 0
     for _ in 0..<20_000 {

@@ -31,7 +31,7 @@ var bond = Bond(identity: DeviceAddress(0xC0_11_22_33_44_55, .random))
 var counter = try store.load().records.first?.bond.signatureMaker?.nextCounter ?? 0
 while true {
   counter += 1
-  bond.signatureMaker = SignatureMaker(key: Block(high: 1, low: 2), nextCounter: counter)
+  bond.signatureMaker = Signer(key: Block(high: 1, low: 2), nextCounter: counter)
   var record = BondRecord(bond, identifier: PeerIdentifier(high: 3, low: 4))
   // Long enough that writing takes some time, and of varying length.
   record.name = String(repeating: "n", count: Int(counter % 7) * 2_000)

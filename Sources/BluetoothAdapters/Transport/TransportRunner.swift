@@ -25,7 +25,7 @@ final class TransportRunner: @unchecked Sendable {
   // Confined, and neither the host nor the daemon makes calls while it works.
   @exclusivity(unchecked) private var daemon: Daemon
   private var way = Way.ended
-  private var backOff = BackOff()
+  private var backOff = ReconnectBackoff()
   /// The error that the log reports for the current outage of the transport; nil: no outage.
   private var outage: TransportError?
   /// The arrival time of the packets that are being handled; nil: none.
@@ -51,7 +51,7 @@ final class TransportRunner: @unchecked Sendable {
     self.loop = loop
     self.connector = connector
     // Runs need not be reproducible.
-    let generator = SplitGenerator(seed: UInt64.random(in: .min ... .max))
+    let generator = RandomStream(seed: UInt64.random(in: .min ... .max))
     daemon = configuration.makeDaemon(generator: generator, pool: pool, mailbox: mailbox, directory: directory)
   }
 

@@ -11,13 +11,13 @@ final class ControlHandler: ChannelInboundHandler {
   /// The longest request, in octets: fault plans are the longest requests. A longer line closes the connection.
   static let longestLine = 1 << 20
 
-  private let desk: ControlDesk
+  private let desk: ControlService
   private var received = ByteBuffer()
   /// True while a request is being carried out; the next request waits.
   private var isWorking = false
   private var isAnswering = false
 
-  init(desk: ControlDesk) { self.desk = desk }
+  init(desk: ControlService) { self.desk = desk }
 
   /// Counts the connection, and closes it if there are too many: idle connections must not use up all descriptors.
   func channelActive(context: ChannelHandlerContext) {

@@ -101,7 +101,7 @@ package final class AirServer: Sendable {
   package func openControl(at path: String) throws {
     if path == ControlSocket.defaultPath { try ControlSocket.makeFolder(of: path) }
     let (world, hosts, ending) = (world, hosts, ending)
-    let connections = ControlDesk.Connections()
+    let connections = ControlService.Connections()
     do {
       let file = try UnixSocketFile(path: path)
       // If no descriptor is free for another connection, accepting pauses before it is tried again.
@@ -112,7 +112,7 @@ package final class AirServer: Sendable {
       }
       let channel = try bootstrap.childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let desk = ControlDesk(world: world, hosts: hosts, loop: channel.eventLoop, connections: connections) {
+          let desk = ControlService(world: world, hosts: hosts, loop: channel.eventLoop, connections: connections) {
             ending.succeed()
           }
           try channel.pipeline.syncOperations.addHandler(ControlHandler(desk: desk))

@@ -11,7 +11,7 @@ final class HCIParticipant: WorldDevice {
   private final class Tenant {
     @exclusivity(unchecked) var controller: Controller
     let link: H4Handler
-    @exclusivity(unchecked) var uses = RadioUses()
+    @exclusivity(unchecked) var uses = RadioTimeAccount()
 
     init(_ controller: consuming Controller, link: H4Handler) {
       self.controller = controller
@@ -20,7 +20,7 @@ final class HCIParticipant: WorldDevice {
   }
 
   private let configuration: ControllerConfiguration
-  private let generator: SplitGenerator
+  private let generator: RandomStream
   private let pool: PacketPool
   private let outlet: any HCIOutlet
   @exclusivity(unchecked) private var wire: HCIWire
@@ -35,7 +35,7 @@ final class HCIParticipant: WorldDevice {
   @exclusivity(unchecked) private var latest = Instant.zero
 
   init(
-    _ configuration: ControllerConfiguration, wire: consuming HCIWire, generator: SplitGenerator, pool: PacketPool,
+    _ configuration: ControllerConfiguration, wire: consuming HCIWire, generator: RandomStream, pool: PacketPool,
     outlet: any HCIOutlet
   ) {
     self.configuration = configuration
@@ -175,10 +175,10 @@ final class HCIParticipant: WorldDevice {
   var hasDelivery: Bool { false }
   func deliverNext() {}
 
-  func soliloquy(at now: Instant) -> Soliloquy? {
-    guard let tenant, var soliloquy = tenant.controller.soliloquy(at: now) else { return nil }
-    soliloquy.until = wire.deadline
-    return soliloquy
+  func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
+    guard let tenant, var openLoopAdvertising = tenant.controller.openLoopAdvertising(at: now) else { return nil }
+    openLoopAdvertising.until = wire.deadline
+    return openLoopAdvertising
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {
@@ -208,8 +208,8 @@ final class HCIParticipant: WorldDevice {
     tenant?.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
 
-  func uses(at now: Instant) -> RadioUses {
-    guard var uses = tenant?.uses else { return RadioUses() }
+  func uses(at now: Instant) -> RadioTimeAccount {
+    guard var uses = tenant?.uses else { return RadioTimeAccount() }
     uses.count(until: now)
     return uses
   }

@@ -166,7 +166,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
   }
 
   var places: [AirServer.Place] {
-    // Inspecting a culled device resumes it (see `UnheardDevices`), so the timer may have to change.
+    // Inspecting a culled device resumes it (see `CulledTransmitters`), so the timer may have to change.
     defer { if runner.outlook != .awaited { runner.pump(runsAhead: false) } }
     return seats.map { seat in
       var address = DeviceAddress(0, .public)

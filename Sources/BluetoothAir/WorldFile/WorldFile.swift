@@ -92,7 +92,7 @@ package struct WorldFile: Sendable {
   /// - Throws: `Failure` with all problems.
   package init(text: String, named name: String = "world") throws(Failure) {
     guard text.utf8.count <= Self.maximumSize else { throw Self.tooLong(name) }
-    let root: MarkedValue
+    let root: LocatedValue
     do throws(SyntaxProblem) { root = try WorldSyntax.read(text) } catch {
       throw Failure(file: name, error.reason, at: error.place)
     }
@@ -140,7 +140,7 @@ package struct WorldFile: Sendable {
 }
 
 extension WorldFile.Failure {
-  fileprivate init(file: String, _ reason: String, at place: TextPlace? = nil) {
+  fileprivate init(file: String, _ reason: String, at place: TextLocation? = nil) {
     self.init(file: file, problems: [WorldFile.Problem(place: place, field: "", reason: reason)], omitted: 0)
   }
 }

@@ -2,7 +2,7 @@ extension WorldFile {
   /// A problem in a world file.
   package struct Problem: Hashable, Sendable {
     /// The place of the problem; nil: the file as a whole.
-    package var place: TextPlace?
+    package var place: TextLocation?
     /// The path of the field, such as `devices[2].position`; empty: the file as a whole.
     package var field: String
     /// The description of the problem.
@@ -62,7 +62,7 @@ struct ProblemList {
   /// True while spelling suggestions are worth their cost: only the first problems are reported.
   var wantsSuggestions: Bool { count < WorldFile.Failure.maximumCount * 2 }
 
-  mutating func add(_ place: TextPlace?, _ path: FieldPath, _ reason: @autoclosure () -> String) {
+  mutating func add(_ place: TextLocation?, _ path: FieldPath, _ reason: @autoclosure () -> String) {
     count += 1
     if kept.count < Self.maximumCount {
       kept.append(WorldFile.Problem(place: place, field: path.text, reason: reason()))
@@ -71,7 +71,7 @@ struct ProblemList {
 
   func failure(of file: String) -> WorldFile.Failure {
     let sorted = kept.enumerated().sorted { left, right in
-      let start = TextPlace(line: 0, column: 0)
+      let start = TextLocation(line: 0, column: 0)
       return (left.element.place ?? start, left.offset) < (right.element.place ?? start, right.offset)
     }.map(\.element)
     let told = Array(sorted.prefix(WorldFile.Failure.maximumCount))

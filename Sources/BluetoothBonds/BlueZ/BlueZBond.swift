@@ -71,7 +71,7 @@ extension BondRecord {
       bond.peerIdentityKey = key == .zero ? nil : key
     }
     if file.has("LocalSignatureKey") {
-      bond.signatureMaker = SignatureMaker(
+      bond.signatureMaker = Signer(
         key: try file.key("LocalSignatureKey"), nextCounter: try file.counter("LocalSignatureKey"))
     }
     if file.has("RemoteSignatureKey") {

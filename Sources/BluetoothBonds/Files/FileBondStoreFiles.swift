@@ -98,7 +98,7 @@ extension FileBondStore {
         leftOver.append(file)
       } else if name == Self.secretsName {
         _ = contents(of: file, mends: mends, &result.problems)
-      } else if name == FolderClaim.fileName {
+      } else if name == FolderLock.fileName {
         // The lock file is empty.
       } else if name == Self.appsName {
         // A list that other users could write is not trusted; `permissions` checks that.

@@ -134,7 +134,7 @@ extension Bond {
         key: try object.block("key"), nextCounter: try object.optionalNumber("nextCounter"))
     }
     if let object = try json.object("signs") {
-      signatureMaker = SignatureMaker(
+      signatureMaker = Signer(
         key: try object.block("key"), nextCounter: try object.optionalNumber("nextCounter"))
     }
   }

@@ -16,13 +16,13 @@ struct Advertiser {
   }
 
   /// The claim of the announced auxiliary packets.
-  typealias AuxiliaryClaim = (place: RadioAgenda.Place, claim: RadioClaim?)
+  typealias AuxiliaryClaim = (place: RadioScheduler.Place, claim: TimeslotRequest?)
 
   /// The next claims on the radio.
   struct Claims {
-    let place: RadioAgenda.Place
+    let place: RadioScheduler.Place
     /// The claim of the primary channels; nil: the auxiliary packets of the event come first.
-    let claim: RadioClaim?
+    let claim: TimeslotRequest?
     /// The claim of the auxiliary packets; nil: the set has none.
     let auxiliary: AuxiliaryClaim?
     /// True if the last event has ended.
@@ -43,7 +43,7 @@ struct Advertiser {
 
   private(set) var identity: AdvertiserIdentity
   /// The place of the set's claims in the agenda.
-  let place: RadioAgenda.Place
+  let place: RadioScheduler.Place
   private(set) var events: AdvertisingEvents
   /// The legacy advertising PDU, with SCAN_RSP in `response`; or a generic ADV_EXT_IND, which has the right length.
   private var packet: AirPacket
@@ -54,7 +54,7 @@ struct Advertiser {
 
   init(
     _ identity: AdvertiserIdentity, content: AdvertisingContent, events: AdvertisingEvents,
-    auxiliary: AuxiliaryAdvertiser?, place: RadioAgenda.Place, pool: PacketPool
+    auxiliary: AuxiliaryAdvertiser?, place: RadioScheduler.Place, pool: PacketPool
   ) {
     self.identity = identity
     self.events = events
@@ -107,7 +107,7 @@ struct Advertiser {
   }
 
   /// Begins an event: schedules its auxiliary packets.
-  mutating func announce(at now: Instant, hasSyncInfo: Bool, agenda: RadioAgenda) -> AuxiliaryClaim? {
+  mutating func announce(at now: Instant, hasSyncInfo: Bool, agenda: RadioScheduler) -> AuxiliaryClaim? {
     guard auxiliary != nil, events.isBetweenEvents else { return nil }
     let earliest = earliestAuxiliary(at: now)
     auxiliary?.announce(from: earliest, hasSyncInfo: hasSyncInfo, agenda: agenda)
@@ -120,7 +120,7 @@ struct Advertiser {
   }
 
   /// Returns the claim of the next packet on a primary channel. Read-only; `mutating` avoids a copy.
-  private mutating func claim() -> RadioClaim {
+  private mutating func claim() -> TimeslotRequest {
     let packetTime = packet.airTime(identity.properties.primary)
     // ADV_EXT_IND must end early enough before the auxiliary packet that it announces.
     let last = auxiliary?.nextStart.map { $0 - LL.minimumAuxiliaryFrameSpace - packetTime } ?? .distantFuture
@@ -187,26 +187,26 @@ struct Advertiser {
   }
 
   /// Ends a packet, which does not need the radio any more.
-  mutating func endPacket(at now: Instant, random: inout SplitGenerator) {
+  mutating func endPacket(at now: Instant, random: inout RandomStream) {
     phase = .idle
     _ = events.endPacket(at: now, random: &random)
   }
 
   /// Handles a packet for which the radio was not free in time.
-  mutating func losePacket(at now: Instant, random: inout SplitGenerator) {
+  mutating func losePacket(at now: Instant, random: inout RandomStream) {
     // Cancels auxiliary packets that no ADV_EXT_IND has announced.
     if !events.losePacket(at: now, random: &random) { auxiliary?.cancel() }
   }
 
   /// The set's events as open-loop advertising: no device can answer them, they have no limit, and the next one is
   /// about to begin; nil otherwise. Read-only; `mutating` avoids a copy.
-  var soliloquy: Soliloquy? {
+  var openLoopAdvertising: OpenLoopAdvertising? {
     mutating get {
       let properties = identity.properties
       guard properties.usesLegacyPDUs, !properties.isAnswerable, !properties.isHighDutyCycle, events.isEndless,
         events.isBetweenEvents
       else { return nil }
-      return Soliloquy(
+      return OpenLoopAdvertising(
         packet: packet, modulation: properties.primary, power: properties.power,
         channels: PrimaryChannels(map: properties.channelMap),
         pause: AdvertisingEvents.channelPause)
@@ -214,7 +214,7 @@ struct Advertiser {
   }
 
   /// Skips the events that end at `limit` or before, and returns their packets.
-  mutating func skip(until limit: Instant, random: inout SplitGenerator) -> SkippedPackets? {
+  mutating func skip(until limit: Instant, random: inout RandomStream) -> SkippedPackets? {
     let time = packet.airTime(identity.properties.primary)
     guard let (count, end) = events.skip(until: limit, packetTime: time, random: &random) else { return nil }
     return SkippedPackets(count: count, airTime: time * Int64(count), power: identity.properties.power, end: end)

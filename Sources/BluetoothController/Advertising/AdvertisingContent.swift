@@ -41,7 +41,7 @@ struct AdvertisingContent {
   }
 
   /// Changes the data ID, for new data or data that receivers treat as new.
-  mutating func renewDataID(random: inout SplitGenerator) {
+  mutating func renewDataID(random: inout RandomStream) {
     // The new ID is any number except the present one.
     dataID = (dataID + 1 + UInt16(random.next() % 0xFFF)) & 0xFFF
   }

@@ -72,12 +72,12 @@ struct AdvertisingEvents {
 
   /// Returns the claim of the next packet, which takes `shortest`, or `longest` with everything that may follow. The
   /// packet can't begin later than `last`.
-  func claim(shortest: TimeSpan, longest: TimeSpan, last: Instant) -> RadioClaim {
+  func claim(shortest: TimeSpan, longest: TimeSpan, last: Instant) -> TimeslotRequest {
     let rest = Int64(((channelMap & 0b111) >> UInt8(index ?? 0)).nonzeroBitCount)
     let start = index == nil ? next : nextPacket
     // An event may be postponed for a while; a packet within an event only for a short time.
     let latestStart = index == nil ? next + interval / 2 : min(last, lastPacket + Self.maximumPause)
-    return RadioClaim(
+    return TimeslotRequest(
       purpose: .advertising, start: start, latestStart: latestStart, shortest: shortest, longest: longest,
       whole: (longest + Self.channelPause) * rest, losses: losses)
   }
@@ -96,7 +96,7 @@ struct AdvertisingEvents {
   }
 
   /// Ends a packet and the exchange that followed it; returns true if the event has ended as well.
-  mutating func endPacket(at now: Instant, random: inout SplitGenerator) -> Bool {
+  mutating func endPacket(at now: Instant, random: inout RandomStream) -> Bool {
     index = channel(from: (index ?? 0) + 1)
     nextPacket = now + Self.channelPause
     guard index == nil else { return false }
@@ -108,7 +108,7 @@ struct AdvertisingEvents {
   /// Runs all events that end at `limit` or before, with packets of `packetTime` each and without competition for the
   /// radio. Returns the number of packets and the end of the last one; nil: none.
   mutating func skip(
-    until limit: Instant, packetTime: TimeSpan, random: inout SplitGenerator
+    until limit: Instant, packetTime: TimeSpan, random: inout RandomStream
   ) -> (count: Int, end: Instant)? {
     let packets = (channelMap & 0b111).nonzeroBitCount
     let span = packetTime * Int64(packets) + Self.channelPause * Int64(packets - 1)
@@ -128,7 +128,7 @@ struct AdvertisingEvents {
 
   /// Drops the rest of the event, because the radio was not free in time. Returns true if a part of the event took
   /// place.
-  mutating func losePacket(at now: Instant, random: inout SplitGenerator) -> Bool {
+  mutating func losePacket(at now: Instant, random: inout RandomStream) -> Bool {
     let hadBegun = index != nil
     if hadBegun { completed += 1 } else { losses += 1 }
     index = nil
@@ -136,7 +136,7 @@ struct AdvertisingEvents {
     return hadBegun
   }
 
-  private mutating func plan(after start: Instant, at now: Instant, random: inout SplitGenerator) {
+  private mutating func plan(after start: Instant, at now: Instant, random: inout RandomStream) {
     var interval = interval
     if !isHighDutyCycle {
       let chance = Int64(truncatingIfNeeded: random.next() >> 32)

@@ -85,7 +85,7 @@ struct AdvertisingSet {
   }
 
   /// Begins an event: announces AUX_ADV_IND, if the set has one, and returns its claim.
-  mutating func announce(at now: Instant, agenda: RadioAgenda) -> Advertiser.AuxiliaryClaim? {
+  mutating func announce(at now: Instant, agenda: RadioScheduler) -> Advertiser.AuxiliaryClaim? {
     let hasTrain = hasTrain
     return advertiser?.announce(at: now, hasSyncInfo: hasTrain, agenda: agenda)
   }

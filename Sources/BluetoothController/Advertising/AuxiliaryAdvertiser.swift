@@ -22,7 +22,7 @@ struct AuxiliaryAdvertiser {
   private static let crowdedMargin = TimeSpan.microseconds(2_500)
 
   var identity: AdvertiserIdentity
-  let place: RadioAgenda.Place
+  let place: RadioScheduler.Place
   var isClockAccurate: Bool
   private let selection: LL.ChannelSelection
   var channelMap: ChannelMap
@@ -42,7 +42,7 @@ struct AuxiliaryAdvertiser {
   /// - Parameter identifier: a random number, so that different advertisers rarely choose the same channels.
   init(
     _ identity: AdvertiserIdentity, content: AdvertisingContent, identifier: UInt16, channelMap: ChannelMap,
-    isClockAccurate: Bool, place: RadioAgenda.Place
+    isClockAccurate: Bool, place: RadioScheduler.Place
   ) {
     self.identity = identity
     self.content = content
@@ -75,7 +75,7 @@ struct AuxiliaryAdvertiser {
   // MARK: Planning
 
   /// Schedules AUX_ADV_IND at a time when the radio is free, not before `earliest`.
-  mutating func announce(from earliest: Instant, hasSyncInfo: Bool, agenda: RadioAgenda) {
+  mutating func announce(from earliest: Instant, hasSyncInfo: Bool, agenda: RadioScheduler) {
     counter += 1
     phase = .announced
     let earliest = agenda.next < earliest ? earliest + Self.crowdedMargin : earliest
@@ -89,12 +89,12 @@ struct AuxiliaryAdvertiser {
   mutating func cancel() { chain = nil }
 
   /// Returns the claim of the next packet; nil: there is none.
-  func claim(hasSyncInfo: Bool) -> RadioClaim? {
+  func claim(hasSyncInfo: Bool) -> TimeslotRequest? {
     guard let chain, let link = chain.next else { return nil }
     let packet = chain.length(fields(hasSyncInfo: hasSyncInfo))
     let longest: TimeSpan
     if case .announced = phase { longest = duration(hasSyncInfo: hasSyncInfo) } else { longest = packet }
-    return RadioClaim(
+    return TimeslotRequest(
       purpose: .auxiliary, start: link.start, latestStart: link.start, shortest: packet, longest: longest,
       losses: losses)
   }
@@ -142,7 +142,8 @@ struct AuxiliaryAdvertiser {
   // MARK: Events
 
   /// Sends the next packet, for which the radio is available.
-  mutating func begin(syncInfo: LL.SyncInfo?, at now: Instant, agenda: RadioAgenda, in pool: PacketPool) -> RadioStep {
+  mutating func begin(syncInfo: LL.SyncInfo?, at now: Instant, agenda: RadioScheduler, in pool: PacketPool) -> RadioStep
+  {
     guard let link = chain?.next else { return .done }
     losses = 0
     channel = link.channel
@@ -156,7 +157,7 @@ struct AuxiliaryAdvertiser {
 
   /// Sends AUX_ADV_IND, AUX_SCAN_RSP or AUX_CHAIN_IND; data that do not fit go into later packets.
   private mutating func transmit(
-    _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, agenda: RadioAgenda, in pool: PacketPool
+    _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, agenda: RadioScheduler, in pool: PacketPool
   ) -> RadioStep {
     let (selection, counter, map) = (selection, counter, channelMap)
     let payload = chain?.take(fields, at: now, agenda: agenda) { sent in
@@ -209,7 +210,7 @@ struct AuxiliaryAdvertiser {
   }
 
   /// Sends the response when the interframe space after a request has elapsed.
-  mutating func timeReached(at now: Instant, agenda: RadioAgenda, in pool: PacketPool) -> RadioStep {
+  mutating func timeReached(at now: Instant, agenda: RadioScheduler, in pool: PacketPool) -> RadioStep {
     switch phase {
     case .beforeScanResponse:
       phase = .chaining

@@ -36,7 +36,7 @@ struct AuxiliaryChain {
 
   /// Returns the packet that is sent now: `fields`, as much of the data as fits, and a pointer to the rest.
   mutating func take(
-    _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, agenda: RadioAgenda, channel: (Int) -> ChannelIndex
+    _ fields: LL.ExtendedAdvertisingPayload, at now: Instant, agenda: RadioScheduler, channel: (Int) -> ChannelIndex
   ) -> LL.ExtendedAdvertisingPayload {
     var payload = fields
     let rest = data.dropFirst(sent)

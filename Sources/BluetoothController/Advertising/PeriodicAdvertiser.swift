@@ -13,7 +13,7 @@ struct PeriodicAdvertisingProperties {
 /// A periodic advertising train: AUX_SYNC_IND at fixed intervals, and AUX_CHAIN_IND with the data that do not fit
 /// into it · Vol 6, Part B, 4.4.2.12.
 struct PeriodicAdvertiser {
-  let place: RadioAgenda.Place
+  let place: RadioScheduler.Place
   /// The identity of the train: the address and the SID of the set when the train began.
   let advertiser: DeviceAddress
   let sid: UInt8
@@ -41,7 +41,7 @@ struct PeriodicAdvertiser {
   init(
     _ properties: PeriodicAdvertisingProperties, of identity: AdvertiserIdentity, data: ByteSlice,
     dataInfo: LL.AdvertisingDataInfo?, sleepClockAccuracy: LL.SleepClockAccuracy, channelMap: ChannelMap,
-    clock: SleepClock, place: RadioAgenda.Place, random: inout SplitGenerator, start: Instant
+    clock: SleepClock, place: RadioScheduler.Place, random: inout RandomStream, start: Instant
   ) {
     self.properties = properties
     self.data = data
@@ -115,23 +115,23 @@ struct PeriodicAdvertiser {
       additionalData: channels.announcement)
   }
 
-  var claim: RadioClaim {
+  var claim: TimeslotRequest {
     if let chain, let link = chain.next {
       let length = chain.length(fields)
-      return RadioClaim(
+      return TimeslotRequest(
         purpose: .auxiliary, start: link.start, latestStart: link.start, shortest: length, longest: length)
     }
     let start = start(of: event)
     var payload = fields
     payload.data = data
     let length = modulation.airTime(payloadOctets: min(payload.length, LL.ExtendedAdvertisingPayload.maximumLength))
-    return RadioClaim(
+    return TimeslotRequest(
       purpose: .periodic, start: start, latestStart: start + RadioTiming.anchorJitter, shortest: length,
       longest: length, losses: losses)
   }
 
   /// Sends the next packet, for which the radio is available.
-  mutating func begin(at now: Instant, agenda: RadioAgenda, in pool: PacketPool) -> RadioStep {
+  mutating func begin(at now: Instant, agenda: RadioScheduler, in pool: PacketPool) -> RadioStep {
     losses = 0
     let fields = fields
     let (selection, event, map) = (selection, event, channels.map(at: event))

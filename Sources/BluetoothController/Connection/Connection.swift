@@ -41,7 +41,7 @@ struct Connection {
   var channels: ConnectionChannels
   var phys: PHYState
   var lengths: DataLengthState
-  var flow = PacketFlow()
+  var flow = LinkARQ()
   var procedures = ControlProcedures()
   var encryption: Encryption
   var statistics = LinkStatistics()
@@ -78,7 +78,7 @@ struct Connection {
     values = HCI.ConnectionValues(interval: data.interval, latency: data.latency, supervisionTimeout: data.timeout)
     phys = PHYState(auxiliaryPHY ?? .le1M, preferences: context.preferredPHYs.possible(with: context.features))
     lengths = DataLengthState(preferred: context.preferredLength, phys: phys)
-    encryption = Encryption(random: SplitGenerator(seed: context.seed))
+    encryption = Encryption(random: RandomStream(seed: context.seed))
     let interval = ConnectionParameters.intervalUnit * Int64(data.interval)
     let windowStart = context.clock.instant(
       LL.transmitWindowDelay(afterAuxiliaryPacketOn: auxiliaryPHY)
@@ -139,7 +139,7 @@ struct Connection {
   var deadline: Instant { min(end, encryption.payloadTimer.deadline ?? .distantFuture) }
 
   /// Ends the connection, or handles the authenticated payload timeout, if the time has come.
-  mutating func checkDeadline(at now: Instant, into output: inout HostOutput) {
+  mutating func checkDeadline(at now: Instant, into output: inout HCIEventQueue) {
     guard reasonForEnd == nil else { return }
     guard now >= end else { return checkAuthenticatedPayload(at: now, into: &output) }
     if case .termination(let reason, _)? = procedures.active {
@@ -155,7 +155,7 @@ struct Connection {
 
   /// Changes the local clock's accuracy: adapts window widening, and tells the peer if it supports that.
   mutating func setSleepClock(
-    _ accuracy: LL.SleepClockAccuracy, partsPerMillion: Int64, at now: Instant, into output: inout HostOutput
+    _ accuracy: LL.SleepClockAccuracy, partsPerMillion: Int64, at now: Instant, into output: inout HCIEventQueue
   ) {
     sleepClockAccuracy = accuracy
     schedule.setOwnAccuracy(partsPerMillion)

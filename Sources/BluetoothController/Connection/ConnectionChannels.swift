@@ -76,7 +76,7 @@ extension Connection {
 
   /// Applies the assessment between two events: a central excludes channels that have become bad, a peripheral
   /// reports them.
-  mutating func assessChannels(at now: Instant, into output: inout HostOutput) {
+  mutating func assessChannels(at now: Instant, into output: inout HCIEventQueue) {
     guard channels.isAssessed, reasonForEnd == nil else { return }
     if channels.assessment.evaluate(at: now) {
       channelsChanged(at: now, into: &output)
@@ -86,7 +86,7 @@ extension Connection {
   }
 
   /// Reacts to a new classification by the host or the assessment.
-  mutating func channelsChanged(at now: Instant, into output: inout HostOutput) {
+  mutating func channelsChanged(at now: Instant, into output: inout HCIEventQueue) {
     switch role {
     case .central: updateChannelMap(at: now, into: &output)
     case .peripheral:
@@ -97,7 +97,7 @@ extension Connection {
   }
 
   /// Starts a channel map update to the preferred map, unless one is waiting.
-  mutating func updateChannelMap(at now: Instant, into output: inout HostOutput) {
+  mutating func updateChannelMap(at now: Instant, into output: inout HCIEventQueue) {
     guard role == .central, channels.wanted(on: phys) != channels.map || procedures.update != nil,
       !procedures.isWaiting(where: { if case .channelMapUpdate = $0 { true } else { false } })
     else { return }
@@ -105,7 +105,7 @@ extension Connection {
   }
 
   /// Enables the peripheral's channel reports when a central detects losses.
-  private mutating func askForReports(at now: Instant, into output: inout HostOutput) {
+  private mutating func askForReports(at now: Instant, into output: inout HCIEventQueue) {
     guard channels.isAssessed, channels.reporting == nil, features.contains(.channelClassification),
       procedures.remoteFeatures?.contains(.channelClassification) == true
     else { return }
@@ -115,7 +115,7 @@ extension Connection {
   }
 
   /// Sends LL_CHANNEL_STATUS_IND, at the earliest after the minimum spacing that the central has set · 5.1.28.
-  private mutating func reportChannels(at now: Instant, into output: inout HostOutput) {
+  private mutating func reportChannels(at now: Instant, into output: inout HCIEventQueue) {
     guard let reporting = channels.reporting, reporting.isEnabled, now >= channels.nextReport else { return }
     channels.hasNews = false
     channels.nextReport = now + LL.ChannelReporting.unit * Int64(reporting.minimumSpacing)

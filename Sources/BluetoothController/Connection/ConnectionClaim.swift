@@ -5,12 +5,12 @@ extension Connection {
   private static let urgentEvents: Int64 = 3
 
   /// The claim of the next event on the radio.
-  var claim: RadioClaim {
+  var claim: TimeslotRequest {
     mutating get {
       let start = schedule.start
       // A peripheral listens in a window; a central transmits at a fixed time.
       let latestStart = role == .central ? start + RadioTiming.anchorJitter : schedule.listeningEnds
-      return RadioClaim(
+      return TimeslotRequest(
         purpose: .connection, start: start, latestStart: latestStart, shortest: minimumEnd - start,
         longest: longestEnd - start, losses: missed,
         isUrgent: supervisionDeadline - start < interval * Self.urgentEvents)
@@ -22,7 +22,7 @@ extension Connection {
     var deadline: Instant
     var heldPackets: Int
     /// The claim of the next event; nil unless requested.
-    var claim: RadioClaim?
+    var claim: TimeslotRequest?
   }
 
   /// Returns the values for the connection table; nil: the connection has ended. Read-only; `mutating` because a

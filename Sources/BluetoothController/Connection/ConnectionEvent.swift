@@ -49,7 +49,7 @@ extension Connection {
   }
 
   /// Begins an event, which has the radio until `limit`.
-  mutating func beginEvent(limit: Instant, at now: Instant, into output: inout HostOutput) -> RadioStep {
+  mutating func beginEvent(limit: Instant, at now: Instant, into output: inout HCIEventQueue) -> RadioStep {
     event = EventProgress()
     event.channel = selection.channel(event: schedule.next, map: channelMap).radioChannel
     event.limit = min(limit, schedule.anchor(of: schedule.next + 1) - LL.interFrameSpace)
@@ -132,7 +132,7 @@ extension Connection {
   /// Processes a packet that has ended. The reply, in either direction, follows after the interframe space.
   mutating func received(
     _ packet: AirPacket, _ modulation: Modulation, start: Instant, level: Decibel, isIntact: Bool, at now: Instant,
-    into output: inout HostOutput
+    into output: inout HCIEventQueue
   ) -> RadioStep {
     if role == .peripheral && event.isFirstPacket {
       schedule.anchored(at: start)
@@ -184,7 +184,7 @@ extension Connection {
   }
 
   /// Ends an event, which has finished or did not get the radio.
-  mutating func endEvent(at now: Instant, into output: inout HostOutput) {
+  mutating func endEvent(at now: Instant, into output: inout HCIEventQueue) {
     if procedures.isUpdateDue { completeUpdate(at: now, into: &output) }
     if role == .peripheral && isEstablished {
       exchangeLengths(at: now, into: &output)
@@ -199,7 +199,7 @@ extension Connection {
   }
 
   /// Handles an event that did not get the radio.
-  mutating func missEvent(at now: Instant, into output: inout HostOutput) {
+  mutating func missEvent(at now: Instant, into output: inout HCIEventQueue) {
     missed += 1
     statistics.missedEvents += 1
     event = EventProgress()
@@ -209,7 +209,7 @@ extension Connection {
   // MARK: Intact packets
 
   private mutating func take(
-    _ header: LL.DataHeader, _ packet: AirPacket, at now: Instant, into output: inout HostOutput
+    _ header: LL.DataHeader, _ packet: AirPacket, at now: Instant, into output: inout HCIEventQueue
   ) {
     isEstablished = true
     supervisionDeadline = now + supervisionTimeout
@@ -232,7 +232,7 @@ extension Connection {
   }
 
   private mutating func takeAcknowledgement(
-    of pdu: OutgoingPDU, at now: Instant, into output: inout HostOutput
+    of pdu: OutgoingPDU, at now: Instant, into output: inout HCIEventQueue
   ) {
     switch pdu.meaning {
     case .none, .update: break

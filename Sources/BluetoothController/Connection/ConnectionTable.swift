@@ -6,7 +6,7 @@ import BluetoothWire
 struct ConnectionTable {
   private struct Entry {
     let handle: HCI.ConnectionHandle
-    let place: RadioAgenda.Place
+    let place: RadioScheduler.Place
     /// The time of the connection's next deadline, apart from its events.
     var deadline: Instant
     var heldPackets = 0
@@ -52,14 +52,14 @@ struct ConnectionTable {
     return result
   }
 
-  mutating func checkDeadlines(at now: Instant, into output: inout HostOutput) {
+  mutating func checkDeadlines(at now: Instant, into output: inout HCIEventQueue) {
     for index in entries.indices where entries[index].deadline <= now {
       self[index].checkDeadline(at: now, into: &output)
     }
   }
 
   /// Adds a connection and returns its index.
-  mutating func append(_ connection: Connection, agenda: inout RadioAgenda) -> Int {
+  mutating func append(_ connection: Connection, agenda: inout RadioScheduler) -> Int {
     let index = connections.count
     entries.append(
       Entry(
@@ -70,7 +70,7 @@ struct ConnectionTable {
   }
 
   /// Removes a connection. The last connection takes its index; `agenda` is updated.
-  mutating func remove(at index: Int, agenda: inout RadioAgenda) {
+  mutating func remove(at index: Int, agenda: inout RadioScheduler) {
     agenda.remove(entries[index].place)
     heldPackets -= entries[index].heldPackets
     let last = connections.count - 1
@@ -95,7 +95,7 @@ struct ConnectionTable {
   }
 
   /// Updates the cached values and the claim of a connection; returns false if the connection has ended.
-  mutating func refresh(_ index: Int, isRunning: Bool, agenda: inout RadioAgenda) -> Bool {
+  mutating func refresh(_ index: Int, isRunning: Bool, agenda: inout RadioScheduler) -> Bool {
     guard let wishes = connections[index].wishes(withClaim: !isRunning) else { return false }
     // The entry is read and written once.
     var entry = entries[index]

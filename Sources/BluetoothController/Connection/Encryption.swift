@@ -53,9 +53,9 @@ struct Encryption {
   /// The time at which a peripheral stops waiting; a central's procedure has a separate deadline · 5.2.
   var deadline: Instant?
   var payloadTimer = AuthenticatedPayloadTimer()
-  private var random: SplitGenerator
+  private var random: RandomStream
 
-  init(random: SplitGenerator) { self.random = random }
+  init(random: RandomStream) { self.random = random }
 
   var isIdle: Bool { if case .none = phase { true } else { false } }
   /// True if data from and to the host are encrypted on the air.

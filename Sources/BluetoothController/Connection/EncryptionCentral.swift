@@ -4,7 +4,7 @@ import BluetoothWire
 extension Connection {
   /// Starts encryption for the host, or changes the key of an encrypted link, which is paused first.
   mutating func startEncryption(
-    _ request: Encryption.Request, at now: Instant, into output: inout HostOutput
+    _ request: Encryption.Request, at now: Instant, into output: inout HCIEventQueue
   ) {
     if let features = procedures.remoteFeatures, !features.contains(.encryption) {
       output.send(.encryptionChange(.unsupportedRemoteFeature, handle, enabled: 0))
@@ -29,7 +29,7 @@ extension Connection {
   }
 
   /// Processes an answer of the peripheral; returns false if the PDU is not an answer to this procedure.
-  mutating func takeAsCentral(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) -> Bool {
+  mutating func takeAsCentral(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HCIEventQueue) -> Bool {
     let pool = output.pool
     switch (pdu, encryption.phase) {
     case (.pauseEncRsp, .pauseResponse(let request)):
@@ -78,7 +78,7 @@ extension Connection {
 
   /// Ends the procedure; the link stays as it was: unencrypted, or with its present key.
   private mutating func encryptionFailed(
-    _ reason: HCI.ErrorCode, at now: Instant, into output: inout HostOutput
+    _ reason: HCI.ErrorCode, at now: Instant, into output: inout HCIEventQueue
   ) {
     if encryption.isRefresh {
       output.send(.encryptionKeyRefreshComplete(reason, handle))

@@ -3,7 +3,7 @@ import BluetoothWire
 /// The peripheral's side of the encryption procedures · Vol 6, Part B, 5.1.3.
 extension Connection {
   /// Processes a request of the central and answers it; returns false if the PDU was not expected now.
-  mutating func takeAsPeripheral(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) -> Bool {
+  mutating func takeAsPeripheral(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HCIEventQueue) -> Bool {
     let pool = output.pool
     switch (pdu, encryption.phase) {
     case (.pauseEncReq, .none) where encryption.session != nil:
@@ -38,7 +38,7 @@ extension Connection {
   }
 
   /// Continues with the key from the host.
-  mutating func takeLongTermKey(_ key: Secret<UInt128>, at now: Instant, into output: inout HostOutput) {
+  mutating func takeLongTermKey(_ key: Secret<UInt128>, at now: Instant, into output: inout HCIEventQueue) {
     guard case .longTermKey(let central, let peripheral) = encryption.phase else { return }
     beginSession(
       LL.SessionKeys(longTermKey: key, central: central, peripheral: peripheral), at: now, into: &output)
@@ -49,7 +49,7 @@ extension Connection {
   }
 
   /// Rejects encryption because the host has no key. A link that was encrypted ends · 5.1.3.1.
-  mutating func refuseLongTermKey(at now: Instant, into output: inout HostOutput) {
+  mutating func refuseLongTermKey(at now: Instant, into output: inout HCIEventQueue) {
     guard case .longTermKey = encryption.phase else { return }
     if encryption.isRefresh {
       begin(.termination(reason: .pinOrKeyMissing, code: .pinOrKeyMissing), at: now, into: &output)

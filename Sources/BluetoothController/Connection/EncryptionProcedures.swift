@@ -5,7 +5,7 @@ extension Connection {
   /// Processes a PDU that belongs to an encryption procedure, or queues a PDU until the procedure ends; returns false
   /// for other PDUs.
   mutating func takeEncryption(
-    _ pdu: LL.ControlPDU, _ payload: ByteSlice, at now: Instant, into output: inout HostOutput
+    _ pdu: LL.ControlPDU, _ payload: ByteSlice, at now: Instant, into output: inout HCIEventQueue
   ) -> Bool {
     if case .terminateInd = pdu { return false }
     switch role {
@@ -42,7 +42,7 @@ extension Connection {
   }
 
   /// Reports that the link is encrypted with a new key.
-  mutating func encryptionStarted(at now: Instant, into output: inout HostOutput) {
+  mutating func encryptionStarted(at now: Instant, into output: inout HCIEventQueue) {
     encryption.payloadTimer.start(interval: interval * Int64(1 + values.latency), at: now)
     if encryption.isRefresh {
       output.send(.encryptionKeyRefreshComplete(.success, handle))
@@ -53,7 +53,7 @@ extension Connection {
   }
 
   /// Ends the procedure and releases waiting data and requests.
-  mutating func encryptionEnded(at now: Instant, into output: inout HostOutput) {
+  mutating func encryptionEnded(at now: Instant, into output: inout HCIEventQueue) {
     encryption.phase = .none
     encryption.isRefresh = false
     encryption.deadline = nil
@@ -64,7 +64,7 @@ extension Connection {
   }
 
   /// Handles the authenticated payload timer · 5.4.
-  mutating func checkAuthenticatedPayload(at now: Instant, into output: inout HostOutput) {
+  mutating func checkAuthenticatedPayload(at now: Instant, into output: inout HCIEventQueue) {
     switch encryption.payloadTimer.timeReached(now) {
     case nil: break
     case .isNear?:

@@ -3,20 +3,20 @@ import BluetoothWire
 /// The procedures that this device initiates · Vol 6, Part B, 5.1.
 extension Connection {
   /// Starts `procedure`, now or when earlier procedures have ended.
-  mutating func begin(_ procedure: ControlProcedures.Procedure, at now: Instant, into output: inout HostOutput) {
+  mutating func begin(_ procedure: ControlProcedures.Procedure, at now: Instant, into output: inout HCIEventQueue) {
     if case .termination? = procedures.active { return }
     procedures.enqueue(procedure)
     beginNextProcedure(at: now, into: &output)
   }
 
-  mutating func beginNextProcedure(at now: Instant, into output: inout HostOutput) {
+  mutating func beginNextProcedure(at now: Instant, into output: inout HCIEventQueue) {
     while let procedure = procedures.begin(deadline: now + ControlProcedures.timeout) {
       start(procedure, at: now, into: &output)
       schedule.hasten(at: now)
     }
   }
 
-  mutating func finishProcedure(at now: Instant, into output: inout HostOutput) {
+  mutating func finishProcedure(at now: Instant, into output: inout HCIEventQueue) {
     procedures.finish()
     updateLengths(into: &output)
     beginNextProcedure(at: now, into: &output)
@@ -30,7 +30,7 @@ extension Connection {
   }
 
   private mutating func start(
-    _ procedure: ControlProcedures.Procedure, at now: Instant, into output: inout HostOutput
+    _ procedure: ControlProcedures.Procedure, at now: Instant, into output: inout HCIEventQueue
   ) {
     let pool = output.pool
     switch procedure {
@@ -70,7 +70,7 @@ extension Connection {
 
   /// Starts a data length update, once, if the host prefers longer PDUs. A peripheral does so after the first event
   /// in which the central has not.
-  mutating func exchangeLengths(at now: Instant, into output: inout HostOutput) {
+  mutating func exchangeLengths(at now: Instant, into output: inout HCIEventQueue) {
     guard features.contains(.dataPacketLengthExtension), lengths.shouldAsk() else { return }
     begin(.dataLengthUpdate, at: now, into: &output)
   }

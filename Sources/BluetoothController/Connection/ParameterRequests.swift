@@ -4,7 +4,7 @@ import BluetoothWire
 /// decides.
 extension Connection {
   mutating func takeParameterRequest(
-    _ proposal: LL.ConnectionParameterProposal, at now: Instant, into output: inout HostOutput
+    _ proposal: LL.ConnectionParameterProposal, at now: Instant, into output: inout HCIEventQueue
   ) {
     let refusal: HCI.ErrorCode?
     if !proposal.isValid {
@@ -47,7 +47,7 @@ extension Connection {
 
   /// Accepts the peer's request with the parameters of the host.
   mutating func acceptParameterRequest(
-    _ parameters: ConnectionParameters, _ placement: EventPlacement, at now: Instant, into output: inout HostOutput
+    _ parameters: ConnectionParameters, _ placement: EventPlacement, at now: Instant, into output: inout HCIEventQueue
   ) {
     guard parameterRequest != nil else { return }
     switch role {
@@ -60,7 +60,7 @@ extension Connection {
     schedule.hasten(at: now)
   }
 
-  mutating func rejectParameterRequest(_ reason: HCI.ErrorCode, at now: Instant, into output: inout HostOutput) {
+  mutating func rejectParameterRequest(_ reason: HCI.ErrorCode, at now: Instant, into output: inout HCIEventQueue) {
     guard parameterRequest != nil else { return }
     procedures.remote = nil
     reject(.connectionParamReq, reason, in: output.pool)

@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The processing of the peer's LL Control PDUs · Vol 6, Part B, 2.4.2, 5.1.
 extension Connection {
-  mutating func receiveControl(_ payload: ByteSlice, at now: Instant, into output: inout HostOutput) {
+  mutating func receiveControl(_ payload: ByteSlice, at now: Instant, into output: inout HCIEventQueue) {
     let pdu: LL.ControlPDU
     do throws(DecodingError) {
       pdu = try LL.ControlPDU(payload: payload)
@@ -41,7 +41,7 @@ extension Connection {
   }
 
   /// Processes a PDU with which the peer begins a procedure; returns false if the PDU is a response.
-  private mutating func takeRequest(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) -> Bool {
+  private mutating func takeRequest(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HCIEventQueue) -> Bool {
     let pool = output.pool
     guard pdu.opcode.isSent(by: role.other) else {
       send(.unknownRsp(pdu.opcode.rawValue), in: pool)
@@ -109,13 +109,13 @@ extension Connection {
       knowsCoded: features.contains(.leCodedPHY) && procedures.remoteFeatures?.contains(.leCodedPHY) ?? true)
   }
 
-  mutating func learn(_ lengths: LL.DataLengths, into output: inout HostOutput) {
+  mutating func learn(_ lengths: LL.DataLengths, into output: inout HCIEventQueue) {
     self.lengths.learn(lengths)
     updateLengths(into: &output)
   }
 
   /// Recomputes the effective lengths and reports changes to the host.
-  mutating func updateLengths(into output: inout HostOutput) {
+  mutating func updateLengths(into output: inout HCIEventQueue) {
     guard lengths.update(phys: phys, candidates: possiblePHYs, interval: interval) else { return }
     output.send(.leDataLengthChange(handle, transmit: lengths.transmit, receive: lengths.receive))
   }
@@ -133,7 +133,7 @@ extension Connection {
   }
 
   private mutating func takePHYRequest(
-    _ preferences: LL.PHYPreferences, at now: Instant, into output: inout HostOutput
+    _ preferences: LL.PHYPreferences, at now: Instant, into output: inout HCIEventQueue
   ) {
     if let reason = procedures.collision(with: .phys, role: role) {
       reject(.phyReq, reason, in: output.pool)
@@ -150,7 +150,7 @@ extension Connection {
 
   /// Sends LL_PHY_UPDATE_IND as central; returns true if a PHY changes.
   @discardableResult
-  mutating func announcePHYUpdate(with peer: LL.PHYPreferences, into output: inout HostOutput) -> Bool {
+  mutating func announcePHYUpdate(with peer: LL.PHYPreferences, into output: inout HCIEventQueue) -> Bool {
     let update = phys.update(with: peer)
     guard !update.isEmpty else {
       // An update that changes nothing has no instant.
@@ -163,7 +163,7 @@ extension Connection {
   }
 
   private mutating func takePHYUpdate(
-    _ update: LL.PHYUpdate, instant: UInt16, at now: Instant, into output: inout HostOutput
+    _ update: LL.PHYUpdate, instant: UInt16, at now: Instant, into output: inout HCIEventQueue
   ) {
     guard update.isEmpty else {
       let phys = update.centralToPeripheral.union(update.peripheralToCentral)
@@ -182,7 +182,7 @@ extension Connection {
     }
   }
 
-  func reportPHYs(_ status: HCI.ErrorCode, into output: inout HostOutput) {
+  func reportPHYs(_ status: HCI.ErrorCode, into output: inout HCIEventQueue) {
     output.send(
       .lePHYUpdateComplete(
         status, handle, transmit: phys.current.transmit.rawValue, receive: phys.current.receive.rawValue))

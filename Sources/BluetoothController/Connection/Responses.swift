@@ -3,7 +3,7 @@ import BluetoothWire
 /// The peer's answers to this device's requests · Vol 6, Part B, 5.1.
 extension Connection {
   /// Processes an answer to a request of this device; other PDUs are ignored.
-  mutating func takeResponse(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HostOutput) {
+  mutating func takeResponse(_ pdu: LL.ControlPDU, at now: Instant, into output: inout HCIEventQueue) {
     guard let procedure = procedures.active else { return }
     switch (pdu, procedure) {
     case (.featureRsp(let features), .featureExchange):
@@ -61,7 +61,7 @@ extension Connection {
 
   /// Reports to the host that its request has failed.
   private mutating func fail(
-    _ procedure: ControlProcedures.Procedure, _ reason: HCI.ErrorCode, into output: inout HostOutput
+    _ procedure: ControlProcedures.Procedure, _ reason: HCI.ErrorCode, into output: inout HCIEventQueue
   ) {
     switch procedure {
     case .featureExchange: output.send(.leReadRemoteFeaturesComplete(reason, handle, []))
@@ -78,7 +78,7 @@ extension Connection {
     }
   }
 
-  func reportVersion(_ version: LL.VersionInformation, into output: inout HostOutput) {
+  func reportVersion(_ version: LL.VersionInformation, into output: inout HCIEventQueue) {
     output.send(
       .readRemoteVersionInformationComplete(
         .success, handle,

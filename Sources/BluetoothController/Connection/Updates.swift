@@ -55,7 +55,7 @@ extension Connection {
   /// Processes the central's update in a peripheral.
   mutating func takeUpdate(
     _ change: ControlProcedures.Update, isValid: Bool, instant: UInt16, at now: Instant,
-    into output: inout HostOutput
+    into output: inout HCIEventQueue
   ) {
     guard let event = futureEvent(instant) else { return }
     guard isValid else {
@@ -106,7 +106,7 @@ extension Connection {
   /// Ends the procedure whose instant is the present event, and reports the new values to the host. A central does
   /// this when it sends the event's first packet. A peripheral does it when it receives that packet, or when the
   /// event ends without one: only then has the instant certainly come · 5.1.1, 5.1.10.
-  mutating func completeUpdate(at now: Instant, into output: inout HostOutput) {
+  mutating func completeUpdate(at now: Instant, into output: inout HCIEventQueue) {
     guard let update = procedures.takeUpdate() else { return }
     phys.current = (phys.transmit, phys.receive)
     switch update.change {

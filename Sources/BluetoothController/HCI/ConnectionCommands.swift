@@ -186,7 +186,7 @@ extension Connection {
   var canReadFeatures: Bool { role == .central || features.contains(.peripheralInitiatedFeaturesExchange) }
 
   /// Reports the peer's features. The controller requests them once in a connection · Vol 4, Part E, 7.8.21.
-  mutating func readFeatures(at now: Instant, into output: inout HostOutput) {
+  mutating func readFeatures(at now: Instant, into output: inout HCIEventQueue) {
     if let features = procedures.remoteFeatures {
       output.send(.leReadRemoteFeaturesComplete(.success, handle, features))
     } else {
@@ -194,7 +194,7 @@ extension Connection {
     }
   }
 
-  mutating func setDataLength(_ length: HCI.DataLength, at now: Instant, into output: inout HostOutput) {
+  mutating func setDataLength(_ length: HCI.DataLength, at now: Instant, into output: inout HCIEventQueue) {
     guard length != lengths.preferred || lengths.transmit != length else { return }
     lengths.preferred = length
     // A waiting procedure will carry the new lengths.

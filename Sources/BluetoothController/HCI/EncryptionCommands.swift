@@ -36,7 +36,7 @@ extension Controller {
   }
 
   private mutating func answerLongTermKeyRequest(
-    _ handle: HCI.ConnectionHandle, _ answer: (inout Connection, inout HostOutput) -> Void
+    _ handle: HCI.ConnectionHandle, _ answer: (inout Connection, inout HCIEventQueue) -> Void
   ) -> HCI.ReturnParameters {
     guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
     guard case .longTermKey = connections[index].encryption.phase else { return .handle(.commandDisallowed, handle) }

@@ -86,7 +86,7 @@ extension Controller {
       output.setFlowControl { $0.isOn = mode == .acl }
       return .status(.success)
     case .hostBufferSize(let size):
-      guard size.aclLength >= HostOutput.minimumLength, size.aclCount > 0 else {
+      guard size.aclLength >= HCIEventQueue.minimumLength, size.aclCount > 0 else {
         return .status(.invalidHCICommandParameters)
       }
       output.setFlowControl {

@@ -12,8 +12,8 @@ package struct Controller: ~Copyable {
   let configuration: ControllerConfiguration
   let pool: PacketPool
   let clock: SleepClock
-  var random: SplitGenerator
-  var output: HostOutput
+  var random: RandomStream
+  var output: HCIEventQueue
   var host = HostSettings()
 
   var sets = AdvertisingSets()
@@ -31,8 +31,8 @@ package struct Controller: ~Copyable {
   /// The periodic advertising trains that the controller receives.
   var syncs = PeriodicSyncs()
 
-  var agenda = RadioAgenda()
-  var listening = ListeningShare()
+  var agenda = RadioScheduler()
+  var listening = ListeningBudget()
   var radioUse = RadioUse.free
   /// The time at which the activity that has the radio continues.
   var timer: Instant?
@@ -46,12 +46,12 @@ package struct Controller: ~Copyable {
   /// - Parameters:
   ///   - random: the source of all randomness in this controller.
   ///   - pool: the source of the packets' octets; it belongs to the controller's executor.
-  package init(configuration: ControllerConfiguration, random: SplitGenerator, pool: PacketPool) {
+  package init(configuration: ControllerConfiguration, random: RandomStream, pool: PacketPool) {
     self.configuration = configuration.possible
     self.pool = pool
     self.random = random
     clock = SleepClock(drift: configuration.sleepClockDrift)
-    output = HostOutput(features: self.configuration.features, pool: pool)
+    output = HCIEventQueue(features: self.configuration.features, pool: pool)
     host = HostSettings(address: configuration.address)
   }
 
@@ -137,7 +137,7 @@ package struct Controller: ~Copyable {
     connections.removeAll()
     resolvingList = ResolvingList()
     agenda.removeAll()
-    listening = ListeningShare()
+    listening = ListeningBudget()
     listeningPlan = ListeningPlan()
     auxiliaries.removeAll()
     syncs = PeriodicSyncs()

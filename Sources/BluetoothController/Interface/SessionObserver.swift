@@ -14,7 +14,7 @@ extension Controller {
 
 extension Connection {
   /// Starts an encrypted session, as all its parameters are known, and reports it to the session observer.
-  mutating func beginSession(_ keys: LL.SessionKeys, at now: Instant, into output: inout HostOutput) {
+  mutating func beginSession(_ keys: LL.SessionKeys, at now: Instant, into output: inout HCIEventQueue) {
     encryption.session = EncryptionSession(keys, role: role, pool: output.pool)
     guard let observer = output.sessions else { return }
     let (central, peripheral) = role == .central ? (own, peer) : (peer, own)

@@ -48,7 +48,7 @@ struct ResolvingList {
   private var timeout: UInt16 = 900
   /// The time at which all private addresses change; nil: there are none.
   private var renewal: Instant?
-  private var strangers = StrangerCache()
+  private var strangers = UnresolvedAddressCache()
 
   var isEmpty: Bool { entries.isEmpty }
 
@@ -121,7 +121,7 @@ struct ResolvingList {
   /// Returns this device's private address towards the peer with this identity; nil: the list has no local IRK for
   /// the peer.
   mutating func localAddress(
-    for identity: DeviceAddress?, at now: Instant, random: inout SplitGenerator
+    for identity: DeviceAddress?, at now: Instant, random: inout RandomStream
   ) -> DeviceAddress? {
     guard let index = index(of: identity), let key = entries[index].localKey else { return nil }
     renew(at: now)
@@ -139,7 +139,7 @@ struct ResolvingList {
   /// Returns the private address of the peer with this identity for directed advertising; nil: the list has no IRK of
   /// the peer.
   mutating func targetAddress(
-    for identity: DeviceAddress?, at now: Instant, random: inout SplitGenerator
+    for identity: DeviceAddress?, at now: Instant, random: inout RandomStream
   ) -> DeviceAddress? {
     guard let index = index(of: identity), let key = entries[index].peerKey else { return nil }
     renew(at: now)
@@ -206,7 +206,7 @@ struct ResolvingList {
 }
 
 /// Private addresses that no IRK of the list resolves, so that not every packet from them is tried with all keys.
-private struct StrangerCache {
+private struct UnresolvedAddressCache {
   private static let capacity = 64
   private var slots: [UInt64] = []
 

@@ -40,7 +40,7 @@ extension Controller {
     return reserve > .zero && isListeningWanted(at: next - reserve) ? min(limit, next - reserve) : limit
   }
 
-  private mutating func listeningHolder(at now: Instant) -> (claim: RadioClaim, end: Instant)? {
+  private mutating func listeningHolder(at now: Instant) -> (claim: TimeslotRequest, end: Instant)? {
     if case .listening = radioUse { listening.holder(at: now) } else { nil }
   }
 
@@ -55,7 +55,7 @@ extension Controller {
   /// True if an unplanned exchange, which answers a packet that was just received, may have the radio for `length`.
   mutating func mayAnswer(for length: TimeSpan, losses: Int, at now: Instant) -> Bool {
     agenda.admits(
-      RadioClaim(
+      TimeslotRequest(
         purpose: .listening, start: now, latestStart: now, shortest: length, longest: length, losses: losses))
   }
 

@@ -20,7 +20,7 @@ enum RadioActivity: Hashable {
 /// The actions of activities when they get the radio, while they have it, and when they don't get it.
 extension Controller {
   /// Starts the activity, which gets the radio.
-  mutating func begin(_ activity: RadioActivity, in place: RadioAgenda.Place, at now: Instant) {
+  mutating func begin(_ activity: RadioActivity, in place: RadioScheduler.Place, at now: Instant) {
     let claim = agenda[place]
     agenda[place] = nil
     let step: RadioStep
@@ -39,7 +39,7 @@ extension Controller {
   }
 
   /// Tells the activity that it did not get the radio in time; it makes its next claim.
-  mutating func lose(_ activity: RadioActivity, in place: RadioAgenda.Place, at now: Instant) {
+  mutating func lose(_ activity: RadioActivity, in place: RadioScheduler.Place, at now: Instant) {
     switch activity {
     case .connection(let index):
       connections[index].missEvent(at: now, into: &output)

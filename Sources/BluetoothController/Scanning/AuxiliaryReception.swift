@@ -42,13 +42,13 @@ struct AuxiliaryReception {
 struct AuxiliaryReceptions {
   static let capacity = 8
 
-  private var slots: [(place: RadioAgenda.Place, reception: AuxiliaryReception)?] = []
+  private var slots: [(place: RadioScheduler.Place, reception: AuxiliaryReception)?] = []
   /// The number of consecutive packets for which the radio was not free.
   var losses = 0
 
   var indices: Range<Int> { slots.indices }
 
-  func place(_ index: Int) -> RadioAgenda.Place? { slots.indices.contains(index) ? slots[index]?.place : nil }
+  func place(_ index: Int) -> RadioScheduler.Place? { slots.indices.contains(index) ? slots[index]?.place : nil }
 
   /// The reception with this index; nil: none. Assignments to an index without a reception are ignored.
   subscript(index: Int) -> AuxiliaryReception? {
@@ -60,7 +60,7 @@ struct AuxiliaryReceptions {
   }
 
   /// Follows another event, unless the controller follows it already or follows too many.
-  mutating func add(_ reception: AuxiliaryReception, agenda: inout RadioAgenda) {
+  mutating func add(_ reception: AuxiliaryReception, agenda: inout RadioScheduler) {
     var vacant: Int?
     for index in slots.indices {
       guard let other = slots[index]?.reception else {
@@ -76,7 +76,7 @@ struct AuxiliaryReceptions {
     agenda[place] = reception.window.claim(losses: losses)
   }
 
-  mutating func remove(_ index: Int, agenda: inout RadioAgenda) {
+  mutating func remove(_ index: Int, agenda: inout RadioScheduler) {
     guard let place = place(index) else { return }
     agenda.remove(place)
     slots[index] = nil

@@ -34,9 +34,9 @@ struct AuxiliaryWindow {
   }
 
   /// Returns the claim of the reception on the radio.
-  func claim(losses: Int) -> RadioClaim {
+  func claim(losses: Int) -> TimeslotRequest {
     let listening = closes - opens
-    return RadioClaim(
+    return TimeslotRequest(
       purpose: .auxiliary, start: opens, latestStart: max(opens, expected), shortest: listening + LL.interFrameSpace,
       longest: listening + phy.longestPacket, losses: losses)
   }

@@ -16,7 +16,7 @@ struct BackOff {
     return backOffCount <= 0
   }
 
-  mutating func requestEnded(isSuccess: Bool, random: inout SplitGenerator) {
+  mutating func requestEnded(isSuccess: Bool, random: inout RandomStream) {
     run = isSuccess ? max(run, 0) + 1 : min(run, 0) - 1
     if run == 2 {
       upperLimit = max(1, upperLimit / 2)

@@ -29,8 +29,8 @@ extension Controller {
 
   /// Updates the listening plan after the scanner or the initiator has started, ended, paused or resumed.
   mutating func listeningChanged() {
-    listeningPlan.setScanner(scanner?.windows ?? PerPrimaryPHY())
-    listeningPlan.setInitiator(initiator?.windows ?? PerPrimaryPHY())
+    listeningPlan.setScanner(scanner?.windows ?? ByPrimaryPHY())
+    listeningPlan.setInitiator(initiator?.windows ?? ByPrimaryPHY())
     dropReceptions()
     switch radioUse {
     case .listening: abandonRadio()

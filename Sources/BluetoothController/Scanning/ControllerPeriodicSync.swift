@@ -66,7 +66,7 @@ extension Controller {
   mutating func beginPeriodicSyncEvent(_ index: Int, at now: Instant) -> RadioStep { syncs[index]?.begin() ?? .done }
 
   /// Handles an event for which the radio was not free in time; returns the next claim.
-  mutating func losePeriodicSyncEvent(_ index: Int, at now: Instant) -> RadioClaim? {
+  mutating func losePeriodicSyncEvent(_ index: Int, at now: Instant) -> TimeslotRequest? {
     syncs[index]?.lose()
     breakOff(index)
     return nextClaim(of: index)
@@ -92,7 +92,7 @@ extension Controller {
   }
 
   /// Returns the next claim of a train; nil: the train was never received, and synchronization has failed.
-  private mutating func nextClaim(of index: Int) -> RadioClaim? {
+  private mutating func nextClaim(of index: Int) -> TimeslotRequest? {
     syncs[index]?.endPacket()
     guard let sync = syncs[index] else { return nil }
     guard sync.hasFailed else { return sync.claim }

@@ -75,7 +75,7 @@ extension Controller {
   }
 
   /// Handles a packet for which the radio was not free in time; returns the next claim.
-  mutating func loseAuxiliaryReception(_ index: Int, at now: Instant) -> RadioClaim? {
+  mutating func loseAuxiliaryReception(_ index: Int, at now: Instant) -> TimeslotRequest? {
     auxiliaries.losses += 1
     giveUpReception(index)
     auxiliaries.remove(index, agenda: &agenda)

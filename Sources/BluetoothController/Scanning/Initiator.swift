@@ -6,7 +6,7 @@ struct Initiator {
   /// True if LE Extended Create Connection started the initiator: it answers extended advertising, too.
   let isExtended: Bool
   var own: DeviceAddress
-  let windows: PerPrimaryPHY<ScanWindows>
+  let windows: ByPrimaryPHY<ScanWindows>
   /// The number of the peer's packets that the initiator could not answer because the radio was in use.
   var lostChances = 0
   /// True if the host has cancelled the connection while AUX_CONNECT_REQ was in progress.
@@ -17,7 +17,7 @@ struct Initiator {
   /// long with real clocks and receivers.
   init(
     _ request: HCI.ExtendedCreateConnection, isExtended: Bool, own: DeviceAddress, at now: Instant,
-    random: inout SplitGenerator
+    random: inout RandomStream
   ) {
     self.request = request
     self.isExtended = isExtended
@@ -27,7 +27,7 @@ struct Initiator {
       ScanWindows(
         interval: initiating.scanInterval, window: initiating.scanWindow, start: now, firstChannel: firstChannel)
     }
-    self.windows = PerPrimaryPHY(le1M: request.le1M.map(windows), leCoded: request.leCoded.map(windows))
+    self.windows = ByPrimaryPHY(le1M: request.le1M.map(windows), leCoded: request.leCoded.map(windows))
   }
 
   /// Returns the parameters of a connection on this PHY: those that the host gave for the PHY, else those for another

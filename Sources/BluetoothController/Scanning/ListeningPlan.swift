@@ -50,13 +50,13 @@ struct ListeningPlan {
   private var current: (slot: Slot, counted: Instant, rival: ScanWindows?)?
 
   /// Sets the scanner's windows.
-  mutating func setScanner(_ windows: PerPrimaryPHY<ScanWindows>) {
+  mutating func setScanner(_ windows: ByPrimaryPHY<ScanWindows>) {
     (le1M.scanner, leCoded.scanner) = (windows.le1M, windows.leCoded)
     current = nil
     isWanted = le1M.isWanted || leCoded.isWanted
   }
 
-  mutating func setInitiator(_ windows: PerPrimaryPHY<ScanWindows>) {
+  mutating func setInitiator(_ windows: ByPrimaryPHY<ScanWindows>) {
     (le1M.initiator, leCoded.initiator) = (windows.le1M, windows.leCoded)
     current = nil
     isWanted = le1M.isWanted || leCoded.isWanted

@@ -15,7 +15,7 @@ struct PeriodicSync {
   private static let establishmentEvents = 6
 
   let handle: HCI.SyncHandle
-  let place: RadioAgenda.Place
+  let place: RadioScheduler.Place
   let origin: Origin
   let advertiser: PeerIdentity
   let advertisingSID: UInt8
@@ -56,7 +56,8 @@ struct PeriodicSync {
   ///
   /// - Parameter schedule: the schedule of the train; its event 0 is the one with the counter in `info`.
   init(
-    handle: HCI.SyncHandle, place: RadioAgenda.Place, origin: Origin, advertiser: PeerIdentity, advertisingSID: UInt8,
+    handle: HCI.SyncHandle, place: RadioScheduler.Place, origin: Origin, advertiser: PeerIdentity,
+    advertisingSID: UInt8,
     phy: PHY, info: LL.SyncInfo, schedule: EventSchedule, keeping: HCI.SyncKeeping,
     enable: HCI.PeriodicAdvertisingReceiveEnable
   ) {
@@ -87,10 +88,10 @@ struct PeriodicSync {
   // MARK: Events
 
   /// The claim of the next packet on the radio.
-  var claim: RadioClaim {
+  var claim: TimeslotRequest {
     if let chain { return chain.claim(losses: losses) }
     let listening = schedule.listeningEnds - schedule.start
-    return RadioClaim(
+    return TimeslotRequest(
       purpose: .periodic, start: schedule.start, latestStart: schedule.listeningEnds,
       shortest: listening + LL.interFrameSpace, longest: listening + phy.longestPacket, losses: losses,
       isUrgent: isEstablished && deadline - schedule.start < schedule.interval * 2)

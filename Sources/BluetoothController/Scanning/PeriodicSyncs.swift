@@ -52,7 +52,7 @@ struct PeriodicSyncs {
     deadline = min(deadline, sync.deadline)
   }
 
-  mutating func remove(_ index: Int, agenda: inout RadioAgenda) {
+  mutating func remove(_ index: Int, agenda: inout RadioScheduler) {
     guard let sync = self[index] else { return }
     agenda.remove(sync.place)
     slots[index] = nil

@@ -58,8 +58,8 @@ struct Scanner {
   }
 
   /// The windows in which this scanner listens; none while it pauses.
-  var windows: PerPrimaryPHY<ScanWindows> {
-    var result = PerPrimaryPHY<ScanWindows>()
+  var windows: ByPrimaryPHY<ScanWindows> {
+    var result = ByPrimaryPHY<ScanWindows>()
     guard !isPausing else { return result }
     result.le1M = parameters.le1M.map { ScanWindows(interval: $0.interval, window: $0.window, start: periodStart) }
     result.leCoded = parameters.leCoded.map {
@@ -123,7 +123,7 @@ struct Scanner {
   }
 
   /// Updates the backoff after a SCAN_REQ with or without response.
-  mutating func requestEnded(isSuccess: Bool, random: inout SplitGenerator) {
+  mutating func requestEnded(isSuccess: Bool, random: inout RandomStream) {
     backOff.requestEnded(isSuccess: isSuccess, random: &random)
   }
 }

@@ -24,7 +24,7 @@ struct LinkState {
   var database = RemoteDatabase()
   var discovery = DiscoveryQueue()
   var notifications = NotificationTable()
-  var preparation = LinkPreparation()
+  var preparation = BackgroundDiscovery()
   /// The number of apps' requests that wait for the peer.
   var openRequests = 0
   /// The sessions that wait for the RSSI.

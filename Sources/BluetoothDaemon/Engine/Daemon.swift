@@ -25,7 +25,7 @@ package struct Daemon: ~Copyable {
   private var mail = Deque<Mail>()
   private var outbox = Outbox()
   /// The problems waiting to be logged; the oldest is dropped when there are more than `maximumTroubles`.
-  private var troubles: Deque<HostTrouble> = []
+  private var troubles: Deque<HostDiagnostic> = []
   private static let maximumTroubles = 32
 
   /// The adapter's state as apps see it. It is unknown until the host first reports its own state.
@@ -35,14 +35,14 @@ package struct Daemon: ~Copyable {
   var peripherals = SessionTable<PeripheralSession>()
   var peers: PeerTable
   var links: [LinkState] = []
-  var bonds: BondKeeper
-  var desk: PromptDesk
+  var bonds: BondManager
+  var desk: PromptQueue
   var backlogs = BacklogState()
   var questions: AppQuestions
 
   // Central role
   var isScanning = false
-  var sightings = SightingTable()
+  var sightings = AdvertisementCache()
   var delayedUsers: [DelayedUser] = []
   var operations = OperationTable()
   /// The number of channels that apps have requested so far.
@@ -71,18 +71,18 @@ package struct Daemon: ~Copyable {
   ///   - app: the name of the app for which the user must give permission before any app may use the adapter; nil: all
   ///     apps may use it.
   package init(
-    host: Host, mailbox: Mailbox, directory: PeerDirectory, random: SplitGenerator,
+    host: Host, mailbox: Mailbox, directory: PeerDirectory, random: RandomStream,
     identityKey: Block? = nil, prompts: any Prompts = AutomaticPrompts(), bonds: any BondStore = MemoryBondStore(),
     app: String? = nil
   ) {
     self.host = host
-    self.bonds = BondKeeper(bonds)
-    desk = PromptDesk(prompts: prompts) { mailbox.wake() }
+    self.bonds = BondManager(bonds)
+    desk = PromptQueue(prompts: prompts) { mailbox.wake() }
     self.mailbox = mailbox
     self.directory = directory
     questions = AppQuestions(app: app)
     peers = PeerTable(
-      identifiers: identityKey.map { SplitGenerator(identifiersOf: $0) } ?? random.split("identifiers"),
+      identifiers: identityKey.map { RandomStream(identifiersOf: $0) } ?? random.split("identifiers"),
       directory: directory)
     recallBonds()
     recallAccess()
@@ -170,7 +170,7 @@ package struct Daemon: ~Copyable {
   package mutating func takeDelivery() -> Delivery? { outbox.take() }
 
   /// Removes and returns the next problem for the log.
-  package mutating func takeTrouble() -> HostTrouble? { troubles.popFirst() }
+  package mutating func takeTrouble() -> HostDiagnostic? { troubles.popFirst() }
 
   // MARK: Sessions
 

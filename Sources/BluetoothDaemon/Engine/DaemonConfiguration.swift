@@ -8,7 +8,7 @@ package struct DaemonConfiguration: Sendable {
   package var name: String
   package var host: HostConfiguration
   /// The operating system whose behavior the device follows.
-  package var profile = SystemProfile.apple
+  package var profile = PlatformPolicy.apple
   /// The interface that asks the user.
   package var prompts: any Prompts = AutomaticPrompts.accepting
   /// The bond store.
@@ -35,7 +35,7 @@ package struct DaemonConfiguration: Sendable {
   ///
   /// - Parameter generator: the device's own random generator.
   package func makeDaemon(
-    generator: SplitGenerator, pool: PacketPool, mailbox: Mailbox, directory: PeerDirectory
+    generator: RandomStream, pool: PacketPool, mailbox: Mailbox, directory: PeerDirectory
   ) -> Daemon {
     var hostConfiguration = host
     hostConfiguration.pairing.ioCapability = prompts.ioCapability
@@ -50,7 +50,7 @@ package struct DaemonConfiguration: Sendable {
 
   /// Restores the device's identity. If the identity can't be read, no peer will recognize the device, and the log says
   /// so.
-  private func recallIdentity(_ host: inout HostConfiguration, _ generator: SplitGenerator) {
+  private func recallIdentity(_ host: inout HostConfiguration, _ generator: RandomStream) {
     var chance = host.keyGenerator(else: generator.split("identity"))
     do throws(BondStoreError) {
       let secrets = try bonds.secrets { AdapterSecrets.make(needsAddress: true, using: &chance) }

@@ -8,7 +8,7 @@ package enum DaemonLog {
   private static var logger: Logger { Logger(label: "CoreBluetooth.daemon") }
 
   /// Logs a problem with the controller of the device with this name, in one line.
-  package static func note(_ trouble: HostTrouble, of device: String) {
+  package static func note(_ trouble: HostDiagnostic, of device: String) {
     let line: Logger.Message = "\("\(device): \(trouble)".printable)"
     if trouble.isFatal { logger.error(line) } else { logger.warning(line) }
   }

@@ -14,10 +14,10 @@ struct PeerTable {
   private var byAddress: [DeviceAddress: PeerHandle] = [:]
   /// The identifiers from bond records, by identity address. A bonded peer keeps its identifier across runs.
   private var recalled: [DeviceAddress: PeerIdentifier] = [:]
-  private let identifiers: SplitGenerator
+  private let identifiers: RandomStream
   private let directory: PeerDirectory
 
-  init(identifiers: SplitGenerator, directory: PeerDirectory) {
+  init(identifiers: RandomStream, directory: PeerDirectory) {
     self.identifiers = identifiers
     self.directory = directory
   }
@@ -79,7 +79,7 @@ struct PeerTable {
   }
 }
 
-extension SplitGenerator {
+extension RandomStream {
   /// Creates the generator of peer identifiers from the adapter's secret key. An identifier therefore reveals nothing
   /// of the address behind it.
   init(identifiersOf identityKey: Block) {

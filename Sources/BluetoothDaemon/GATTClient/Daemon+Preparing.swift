@@ -39,7 +39,7 @@ extension Daemon {
   }
 
   mutating func prepared(
-    _ step: LinkPreparation.Step, _ result: Result<GATTResponse, GATTError>, on link: Int
+    _ step: BackgroundDiscovery.Step, _ result: Result<GATTResponse, GATTError>, on link: Int
   ) {
     links[link].preparation.ended()
     guard step == .readName, case .success(.value(let value)) = result,

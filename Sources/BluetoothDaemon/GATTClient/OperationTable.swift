@@ -9,7 +9,7 @@ enum Operation {
   case discovery(DiscoveryProcedure)
   /// A write of a Client Characteristic Configuration, given by the handle of the characteristic's value.
   case configuration(AttributeHandle)
-  case preparation(LinkPreparation.Step)
+  case preparation(BackgroundDiscovery.Step)
   /// A request whose session no longer waits for it.
   case abandoned
 

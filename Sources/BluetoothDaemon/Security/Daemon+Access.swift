@@ -71,7 +71,7 @@ extension Daemon {
   }
 
   /// Handles an answer to one of these questions; returns false if the answer is to another question.
-  mutating func take(_ answer: PromptDesk.Answer, at now: Instant) -> Bool {
+  mutating func take(_ answer: PromptQueue.Answer, at now: Instant) -> Bool {
     if answer.id == questions.power {
       questions.power = nil
       if answer.answer == .yes {

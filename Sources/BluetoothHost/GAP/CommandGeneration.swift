@@ -55,7 +55,7 @@ extension Host {
   }
 }
 
-extension ControllerFacts {
+extension ControllerCapabilities {
   /// True if the controller has the feature Extended Advertising, and the extended form of each legacy command for
   /// advertising, scanning and connecting that it supports.
   var hasExtendedCommands: Bool {

@@ -22,7 +22,7 @@ package struct Host {
   var recovery = Recovery()
   /// The number of consecutive commands without an answer.
   var unansweredCommands = 0
-  var controller = ControllerFacts()
+  var controller = ControllerCapabilities()
   var commands = CommandQueue()
   var advertiser = Advertiser()
   var scanner = Scanner()
@@ -59,7 +59,7 @@ package struct Host {
   var packets: Deque<HCI.Packet> = []
   var events: Deque<HostEvent> = []
 
-  package init(configuration: HostConfiguration, random: SplitGenerator, pool: PacketPool) {
+  package init(configuration: HostConfiguration, random: RandomStream, pool: PacketPool) {
     self.configuration = configuration
     self.pool = pool
     var generator = random.split("address")

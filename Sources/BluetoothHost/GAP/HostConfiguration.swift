@@ -68,7 +68,7 @@ package struct HostConfiguration: Sendable {
   }
 
   /// Returns the source of keys: the configured one, or else the device's own `generator`.
-  package func keyGenerator(else generator: SplitGenerator) -> KeyGenerator {
+  package func keyGenerator(else generator: RandomStream) -> KeyGenerator {
     keyGenerator ?? KeyGenerator(generator)
   }
 }

@@ -195,7 +195,7 @@ extension HCI.ErrorCode {
   fileprivate var letsL2CAPAsk: Bool { self != .success && self != .unacceptableConnectionParameters }
 }
 
-extension ControllerFacts {
+extension ControllerCapabilities {
   /// Returns the PHYs of `preferred` that this controller supports; nil: the controller supports only LE 1M, or none
   /// of them.
   func wishes(for preferred: HCI.PHYs?) -> HCI.PHYs? {

@@ -42,7 +42,7 @@ extension Host {
   /// Starts up the controller without any knowledge of its state.
   mutating func start() {
     recovery = Recovery()
-    controller = ControllerFacts()
+    controller = ControllerCapabilities()
     guard transport == .ready else { return becomeUnreachable() }
     events.append(.powerChanged(.starting))
     resetController()
@@ -158,7 +158,7 @@ extension Host {
   }
 
   private mutating func unanswered(_ entry: CommandQueue.Entry, at now: Instant) {
-    let trouble = HostTrouble.unanswered(entry.command.opcode)
+    let trouble = HostDiagnostic.unanswered(entry.command.opcode)
     unansweredCommands += 1
     let isDead = unansweredCommands >= Self.maximumUnansweredCommands
     switch entry.purpose {
@@ -178,7 +178,7 @@ extension Host {
   }
 
   /// Handles a failure of the controller: all of its state is lost. The host tries to recover it.
-  mutating func fail(_ trouble: HostTrouble, at now: Instant, unanswered: CommandQueue.Entry? = nil) {
+  mutating func fail(_ trouble: HostDiagnostic, at now: Instant, unanswered: CommandQueue.Entry? = nil) {
     switch power {
     case .on: break
     case .starting(let startup):

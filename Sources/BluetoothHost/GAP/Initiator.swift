@@ -68,7 +68,7 @@ struct Initiator {
   private var sightings: [Sighting] = []
   /// The time at which wanted devices outside the accept list take their turn.
   private var rotation: Instant? { didSet { setAlarm() } }
-  private var doubt = ListDoubt() { didSet { setAlarm() } }
+  private var doubt = ResolvingListProbe() { didSet { setAlarm() } }
   /// The end of the pause after a refusal of LE Create Connection.
   private var pauseEnd: Instant? { didSet { setAlarm() } }
   /// The earliest deadline of `rotation`, `doubt` and `pauseEnd`. It is stored because it is read much more often than it
@@ -164,7 +164,7 @@ struct Initiator {
     inFlight = nil
     rotation = nil
     pauseEnd = nil
-    doubt = ListDoubt()
+    doubt = ResolvingListProbe()
     sightings.removeAll()
     isDirty = true
   }

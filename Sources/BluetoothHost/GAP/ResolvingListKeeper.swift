@@ -116,7 +116,7 @@ struct ResolvingListKeeper {
   }
 
   /// Returns the next command; nil: no command is due now.
-  mutating func next(_ controller: ControllerFacts, timeout: UInt16) -> HCI.Command? {
+  mutating func next(_ controller: ControllerCapabilities, timeout: UInt16) -> HCI.Command? {
     guard isDirty, inFlight == nil else { return nil }
     guard !isUnusable else {
       isDirty = false

@@ -37,7 +37,7 @@ package struct GATTBearer {
   }
 
   /// The signer of the client's Signed Write Commands; nil: the client cannot sign.
-  package var signatureMaker: SignatureMaker? {
+  package var signatureMaker: Signer? {
     get { client.signatureMaker }
     set { client.signatureMaker = newValue }
   }

@@ -89,8 +89,8 @@ struct GATTClient {
   private(set) var requestMTU = ATT.defaultMTU
   /// True if the handles of the current procedure may refer to other attributes after a change of the database.
   private var isStale = false
-  var watch = GATTDatabaseWatch()
-  var signatureMaker: SignatureMaker?
+  var watch = DatabaseCacheValidator()
+  var signatureMaker: Signer?
 
   /// The maximum number of times that a discovery of the whole database restarts because the database has changed.
   private static let maximumRestarts = 3
@@ -310,7 +310,7 @@ struct GATTClient {
     case .handleValueIndication(let handle, let value):
       confirm()
       if handle == watch.serviceChanged {
-        guard let range = GATTDatabaseWatch.range(value) else { break }
+        guard let range = DatabaseCacheValidator.range(value) else { break }
         databaseChanged(range, at: now, &context)
         startNext(at: now, &context)
       } else {

@@ -32,7 +32,7 @@ extension GATTClient {
   }
 
   /// Begins a task of cache validation that is not a `GATTRequest`: reads the Database Hash.
-  func begin(_ task: GATTDatabaseWatch.Task) -> Step {
+  func begin(_ task: DatabaseCacheValidator.Task) -> Step {
     readByType(GATTType.databaseHash, in: 1...AttributeHandle.max)
   }
 

@@ -1,7 +1,7 @@
 import BluetoothWire
 
 /// The properties and capabilities that a host has read from its controller.
-struct ControllerFacts {
+struct ControllerCapabilities {
   var supportedCommands = HCI.SupportedCommands()
   var lmpFeatures: HCI.LMPFeatures = []
   var leFeatures: HCI.LEFeatures = []
@@ -58,7 +58,7 @@ struct Startup {
   private var isRepeated = false
   /// True while the controller is being reset: its reports may date from before the reset.
   var isResetting: Bool { step == .reset }
-  private(set) var facts = ControllerFacts()
+  private(set) var facts = ControllerCapabilities()
   private let address: DeviceAddress?
   private let preferredPHYs: HCI.PHYs?
 

@@ -5,7 +5,7 @@ package enum HostEvent: Sendable {
   /// The controller has become usable or unusable, or has failed.
   case powerChanged(PowerState)
   /// The controller misbehaves; for the log.
-  case trouble(HostTrouble)
+  case trouble(HostDiagnostic)
   /// Advertising has begun (nil), or has failed to begin.
   case advertisingStarted(HostError?)
   /// Advertising has ended without a request, such as at the end of limited discoverable mode.

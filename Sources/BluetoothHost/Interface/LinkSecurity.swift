@@ -75,16 +75,16 @@ extension SignatureVerifier {
   }
 }
 
-extension SignatureMaker {
+extension Signer {
   /// Returns true if this signer has the same key as `other` and a higher counter.
-  func isFurther(than other: SignatureMaker?) -> Bool {
+  func isFurther(than other: Signer?) -> Bool {
     guard let other, other.key == key, let counter = other.nextCounter else { return false }
     return nextCounter.map { $0 > counter } ?? true
   }
 }
 
 /// The signer of this device's Signed Write Commands to one server · Vol 3, Part C, 10.4; Vol 3, Part H, 2.4.5.
-package struct SignatureMaker: Hashable, Sendable {
+package struct Signer: Hashable, Sendable {
   /// This device's Connection Signature Resolving Key, which the server also has.
   package let key: Block
   /// The SignCounter of the next signature; nil: all values are used up. The owner of the key stores this counter

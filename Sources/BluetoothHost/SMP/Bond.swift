@@ -47,7 +47,7 @@ package struct Bond: Hashable, Sendable {
   /// The verifier of the peer's signed writes; nil: the peer signs nothing.
   package var signatureVerifier: SignatureVerifier?
   /// The signer of this device's writes to the peer; nil: the peer has no key to verify them.
-  package var signatureMaker: SignatureMaker?
+  package var signatureMaker: Signer?
 
   package init(identity: DeviceAddress) { self.identity = identity }
 

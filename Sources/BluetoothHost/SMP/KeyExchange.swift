@@ -113,7 +113,7 @@ struct KeyExchange {
       bond.peerIdentityKey = known?.peerIdentityKey
     }
     if let peerSigningKey, peerSigningKey != .zero { bond.signatureVerifier = SignatureVerifier(key: peerSigningKey) }
-    if let ownSigningKey { bond.signatureMaker = SignatureMaker(key: ownSigningKey) }
+    if let ownSigningKey { bond.signatureMaker = Signer(key: ownSigningKey) }
     return bond
   }
 }

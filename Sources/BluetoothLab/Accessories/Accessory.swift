@@ -13,8 +13,8 @@
 ///     [AccessoryService("1815", [AccessoryCharacteristic("2A58", [.read, .notify])])]
 ///   }
 ///   func value(of path: CharacteristicPath) -> [UInt8] { [count] }
-///   mutating func started(_ session: inout AccessorySession) { session.wake(after: .seconds(1)) }
-///   mutating func timeReached(_ session: inout AccessorySession) {
+///   mutating func started(_ session: inout AccessoryContext) { session.wake(after: .seconds(1)) }
+///   mutating func timeReached(_ session: inout AccessoryContext) {
 ///     count &+= 1
 ///     session.notify(Self.value)
 ///     session.wake(after: .seconds(1))
@@ -33,20 +33,20 @@ public protocol Accessory: Sendable {
   func value(of path: CharacteristicPath) -> [UInt8]
 
   /// Called when the device has been turned on.
-  mutating func started(_ session: inout AccessorySession)
+  mutating func started(_ session: inout AccessoryContext)
   /// Called when a central has connected.
-  mutating func connected(_ session: inout AccessorySession)
+  mutating func connected(_ session: inout AccessoryContext)
   /// Called when a central has disconnected. Its subscriptions have ended.
-  mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession)
-  /// Called when the time passed to `AccessorySession.wake(after:)` has elapsed.
-  mutating func timeReached(_ session: inout AccessorySession)
+  mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext)
+  /// Called when the time passed to `AccessoryContext.wake(after:)` has elapsed.
+  mutating func timeReached(_ session: inout AccessoryContext)
   /// Called when a central has subscribed to a characteristic or unsubscribed from it.
-  mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession)
+  mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext)
   /// Handles a write of a characteristic by a central.
   ///
   /// - Throws: the error that answers the central's request.
   mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
+    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
   ) throws(AttributeError)
 }
 
@@ -58,20 +58,20 @@ extension Accessory {
   /// Returns an empty value.
   public func value(of path: CharacteristicPath) -> [UInt8] { [] }
   /// Does nothing.
-  public mutating func started(_ session: inout AccessorySession) {}
+  public mutating func started(_ session: inout AccessoryContext) {}
   /// Does nothing.
-  public mutating func connected(_ session: inout AccessorySession) {}
+  public mutating func connected(_ session: inout AccessoryContext) {}
   /// Does nothing.
-  public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession) {}
+  public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext) {}
   /// Does nothing.
-  public mutating func timeReached(_ session: inout AccessorySession) {}
+  public mutating func timeReached(_ session: inout AccessoryContext) {}
   /// Does nothing.
   public mutating func subscriptionChanged(
-    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession
+    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext
   ) {}
   /// Throws `writeNotPermitted`.
   public mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
+    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
   ) throws(AttributeError) {
     throw .writeNotPermitted
   }

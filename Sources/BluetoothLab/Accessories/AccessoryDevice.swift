@@ -28,7 +28,7 @@ public final class AccessoryDevice<A: Accessory>: RadioDevice, @unchecked Sendab
   }
 
   /// Changes the accessory's state and lets it use the session, for example to notify or disconnect.
-  public func act(_ body: @escaping @Sendable (inout A, inout AccessorySession) -> Void) {
+  public func act(_ body: @escaping @Sendable (inout A, inout AccessoryContext) -> Void) {
     perform { device, now in
       if let device = device as? AccessoryParticipant<A> { device.act(at: now, body) }
     }

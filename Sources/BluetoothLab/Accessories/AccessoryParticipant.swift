@@ -20,13 +20,13 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   /// The time at which the accessory's `timeReached` is due.
   private var alarm: Instant?
   private var hasStarted = false
-  private var uses = RadioUses()
+  private var uses = RadioTimeAccount()
   /// The time of the latest exchange or skipped packet.
   private var latest = Instant.zero
 
   init(
     _ accessory: A, _ configuration: VirtualDeviceConfiguration, radio: RadioID, environment: DeviceEnvironment,
-    generator: SplitGenerator, pool: PacketPool
+    generator: RandomStream, pool: PacketPool
   ) {
     self.accessory = accessory
     name = configuration.name
@@ -73,10 +73,10 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   var hasDelivery: Bool { false }
   func deliverNext() {}
 
-  func soliloquy(at now: Instant) -> Soliloquy? {
-    guard var soliloquy = controller.soliloquy(at: now) else { return nil }
-    soliloquy.until = otherDeadline
-    return soliloquy
+  func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
+    guard var openLoopAdvertising = controller.openLoopAdvertising(at: now) else { return nil }
+    openLoopAdvertising.until = otherDeadline
+    return openLoopAdvertising
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {
@@ -121,7 +121,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
 
-  func uses(at now: Instant) -> RadioUses {
+  func uses(at now: Instant) -> RadioTimeAccount {
     var result = uses
     result.count(until: now)
     return result
@@ -132,25 +132,25 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   // MARK: The accessory
 
   /// Runs `body` on the accessory and notifies the subscribers of each characteristic whose value changed.
-  func act(at now: Instant, _ body: (inout A, inout AccessorySession) -> Void) {
+  func act(at now: Instant, _ body: (inout A, inout AccessoryContext) -> Void) {
     let before = attributes.observed.map { ($0, accessory.value(of: $0)) }
     happen(at: now, body)
     for (path, value) in before where accessory.value(of: path) != value { notify(path, at: now) }
     exchange(at: now)
   }
 
-  private func happen(at now: Instant, _ body: (inout A, inout AccessorySession) -> Void) {
+  private func happen(at now: Instant, _ body: (inout A, inout AccessoryContext) -> Void) {
     var session = session(at: now)
     body(&accessory, &session)
     obey(session, at: now)
   }
 
-  private func session(at now: Instant) -> AccessorySession {
-    AccessorySession(
+  private func session(at now: Instant) -> AccessoryContext {
+    AccessoryContext(
       now: now.sinceZero.duration, connections: handles.count, subscriptions: Set(attributes.subscribed))
   }
 
-  private func obey(_ session: AccessorySession, at now: Instant) {
+  private func obey(_ session: AccessoryContext, at now: Instant) {
     for effect in session.effects {
       switch effect {
       case .notify(let path): notify(path, at: now)

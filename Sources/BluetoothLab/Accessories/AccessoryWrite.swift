@@ -20,7 +20,7 @@ struct AccessoryWrite {
   /// Writes the values to the accessory in order. If the accessory rejects any but the first, the accessory and the
   /// session are restored: a reliable write takes effect entirely or not at all.
   func perform<A: Accessory>(
-    on accessory: inout A, _ attributes: AccessoryAttributes, _ session: inout AccessorySession
+    on accessory: inout A, _ attributes: AccessoryAttributes, _ session: inout AccessoryContext
   ) throws(AttributeError) {
     let before = (accessory, session)
     for (place, value) in values.enumerated() {

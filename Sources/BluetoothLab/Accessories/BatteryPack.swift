@@ -26,10 +26,10 @@ public struct BatteryPack: Accessory {
   public func value(of path: CharacteristicPath) -> [UInt8] { path == .batteryLevel ? [level] : [] }
 
   /// Starts discharging.
-  public mutating func started(_ session: inout AccessorySession) { session.wake(after: timePerPercent) }
+  public mutating func started(_ session: inout AccessoryContext) { session.wake(after: timePerPercent) }
 
   /// Lowers the level by 1 % and notifies subscribers.
-  public mutating func timeReached(_ session: inout AccessorySession) {
+  public mutating func timeReached(_ session: inout AccessoryContext) {
     guard level > 0 else { return }
     level -= 1
     session.notify(.batteryLevel)

@@ -63,13 +63,13 @@ public struct CyclingSensor: Accessory {
   }
 
   /// Starts riding.
-  public mutating func started(_ session: inout AccessorySession) {
+  public mutating func started(_ session: inout AccessoryContext) {
     lastTime = session.now
     session.wake(after: .seconds(1))
   }
 
   /// Adds the distance and crank revolutions of the time passed, and notifies subscribers.
-  public mutating func timeReached(_ session: inout AccessorySession) {
+  public mutating func timeReached(_ session: inout AccessoryContext) {
     let seconds = (session.now - (lastTime ?? session.now)).seconds
     lastTime = session.now
     // Implausible values are clamped; beyond these limits the profile's counters would carry no information.

@@ -56,7 +56,7 @@ public struct Flashlight: Accessory {
 
   /// Switches or dims the flashlight.
   public mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
+    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
   ) throws(AttributeError) {
     guard value.count == 1, let octet = value.first else { throw .invalidLength }
     switch path {

@@ -65,18 +65,18 @@ public struct HeartRateSensor: Accessory {
 
   /// Starts measuring when a central subscribes to the measurement, and stops when it unsubscribes.
   public mutating func subscriptionChanged(
-    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession
+    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext
   ) {
     if path == Self.measurement { session.wake(after: isOn ? interval : nil) }
   }
 
   /// Stops measuring when no subscription is left.
-  public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession) {
+  public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext) {
     if !session.subscriptions.contains(Self.measurement) { session.wake(after: nil) }
   }
 
   /// Takes a measurement and notifies subscribers.
-  public mutating func timeReached(_ session: inout AccessorySession) {
+  public mutating func timeReached(_ session: inout AccessoryContext) {
     energyExpended += min(energyPerMeasurement, .max - energyExpended)
     session.notify(Self.measurement)
     session.wake(after: interval)
@@ -84,7 +84,7 @@ public struct HeartRateSensor: Accessory {
 
   /// Resets the energy expended; any other value is rejected with Control Point Not Supported (0x80).
   public mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
+    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
   ) throws(AttributeError) {
     guard path == Self.controlPoint else { throw .writeNotPermitted }
     guard value == [0x01] else { throw AttributeError(code: 0x80) }

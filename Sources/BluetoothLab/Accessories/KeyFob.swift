@@ -31,11 +31,11 @@ public struct KeyFob: Accessory {
   public var transmitPower: Int8
   /// The connection parameters requested first; nil for none. Like every peripheral, the key fob waits at least 5 s
   /// after the connection.
-  public var fast: ConnectionWish? = ConnectionWish(interval: .milliseconds(15))
+  public var fast: PreferredConnectionParameters? = PreferredConnectionParameters(interval: .milliseconds(15))
   /// The time for which the key fob keeps the parameters in `fast`.
   public var fastTime: Duration = .seconds(5)
   /// The connection parameters requested after `fastTime`; nil for none.
-  public var slow: ConnectionWish? = ConnectionWish(
+  public var slow: PreferredConnectionParameters? = PreferredConnectionParameters(
     interval: .milliseconds(500), latency: 4, supervisionTimeout: .seconds(6))
 
   /// Creates a key fob whose alarm is off.
@@ -79,26 +79,26 @@ public struct KeyFob: Accessory {
   private static let pause = Duration.seconds(5)
 
   /// Requests the parameters in `fast`, and schedules those in `slow`.
-  public mutating func connected(_ session: inout AccessorySession) {
+  public mutating func connected(_ session: inout AccessoryContext) {
     alert = .none
     if let fast { session.requestConnection(fast) }
     if slow != nil { session.wake(after: fast == nil ? fastTime : Self.pause + fastTime) }
   }
 
   /// Requests the parameters in `slow`.
-  public mutating func timeReached(_ session: inout AccessorySession) {
+  public mutating func timeReached(_ session: inout AccessoryContext) {
     if let slow { session.requestConnection(slow) }
   }
 
   /// Sounds `linkLossAlert` if the link was lost (Connection Timeout), not if it was terminated.
-  public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession) {
+  public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext) {
     session.wake(after: nil)
     if reason == .connectionTimeout { alert = linkLossAlert }
   }
 
   /// Stores an alert level.
   public mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
+    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
   ) throws(AttributeError) {
     guard value.count == 1, let octet = value.first else { throw .invalidLength }
     guard let level = AlertLevel(rawValue: octet) else { throw .valueNotAllowed }

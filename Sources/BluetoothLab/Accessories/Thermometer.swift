@@ -46,13 +46,13 @@ public struct Thermometer: Accessory {
 
   /// Starts measuring when a central subscribes, and stops when it unsubscribes.
   public mutating func subscriptionChanged(
-    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession
+    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext
   ) {
     session.wake(after: isOn ? interval : nil)
   }
 
   /// Takes a measurement and sends it to subscribers.
-  public mutating func timeReached(_ session: inout AccessorySession) {
+  public mutating func timeReached(_ session: inout AccessoryContext) {
     session.notify(Self.measurement)
     if !session.subscriptions.isEmpty { session.wake(after: interval) }
   }

@@ -22,7 +22,7 @@ final class FaultInjector: @unchecked Sendable {
   }
 
   private let logger = Logger(label: "BluetoothLab")
-  private let chance: SplitGenerator
+  private let chance: RandomStream
   // Receives device faults that packets trigger; they strike when the current event has been handled.
   private let mailbox: WorldMailbox
   private var ruleCount = 0
@@ -38,7 +38,7 @@ final class FaultInjector: @unchecked Sendable {
   private var switchedOff: Set<RadioID> = []
   private var refusing: [Spell] = []
   private var silent: [Spell] = []
-  private var bits: SplitGenerator
+  private var bits: RandomStream
 
   private struct Shared {
     var names: [String] = []
@@ -47,7 +47,7 @@ final class FaultInjector: @unchecked Sendable {
   }
   private let shared = NIOLockedValueBox(Shared())
 
-  init(chance: SplitGenerator, mailbox: WorldMailbox) {
+  init(chance: RandomStream, mailbox: WorldMailbox) {
     self.chance = chance
     self.mailbox = mailbox
     bits = chance.split("bits")
@@ -55,7 +55,7 @@ final class FaultInjector: @unchecked Sendable {
 
   // MARK: Access from any thread
 
-  var strikes: [FaultStrike] { shared.withLockedValue { $0.strikes.latest } }
+  var strikes: [FaultEvent] { shared.withLockedValue { $0.strikes.latest } }
   var strikeCount: Int { shared.withLockedValue { $0.strikes.count } }
 
   func setCapture(_ capture: WorldCapture?) { shared.withLockedValue { $0.capture = capture } }
@@ -74,8 +74,8 @@ final class FaultInjector: @unchecked Sendable {
 
   private func isNamed(_ radio: RadioID, _ name: String?) -> Bool { name == nil || self.name(of: radio) == name }
 
-  func note(_ layer: FaultStrike.Layer, _ device: RadioID, _ text: String, at now: Instant) {
-    let strike = FaultStrike(
+  func note(_ layer: FaultEvent.Layer, _ device: RadioID, _ text: String, at now: Instant) {
+    let strike = FaultEvent(
       time: now.sinceZero.duration, layer: layer, device: name(of: device), description: text)
     let capture = shared.withLockedValue { shared in
       shared.strikes.add(strike)
@@ -382,7 +382,7 @@ extension AirPacket {
 
 extension HCI.Packet {
   /// Returns the packet with one random bit of its parameters or data inverted.
-  fileprivate func withOneBitChanged(using chance: inout SplitGenerator) -> HCI.Packet {
+  fileprivate func withOneBitChanged(using chance: inout RandomStream) -> HCI.Packet {
     func changed(_ octets: ByteSlice) -> ByteSlice {
       guard !octets.isEmpty else { return octets }
       var bytes = octets.bytes

@@ -30,9 +30,9 @@ enum FaultScope: Hashable, Sendable {
 struct OccurrenceCounter {
   private let occurrence: Occurrence
   private var count = 0
-  private var chance: SplitGenerator
+  private var chance: RandomStream
 
-  init(_ occurrence: Occurrence, chance: SplitGenerator) {
+  init(_ occurrence: Occurrence, chance: RandomStream) {
     self.occurrence = occurrence
     self.chance = chance
   }

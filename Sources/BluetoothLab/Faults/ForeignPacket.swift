@@ -66,7 +66,7 @@ public struct ForeignPacket: Hashable, Sendable {
 extension World {
   /// Transmits a packet that comes from no device, regardless of other transmissions.
   ///
-  /// The packet appears in `faultStrikes`, and in captures with a comment that begins with `fault: injected`.
+  /// The packet appears in `faultEvents`, and in captures with a comment that begins with `fault: injected`.
   ///
   /// - Parameter time: the world's radio time; nil, or a time in the past, means now.
   public func inject(_ packet: ForeignPacket, at time: Duration? = nil) {

@@ -53,7 +53,7 @@ extension RadioDevice {
 struct DeviceReport {
   /// The radio's counts; nil if the world has not added the device yet.
   var radio: RadioStatistics?
-  var uses = RadioUses()
+  var uses = RadioTimeAccount()
   var links: [LinkReport] = []
 }
 

@@ -28,7 +28,7 @@ extension World {
   }
 
   /// The faults that have struck, in order of time; only the latest 10,000.
-  public var faultStrikes: [FaultStrike] { faults.strikes }
+  public var faultEvents: [FaultEvent] { faults.strikes }
   /// The number of faults that have struck.
   public var faultStrikeCount: Int { faults.strikeCount }
 }

@@ -10,13 +10,13 @@ struct Medium {
   var radios: [Radio] = []
   var bursts = Bursts()
   var propagation: Propagation
-  let chance: AirChance
+  let chance: ChannelRandom
   /// The fault injector; nil: none.
   var faults: (any AirFaults)?
   /// The sources of interference besides radios.
   var sources: [InterferenceSource] = []
   /// A buffer, reused by every evaluation.
-  var disturbers: [Disturber] = []
+  var interferers: [Interferer] = []
   /// The receivers on each channel.
   var ears: [[Ear]] = Array(repeating: [], count: 40)
   private var injected: [UInt64: AirPacket] = [:]
@@ -25,8 +25,8 @@ struct Medium {
   private var undecided: [(radio: Int32, until: Instant)] = []
   var paths: [Int: MovementPath] = [:]
 
-  init(generator: SplitGenerator) {
-    chance = AirChance(generator)
+  init(generator: RandomStream) {
+    chance = ChannelRandom(generator)
     propagation = Propagation(chance: chance)
   }
 

@@ -25,9 +25,9 @@ extension Medium {
     else { return nil }
     others += apart
     if !sources.isEmpty {
-      disturbers.removeAll(keepingCapacity: true)
+      interferers.removeAll(keepingCapacity: true)
       gatherSources(at: receiver, from: now, until: now + .nanoseconds(1), above: level - Self.negligible)
-      for disturber in disturbers { others += disturber.power }
+      for interferer in interferers { others += interferer.power }
     }
     guard !others.isNone else { return level }
     others += LinearPower(noise)
@@ -73,13 +73,13 @@ extension Medium {
     let noise = radios[receiver].properties.noise(part.modulation)
     let quiet = unavoidable(part.modulation, level: level, at: receiver)
     if bursts.indices.count == 1 && sources.isEmpty { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
-    if !disturbers.isEmpty { disturbers.removeAll(keepingCapacity: true) }
+    if !interferers.isEmpty { interferers.removeAll(keepingCapacity: true) }
     let receiver = self.receiver(receiver, on: bursts.all[burst].channel, part.modulation, at: from)
     let floor = max(noise, level - Self.harmless) - Self.negligible
     bursts.gather(
-      into: &disturbers, besides: burst, from: from, until: until, at: receiver, above: floor, &propagation)
+      into: &interferers, besides: burst, from: from, until: until, at: receiver, above: floor, &propagation)
     if !sources.isEmpty { gatherSources(at: receiver, from: from, until: until, above: floor) }
-    guard !disturbers.isEmpty else { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
+    guard !interferers.isEmpty else { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
     // The interference is constant between the starts and ends of the interfering transmissions, so the cost is
     // computed piecewise.
     let unavoidable = LinearPower(quiet)
@@ -89,12 +89,12 @@ extension Medium {
       let at = from + part.bitTime * bit
       var sum = unavoidable
       var changes = until
-      for disturber in disturbers {
-        if disturber.start > at {
-          changes = min(changes, disturber.start)
-        } else if disturber.end > at {
-          sum += disturber.power
-          changes = min(changes, disturber.end)
+      for interferer in interferers {
+        if interferer.start > at {
+          changes = min(changes, interferer.start)
+        } else if interferer.end > at {
+          sum += interferer.power
+          changes = min(changes, interferer.end)
         }
       }
       let span = (changes - from).nanoseconds
@@ -117,7 +117,7 @@ extension Medium {
     return max(noise, distortion)
   }
 
-  /// Appends to `disturbers` the interference sources that are stronger than `floor`, one entry for each phase.
+  /// Appends to `interferers` the interference sources that are stronger than `floor`, one entry for each phase.
   private mutating func gatherSources(
     at receiver: Receiver, from: Instant, until: Instant, above floor: Decibel
   ) {
@@ -135,7 +135,7 @@ extension Medium {
         if let frequency = phase.frequency {
           let rest =
             level - sources[source].rejection(on: receiver.channel, receiver.modulation, frequency: frequency)
-          if rest > floor { disturbers.append(Disturber(start: now, end: phase.until, power: LinearPower(rest))) }
+          if rest > floor { interferers.append(Interferer(start: now, end: phase.until, power: LinearPower(rest))) }
         }
         now = phase.until
       }

@@ -40,7 +40,7 @@ struct Receiver {
 }
 
 /// An interfering signal, with its power after the receiver's selectivity.
-struct Disturber {
+struct Interferer {
   let start: Instant
   let end: Instant
   let power: LinearPower
@@ -75,10 +75,10 @@ extension Bursts {
     return result
   }
 
-  /// Appends to `disturbers` all transmissions besides `burst` that overlap the time and are stronger than `floor`.
+  /// Appends to `interferers` all transmissions besides `burst` that overlap the time and are stronger than `floor`.
   @inline(__always)
   func gather(
-    into disturbers: inout [Disturber], besides burst: Int, from: Instant, until: Instant,
+    into interferers: inout [Interferer], besides burst: Int, from: Instant, until: Instant,
     at receiver: borrowing Receiver, above floor: Decibel, _ propagation: inout Propagation
   ) {
     let all = all.span
@@ -87,7 +87,7 @@ extension Bursts {
       else { continue }
       let rest = receiver.rest(of: other, in: all, &propagation)
       guard rest > floor else { continue }
-      disturbers.append(Disturber(start: all[other].start, end: all[other].end, power: LinearPower(rest)))
+      interferers.append(Interferer(start: all[other].start, end: all[other].end, power: LinearPower(rest)))
     }
   }
 }

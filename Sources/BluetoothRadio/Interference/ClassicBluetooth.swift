@@ -15,7 +15,7 @@ package struct ClassicBluetooth: Hashable, Sendable {
   func phase(at now: Instant, seed: UInt64) -> InterferencePhase {
     let (number, elapsed) = now.nanoseconds.quotientAndRemainder(dividingBy: Self.slot)
     let start = number * Self.slot
-    let chance = AirChance.mixed(seed ^ UInt64(bitPattern: number))
+    let chance = ChannelRandom.mixed(seed ^ UInt64(bitPattern: number))
     guard elapsed < Self.packet, (chance >> 32) % 1_000 < UInt64(perMille) else {
       return InterferencePhase(frequency: nil, until: Instant(nanoseconds: start + Self.slot))
     }

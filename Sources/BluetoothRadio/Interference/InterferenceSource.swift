@@ -74,7 +74,7 @@ package struct BurstPattern: Hashable, Sendable {
     let period = length.nanoseconds * 1_000 / Int64(perMille)
     let (number, _) = now.nanoseconds.quotientAndRemainder(dividingBy: period)
     let slack = UInt64(period - length.nanoseconds) + 1
-    let delay = Int64(AirChance.mixed(seed ^ UInt64(bitPattern: number)) % slack)
+    let delay = Int64(ChannelRandom.mixed(seed ^ UInt64(bitPattern: number)) % slack)
     let start = Instant(nanoseconds: number * period + delay)
     if now < start { return InterferencePhase(frequency: nil, until: start) }
     let end = start + length

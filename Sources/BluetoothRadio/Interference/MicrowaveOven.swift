@@ -27,7 +27,7 @@ package struct MicrowaveOven: Hashable, Sendable {
     guard elapsed < length else {
       return InterferencePhase(frequency: nil, until: Instant(nanoseconds: start + period.nanoseconds))
     }
-    let begins = Self.lowest + Int(AirChance.mixed(seed ^ UInt64(bitPattern: number)) % Self.spread)
+    let begins = Self.lowest + Int(ChannelRandom.mixed(seed ^ UInt64(bitPattern: number)) % Self.spread)
     // The frequency drifts in steps of 1 MHz.
     let steps = Self.drift + 1
     let step = elapsed * steps / length

@@ -24,10 +24,10 @@ enum Bits {
 
 /// The random numbers of the radio channel. Each number is a hash of the seed and of the event that it decides, so the
 /// draws of one pair of radios never shift the draws of another pair.
-struct AirChance {
+struct ChannelRandom {
   private let seed: UInt64
 
-  init(_ generator: SplitGenerator) {
+  init(_ generator: RandomStream) {
     var generator = generator
     seed = generator.next()
   }

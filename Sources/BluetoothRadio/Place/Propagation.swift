@@ -6,9 +6,9 @@ struct Propagation {
   /// The fixed losses of pairs whose loss does not follow the model, by pair key.
   private var givenLosses: [UInt64: Decibel] = [:]
   var losses = LossCache()
-  private let chance: AirChance
+  private let chance: ChannelRandom
 
-  init(chance: AirChance) { self.chance = chance }
+  init(chance: ChannelRandom) { self.chance = chance }
 
   /// Sets a fixed path loss for a pair of radios, in both directions and independent of their positions; nil restores
   /// the model's loss.

@@ -19,13 +19,13 @@ package protocol Participant: AnyObject {
 
   /// Called when `deadline` has come. Returns the advertising that begins now, if it expects no response and reports
   /// nothing, and if the device does nothing else until it is changed from outside; nil otherwise.
-  func soliloquy(at now: Instant) -> Soliloquy?
+  func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising?
   /// Skips all events of its advertising that end at `limit` or before, as if they had taken place. Returns the packets
   /// skipped; nil if there are none.
   func skip(until limit: Instant) -> SkippedPackets?
 }
 
 extension Participant {
-  package func soliloquy(at now: Instant) -> Soliloquy? { nil }
+  package func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? { nil }
   package func skip(until limit: Instant) -> SkippedPackets? { nil }
 }

@@ -189,7 +189,7 @@ package final class RealTimeRunner: Sendable {
       confined.passTime()
       return (body(confined.engine), confined.outlook)
     }
-    // Inspecting a culled device resumes it (see `UnheardDevices`), so the timer may have to change.
+    // Inspecting a culled device resumes it (see `CulledTransmitters`), so the timer may have to change.
     if outlook != .awaited { executor.execute { [confined] in confined.pump(runsAhead: false) } }
     return result
   }

@@ -13,7 +13,7 @@ package final class WorldEngine {
   /// The queue in which apps' calls are announced.
   package let mailbox = WorldMailbox()
   /// The random generator from which each device's generator is derived by name.
-  package let generator: SplitGenerator
+  package let generator: RandomStream
   /// The memory pool of all packets of this world.
   package let pool = PacketPool()
   /// The observer of the transmissions that begin while it is set.
@@ -33,8 +33,8 @@ package final class WorldEngine {
       medium.faults = newValue
     }
   }
-  /// True if the engine advertises on behalf of devices (see `Soliloquy`), and culls devices that no receiver could
-  /// notice (see `UnheardDevices`). This affects only the run time and the points at which `step` returns.
+  /// True if the engine advertises on behalf of devices (see `OpenLoopAdvertising`), and culls devices that no receiver could
+  /// notice (see `CulledTransmitters`). This affects only the run time and the points at which `step` returns.
   @exclusivity(unchecked) package var actsForDevices = true {
     didSet { if !actsForDevices { runAll() } }
   }
@@ -55,8 +55,8 @@ package final class WorldEngine {
   @exclusivity(unchecked) private var isDelivering: [Bool] = []
   @exclusivity(unchecked) private var receptions: [Reception] = []
   @exclusivity(unchecked) private var mail: [WorldMailbox.Mail] = []
-  @exclusivity(unchecked) var unheard = UnheardDevices()
-  @exclusivity(unchecked) var recitals = Recitals()
+  @exclusivity(unchecked) var unheard = CulledTransmitters()
+  @exclusivity(unchecked) var scheduledAdvertisers = ScheduledAdvertisers()
   /// The position in the order of events: every event before it has been processed.
   @exclusivity(unchecked) private(set) var turn = TimerQueue.Entry(.zero, rank: 0, slot: 0)
   private let injectionSlot: Int
@@ -77,7 +77,7 @@ package final class WorldEngine {
   }
 
   package init(seed: UInt64) {
-    generator = SplitGenerator(seed: seed)
+    generator = RandomStream(seed: seed)
     medium = Medium(generator: generator.split("air"))
     injectionSlot = timers.addSlot(rank: Rank.transmissionEnds.rawValue)
     // The schedule runs after all device events of the same instant.
@@ -128,7 +128,7 @@ package final class WorldEngine {
 
   // MARK: Time
 
-  /// The instant of the next event, without the events of culled devices (see `UnheardDevices`).
+  /// The instant of the next event, without the events of culled devices (see `CulledTransmitters`).
   package var nextEvent: Instant? { timers.earliest?.instant }
   /// True if no event is pending, so that nothing will happen without a call from outside.
   package var isIdle: Bool { timers.earliest == nil && unheard.isEmpty }
@@ -290,7 +290,11 @@ package final class WorldEngine {
     } else {
       medium.silentTransmissionEnds(of: radio, at: now)
     }
-    if recitals.contains(radio.index) { goOnActing(for: radio.index) } else { tell(.transmitted, to: radio) }
+    if scheduledAdvertisers.contains(radio.index) {
+      goOnActing(for: radio.index)
+    } else {
+      tell(.transmitted, to: radio)
+    }
   }
 
   private func burstEnds(_ number: UInt64) {

@@ -16,32 +16,33 @@ extension WorldEngine {
     }
     // A fault injector may replace the device's packet.
     guard actsForDevices, airFaults == nil else { return false }
-    if !recitals.contains(index) {
-      guard let soliloquy = members[index].soliloquy(at: now) else { return false }
-      recitals.begin(index, soliloquy)
+    if !scheduledAdvertisers.contains(index) {
+      guard let openLoopAdvertising = members[index].openLoopAdvertising(at: now) else { return false }
+      scheduledAdvertisers.begin(index, openLoopAdvertising)
     }
-    let recital = recitals[index]
-    if recital.isBetweenEvents {
-      if recital.until <= now {
-        _ = recitals.end(index)
+    let scheduledAdvertiser = scheduledAdvertisers[index]
+    if scheduledAdvertiser.isBetweenEvents {
+      if scheduledAdvertiser.until <= now {
+        _ = scheduledAdvertisers.end(index)
         return false
       }
       if setsAside(index) { return true }
       // A change in the middle of an event may affect the rest of the event.
-      if recital.until <= now + recital.span {
-        _ = recitals.end(index)
+      if scheduledAdvertiser.until <= now + scheduledAdvertiser.span {
+        _ = scheduledAdvertisers.end(index)
         return false
       }
     }
-    guard let packet = recitals.takePacket(index) else { return false }
+    guard let packet = scheduledAdvertisers.takePacket(index) else { return false }
     transmit(
-      packet, from: RadioID(index: index), on: recital.channel, modulation: recital.modulation, power: recital.power)
+      packet, from: RadioID(index: index), on: scheduledAdvertiser.channel, modulation: scheduledAdvertiser.modulation,
+      power: scheduledAdvertiser.power)
     return true
   }
 
   /// Continues the advertising of a device after a packet on its behalf has ended.
   func goOnActing(for index: Int) {
-    if let pause = recitals.pause(index) {
+    if let pause = scheduledAdvertisers.pause(index) {
       timers.set(Self.slot(of: index, .deadline), to: now + pause)
     } else {
       let participant = members[index]
@@ -56,25 +57,27 @@ extension WorldEngine {
     guard !isWatched, observer == nil, airFaults == nil, unheard.isWorthTrying(index, at: now),
       medium.canBeUnheard(index)
     else { return false }
-    let recital = recitals[index]
-    let voice = UnheardDevices.Voice(
-      radio: index, power: recital.power + medium.antennaGain(of: index),
+    let scheduledAdvertiser = scheduledAdvertisers[index]
+    let voice = CulledTransmitters.Voice(
+      radio: index, power: scheduledAdvertiser.power + medium.antennaGain(of: index),
       position: medium.radios[index].properties.position, since: now)
     guard !medium.isNoticed(voice, at: now) else {
       unheard.postpone(index, since: nil, at: now)
       return false
     }
-    _ = recitals.end(index)
+    _ = scheduledAdvertisers.end(index)
     unheard.add(voice)
-    timers.set(Self.slot(of: index, .deadline), to: recital.until == .distantFuture ? nil : recital.until)
+    timers.set(
+      Self.slot(of: index, .deadline), to: scheduledAdvertiser.until == .distantFuture ? nil : scheduledAdvertiser.until
+    )
     return true
   }
 
   /// Ends the advertising on behalf of a device, and resumes the device if it is culled: the device catches up with the
   /// events in the meantime, and continues from there.
   func run(_ index: Int) {
-    if recitals.contains(index) {
-      if recitals.end(index) { catchUp(index, isOnAir: true) }
+    if scheduledAdvertisers.contains(index) {
+      if scheduledAdvertisers.end(index) { catchUp(index, isOnAir: true) }
     } else if unheard.remove(index) != nil {
       catchUp(index, isOnAir: false)
     }
@@ -82,7 +85,7 @@ extension WorldEngine {
 
   /// Ends the advertising on behalf of all devices, and resumes all culled devices.
   func runAll() {
-    for index in recitals.indices { run(index) }
+    for index in scheduledAdvertisers.indices { run(index) }
     for index in unheard.radios { run(index) }
     unheard.forgetListeners()
   }
@@ -143,7 +146,7 @@ extension WorldEngine {
       end = nil
       guard let command = participant.takeRadioCommand() else { continue }
       guard case .transmit(let packet, let channel, let modulation, let power) = command else {
-        // By returning a soliloquy, the device promised to do nothing else until then.
+        // By returning a openLoopAdvertising, the device promised to do nothing else until then.
         fatalError("a device that should only send did something else")
       }
       let ending = instant + packet.airTime(modulation)
@@ -199,7 +202,7 @@ extension Medium {
   }
 
   /// Returns true if a radio that listens now would be affected by transmissions like this one.
-  func isNoticed(_ voice: UnheardDevices.Voice, at now: Instant) -> Bool {
+  func isNoticed(_ voice: CulledTransmitters.Voice, at now: Instant) -> Bool {
     for channel in ears.indices {
       for ear in ears[channel] {
         let receiver = Int(ear.radio)

@@ -51,7 +51,7 @@ package final class H4Listener: Sendable {
     case .tcp(let host, let port):
       var tcp = bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-      for (option, value) in Liveliness.ofHost.options { tcp = tcp.childChannelOption(option, value: value) }
+      for (option, value) in TCPKeepAlive.ofHost.options { tcp = tcp.childChannelOption(option, value: value) }
       return tcp.bind(host: host, port: port)
         .map { H4Listener(.tcp(host: host, port: $0.localAddress?.port ?? port), channel: $0, file: nil) }
         .flatMapErrorThrowing { throw TransportError(TransportError.text($0)) }

@@ -61,7 +61,7 @@ package enum Transport {
 
   private static func tcp(on loop: any EventLoop) -> ClientBootstrap {
     var bootstrap = client(on: loop).channelOption(.tcpOption(.tcp_nodelay), value: 1)
-    for (option, value) in Liveliness.ofController.options {
+    for (option, value) in TCPKeepAlive.ofController.options {
       bootstrap = bootstrap.channelOption(option, value: value)
     }
     return bootstrap

@@ -4,19 +4,19 @@ import Foundation
 
 /// Validates the part of JSON Schema 2020-12 that the schema of world files uses. An unknown keyword is an error.
 struct SchemaValidator {
-  private let root: MarkedValue
+  private let root: LocatedValue
 
   init(_ text: String) throws { root = try WorldSyntax.read(text) }
 
   /// Returns the reasons why `value` does not fit, each with its path; empty if `value` fits.
-  func complaints(_ value: MarkedValue) -> [String] { check(value, root, "") }
+  func complaints(_ value: LocatedValue) -> [String] { check(value, root, "") }
 
-  private func check(_ value: MarkedValue, _ schema: MarkedValue, _ path: String) -> [String] {
+  private func check(_ value: LocatedValue, _ schema: LocatedValue, _ path: String) -> [String] {
     schema.members.flatMap { keyword in check(value, keyword.name, keyword.value, schema, path) }
   }
 
   private func check(
-    _ value: MarkedValue, _ keyword: String, _ rule: MarkedValue, _ schema: MarkedValue, _ path: String
+    _ value: LocatedValue, _ keyword: String, _ rule: LocatedValue, _ schema: LocatedValue, _ path: String
   ) -> [String] {
     func unless(_ fits: Bool, _ reason: String) -> [String] { fits ? [] : ["\(path): \(reason)"] }
     func bound(_ text: String) -> Double { Double(text) ?? .nan }
@@ -24,7 +24,7 @@ struct SchemaValidator {
     case "$schema", "title", "description", "examples", "$defs": return []
     case "$ref":
       let parts = (rule.raw ?? "").split(separator: "/").dropFirst().map(String.init)
-      guard let target = parts.reduce(root, { $0?[$1] } as (MarkedValue?, String) -> MarkedValue?) else {
+      guard let target = parts.reduce(root, { $0?[$1] } as (LocatedValue?, String) -> LocatedValue?) else {
         return ["\(path): \(rule.description) leads nowhere"]
       }
       return check(value, target, path)
@@ -64,12 +64,12 @@ struct SchemaValidator {
   }
 }
 
-extension MarkedValue {
+extension LocatedValue {
   var members: [MarkedMember] { if case .object(let members) = content { members } else { [] } }
-  var list: [MarkedValue]? { if case .list(let values) = content { values } else { nil } }
-  var elements: [MarkedValue] { list ?? [] }
+  var list: [LocatedValue]? { if case .list(let values) = content { values } else { nil } }
+  var elements: [LocatedValue] { list ?? [] }
 
-  subscript(_ name: String) -> MarkedValue? { members.first { $0.name == name }?.value }
+  subscript(_ name: String) -> LocatedValue? { members.first { $0.name == name }?.value }
 
   fileprivate func isOfType(_ type: String) -> Bool {
     switch (content, type) {

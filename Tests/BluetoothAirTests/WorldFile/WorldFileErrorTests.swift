@@ -295,12 +295,12 @@ struct WorldFileErrorTests {
   @Test("The nearest word differs by a few letters changed, omitted, inserted or swapped; a distant word has none")
   func nearestWords() {
     let words = ["position", "path", "power", "address"]
-    #expect(NearestWord.nearest(to: "postion", among: words) == "position")
-    #expect(NearestWord.nearest(to: "POSITION", among: words) == "position")
-    #expect(NearestWord.nearest(to: "pwoer", among: words) == "power")
-    #expect(NearestWord.nearest(to: "adress", among: words) == "address")
-    #expect(NearestWord.nearest(to: "seed", among: words) == nil)
-    #expect(NearestWord.nearest(to: "", among: words) == nil)
-    #expect(NearestWord.nearest(to: String(repeating: "p", count: 10_000), among: words) == nil)
+    #expect(SpellingSuggestion.nearest(to: "postion", among: words) == "position")
+    #expect(SpellingSuggestion.nearest(to: "POSITION", among: words) == "position")
+    #expect(SpellingSuggestion.nearest(to: "pwoer", among: words) == "power")
+    #expect(SpellingSuggestion.nearest(to: "adress", among: words) == "address")
+    #expect(SpellingSuggestion.nearest(to: "seed", among: words) == nil)
+    #expect(SpellingSuggestion.nearest(to: "", among: words) == nil)
+    #expect(SpellingSuggestion.nearest(to: String(repeating: "p", count: 10_000), among: words) == nil)
   }
 }

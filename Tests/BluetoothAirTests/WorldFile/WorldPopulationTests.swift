@@ -50,7 +50,7 @@ struct WorldPopulationTests {
     let pulses = phone.octets(of: "2A37")
     let energies = pulses.map { Int($0[2]) | Int($0[3]) << 8 }
     #expect(energies == Array(1...energies.count))
-    let strikes = scene.world.faultStrikes
+    let strikes = scene.world.faultEvents
     #expect(strikes.contains { $0.device == "strap" && $0.layer == .air })
     #expect(strikes.contains { $0.device == "bicycle" && $0.layer == .device && $0.time == .seconds(12) })
     let seen = phone.seen("bicycle").map(\.time)

@@ -25,7 +25,7 @@ private final class RandomGATTWorld {
   private let central: HostStation
   private let peripheral: HostStation
   private var model = ModelDatabase()
-  private var random: SplitGenerator
+  private var random: RandomStream
   private var link: HCI.ConnectionHandle?
   private var atPeripheral: HCI.ConnectionHandle?
   private var token: GATTToken = 0
@@ -38,7 +38,7 @@ private final class RandomGATTWorld {
   private(set) var history: [String] = []
 
   init(seed: UInt64) throws {
-    random = SplitGenerator(seed: seed)
+    random = RandomStream(seed: seed)
     let mtu = [23, 48, 185, 517][Int(random.next() % 4)]
     central = HostStation("central", seed: seed, on: air) {
       $0.maximumMTU = mtu
@@ -49,7 +49,7 @@ private final class RandomGATTWorld {
     }
     peripheral = HostStation("peripheral", seed: seed, on: air)
     peripheral.onEvent = { [unowned self] in serve($0) }
-    var chance = SplitGenerator(seed: seed ^ 0xA1)
+    var chance = RandomStream(seed: seed ^ 0xA1)
     air.fate = { _ in
       switch chance.next() % 16 {
       case 0: .lost

@@ -8,10 +8,10 @@ import Testing
 private final class RandomWalk {
   let air: TestAir
   let hosts: [WalkHost]
-  private var generator: SplitGenerator
+  private var generator: RandomStream
 
   init(seed: UInt64) {
-    generator = SplitGenerator(seed: seed)
+    generator = RandomStream(seed: seed)
     let air = TestAir()
     self.air = air
     hosts = (0..<4).map { WalkHost($0, on: air, isExtended: seed % 2 == 1) }

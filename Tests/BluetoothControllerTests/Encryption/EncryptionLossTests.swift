@@ -70,7 +70,7 @@ struct EncryptionLossTests {
   @Test("Encryption completes if a quarter of all packets are lost", arguments: 1...8)
   func manyLost(seed: UInt64) throws {
     let link = try TestLink(timeout: 3_200)
-    var random = SplitGenerator(seed: seed)
+    var random = RandomStream(seed: seed)
     link.air.fate = { _ in
       switch random.next() % 8 {
       case 0: .lost

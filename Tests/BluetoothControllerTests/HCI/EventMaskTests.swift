@@ -90,9 +90,9 @@ private struct Maskable: CustomTestStringConvertible {
 
 @Suite("Event masks")
 struct EventMaskTests {
-  private func output() -> HostOutput { HostOutput(features: .claimed, pool: PacketPool()) }
+  private func output() -> HCIEventQueue { HCIEventQueue(features: .claimed, pool: PacketPool()) }
 
-  private func passes(_ event: HCI.Event, _ output: consuming HostOutput) -> Bool {
+  private func passes(_ event: HCI.Event, _ output: consuming HCIEventQueue) -> Bool {
     output.send(event)
     return output.takePacket() == event.packet(in: PacketPool())
   }
@@ -164,7 +164,7 @@ struct EventMaskTests {
       (.encryption, [.connectionComplete, .enhancedConnectionComplete], .leConnectionComplete(complete)),
       (.encryption, .enhancedConnectionComplete, nil), (.llPrivacy, [], nil),
     ] {
-      var output = HostOutput(features: features, pool: PacketPool())
+      var output = HCIEventQueue(features: features, pool: PacketPool())
       output.eventMask = .leMeta
       output.leEventMask = mask
       output.send(complete)

@@ -63,7 +63,7 @@ struct HostileHostTests {
   func everyLength() throws {
     let link = try TestLink()
     let device = link.central
-    var generator = SplitGenerator(seed: 3)
+    var generator = RandomStream(seed: 3)
     for opcode in Self.knownAndNeighbours {
       for length in 0...255 {
         let parameters = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -91,7 +91,7 @@ struct HostileHostTests {
   func plausible() throws {
     let link = try TestLink()
     let device = link.central
-    var generator = SplitGenerator(seed: 5)
+    var generator = RandomStream(seed: 5)
     let opcodes = Self.knownAndNeighbours.filter { $0.name != nil && $0 != .reset }
     for round in 0..<40 {
       for opcode in opcodes.shuffled(using: &generator) {

@@ -18,7 +18,7 @@ struct QuestionTests {
   private func controller() -> Controller {
     Controller(
       configuration: ControllerConfiguration(address: DeviceAddress(0x1111_1111_1111, .public), name: "device"),
-      random: SplitGenerator(seed: 1), pool: pool)
+      random: RandomStream(seed: 1), pool: pool)
   }
 
   @Test("A read-only command is answered, and affects neither the radio nor the next deadline", arguments: questions)

@@ -9,7 +9,7 @@ import Testing
 struct ResolvingListTests {
   private let peer = DeviceAddress(0x2222_2222_2222, .public)
   private let key: UInt128 = 0x1234_5678_9ABC
-  private var random = SplitGenerator(seed: 3)
+  private var random = RandomStream(seed: 3)
 
   private func list(isEnabled: Bool = true) -> ResolvingList {
     var list = ResolvingList()

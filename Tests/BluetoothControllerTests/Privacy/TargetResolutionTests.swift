@@ -30,7 +30,7 @@ struct TargetResolutionTests {
   }
 
   private func privateAddress(_ key: UInt128) throws -> DeviceAddress {
-    var random = SplitGenerator(seed: 7)
+    var random = RandomStream(seed: 7)
     return DeviceAddress(try #require(IdentityResolvingKey(Block(key))).newAddress(using: &random), .random)
   }
 

@@ -18,7 +18,7 @@ final class HostStation {
     device = TestDevice(name, address: 0x7777_0000_0000 + UInt64(air.devices.count), seed: seed)
     var configuration = HostConfiguration(deviceName: name)
     change(&configuration)
-    host = Host(configuration: configuration, random: SplitGenerator(seed: seed).split(name), pool: pool)
+    host = Host(configuration: configuration, random: RandomStream(seed: seed).split(name), pool: pool)
     air.add(device)
     device.onEvent = { [unowned self] _, event in receive(event.packet(in: pool)) }
     device.onData = { [unowned self] _, data in receive(.acl(data)) }

@@ -313,7 +313,7 @@ final class TestDevice {
     var configuration = ControllerConfiguration(address: self.address, name: name)
     change(&configuration)
     controller = Controller(
-      configuration: configuration, random: SplitGenerator(seed: seed).split(name), pool: pool)
+      configuration: configuration, random: RandomStream(seed: seed).split(name), pool: pool)
   }
 
   var now: Instant { air?.now ?? .zero }

@@ -80,7 +80,7 @@ struct BlueZTests {
       try Self.block("BB9DC8226F78B81A7B172C8BEA1B68D2"), diversifier: 48_309, random: 10_283_782_112_900_107_958,
       isAuthenticated: false, isSecureConnections: false)
     bond.peerIdentityKey = try Self.block("FABDC85697CD2EBF91B9FE46A1A0F3D8")
-    bond.signatureMaker = SignatureMaker(key: try Self.block("6B851441F42C32F930C95A5CF07AAB23"), nextCounter: 0)
+    bond.signatureMaker = Signer(key: try Self.block("6B851441F42C32F930C95A5CF07AAB23"), nextCounter: 0)
     var expected = BondRecord(bond, identifier: Bonds.identifier, name: "Designer Mouse")
     expected.connectionParameters = ConnectionParameters(
       minimumInterval: 6, maximumInterval: 6, latency: 60, supervisionTimeout: 300)
@@ -234,7 +234,7 @@ struct BlueZTests {
   func legacyRoundTrip() throws {
     var record = Bonds.full()
     record.bond.key = nil
-    record.bond.signatureMaker = SignatureMaker(key: Bonds.secret, nextCounter: 17)
+    record.bond.signatureMaker = Signer(key: Bonds.secret, nextCounter: 17)
     record.pairedAt = nil
     record.privacyMode = .network
     record.clientRecord = nil

@@ -54,7 +54,7 @@ struct BondClaimTests {
     func begin() throws -> (store: FileBondStore, secrets: AdapterSecrets) {
       let store = try claimed()
       // A generator without a state has no address, which Thread Sanitizer does not expect.
-      var chance = SplitGenerator(seed: .random(in: 0...UInt64.max))
+      var chance = RandomStream(seed: .random(in: 0...UInt64.max))
       return (store, try store.secrets { AdapterSecrets.make(needsAddress: true, using: &chance) })
     }
     var identities: [AdapterSecrets] = []
@@ -120,7 +120,7 @@ struct BondClaimTests {
   @Test("The lock file is private, a symbolic link is not followed, and a failure to lock is an error")
   func lockFile() throws {
     let path = try claimed().path
-    let file = path + "/" + FolderClaim.fileName
+    let file = path + "/" + FolderLock.fileName
     let attributes = try FileManager.default.attributesOfItem(atPath: file)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
     try FileManager.default.removeItem(atPath: file)

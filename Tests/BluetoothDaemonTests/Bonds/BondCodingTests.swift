@@ -168,7 +168,7 @@ struct BondCodingTests {
 
   @Test("Secrets are generated: a static address if there is no public one, and a key that is not zero")
   func drawnSecrets() {
-    var generator = SplitGenerator(seed: 1)
+    var generator = RandomStream(seed: 1)
     let one = AdapterSecrets.make(needsAddress: true, using: &generator)
     let other = AdapterSecrets.make(needsAddress: false, using: &generator)
     #expect(one.identity?.randomKind == .static)

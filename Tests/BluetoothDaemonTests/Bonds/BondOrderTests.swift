@@ -9,7 +9,7 @@ import Testing
 /// The order of bonds: if two keys resolve one address, the older bond applies, in every run.
 @Suite("The order of bonds")
 struct BondOrderTests {
-  private func keep(_ addresses: [UInt64], in keeper: inout BondKeeper) {
+  private func keep(_ addresses: [UInt64], in keeper: inout BondManager) {
     for address in addresses {
       let isKept = keeper.keep(Bonds.simple(DeviceAddress(address, .public)))
       #expect(isKept)
@@ -22,24 +22,24 @@ struct BondOrderTests {
   func order(isOnDisk: Bool) throws {
     let folder = try TemporaryFolder()
     let store: any BondStore = isOnDisk ? folder.store() : MemoryBondStore()
-    var keeper = BondKeeper(store)
+    var keeper = BondManager(store)
     keep([5, 9, 1, 7], in: &keeper)
     keeper.remove(DeviceAddress(9, .public))
-    var again = BondKeeper(store)
+    var again = BondManager(store)
     #expect(again.all.map(\.identity.value) == [5, 1, 7])
     // A new bond is the youngest; a renewed bond keeps its age.
     keep([3], in: &again)
     var renewed = try #require(again.records[DeviceAddress(5, .public)])
     renewed.name = "strap"
     _ = again.keep(renewed)
-    #expect(BondKeeper(store).all.map(\.identity.value) == [5, 1, 7, 3])
+    #expect(BondManager(store).all.map(\.identity.value) == [5, 1, 7, 3])
   }
 
   @Test("Bonds from before the numbering come first, ordered by address")
   func uncounted() throws {
     let store = MemoryBondStore()
     for address in [8, 2] as [UInt64] { try store.save(Bonds.simple(DeviceAddress(address, .public))) }
-    var keeper = BondKeeper(store)
+    var keeper = BondManager(store)
     keep([1], in: &keeper)
     #expect(keeper.all.map(\.identity.value) == [2, 8, 1])
   }
@@ -51,7 +51,7 @@ struct BondOrderTests {
     let text = record.json.text.replacing(#""number": 1"#, with: #""number": \#(number)"#)
     let store = MemoryBondStore()
     try store.save(try BondRecord(jsonText: Array(text.utf8)))
-    var keeper = BondKeeper(store)
+    var keeper = BondManager(store)
     keep([1], in: &keeper)
     #expect(keeper.all.map(\.identity.value).last == 1)
   }

@@ -34,7 +34,7 @@ enum Bonds {
       secret, diversifier: 1, random: 2, isAuthenticated: true, isSecureConnections: false)
     bond.peerIdentityKey = secret
     bond.signatureVerifier = SignatureVerifier(key: secret, nextCounter: .max)
-    bond.signatureMaker = SignatureMaker(key: secret, nextCounter: nil)
+    bond.signatureMaker = Signer(key: secret, nextCounter: nil)
     var record = BondRecord(bond, identifier: identifier, name: "Zoë's \"strap\"\n\\ \u{1F600}")
     record.pairedAt = 1_700_000_000
     record.privacyMode = .device

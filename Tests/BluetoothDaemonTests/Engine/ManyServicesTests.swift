@@ -61,7 +61,7 @@ struct ManyServicesTests {
   func localDatabase() {
     let (slot, _) = peripheralSlots()
     var database = LocalDatabase()
-    var generator = SplitGenerator(seed: 5)
+    var generator = RandomStream(seed: 5)
     /// The services that exist, each with the handles of its values.
     var present: [(id: UInt32, range: ClosedRange<AttributeHandle>, values: [AttributeHandle])] = []
     var (nextID, nextHandle): (UInt32, AttributeHandle) = (1, 20)

@@ -9,7 +9,7 @@ struct PeerTableTests {
 
   func table(seed: UInt64 = 1) -> (PeerTable, PeerDirectory) {
     let directory = PeerDirectory()
-    return (PeerTable(identifiers: SplitGenerator(seed: seed), directory: directory), directory)
+    return (PeerTable(identifiers: RandomStream(seed: seed), directory: directory), directory)
   }
 
   @Test("2.7 An address has one identifier, a random UUID")

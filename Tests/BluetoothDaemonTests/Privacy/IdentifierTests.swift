@@ -164,7 +164,7 @@ struct IdentifierTests {
 
   @Test("2.7 No identifier contains octets of its peer's address")
   func octets() {
-    var peers = PeerTable(identifiers: SplitGenerator(seed: 3), directory: PeerDirectory())
+    var peers = PeerTable(identifiers: RandomStream(seed: 3), directory: PeerDirectory())
     for number in UInt64(0)..<1_000 {
       let address = DeviceAddress(number &* 0x9E37_79B9_7F4A_7C15, number % 2 == 0 ? .public : .random)
       guard let peer = peers.enter(address) else { continue }
@@ -184,9 +184,9 @@ struct IdentifierTests {
   func lasting() {
     func identifiers(_ seed: UInt64, _ key: Block?) -> [PeerIdentifier] {
       let host = Host(
-        configuration: HostConfiguration(deviceName: "Phone"), random: SplitGenerator(seed: seed), pool: PacketPool())
+        configuration: HostConfiguration(deviceName: "Phone"), random: RandomStream(seed: seed), pool: PacketPool())
       var service = Daemon(
-        host: host, mailbox: Mailbox(), directory: PeerDirectory(), random: SplitGenerator(seed: seed),
+        host: host, mailbox: Mailbox(), directory: PeerDirectory(), random: RandomStream(seed: seed),
         identityKey: key)
       return [DeviceAddress(7, .public), DeviceAddress(0xC000_0000_0007, .random)].compactMap { address in
         service.peers.enter(address).map { service.peers[$0].info.identifier }

@@ -17,12 +17,12 @@ private struct Talk {
   }
 
   private let bridge: Bridge
-  private var desk: PromptDesk
+  private var desk: PromptQueue
   var dialogue = TerminalDialogue()
 
   init() {
     bridge = Bridge()
-    desk = PromptDesk(prompts: bridge) {}
+    desk = PromptQueue(prompts: bridge) {}
   }
 
   /// Asks a question. Returns the text that is written.
@@ -202,7 +202,7 @@ struct TerminalTests {
     let output = Pipe()
     let wakes: AsyncStream<Void>
     let prompts: TerminalPrompts
-    var desk: PromptDesk
+    var desk: PromptQueue
 
     /// - Parameter isReal: True to treat the pipe like a real terminal, whose foreground belongs to another process.
     init(isTerminal: Bool = true, isReal: Bool = false) throws {
@@ -211,7 +211,7 @@ struct TerminalTests {
       let out = Terminal.Output(descriptor: output.fileHandleForWriting.fileDescriptor)
       let terminal = Terminal(input: input.fileHandleForReading.fileDescriptor, output: out, isReal: isReal)
       prompts = TerminalPrompts(terminal: isTerminal ? terminal : nil, errors: out)
-      desk = PromptDesk(prompts: prompts) { source.yield() }
+      desk = PromptQueue(prompts: prompts) { source.yield() }
     }
 
     func type(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }

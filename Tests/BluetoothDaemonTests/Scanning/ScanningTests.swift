@@ -27,9 +27,11 @@ private func data(_ build: (inout AdvertisingDataBuilder) -> Void) -> ByteSlice 
 
 @Suite("Sightings")
 struct SightingTests {
-  var table = SightingTable()
+  var table = AdvertisementCache()
 
-  private mutating func take(_ report: AdvertisingReport) -> SightingTable.Outcome { table.take(report, at: .zero) }
+  private mutating func take(_ report: AdvertisingReport) -> AdvertisementCache.Outcome {
+    table.take(report, at: .zero)
+  }
 
   @Test("2.4 An advertisement and its scan response are merged")
   mutating func merges() {
@@ -60,10 +62,10 @@ struct SightingTests {
 
   @Test("A flood of advertisers does not fill the memory: the oldest are forgotten")
   mutating func limit() {
-    for value in 0..<UInt64(SightingTable.limit + 10) {
+    for value in 0..<UInt64(AdvertisementCache.limit + 10) {
       _ = take(report([], from: DeviceAddress(value, .random)))
     }
-    #expect(table.count == SightingTable.limit)
+    #expect(table.count == AdvertisementCache.limit)
   }
 }
 

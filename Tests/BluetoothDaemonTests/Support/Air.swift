@@ -14,7 +14,7 @@ final class Air {
     var controller = FakeController()
     var isInRange = true
 
-    init(_ configuration: HostConfiguration, _ random: SplitGenerator, _ bonds: any BondStore) {
+    init(_ configuration: HostConfiguration, _ random: RandomStream, _ bonds: any BondStore) {
       let host = Host(configuration: configuration, random: random, pool: PacketPool())
       daemon = Daemon(
         host: host, mailbox: mailbox, directory: directory, random: random, prompts: AutomaticPrompts(.accept),
@@ -38,7 +38,7 @@ final class Air {
     configuration.maximumMTU = maximumMTU
     configuration.usesPrivateAddresses = privacy != nil
     if let privacy { configuration.privateAddressTimeout = privacy }
-    devices.append(Device(configuration, SplitGenerator(seed: UInt64(number)), bonds))
+    devices.append(Device(configuration, RandomStream(seed: UInt64(number)), bonds))
     if isOn { setPower(true, of: number) }
     return number
   }

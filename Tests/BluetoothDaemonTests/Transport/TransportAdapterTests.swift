@@ -136,7 +136,7 @@ struct TransportAdapterTests {
 
   @Test("The pauses between attempts double from a tenth of a second up to ten seconds")
   func backOff() {
-    var backOff = BackOff()
+    var backOff = ReconnectBackoff()
     let pauses = (0..<9).map { _ in backOff.next().nanoseconds / 1_000_000 }
     #expect(pauses == [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
     backOff.reset()

@@ -15,14 +15,14 @@ import Testing
     let address = DeviceAddress(1, .public)
     #expect(!search.finds(in: HostIdentity(address: address, peerKey: Self.key, localKey: 1)))
     #expect(!search.finds(in: HostIdentity(address: address, peerKey: 1, localKey: Self.key)))
-    #expect(!search.finds(in: SignatureMaker(key: block)))
+    #expect(!search.finds(in: Signer(key: block)))
     #expect(!search.finds(in: SignatureVerifier(key: block)))
     let key = LongTermKey(block, isAuthenticated: true, isSecureConnections: true)
     #expect(!search.finds(in: key))
     var bond = Bond(identity: address)
     bond.key = key
     bond.peerIdentityKey = block
-    bond.signatureMaker = SignatureMaker(key: block)
+    bond.signatureMaker = Signer(key: block)
     #expect(!search.finds(in: bond))
     let outcome = PairingOutcome(method: .justWorks, isSecureConnections: true, keySize: 16, bond: bond)
     #expect(!search.finds(in: SecurityEvent.paired(outcome)))

@@ -15,7 +15,7 @@ struct GATTClientSignedWriteTests {
   private func client(guarded isGuarded: Bool = true, signs: Bool = true) -> Scripted {
     var client = Scripted(.central)
     client.bearer.guardsBondedLink = isGuarded
-    client.bearer.signatureMaker = signs ? SignatureMaker(key: Self.key) : nil
+    client.bearer.signatureMaker = signs ? Signer(key: Self.key) : nil
     client.bearer.securityChanged(LinkSecurity(hasKey: true), at: .zero)
     return client
   }

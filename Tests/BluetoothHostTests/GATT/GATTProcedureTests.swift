@@ -109,7 +109,7 @@ struct GATTProcedureTests {
   func signedWrite() throws {
     let key = Block(high: 0x0123, low: 0x4567)
     var client = Scripted(.central)
-    client.bearer.signatureMaker = SignatureMaker(key: key, nextCounter: 5)
+    client.bearer.signatureMaker = Signer(key: key, nextCounter: 5)
     var verifier = SignatureVerifier(key: key)
     for counter in UInt8(5)...6 {
       let sent = client.request(.signedWriteWithoutResponse(3, [7, 8]))
@@ -129,7 +129,7 @@ struct GATTProcedureTests {
     #expect(client.request(.signedWriteWithoutResponse(3, [7])) == [])
     #expect(client.refuseSecurity() == .encrypted)
     #expect(result(client) == .failure(.att(.insufficientAuthentication)))
-    client.bearer.signatureMaker = SignatureMaker(key: Block(high: 1, low: 2), nextCounter: .max)
+    client.bearer.signatureMaker = Signer(key: Block(high: 1, low: 2), nextCounter: .max)
     #expect(client.request(.signedWriteWithoutResponse(3, pattern(9))) == [])
     #expect(client.refuseSecurity() == .encrypted)
     #expect(result(client) == .failure(.att(.insufficientAuthentication)))

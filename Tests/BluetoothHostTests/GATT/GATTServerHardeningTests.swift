@@ -298,7 +298,7 @@ struct GATTServerHardeningTests {
 
   @Test("Any sequence of PDUs gets at most one answer each, with bounded memory")
   func anyPDUs() {
-    var generator = SplitGenerator(seed: 0xBAD)
+    var generator = RandomStream(seed: 0xBAD)
     let opcodes = ATT.Opcode.allCases.map(\.rawValue) + [0x00, 0x1F, 0x5F]
     for _ in 0..<200 {
       var peer = Scripted(Bool.random(using: &generator) ? .central : .peripheral, Self.database())
@@ -320,7 +320,7 @@ struct GATTServerHardeningTests {
     }
   }
 
-  private static func anyRequest(_ generator: inout SplitGenerator) -> GATTRequest {
+  private static func anyRequest(_ generator: inout RandomStream) -> GATTRequest {
     let requests: [GATTRequest] = [
       .discoverPrimaryServices, .discoverPrimaryService(0x180D), .findIncludedServices(in: 1...28),
       .discoverCharacteristics(in: 1...28), .discoverDescriptors(in: 1...28), .read(3), .write(3, pattern(10)),

@@ -51,7 +51,7 @@ struct BufferAccountingTests {
     "H10 After ten thousand links that end with packets in the controller, the buffer count is right",
     arguments: [(27, 4), (4, 8), (251, 1)] as [(UInt16, UInt8)])
   func cycles(_ length: UInt16, _ count: UInt8) throws {
-    var random = SplitGenerator(seed: UInt64(length))
+    var random = RandomStream(seed: UInt64(length))
     var counted = Counted(aclLength: length, aclCount: count)
     for cycle in 0..<10_000 {
       let number = UInt16(random.next() % 4)

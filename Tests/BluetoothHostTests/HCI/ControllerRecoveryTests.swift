@@ -11,7 +11,7 @@ struct ControllerRecoveryTests {
     return bench
   }
 
-  private static func resetting(_ attempt: Int, after seconds: Int64) -> HostTrouble {
+  private static func resetting(_ attempt: Int, after seconds: Int64) -> HostDiagnostic {
     .resetting(attempt: attempt, of: 5, after: .seconds(seconds))
   }
 
@@ -209,7 +209,7 @@ struct ControllerRecoveryTests {
 
   @Test("Each problem gives a log line that describes it")
   func lines() {
-    let lines: [(HostTrouble, String)] = [
+    let lines: [(HostDiagnostic, String)] = [
       (.unanswered(.leSetPHY), "The controller did not answer LE Set PHY within 2 s."),
       (.noCommandsTaken, "The controller has not accepted a command for 2 s."),
       (.hardwareError(0x42), "The controller reports Hardware Error 0x42."),
@@ -223,6 +223,6 @@ struct ControllerRecoveryTests {
       ),
     ]
     for (trouble, line) in lines { #expect(trouble.description == line) }
-    #expect(HostTrouble.givenUp.isFatal && !HostTrouble.recovered.isFatal)
+    #expect(HostDiagnostic.givenUp.isFatal && !HostDiagnostic.recovered.isFatal)
   }
 }

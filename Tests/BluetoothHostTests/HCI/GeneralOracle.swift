@@ -41,7 +41,7 @@ extension Bench {
     forget()
   }
 
-  var troubles: [HostTrouble] {
+  var troubles: [HostDiagnostic] {
     events.compactMap { if case .trouble(let trouble) = $0 { trouble } else { nil } }
   }
 }

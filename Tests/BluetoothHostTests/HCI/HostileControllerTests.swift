@@ -109,7 +109,7 @@ struct HostileControllerTests {
       let fields = [type, 0, 1, 2, 3, 4, 5, 6, 7, 1, 0, 0xFF, 127, 0xD0] + [UInt8](repeating: 0, count: 9)
       bench.receive(Self.event(0x3E, [0x0D, 1] + fields + [count] + [UInt8](repeating: 1, count: 200)))
     }
-    var random = SplitGenerator(seed: UInt64(seed))
+    var random = RandomStream(seed: UInt64(seed))
     let before = bench.host.metrics.malformedEvents
     #expect(before == 9)
     for _ in 0..<2_000 {

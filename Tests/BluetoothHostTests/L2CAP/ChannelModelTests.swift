@@ -10,7 +10,7 @@ struct ChannelModelTests {
     "For any sequence of operations every SDU arrives once and in order, credits stay in range, and no state is left",
     arguments: 0..<10)
   func course(seed: Int) throws {
-    var random = SplitGenerator(seed: UInt64(seed) + 77)
+    var random = RandomStream(seed: UInt64(seed) + 77)
     var course = ModelCourse(aclLength: [27, 251, 1_021][seed % 3], aclCount: UInt8(1 + seed % 6))
     try course.publish()
     for _ in 0..<1_200 { course.act(&random) }
@@ -72,7 +72,7 @@ private struct ModelCourse {
 
   // MARK: Operations
 
-  mutating func act(_ random: inout SplitGenerator) {
+  mutating func act(_ random: inout RandomStream) {
     let side = random.next() & 1 == 0 ? Side.central : .peripheral
     switch random.next() % 16 {
     case 0: open(side, &random)
@@ -86,7 +86,7 @@ private struct ModelCourse {
     check()
   }
 
-  private mutating func open(_ side: Side, _ random: inout SplitGenerator) {
+  private mutating func open(_ side: Side, _ random: inout RandomStream) {
     guard channels(side).channels.count < 24 else { return }
     let settings = ChannelSettings(
       mtu: UInt16.random(in: 64...2_100, using: &random), mps: UInt16.random(in: 64...517, using: &random),
@@ -102,17 +102,17 @@ private struct ModelCourse {
   }
 
   /// Returns the index of an open connection of this side.
-  private func choose(_ side: Side, _ random: inout SplitGenerator) -> Int? {
+  private func choose(_ side: Side, _ random: inout RandomStream) -> Int? {
     connections.indices.filter { connections[$0].isOpen.contains(side) }.randomElement(using: &random)
   }
 
-  private mutating func close(_ side: Side, _ random: inout SplitGenerator) {
+  private mutating func close(_ side: Side, _ random: inout RandomStream) {
     guard let place = choose(side, &random), let id = connections[place].ends[side] else { return }
     connections[place].isClosing = true
     with(side) { bench, handle in bench.perform { host, now in host.closeChannel(id, on: handle, at: now) } }
   }
 
-  private mutating func reconfigure(_ side: Side, _ random: inout SplitGenerator) {
+  private mutating func reconfigure(_ side: Side, _ random: inout RandomStream) {
     let ids = (0..<Int.random(in: 1...3, using: &random)).compactMap { _ in
       choose(side, &random).flatMap { connections[$0].ends[side] }
     }
@@ -122,7 +122,7 @@ private struct ModelCourse {
     }
   }
 
-  private mutating func send(_ side: Side, _ random: inout SplitGenerator) {
+  private mutating func send(_ side: Side, _ random: inout RandomStream) {
     guard let place = choose(side, &random), let id = connections[place].ends[side],
       let channel = channels(side).channels.first(where: { $0.local == id })
     else { return }

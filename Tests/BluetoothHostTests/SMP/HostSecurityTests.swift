@@ -184,7 +184,7 @@ struct HostSecurityTests {
     let key = try #require(bond.peerIdentityKey.flatMap(IdentityResolvingKey.init))
     pair.unlink()
     pair.forget()
-    var generator = SplitGenerator(seed: 5)
+    var generator = RandomStream(seed: 5)
     pair.link(private: DeviceAddress(key.newAddress(using: &generator), .random))
     #expect(pair.central.security.hasKey)
     #expect(pair.request(.read(value)) == .success(.value(Self.secret)))

@@ -93,7 +93,7 @@ import Testing
     arguments: [Link.Role.central, .peripheral])
   func foreignData(role: Link.Role) {
     var pair = pair(has: [role])
-    var generator = SplitGenerator(seed: 99)
+    var generator = RandomStream(seed: 99)
     let other = OutOfBand.Own(using: &generator)
     let address = role == .central ? SecurityPair.addresses.peripheral : SecurityPair.addresses.central
     pair[role].context.outOfBand.peers[address] = OutOfBand.Peer(random: other.random, confirm: other.confirm)
@@ -137,7 +137,7 @@ import Testing
 
   @Test("Descriptions contain neither out of band data nor keys of the context")
   func descriptions() {
-    var generator = SplitGenerator(seed: 1)
+    var generator = RandomStream(seed: 1)
     var data = OutOfBand()
     data.own = OutOfBand.Own(using: &generator)
     data.temporaryKeys[SecurityPair.addresses.central] = Block(high: 0xABCD_EF01, low: 0xABCD_EF02)

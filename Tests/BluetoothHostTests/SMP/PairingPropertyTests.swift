@@ -10,11 +10,11 @@ import Testing
 
   /// The random loss, repetition, reordering and change of PDUs in transit.
   final class Adversary {
-    var generator: SplitGenerator
+    var generator: RandomStream
     var seen: [SMP.PDU] = []
     var held: [Link.Role: [SMP.PDU]] = [:]
 
-    init(_ generator: SplitGenerator) { self.generator = generator }
+    init(_ generator: RandomStream) { self.generator = generator }
 
     func change(_ pdu: SMP.PDU) -> SMP.PDU? {
       seen.append(pdu)
@@ -42,7 +42,7 @@ import Testing
     arguments: 0..<8)
   func adversary(part: Int) {
     for number in 0..<60 {
-      var generator = SplitGenerator(seed: UInt64(part * 1_000 + number))
+      var generator = RandomStream(seed: UInt64(part * 1_000 + number))
       var pair = SecurityPair(
         seed: generator.next(), central: policy(&generator), peripheral: policy(&generator))
       let adversary = Adversary(generator.split("adversary"))
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  private func policy(_ generator: inout SplitGenerator) -> PairingPolicy {
+  private func policy(_ generator: inout RandomStream) -> PairingPolicy {
     var policy = PairingPolicy(
       Self.capabilities.randomElement(using: &generator) ?? .displayOnly,
       authenticated: Bool.random(using: &generator),

@@ -66,7 +66,7 @@ struct SecurityPair {
   private var shown: UInt32?
 
   init(seed: UInt64 = 5, central: PairingPolicy = PairingPolicy(), peripheral: PairingPolicy = PairingPolicy()) {
-    let generator = SplitGenerator(seed: seed)
+    let generator = RandomStream(seed: seed)
     func side(_ role: Link.Role, _ policy: PairingPolicy) -> Side {
       let isCentral = role == .central
       let (one, other) = (Self.addresses.central, Self.addresses.peripheral)

@@ -46,7 +46,7 @@ final class EncryptedLinkHost: WorldDevice {
 
   init(
     _ role: Role, _ configuration: VirtualDeviceConfiguration, radio: RadioID, environment: DeviceEnvironment,
-    generator: SplitGenerator, pool: PacketPool
+    generator: RandomStream, pool: PacketPool
   ) {
     self.role = role
     self.pool = pool
@@ -86,7 +86,7 @@ final class EncryptedLinkHost: WorldDevice {
     wire.capture = capture
     controller.setSessionObserver(capture?.sessionObserver)
   }
-  func uses(at now: Instant) -> RadioUses { RadioUses() }
+  func uses(at now: Instant) -> RadioTimeAccount { RadioTimeAccount() }
   var links: [LinkReport] { controller.links }
   func setClockDrift(partsPerBillion: Int64) {}
   func failController(at now: Instant) {}

@@ -28,7 +28,7 @@ final class CrowdHost: WorldDevice {
   let pool: PacketPool
   private var controller: Controller
   private var wire: HCIWire
-  var random: SplitGenerator
+  var random: RandomStream
   let isLegacy: Bool
   let advertises: Bool
   let scans: Bool
@@ -61,7 +61,7 @@ final class CrowdHost: WorldDevice {
 
   init(
     _ name: String, number: Int, isSpoiled: Bool, configuration: ControllerConfiguration, radio: RadioID,
-    environment: DeviceEnvironment, generator: SplitGenerator, pool: PacketPool, notes: CrowdNotes, at now: Instant
+    environment: DeviceEnvironment, generator: RandomStream, pool: PacketPool, notes: CrowdNotes, at now: Instant
   ) {
     self.name = name
     self.number = number
@@ -122,7 +122,7 @@ final class CrowdHost: WorldDevice {
   func forgetBonds(at now: Instant) {}
   func setPower(_ on: Bool, at now: Instant) { isOn = on }
   func setCapture(_ capture: DeviceCapture?) { wire.capture = capture }
-  func uses(at now: Instant) -> RadioUses { RadioUses() }
+  func uses(at now: Instant) -> RadioTimeAccount { RadioTimeAccount() }
   var links: [LinkReport] { controller.links }
   func setClockDrift(partsPerBillion: Int64) {
     controller.setSleepClockDrift(partsPerBillion: partsPerBillion)

@@ -60,7 +60,7 @@ private struct Crowd {
   /// - Parameter capture: The file for the packets of the air and of HCI.
   init(devices: Int, seed: UInt64, minutes: Int, capture: URL) throws {
     world = World(seed: seed, capture: try Capture(path: capture.path))
-    var places = SplitGenerator(seed: seed &+ 1)
+    var places = RandomStream(seed: seed &+ 1)
     var hosts: [RadioID] = []
     for number in 0..<devices {
       // Some devices are close to each other and some far away: reception is good, bad or impossible.
@@ -77,7 +77,7 @@ private struct Crowd {
   }
 
   /// Lets every eighth device walk to and fro.
-  private func addMovements(seconds: Int, random: inout SplitGenerator) {
+  private func addMovements(seconds: Int, random: inout RandomStream) {
     for number in hosts.indices where number % 8 == 3 {
       let path = stride(from: 20, to: seconds, by: 40).map { time in
         Waypoint(
@@ -89,7 +89,7 @@ private struct Crowd {
 
   static func isSpoiled(_ number: Int) -> Bool { number % 10 == 9 }
 
-  private func addFaults(seconds: Int, random: inout SplitGenerator) {
+  private func addFaults(seconds: Int, random: inout RandomStream) {
     world.add([.air(.lose, .anything, .percent(1)), .air(.corrupt, .anything, .percent(1))])
     for number in hosts.indices where Self.isSpoiled(number) {
       let device = RadioDevice(name: "host \(number)", radio: hosts[number], world: world)

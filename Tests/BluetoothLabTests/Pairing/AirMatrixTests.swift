@@ -70,7 +70,7 @@ import Testing
         setting.starter = starter
         let (central, peripheral) = (PairingDevice.addresses.central, PairingDevice.addresses.peripheral)
         if isSecureConnections {
-          var generator = SplitGenerator(seed: 7)
+          var generator = RandomStream(seed: 7)
           let own = (OutOfBand.Own(using: &generator), OutOfBand.Own(using: &generator))
           (setting.centralData.own, setting.peripheralData.own) = own
           if has & 1 != 0 { setting.centralData.peers[peripheral] = OutOfBand.Peer(own.1) }

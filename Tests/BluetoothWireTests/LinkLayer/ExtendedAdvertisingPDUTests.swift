@@ -206,7 +206,7 @@ struct ExtendedAdvertisingPDUTests {
 
   @Test("S24: any octets decode to a PDU or an error, and a decoded PDU survives encoding")
   func anyOctets() throws {
-    var generator = SplitGenerator(seed: 24)
+    var generator = RandomStream(seed: 24)
     var count = 0
     for _ in 0..<20_000 {
       var octets = (0..<Int.random(in: 1...70, using: &generator)).map { _ in

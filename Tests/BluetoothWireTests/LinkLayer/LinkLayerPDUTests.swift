@@ -92,7 +92,7 @@ struct LinkLayerPDUTests {
 
   @Test("Any octets decode to an advertising PDU or an error, and a decoded PDU encodes to the same octets")
   func anyAdvertisingOctets() {
-    var generator = SplitGenerator(seed: 11)
+    var generator = RandomStream(seed: 11)
     for _ in 0..<5_000 {
       let count = Int.random(in: 0...40, using: &generator)
       let payload = ByteSlice((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })

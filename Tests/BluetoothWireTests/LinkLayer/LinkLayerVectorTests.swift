@@ -155,7 +155,7 @@ struct LinkLayerVectorTests {
 
   @Test("Random access addresses are valid and distinct")
   func drawnAccessAddresses() {
-    var generator = SplitGenerator(seed: 3)
+    var generator = RandomStream(seed: 3)
     let addresses = (0..<200).map { _ in LL.randomAccessAddress(using: &generator) }
     #expect(addresses.allSatisfy { LL.isValidAccessAddress($0) })
     #expect(Set(addresses).count == 200)

@@ -64,7 +64,7 @@ import Testing
     air.phone.add([.hci(.corrupt, HCIMatch(.command(0x2043)), .number(1))])
     air.central.connect(peripheral)
     air.world.run(until: { peripheral.state == .disconnected }, limit: .seconds(5))
-    #expect(air.world.faultStrikes.count == 1)
+    #expect(air.world.faultEvents.count == 1)
     #expect(air.app.take() == ["not connected failed"])
     #expect(air.app.lastError?.code == .connectionFailed)
     #expect(air.app.lastError?.userInfo[CBErrorHCIErrorCodeKey] as? Int == 0x12, "Invalid HCI Command Parameters")

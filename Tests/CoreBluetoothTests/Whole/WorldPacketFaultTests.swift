@@ -41,7 +41,7 @@ import Testing
       let owner = Owner(sensor)
       let visitor = Visitor(phone)
       world.run(until: { visitor.isDone }, limit: .seconds(3))
-      guard let strike = world.faultStrikes.first else { return nil }
+      guard let strike = world.faultEvents.first else { return nil }
       // A Bluetooth 4.0 chip has one link at a time.
       if isOld { phone.setPower(false) }
       let newcomer = Visitor(world.device(named: "newcomer", at: Position(x: 0, y: 1)))

@@ -40,7 +40,7 @@ struct DescribedPeripheral: Accessory {
   var services: [AccessoryService] = []
   var appearance: UInt16 = 0
   /// The connection parameters that it requests after a connection; nil: none.
-  var connectionWish: ConnectionWish?
+  var connectionWish: PreferredConnectionParameters?
   private var characteristics: [Characteristic] = []
 
   mutating func add(_ characteristic: Characteristic) { characteristics.append(characteristic) }
@@ -49,19 +49,19 @@ struct DescribedPeripheral: Accessory {
 
   func value(of path: CharacteristicPath) -> [UInt8] { index(of: path).map { characteristics[$0].value } ?? [] }
 
-  mutating func connected(_ session: inout AccessorySession) {
+  mutating func connected(_ session: inout AccessoryContext) {
     if let connectionWish { session.requestConnection(connectionWish) }
   }
 
   mutating func subscriptionChanged(
-    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessorySession
+    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext
   ) {
     schedule(&session)
   }
 
-  mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessorySession) { schedule(&session) }
+  mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext) { schedule(&session) }
 
-  mutating func timeReached(_ session: inout AccessorySession) {
+  mutating func timeReached(_ session: inout AccessoryContext) {
     for index in characteristics.indices {
       guard let due = characteristics[index].due, due <= session.now else { continue }
       characteristics[index].due = nil
@@ -72,7 +72,7 @@ struct DescribedPeripheral: Accessory {
   }
 
   /// Updates the notification times: a period begins when a client subscribes, and again when it has passed.
-  private mutating func schedule(_ session: inout AccessorySession) {
+  private mutating func schedule(_ session: inout AccessoryContext) {
     var next: Duration?
     for index in characteristics.indices {
       guard let period = characteristics[index].period, session.subscriptions.contains(characteristics[index].path)
@@ -88,7 +88,7 @@ struct DescribedPeripheral: Accessory {
   }
 
   mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessorySession
+    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
   ) throws(AttributeError) {
     guard let index = index(of: path) else { throw .writeNotPermitted }
     guard value.count <= characteristics[index].maximumLength else { throw .invalidLength }

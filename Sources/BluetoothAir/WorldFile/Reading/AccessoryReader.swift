@@ -8,7 +8,7 @@ struct AccessoryReader {
   var problems: ProblemList
 
   /// Returns the accessory; for a value that can't be read, and has been reported, an accessory that does nothing.
-  mutating func read(_ value: MarkedValue?, at path: FieldPath) -> any Accessory {
+  mutating func read(_ value: LocatedValue?, at path: FieldPath) -> any Accessory {
     guard let object = ObjectReader(value, kinds: ObjectShape.accessoryKinds, at: path) else {
       return Broadcaster(Advertising())
     }
@@ -91,9 +91,9 @@ struct AccessoryReader {
     return Broadcaster(reader.read(object.object("advertising", .advertising), else: standard))
   }
 
-  func wish(_ object: ObjectReader?) -> ConnectionWish? {
+  func wish(_ object: ObjectReader?) -> PreferredConnectionParameters? {
     guard let object, let interval = object.time("interval") else { return nil }
-    return ConnectionWish(
+    return PreferredConnectionParameters(
       interval: interval, latency: object.whole("latency") ?? 0,
       supervisionTimeout: object.time("supervisionTimeout") ?? .seconds(2))
   }

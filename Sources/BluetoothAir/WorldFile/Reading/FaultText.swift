@@ -3,7 +3,7 @@ import Foundation
 
 /// A problem that the fault plan's decoder reports for a fault.
 struct FaultProblem: Error {
-  var place: TextPlace
+  var place: TextLocation
   /// The path of field names within the fault.
   var names: [String]
   var reason: String
@@ -16,7 +16,7 @@ enum FaultText {
   /// Decodes a fault.
   ///
   /// - Parameter value: a value that fits `ObjectShape.fault`.
-  static func fault(_ value: MarkedValue) throws(FaultProblem) -> Fault {
+  static func fault(_ value: LocatedValue) throws(FaultProblem) -> Fault {
     let text = json(value, .object(.fault)).description
     do {
       return try JSONDecoder().decode(Fault.self, from: Data(text.utf8))
@@ -27,7 +27,7 @@ enum FaultText {
     }
   }
 
-  private static func problem(_ error: DecodingError, in value: MarkedValue) -> FaultProblem {
+  private static func problem(_ error: DecodingError, in value: LocatedValue) -> FaultProblem {
     let (path, reason): ([any CodingKey], String) =
       switch error {
       case .keyNotFound(let key, let context): (context.codingPath, "\"\(key.stringValue)\" is missing")
@@ -39,7 +39,7 @@ enum FaultText {
     return FaultProblem(place: place(of: names[...], in: value), names: names, reason: reason)
   }
 
-  private static func place(of names: ArraySlice<String>, in value: MarkedValue) -> TextPlace {
+  private static func place(of names: ArraySlice<String>, in value: LocatedValue) -> TextLocation {
     guard let name = names.first, case .object(let members) = value.content,
       let member = members.first(where: { $0.name == name })
     else { return value.place }
@@ -48,7 +48,7 @@ enum FaultText {
   }
 
   /// Returns the value as JSON. A field that is text for the lab becomes JSON text, however it was written.
-  private static func json(_ value: MarkedValue, _ shape: FieldShape) -> JSONText {
+  private static func json(_ value: LocatedValue, _ shape: FieldShape) -> JSONText {
     switch (value.content, shape) {
     case (.object(let members), .object(let object)):
       return .object(
@@ -67,7 +67,7 @@ enum FaultText {
   }
 }
 
-extension MarkedValue {
+extension LocatedValue {
   /// The number in JSON's form: without a plus, and with digits on both sides of the point.
   var jsonNumber: String? {
     if let whole = whole(Int64.self) { return "\(whole)" }

@@ -2,7 +2,7 @@
 struct FieldChecker {
   var problems = ProblemList()
 
-  mutating func check(_ value: MarkedValue, _ shape: FieldShape, at path: FieldPath) {
+  mutating func check(_ value: LocatedValue, _ shape: FieldShape, at path: FieldPath) {
     if value.isNothing { return refuse(value, shape, at: path) }
     switch shape {
     case .list(let element, let count): checkList(value, element, count, shape, at: path)
@@ -19,10 +19,10 @@ struct FieldChecker {
     }
   }
 
-  private mutating func refuse(_ value: MarkedValue, _ shape: FieldShape, at path: FieldPath) {
+  private mutating func refuse(_ value: LocatedValue, _ shape: FieldShape, at path: FieldPath) {
     var hint = ""
     if problems.wantsSuggestions, let text = value.text {
-      hint = NearestWord.suggestion(for: text, among: shape.words)
+      hint = SpellingSuggestion.suggestion(for: text, among: shape.words)
     }
     problems.add(value.place, path, "expected \(shape.expectation), got \(value.description)" + hint)
   }
@@ -30,7 +30,7 @@ struct FieldChecker {
   // MARK: Lists
 
   private mutating func checkList(
-    _ value: MarkedValue, _ element: FieldShape, _ count: ClosedRange<Int>, _ shape: FieldShape, at path: FieldPath
+    _ value: LocatedValue, _ element: FieldShape, _ count: ClosedRange<Int>, _ shape: FieldShape, at path: FieldPath
   ) {
     guard case .list(let values) = value.content else { return refuse(value, shape, at: path) }
     if !count.contains(values.count) {
@@ -46,14 +46,14 @@ struct FieldChecker {
   // MARK: Objects
 
   private mutating func checkObject(
-    _ value: MarkedValue, _ object: ObjectShape, _ shape: FieldShape, at path: FieldPath
+    _ value: LocatedValue, _ object: ObjectShape, _ shape: FieldShape, at path: FieldPath
   ) {
     guard case .object(let members) = value.content else { return refuse(value, shape, at: path) }
     check(members, of: object, at: path, value.place)
   }
 
   private mutating func check(
-    _ members: [MarkedMember], of object: ObjectShape, at path: FieldPath, _ place: TextPlace, kind: String? = nil
+    _ members: [MarkedMember], of object: ObjectShape, at path: FieldPath, _ place: TextLocation, kind: String? = nil
   ) {
     for member in members where member.name != kind {
       if let field = object.field(member.name) {
@@ -78,11 +78,11 @@ struct FieldChecker {
 
   private func suggestion(for name: String, of object: ObjectShape, besides members: [MarkedMember]) -> String {
     let missing = object.fields.map(\.name).filter { field in !members.contains { $0.name == field } }
-    return NearestWord.suggestion(for: name, among: missing)
+    return SpellingSuggestion.suggestion(for: name, among: missing)
   }
 
   private mutating func checkKinds(
-    _ value: MarkedValue, _ kinds: [ObjectShape], _ shape: FieldShape, at path: FieldPath
+    _ value: LocatedValue, _ kinds: [ObjectShape], _ shape: FieldShape, at path: FieldPath
   ) {
     guard case .object(let members) = value.content else {
       guard let kind = kinds.first(where: { $0.name == value.text }) else { return refuse(value, shape, at: path) }
@@ -115,7 +115,7 @@ extension FieldShape {
   }
 }
 
-extension MarkedValue {
+extension LocatedValue {
   /// Returns true if the value fits this shape; false for the shapes of lists of arbitrary values and of objects.
   fileprivate func fits(_ shape: FieldShape) -> Bool {
     switch shape {

@@ -4,18 +4,18 @@ import BluetoothLab
 /// checker has reported it.
 struct ObjectReader {
   let shape: ObjectShape
-  let place: TextPlace
+  let place: TextLocation
   let path: FieldPath
   private let members: [MarkedMember]
 
   /// Creates a reader; nil if the value is no object.
-  init?(_ value: MarkedValue?, _ shape: ObjectShape, at path: FieldPath) {
+  init?(_ value: LocatedValue?, _ shape: ObjectShape, at path: FieldPath) {
     guard let value, case .object(let members) = value.content else { return nil }
     (self.shape, place, self.path, self.members) = (shape, value.place, path, members)
   }
 
   /// Creates a reader for an object of one of several kinds, or for the name of a kind; nil if the value is neither.
-  init?(_ value: MarkedValue?, kinds: [ObjectShape], at path: FieldPath) {
+  init?(_ value: LocatedValue?, kinds: [ObjectShape], at path: FieldPath) {
     guard let value else { return nil }
     var (name, members) = (value.text, [MarkedMember]())
     if case .object(let all) = value.content {
@@ -27,7 +27,7 @@ struct ObjectReader {
   }
 
   /// The value of a field, with its place; nil if the field is missing.
-  subscript(_ name: String) -> MarkedValue? {
+  subscript(_ name: String) -> LocatedValue? {
     // Reading a field that the shape does not have is a programming error: the result would always be nil.
     guard shape.field(name) != nil else { fatalError("\(shape.name) has no field \(name)") }
     return members.first { $0.name == name }?.value
@@ -37,7 +37,7 @@ struct ObjectReader {
   var names: [String] { members.map(\.name) }
   func has(_ name: String) -> Bool { self[name] != nil }
   func path(_ name: String) -> FieldPath { .field(path, name) }
-  func place(_ name: String) -> TextPlace { self[name]?.place ?? place }
+  func place(_ name: String) -> TextLocation { self[name]?.place ?? place }
 
   func flag(_ name: String) -> Bool? { self[name]?.flag }
   func number(_ name: String) -> Double? { self[name]?.number }
@@ -58,7 +58,7 @@ struct ObjectReader {
   }
 
   /// Returns the elements of a list, without those beyond the maximum count.
-  func list(_ name: String) -> [(value: MarkedValue, path: FieldPath)] {
+  func list(_ name: String) -> [(value: LocatedValue, path: FieldPath)] {
     guard case .list(let values)? = self[name]?.content, case .list(_, let count)? = shape.field(name)?.shape else {
       return []
     }

@@ -5,12 +5,12 @@ import BluetoothLab
 struct WorldReader {
   var problems: ProblemList
   /// The place of each name's definition.
-  private var names: [String: TextPlace] = [:]
+  private var names: [String: TextLocation] = [:]
   private var order: [String] = []
 
   init(problems: ProblemList) { self.problems = problems }
 
-  mutating func read(_ root: MarkedValue) -> WorldFile {
+  mutating func read(_ root: LocatedValue) -> WorldFile {
     var file = WorldFile()
     guard let object = ObjectReader(root, .world, at: .root) else { return file }
     _ = object["$schema"]
@@ -41,7 +41,7 @@ struct WorldReader {
     return environment
   }
 
-  private func interference(_ value: MarkedValue, at path: FieldPath) -> Interference? {
+  private func interference(_ value: LocatedValue, at path: FieldPath) -> Interference? {
     guard let source = ObjectReader(value, kinds: ObjectShape.interferenceKinds, at: path) else { return nil }
     let kind: Interference.Kind
     switch source.shape.name {
@@ -83,9 +83,9 @@ struct WorldReader {
 
   /// Reports a name that is neither that of a device nor that of a client. All devices and clients must have been read
   /// before.
-  private mutating func resolve(_ value: MarkedValue?, at path: FieldPath) {
+  private mutating func resolve(_ value: LocatedValue?, at path: FieldPath) {
     guard let value, let name = value.text, names[name] == nil else { return }
-    let hint = problems.wantsSuggestions ? NearestWord.suggestion(for: name, among: order) : ""
+    let hint = problems.wantsSuggestions ? SpellingSuggestion.suggestion(for: name, among: order) : ""
     problems.add(value.place, path, "unknown device or client \"\(name.shortened)\"" + hint)
   }
 
@@ -163,7 +163,7 @@ struct WorldReader {
 
   // MARK: Faults
 
-  private mutating func fault(_ value: MarkedValue, at path: FieldPath) -> Fault? {
+  private mutating func fault(_ value: LocatedValue, at path: FieldPath) -> Fault? {
     guard let object = ObjectReader(value, .fault, at: path) else { return nil }
     for name in ["from", "to", "device"] { resolve(object[name], at: object.path(name)) }
     if let trigger = object.object("after", .faultTrigger) {

@@ -3,7 +3,7 @@ import Yams
 /// The reason why a text is not valid YAML, or uses YAML features that are not supported.
 struct SyntaxProblem: Error, Hashable {
   /// The place of the problem; nil: the whole text.
-  var place: TextPlace?
+  var place: TextLocation?
   var reason: String
 }
 
@@ -21,7 +21,7 @@ struct WorldSyntax {
   private let masked: String
   private let hasMasks: Bool
 
-  static func read(_ text: String) throws(SyntaxProblem) -> MarkedValue {
+  static func read(_ text: String) throws(SyntaxProblem) -> LocatedValue {
     guard let root = try WorldSyntax(text).compose() else { throw SyntaxProblem(reason: "the file is empty") }
     return root
   }
@@ -55,7 +55,7 @@ struct WorldSyntax {
     }
   }
 
-  private func compose() throws(SyntaxProblem) -> MarkedValue? {
+  private func compose() throws(SyntaxProblem) -> LocatedValue? {
     let root: Node?
     do {
       // Without resolver rules: the fields determine which scalars are numbers.
@@ -78,27 +78,27 @@ struct WorldSyntax {
 
   // MARK: Nodes
 
-  private func convert(_ node: Node, depth: Int) throws(SyntaxProblem) -> MarkedValue {
-    let place = TextPlace(node.mark)
+  private func convert(_ node: Node, depth: Int) throws(SyntaxProblem) -> LocatedValue {
+    let place = TextLocation(node.mark)
     guard depth <= Self.maximumDepth else {
       throw SyntaxProblem(place: place, reason: "lists and objects are nested deeper than \(Self.maximumDepth) levels")
     }
     switch node {
-    case .scalar(let scalar): return MarkedValue(content: try content(of: scalar, at: place), place: place)
+    case .scalar(let scalar): return LocatedValue(content: try content(of: scalar, at: place), place: place)
     case .sequence(let sequence):
       try refuseTag(sequence.tag, at: place)
-      var values: [MarkedValue] = []
+      var values: [LocatedValue] = []
       values.reserveCapacity(sequence.count)
       for element in sequence { values.append(try convert(element, depth: depth + 1)) }
-      return MarkedValue(content: .list(values), place: place)
+      return LocatedValue(content: .list(values), place: place)
     case .mapping(let mapping):
       try refuseTag(mapping.tag, at: place)
       var members: [MarkedMember] = []
       members.reserveCapacity(mapping.count)
       for (key, value) in mapping {
-        let keyPlace = TextPlace(key.mark)
+        let keyPlace = TextLocation(key.mark)
         guard case .scalar(let scalar) = key,
-          let name = MarkedValue(
+          let name = LocatedValue(
             content: try content(of: scalar, at: keyPlace), place: keyPlace
           ).raw
         else {
@@ -106,12 +106,12 @@ struct WorldSyntax {
         }
         members.append(MarkedMember(name: name, place: keyPlace, value: try convert(value, depth: depth + 1)))
       }
-      return MarkedValue(content: .object(members), place: place)
+      return LocatedValue(content: .object(members), place: place)
     case .alias: throw Self.alias(at: place)
     }
   }
 
-  private func content(of scalar: Node.Scalar, at place: TextPlace) throws(SyntaxProblem) -> MarkedValue.Content {
+  private func content(of scalar: Node.Scalar, at place: TextLocation) throws(SyntaxProblem) -> LocatedValue.Content {
     switch scalar.style {
     case .any, .plain:
       if hasMasks, let first = scalar.string.unicodeScalars.first, Self.unmasked(first) != nil {
@@ -125,20 +125,20 @@ struct WorldSyntax {
     }
   }
 
-  private static func alias(at place: TextPlace) -> SyntaxProblem {
+  private static func alias(at place: TextLocation) -> SyntaxProblem {
     SyntaxProblem(
       place: place, reason: "anchors (&) and aliases (*) are not supported; quote text that begins with & or *")
   }
 
   /// Rejects tags that the file contains. Implicit tags are allowed: Yams tags quoted scalars, and keys that it has
   /// compared, as text.
-  private func refuseTag(_ tag: Tag, at place: TextPlace) throws(SyntaxProblem) {
+  private func refuseTag(_ tag: Tag, at place: TextLocation) throws(SyntaxProblem) {
     guard tag.description != Tag.Name.implicit.rawValue, tag.description != Tag.Name.str.rawValue else { return }
     throw SyntaxProblem(place: place, reason: "tags (!) are not supported; quote text that begins with !")
   }
 }
 
-extension TextPlace {
+extension TextLocation {
   fileprivate init(_ mark: Mark?) { self.init(line: mark?.line ?? 1, column: mark?.column ?? 1) }
 }
 
@@ -148,19 +148,20 @@ extension SyntaxProblem {
     case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
       let origin = context.map { " (\(unmask($0.text).trimmed) at line \($0.mark.line))" } ?? ""
-      self.init(place: TextPlace(mark), reason: "invalid YAML: \(problem.trimmed)\(origin)")
+      self.init(place: TextLocation(mark), reason: "invalid YAML: \(problem.trimmed)\(origin)")
     case .reader(let problem, let offset, _, let yaml):
-      self.init(place: offset.map { TextPlace(ofCharacter: $0, in: yaml) }, reason: "invalid YAML: \(problem.trimmed)")
+      self.init(
+        place: offset.map { TextLocation(ofCharacter: $0, in: yaml) }, reason: "invalid YAML: \(problem.trimmed)")
     case .duplicatedKeysInMapping(let names, let context):
       let names = names.map { "\"\(unmask($0).shortened)\"" }.joined(separator: ", ")
-      self.init(place: TextPlace(context.mark), reason: "duplicate field \(names)")
+      self.init(place: TextLocation(context.mark), reason: "duplicate field \(names)")
     case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
       self.init(reason: "invalid YAML: \(error)")
     }
   }
 }
 
-extension TextPlace {
+extension TextLocation {
   fileprivate init(ofCharacter offset: Int, in text: String) {
     var (line, column) = (1, 1)
     for character in text.prefix(offset) {

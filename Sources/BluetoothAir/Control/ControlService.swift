@@ -1,0 +1,134 @@
+import BluetoothLab
+import BluetoothRadio
+import BluetoothSimulation
+import BluetoothWire
+import NIOCore
+
+/// Carries out the requests that arrive at an air's control socket. On the air's event loop.
+struct ControlService {
+  let world: World
+  let hosts: HostTable
+  let loop: any EventLoop
+  let connections: Connections
+  /// Ends the air.
+  let stop: @Sendable () -> Void
+
+  /// The number of control connections of an air. Unchecked: only the air's event loop uses it.
+  final class Connections: @unchecked Sendable {
+    var count = 0
+  }
+
+  /// Carries out a request, and returns its answer when it is done. Never blocks the loop.
+  func answer(_ request: ControlRequest) -> EventLoopFuture<ControlAnswer> {
+    do throws(AirError) {
+      let answer = try request.verb == .capture ? setCapture(request) : loop.makeSucceededFuture(perform(request))
+      hosts.runner.pump(runsAhead: false)
+      return answer
+    } catch {
+      return loop.makeSucceededFuture(ControlAnswer(error: error.description))
+    }
+  }
+
+  private func perform(_ request: ControlRequest) throws(AirError) -> ControlAnswer {
+    var answer = ControlAnswer()
+    switch request.verb {
+    case .devices: (answer.time, answer.devices) = (world.now.seconds, devices)
+    case .stats: (answer.time, answer.statistics) = (world.now.seconds, statistics)
+    case .move: try device(request).move(to: try position(request))
+    case .radio: try setRadio(request)
+    case .fault: setFaults(request)
+    case .stop: stop()
+    case .capture: break
+    }
+    return answer
+  }
+
+  private func device(_ request: ControlRequest) throws(AirError) -> RadioDevice {
+    guard let name = request.device else { throw AirError("device: missing field") }
+    let names = world.deviceNames
+    guard let index = names.firstIndex(of: name) else {
+      let others = names.prefix(8).map(\.printable).joined(separator: ", ")
+      throw AirError(
+        "no device \"\(name.printable)\"; \(names.isEmpty ? "the air has no devices" : "the devices are \(others)")")
+    }
+    return RadioDevice(name: name, radio: RadioID(index: index), world: world)
+  }
+
+  private func position(_ request: ControlRequest) throws(AirError) -> Position {
+    guard let metres = request.position, (1...3).contains(metres.count),
+      metres.allSatisfy(WorldLimits.metres.contains)
+    else {
+      throw AirError("position: expected one to three numbers, in metres, -1000000 to 1000000")
+    }
+    return Position(x: metres[0], y: metres.count > 1 ? metres[1] : 0, z: metres.count > 2 ? metres[2] : 0)
+  }
+
+  private func setRadio(_ request: ControlRequest) throws(AirError) {
+    let device = try device(request)
+    guard let on = request.on else { throw AirError("on: missing field; expected true or false") }
+    device.setRadio(isOn: on)
+  }
+
+  private func setFaults(_ request: ControlRequest) {
+    if let plan = request.plan { world.add(plan) } else { world.removeFaults() }
+  }
+
+  /// Starts a capture in place of the current one, or ends the current one. If the new one can't be created, the
+  /// current one continues.
+  private func setCapture(_ request: ControlRequest) throws(AirError) -> EventLoopFuture<ControlAnswer> {
+    let capture = try request.path.map { path throws(AirError) in try makeCapture(path, request) }
+    let done = loop.makePromise(of: ControlAnswer.self)
+    world.switchCapture(to: capture) { failure in
+      var answer = ControlAnswer(error: failure?.description)
+      if capture?.isWaitingForReader ?? false {
+        answer.note = "the capture starts when a program opens the file for reading"
+      }
+      done.succeed(answer)
+    }
+    return done.futureResult
+  }
+
+  private func makeCapture(_ path: String, _ request: ControlRequest) throws(AirError) -> Capture {
+    do throws(Capture.Failure) {
+      return try Capture(path: path, decryptsAir: request.decrypted ?? false, writesKeys: request.keys ?? false)
+    } catch {
+      throw AirError(error.description)
+    }
+  }
+
+  // MARK: State of the air
+
+  private var devices: [ControlAnswer.Device] {
+    let places = Dictionary(hosts.places.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    var states: [(address: DeviceAddress?, position: GridPosition, isMuted: Bool)] = []
+    let names = world.deviceNames
+    hosts.runner.enter { engine in
+      engine.settle()
+      states = names.indices.map { index in
+        let radio = RadioID(index: index)
+        let device = engine.participant(radio) as? any WorldDevice
+        return (device?.identityAddress, engine[radio].position, engine.isMuted(radio))
+      }
+    }
+    return zip(names, states).map { name, state in
+      ControlAnswer.Device(
+        name: name, address: state.address.map { "\($0)" },
+        position: [state.position.x, state.position.y, state.position.z].map { Double($0) / 1_000 },
+        radio: !state.isMuted, host: places[name]?.isTaken)
+    }
+  }
+
+  private var statistics: [ControlAnswer.Statistics] {
+    world.statistics.devices.map { device in
+      ControlAnswer.Statistics(
+        name: device.name, sentPackets: device.transmitted.packets, receivedPackets: device.receivedPackets,
+        crcErrors: device.crcErrors, transmitting: device.transmitting.seconds, receiving: device.receiving.seconds,
+        links: device.links.map { link in
+          ControlAnswer.Statistics.Link(
+            peer: link.peer, isCentral: link.isCentral, isConnected: link.isConnected, sentOctets: link.sent.octets,
+            receivedOctets: link.received.octets, retransmissions: link.retransmissions, crcErrors: link.crcErrors,
+            rssi: link.rssi)
+        })
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import BluetoothDaemon
+
+/// The reservation of an adapter's folder for one program, by a lock on a file in it. The system releases the lock when
+/// the program ends, in any way.
+final class FolderLock: Sendable {
+  /// The name of the lock file. The file is empty and is never removed: otherwise two programs could hold a lock, one
+  /// of them on the removed file.
+  static let fileName = "in-use.lock"
+
+  private let file: OpenFile
+  private let files: SystemFiles
+
+  /// Locks the folder; nil if another program holds the lock.
+  init?(folder: String, files: SystemFiles) throws(FileError) {
+    guard let file = try files.claim(folder + "/" + Self.fileName) else { return nil }
+    self.file = file
+    self.files = files
+  }
+
+  /// Sets the file's modification time to now.
+  func touch() { files.touch(file) }
+
+  deinit { files.close(file) }
+}
+
+extension FileBondStore {
+  /// The maximum number of programs that use an adapter at the same time, each as a separate device.
+  static let maximumClaims = 256
+
+  /// Returns a store that this program alone uses: in the adapter's folder or, while another program has reserved that,
+  /// in the first free numbered folder beside it. The reservation lasts until the last copy of the store is gone.
+  ///
+  /// Programs that use one adapter at the same time are therefore different devices, and each keeps its identity if
+  /// they are started in the same order.
+  package static func claimed(
+    folder: String, adapter: String, limit: Int = PlatformPolicy.apple.bondLimit
+  ) throws(BondStoreError) -> FileBondStore {
+    for number in 1...maximumClaims {
+      var store = FileBondStore(
+        folder: folder, adapter: adapter, number: number, limit: limit, process: processNumber(), files: SystemFiles())
+      if try store.claimFolder() { return store }
+    }
+    throw .crowded(limit: maximumClaims)
+  }
+
+  private mutating func claimFolder() throws(BondStoreError) -> Bool {
+    files.close(try open())
+    let folder = path
+    claim = try system { () throws(FileError) in try FolderLock(folder: folder, files: SystemFiles()) }
+    return claim != nil
+  }
+}

@@ -1,0 +1,77 @@
+import BluetoothWire
+
+/// The radio time that the scanner and the initiator have had, and the time that they should have had.
+///
+/// Listening fills the gaps between claims. Where gaps are rare, because of bulk data or many connections, listening
+/// is owed a quarter of the time in which its windows are open: bulk transfers leave it this share, and after a long
+/// wait it gets a claim like other activities. A scanner with a small window takes accordingly little.
+struct ListeningBudget {
+  private static let divisor: Int64 = 4
+  /// The limits of debt and credit.
+  private static let largestDebt = TimeSpan.milliseconds(60)
+  private static let largestCredit = TimeSpan.milliseconds(30)
+  /// The listening time that does not count: hardly any packet fits into a stretch shorter than the longest legacy
+  /// advertising packet.
+  private static let deafness = TimeSpan.microseconds(376)
+  /// The debt that counts as one loss.
+  private static let debtPerLoss = TimeSpan.milliseconds(5)
+  /// The least debt that turns a stretch of listening into a claim, and the length of that stretch.
+  private static let threshold = TimeSpan.milliseconds(20)
+  private static let stretch = TimeSpan.microseconds(2_500)
+
+  enum State {
+    /// No window is open.
+    case closed
+    case waiting
+    case listening
+  }
+
+  private var state = State.closed
+  private var since = Instant.zero
+  private var deafness = TimeSpan.zero
+  /// The listening time that is owed; positive if there was too little listening so far.
+  private var owed = TimeSpan.zero
+  /// The claim of the present stretch of listening, which only claims of higher rank interrupt before `end`.
+  private var held: (claim: TimeslotRequest, end: Instant)?
+
+  /// Accounts for the time until now.
+  mutating func pass(until now: Instant) {
+    let elapsed = now - since
+    since = now
+    switch state {
+    case .closed: return
+    case .waiting: owed += elapsed / Self.divisor
+    case .listening:
+      let deaf = min(elapsed, deafness)
+      deafness -= deaf
+      owed += elapsed / Self.divisor - (elapsed - deaf)
+    }
+    owed = min(Self.largestDebt, max(.zero - Self.largestCredit, owed))
+  }
+
+  /// Sets how the time from now on is accounted for.
+  mutating func enter(_ state: State, at now: Instant) {
+    guard state != self.state else { return }
+    pass(until: now)
+    self.state = state
+    held = nil
+    guard case .listening = state else { return }
+    deafness = Self.deafness
+    guard owed >= Self.threshold else { return }
+    let claim = TimeslotRequest(
+      purpose: .listening, start: now, latestStart: now, shortest: Self.stretch, longest: Self.stretch,
+      losses: Int(owed.nanoseconds / Self.debtPerLoss.nanoseconds))
+    held = (claim, now + Self.stretch)
+  }
+
+  /// Returns the claim that other activities must outrank to interrupt listening.
+  func holder(at now: Instant) -> (claim: TimeslotRequest, end: Instant)? {
+    guard let held, now < held.end else { return nil }
+    return held
+  }
+
+  /// Returns how long before its end an event that could fill `interval` releases the radio.
+  func reserve(in interval: TimeSpan) -> TimeSpan {
+    max(.zero, min(owed + interval / Self.divisor, interval / 2))
+  }
+}

@@ -1,0 +1,178 @@
+import BluetoothWire
+
+/// The claims of all activities on the one radio, and the arbitration between them.
+///
+/// The starts are stored contiguously: a search for the next claim, or for conflicting claims, reads eight octets per
+/// activity.
+struct RadioScheduler {
+  /// The index of an activity, valid until the activity is removed.
+  struct Place: Hashable {
+    fileprivate let index: Int
+  }
+
+  /// The result of an arbitration.
+  enum Decision {
+    /// No activity needs the radio yet.
+    case nothing
+    /// The activity gets the radio.
+    case begin(Place, RadioActivity)
+    /// The activity has missed its chance; it makes its next claim.
+    case lose(Place, RadioActivity)
+  }
+
+  private struct Entry {
+    var activity: RadioActivity
+    var claim: TimeslotRequest?
+  }
+
+  /// The start of each activity's claim; `distantFuture` without a claim.
+  private var starts: [Instant] = []
+  private var entries: [Entry] = []
+  private var vacant: [Int] = []
+  /// The time at which the first claim begins.
+  private(set) var next = Instant.distantFuture
+
+  mutating func add(_ activity: RadioActivity) -> Place {
+    let entry = Entry(activity: activity, claim: nil)
+    guard let index = vacant.popLast() else {
+      starts.append(.distantFuture)
+      entries.append(entry)
+      return Place(index: entries.count - 1)
+    }
+    entries[index] = entry
+    return Place(index: index)
+  }
+
+  mutating func remove(_ place: Place) {
+    self[place] = nil
+    vacant.append(place.index)
+  }
+
+  /// Changes the activity's number.
+  mutating func rename(_ place: Place, _ activity: RadioActivity) { entries[place.index].activity = activity }
+
+  mutating func removeAll() { self = RadioScheduler() }
+
+  /// The claim of the activity in this place; nil: none. An activity that has the radio has no claim.
+  subscript(place: Place) -> TimeslotRequest? {
+    get { entries[place.index].claim }
+    set {
+      entries[place.index].claim = newValue
+      setStart(place.index, newValue?.start ?? .distantFuture)
+    }
+  }
+
+  /// The only activity with a claim; nil if there is none or more than one.
+  var onlyActivity: RadioActivity? {
+    var result: Int?
+    for index in starts.indices where starts[index] != .distantFuture {
+      guard result == nil else { return nil }
+      result = index
+    }
+    return result.map { entries[$0].activity }
+  }
+
+  private mutating func setStart(_ index: Int, _ start: Instant) {
+    let previous = starts[index]
+    guard start != previous else { return }
+    starts[index] = start
+    if start <= next {
+      next = start
+    } else if previous == next {
+      next = starts.min() ?? .distantFuture
+    }
+  }
+
+  // MARK: Arbitration
+
+  /// Decides who gets a radio that is free, or whose present user yields to claims that outrank `holder`.
+  mutating func decide(at now: Instant, holder: (claim: TimeslotRequest, end: Instant)? = nil) -> Decision {
+    while next <= now {
+      var best: Int?
+      for index in starts.indices where starts[index] <= now {
+        guard let claim = entries[index].claim else { continue }
+        if claim.latestStart < now { return .lose(Place(index: index), entries[index].activity) }
+        if let other = best, let rival = entries[other].claim, !isBefore(claim, rival) { continue }
+        best = index
+      }
+      guard let best, let claim = entries[best].claim else { return .nothing }
+      if let free = wait(for: claim, of: best, at: now, holder: holder) {
+        guard free > now, free <= claim.latestStart else { return .lose(Place(index: best), entries[best].activity) }
+        entries[best].claim?.start = free
+        setStart(best, free)
+      } else {
+        return .begin(Place(index: best), entries[best].activity)
+      }
+    }
+    return .nothing
+  }
+
+  /// True if `claim` is the more important of two due claims or, at equal rank, can wait less.
+  private func isBefore(_ claim: TimeslotRequest, _ other: TimeslotRequest) -> Bool {
+    claim.rank == other.rank ? claim.latestStart < other.latestStart : claim.rank > other.rank
+  }
+
+  /// Returns when the radio may be free for a claim that conflicts with a more important one; nil: now.
+  private func wait(
+    for claim: TimeslotRequest, of index: Int, at now: Instant, holder: (claim: TimeslotRequest, end: Instant)?
+  ) -> Instant? {
+    if let holder, holder.end > now, !claim.outranks(holder.claim) { return holder.end }
+    return rival(of: claim, until: now + claim.longest, except: index)?.end
+  }
+
+  /// Returns the first claim that outranks `claim` and can't wait until `end`, and the time at which it will have had
+  /// the radio.
+  private func rival(of claim: TimeslotRequest, until end: Instant, except own: Int?) -> (start: Instant, end: Instant)?
+  {
+    let end = end + LL.interFrameSpace
+    var result: (start: Instant, end: Instant)?
+    for index in starts.indices where starts[index] < end && index != own {
+      guard let other = entries[index].claim, other.waitsUntil < end, other.outranks(claim) else { continue }
+      if let found = result, found.start <= other.start { continue }
+      result = (other.start, other.start + other.shortest)
+    }
+    return result
+  }
+
+  /// True if an unplanned exchange may have the radio now: no more important claim needs it meanwhile.
+  func admits(_ claim: TimeslotRequest) -> Bool {
+    rival(of: claim, until: claim.start + claim.longest, except: nil) == nil
+  }
+
+  /// Returns the time until which an activity that begins now, and certainly needs the radio until `end`, may
+  /// continue with work that can wait: the time at which another activity needs the radio. Activities that can wait
+  /// themselves get the radio shortly before `next`, the next start of this activity.
+  func limit(end: Instant, next: Instant) -> Instant {
+    var result = Instant.distantFuture
+    for index in starts.indices where starts[index] < min(result, next) {
+      guard let claim = entries[index].claim else { continue }
+      var start = claim.start
+      if claim.waitsUntil > start {
+        start = min(claim.waitsUntil, max(start, next - claim.whole))
+      }
+      if start - LL.interFrameSpace >= end { result = min(result, start - LL.interFrameSpace) }
+    }
+    return result
+  }
+
+  /// Returns the first instant from `start` on at which `length` fits between the claims that can't wait, if there is
+  /// one before `end`; else `start`.
+  func gap(of length: TimeSpan, from start: Instant, before end: Instant) -> Instant {
+    var start = start
+    var candidate = start
+    var isMoved = true
+    while isMoved {
+      isMoved = false
+      for index in starts.indices where starts[index] < candidate + length {
+        guard let claim = entries[index].claim, claim.purpose != .advertising else { continue }
+        let over = claim.start + claim.shortest + LL.interFrameSpace
+        guard over > candidate, claim.start - LL.interFrameSpace < candidate + length else { continue }
+        candidate = over
+        isMoved = true
+      }
+      guard candidate < end else { return start }
+    }
+    start = candidate
+    return start
+  }
+}

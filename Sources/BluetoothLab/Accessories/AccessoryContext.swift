@@ -1,0 +1,88 @@
+import BluetoothWire
+
+/// The context of an accessory's callback: the state of its connections, and methods that request effects. The
+/// effects take place after the callback has returned.
+public struct AccessoryContext: Sendable {
+  enum Effect: Sendable {
+    case notify(CharacteristicPath)
+    case wake(Duration?)
+    case update(PreferredConnectionParameters)
+    case disconnect
+    case advertise(Advertising?)
+  }
+
+  /// The world's radio time.
+  public let now: Duration
+  /// The number of connected centrals.
+  public let connections: Int
+  /// The characteristics with at least one subscriber.
+  public let subscriptions: Set<CharacteristicPath>
+  private(set) var effects: [Effect] = []
+
+  init(now: Duration, connections: Int, subscriptions: Set<CharacteristicPath>) {
+    self.now = now
+    self.connections = connections
+    self.subscriptions = subscriptions
+  }
+
+  /// Notifies or indicates the characteristic to all its subscribers, with the value that it has after the callback.
+  public mutating func notify(_ path: CharacteristicPath) { effects.append(.notify(path)) }
+
+  /// Schedules `timeReached` after this time, at least 1 ms, and replaces any time scheduled before; nil cancels it.
+  public mutating func wake(after time: Duration?) {
+    // The minimum keeps the world's time advancing even if the accessory always asks for zero.
+    effects.append(.wake(time.map { max($0, .milliseconds(1)) }))
+  }
+
+  /// Requests other connection parameters from every central, through the link layer or L2CAP · Vol 6, Part B, 5.1.7;
+  /// Vol 3, Part A, 4.20. The request is sent when the link is at least 5 s old and the central has been quiet for 1
+  /// s; a later request replaces a pending one. A central may reject it.
+  public mutating func requestConnection(_ wish: PreferredConnectionParameters) { effects.append(.update(wish)) }
+
+  /// Disconnects every central.
+  public mutating func disconnect() { effects.append(.disconnect) }
+
+  /// Replaces the advertising until the next connection ends; nil stops advertising.
+  public mutating func advertise(_ advertising: Advertising?) { effects.append(.advertise(advertising)) }
+}
+
+/// The connection parameters that an accessory requests. Values outside the specification's range are clamped.
+public struct PreferredConnectionParameters: Hashable, Sendable {
+  /// The connection interval, 7.5 ms to 4 s, in steps of 1.25 ms.
+  public var interval: Duration
+  /// The peripheral latency: the number of consecutive connection events that the peripheral may skip, 0 to 499.
+  public var latency: Int
+  /// The supervision timeout, 100 ms to 32 s, in steps of 10 ms.
+  public var supervisionTimeout: Duration
+
+  /// Creates a request for these connection parameters.
+  public init(interval: Duration, latency: Int = 0, supervisionTimeout: Duration = .seconds(2)) {
+    self.interval = interval
+    self.latency = latency
+    self.supervisionTimeout = supervisionTimeout
+  }
+
+  var parameters: ConnectionParameters {
+    func units(_ time: Duration, _ unit: TimeSpan, _ range: ClosedRange<Int64>) -> UInt16 {
+      UInt16(min(max(TimeSpan(time).nanoseconds / unit.nanoseconds, range.lowerBound), range.upperBound))
+    }
+    let interval = units(interval, ConnectionParameters.intervalUnit, 6...3200)
+    return ConnectionParameters(
+      minimumInterval: interval, maximumInterval: interval, latency: UInt16(min(max(latency, 0), 499)),
+      supervisionTimeout: units(supervisionTimeout, ConnectionParameters.supervisionTimeoutUnit, 10...3200))
+  }
+}
+
+/// The reason for a disconnection: an error code of the controller · Vol 1, Part F.
+public struct DisconnectionReason: Hashable, Sendable {
+  /// The HCI error code.
+  public var code: UInt8
+
+  /// Creates a reason from its code.
+  public init(code: UInt8) { self.code = code }
+
+  /// Connection Timeout (0x08): no packet was received within the supervision timeout.
+  public static let connectionTimeout = DisconnectionReason(code: 0x08)
+  /// Remote User Terminated Connection (0x13).
+  public static let remoteUser = DisconnectionReason(code: 0x13)
+}
