@@ -31,8 +31,8 @@ package struct Daemon: ~Copyable {
   /// The adapter's state as apps see it. It is unknown until the host first reports its own state.
   package private(set) var state = AdapterState.unknown
 
-  var centrals = SessionTable<Central>()
-  var peripherals = SessionTable<PeripheralSession>()
+  var centrals = SessionTable<CentralSlot, Central>()
+  var peripherals = SessionTable<PeripheralSlot, PeripheralSession>()
   var peers: PeerTable
   var links: [LinkState] = []
   var bonds: BondManager

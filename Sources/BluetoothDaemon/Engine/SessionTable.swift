@@ -1,10 +1,5 @@
 /// The open sessions of one kind, with the daemon's state of each.
-struct SessionTable<Entry> {
-  /// The index of a session in the table. It is reused once the session has closed.
-  struct Slot: Hashable {
-    let index: Int
-  }
-
+struct SessionTable<Slot: SessionSlot, Entry> {
   private(set) var entries: [Entry?] = []
 
   /// Stores `entry` in a free slot and returns the slot.
@@ -28,8 +23,3 @@ struct SessionTable<Entry> {
     _modify { yield &entries[slot.index] }
   }
 }
-
-/// The slot of a central manager's session.
-typealias CentralSlot = SessionTable<Daemon.Central>.Slot
-/// The slot of a peripheral manager's session.
-typealias PeripheralSlot = SessionTable<PeripheralSession>.Slot

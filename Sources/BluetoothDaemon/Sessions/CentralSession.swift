@@ -2,47 +2,6 @@ import BluetoothHost
 import BluetoothWire
 import NIOConcurrencyHelpers
 
-/// The number of a peer, valid for one adapter and one run.
-package struct PeerHandle: Hashable, Sendable {
-  package let index: UInt32
-  package init(index: UInt32) { self.index = index }
-}
-
-/// The identifier by which apps know a peer: random, stable, never the address.
-package struct PeerIdentifier: Hashable, Sendable {
-  package let high: UInt64
-  package let low: UInt64
-  package init(high: UInt64, low: UInt64) {
-    self.high = high
-    self.low = low
-  }
-}
-
-extension PeerIdentifier {
-  /// The placeholder for a peer without an identifier.
-  package static let unknown = PeerIdentifier(high: 0, low: 0)
-
-  /// The identifier in the text form of a UUID.
-  package var digits: String { BluetoothUUID(high: high, low: low).description }
-}
-
-/// The properties of a peer that are visible to apps.
-package struct PeerInfo: Hashable, Sendable {
-  package var handle: PeerHandle
-  package var identifier: PeerIdentifier
-  package var name: String?
-  package init(handle: PeerHandle, identifier: PeerIdentifier, name: String?) {
-    self.handle = handle
-    self.identifier = identifier
-    self.name = name
-  }
-}
-
-/// The adapter's state as apps see it.
-package enum AdapterState: Hashable, Sendable {
-  case unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn
-}
-
 /// The identity of a remote attribute, valid during one connection.
 package struct RemoteAttributeID: Hashable, Sendable {
   let handle: AttributeHandle
@@ -78,38 +37,6 @@ package struct RemoteDescriptor: Hashable, Sendable {
     self.id = id
     self.uuid = uuid
   }
-}
-
-/// The reason why a request of an app failed.
-package enum SessionError: Error, Hashable, Sendable {
-  /// The peer answered with this ATT error code.
-  case att(ATT.ErrorCode)
-  /// The link ended, or could not be established, for this reason.
-  case link(HCI.ErrorCode)
-  /// The peer did not answer in time.
-  case timeout
-  /// The peer violated the protocol.
-  case invalidResponse
-  /// This version or this adapter does not support the request.
-  case notSupported
-  /// The arguments are invalid.
-  case invalidParameters
-  /// The UUID is reserved for the system.
-  case uuidNotAllowed
-  /// Advertising has started already.
-  case alreadyAdvertising
-  /// There is no room for the object.
-  case outOfSpace
-  /// The limit of simultaneous links is reached.
-  case connectionLimitReached
-  /// The link could not be encrypted in time.
-  case encryptionTimedOut
-  /// There is no room for another bond.
-  case tooManyPairedDevices
-  /// The peer refuses, for a reason without an error code in the apps' API.
-  case refused
-  /// The peer has another identifier since its identity became known.
-  case unknownPeer
 }
 
 /// The parameters of an app's scan.

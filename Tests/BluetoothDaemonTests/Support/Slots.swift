@@ -7,7 +7,7 @@ import Testing
 func centralSlots() -> (CentralSlot, CentralSlot) {
   let mailbox = Mailbox()
   let client = CentralRecorder()
-  var table = SessionTable<Daemon.Central>()
+  var table = SessionTable<CentralSlot, Daemon.Central>()
   let first = table.insert(.init(session: CentralSession(client: client, mailbox: mailbox)))
   let second = table.insert(.init(session: CentralSession(client: client, mailbox: mailbox)))
   return (first, second)
@@ -17,7 +17,7 @@ func centralSlots() -> (CentralSlot, CentralSlot) {
 func peripheralSlots() -> (PeripheralSlot, PeripheralSlot) {
   let mailbox = Mailbox()
   let client = PeripheralRecorder()
-  var table = SessionTable<PeripheralSession>()
+  var table = SessionTable<PeripheralSlot, PeripheralSession>()
   let first = table.insert(PeripheralSession(client: client, mailbox: mailbox))
   let second = table.insert(PeripheralSession(client: client, mailbox: mailbox))
   return (first, second)
