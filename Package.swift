@@ -27,6 +27,7 @@ let package = Package(
     .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
     .library(name: "CoreBluetoothDynamic", type: .dynamic, targets: ["CoreBluetooth"]),
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
+    .library(name: "BluetoothProfiles", targets: ["BluetoothProfiles"]),
     .library(name: "BluetoothNumbers", targets: ["BluetoothNumbers"]),
     .executable(name: "heart-rate", targets: ["heart-rate"]),
     .executable(name: "ble", targets: ["ble"]),
@@ -48,6 +49,7 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "BluetoothNumbers", swiftSettings: settings),
     // Floor 1
+    .target(name: "BluetoothProfiles", dependencies: ["BluetoothNumbers"], swiftSettings: settings),
     .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: settings),
     // Floor 2
     .target(
@@ -167,6 +169,9 @@ let package = Package(
     .testTarget(
       name: "BluetoothNumbersTests", dependencies: ["BluetoothNumbers", "TestVectors"], swiftSettings: settings),
     .testTarget(
+      name: "BluetoothProfilesTests", dependencies: ["BluetoothProfiles", "BluetoothNumbers", "TestVectors"],
+      swiftSettings: settings),
+    .testTarget(
       name: "BluetoothRadioTests", dependencies: ["BluetoothRadio", "BluetoothWire"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothControllerTests",
@@ -238,7 +243,7 @@ if Context.environment["COREBLUETOOTH_FUZZ"] == "1" {
     ("h4-framing", ["FuzzSupport", "BluetoothWire"]),
     ("hci-events", ["FuzzSupport", "BluetoothHost", "BluetoothWire"]),
     ("acl-reassembly", ["FuzzSupport", "BluetoothHost", "BluetoothWire"]),
-    ("characteristic-values", ["BluetoothNumbers"]),
+    ("characteristic-values", ["BluetoothProfiles"]),
     ("advertising-data", ["BluetoothWire"]),
     ("att-client", ["BluetoothHost", "BluetoothCrypto", "BluetoothWire"]),
     ("att-server", ["BluetoothHost", "BluetoothWire"]),

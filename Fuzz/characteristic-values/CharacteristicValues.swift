@@ -1,4 +1,4 @@
-import BluetoothNumbers
+import BluetoothProfiles
 
 /// Fuzzes values of characteristics and descriptors.
 ///

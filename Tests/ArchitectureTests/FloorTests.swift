@@ -118,8 +118,8 @@ private struct House {
     let files = Repository.swiftFiles(in: "Examples")
     #expect(!files.isEmpty)
     let products: Set<String> = [
-      "CoreBluetooth", "CoreBluetoothExtras", "BluetoothLab", "BluetoothNumbers", "ArgumentParser", "Foundation",
-      "Dispatch",
+      "CoreBluetooth", "CoreBluetoothExtras", "BluetoothLab", "BluetoothProfiles", "BluetoothNumbers",
+      "ArgumentParser", "Foundation", "Dispatch",
     ]
     for file in files {
       let isApp = !file.path.hasSuffix("/main.swift")

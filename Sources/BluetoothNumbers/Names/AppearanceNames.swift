@@ -2,7 +2,7 @@
 
 extension AssignedNumbers {
   /// The name of an appearance's category, and of its subcategory, 0x0000 to 0x1514.
-  static func appearanceName(_ uuid: UInt16) -> String? {
+  public static func appearanceName(_ uuid: UInt16) -> String? {
     switch uuid {
     case 0x0000: "Unknown"
     case 0x0040: "Phone"

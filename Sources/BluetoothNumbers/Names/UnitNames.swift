@@ -2,7 +2,7 @@
 
 extension AssignedNumbers {
   /// The name of a unit, 0x2700 to 0x27FF.
-  static func unitName(_ uuid: UInt16) -> String? {
+  public static func unitName(_ uuid: UInt16) -> String? {
     switch uuid {
     case 0x2700: "unitless"
     case 0x2701: "length (metre)"

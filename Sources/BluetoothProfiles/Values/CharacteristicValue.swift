@@ -1,3 +1,5 @@
+import BluetoothNumbers
+
 /// The decoded value of a characteristic or a descriptor.
 ///
 /// Bits and codes that are reserved for future use are not errors. Reserved bits of flags are ignored, as the

@@ -1,4 +1,4 @@
-import BluetoothNumbers
+import BluetoothProfiles
 import Testing
 
 /// Checks the octets and the text of a value, and that its octets decode to the same value.

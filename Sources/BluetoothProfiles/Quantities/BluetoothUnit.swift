@@ -1,3 +1,5 @@
+import BluetoothNumbers
+
 /// A unit assigned by the SIG, identified by its 16-bit UUID · Assigned Numbers, 3.5.
 public struct BluetoothUnit: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The UUID; assigned units have 0x2700 to 0x27FF.

@@ -1,4 +1,4 @@
-import BluetoothNumbers
+import BluetoothProfiles
 import Testing
 
 @Suite struct PresentationFormatTests {

@@ -1,4 +1,4 @@
-import BluetoothNumbers
+import BluetoothProfiles
 import TestVectors
 import Testing
 

@@ -1,3 +1,5 @@
+import BluetoothNumbers
+
 public enum ManufacturerNameKind: ValueKind { public static let uuid: UInt16 = 0x2A29 }
 
 public enum ModelNumberKind: ValueKind { public static let uuid: UInt16 = 0x2A24 }

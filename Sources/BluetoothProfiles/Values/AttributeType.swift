@@ -1,3 +1,5 @@
+import BluetoothNumbers
+
 /// A UUID within a value: an assigned UUID of 16 bits, or 128 bits · Vol 3, Part F, 3.2.1.
 public enum AttributeType: Hashable, Sendable, CustomStringConvertible {
   case assigned(UInt16)

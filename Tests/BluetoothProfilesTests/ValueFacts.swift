@@ -1,4 +1,4 @@
-import BluetoothNumbers
+import BluetoothProfiles
 
 /// Returns the fields of a value under the vectors' names. Numbers, texts and lists are compared as text.
 func facts(of value: any CharacteristicValue) -> [String: String]? {

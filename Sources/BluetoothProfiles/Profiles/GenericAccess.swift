@@ -1,3 +1,5 @@
+import BluetoothNumbers
+
 /// The name of a device · Vol 3, Part C, 12.1; 0x2A00.
 public typealias DeviceName = TextValue<DeviceNameKind>
 
