@@ -51,9 +51,9 @@ struct HostileInputTests {
     for service in Self.services() { bench.perform { host, now in _ = host.addService(service, at: now) } }
     var handle = bench.link(seed % 2 == 0 ? .peripheral : .central)
     var number: UInt16 = 0x40
-    var token: UInt32 = 0
-    var asked: Set<UInt32> = []
-    var answered: [UInt32: Int] = [:]
+    var token: GATTToken = 0
+    var asked: Set<GATTToken> = []
+    var answered: [GATTToken: Int] = [:]
     for _ in 0..<400 {
       switch random.next() % 8 {
       case 0:

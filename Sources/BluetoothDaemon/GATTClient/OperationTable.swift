@@ -24,45 +24,35 @@ enum Operation {
 /// The pending requests of the GATT client, by token.
 struct OperationTable {
   private struct Entry {
-    var operation: Operation?
-    var connection: HCI.ConnectionHandle
-    /// The upper half of the token, which distinguishes this use of the slot from earlier ones.
-    var generation: UInt16
+    var operation: Operation
+    let connection: HCI.ConnectionHandle
   }
 
-  private var entries: [Entry] = []
-  private var free: [Int] = []
+  /// The maximum number of pending requests.
+  private static let limit = 65_536
+
+  private var entries = SlotMap<Entry>()
 
   /// Adds a request and returns its token; nil: 65,536 requests are pending already.
   mutating func add(_ operation: Operation, on connection: HCI.ConnectionHandle) -> GATTToken? {
-    if let index = free.popLast() {
-      entries[index].operation = operation
-      entries[index].connection = connection
-      return token(index)
-    }
-    guard entries.count <= UInt16.max else { return nil }
-    entries.append(Entry(operation: operation, connection: connection, generation: 0))
-    return token(entries.count - 1)
+    guard entries.count < Self.limit else { return nil }
+    return entries.insert(Entry(operation: operation, connection: connection)).rawValue
   }
 
   /// Removes and returns the operation of `token`; nil: there is none, or it was removed before.
-  mutating func remove(_ token: GATTToken) -> Operation? {
-    let index = Int(token & 0xFFFF)
-    guard index < entries.count, entries[index].generation == UInt16(token >> 16) else { return nil }
-    return clear(index)
-  }
+  mutating func remove(_ token: GATTToken) -> Operation? { entries.remove(SlotKey(rawValue: token))?.operation }
 
   /// Removes all operations on `connection` and passes each to `body`.
   mutating func removeAll(on connection: HCI.ConnectionHandle, _ body: (Operation) -> Void) {
-    for index in entries.indices where entries[index].connection == connection {
-      if let operation = clear(index) { body(operation) }
+    for index in entries.values.indices where entries.values[index]?.connection == connection {
+      if let entry = entries.remove(at: index) { body(entry.operation) }
     }
   }
 
   /// Removes all operations and passes each to `body`.
   mutating func removeAll(_ body: (Operation) -> Void) {
-    for index in entries.indices {
-      if let operation = clear(index) { body(operation) }
+    for index in entries.values.indices {
+      if let entry = entries.remove(at: index) { body(entry.operation) }
     }
   }
 
@@ -71,20 +61,12 @@ struct OperationTable {
   mutating func abandon(
     of session: CentralSlot, on connection: HCI.ConnectionHandle, _ body: (Operation) -> Void
   ) {
-    for index in entries.indices where entries[index].connection == connection {
-      guard let operation = entries[index].operation, operation.session == session else { continue }
-      entries[index].operation = .abandoned
-      body(operation)
+    for index in entries.values.indices where entries.values[index]?.connection == connection {
+      entries.update(entries.key(at: index)) { entry in
+        guard entry.operation.session == session else { return }
+        body(entry.operation)
+        entry.operation = .abandoned
+      }
     }
-  }
-
-  private func token(_ index: Int) -> GATTToken { GATTToken(entries[index].generation) << 16 | GATTToken(index) }
-
-  private mutating func clear(_ index: Int) -> Operation? {
-    guard let operation = entries[index].operation else { return nil }
-    entries[index].operation = nil
-    entries[index].generation &+= 1
-    free.append(index)
-    return operation
   }
 }

@@ -12,12 +12,6 @@ struct PendingCentralRequest {
 
 /// The clients' requests that wait for apps, by the identifiers that the apps know.
 struct CentralRequestTable {
-  private struct Entry {
-    var request: PendingCentralRequest?
-    /// The upper half of the identifier, which distinguishes this use of the slot from earlier ones.
-    var generation: UInt32
-  }
-
   /// An Execute Write that concerns several sessions.
   private struct SharedRequest {
     let connection: HCI.ConnectionHandle
@@ -26,14 +20,11 @@ struct CentralRequestTable {
     var error: ATT.ErrorCode?
   }
 
-  private var entries: [Entry] = []
+  private var requests = SlotMap<PendingCentralRequest>()
   private var shared: [SharedRequest] = []
 
   mutating func add(_ request: PendingCentralRequest) -> CentralRequestID {
-    let place = entries.firstIndex { $0.request == nil } ?? entries.count
-    if place == entries.count { entries.append(Entry(request: nil, generation: 0)) }
-    entries[place].request = request
-    return CentralRequestID(number: UInt64(entries[place].generation) << 32 | UInt64(place))
+    CentralRequestID(number: requests.insert(request).rawValue)
   }
 
   /// Registers that the parts of `request` go to `count` sessions; each part is added with `isShared`.
@@ -44,12 +35,9 @@ struct CentralRequestTable {
   /// Removes and returns the request that a session answers; nil: no request with this identifier waits for this
   /// session.
   mutating func remove(_ id: CentralRequestID, of session: PeripheralSlot) -> PendingCentralRequest? {
-    let place = Int(id.number & 0xFFFF_FFFF)
-    guard place < entries.count, UInt64(entries[place].generation) == id.number >> 32,
-      let request = entries[place].request, request.session == session
-    else { return nil }
-    clear(place)
-    return request
+    let key = SlotKey(rawValue: id.number)
+    guard let index = requests.index(of: key), requests.values[index]?.session == session else { return nil }
+    return requests.remove(at: index)
   }
 
   /// Counts the answer of one of the sessions that share `request`. Returns the combined answer once all have answered.
@@ -67,28 +55,20 @@ struct CentralRequestTable {
 
   /// Removes the requests of a link that has ended.
   mutating func removeAll(on connection: HCI.ConnectionHandle) {
-    for place in entries.indices where entries[place].request?.connection == connection { clear(place) }
+    for index in requests.values.indices where requests.values[index]?.connection == connection {
+      _ = requests.remove(at: index)
+    }
     shared.removeAll { $0.connection == connection }
   }
 
   /// Removes and returns the requests that wait for a session that has ended.
   mutating func removeAll(of session: PeripheralSlot) -> [PendingCentralRequest] {
-    var removed: [PendingCentralRequest] = []
-    for place in entries.indices {
-      guard let request = entries[place].request, request.session == session else { continue }
-      clear(place)
-      removed.append(request)
-    }
-    return removed
+    let places = requests.values.indices.filter { requests.values[$0]?.session == session }
+    return places.compactMap { requests.remove(at: $0) }
   }
 
   mutating func removeAll() {
-    for place in entries.indices where entries[place].request != nil { clear(place) }
+    requests.removeAll()
     shared.removeAll()
-  }
-
-  private mutating func clear(_ place: Int) {
-    entries[place].request = nil
-    entries[place].generation &+= 1
   }
 }

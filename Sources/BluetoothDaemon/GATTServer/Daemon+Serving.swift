@@ -151,7 +151,7 @@ extension Daemon {
     finishUpdate(call, copies: 1)
   }
 
-  private mutating func finishUpdate(_ call: Int, copies: Int) {
+  private mutating func finishUpdate(_ call: SlotKey, copies: Int) {
     guard let session = updates.finish(call, copies: copies), let slot = session.slot else { return }
     deliver(.readyToUpdate, to: slot)
   }

@@ -128,7 +128,7 @@ package enum GATTError: Error, Hashable, Sendable {
 }
 
 /// The identifier of a client's `GATTRequest` until the request has completed.
-package typealias GATTToken = UInt32
+package typealias GATTToken = UInt64
 
 /// An event of the GATT client or the GATT server on one link.
 package enum GATTEvent: Hashable, Sendable {
