@@ -178,6 +178,21 @@ struct HCIRoundTripTests {
     }
   }
 
+  @Test("Every event and every command has a sample, or a test of its own")
+  func samples() {
+    let events = Set((Self.events + HCISamples.events).compactMap(\.kind))
+    #expect(
+      Set(HCI.EventKind.allCases).subtracting(events) == [
+        .commandComplete, .numberOfCompletedPackets, .leAdvertisingReport, .leExtendedAdvertisingReport,
+      ])
+    let commands = Set((Self.commands + HCISamples.commands).compactMap(\.opcode.code))
+    // The tests of the radio are known by name only.
+    #expect(
+      Set(HCI.CommandCode.allCases).subtracting(commands) == [
+        .hostNumberOfCompletedPackets, .leReceiverTest, .leTransmitterTest, .leTestEnd,
+      ])
+  }
+
   @Test("Completed packets survive encoding in events and commands, for any number of connections")
   func completedPackets() throws {
     let elements = (0..<63).map {

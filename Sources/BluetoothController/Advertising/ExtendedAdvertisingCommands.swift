@@ -2,38 +2,14 @@ import BluetoothWire
 
 /// The commands for advertising sets · Vol 4, Part E, 7.8.52 to 7.8.60, 7.8.122.
 extension Controller {
-  /// Executes a command for advertising sets; nil: another command.
-  mutating func advertisingSets(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
-    switch command {
-    case .leSetAdvertisingSetRandomAddress(let handle, let value):
-      return .status(withSet(handle) { $0.setRandomAddress(value, of: $1) })
-    case .leSetExtendedAdvertisingParameters(let parameters), .leSetExtendedAdvertisingParametersV2(let parameters):
-      return setParameters(parameters)
-    case .leSetExtendedAdvertisingData(let handle, let fragment):
-      return .status(withSet(handle) { $0.setData(fragment, of: $1) })
-    case .leSetExtendedScanResponseData(let handle, let fragment):
-      return .status(withSet(handle) { $0.setResponse(fragment, of: $1) })
-    case .leSetExtendedAdvertisingEnable(let isEnabled, let elements):
-      return .status(isEnabled ? enable(elements, at: now) : disable(elements))
-    case .leReadMaximumAdvertisingDataLength:
-      return .leMaximumAdvertisingDataLength(UInt16(AdvertisingContent.maximumLength))
-    case .leReadNumberOfSupportedAdvertisingSets:
-      return .leNumberOfSupportedAdvertisingSets(UInt8(AdvertisingSets.capacity))
-    case .leRemoveAdvertisingSet(let handle): return .status(withSet(handle) { $0.removeSet($1) })
-    case .leClearAdvertisingSets: return .status(clearSets())
-    case .leSetDataRelatedAddressChanges(let handle, let reasons):
-      guard reasons.isSubset(of: [.advertisingData, .scanResponseData]) else {
-        return .status(.unsupportedFeatureOrParameterValue)
-      }
-      return .status(setAddressChanges(reasons, of: handle))
-    default: return nil
-    }
-  }
-
-  /// Sets the reasons for address changes. Advertising_Handle is ignored while the host uses the legacy commands.
-  private mutating func setAddressChanges(
+  /// Executes LE Set Data Related Address Changes. Advertising_Handle is ignored while the host uses the legacy
+  /// commands.
+  mutating func setAddressChanges(
     _ reasons: HCI.AddressChangeReasons, of handle: HCI.AdvertisingHandle
   ) -> HCI.ErrorCode {
+    guard reasons.isSubset(of: [.advertisingData, .scanResponseData]) else {
+      return .unsupportedFeatureOrParameterValue
+    }
     guard host.commandGeneration == .legacy else {
       return withSet(handle) {
         $0.sets[$1]?.addressChanges = reasons
@@ -55,7 +31,8 @@ extension Controller {
 
   // MARK: Parameters · 7.8.52, 7.8.53
 
-  private mutating func setRandomAddress(_ value: UInt64, of index: Int) -> HCI.ErrorCode {
+  /// Executes LE Set Advertising Set Random Address.
+  mutating func setRandomAddress(_ value: UInt64, of index: Int) -> HCI.ErrorCode {
     let address = DeviceAddress(value, .random)
     if let advertiser = sets[index]?.advertiser, let set = sets[index] {
       // A central that has received the old address may be about to connect to it.
@@ -69,7 +46,8 @@ extension Controller {
     return .success
   }
 
-  private mutating func setParameters(_ parameters: HCI.ExtendedAdvertisingParameters) -> HCI.ReturnParameters {
+  /// Executes LE Set Extended Advertising Parameters.
+  mutating func setParameters(_ parameters: HCI.ExtendedAdvertisingParameters) -> HCI.ReturnParameters {
     var properties: AdvertisingProperties
     do throws(HCI.ErrorCode) {
       properties = try AdvertisingProperties(parameters, defaultPower: configuration.transmitPower)
@@ -98,7 +76,8 @@ extension Controller {
 
   // MARK: Data · 7.8.54, 7.8.55
 
-  private mutating func setData(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
+  /// Executes LE Set Extended Advertising Data.
+  mutating func setData(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
     guard let set = sets[index] else { return .unknownAdvertisingIdentifier }
     let properties = set.properties
     guard properties.hasData else { return .invalidHCICommandParameters }
@@ -116,7 +95,8 @@ extension Controller {
     return setContent(content, status, because: .advertisingData, of: index)
   }
 
-  private mutating func setResponse(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
+  /// Executes LE Set Extended Scan Response Data.
+  mutating func setResponse(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
     guard let set = sets[index] else { return .unknownAdvertisingIdentifier }
     let properties = set.properties
     // A set that is not scannable can only discard a response.
@@ -153,7 +133,8 @@ extension Controller {
 
   // MARK: Enabling · 7.8.56
 
-  private mutating func enable(_ elements: HCI.AdvertisingSetEnables, at now: Instant) -> HCI.ErrorCode {
+  /// Executes LE Set Extended Advertising Enable for sets that the command enables.
+  mutating func enable(_ elements: HCI.AdvertisingSetEnables, at now: Instant) -> HCI.ErrorCode {
     guard !elements.isEmpty else { return .invalidHCICommandParameters }
     if let refusal = refusal(of: elements) { return refusal }
     // The command enables all sets or none.
@@ -214,7 +195,8 @@ extension Controller {
       set.properties.ownAddressType, to: set.properties.peer.deviceAddress, identity: ownAddress(of: set), at: now)
   }
 
-  private mutating func disable(_ elements: HCI.AdvertisingSetEnables) -> HCI.ErrorCode {
+  /// Executes LE Set Extended Advertising Enable for sets that the command disables.
+  mutating func disable(_ elements: HCI.AdvertisingSetEnables) -> HCI.ErrorCode {
     if let refusal = refusal(of: elements) { return refusal }
     for index in sets.indices where elements.isEmpty { stopAdvertising(index) }
     for element in elements {
@@ -225,13 +207,15 @@ extension Controller {
 
   // MARK: Removing · 7.8.59, 7.8.60
 
-  private mutating func removeSet(_ index: Int) -> HCI.ErrorCode {
+  /// Executes LE Remove Advertising Set.
+  mutating func removeSet(_ index: Int) -> HCI.ErrorCode {
     guard let set = sets[index], !set.isInUse else { return .commandDisallowed }
     sets.remove(index)
     return .success
   }
 
-  private mutating func clearSets() -> HCI.ErrorCode {
+  /// Executes LE Clear Advertising Sets.
+  mutating func clearSets() -> HCI.ErrorCode {
     guard !sets.contains(where: { $0.isInUse }) else { return .commandDisallowed }
     for index in sets.indices { sets.remove(index) }
     return .success

@@ -3,6 +3,7 @@ import BluetoothWire
 /// Advertising with the legacy commands: one set without a handle, which exists while it is enabled · Vol 4, Part E,
 /// 7.8.5 to 7.8.9.
 extension Controller {
+  /// Executes LE Set Advertising Enable.
   mutating func setAdvertisingEnable(_ isEnabled: Bool, at now: Instant) -> HCI.ErrorCode {
     guard isEnabled else {
       if let index = sets.index(of: nil) {

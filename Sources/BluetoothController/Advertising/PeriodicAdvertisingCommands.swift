@@ -2,22 +2,8 @@ import BluetoothWire
 
 /// The commands for periodic advertising · Vol 4, Part E, 7.8.61 to 7.8.63.
 extension Controller {
-  /// Executes a command for periodic advertising; nil: another command.
-  mutating func periodicAdvertising(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
-    switch command {
-    case .leSetPeriodicAdvertisingParameters(let parameters):
-      return .status(withSet(parameters.handle) { $0.setPeriodicParameters(parameters, of: $1) })
-    case .leSetPeriodicAdvertisingData(let handle, let fragment):
-      return .status(withSet(handle) { $0.setPeriodicData(fragment, of: $1) })
-    case .leSetPeriodicAdvertisingEnable(let enable, let handle):
-      return .status(withSet(handle) { $0.setPeriodicEnable(enable, of: $1, at: now) })
-    case .lePeriodicAdvertisingSetInfoTransfer(let connection, let serviceData, let handle):
-      return .handle(transferTrain(of: handle, to: connection, serviceData: serviceData, at: now), connection)
-    default: return nil
-    }
-  }
-
-  private mutating func setPeriodicParameters(
+  /// Executes LE Set Periodic Advertising Parameters.
+  mutating func setPeriodicParameters(
     _ parameters: HCI.PeriodicAdvertisingParameters, of index: Int
   ) -> HCI.ErrorCode {
     guard let set = sets[index] else { return .unknownAdvertisingIdentifier }
@@ -37,7 +23,8 @@ extension Controller {
     return .success
   }
 
-  private mutating func setPeriodicData(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
+  /// Executes LE Set Periodic Advertising Data.
+  mutating func setPeriodicData(_ fragment: HCI.AdvertisingDataFragment, of index: Int) -> HCI.ErrorCode {
     guard let set = sets[index], var periodic = set.periodic else { return .commandDisallowed }
     if case .unchanged = fragment.operation {
       guard fragment.data.isEmpty, periodic.isEnabled, !periodic.data.isEmpty else {
@@ -57,7 +44,8 @@ extension Controller {
     return isTooLong ? .packetTooLong : status
   }
 
-  private mutating func setPeriodicEnable(
+  /// Executes LE Set Periodic Advertising Enable.
+  mutating func setPeriodicEnable(
     _ enable: HCI.PeriodicAdvertisingEnable, of index: Int, at now: Instant
   ) -> HCI.ErrorCode {
     guard let set = sets[index], let periodic = set.periodic else { return .commandDisallowed }
@@ -79,7 +67,7 @@ extension Controller {
 
   /// Sends LL_PERIODIC_SYNC_IND, which describes the set's train to the peer of a connection · 7.8.90; Vol 6, Part B,
   /// 5.1.13.
-  private mutating func transferTrain(
+  mutating func transferTrain(
     of handle: HCI.AdvertisingHandle, to connection: HCI.ConnectionHandle, serviceData: UInt16, at now: Instant
   ) -> HCI.ErrorCode {
     guard let place = index(of: connection) else { return .unknownConnectionIdentifier }

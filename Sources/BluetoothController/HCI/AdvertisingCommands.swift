@@ -2,52 +2,55 @@ import BluetoothWire
 
 /// Commands for advertising and the Filter Accept List · Vol 4, Part E, 7.8.4 to 7.8.9, 7.8.14 to 7.8.17.
 extension Controller {
-  mutating func advertising(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
-    switch command {
-    case .leSetRandomAddress(let value): return .status(setRandomAddress(value))
-    case .leSetAdvertisingParameters(let parameters): return .status(setAdvertisingParameters(parameters))
-    case .leReadAdvertisingPhysicalChannelTxPower:
-      return .leAdvertisingPhysicalChannelTxPower(configuration.transmitPower.hciLevel)
-    case .leSetAdvertisingData(let data):
-      host.advertisingData = Self.kept(data)
-      legacyContentChanged(because: .advertisingData)
-      return .status(.success)
-    case .leSetScanResponseData(let data):
-      host.scanResponse = Self.kept(data)
-      legacyContentChanged(because: .scanResponseData)
-      return .status(.success)
-    case .leSetAdvertisingEnable(let isEnabled): return .status(setAdvertisingEnable(isEnabled, at: now))
-    case .leReadFilterAcceptListSize: return .leFilterAcceptListSize(UInt8(AcceptList.capacity))
-    case .leClearFilterAcceptList:
-      return .status(
-        changeAcceptList {
-          $0.removeAll()
-          return .success
-        })
-    case .leAddDeviceToFilterAcceptList(let peer):
-      guard peer.isOnAcceptListPossible else { return .status(.invalidHCICommandParameters) }
-      return .status(changeAcceptList { $0.insert(peer) ? .success : .memoryCapacityExceeded })
-    case .leRemoveDeviceFromFilterAcceptList(let peer):
-      guard peer.isOnAcceptListPossible else { return .status(.invalidHCICommandParameters) }
-      return .status(
-        changeAcceptList {
-          $0.remove(peer)
-          return .success
-        })
-    default: return nil
+  /// Executes LE Set Advertising Data.
+  mutating func setAdvertisingData(_ data: ByteSlice) -> HCI.ErrorCode {
+    host.advertisingData = Self.kept(data)
+    legacyContentChanged(because: .advertisingData)
+    return .success
+  }
+
+  /// Executes LE Set Scan Response Data.
+  mutating func setScanResponseData(_ data: ByteSlice) -> HCI.ErrorCode {
+    host.scanResponse = Self.kept(data)
+    legacyContentChanged(because: .scanResponseData)
+    return .success
+  }
+
+  /// Executes LE Clear Filter Accept List.
+  mutating func clearAcceptList() -> HCI.ErrorCode {
+    changeAcceptList {
+      $0.removeAll()
+      return .success
+    }
+  }
+
+  /// Executes LE Add Device To Filter Accept List.
+  mutating func addToAcceptList(_ peer: HCI.PeerAddress) -> HCI.ErrorCode {
+    guard peer.isOnAcceptListPossible else { return .invalidHCICommandParameters }
+    return changeAcceptList { $0.insert(peer) ? .success : .memoryCapacityExceeded }
+  }
+
+  /// Executes LE Remove Device From Filter Accept List.
+  mutating func removeFromAcceptList(_ peer: HCI.PeerAddress) -> HCI.ErrorCode {
+    guard peer.isOnAcceptListPossible else { return .invalidHCICommandParameters }
+    return changeAcceptList {
+      $0.remove(peer)
+      return .success
     }
   }
 
   /// Returns a copy, so that the buffer of the whole command can be reused.
   private static func kept(_ data: ByteSlice) -> ByteSlice { data.withUnsafeBytes { ByteSlice($0) } }
 
-  private mutating func setRandomAddress(_ value: UInt64) -> HCI.ErrorCode {
+  /// Executes LE Set Random Address.
+  mutating func setRandomAddress(_ value: UInt64) -> HCI.ErrorCode {
     guard sets.index(of: nil) == nil, scanner == nil, initiator == nil else { return .commandDisallowed }
     host.randomAddress = DeviceAddress(value, .random)
     return .success
   }
 
-  private mutating func setAdvertisingParameters(_ parameters: HCI.AdvertisingParameters) -> HCI.ErrorCode {
+  /// Executes LE Set Advertising Parameters.
+  mutating func setAdvertisingParameters(_ parameters: HCI.AdvertisingParameters) -> HCI.ErrorCode {
     guard sets.index(of: nil) == nil else { return .commandDisallowed }
     let isHighDuty = parameters.type == .connectableDirectedHighDutyCycle
     let isDirected = isHighDuty || parameters.type == .connectableDirectedLowDutyCycle

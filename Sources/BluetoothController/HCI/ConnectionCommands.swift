@@ -2,139 +2,140 @@ import BluetoothWire
 
 /// Commands for connections · Vol 4, Part E, 7.1.6, 7.1.23, 7.5.4, 7.8.12, 7.8.13, 7.8.18 to 7.8.21, 7.8.31 to 7.8.33.
 extension Controller {
-  /// Returns the status of a command that the controller answers with Command Status; nil: another command.
-  mutating func answerWithStatus(_ command: HCI.Command, at now: Instant) -> HCI.ErrorCode? {
-    switch command {
-    case .disconnect(let handle, let reason):
-      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
-      guard Self.disconnectReasons.contains(reason.rawValue) else { return .invalidHCICommandParameters }
-      return connections[index].isTerminating ? .commandDisallowed : .success
-    case .readRemoteVersionInformation(let handle):
-      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
-      return connections[index].procedures.isFull ? .controllerBusy : .success
-    case .leReadRemoteFeatures(let handle):
-      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
-      guard connections[index].canReadFeatures else { return .commandDisallowed }
-      return connections[index].procedures.isFull ? .controllerBusy : .success
-    case .leRequestPeerSCA(let handle):
-      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
-      return connections[index].peerLacks(.sleepClockAccuracyUpdates)
-        ? .unsupportedRemoteFeature : connections[index].procedures.isFull ? .controllerBusy : .success
-    case .leSetPHY(let handle, let preference, _):
-      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
-      return connections[index].check(preference)
-    case .leEnableEncryption(let handle, _, _, _): return checkEnableEncryption(handle)
-    case .leConnectionUpdate(let handle, let parameters, _):
-      guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
-      guard parameters.isValid else { return .invalidHCICommandParameters }
-      guard connections[index].canRequestParameters else { return .unsupportedRemoteFeature }
-      return connections[index].procedures.isFull ? .controllerBusy : .success
-    default: return nil
-    }
+  // MARK: Checks: the status of commands that are answered with Command Status
+
+  /// Returns the status of Disconnect.
+  mutating func checkDisconnect(_ handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    guard Self.disconnectReasons.contains(reason.rawValue) else { return .invalidHCICommandParameters }
+    return connections[index].isTerminating ? .commandDisallowed : .success
+  }
+
+  /// Returns the status of a command that begins a procedure which every peer supports.
+  mutating func checkProcedure(on handle: HCI.ConnectionHandle) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    return connections[index].procedures.isFull ? .controllerBusy : .success
+  }
+
+  /// Returns the status of LE Read Remote Features.
+  mutating func checkReadRemoteFeatures(_ handle: HCI.ConnectionHandle) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    guard connections[index].canReadFeatures else { return .commandDisallowed }
+    return connections[index].procedures.isFull ? .controllerBusy : .success
+  }
+
+  /// Returns the status of LE Request Peer SCA.
+  mutating func checkRequestPeerSCA(_ handle: HCI.ConnectionHandle) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    guard !connections[index].peerLacks(.sleepClockAccuracyUpdates) else { return .unsupportedRemoteFeature }
+    return connections[index].procedures.isFull ? .controllerBusy : .success
+  }
+
+  /// Returns the status of LE Set PHY.
+  mutating func checkSetPHY(_ handle: HCI.ConnectionHandle, _ preference: HCI.PHYPreference) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    return connections[index].check(preference)
+  }
+
+  /// Returns the status of LE Connection Update.
+  mutating func checkConnectionUpdate(
+    _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters
+  ) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    guard parameters.isValid else { return .invalidHCICommandParameters }
+    guard connections[index].canRequestParameters else { return .unsupportedRemoteFeature }
+    return connections[index].procedures.isFull ? .controllerBusy : .success
   }
 
   /// The reasons that a host may give · 7.1.6.
   private static let disconnectReasons: [UInt8] = [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B]
 
-  /// Starts the procedure of a command after its Command Status.
-  mutating func followStatus(_ command: HCI.Command, _ status: HCI.ErrorCode, at now: Instant) {
-    guard status == .success else { return }
-    switch command {
-    case .disconnect(let handle, let reason):
-      begin(
-        .termination(reason: .connectionTerminatedByLocalHost, code: reason), on: handle, at: now)
-    case .readRemoteVersionInformation(let handle): begin(.versionExchange, on: handle, at: now)
-    case .leEnableEncryption(let handle, let random, let diversifier, let key):
-      begin(
-        .encryption(
-          Encryption.Request(random: random, encryptedDiversifier: diversifier, longTermKey: key)),
-        on: handle, at: now)
-    case .leReadRemoteFeatures(let handle):
-      guard let index = index(of: handle) else { return }
-      connections[index].readFeatures(at: now, into: &output)
-    case .leConnectionUpdate(let handle, let parameters, _):
-      guard let index = index(of: handle) else { return }
-      let placement = placement(of: index, for: parameters)
-      begin(.parameterRequest(parameters, placement), on: handle, at: now)
-    case .leRequestPeerSCA(let handle): begin(.clockAccuracyUpdate(isHosts: true), on: handle, at: now)
-    case .leSetPHY(let handle, let preference, let options):
-      guard let index = index(of: handle) else { return }
-      connections[index].prefer(preference, options: options)
-      begin(.phyUpdate, on: handle, at: now)
-    default: break
-    }
-  }
+  // MARK: Procedures, which begin after Command Status
 
-  private mutating func begin(
+  /// Begins a procedure on a link.
+  mutating func begin(
     _ procedure: ControlProcedures.Procedure, on handle: HCI.ConnectionHandle, at now: Instant
   ) {
     guard let index = index(of: handle) else { return }
     connections[index].begin(procedure, at: now, into: &output)
   }
 
-  /// Executes the commands that are answered with Command Complete.
-  mutating func ofConnection(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
-    switch command {
-    case .leCreateConnectionCancel:
-      return .status(initiator.map(\.isCancelled) ?? true ? .commandDisallowed : .success)
-    case .leModifySleepClockAccuracy(let isLessAccurate):
-      return .status(modifySleepClockAccuracy(isLessAccurate: isLessAccurate, at: now))
-    case .leSetHostChannelClassification(let bits):
-      return .status(setChannelClassification(ChannelMap(bits: bits), at: now))
-    case .leReadChannelMap(let handle):
-      return with(handle) { .leChannelMap(handle, $0.channelMap.bits) }
-    case .leReadPHY(let handle):
-      return with(handle) {
-        .lePHY(handle, transmit: $0.phys.current.transmit.rawValue, receive: $0.phys.current.receive.rawValue)
-      }
-    case .leSetDefaultPHY(let preference):
-      let preferences = LL.PHYPreferences(preference, of: features)
-      if let refusal = preferences.refusal(with: features) { return .status(refusal) }
-      host.preferredPHYs = preferences
-      return .status(.success)
-    case .readRSSI(let handle): return with(handle) { .rssi(handle, $0.level?.hciLevel ?? 127) }
-    case .readTransmitPowerLevel(let handle, _):
-      return with(handle) { .transmitPowerLevel(handle, $0.transmitPower.hciLevel) }
-    case .leSetDataLength(let handle, let length):
-      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
-      guard length.isValid else { return .handle(.invalidHCICommandParameters, handle) }
-      connections[index].setDataLength(length.supported(by: features), at: now, into: &output)
-      return .handle(.success, handle)
-    case .leRemoteConnectionParameterRequestReply(let handle, let parameters, _):
-      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
-      guard let proposal = connections[index].parameterRequest else { return .handle(.commandDisallowed, handle) }
-      guard parameters.isValid else { return .handle(.invalidHCICommandParameters, handle) }
-      let placement = placement(of: index, for: parameters, granting: proposal)
-      connections[index].acceptParameterRequest(parameters, placement, at: now, into: &output)
-      return .handle(.success, handle)
-    case .leRemoteConnectionParameterRequestNegativeReply(let handle, let reason):
-      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
-      guard connections[index].parameterRequest != nil else { return .handle(.commandDisallowed, handle) }
-      connections[index].rejectParameterRequest(reason, at: now, into: &output)
-      return .handle(.success, handle)
-    default: return nil
-    }
+  /// Executes LE Read Remote Features.
+  mutating func readRemoteFeatures(_ handle: HCI.ConnectionHandle, at now: Instant) {
+    guard let index = index(of: handle) else { return }
+    connections[index].readFeatures(at: now, into: &output)
   }
 
-  private mutating func with(
+  /// Executes LE Connection Update.
+  mutating func updateConnection(
+    _ handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, at now: Instant
+  ) {
+    guard let index = index(of: handle) else { return }
+    let placement = placement(of: index, for: parameters)
+    begin(.parameterRequest(parameters, placement), on: handle, at: now)
+  }
+
+  /// Executes LE Set PHY.
+  mutating func setPHY(
+    _ handle: HCI.ConnectionHandle, _ preference: HCI.PHYPreference, options: UInt16, at now: Instant
+  ) {
+    guard let index = index(of: handle) else { return }
+    connections[index].prefer(preference, options: options)
+    begin(.phyUpdate, on: handle, at: now)
+  }
+
+  // MARK: Commands that are answered with Command Complete
+
+  /// Executes LE Set Default PHY.
+  mutating func setDefaultPHY(_ preference: HCI.PHYPreference) -> HCI.ErrorCode {
+    let preferences = LL.PHYPreferences(preference, of: features)
+    if let refusal = preferences.refusal(with: features) { return refusal }
+    host.preferredPHYs = preferences
+    return .success
+  }
+
+  /// Executes LE Set Data Length.
+  mutating func setDataLength(
+    _ length: HCI.DataLength, on handle: HCI.ConnectionHandle, at now: Instant
+  ) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    guard length.isValid else { return .invalidHCICommandParameters }
+    connections[index].setDataLength(length.supported(by: features), at: now, into: &output)
+    return .success
+  }
+
+  /// Executes LE Remote Connection Parameter Request Reply.
+  mutating func acceptParameterRequest(
+    on handle: HCI.ConnectionHandle, _ parameters: ConnectionParameters, at now: Instant
+  ) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    guard let proposal = connections[index].parameterRequest else { return .commandDisallowed }
+    guard parameters.isValid else { return .invalidHCICommandParameters }
+    let placement = placement(of: index, for: parameters, granting: proposal)
+    connections[index].acceptParameterRequest(parameters, placement, at: now, into: &output)
+    return .success
+  }
+
+  /// Executes LE Remote Connection Parameter Request Negative Reply.
+  mutating func rejectParameterRequest(
+    on handle: HCI.ConnectionHandle, _ reason: HCI.ErrorCode, at now: Instant
+  ) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    guard connections[index].parameterRequest != nil else { return .commandDisallowed }
+    connections[index].rejectParameterRequest(reason, at: now, into: &output)
+    return .success
+  }
+
+  /// Returns parameters of a link, or the error for an unknown one.
+  mutating func with(
     _ handle: HCI.ConnectionHandle, _ body: (borrowing Connection) -> HCI.ReturnParameters
   ) -> HCI.ReturnParameters {
     guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
     return body(connections[index])
   }
 
-  /// Performs the remaining actions of a command after its Command Complete.
-  mutating func followCompletion(_ command: HCI.Command, _ result: HCI.ReturnParameters) {
-    guard result.status == .success else { return }
-    switch command {
-    case .leCreateConnectionCancel: cancelInitiating()
-    case .lePeriodicAdvertisingCreateSyncCancel: cancelSynchronizing()
-    default: break
-    }
-  }
-
   /// Excludes the channels that the host knows to be bad; a central does so at once · 7.8.19.
-  private mutating func setChannelClassification(_ map: ChannelMap, at now: Instant) -> HCI.ErrorCode {
+  mutating func setChannelClassification(_ map: ChannelMap, at now: Instant) -> HCI.ErrorCode {
     guard map.count >= 1 else { return .invalidHCICommandParameters }
     // One channel is too few for a connection, so all channels are used.
     host.channelMap = map.isValid ? map : .all

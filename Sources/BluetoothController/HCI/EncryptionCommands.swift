@@ -9,39 +9,42 @@ extension Controller {
     return connections[index].canStartEncryption ? .success : .commandDisallowed
   }
 
-  /// Executes the commands that are answered with Command Complete.
-  mutating func ofEncryption(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
-    switch command {
-    case .leLongTermKeyRequestReply(let handle, let key):
-      return answerLongTermKeyRequest(handle) { connection, output in
-        connection.takeLongTermKey(key, at: now, into: &output)
-      }
-    case .leLongTermKeyRequestNegativeReply(let handle):
-      return answerLongTermKeyRequest(handle) { connection, output in
-        connection.refuseLongTermKey(at: now, into: &output)
-        connection.schedule.hasten(at: now)
-      }
-    case .readAuthenticatedPayloadTimeout(let handle):
-      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
-      return .authenticatedPayloadTimeout(handle, connections[index].encryption.payloadTimer.timeout)
-    case .writeAuthenticatedPayloadTimeout(let handle, let timeout):
-      guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
-      // The timeout is at least the time between two packets, in units of 1.25 ms · 7.3.94.
-      let events = Int(connections[index].values.interval) * (1 + Int(connections[index].values.latency))
-      guard timeout > 0, Int(timeout) * 8 >= events else { return .handle(.invalidHCICommandParameters, handle) }
-      connections[index].encryption.payloadTimer.set(timeout, at: now)
-      return .handle(.success, handle)
-    default: return nil
+  /// Executes LE Long Term Key Request Reply.
+  mutating func takeLongTermKey(
+    _ key: Secret<UInt128>, on handle: HCI.ConnectionHandle, at now: Instant
+  ) -> HCI.ErrorCode {
+    answerLongTermKeyRequest(handle) { connection, output in
+      connection.takeLongTermKey(key, at: now, into: &output)
     }
+  }
+
+  /// Executes LE Long Term Key Request Negative Reply.
+  mutating func refuseLongTermKey(on handle: HCI.ConnectionHandle, at now: Instant) -> HCI.ErrorCode {
+    answerLongTermKeyRequest(handle) { connection, output in
+      connection.refuseLongTermKey(at: now, into: &output)
+      connection.schedule.hasten(at: now)
+    }
+  }
+
+  /// Executes Write Authenticated Payload Timeout.
+  mutating func setPayloadTimeout(
+    _ timeout: UInt16, on handle: HCI.ConnectionHandle, at now: Instant
+  ) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    // The timeout is at least the time between two packets, in units of 1.25 ms · 7.3.94.
+    let events = Int(connections[index].values.interval) * (1 + Int(connections[index].values.latency))
+    guard timeout > 0, Int(timeout) * 8 >= events else { return .invalidHCICommandParameters }
+    connections[index].encryption.payloadTimer.set(timeout, at: now)
+    return .success
   }
 
   private mutating func answerLongTermKeyRequest(
     _ handle: HCI.ConnectionHandle, _ answer: (inout Connection, inout HCIEventQueue) -> Void
-  ) -> HCI.ReturnParameters {
-    guard let index = index(of: handle) else { return .handle(.unknownConnectionIdentifier, handle) }
-    guard case .longTermKey = connections[index].encryption.phase else { return .handle(.commandDisallowed, handle) }
+  ) -> HCI.ErrorCode {
+    guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
+    guard case .longTermKey = connections[index].encryption.phase else { return .commandDisallowed }
     answer(&connections[index], &output)
-    return .handle(.success, handle)
+    return .success
   }
 }
 

@@ -18,7 +18,7 @@ struct HCIEventQueue {
 
   init(features: HCI.LEFeatures, pool: PacketPool) {
     self.pool = pool
-    hasEnhancedConnectionComplete = !features.isDisjoint(with: [.llPrivacy, .extendedAdvertising])
+    hasEnhancedConnectionComplete = HCI.EventKind.leEnhancedConnectionComplete.definition.isPossible(with: features)
   }
 
   /// True if the host has taken all packets.
@@ -113,49 +113,13 @@ struct HCIEventQueue {
   func wants(_ event: HCI.LEEventMask) -> Bool { eventMask.contains(.leMeta) && leEventMask.contains(event) }
 
   private func wants(_ event: HCI.Event) -> Bool {
-    switch event {
-    case .commandComplete, .commandStatus, .numberOfCompletedPackets: true
-    case .disconnectionComplete: eventMask.contains(.disconnectionComplete)
-    case .encryptionChange: eventMask.contains(.encryptionChange)
-    case .encryptionChangeV2: eventMaskPage2.contains(.encryptionChangeV2)
-    case .readRemoteVersionInformationComplete: eventMask.contains(.readRemoteVersionInformationComplete)
-    case .hardwareError: eventMask.contains(.hardwareError)
-    case .dataBufferOverflow: eventMask.contains(.dataBufferOverflow)
-    case .encryptionKeyRefreshComplete: eventMask.contains(.encryptionKeyRefreshComplete)
-    case .authenticatedPayloadTimeoutExpired: eventMaskPage2.contains(.authenticatedPayloadTimeoutExpired)
-    case .unknown: false
-    default: event.leMask.map(wants) ?? false
-    }
-  }
-}
-
-extension HCI.Event {
-  /// The event's bit in the LE event mask; nil if the event is not an LE meta event.
-  var leMask: HCI.LEEventMask? {
-    switch self {
-    case .leConnectionComplete: .connectionComplete
-    case .leAdvertisingReport: .advertisingReport
-    case .leConnectionUpdateComplete: .connectionUpdateComplete
-    case .leReadRemoteFeaturesComplete: .readRemoteFeaturesComplete
-    case .leLongTermKeyRequest: .longTermKeyRequest
-    case .leRemoteConnectionParameterRequest: .remoteConnectionParameterRequest
-    case .leDataLengthChange: .dataLengthChange
-    case .leReadLocalP256PublicKeyComplete: .readLocalP256PublicKeyComplete
-    case .leGenerateDHKeyComplete: .generateDHKeyComplete
-    case .leEnhancedConnectionComplete: .enhancedConnectionComplete
-    case .leDirectedAdvertisingReport: .directedAdvertisingReport
-    case .lePHYUpdateComplete: .phyUpdateComplete
-    case .leExtendedAdvertisingReport: .extendedAdvertisingReport
-    case .lePeriodicAdvertisingSyncEstablished: .periodicAdvertisingSyncEstablished
-    case .lePeriodicAdvertisingReport: .periodicAdvertisingReport
-    case .lePeriodicAdvertisingSyncLost: .periodicAdvertisingSyncLost
-    case .leScanTimeout: .scanTimeout
-    case .leAdvertisingSetTerminated: .advertisingSetTerminated
-    case .leScanRequestReceived: .scanRequestReceived
-    case .leChannelSelectionAlgorithm: .channelSelectionAlgorithm
-    case .lePeriodicAdvertisingSyncTransferReceived: .periodicAdvertisingSyncTransferReceived
-    case .leRequestPeerSCAComplete: .requestPeerSCAComplete
-    default: nil
+    // The controller sends no event without a kind.
+    guard let kind = event.kind else { return false }
+    switch kind.definition.mask {
+    case nil: return true
+    case .page1(let bit): return eventMask.contains(bit)
+    case .page2(let bit): return eventMaskPage2.contains(bit)
+    case .le(let bit): return wants(bit)
     }
   }
 }

@@ -77,24 +77,24 @@ struct HostFlowControl {
 }
 
 extension Controller {
-  mutating func hostFlowControl(_ command: HCI.Command) -> HCI.ReturnParameters? {
-    switch command {
-    case .setControllerToHostFlowControl(let mode):
-      // Low Energy has no synchronous data.
-      guard mode == .off || mode == .acl else { return .status(.unsupportedFeatureOrParameterValue) }
-      guard connections.isEmpty else { return .status(.commandDisallowed) }
-      output.setFlowControl { $0.isOn = mode == .acl }
-      return .status(.success)
-    case .hostBufferSize(let size):
-      guard size.aclLength >= HCIEventQueue.minimumLength, size.aclCount > 0 else {
-        return .status(.invalidHCICommandParameters)
-      }
-      output.setFlowControl {
-        $0.maximumLength = Int(size.aclLength)
-        $0.bufferCount = Int(size.aclCount)
-      }
-      return .status(.success)
-    default: return nil
+  /// Executes Set Controller To Host Flow Control.
+  mutating func setHostFlowControl(_ mode: HCI.FlowControl) -> HCI.ErrorCode {
+    // Low Energy has no synchronous data.
+    guard mode == .off || mode == .acl else { return .unsupportedFeatureOrParameterValue }
+    guard connections.isEmpty else { return .commandDisallowed }
+    output.setFlowControl { $0.isOn = mode == .acl }
+    return .success
+  }
+
+  /// Executes Host Buffer Size.
+  mutating func setHostBufferSize(_ size: HCI.BufferSize) -> HCI.ErrorCode {
+    guard size.aclLength >= HCIEventQueue.minimumLength, size.aclCount > 0 else {
+      return .invalidHCICommandParameters
     }
+    output.setFlowControl {
+      $0.maximumLength = Int(size.aclLength)
+      $0.bufferCount = Int(size.aclCount)
+    }
+    return .success
   }
 }

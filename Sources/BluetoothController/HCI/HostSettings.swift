@@ -23,8 +23,8 @@ struct HostSettings {
   var keyPair: KeyPairBox?
   /// The clock chosen by LE Modify Sleep Clock Accuracy; nil: the device's real clock.
   var sleepClock: LL.SleepClockAccuracy?
-  /// The kind of commands that the host uses; nil: it has used neither kind yet.
-  var commandGeneration: CommandGeneration?
+  /// The generation of commands that the host uses; nil: it has used neither yet.
+  var commandGeneration: HCI.CommandGeneration?
 
   init() {}
 

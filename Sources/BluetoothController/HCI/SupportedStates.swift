@@ -1,21 +1,10 @@
 import BluetoothWire
 
-/// The roles that a device of a configuration supports.
-package struct ControllerRoles: OptionSet, Hashable, Sendable {
-  package let rawValue: UInt8
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
-  package static let advertiser = ControllerRoles(rawValue: 1 << 0)
-  package static let scanner = ControllerRoles(rawValue: 1 << 1)
-  package static let central = ControllerRoles(rawValue: 1 << 2)
-  package static let peripheral = ControllerRoles(rawValue: 1 << 3)
-  package static let all: ControllerRoles = [.advertiser, .scanner, .central, .peripheral]
-}
-
 extension ControllerConfiguration {
   /// The states of LE Read Supported States. Bluetooth 4.0 has the first 29 bits; the further states of a peripheral
   /// came later.
   var supportedStates: UInt64 {
-    version > Self.version40 ? roles.supportedStates : roles.supportedStates & 0x1FFF_FFFF
+    version > HCI.Version.bluetooth40 ? roles.supportedStates : roles.supportedStates & 0x1FFF_FFFF
   }
 }
 

@@ -40,12 +40,6 @@ package struct ControllerConfiguration: Sendable {
   /// The roles that the device supports. All by default.
   package var roles = ControllerRoles.all
 
-  /// Values of `version` · Assigned Numbers, 2.1.
-  package static let version40: UInt8 = 0x06
-  package static let version42: UInt8 = 0x08
-  package static let version50: UInt8 = 0x09
-  package static let version51: UInt8 = 0x0A
-
   package init(address: DeviceAddress, name: String = "") {
     self.address = address
     self.name = name
@@ -63,7 +57,7 @@ package struct ControllerConfiguration: Sendable {
   /// peripheral, and encryption as the only feature.
   package static func bluetooth40Peripheral(address: DeviceAddress, name: String = "") -> ControllerConfiguration {
     var configuration = ControllerConfiguration(address: address, name: name)
-    configuration.version = version40
+    configuration.version = HCI.Version.bluetooth40
     configuration.features = .encryption
     configuration.roles = [.advertiser, .peripheral]
     configuration.connectionLimit = 1

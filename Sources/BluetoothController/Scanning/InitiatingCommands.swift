@@ -2,16 +2,20 @@ import BluetoothWire
 
 /// Commands for initiating · Vol 4, Part E, 7.8.12, 7.8.13, 7.8.66.
 extension Controller {
-  /// Returns the status of a command that begins a connection; nil: another command.
-  mutating func statusOfInitiating(_ command: HCI.Command, at now: Instant) -> HCI.ErrorCode? {
-    switch command {
-    case .leCreateConnection(let request):
-      guard request.scanInterval <= 0x4000 else { return .invalidHCICommandParameters }
-      return check(HCI.ExtendedCreateConnection(request), limit: .connectionLimitExceeded, at: now)
-    case .leExtendedCreateConnection(let request):
-      return check(request, limit: .connectionRejectedLimitedResources, at: now)
-    default: return nil
-    }
+  /// Returns the status of LE Create Connection.
+  mutating func checkInitiating(_ request: HCI.CreateConnection, at now: Instant) -> HCI.ErrorCode {
+    guard request.scanInterval <= 0x4000 else { return .invalidHCICommandParameters }
+    return check(HCI.ExtendedCreateConnection(request), limit: .connectionLimitExceeded, at: now)
+  }
+
+  /// Returns the status of LE Extended Create Connection.
+  mutating func checkInitiating(_ request: HCI.ExtendedCreateConnection, at now: Instant) -> HCI.ErrorCode {
+    check(request, limit: .connectionRejectedLimitedResources, at: now)
+  }
+
+  /// Returns the status of LE Create Connection Cancel.
+  mutating func checkInitiatingCancel() -> HCI.ErrorCode {
+    initiator.map(\.isCancelled) ?? true ? .commandDisallowed : .success
   }
 
   /// Returns the status of a connection request.
@@ -48,16 +52,7 @@ extension Controller {
   }
 
   /// Starts the initiator after the command's Command Status.
-  mutating func followInitiating(_ command: HCI.Command, at now: Instant) {
-    switch command {
-    case .leCreateConnection(let request):
-      initiate(HCI.ExtendedCreateConnection(request), isExtended: false, at: now)
-    case .leExtendedCreateConnection(let request): initiate(request, isExtended: true, at: now)
-    default: break
-    }
-  }
-
-  private mutating func initiate(_ request: HCI.ExtendedCreateConnection, isExtended: Bool, at now: Instant) {
+  mutating func initiate(_ request: HCI.ExtendedCreateConnection, isExtended: Bool, at now: Instant) {
     guard let own = address(for: request, at: now) else { return }
     initiator = Initiator(request, isExtended: isExtended, own: own, at: now, random: &random)
     listeningChanged()

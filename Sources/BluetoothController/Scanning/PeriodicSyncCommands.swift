@@ -2,9 +2,8 @@ import BluetoothWire
 
 /// Commands for receiving periodic advertising · Vol 4, Part E, 7.8.67 to 7.8.73, 7.8.88.
 extension Controller {
-  /// Returns the status of LE Periodic Advertising Create Sync; nil: another command.
-  mutating func statusOfSynchronizing(_ command: HCI.Command) -> HCI.ErrorCode? {
-    guard case .lePeriodicAdvertisingCreateSync(let request) = command else { return nil }
+  /// Returns the status of LE Periodic Advertising Create Sync.
+  mutating func checkSynchronizing(_ request: HCI.PeriodicAdvertisingCreateSync) -> HCI.ErrorCode {
     guard syncs.request == nil else { return .commandDisallowed }
     guard request.keeping.isValid,
       request.options.contains(.usesAdvertiserList) || request.advertiser.address.type <= 1
@@ -33,36 +32,31 @@ extension Controller {
   }
 
   /// Stores the request after the command's Command Status.
-  mutating func followSynchronizing(_ command: HCI.Command) {
-    guard case .lePeriodicAdvertisingCreateSync(let request) = command else { return }
+  mutating func synchronize(_ request: HCI.PeriodicAdvertisingCreateSync) {
     syncs.request = PeriodicSyncs.Request(command: request)
   }
 
-  mutating func synchronizing(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
-    switch command {
-    case .lePeriodicAdvertisingCreateSyncCancel:
-      return .status(syncs.request == nil ? .commandDisallowed : .success)
-    case .lePeriodicAdvertisingTerminateSync(let handle):
-      guard let index = syncs.index(of: handle), syncs[index]?.isEstablished == true else {
-        return .status(.unknownAdvertisingIdentifier)
-      }
-      removeSync(index)
-      return .status(.success)
-    case .leAddDeviceToPeriodicAdvertiserList(let advertiser): return .status(syncs.add(advertiser))
-    case .leRemoveDeviceFromPeriodicAdvertiserList(let advertiser): return .status(syncs.remove(advertiser))
-    case .leClearPeriodicAdvertiserList: return .status(syncs.clearList())
-    case .leReadPeriodicAdvertiserListSize: return .lePeriodicAdvertiserListSize(UInt8(PeriodicSyncs.listCapacity))
-    case .leSetPeriodicAdvertisingReceiveEnable(let handle, let enable):
-      guard let index = syncs.index(of: handle), syncs[index]?.isEstablished == true else {
-        return .status(.unknownAdvertisingIdentifier)
-      }
-      guard !enable.isSuperset(of: [.reporting, .filtersDuplicates]) || features.contains(.periodicAdvertisingADI)
-      else { return .status(.unsupportedFeatureOrParameterValue) }
-      syncs[index]?.isReporting = enable.contains(.reporting)
-      syncs[index]?.filtersDuplicates = enable.contains(.filtersDuplicates)
-      return .status(.success)
-    default: return nil
+  /// Executes LE Periodic Advertising Terminate Sync.
+  mutating func terminateSync(_ handle: HCI.SyncHandle) -> HCI.ErrorCode {
+    guard let index = syncs.index(of: handle), syncs[index]?.isEstablished == true else {
+      return .unknownAdvertisingIdentifier
     }
+    removeSync(index)
+    return .success
+  }
+
+  /// Executes LE Set Periodic Advertising Receive Enable.
+  mutating func setReceiving(
+    _ enable: HCI.PeriodicAdvertisingReceiveEnable, of handle: HCI.SyncHandle
+  ) -> HCI.ErrorCode {
+    guard let index = syncs.index(of: handle), syncs[index]?.isEstablished == true else {
+      return .unknownAdvertisingIdentifier
+    }
+    guard !enable.isSuperset(of: [.reporting, .filtersDuplicates]) || features.contains(.periodicAdvertisingADI)
+    else { return .unsupportedFeatureOrParameterValue }
+    syncs[index]?.isReporting = enable.contains(.reporting)
+    syncs[index]?.filtersDuplicates = enable.contains(.filtersDuplicates)
+    return .success
   }
 
   /// Cancels the request after the Command Complete · 7.8.68.

@@ -2,19 +2,8 @@ import BluetoothWire
 
 /// Commands for scanning · Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64, 7.8.65.
 extension Controller {
-  mutating func scanning(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
-    switch command {
-    case .leSetScanParameters(let parameters): return .status(setScanParameters(parameters))
-    case .leSetScanEnable(let isEnabled, let filterDuplicates):
-      let enable = HCI.ExtendedScanEnable(isEnabled, duplicates: filterDuplicates ? .on : .off)
-      return .status(setScanEnable(enable, isExtended: false, at: now))
-    case .leSetExtendedScanParameters(let parameters): return .status(setScanParameters(parameters))
-    case .leSetExtendedScanEnable(let enable): return .status(setExtendedScanEnable(enable, at: now))
-    default: return nil
-    }
-  }
-
-  private mutating func setScanParameters(_ parameters: HCI.ScanParameters) -> HCI.ErrorCode {
+  /// Executes LE Set Scan Parameters.
+  mutating func setScanParameters(_ parameters: HCI.ScanParameters) -> HCI.ErrorCode {
     guard scanner == nil else { return .commandDisallowed }
     guard 4...0x4000 ~= parameters.interval, 4...0x4000 ~= parameters.window, parameters.window <= parameters.interval,
       parameters.filterPolicy <= 3
@@ -23,7 +12,8 @@ extension Controller {
     return .success
   }
 
-  private mutating func setScanParameters(_ parameters: HCI.ExtendedScanParameters) -> HCI.ErrorCode {
+  /// Executes LE Set Extended Scan Parameters.
+  mutating func setScanParameters(_ parameters: HCI.ExtendedScanParameters) -> HCI.ErrorCode {
     guard scanner == nil else { return .commandDisallowed }
     guard parameters.le1M?.isValid ?? true, parameters.leCoded?.isValid ?? true, parameters.filterPolicy <= 3 else {
       return .invalidHCICommandParameters
@@ -35,7 +25,8 @@ extension Controller {
     return .success
   }
 
-  private mutating func setExtendedScanEnable(_ enable: HCI.ExtendedScanEnable, at now: Instant) -> HCI.ErrorCode {
+  /// Executes LE Set Extended Scan Enable.
+  mutating func setExtendedScanEnable(_ enable: HCI.ExtendedScanEnable, at now: Instant) -> HCI.ErrorCode {
     guard enable.isEnabled else { return setScanEnable(enable, isExtended: true, at: now) }
     guard enable.duplicates != .resetEachPeriod || enable.duration > 0 && enable.period > 0,
       enable.duration == 0 || enable.period == 0 || enable.durationIsShorterThanPeriod
@@ -43,7 +34,8 @@ extension Controller {
     return setScanEnable(enable, isExtended: true, at: now)
   }
 
-  private mutating func setScanEnable(
+  /// Enables or disables scanning with legacy or extended reports.
+  mutating func setScanEnable(
     _ enable: HCI.ExtendedScanEnable, isExtended: Bool, at now: Instant
   ) -> HCI.ErrorCode {
     guard enable.isEnabled else {

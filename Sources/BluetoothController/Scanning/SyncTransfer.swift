@@ -3,21 +3,21 @@ import BluetoothWire
 /// Periodic advertising sync transfer, as sender and as recipient · Vol 6, Part B, 5.1.13; Vol 4, Part E, 7.8.89,
 /// 7.8.91, 7.8.92.
 extension Controller {
-  mutating func transferringSyncs(_ command: HCI.Command, at now: Instant) -> HCI.ReturnParameters? {
-    switch command {
-    case .lePeriodicAdvertisingSyncTransfer(let connection, let serviceData, let sync):
-      return .handle(transfer(sync, serviceData: serviceData, to: connection, at: now), connection)
-    case .leSetPeriodicAdvertisingSyncTransferParameters(let connection, let parameters):
-      guard index(of: connection) != nil else { return .handle(.unknownConnectionIdentifier, connection) }
-      let status = check(parameters)
-      if status == .success { syncs.setTransfer(parameters, of: connection) }
-      return .handle(status, connection)
-    case .leSetDefaultPeriodicAdvertisingSyncTransferParameters(let parameters):
-      let status = check(parameters)
-      if status == .success { syncs.defaultTransfer = parameters }
-      return .status(status)
-    default: return nil
-    }
+  /// Executes LE Set Periodic Advertising Sync Transfer Parameters.
+  mutating func setSyncTransfer(
+    _ parameters: HCI.SyncTransferParameters, on connection: HCI.ConnectionHandle
+  ) -> HCI.ErrorCode {
+    guard index(of: connection) != nil else { return .unknownConnectionIdentifier }
+    let status = check(parameters)
+    if status == .success { syncs.setTransfer(parameters, of: connection) }
+    return status
+  }
+
+  /// Executes LE Set Default Periodic Advertising Sync Transfer Parameters.
+  mutating func setDefaultSyncTransfer(_ parameters: HCI.SyncTransferParameters) -> HCI.ErrorCode {
+    let status = check(parameters)
+    if status == .success { syncs.defaultTransfer = parameters }
+    return status
   }
 
   private mutating func check(_ parameters: HCI.SyncTransferParameters) -> HCI.ErrorCode {
@@ -30,8 +30,8 @@ extension Controller {
 
   // MARK: Sender
 
-  /// Transfers a train that this device receives.
-  private mutating func transfer(
+  /// Executes LE Periodic Advertising Sync Transfer: transfers a train that this device receives.
+  mutating func transfer(
     _ handle: HCI.SyncHandle, serviceData: UInt16, to connection: HCI.ConnectionHandle, at now: Instant
   ) -> HCI.ErrorCode {
     guard let index = index(of: connection) else { return .unknownConnectionIdentifier }

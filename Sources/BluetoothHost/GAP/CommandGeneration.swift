@@ -35,7 +35,7 @@ extension Host {
   /// Handles the result of a command with respect to the choice of commands. Returns true if the controller claims
   /// extended commands but does not know this one, so that the host falls back to the legacy commands.
   mutating func fallsBack(_ command: HCI.Command, _ status: HCI.ErrorCode, at now: Instant) -> Bool {
-    guard command.opcode.isExtended else { return false }
+    guard command.opcode.code?.provesExtendedCommands == true else { return false }
     if status != .unknownHCICommand {
       controller.hasTakenExtendedCommands = true
       return false
@@ -70,15 +70,12 @@ extension ControllerCapabilities {
   }
 }
 
-extension HCI.Opcode {
-  /// True for extended commands · Vol 4, Part E, 3.1.1.
-  fileprivate var isExtended: Bool {
-    switch self {
-    case .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
-      .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leSetExtendedScanParameters,
-      .leSetExtendedScanEnable, .leExtendedCreateConnection:
-      true
-    default: false
-    }
+extension HCI.CommandCode {
+  /// True if the answer to the command shows whether the controller has the extended commands. LE Set Advertising Set
+  /// Random Address belongs to no generation, but only controllers with extended commands know it. LE Remove
+  /// Advertising Set only tidies up.
+  fileprivate var provesExtendedCommands: Bool {
+    self == .leSetAdvertisingSetRandomAddress
+      || self != .leRemoveAdvertisingSet && definition.generation == .extended
   }
 }

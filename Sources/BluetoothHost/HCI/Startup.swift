@@ -112,34 +112,21 @@ struct Startup {
   }
 
   private var eventMask: HCI.EventMask {
-    var mask: HCI.EventMask = [
-      .disconnectionComplete, .readRemoteVersionInformationComplete, .hardwareError, .dataBufferOverflow, .leMeta,
-    ]
-    if facts.leFeatures.contains(.encryption) { mask.formUnion([.encryptionChange, .encryptionKeyRefreshComplete]) }
-    return mask
+    enabledEvents.reduce(into: .leMeta) { mask, event in
+      if case .page1(let bit) = event.definition.mask { mask.formUnion(bit) }
+    }
   }
 
-  /// The mask of the LE events that the host uses, limited to those that the controller supports: some controllers
-  /// reject a mask with other bits.
   private var leEventMask: HCI.LEEventMask {
-    var mask: HCI.LEEventMask = [
-      .connectionComplete, .advertisingReport, .connectionUpdateComplete, .readRemoteFeaturesComplete,
-      .longTermKeyRequest,
-    ]
-    if facts.leFeatures.contains(.connectionParametersRequestProcedure) {
-      mask.insert(.remoteConnectionParameterRequest)
+    enabledEvents.reduce(into: []) { mask, event in
+      if case .le(let bit) = event.definition.mask { mask.formUnion(bit) }
     }
-    if facts.leFeatures.contains(.dataPacketLengthExtension) { mask.insert(.dataLengthChange) }
-    if !facts.leFeatures.isDisjoint(with: [.le2MPHY, .leCodedPHY]) { mask.insert(.phyUpdateComplete) }
-    if !facts.leFeatures.isDisjoint(with: [.llPrivacy, .extendedAdvertising]) {
-      mask.insert(.enhancedConnectionComplete)
-    }
-    // This event shows that a link exists even if LE Connection Complete was lost.
-    if facts.leFeatures.contains(.channelSelectionAlgorithm2) { mask.insert(.channelSelectionAlgorithm) }
-    if facts.leFeatures.contains(.extendedAdvertising) {
-      mask.formUnion([.extendedAdvertisingReport, .advertisingSetTerminated])
-    }
-    return mask
+  }
+
+  /// The events that the host uses, limited to those that the controller supports: some controllers reject a mask with
+  /// other bits.
+  private var enabledEvents: [HCI.EventKind] {
+    HCI.EventKind.allCases.filter { $0.isUsedByHost && $0.definition.isPossible(with: facts.leFeatures) }
   }
 
   /// Handles the end of the step's command; the status is an error if the controller did not answer. Continues with

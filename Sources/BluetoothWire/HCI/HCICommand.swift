@@ -231,3 +231,115 @@ extension HCI {
     case unknown(Opcode, ByteSlice)
   }
 }
+
+extension HCI.Command {
+  package var opcode: HCI.Opcode {
+    switch self {
+    case .disconnect: .disconnect
+    case .readRemoteVersionInformation: .readRemoteVersionInformation
+    case .setEventMask: .setEventMask
+    case .reset: .reset
+    case .readTransmitPowerLevel: .readTransmitPowerLevel
+    case .setControllerToHostFlowControl: .setControllerToHostFlowControl
+    case .hostBufferSize: .hostBufferSize
+    case .hostNumberOfCompletedPackets: .hostNumberOfCompletedPackets
+    case .setEventMaskPage2: .setEventMaskPage2
+    case .readLEHostSupport: .readLEHostSupport
+    case .writeLEHostSupport: .writeLEHostSupport
+    case .readAuthenticatedPayloadTimeout: .readAuthenticatedPayloadTimeout
+    case .writeAuthenticatedPayloadTimeout: .writeAuthenticatedPayloadTimeout
+    case .readLocalVersionInformation: .readLocalVersionInformation
+    case .readLocalSupportedCommands: .readLocalSupportedCommands
+    case .readLocalSupportedFeatures: .readLocalSupportedFeatures
+    case .readLocalExtendedFeatures: .readLocalExtendedFeatures
+    case .readBufferSize: .readBufferSize
+    case .readBDADDR: .readBDADDR
+    case .readRSSI: .readRSSI
+    case .leSetEventMask: .leSetEventMask
+    case .leReadBufferSize: .leReadBufferSize
+    case .leReadLocalSupportedFeatures: .leReadLocalSupportedFeatures
+    case .leSetRandomAddress: .leSetRandomAddress
+    case .leSetAdvertisingParameters: .leSetAdvertisingParameters
+    case .leReadAdvertisingPhysicalChannelTxPower: .leReadAdvertisingPhysicalChannelTxPower
+    case .leSetAdvertisingData: .leSetAdvertisingData
+    case .leSetScanResponseData: .leSetScanResponseData
+    case .leSetAdvertisingEnable: .leSetAdvertisingEnable
+    case .leSetScanParameters: .leSetScanParameters
+    case .leSetScanEnable: .leSetScanEnable
+    case .leCreateConnection: .leCreateConnection
+    case .leCreateConnectionCancel: .leCreateConnectionCancel
+    case .leReadFilterAcceptListSize: .leReadFilterAcceptListSize
+    case .leClearFilterAcceptList: .leClearFilterAcceptList
+    case .leAddDeviceToFilterAcceptList: .leAddDeviceToFilterAcceptList
+    case .leRemoveDeviceFromFilterAcceptList: .leRemoveDeviceFromFilterAcceptList
+    case .leConnectionUpdate: .leConnectionUpdate
+    case .leSetHostChannelClassification: .leSetHostChannelClassification
+    case .leReadChannelMap: .leReadChannelMap
+    case .leReadRemoteFeatures: .leReadRemoteFeatures
+    case .leEncrypt: .leEncrypt
+    case .leRand: .leRand
+    case .leEnableEncryption: .leEnableEncryption
+    case .leLongTermKeyRequestReply: .leLongTermKeyRequestReply
+    case .leLongTermKeyRequestNegativeReply: .leLongTermKeyRequestNegativeReply
+    case .leReadSupportedStates: .leReadSupportedStates
+    case .leRemoteConnectionParameterRequestReply: .leRemoteConnectionParameterRequestReply
+    case .leRemoteConnectionParameterRequestNegativeReply: .leRemoteConnectionParameterRequestNegativeReply
+    case .leSetDataLength: .leSetDataLength
+    case .leReadSuggestedDefaultDataLength: .leReadSuggestedDefaultDataLength
+    case .leWriteSuggestedDefaultDataLength: .leWriteSuggestedDefaultDataLength
+    case .leReadLocalP256PublicKey: .leReadLocalP256PublicKey
+    case .leGenerateDHKey: .leGenerateDHKey
+    case .leAddDeviceToResolvingList: .leAddDeviceToResolvingList
+    case .leRemoveDeviceFromResolvingList: .leRemoveDeviceFromResolvingList
+    case .leClearResolvingList: .leClearResolvingList
+    case .leReadResolvingListSize: .leReadResolvingListSize
+    case .leReadPeerResolvableAddress: .leReadPeerResolvableAddress
+    case .leReadLocalResolvableAddress: .leReadLocalResolvableAddress
+    case .leSetAddressResolutionEnable: .leSetAddressResolutionEnable
+    case .leSetResolvablePrivateAddressTimeout: .leSetResolvablePrivateAddressTimeout
+    case .leReadMaximumDataLength: .leReadMaximumDataLength
+    case .leReadPHY: .leReadPHY
+    case .leSetDefaultPHY: .leSetDefaultPHY
+    case .leSetPHY: .leSetPHY
+    case .leReadTransmitPower: .leReadTransmitPower
+    case .leSetPrivacyMode: .leSetPrivacyMode
+    case .leReadBufferSizeV2: .leReadBufferSizeV2
+    case .leSetPeriodicAdvertisingParameters: .leSetPeriodicAdvertisingParameters
+    case .leSetPeriodicAdvertisingData: .leSetPeriodicAdvertisingData
+    case .leSetPeriodicAdvertisingEnable: .leSetPeriodicAdvertisingEnable
+    case .lePeriodicAdvertisingCreateSync: .lePeriodicAdvertisingCreateSync
+    case .lePeriodicAdvertisingCreateSyncCancel: .lePeriodicAdvertisingCreateSyncCancel
+    case .lePeriodicAdvertisingTerminateSync: .lePeriodicAdvertisingTerminateSync
+    case .leAddDeviceToPeriodicAdvertiserList: .leAddDeviceToPeriodicAdvertiserList
+    case .leRemoveDeviceFromPeriodicAdvertiserList: .leRemoveDeviceFromPeriodicAdvertiserList
+    case .leClearPeriodicAdvertiserList: .leClearPeriodicAdvertiserList
+    case .leReadPeriodicAdvertiserListSize: .leReadPeriodicAdvertiserListSize
+    case .leReadRFPathCompensation: .leReadRFPathCompensation
+    case .leWriteRFPathCompensation: .leWriteRFPathCompensation
+    case .leSetPeriodicAdvertisingReceiveEnable: .leSetPeriodicAdvertisingReceiveEnable
+    case .lePeriodicAdvertisingSyncTransfer: .lePeriodicAdvertisingSyncTransfer
+    case .lePeriodicAdvertisingSetInfoTransfer: .lePeriodicAdvertisingSetInfoTransfer
+    case .leSetPeriodicAdvertisingSyncTransferParameters: .leSetPeriodicAdvertisingSyncTransferParameters
+    case .leSetDefaultPeriodicAdvertisingSyncTransferParameters: .leSetDefaultPeriodicAdvertisingSyncTransferParameters
+    case .leGenerateDHKeyV2: .leGenerateDHKeyV2
+    case .leModifySleepClockAccuracy: .leModifySleepClockAccuracy
+    case .leRequestPeerSCA: .leRequestPeerSCA
+    case .leSetHostFeature: .leSetHostFeature
+    case .leSetDataRelatedAddressChanges: .leSetDataRelatedAddressChanges
+    case .leSetExtendedAdvertisingParametersV2: .leSetExtendedAdvertisingParametersV2
+    case .leSetAdvertisingSetRandomAddress: .leSetAdvertisingSetRandomAddress
+    case .leSetExtendedAdvertisingParameters: .leSetExtendedAdvertisingParameters
+    case .leSetExtendedAdvertisingData: .leSetExtendedAdvertisingData
+    case .leSetExtendedScanResponseData: .leSetExtendedScanResponseData
+    case .leSetExtendedAdvertisingEnable: .leSetExtendedAdvertisingEnable
+    case .leReadMaximumAdvertisingDataLength: .leReadMaximumAdvertisingDataLength
+    case .leReadNumberOfSupportedAdvertisingSets: .leReadNumberOfSupportedAdvertisingSets
+    case .leRemoveAdvertisingSet: .leRemoveAdvertisingSet
+    case .leClearAdvertisingSets: .leClearAdvertisingSets
+    case .leSetExtendedScanParameters: .leSetExtendedScanParameters
+    case .leSetExtendedScanEnable: .leSetExtendedScanEnable
+    case .leExtendedCreateConnection: .leExtendedCreateConnection
+    case .unknown(let opcode, _): opcode
+    }
+  }
+}

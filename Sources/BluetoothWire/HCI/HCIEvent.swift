@@ -75,48 +75,6 @@ extension HCI {
     case unknown(code: UInt8, ByteSlice)
   }
 
-  /// The event codes.
-  package enum EventCode {
-    package static let disconnectionComplete: UInt8 = 0x05
-    package static let encryptionChange: UInt8 = 0x08
-    package static let readRemoteVersionInformationComplete: UInt8 = 0x0C
-    package static let commandComplete: UInt8 = 0x0E
-    package static let commandStatus: UInt8 = 0x0F
-    package static let hardwareError: UInt8 = 0x10
-    package static let numberOfCompletedPackets: UInt8 = 0x13
-    package static let dataBufferOverflow: UInt8 = 0x1A
-    package static let encryptionKeyRefreshComplete: UInt8 = 0x30
-    package static let leMeta: UInt8 = 0x3E
-    package static let authenticatedPayloadTimeoutExpired: UInt8 = 0x57
-    package static let encryptionChangeV2: UInt8 = 0x59
-  }
-
-  /// The subevent codes of LE Meta events.
-  package enum SubeventCode {
-    package static let connectionComplete: UInt8 = 0x01
-    package static let advertisingReport: UInt8 = 0x02
-    package static let connectionUpdateComplete: UInt8 = 0x03
-    package static let readRemoteFeaturesComplete: UInt8 = 0x04
-    package static let longTermKeyRequest: UInt8 = 0x05
-    package static let remoteConnectionParameterRequest: UInt8 = 0x06
-    package static let dataLengthChange: UInt8 = 0x07
-    package static let readLocalP256PublicKeyComplete: UInt8 = 0x08
-    package static let generateDHKeyComplete: UInt8 = 0x09
-    package static let enhancedConnectionComplete: UInt8 = 0x0A
-    package static let directedAdvertisingReport: UInt8 = 0x0B
-    package static let phyUpdateComplete: UInt8 = 0x0C
-    package static let extendedAdvertisingReport: UInt8 = 0x0D
-    package static let periodicAdvertisingSyncEstablished: UInt8 = 0x0E
-    package static let periodicAdvertisingReport: UInt8 = 0x0F
-    package static let periodicAdvertisingSyncLost: UInt8 = 0x10
-    package static let scanTimeout: UInt8 = 0x11
-    package static let advertisingSetTerminated: UInt8 = 0x12
-    package static let scanRequestReceived: UInt8 = 0x13
-    package static let channelSelectionAlgorithm: UInt8 = 0x14
-    package static let periodicAdvertisingSyncTransferReceived: UInt8 = 0x18
-    package static let requestPeerSCAComplete: UInt8 = 0x1F
-  }
-
   /// The parameters of LE Connection Complete · 7.7.65.1, and of LE Enhanced Connection Complete · 7.7.65.10.
   package struct ConnectionComplete: Hashable, Sendable {
     package var status: ErrorCode

@@ -9,40 +9,18 @@ extension HCI.Packet {
   /// only reassembled frames reveal them.
   package var keys: Range<Int>? {
     switch self {
-    case .command(let opcode, _): opcode.keys
+    case .command(let opcode, _): opcode.code?.definition.keys
     case .event(HCI.EventCode.commandComplete, let parameters): Self.keysOfCommandComplete(parameters)
-    case .event(HCI.EventCode.leMeta, let parameters):
-      // Subevent and status precede DHKey · 7.7.65.9.
-      !parameters.isEmpty && parameters[0] == HCI.SubeventCode.generateDHKeyComplete ? 2..<34 : nil
-    case .event, .acl: nil
+    case .event(let code, let parameters): HCI.EventKind(code: code, parameters: parameters)?.definition.keys
+    case .acl: nil
     }
   }
 
-  /// The number of commands, the opcode and the status precede the result · 7.7.14.
+  /// The number of commands and the opcode precede the return parameters · 7.7.14.
   private static func keysOfCommandComplete(_ parameters: ByteSlice) -> Range<Int>? {
     guard parameters.count >= 3 else { return nil }
-    switch HCI.Opcode(rawValue: UInt16(parameters[1]) | UInt16(parameters[2]) << 8) {
-    case .leEncrypt: return 4..<20
-    case .leRand: return 4..<12
-    default: return nil
-    }
-  }
-}
-
-extension HCI.Opcode {
-  /// The position of the keys in the command's parameters; nil if they hold none.
-  fileprivate var keys: Range<Int>? {
-    switch self {
-    // Key and plaintext. The plaintext is as sensitive as a key if the host derives keys this way · 7.8.22.
-    case .leEncrypt: 0..<32
-    // After the handle, Rand and EDIV · 7.8.24.
-    case .leEnableEncryption: 12..<28
-    // After the handle · 7.8.25.
-    case .leLongTermKeyRequestReply: 2..<18
-    // Both keys, after the peer's address · 7.8.38.
-    case .leAddDeviceToResolvingList: 7..<39
-    default: nil
-    }
+    let opcode = HCI.Opcode(rawValue: UInt16(parameters[1]) | UInt16(parameters[2]) << 8)
+    return opcode.code?.definition.returnedKeys.map { $0.lowerBound + 3..<$0.upperBound + 3 }
   }
 }
 

@@ -85,112 +85,79 @@ extension HCI.ReturnParameters {
   /// with one and returns it.
   package static func failure(_ status: HCI.ErrorCode, of opcode: HCI.Opcode, _ parameters: ByteSlice) -> Self {
     var reader = ByteReader(parameters)
-    guard beginsWithHandle(opcode), let handle = try? HCI.ConnectionHandle(from: &reader) else {
-      return .status(status)
-    }
+    guard opcode.code?.definition.returns.beginsWithHandle == true,
+      let handle = try? HCI.ConnectionHandle(from: &reader)
+    else { return .status(status) }
     return .handle(status, handle)
   }
 
   /// Decodes the parameters. Throws `truncated` if there are fewer octets than the command returns; excess octets are
   /// ignored.
   init(opcode: HCI.Opcode, parameters: ByteSlice) throws(DecodingError) {
-    var reader = ByteReader(parameters)
-    guard Self.isTyped(opcode) else {
+    guard let form = opcode.code?.definition.returns else {
       self = .unknown(parameters)
       return
     }
+    var reader = ByteReader(parameters)
     let status = try reader.errorCode()
-    if Self.beginsWithHandle(opcode) {
+    if status == .success {
+      self = try Self.succeeded(form, &reader)
+    } else if form.beginsWithHandle, reader.remaining >= 2 {
       // A failed command also returns its handle, but may omit the other parameters · Vol 4, Part E, 4.5.
-      if status != .success && reader.remaining < 2 {
-        self = .status(status)
-        return
-      }
-      let handle = try HCI.ConnectionHandle(from: &reader)
-      self = status == .success ? try Self.ofHandle(opcode, handle, &reader) : .handle(status, handle)
-    } else if status != .success {
-      self = .status(status)
-    } else if opcode.group == 0x08 {
-      self = try Self.lowEnergy(opcode, &reader)
+      self = .handle(status, try HCI.ConnectionHandle(from: &reader))
     } else {
-      self = try Self.general(opcode, &reader)
+      self = .status(status)
     }
   }
 
-  private static func isTyped(_ opcode: HCI.Opcode) -> Bool { opcode != .none && opcode.name != nil }
-
-  private static func beginsWithHandle(_ opcode: HCI.Opcode) -> Bool {
-    switch opcode {
-    case .readTransmitPowerLevel, .readAuthenticatedPayloadTimeout, .writeAuthenticatedPayloadTimeout, .readRSSI,
-      .leReadChannelMap, .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply,
-      .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .leSetDataLength,
-      .leReadPHY, .lePeriodicAdvertisingSyncTransfer, .lePeriodicAdvertisingSetInfoTransfer,
-      .leSetPeriodicAdvertisingSyncTransferParameters:
-      true
-    default: false
-    }
-  }
-
-  private static func ofHandle(
-    _ opcode: HCI.Opcode, _ handle: HCI.ConnectionHandle, _ reader: inout ByteReader
-  ) throws(DecodingError) -> Self {
-    switch opcode {
-    case .readTransmitPowerLevel: .transmitPowerLevel(handle, try reader.int8())
-    case .readAuthenticatedPayloadTimeout: .authenticatedPayloadTimeout(handle, try reader.uint16())
-    case .readRSSI: .rssi(handle, try reader.int8())
-    case .leReadChannelMap: .leChannelMap(handle, try reader.uint40())
-    case .leReadPHY: .lePHY(handle, transmit: try reader.uint8(), receive: try reader.uint8())
-    default: .handle(.success, handle)
-    }
-  }
-
-  private static func general(_ opcode: HCI.Opcode, _ reader: inout ByteReader) throws(DecodingError) -> Self {
-    switch opcode {
-    case .readLocalVersionInformation:
+  /// Decodes the parameters after a status of success.
+  private static func succeeded(_ form: HCI.ReturnForm, _ reader: inout ByteReader) throws(DecodingError) -> Self {
+    switch form {
+    case .status: .status(.success)
+    case .handle: .handle(.success, try HCI.ConnectionHandle(from: &reader))
+    case .transmitPowerLevel: .transmitPowerLevel(try HCI.ConnectionHandle(from: &reader), try reader.int8())
+    case .authenticatedPayloadTimeout:
+      .authenticatedPayloadTimeout(try HCI.ConnectionHandle(from: &reader), try reader.uint16())
+    case .rssi: .rssi(try HCI.ConnectionHandle(from: &reader), try reader.int8())
+    case .leChannelMap: .leChannelMap(try HCI.ConnectionHandle(from: &reader), try reader.uint40())
+    case .lePHY:
+      .lePHY(try HCI.ConnectionHandle(from: &reader), transmit: try reader.uint8(), receive: try reader.uint8())
+    case .localVersionInformation:
       .localVersionInformation(
         HCI.VersionInformation(
           hciVersion: try reader.uint8(), hciSubversion: try reader.uint16(), lmpVersion: try reader.uint8(),
           companyIdentifier: try reader.uint16(), lmpSubversion: try reader.uint16()))
-    case .readLocalSupportedCommands: .localSupportedCommands(try HCI.SupportedCommands(from: &reader))
-    case .readLocalSupportedFeatures: .localSupportedFeatures(HCI.LMPFeatures(rawValue: try reader.uint64()))
-    case .readLocalExtendedFeatures:
+    case .localSupportedCommands: .localSupportedCommands(try HCI.SupportedCommands(from: &reader))
+    case .localSupportedFeatures: .localSupportedFeatures(HCI.LMPFeatures(rawValue: try reader.uint64()))
+    case .localExtendedFeatures:
       .localExtendedFeatures(page: try reader.uint8(), maximumPage: try reader.uint8(), try reader.uint64())
-    case .readBufferSize: .bufferSize(try HCI.BufferSize(from: &reader))
-    case .readBDADDR: .bdADDR(try reader.addressValue())
-    case .readLEHostSupport: .leHostSupport(try reader.uint16() & 0xFF != 0)
-    default: .status(.success)
-    }
-  }
-
-  private static func lowEnergy(_ opcode: HCI.Opcode, _ reader: inout ByteReader) throws(DecodingError) -> Self {
-    switch opcode {
-    case .leReadBufferSize: .leBufferSize(aclLength: try reader.uint16(), aclCount: try reader.uint8())
-    case .leReadBufferSizeV2:
+    case .bufferSize: .bufferSize(try HCI.BufferSize(from: &reader))
+    case .bdADDR: .bdADDR(try reader.addressValue())
+    case .leHostSupport: .leHostSupport(try reader.uint16() & 0xFF != 0)
+    case .leBufferSize: .leBufferSize(aclLength: try reader.uint16(), aclCount: try reader.uint8())
+    case .leBufferSizeV2:
       .leBufferSizeV2(
         aclLength: try reader.uint16(), aclCount: try reader.uint8(), isoLength: try reader.uint16(),
         isoCount: try reader.uint8())
-    case .leReadLocalSupportedFeatures: .leLocalSupportedFeatures(HCI.LEFeatures(rawValue: try reader.uint64()))
-    case .leReadAdvertisingPhysicalChannelTxPower: .leAdvertisingPhysicalChannelTxPower(try reader.int8())
-    case .leReadFilterAcceptListSize: .leFilterAcceptListSize(try reader.uint8())
+    case .leLocalSupportedFeatures: .leLocalSupportedFeatures(HCI.LEFeatures(rawValue: try reader.uint64()))
+    case .leAdvertisingPhysicalChannelTxPower: .leAdvertisingPhysicalChannelTxPower(try reader.int8())
+    case .leFilterAcceptListSize: .leFilterAcceptListSize(try reader.uint8())
     case .leEncrypt: .leEncrypt(try reader.uint128())
     case .leRand: .leRand(try reader.uint64())
-    case .leReadSupportedStates: .leSupportedStates(try reader.uint64())
-    case .leReadSuggestedDefaultDataLength: .leSuggestedDefaultDataLength(try HCI.DataLength(from: &reader))
-    case .leReadResolvingListSize: .leResolvingListSize(try reader.uint8())
-    case .leReadPeerResolvableAddress: .lePeerResolvableAddress(try reader.addressValue())
-    case .leReadLocalResolvableAddress: .leLocalResolvableAddress(try reader.addressValue())
-    case .leReadMaximumDataLength:
+    case .leSupportedStates: .leSupportedStates(try reader.uint64())
+    case .leSuggestedDefaultDataLength: .leSuggestedDefaultDataLength(try HCI.DataLength(from: &reader))
+    case .leResolvingListSize: .leResolvingListSize(try reader.uint8())
+    case .lePeerResolvableAddress: .lePeerResolvableAddress(try reader.addressValue())
+    case .leLocalResolvableAddress: .leLocalResolvableAddress(try reader.addressValue())
+    case .leMaximumDataLength:
       .leMaximumDataLength(
         transmit: try HCI.DataLength(from: &reader), receive: try HCI.DataLength(from: &reader))
-    case .leReadTransmitPower: .leTransmitPower(minimum: try reader.int8(), maximum: try reader.int8())
-    case .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingParametersV2:
-      .leSelectedTransmitPower(try reader.int8())
-    case .leReadMaximumAdvertisingDataLength: .leMaximumAdvertisingDataLength(try reader.uint16())
-    case .leReadNumberOfSupportedAdvertisingSets: .leNumberOfSupportedAdvertisingSets(try reader.uint8())
-    case .leReadPeriodicAdvertiserListSize: .lePeriodicAdvertiserListSize(try reader.uint8())
-    case .leReadRFPathCompensation:
-      .leRFPathCompensation(transmit: try reader.int16(), receive: try reader.int16())
-    default: .status(.success)
+    case .leTransmitPower: .leTransmitPower(minimum: try reader.int8(), maximum: try reader.int8())
+    case .leSelectedTransmitPower: .leSelectedTransmitPower(try reader.int8())
+    case .leMaximumAdvertisingDataLength: .leMaximumAdvertisingDataLength(try reader.uint16())
+    case .leNumberOfSupportedAdvertisingSets: .leNumberOfSupportedAdvertisingSets(try reader.uint8())
+    case .lePeriodicAdvertiserListSize: .lePeriodicAdvertiserListSize(try reader.uint8())
+    case .leRFPathCompensation: .leRFPathCompensation(transmit: try reader.int16(), receive: try reader.int16())
     }
   }
 
@@ -263,6 +230,35 @@ extension HCI.ReturnParameters {
     case .leTransmitPower(let minimum, let maximum):
       writer.append(minimum)
       writer.append(maximum)
+    }
+  }
+}
+
+extension HCI {
+  /// The forms of return parameters: a case for each of `ReturnParameters`.
+  package enum ReturnForm: Hashable, Sendable {
+    // Without a connection handle
+    case status, localVersionInformation, localSupportedCommands, localSupportedFeatures, localExtendedFeatures,
+      bufferSize, bdADDR, leHostSupport, leBufferSize, leBufferSizeV2, leLocalSupportedFeatures,
+      leAdvertisingPhysicalChannelTxPower, leFilterAcceptListSize, leEncrypt, leRand, leSupportedStates,
+      leSuggestedDefaultDataLength, leResolvingListSize, lePeerResolvableAddress, leLocalResolvableAddress,
+      leMaximumDataLength, leTransmitPower, leSelectedTransmitPower, leMaximumAdvertisingDataLength,
+      leNumberOfSupportedAdvertisingSets, lePeriodicAdvertiserListSize, leRFPathCompensation
+    // With a connection handle after the status
+    case handle, transmitPowerLevel, authenticatedPayloadTimeout, rssi, leChannelMap, lePHY
+
+    /// True if a connection handle follows the status.
+    var beginsWithHandle: Bool {
+      switch self {
+      case .handle, .transmitPowerLevel, .authenticatedPayloadTimeout, .rssi, .leChannelMap, .lePHY: true
+      case .status, .localVersionInformation, .localSupportedCommands, .localSupportedFeatures, .localExtendedFeatures,
+        .bufferSize, .bdADDR, .leHostSupport, .leBufferSize, .leBufferSizeV2, .leLocalSupportedFeatures,
+        .leAdvertisingPhysicalChannelTxPower, .leFilterAcceptListSize, .leEncrypt, .leRand, .leSupportedStates,
+        .leSuggestedDefaultDataLength, .leResolvingListSize, .lePeerResolvableAddress, .leLocalResolvableAddress,
+        .leMaximumDataLength, .leTransmitPower, .leSelectedTransmitPower, .leMaximumAdvertisingDataLength,
+        .leNumberOfSupportedAdvertisingSets, .lePeriodicAdvertiserListSize, .leRFPathCompensation:
+        false
+      }
     }
   }
 }

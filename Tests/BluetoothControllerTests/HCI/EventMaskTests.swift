@@ -97,6 +97,12 @@ struct EventMaskTests {
     return output.takePacket() == event.packet(in: PacketPool())
   }
 
+  @Test("Every event that a host can mask has a row")
+  func rows() {
+    let maskable = HCI.EventKind.allCases.filter { $0.definition.mask != nil }
+    #expect(Set(Maskable.all.compactMap(\.event.kind)) == Set(maskable))
+  }
+
   @Test("An event passes if only its own bit is set", arguments: Maskable.all)
   private func alone(_ row: Maskable) {
     var output = output()
