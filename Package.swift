@@ -189,7 +189,11 @@ let package = Package(
     .testTarget(
       name: "BluetoothHostTests", dependencies: ["BluetoothHost", "BluetoothCrypto", "BluetoothWire", "TestVectors"],
       swiftSettings: settings),
-    // What a test of BluetoothDaemonTests kills while it writes.
+    .testTarget(
+      name: "BluetoothDaemonTests",
+      dependencies: ["BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks],
+      swiftSettings: settings),
+    // What a test of BluetoothBondsTests kills while it writes.
     .executableTarget(
       name: "bond-writer",
       dependencies: [
@@ -198,10 +202,14 @@ let package = Package(
       ],
       path: "Tests/BondWriter", swiftSettings: settings),
     .testTarget(
-      name: "BluetoothDaemonTests",
+      name: "BluetoothBondsTests",
+      dependencies: ["BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks],
+      swiftSettings: settings),
+    .testTarget(
+      name: "BluetoothAdaptersTests",
       dependencies: [
-        "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon", "BluetoothTransport",
-        "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks,
+        "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemon", "BluetoothTransport", "BluetoothHost",
+        "BluetoothController", "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
     .testTarget(

@@ -69,10 +69,16 @@ struct AutomaticBondTests {
     #expect(notes(0).count == 4)
   }
 
+  private func setModificationDate(_ date: Date, of store: FileBondStore) throws {
+    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: store.path)
+  }
+
   @Test("A device that another program has forgotten is forgotten here, and its link ends")
   func forgottenElsewhere() throws {
-    let folder = try TemporaryFolder()
-    let sensor = Sensor(air, air.add("Sensor", bonds: folder.store()))
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-" + UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let store = FileBondStore(folder: folder, adapter: "hci")
+    let sensor = Sensor(air, air.add("Sensor", bonds: store))
     let phone = Phone(air, air.add("Phone"))
     sensor.advertise()
     _ = phone.told()
@@ -80,15 +86,15 @@ struct AutomaticBondTests {
     pairUp(phone)
     let record = try #require(air.devices[0].daemon.bondRecords.first)
     #expect(air.devices[0].daemon.hasSharedBonds && air.linkCount(0) == 1)
-    _ = try folder.store().remove(record.identity)
-    try folder.setModificationDate(Date(timeIntervalSinceNow: 10))
+    _ = try store.remove(record.identity)
+    try setModificationDate(Date(timeIntervalSinceNow: 10), of: store)
     air.devices[0].daemon.takeStoreChanges(at: air.now)
     air.run()
     #expect(air.devices[0].daemon.bondRecords.isEmpty && air.devices[0].daemon.host.bonds.isEmpty)
     #expect(air.linkCount(0) == 0)
     // The other program adds the bond again.
-    try folder.store().save(record)
-    try folder.setModificationDate(Date(timeIntervalSinceNow: 20))
+    try store.save(record)
+    try setModificationDate(Date(timeIntervalSinceNow: 20), of: store)
     air.devices[0].daemon.takeStoreChanges(at: air.now)
     #expect(air.devices[0].daemon.host.bonds == [record.bond])
   }

@@ -57,7 +57,8 @@ extension Prompt.Question {
     .pairing(
       prompt,
       Prompt.Pairing(
-        identifier: Bonds.identifier, name: name, isOwnWish: isOwnWish, replacesBond: replacesBond, isProven: isProven))
+        identifier: PeerIdentifier(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF), name: name,
+        isOwnWish: isOwnWish, replacesBond: replacesBond, isProven: isProven))
   }
 }
 

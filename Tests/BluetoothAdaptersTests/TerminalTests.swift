@@ -54,6 +54,19 @@ private struct Talk {
   }
 }
 
+private let identifier = PeerIdentifier(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF)
+
+extension Prompt.Question {
+  /// Returns a question about a device called "strap".
+  fileprivate static func strap(
+    _ prompt: PairingPrompt, isOwnWish: Bool = true, replacesBond: Bool = false, name: String? = "strap"
+  ) -> Prompt.Question {
+    .pairing(
+      prompt,
+      Prompt.Pairing(identifier: identifier, name: name, isOwnWish: isOwnWish, replacesBond: replacesBond))
+  }
+}
+
 @Suite("Prompts on a terminal")
 struct TerminalTests {
   @Test("Each kind of question has its text on the terminal")
@@ -190,7 +203,7 @@ struct TerminalTests {
       ("  ", "an unnamed device (01234567…)"), ("\u{1F600}", "“\u{1F600}”"),
     ])
   func names(name: String, text: String) {
-    let pairing = Prompt.Pairing(identifier: Bonds.identifier, name: name, isOwnWish: false, replacesBond: false)
+    let pairing = Prompt.Pairing(identifier: identifier, name: name, isOwnWish: false, replacesBond: false)
     #expect(pairing.who == text)
   }
 

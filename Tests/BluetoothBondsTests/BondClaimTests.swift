@@ -1,12 +1,8 @@
 import BluetoothHost
-import BluetoothTransport
 import BluetoothWire
 import Foundation
-import NIOCore
-import NIOPosix
 import Testing
 
-@testable import BluetoothAdapters
 @testable import BluetoothBonds
 @testable import BluetoothDaemon
 
@@ -127,36 +123,5 @@ struct BondClaimTests {
     try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: folder.path + "/elsewhere")
     #expect(throws: BondStoreError.self) { try claimed() }
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/elsewhere"))
-  }
-
-  @Test("An adapter claims its folder for as long as the adapter is in use")
-  func adapters() async throws {
-    let group = MultiThreadedEventLoopGroup.singleton
-    let place = RemoteController.Place()
-    let listener = try await H4Listener.bind(.tcp(host: "127.0.0.1", port: 0), on: group) { place.makeLink() }.get()
-    var endings = place.closed.makeAsyncIterator()
-    let loop = group.next()
-    func app() -> (app: DistantApp, store: String) {
-      var configuration = DaemonConfiguration(name: Self.adapter, host: HostConfiguration(deviceName: "Claimed"))
-      configuration.claimBonds(in: folder.path)
-      let store = (configuration.bonds as? FileBondStore)?.path ?? ""
-      return (DistantApp(TransportAdapter(configuration, to: listener.specifier, on: loop)), store)
-    }
-    do {
-      var (first, second) = (app(), app())
-      #expect(second.store == first.store + "+2")
-      #expect(await first.app.nextState() == .poweredOn)
-      #expect(await second.app.nextState() == .poweredOn)
-      #expect(try claimed().number == 3)
-    }
-    for _ in 0..<2 { #expect(await endings.next() == 0) }
-    // The folders are released once the event loop has finished its pending work.
-    var number = 0
-    for _ in 0..<1_000 where number != 1 {
-      try await loop.submit {}.get()
-      number = try claimed().number
-    }
-    #expect(number == 1)
-    try await listener.close().get()
   }
 }

@@ -1,3 +1,4 @@
+import BluetoothController
 import BluetoothTransport
 import BluetoothWire
 import NIOConcurrencyHelpers
@@ -7,8 +8,7 @@ import NIOPosix
 @testable import BluetoothAdapters
 @testable import BluetoothDaemon
 
-/// A controller at the other end of a socket, which answers commands and has no radio. Confined to its link's event
-/// loop.
+/// A controller at the other end of a socket, with nothing on its radio. Confined to its link's event loop.
 final class RemoteController: H4Receiver, @unchecked Sendable {
   /// The state shared by the connections to one listener.
   final class Place: Sendable {
@@ -32,8 +32,9 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
   }
 
   private let place: Place
-  private let pool = PacketPool()
-  private var controller = FakeController()
+  private var controller = Controller(
+    configuration: ControllerConfiguration(address: DeviceAddress(0x0200_0000_0001, .public)),
+    random: RandomStream(seed: 1), pool: PacketPool())
 
   init(_ place: Place) { self.place = place }
 
@@ -42,11 +43,11 @@ final class RemoteController: H4Receiver, @unchecked Sendable {
   }
 
   func receive(_ packet: HCI.Packet, on link: H4Handler) {
-    guard case .command(let opcode, let parameters) = packet,
-      let command = try? HCI.Command(opcode: opcode, parameters: parameters)
-    else { return }
+    guard case .command(let opcode, _) = packet else { return }
     place.opcodes.withLockedValue { $0.append(opcode) }
-    if place.answers.withLockedValue({ $0 }) { link.send(controller.take(command).packet(in: pool)) }
+    guard place.answers.withLockedValue({ $0 }) else { return }
+    controller.receive(packet, at: .zero)
+    while let answer = controller.takePacket() { link.send(answer) }
   }
 
   func synchronizationLost(on link: H4Handler) { link.close() }
