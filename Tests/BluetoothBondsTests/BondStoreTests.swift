@@ -70,6 +70,18 @@ struct BondStoreTests {
     }
   }
 
+  @Test("An update of earlier keys does not overwrite the keys of a newer bond")
+  func updatingForeignKeys() throws {
+    try Self.eachStore { store in
+      try store.save(Bonds.simple())
+      var other = Bonds.simple()
+      other.bond.key = LongTermKey(Block(high: 9, low: 9), isAuthenticated: true, isSecureConnections: true)
+      try store.save(other)
+      #expect(try !store.update(Bonds.simple(name: "changed")))
+      #expect(try store.load().records == [other])
+    }
+  }
+
   @Test("The user's decisions about apps are stored; other apps have none")
   func apps() throws {
     try Self.eachStore { store in
@@ -106,17 +118,6 @@ struct BondStoreTests {
     // The list is removed, so that no later run relies on it.
     #expect(try store.access(of: "one") == nil)
     #expect(!folder.names.contains(FileBondStore.appsName))
-  }
-
-  @Test("An update of earlier keys does not overwrite keys that another program has written")
-  func updatingForeignKeys() throws {
-    let store = try TemporaryFolder().store()
-    try store.save(Bonds.simple())
-    var other = Bonds.simple()
-    other.bond.key = LongTermKey(Block(high: 9, low: 9), isAuthenticated: true, isSecureConnections: true)
-    try store.save(other)
-    #expect(try !store.update(Bonds.simple(name: "changed")))
-    #expect(try store.load().records == [other])
   }
 
   @Test("The adapters in a folder are those with bonds or secrets, with their names; listing them changes nothing")

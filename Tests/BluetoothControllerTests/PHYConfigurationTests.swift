@@ -125,7 +125,8 @@ struct PHYConfigurationTests {
     central.send(.leSetPeriodicAdvertisingEnable(.enabled, 1))
     central.enable(1)
     peripheral.send(
-      .leSetDefaultPeriodicAdvertisingSyncTransferParameters(
+      .leSetPeriodicAdvertisingSyncTransferParameters(
+        link.peripheralHandle,
         HCI.SyncTransferParameters(mode: .reporting, keeping: HCI.SyncKeeping(timeout: 200))))
     link.air.run(for: .seconds(1))
     #expect(

@@ -41,7 +41,8 @@ struct SyncTransferTests {
     _ device: TestDevice, _ mode: HCI.SyncTransferParameters.Mode = .reporting, timeout: UInt16 = 200
   ) {
     let parameters = HCI.SyncTransferParameters(mode: mode, keeping: HCI.SyncKeeping(timeout: timeout))
-    #expect(device.send(.leSetDefaultPeriodicAdvertisingSyncTransferParameters(parameters)) == .success)
+    let handle = device === central ? link.centralHandle : link.peripheralHandle
+    #expect(device.send(.leSetPeriodicAdvertisingSyncTransferParameters(handle, parameters)) == .success)
   }
 
   @Test(
@@ -182,19 +183,47 @@ struct SyncTransferTests {
     #expect(peripheral.periodicReports.count > 80)
   }
 
+  /// Connects, with default parameters sent before, and transfers the central's set. `change` runs before the transfer.
+  private func transferToLaterConnection(
+    default mode: HCI.SyncTransferParameters.Mode, change: (TestLink) -> Void
+  ) throws -> TestDevice {
+    let parameters = HCI.SyncTransferParameters(mode: mode, keeping: HCI.SyncKeeping(timeout: 200))
+    let link = try TestLink(
+      isExtended: true,
+      prepare: { _, peripheral in
+        #expect(peripheral.send(.leSetDefaultPeriodicAdvertisingSyncTransferParameters(parameters)) == .success)
+      })
+    advertise(on: link.central)
+    link.central.send(.leReadRemoteFeatures(link.centralHandle))
+    change(link)
+    link.air.run(for: .seconds(1))
+    link.central.send(.lePeriodicAdvertisingSetInfoTransfer(link.centralHandle, serviceData: 0, 1))
+    link.air.run(for: .seconds(2))
+    return link.peripheral
+  }
+
   @Test("The parameters of one connection override the default parameters", arguments: [0, 1, 2] as [UInt8])
   func modes(mode: UInt8) throws {
     let mode = try #require(HCI.SyncTransferParameters.Mode(rawValue: mode))
-    advertise(on: central)
-    expectTransfers(peripheral, mode == .ignored ? .reporting : .ignored)
-    let parameters = HCI.SyncTransferParameters(mode: mode, keeping: HCI.SyncKeeping(timeout: 200))
-    #expect(
-      peripheral.send(.leSetPeriodicAdvertisingSyncTransferParameters(link.peripheralHandle, parameters)) == .success)
-    air.run(for: .seconds(1))
-    central.send(.lePeriodicAdvertisingSetInfoTransfer(link.centralHandle, serviceData: 0, 1))
-    air.run(for: .seconds(2))
+    let peripheral = try transferToLaterConnection(default: mode == .ignored ? .reporting : .ignored) { link in
+      let parameters = HCI.SyncTransferParameters(mode: mode, keeping: HCI.SyncKeeping(timeout: 200))
+      #expect(
+        link.peripheral.send(.leSetPeriodicAdvertisingSyncTransferParameters(link.peripheralHandle, parameters))
+          == .success)
+    }
     #expect(peripheral.syncTransfers.count == (mode == .ignored ? 0 : 1))
     #expect(peripheral.periodicReports.isEmpty == (mode != .reporting))
+  }
+
+  @Test("Default parameters apply to connections that are created later, not to existing ones")
+  func defaults() throws {
+    #expect(try transferToLaterConnection(default: .reporting) { _ in }.syncTransfers.count == 1)
+    let peripheral = try transferToLaterConnection(default: .ignored) { link in
+      let parameters = HCI.SyncTransferParameters(mode: .reporting, keeping: HCI.SyncKeeping(timeout: 200))
+      #expect(
+        link.peripheral.send(.leSetDefaultPeriodicAdvertisingSyncTransferParameters(parameters)) == .success)
+    }
+    #expect(peripheral.syncTransfers.isEmpty)
   }
 
   @Test("A transferred train that is not received fails with 0x3E")

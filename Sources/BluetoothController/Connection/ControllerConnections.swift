@@ -57,6 +57,7 @@ extension Controller {
       Connection(
         handle: handle, role: role, own: own, peer: peer.identity, data: data, usesAlgorithm2: usesAlgorithm2,
         auxiliaryPHY: auxiliaryPHY, context: context, delay: delay, at: now), agenda: &agenda)
+    syncs.setInitialTransfer(of: handle)
     output.send(
       HCI.ConnectionComplete(
         status: .success, handle: handle, role: role.rawValue, peer: peer.hciAddress,

@@ -70,7 +70,7 @@ extension Controller {
     let info = transfer.syncInfo
     resolvingList.learn(transfer.advertiser)
     let advertiser = resolvingList.identify(transfer.advertiser)
-    guard let parameters = syncs.transfer(of: handle) ?? syncs.defaultTransfer, parameters.mode != .ignored,
+    guard let parameters = syncs.transfer(of: handle), parameters.mode != .ignored,
       info.isValid, let phy = transfer.phy.only, transfer.phy.isSubset(of: features.phys),
       !syncs.contains(advertiser.identity, transfer.advertisingSID)
     else { return }

@@ -1,3 +1,4 @@
+import BluetoothHost
 import BluetoothWire
 import NIOConcurrencyHelpers
 
@@ -33,7 +34,7 @@ package final class MemoryBondStore: BondStore {
 
   package func update(_ record: BondRecord) throws(BondStoreError) -> Bool {
     state.withLockedValue { state in
-      guard state.records[record.identity] != nil else { return false }
+      guard let stored = state.records[record.identity], stored.bond.hasSameKeys(as: record.bond) else { return false }
       state.records[record.identity] = record
       return true
     }
