@@ -1,8 +1,8 @@
 import BluetoothRadio
 import BluetoothWire
 
-/// The fate of a packet between a host and its controller.
-package enum HCIFate: Hashable, Sendable {
+/// The decision about a packet between a host and its controller.
+package enum HCIFaultDecision: Hashable, Sendable {
   /// The packet is lost.
   case lose
   /// The packet arrives late by this span, and packets sent after it arrive after it.
@@ -15,8 +15,8 @@ package enum HCIFate: Hashable, Sendable {
 
 /// A fault injector for packets between hosts and controllers. Confined to the world.
 package protocol HCIFaults: AnyObject {
-  /// Returns the fate of `packet` and a comment for the capture; nil: the packet arrives unchanged.
-  func fate(
-    of packet: HCI.Packet, isFromHost: Bool, on device: RadioID, at now: Instant
-  ) -> (fate: HCIFate, comment: String)?
+  /// Returns the decision about `packet` and a comment for the capture; nil: the packet arrives unchanged.
+  func decision(
+    for packet: HCI.Packet, isFromHost: Bool, on device: RadioID, at now: Instant
+  ) -> (decision: HCIFaultDecision, comment: String)?
 }

@@ -46,9 +46,9 @@ package struct HCIWire: ~Copyable {
       arrive(packet)
       return
     }
-    let decision = environment.faults?.fate(of: packet, isFromHost: isFromHost, on: device, at: now)
-    capture?.packet(packet, isFromHost: isFromHost, at: now, fault: decision?.comment)
-    switch decision?.fate {
+    let fault = environment.faults?.decision(for: packet, isFromHost: isFromHost, on: device, at: now)
+    capture?.packet(packet, isFromHost: isFromHost, at: now, fault: fault?.comment)
+    switch fault?.decision {
     case .lose: break
     case .delay(let time): enqueue(packet, isFromHost, due: now + time, at: now, arrive)
     case .duplicate:

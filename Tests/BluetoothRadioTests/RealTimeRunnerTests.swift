@@ -23,26 +23,26 @@ private final class Clockwork: WorldExecutor, @unchecked Sendable {
 
   func execute(_ work: @escaping @Sendable () -> Void) { work() }
   func wait<R: Sendable>(for work: () -> R) -> R { work() }
-  func begin(_ ring: @escaping @Sendable () -> Void) { ring() }
+  func begin(_ onTimer: @escaping @Sendable () -> Void) { onTimer() }
   func setTimer(_ wait: Int?) { waits.append(wait) }
   func end() {}
 }
 
-/// A guest that tolerates late events for `patience` nanoseconds.
-private final class Guest: WorldGuest {
-  var patience = 0
-  /// The action that the guest takes when the world pauses.
-  var errand: (() -> Void)?
+/// A delegate that tolerates late events for `timerTolerance` nanoseconds.
+private final class TestDelegate: RunnerDelegate {
+  var timerTolerance = 0
+  /// The action that the delegate takes when the world pauses.
+  var onPause: (() -> Void)?
 
   func worldPaused() {
-    errand.take()?()
+    onPause.take()?()
   }
-  func isHurried(at now: Instant) -> Bool { false }
-  func patience(at now: Instant) -> Int { patience }
+  func mayRunAhead(at now: Instant) -> Bool { false }
+  func timerTolerance(at now: Instant) -> Int { timerTolerance }
 }
 
-@Suite("Outlook of a world in real time")
-struct OutlookTests {
+@Suite("Pending work of a world in real time")
+struct PendingWorkTests {
   private let clockwork = Clockwork()
   private let device = Scripted([(.zero + .seconds(100), listen())])
 
@@ -57,59 +57,60 @@ struct OutlookTests {
 
   private let id = RadioID(index: 0)
 
-  @Test("The outlook is awaited while the timer matches the next event, changed if it does not, due if an event is due")
+  @Test(
+    "The pending work is scheduled while the timer matches the next event, unscheduled if not, due if an event is due")
   func changed() {
     let runner = runner()
-    #expect(runner.outlook == .awaited)
+    #expect(runner.pendingWork == .scheduled)
     // The device was touched, and no new event follows from it.
     runner.with(id) { _, _ in false }
-    #expect(runner.outlook == .awaited)
+    #expect(runner.pendingWork == .scheduled)
     runner.with(id) { [device] _, now in
       device.script.insert((now + .seconds(50), listen()), at: 0)
       return true
     }
-    #expect(runner.outlook == .changed)
+    #expect(runner.pendingWork == .unscheduled)
     runner.pump(runsAhead: false)
-    #expect(runner.outlook == .awaited)
+    #expect(runner.pendingWork == .scheduled)
     runner.with(id) { [device] _, now in
       device.script.insert((now, listen()), at: 0)
       return true
     }
-    #expect(runner.outlook == .due)
+    #expect(runner.pendingWork == .due)
     runner.pump(runsAhead: false)
-    #expect(runner.outlook == .awaited)
+    #expect(runner.pendingWork == .scheduled)
   }
 
   @Test("A speed that is not a number counts as 1, and one below 0.001 as 0.001", arguments: [(.nan, 1), (-5, 1_000)])
   func speed(_ speed: Double, seconds: Int) throws {
     // The event comes after 100 s of world time. A little wall time has passed already.
-    let wait = try #require(runner(speed: speed).outlook == .awaited ? clockwork.waits.last ?? nil : nil)
+    let wait = try #require(runner(speed: speed).pendingWork == .scheduled ? clockwork.waits.last ?? nil : nil)
     #expect((50_000_000_000 * seconds...100_000_000_000 * seconds).contains(wait))
   }
 
-  @Test("The runner corrects a timer that was set late for a patient guest")
-  func patience() throws {
+  @Test("The runner corrects a timer that was set late for a tolerant delegate")
+  func tolerance() throws {
     let runner = runner()
-    let guest = Guest()
-    guest.patience = 200_000_000_000
-    runner.setGuest(guest)
+    let delegate = TestDelegate()
+    delegate.timerTolerance = 200_000_000_000
+    runner.setDelegate(delegate)
     runner.pump(runsAhead: false)
     #expect(clockwork.waits.last == 200_000_000_000)
-    #expect(runner.outlook == .changed)
-    guest.patience = 0
+    #expect(runner.pendingWork == .unscheduled)
+    delegate.timerTolerance = 0
     runner.pump(runsAhead: false)
     let wait = try #require(clockwork.waits.last ?? nil)
     #expect(wait <= 100_000_000_000)
-    #expect(runner.outlook == .awaited)
-    withExtendedLifetime(guest) {}
+    #expect(runner.pendingWork == .scheduled)
+    withExtendedLifetime(delegate) {}
   }
 
-  @Test("The timer accounts for events that a guest adds when the world pauses")
-  func errand() throws {
+  @Test("The timer accounts for events that a delegate adds when the world pauses")
+  func onPause() throws {
     let runner = runner()
-    let guest = Guest()
-    runner.setGuest(guest)
-    guest.errand = { [device, id] in
+    let delegate = TestDelegate()
+    runner.setDelegate(delegate)
+    delegate.onPause = { [device, id] in
       runner.with(id) { _, now in
         device.script.insert((now + .seconds(1), listen()), at: 0)
         return true
@@ -118,8 +119,8 @@ struct OutlookTests {
     runner.pump(runsAhead: false)
     let wait = try #require(clockwork.waits.last ?? nil)
     #expect(wait <= 1_000_000_000)
-    #expect(runner.outlook == .awaited)
-    withExtendedLifetime(guest) {}
+    #expect(runner.pendingWork == .scheduled)
+    withExtendedLifetime(delegate) {}
   }
 
   @Test("The timer accounts for events that an inspection of the world adds")
@@ -130,17 +131,17 @@ struct OutlookTests {
     }
     let wait = try #require(clockwork.waits.last ?? nil)
     #expect(wait <= 1_000_000_000)
-    #expect(runner.outlook == .awaited)
+    #expect(runner.pendingWork == .scheduled)
   }
 
-  @Test("A world that is behind does not wait, even with a patient guest")
+  @Test("A world that is behind does not wait, even with a tolerant delegate")
   func behind() {
     let runner = runner()
-    let guest = Guest()
-    guest.patience = 5_000_000
-    runner.setGuest(guest)
-    // When the world pauses, the guest adds an overdue event.
-    guest.errand = { [device, id] in
+    let delegate = TestDelegate()
+    delegate.timerTolerance = 5_000_000
+    runner.setDelegate(delegate)
+    // When the world pauses, the delegate adds an overdue event.
+    delegate.onPause = { [device, id] in
       runner.with(id) { _, now in
         device.script.insert((now - .seconds(1), listen()), at: 0)
         return true
@@ -148,7 +149,7 @@ struct OutlookTests {
     }
     runner.pump(runsAhead: false)
     #expect(clockwork.waits.last == 0)
-    withExtendedLifetime(guest) {}
+    withExtendedLifetime(delegate) {}
   }
 
   @Test("A world whose time stands still sets no timer")
@@ -156,6 +157,6 @@ struct OutlookTests {
     let runner = runner()
     runner.setSpeed(0)
     #expect(clockwork.waits.last == .some(nil))
-    #expect(runner.outlook == .awaited)
+    #expect(runner.pendingWork == .scheduled)
   }
 }

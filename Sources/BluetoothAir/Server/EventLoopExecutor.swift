@@ -6,11 +6,11 @@ import NIOCore
 /// An executor that runs a world on an event loop: sockets and radios share one thread, so no packet waits for another
 /// thread.
 final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
-  // Unchecked: `ring` is set once, before the timer can fire; the other properties are accessed on the loop only.
+  // Unchecked: `onTimer` is set once, before the timer can fire; the other properties are accessed on the loop only.
   let loop: any EventLoop
   private let isOpen = NIOLockedValueBox(true)
-  private var ring: (@Sendable () -> Void)?
-  private var alarm: (due: NIODeadline, task: Scheduled<Void>)?
+  private var onTimer: (@Sendable () -> Void)?
+  private var timer: (due: NIODeadline, task: Scheduled<Void>)?
 
   /// The shortest delay of the timer. The loop runs all due tasks before it checks its sockets, including tasks that
   /// have become due meanwhile, so a world that is always busy would starve the sockets. The delay is longer than the
@@ -32,20 +32,20 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
     // After the end, no other thread uses the world.
     guard !loop.inEventLoop, isOpen.withLockedValue({ $0 }) else { return work() }
     return withoutActuallyEscaping(work) { work in
-      let errand = Errand(work)
+      let item = WorkItem(work)
       let done = DispatchSemaphore(value: 0)
       loop.execute {
-        errand.run()
+        item.run()
         done.signal()
       }
       done.wait()
-      guard let result = errand.result else { fatalError("the event loop dropped a task") }
+      guard let result = item.result else { fatalError("the event loop dropped a task") }
       return result
     }
   }
 
   /// Work that a thread hands to the loop and waits for. Unchecked: only one of the two threads accesses it at a time.
-  private final class Errand<R>: @unchecked Sendable {
+  private final class WorkItem<R>: @unchecked Sendable {
     private var work: (() -> R)?
     private(set) var result: R?
 
@@ -58,22 +58,22 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
     }
   }
 
-  func begin(_ ring: @escaping @Sendable () -> Void) {
-    self.ring = ring
-    loop.execute { [self] in self.ring?() }
+  func begin(_ onTimer: @escaping @Sendable () -> Void) {
+    self.onTimer = onTimer
+    loop.execute { [self] in self.onTimer?() }
   }
 
   func setTimer(_ wait: Int?) {
     guard let wait else { return }
     let due = NIODeadline.now() + max(.nanoseconds(Int64(wait)), Self.turn)
     // A timer that fires too early sets itself again; that is cheaper than setting it for each packet.
-    if let alarm, alarm.due <= due { return }
-    alarm?.task.cancel()
+    if let timer, timer.due <= due { return }
+    timer?.task.cancel()
     let task = loop.scheduleTask(deadline: due) { [self] in
-      alarm = nil
-      ring?()
+      timer = nil
+      onTimer?()
     }
-    alarm = (due, task)
+    timer = (due, task)
   }
 
   func end() {
@@ -83,8 +83,8 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
   /// Stops the executor at once. On the loop only.
   func close() {
     isOpen.withLockedValue { $0 = false }
-    ring = nil
-    alarm?.task.cancel()
-    alarm = nil
+    onTimer = nil
+    timer?.task.cancel()
+    timer = nil
   }
 }

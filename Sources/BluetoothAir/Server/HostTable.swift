@@ -8,7 +8,7 @@ import Logging
 import NIOCore
 
 /// The hosts of an air, and the devices of its world that they use. Confined to the air's event loop.
-final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
+final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   // Unchecked: the variables are accessed on the loop only.
   private let options: AirServer.Options
   private let world: World
@@ -77,7 +77,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     self.loop = loop
     population = options.file?.populate(world)
     takenNames = Set(world.deviceNames)
-    loop.execute { [self] in runner.setGuest(self) }
+    loop.execute { [self] in runner.setDelegate(self) }
   }
 
   /// A reference to the pool of packets. Unchecked: used on the loop only.
@@ -167,7 +167,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   var places: [AirServer.Place] {
     // Inspecting a culled device resumes it (see `CulledTransmitters`), so the timer may have to change.
-    defer { if runner.outlook != .awaited { runner.pump(runsAhead: false) } }
+    defer { if runner.pendingWork != .scheduled { runner.pump(runsAhead: false) } }
     return seats.map { seat in
       var address = DeviceAddress(0, .public)
       runner.enter { engine in
@@ -194,7 +194,7 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
       for close in closers { close() }
       closers.removeAll()
       for seat in seats { seat.client?.link?.close() }
-      runner.setGuest(nil)
+      runner.setDelegate(nil)
     }.wait()
   }
 
@@ -216,13 +216,13 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
     latestMove = now
   }
 
-  // MARK: WorldGuest
+  // MARK: RunnerDelegate
 
-  func isHurried(at now: Instant) -> Bool {
+  func mayRunAhead(at now: Instant) -> Bool {
     options.speed == .maximum && held > 0 && now - latestMove < Self.longestWait
   }
 
-  func patience(at now: Instant) -> Int {
+  func timerTolerance(at now: Instant) -> Int {
     if hasTraffic { latestTraffic = now }
     hasTraffic = false
     return mayBeLate && held == 0 && now - latestTraffic > Self.silence ? Self.lateness : 0
@@ -230,11 +230,11 @@ final class HostTable: WorldGuest, HCIOutlet, @unchecked Sendable {
 
   /// Called after all octets that had arrived from a host have been processed.
   func receivedAll() {
-    let outlook = runner.outlook
+    let pendingWork = runner.pendingWork
     // Flush now, unless an event is due at once: the sooner a host gets its answer, the sooner it continues.
-    if outlook != .due { flush() }
+    if pendingWork != .due { flush() }
     // Most often, a host has only queried its controller.
-    if outlook == .awaited, deaf.isEmpty, held == 0 { return }
+    if pendingWork == .scheduled, deaf.isEmpty, held == 0 { return }
     // The air does not run ahead before the other sockets have been read.
     runner.pump(runsAhead: false)
   }

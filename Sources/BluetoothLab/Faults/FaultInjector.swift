@@ -8,13 +8,13 @@ import NIOConcurrencyHelpers
 /// executor, except for the lists shared under a lock: device names, fault strikes and the capture.
 final class FaultInjector: @unchecked Sendable {
   /// The outcome for all receivers, decided when a transmission begins.
-  private struct Fate {
+  private struct Decision {
     var transmission: UInt64
     var outcome: ReceptionOutcome
   }
 
   /// The period in which a fault affects a device.
-  private struct Spell {
+  private struct Period {
     var device: RadioID
     var until: Instant
 
@@ -32,12 +32,12 @@ final class FaultInjector: @unchecked Sendable {
   private var hciRules: [HCIRule] = []
   private var airRulesByDevice = RulesByDevice()
   private var hciRulesByDevice = RulesByDevice()
-  private var fates: [Fate] = []
-  private var muted: [Spell] = []
+  private var decisions: [Decision] = []
+  private var muted: [Period] = []
   /// The devices whose radios were switched off by `setRadio`; the end of a mute fault doesn't switch them on.
   private var switchedOff: Set<RadioID> = []
-  private var refusing: [Spell] = []
-  private var silent: [Spell] = []
+  private var refusing: [Period] = []
+  private var silent: [Period] = []
   private var bits: RandomStream
 
   private struct Shared {
@@ -145,7 +145,7 @@ final class FaultInjector: @unchecked Sendable {
     hciRulesByDevice.removeAll()
     refusing.removeAll()
     silent.removeAll()
-    for spell in muted where spell.until > engine.now { unmute(spell.device, in: engine) }
+    for period in muted where period.until > engine.now { unmute(period.device, in: engine) }
     muted.removeAll()
     engine.airFaults = nil
   }
@@ -174,13 +174,13 @@ final class FaultInjector: @unchecked Sendable {
 
   private func strike(_ device: RadioID, _ action: DeviceFault.Action, in engine: WorldEngine) {
     let now = engine.now
-    func spell(_ time: Duration?) -> Spell {
-      Spell(device: device, until: time.map { now + TimeSpan($0) } ?? .distantFuture)
+    func period(_ time: Duration?) -> Period {
+      Period(device: device, until: time.map { now + TimeSpan($0) } ?? .distantFuture)
     }
     func text(_ what: String, _ time: Duration?) -> String { what + (time.map { " for \($0)" } ?? "") }
     switch action {
     case .mute(let time):
-      mute(device, until: spell(time).until, in: engine)
+      mute(device, until: period(time).until, in: engine)
       note(.device, device, text("muted", time), at: now)
     case .driftClock(let drift):
       engine.withDevice(device) { $0.setClockDrift(partsPerBillion: drift.partsPerBillion) }
@@ -189,10 +189,10 @@ final class FaultInjector: @unchecked Sendable {
       note(.device, device, "its controller was reset", at: now)
       engine.withDevice(device) { $0.failController(at: now) }
     case .refuseConnections(let time):
-      refusing.append(spell(time))
+      refusing.append(period(time))
       note(.device, device, text("refuses connections", time), at: now)
     case .stopAnswering(let time):
-      silent.append(spell(time))
+      silent.append(period(time))
       note(.device, device, text("stops answering", time), at: now)
     }
     refusing.removeAll { $0.until <= now }
@@ -202,7 +202,7 @@ final class FaultInjector: @unchecked Sendable {
 
   private func mute(_ device: RadioID, until end: Instant, in engine: WorldEngine) {
     muted.removeAll { $0.until <= engine.now }
-    muted.append(Spell(device: device, until: end))
+    muted.append(Period(device: device, until: end))
     engine.setMuted(true, device)
     guard end < .distantFuture else { return }
     engine.schedule(at: end) { [weak self] engine in
@@ -256,7 +256,7 @@ extension FaultInjector: AirFaults {
     }
     note(.air, record.radio, text, at: record.start)
     if case .inject = action { mark(record, text, isReplacement: true) } else { mark(record, text) }
-    if let outcome { fates.append(Fate(transmission: record.number, outcome: outcome)) }
+    if let outcome { decisions.append(Decision(transmission: record.number, outcome: outcome)) }
   }
 
   private func mark(_ record: TransmissionRecord, _ text: String, isReplacement: Bool = false) {
@@ -265,8 +265,8 @@ extension FaultInjector: AirFaults {
   }
 
   func change(_ reception: inout Reception, of record: TransmissionRecord) {
-    if let fate = fates.first(where: { $0.transmission == record.number }) {
-      reception.outcome = fate.outcome
+    if let decision = decisions.first(where: { $0.transmission == record.number }) {
+      reception.outcome = decision.outcome
       return
     }
     let receiver = reception.radio
@@ -318,14 +318,14 @@ extension FaultInjector: AirFaults {
   }
 
   func transmissionEnded(_ record: TransmissionRecord) {
-    if !fates.isEmpty { fates.removeAll { $0.transmission == record.number } }
+    if !decisions.isEmpty { decisions.removeAll { $0.transmission == record.number } }
   }
 }
 
 extension FaultInjector: HCIFaults {
-  func fate(
-    of packet: HCI.Packet, isFromHost: Bool, on device: RadioID, at now: Instant
-  ) -> (fate: HCIFate, comment: String)? {
+  func decision(
+    for packet: HCI.Packet, isFromHost: Bool, on device: RadioID, at now: Instant
+  ) -> (decision: HCIFaultDecision, comment: String)? {
     if case .acl = packet, !isFromHost, silent.contains(where: { $0.includes(device, at: now) }) {
       return (.lose, "fault: the host does not answer")
     }
@@ -339,16 +339,16 @@ extension FaultInjector: HCIFaults {
       switch consequence {
       case .device(let rule): strikeSoon(rule)
       case .packet(let action):
-        let (fate, what) = fate(action, packet)
+        let (decision, what) = decision(action, packet)
         let text = "\(what): \(content.description) to its \(isFromHost ? "controller" : "host")"
         note(.hci, device, text, at: now)
-        return (fate, "fault: " + text)
+        return (decision, "fault: " + text)
       }
     }
     return nil
   }
 
-  private func fate(_ action: HCIFault.Action, _ packet: HCI.Packet) -> (HCIFate, String) {
+  private func decision(_ action: HCIFault.Action, _ packet: HCI.Packet) -> (HCIFaultDecision, String) {
     switch action {
     case .lose: (.lose, "lost")
     case .delay(let time): (.delay(TimeSpan(time)), "delayed by \(time)")

@@ -8,7 +8,7 @@ import BluetoothWire
 /// the receiver is released at the end of the access address.
 struct Medium {
   var radios: [Radio] = []
-  var bursts = Bursts()
+  var transmissions = Transmissions()
   var propagation: Propagation
   let chance: ChannelRandom
   /// The fault injector; nil: none.
@@ -18,7 +18,7 @@ struct Medium {
   /// A buffer, reused by every evaluation.
   var interferers: [Interferer] = []
   /// The receivers on each channel.
-  var ears: [[Ear]] = Array(repeating: [], count: 40)
+  var listeners: [[ListeningRadio]] = Array(repeating: [], count: 40)
   private var injected: [UInt64: AirPacket] = [:]
   /// Receivers whose listening time would end while the access address of a packet arrives, with the end of that access
   /// address. Their listening times are settled only then.
@@ -76,7 +76,7 @@ struct Medium {
       return now + packet.airTime(modulation)
     }
     radios[index].meter.counts.packetsSent += 1
-    let number = bursts.nextNumber
+    let number = transmissions.nextNumber
     radios[index].activity = .transmitting(number)
     let origin = Origin(radio: radio, position: position(of: index, at: now), place: radios[index].place)
     guard let faults else {
@@ -95,7 +95,7 @@ struct Medium {
 
   /// Starts a transmission without a radio, and returns its number and end.
   mutating func inject(_ injection: Injection, at now: Instant) -> (number: UInt64, end: Instant) {
-    let number = bursts.nextNumber
+    let number = transmissions.nextNumber
     injected[number] = injection.packet
     let end = begin(
       injection.packet, number, on: injection.channel, injection.modulation, injection.power,
@@ -114,16 +114,16 @@ struct Medium {
     from origin: Origin, at now: Instant
   ) -> Instant {
     let end = now + packet.airTime(modulation)
-    bursts.append(
-      Burst(
+    transmissions.append(
+      Transmission(
         number: number, radio: Int32(truncatingIfNeeded: origin.radio.index),
         payloadOctets: UInt16(clamping: packet.payload.count), channel: channel, modulation: modulation,
         phyNumber: modulation.phy.rawValue, accessAddress: packet.accessAddress,
         power: power + antennaGain(of: origin.radio.index), position: origin.position, place: origin.place, start: now,
         end: end))
-    let burst = bursts.indices.upperBound - 1
+    let transmission = transmissions.indices.upperBound - 1
     let list = Int(channel.number)
-    for place in ears[list].indices { lock(list, place, onto: burst, at: now) }
+    for place in listeners[list].indices { lock(list, place, onto: transmission, at: now) }
     return end
   }
 
@@ -135,19 +135,21 @@ struct Medium {
     stop(radio, at: now)
     radios[radio.index].meter.change(to: .receiving, at: now)
     let list = Int(channel.number)
-    let place = ears[list].count
+    let place = listeners[list].count
     radios[radio.index].activity = .listening(on: channel, place: place)
-    ears[list].append(
-      Ear(
+    listeners[list].append(
+      ListeningRadio(
         radio: Int32(truncatingIfNeeded: radio.index), phy: phy, phyNumber: phy.rawValue, accessAddress: accessAddress,
         crcInit: crcInit, until: until))
     // A packet that began at this very instant is received from its beginning.
-    for burst in bursts.indices.reversed() {
-      guard bursts.all[burst].start == now else {
-        if bursts.all[burst].isLate { continue }
+    for transmission in transmissions.indices.reversed() {
+      guard transmissions.all[transmission].start == now else {
+        if transmissions.all[transmission].isLate { continue }
         break
       }
-      if bursts.all[burst].channel == channel, !bursts.all[burst].isOver { lock(list, place, onto: burst, at: now) }
+      if transmissions.all[transmission].channel == channel, !transmissions.all[transmission].isOver {
+        lock(list, place, onto: transmission, at: now)
+      }
     }
   }
 
@@ -167,9 +169,9 @@ struct Medium {
 
   /// Removes a receiver; the last receiver of the list takes its place.
   private mutating func removeEar(_ list: Int, _ place: Int) {
-    let last = ears[list].removeLast()
-    guard place < ears[list].count else { return }
-    ears[list][place] = last
+    let last = listeners[list].removeLast()
+    guard place < listeners[list].count else { return }
+    listeners[list][place] = last
     if case .listening(let channel, _) = radios[Int(last.radio)].activity {
       radios[Int(last.radio)].activity = .listening(on: channel, place: place)
     }
@@ -190,16 +192,18 @@ struct Medium {
   }
 
   private mutating func breakOff(_ number: UInt64?, at now: Instant) -> Freed {
-    guard let number, let burst = bursts.index(of: number), !bursts.all[burst].isOver else { return [] }
-    bursts.all[burst].end = now
-    if let faults, let record = record(of: burst) { faults.transmissionEnded(record) }
-    var freed: Freed = []
-    let list = Int(bursts.all[burst].channel.number)
-    for place in ears[list].indices where ears[list][place].lock?.burst == number {
-      ears[list][place].lock = nil
-      freed.append((RadioID(index: Int(ears[list][place].radio)), ears[list][place].until))
+    guard let number, let transmission = transmissions.index(of: number), !transmissions.all[transmission].isOver else {
+      return []
     }
-    bursts.isOver(burst)
+    transmissions.all[transmission].end = now
+    if let faults, let record = record(of: transmission) { faults.transmissionEnded(record) }
+    var freed: Freed = []
+    let list = Int(transmissions.all[transmission].channel.number)
+    for place in listeners[list].indices where listeners[list][place].lock?.transmission == number {
+      listeners[list][place].lock = nil
+      freed.append((RadioID(index: Int(listeners[list][place].radio)), listeners[list][place].until))
+    }
+    transmissions.isOver(transmission)
     return freed
   }
 
@@ -216,9 +220,9 @@ struct Medium {
     case .idle: return []
     case .listening(let channel, let place):
       let list = Int(channel.number)
-      guard ears[list][place].lock != nil else { return [] }
-      ears[list][place].lock = nil
-      return [(radio, ears[list][place].until)]
+      guard listeners[list][place].lock != nil else { return [] }
+      listeners[list][place].lock = nil
+      return [(radio, listeners[list][place].until)]
     case .transmitting(let number):
       radios[index].activity = .transmitting(nil)
       return breakOff(number, at: now)
@@ -238,7 +242,7 @@ struct Medium {
   mutating func listeningTimeIsOver(_ radio: RadioID, at now: Instant) -> ListeningEnd {
     guard case .listening(let channel, let place) = radios[radio.index].activity else { return .receiving }
     let list = Int(channel.number)
-    if let lock = ears[list][place].lock {
+    if let lock = listeners[list][place].lock {
       if now < lock.foundAt { return .undecided(until: lock.foundAt) }
       if decideLock(list, place) { return .receiving }
     }
@@ -248,19 +252,21 @@ struct Medium {
 
   // MARK: Reception of packets
 
-  private mutating func lock(_ list: Int, _ place: Int, onto burst: Int, at now: Instant) {
-    guard ears[list][place].accessAddress == bursts.all[burst].accessAddress,
-      ears[list][place].phyNumber == bursts.all[burst].phyNumber, ears[list][place].radio != bursts.all[burst].radio
+  private mutating func lock(_ list: Int, _ place: Int, onto transmission: Int, at now: Instant) {
+    guard listeners[list][place].accessAddress == transmissions.all[transmission].accessAddress,
+      listeners[list][place].phyNumber == transmissions.all[transmission].phyNumber,
+      listeners[list][place].radio != transmissions.all[transmission].radio
     else { return }
-    if let lock = ears[list][place].lock, lock.isFound || now < lock.foundAt || decideLock(list, place) { return }
-    let receiver = Int(ears[list][place].radio)
+    if let lock = listeners[list][place].lock, lock.isFound || now < lock.foundAt || decideLock(list, place) { return }
+    let receiver = Int(listeners[list][place].radio)
     guard !radios[receiver].isMuted,
-      let level = levelAbove(everythingElseAt: receiver, of: burst, at: now)
+      let level = detectableLevel(at: receiver, of: transmission, at: now)
     else { return }
-    bursts.all[burst].locks += 1
-    let foundAt = now + bursts.all[burst].modulation.foundAfter
-    ears[list][place].lock = Ear.Lock(burst: bursts.all[burst].number, level: level, foundAt: foundAt)
-    if let until = ears[list][place].until, until < foundAt {
+    transmissions.all[transmission].locks += 1
+    let foundAt = now + transmissions.all[transmission].modulation.foundAfter
+    listeners[list][place].lock = ListeningRadio.Lock(
+      transmission: transmissions.all[transmission].number, level: level, foundAt: foundAt)
+    if let until = listeners[list][place].until, until < foundAt {
       undecided.append((Int32(truncatingIfNeeded: receiver), foundAt))
     }
   }
@@ -275,14 +281,15 @@ struct Medium {
   /// Returns true if the receiver has detected the packet that it is locked onto. To be called after the end of the
   /// access address. If the access address was not detected, the lock is released.
   private mutating func decideLock(_ list: Int, _ place: Int) -> Bool {
-    guard let lock = ears[list][place].lock else { return false }
+    guard let lock = listeners[list][place].lock else { return false }
     if lock.isFound { return true }
-    let receiver = Int(ears[list][place].radio)
-    let isFound = bursts.index(of: lock.burst).map { finds(receiver, burst: $0, level: lock.level) } ?? false
+    let receiver = Int(listeners[list][place].radio)
+    let isFound =
+      transmissions.index(of: lock.transmission).map { detects(receiver, transmission: $0, level: lock.level) } ?? false
     if isFound {
-      ears[list][place].lock?.isFound = true
+      listeners[list][place].lock?.isFound = true
     } else {
-      ears[list][place].lock = nil
+      listeners[list][place].lock = nil
       radios[receiver].meter.counts.missedPackets += 1
     }
     return isFound
@@ -296,44 +303,44 @@ struct Medium {
   mutating func burstEnds(
     _ number: UInt64, at now: Instant, isObserved: Bool, receptions: inout [Reception]
   ) -> TransmissionRecord? {
-    guard let burst = bursts.index(of: number) else { return nil }
-    let isHeard = bursts.all[burst].locks > 0
-    guard isHeard || isObserved || faults != nil, let record = record(of: burst) else {
-      senderIsDone(burst, at: now)
-      bursts.isOver(burst)
+    guard let transmission = transmissions.index(of: number) else { return nil }
+    let isHeard = transmissions.all[transmission].locks > 0
+    guard isHeard || isObserved || faults != nil, let record = record(of: transmission) else {
+      senderIsDone(transmission, at: now)
+      transmissions.isOver(transmission)
       return nil
     }
-    senderIsDone(burst, at: now)
-    if isHeard { finishReceptions(of: burst, record, at: now, into: &receptions) }
+    senderIsDone(transmission, at: now)
+    if isHeard { finishReceptions(of: transmission, record, at: now, into: &receptions) }
     faults?.transmissionEnded(record)
-    bursts.isOver(burst)
+    transmissions.isOver(transmission)
     return record
   }
 
-  private mutating func senderIsDone(_ burst: Int, at now: Instant) {
-    if bursts.all[burst].radio >= 0 {
-      becomeIdle(Int(bursts.all[burst].radio), at: now)
+  private mutating func senderIsDone(_ transmission: Int, at now: Instant) {
+    if transmissions.all[transmission].radio >= 0 {
+      becomeIdle(Int(transmissions.all[transmission].radio), at: now)
     } else {
-      injected[bursts.all[burst].number] = nil
+      injected[transmissions.all[transmission].number] = nil
     }
   }
 
   private mutating func finishReceptions(
-    of burst: Int, _ record: TransmissionRecord, at now: Instant, into receptions: inout [Reception]
+    of transmission: Int, _ record: TransmissionRecord, at now: Instant, into receptions: inout [Reception]
   ) {
     let list = Int(record.channel.number)
     // Backwards, because the last element takes the place of one that is removed.
-    var place = ears[list].count
+    var place = listeners[list].count
     while place > 0 {
       place -= 1
-      guard let lock = ears[list][place].lock, lock.burst == record.number else { continue }
-      receptions.append(finish(list, place, lock, of: burst, record, now: now))
+      guard let lock = listeners[list][place].lock, lock.transmission == record.number else { continue }
+      receptions.append(finish(list, place, lock, of: transmission, record, now: now))
     }
     // The order of reports does not depend on the order in which the receivers began to listen.
     if receptions.count > 1 { receptions.sort { $0.radio.index < $1.radio.index } }
   }
 
-  func burst(of radio: RadioID) -> UInt64? {
+  func transmission(of radio: RadioID) -> UInt64? {
     if case .transmitting(let number) = radios[radio.index].activity { number } else { nil }
   }
 
@@ -342,18 +349,19 @@ struct Medium {
 
   /// The transmissions on the air, in the order in which they began.
   var recordsOnAir: [TransmissionRecord] {
-    bursts.indices.compactMap { bursts.all[$0].isOver ? nil : record(of: $0) }
+    transmissions.indices.compactMap { transmissions.all[$0].isOver ? nil : record(of: $0) }
   }
 
-  private func record(of burst: Int) -> TransmissionRecord? {
-    let number = bursts.all[burst].number
-    let radio = Int(bursts.all[burst].radio)
+  private func record(of transmission: Int) -> TransmissionRecord? {
+    let number = transmissions.all[transmission].number
+    let radio = Int(transmissions.all[transmission].radio)
     guard let packet = radio >= 0 ? radios[radio].packet : injected[number] else { return nil }
     return TransmissionRecord(
-      number: number, radio: RadioID(index: radio), packet: packet, channel: bursts.all[burst].channel,
-      modulation: bursts.all[burst].modulation, power: bursts.all[burst].power - antennaGain(of: radio),
-      start: bursts.all[burst].start,
-      end: bursts.all[burst].end)
+      number: number, radio: RadioID(index: radio), packet: packet, channel: transmissions.all[transmission].channel,
+      modulation: transmissions.all[transmission].modulation,
+      power: transmissions.all[transmission].power - antennaGain(of: radio),
+      start: transmissions.all[transmission].start,
+      end: transmissions.all[transmission].end)
   }
 
   func antennaGain(of radio: Int) -> Decibel {
@@ -361,14 +369,16 @@ struct Medium {
   }
 
   private mutating func finish(
-    _ list: Int, _ place: Int, _ lock: Ear.Lock, of burst: Int, _ record: TransmissionRecord, now: Instant
+    _ list: Int, _ place: Int, _ lock: ListeningRadio.Lock, of transmission: Int, _ record: TransmissionRecord,
+    now: Instant
   ) -> Reception {
-    let receiver = Int(ears[list][place].radio)
+    let receiver = Int(listeners[list][place].radio)
     let radio = RadioID(index: receiver)
     var outcome = ReceptionOutcome.missed
-    if lock.isFound || finds(receiver, burst: burst, level: lock.level) {
+    if lock.isFound || detects(receiver, transmission: transmission, level: lock.level) {
       let isIntact =
-        ears[list][place].crcInit == record.packet.crcInit && reads(receiver, burst: burst, level: lock.level)
+        listeners[list][place].crcInit == record.packet.crcInit
+        && decodes(receiver, transmission: transmission, level: lock.level)
       outcome = isIntact ? .intact : .corrupt
     }
     var reception = Reception(radio: radio, level: lock.level, outcome: outcome, stillListens: false)
@@ -378,8 +388,8 @@ struct Medium {
     case .corrupt: radios[receiver].meter.counts.crcErrors += 1
     case .missed: radios[receiver].meter.counts.missedPackets += 1
     }
-    reception.stillListens = reception.outcome == .missed && ears[list][place].goesOn(at: now)
-    if reception.stillListens { ears[list][place].lock = nil } else { stop(radio, at: now) }
+    reception.stillListens = reception.outcome == .missed && listeners[list][place].goesOn(at: now)
+    if reception.stillListens { listeners[list][place].lock = nil } else { stop(radio, at: now) }
     return reception
   }
 }

@@ -10,18 +10,20 @@ extension Medium {
 
   /// Returns the level of the transmission at a receiver that could lock onto it; nil if noise or interference is at
   /// least as strong. In that case, fewer than one access address in 90,000 would be detected.
-  mutating func levelAbove(everythingElseAt radio: Int, of burst: Int, at now: Instant) -> Decibel? {
-    let modulation = bursts.all[burst].modulation.accessAddressPart.modulation
+  mutating func detectableLevel(at radio: Int, of transmission: Int, at now: Instant) -> Decibel? {
+    let modulation = transmissions.all[transmission].modulation.accessAddressPart.modulation
     let noise = radios[radio].properties.noise(modulation)
-    let receiver = self.receiver(radio, on: bursts.all[burst].channel, modulation, at: now)
-    let level = bursts.level(of: burst, at: receiver, &propagation)
+    let receiver = self.receiver(radio, on: transmissions.all[transmission].channel, modulation, at: now)
+    let level = transmissions.level(of: transmission, at: receiver, &propagation)
     guard level > noise else { return nil }
-    if bursts.onAir.count == 1 && sources.isEmpty { return level }
+    if transmissions.onAir.count == 1 && sources.isEmpty { return level }
     // Co-channel transmissions are checked first: most often they are the ones that are too strong, which saves the
     // check of all other channels.
     guard
-      var others = bursts.others(than: burst, sharingChannel: true, level, at: receiver, now, &propagation),
-      let apart = bursts.others(than: burst, sharingChannel: false, level, at: receiver, now, &propagation)
+      var others = transmissions.others(
+        than: transmission, sharingChannel: true, level, at: receiver, now, &propagation),
+      let apart = transmissions.others(
+        than: transmission, sharingChannel: false, level, at: receiver, now, &propagation)
     else { return nil }
     others += apart
     if !sources.isEmpty {
@@ -44,40 +46,45 @@ extension Medium {
   }
 
   /// Returns true if the receiver detects the access address of the transmission.
-  mutating func finds(_ receiver: Int, burst: Int, level: Decibel) -> Bool {
-    let cost = cost(of: bursts.all[burst].modulation.accessAddressPart, burst: burst, level: level, at: receiver)
-    return arrive(cost, burst: burst, at: receiver, part: 0)
+  mutating func detects(_ receiver: Int, transmission: Int, level: Decibel) -> Bool {
+    let cost = cost(
+      of: transmissions.all[transmission].modulation.accessAddressPart, transmission: transmission, level: level,
+      at: receiver)
+    return arrive(cost, transmission: transmission, at: receiver, part: 0)
   }
 
   /// Returns true if everything after the access address arrives without error.
-  mutating func reads(_ receiver: Int, burst: Int, level: Decibel) -> Bool {
-    let modulation = bursts.all[burst].modulation
-    let pdu = modulation.pduPart(payloadOctets: Int(bursts.all[burst].payloadOctets))
-    var cost = cost(of: pdu, burst: burst, level: level, at: receiver)
-    if let coding = modulation.codingPart { cost += self.cost(of: coding, burst: burst, level: level, at: receiver) }
-    return arrive(cost, burst: burst, at: receiver, part: 1)
+  mutating func decodes(_ receiver: Int, transmission: Int, level: Decibel) -> Bool {
+    let modulation = transmissions.all[transmission].modulation
+    let pdu = modulation.pduPart(payloadOctets: Int(transmissions.all[transmission].payloadOctets))
+    var cost = cost(of: pdu, transmission: transmission, level: level, at: receiver)
+    if let coding = modulation.codingPart {
+      cost += self.cost(of: coding, transmission: transmission, level: level, at: receiver)
+    }
+    return arrive(cost, transmission: transmission, at: receiver, part: 1)
   }
 
-  private func arrive(_ cost: UInt64, burst: Int, at receiver: Int, part: UInt64) -> Bool {
+  private func arrive(_ cost: UInt64, transmission: Int, at receiver: Int, part: UInt64) -> Bool {
     guard cost > 0 else { return true }
     guard cost < Bits.hopeless else { return false }
     let draw = chance.draw(
-      sender: bursts.all[burst].radio, receiver: receiver, start: bursts.all[burst].start, part: part)
+      sender: transmissions.all[transmission].radio, receiver: receiver, start: transmissions.all[transmission].start,
+      part: part)
     return Bits.arrive(cost: cost, draw: draw)
   }
 
   /// Returns the cost of the bits of a part at a receiver: −log₂ of the probability that all of them arrive.
-  private mutating func cost(of part: PacketPart, burst: Int, level: Decibel, at receiver: Int) -> UInt64 {
-    let from = bursts.all[burst].start + part.offset
+  private mutating func cost(of part: PacketPart, transmission: Int, level: Decibel, at receiver: Int) -> UInt64 {
+    let from = transmissions.all[transmission].start + part.offset
     let until = from + part.bitTime * part.bits
     let noise = radios[receiver].properties.noise(part.modulation)
     let quiet = unavoidable(part.modulation, level: level, at: receiver)
-    if bursts.indices.count == 1 && sources.isEmpty { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
+    if transmissions.indices.count == 1 && sources.isEmpty { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
     if !interferers.isEmpty { interferers.removeAll(keepingCapacity: true) }
-    let receiver = self.receiver(receiver, on: bursts.all[burst].channel, part.modulation, at: from)
+    let receiver = self.receiver(receiver, on: transmissions.all[transmission].channel, part.modulation, at: from)
     let floor = max(noise, level - Self.harmless) - Self.negligible
-    bursts.gather(
-      into: &interferers, besides: burst, from: from, until: until, at: receiver, above: floor, &propagation)
+    transmissions.gather(
+      into: &interferers, besides: transmission, from: from, until: until, at: receiver, above: floor, &propagation)
     if !sources.isEmpty { gatherSources(at: receiver, from: from, until: until, above: floor) }
     guard !interferers.isEmpty else { return Bits.cost(at: level - quiet) * UInt64(part.bits) }
     // The interference is constant between the starts and ends of the interfering transmissions, so the cost is
@@ -133,9 +140,11 @@ extension Medium {
       while now < until {
         let phase = sources[source].phase(at: now, seed: seed)
         if let frequency = phase.frequency {
-          let rest =
+          let filteredLevel =
             level - sources[source].rejection(on: receiver.channel, receiver.modulation, frequency: frequency)
-          if rest > floor { interferers.append(Interferer(start: now, end: phase.until, power: LinearPower(rest))) }
+          if filteredLevel > floor {
+            interferers.append(Interferer(start: now, end: phase.until, power: LinearPower(filteredLevel)))
+          }
         }
         now = phase.until
       }

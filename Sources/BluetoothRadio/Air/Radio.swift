@@ -15,9 +15,9 @@ package struct RadioID: Hashable, Sendable {
 struct Radio {
   enum Activity {
     case idle
-    /// The radio listens; `place` is the index of its `Ear` in the channel's list.
+    /// The radio listens; `place` is the index of its `ListeningRadio` in the channel's list.
     case listening(on: RadioChannel, place: Int)
-    /// The radio transmits; the associated value is the number of its `Burst`, or nil if the radio is muted and nothing
+    /// The radio transmits; the associated value is the number of its `Transmission`, or nil if the radio is muted and nothing
     /// is on the air.
     case transmitting(UInt64?)
 
@@ -37,10 +37,10 @@ struct Radio {
 }
 
 /// A receiver in the list of its channel.
-struct Ear {
+struct ListeningRadio {
   /// The packet that a receiver has locked onto.
   struct Lock {
-    let burst: UInt64
+    let transmission: UInt64
     let level: Decibel
     /// The end of the access address. The detection is decided then, or later when its result is first needed.
     let foundAt: Instant

@@ -9,32 +9,38 @@ struct Receiver {
   let place: PlaceNumber
   let position: GridPosition
 
-  /// Returns the level, at the antenna, of the transmission at index `burst`.
+  /// Returns the level, at the antenna, of the transmission at index `transmission`.
   @inline(__always)
-  func level(of burst: Int, in bursts: Span<Burst>, _ propagation: inout Propagation) -> Decibel {
-    bursts[burst].power + antennaGain - loss(of: burst, in: bursts, &propagation)
+  func level(of transmission: Int, in transmissions: Span<Transmission>, _ propagation: inout Propagation) -> Decibel {
+    transmissions[transmission].power + antennaGain - loss(of: transmission, in: transmissions, &propagation)
   }
 
   /// Returns the level of the transmission after the receiver's selectivity: how much it counts on the receiver's
   /// channel.
   @inline(__always)
-  func rest(of burst: Int, in bursts: Span<Burst>, _ propagation: inout Propagation) -> Decibel {
-    level(of: burst, in: bursts, &propagation)
+  func filteredLevel(of transmission: Int, in transmissions: Span<Transmission>, _ propagation: inout Propagation)
+    -> Decibel
+  {
+    level(of: transmission, in: transmissions, &propagation)
       - Selectivity.rejection(
-        channels: abs(Int32(bursts[burst].channel.number) - Int32(channel.number)), modulation)
+        channels: abs(Int32(transmissions[transmission].channel.number) - Int32(channel.number)), modulation)
   }
 
   @inline(__always)
-  private func loss(of burst: Int, in bursts: Span<Burst>, _ propagation: inout Propagation) -> Decibel {
-    if let known = propagation.losses.loss(from: bursts[burst].place, to: place) { return known }
-    return workOutLoss(of: burst, in: bursts, &propagation)
+  private func loss(of transmission: Int, in transmissions: Span<Transmission>, _ propagation: inout Propagation)
+    -> Decibel
+  {
+    if let known = propagation.losses.loss(from: transmissions[transmission].place, to: place) { return known }
+    return workOutLoss(of: transmission, in: transmissions, &propagation)
   }
 
   @inline(never)
-  private func workOutLoss(of burst: Int, in bursts: Span<Burst>, _ propagation: inout Propagation) -> Decibel {
+  private func workOutLoss(of transmission: Int, in transmissions: Span<Transmission>, _ propagation: inout Propagation)
+    -> Decibel
+  {
     let loss = propagation.loss(
-      from: bursts[burst].radio, at: bursts[burst].position, to: radio, at: position)
-    propagation.losses.set(loss, from: bursts[burst].place, to: place)
+      from: transmissions[transmission].radio, at: transmissions[transmission].position, to: radio, at: position)
+    propagation.losses.set(loss, from: transmissions[transmission].place, to: place)
     return loss
   }
 }
@@ -47,18 +53,18 @@ struct Interferer {
 }
 
 /// Levels and interference at a receiver.
-extension Bursts {
+extension Transmissions {
   @inline(__always)
-  func level(of burst: Int, at receiver: borrowing Receiver, _ propagation: inout Propagation) -> Decibel {
-    receiver.level(of: burst, in: all.span, &propagation)
+  func level(of transmission: Int, at receiver: borrowing Receiver, _ propagation: inout Propagation) -> Decibel {
+    receiver.level(of: transmission, in: all.span, &propagation)
   }
 
-  /// Returns the total power at `now` of the transmissions besides `burst`: of those on the receiver's channel, or of
+  /// Returns the total power at `now` of the transmissions besides `transmission`: of those on the receiver's channel, or of
   /// those on other channels if `sharingChannel` is false. Transmissions that are negligible beside `level` are left
   /// out. Returns nil if one of them is not weaker than `level`.
   @inline(__always)
   func others(
-    than burst: Int, sharingChannel: Bool, _ level: Decibel, at receiver: borrowing Receiver, _ now: Instant,
+    than transmission: Int, sharingChannel: Bool, _ level: Decibel, at receiver: borrowing Receiver, _ now: Instant,
     _ propagation: inout Propagation
   ) -> LinearPower? {
     var result = LinearPower.none
@@ -67,27 +73,27 @@ extension Bursts {
     let first = firstNumber
     for place in onAir.indices where (onAir[place].channel == receiver.channel) == sharingChannel {
       let other = Int(truncatingIfNeeded: onAir[place].number &- first)
-      guard all[other].end > now, other != burst, all[other].radio != receiver.radio else { continue }
-      let rest = receiver.rest(of: other, in: all, &propagation)
-      if rest >= level { return nil }
-      if rest > level - Medium.negligible { result += LinearPower(rest) }
+      guard all[other].end > now, other != transmission, all[other].radio != receiver.radio else { continue }
+      let filteredLevel = receiver.filteredLevel(of: other, in: all, &propagation)
+      if filteredLevel >= level { return nil }
+      if filteredLevel > level - Medium.negligible { result += LinearPower(filteredLevel) }
     }
     return result
   }
 
-  /// Appends to `interferers` all transmissions besides `burst` that overlap the time and are stronger than `floor`.
+  /// Appends to `interferers` all transmissions besides `transmission` that overlap the time and are stronger than `floor`.
   @inline(__always)
   func gather(
-    into interferers: inout [Interferer], besides burst: Int, from: Instant, until: Instant,
+    into interferers: inout [Interferer], besides transmission: Int, from: Instant, until: Instant,
     at receiver: borrowing Receiver, above floor: Decibel, _ propagation: inout Propagation
   ) {
     let all = all.span
     for other in indices {
-      guard all[other].end > from, all[other].start < until, other != burst, all[other].radio != receiver.radio
+      guard all[other].end > from, all[other].start < until, other != transmission, all[other].radio != receiver.radio
       else { continue }
-      let rest = receiver.rest(of: other, in: all, &propagation)
-      guard rest > floor else { continue }
-      interferers.append(Interferer(start: all[other].start, end: all[other].end, power: LinearPower(rest)))
+      let filteredLevel = receiver.filteredLevel(of: other, in: all, &propagation)
+      guard filteredLevel > floor else { continue }
+      interferers.append(Interferer(start: all[other].start, end: all[other].end, power: LinearPower(filteredLevel)))
     }
   }
 }

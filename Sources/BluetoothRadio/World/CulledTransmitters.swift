@@ -8,7 +8,7 @@ import BluetoothWire
 /// meantime, including their random numbers, so the result is the same as if the device had been run all the time.
 struct CulledTransmitters {
   /// A culled device.
-  struct Voice {
+  struct Transmitter {
     let radio: Int
     /// The transmit power including antenna gain, dBm.
     let power: Decibel
@@ -19,7 +19,7 @@ struct CulledTransmitters {
 
   /// The knowledge of a listening radio about the culled devices.
   private struct Listener {
-    /// The number of elements of `voices` that are evaluated.
+    /// The number of elements of `transmitters` that are evaluated.
     var known = 0
     /// An upper bound of the highest level of the evaluated devices, without the receiver's antenna gain.
     var loudest = CulledTransmitters.silence
@@ -29,8 +29,8 @@ struct CulledTransmitters {
   }
 
   /// The history that decides whether culling a device is worthwhile.
-  private struct Patience {
-    var voice: Int32 = -1
+  private struct Backoff {
+    var transmitter: Int32 = -1
     var failures: UInt8 = 0
     /// The earliest instant of the next attempt.
     var until = Instant.zero
@@ -41,46 +41,46 @@ struct CulledTransmitters {
   private static let roaming: Int64 = 10_000
   /// The backoff of culling: a device that was noticed runs for at least 1 s, and for up to 64 s if it is noticed
   /// repeatedly.
-  private static let shortestPatience = TimeSpan.seconds(1)
-  private static let longestPatience: UInt8 = 6
+  private static let shortestBackoff = TimeSpan.seconds(1)
+  private static let longestBackoff: UInt8 = 6
   /// The time unnoticed after which the backoff of a device starts from the beginning.
   private static let longSilence = TimeSpan.seconds(10)
 
   /// The culled devices in the order of culling, including resumed devices (`isGone`).
-  private var voices: ContiguousArray<Voice> = []
+  private var transmitters: ContiguousArray<Transmitter> = []
   private var listeners: ContiguousArray<Listener> = []
-  private var patience: ContiguousArray<Patience> = []
+  private var patience: ContiguousArray<Backoff> = []
   private(set) var count = 0
 
   var isEmpty: Bool { count == 0 }
   /// The radios of all culled devices.
-  var radios: [Int] { voices.filter { !$0.isGone }.map(\.radio) }
+  var radios: [Int] { transmitters.filter { !$0.isGone }.map(\.radio) }
 
-  func contains(_ radio: Int) -> Bool { patience.indices.contains(radio) && patience[radio].voice >= 0 }
+  func contains(_ radio: Int) -> Bool { patience.indices.contains(radio) && patience[radio].transmitter >= 0 }
 
   /// Returns true if it is time to try to cull the device.
   func isWorthTrying(_ radio: Int, at now: Instant) -> Bool {
     !patience.indices.contains(radio) || patience[radio].until <= now
   }
 
-  mutating func add(_ voice: Voice) {
-    if voices.count > 64, voices.count > 2 * count { forgetGone() }
-    extend(to: voice.radio)
-    patience[voice.radio].voice = Int32(truncatingIfNeeded: voices.count)
-    voices.append(voice)
+  mutating func add(_ transmitter: Transmitter) {
+    if transmitters.count > 64, transmitters.count > 2 * count { forgetGone() }
+    extend(to: transmitter.radio)
+    patience[transmitter.radio].transmitter = Int32(truncatingIfNeeded: transmitters.count)
+    transmitters.append(transmitter)
     count += 1
   }
 
   /// Removes a device that is resumed. Returns its entry; nil if it was not culled.
-  mutating func remove(_ radio: Int) -> Voice? {
+  mutating func remove(_ radio: Int) -> Transmitter? {
     guard contains(radio) else { return nil }
-    let place = Int(patience[radio].voice)
-    let voice = voices[place]
-    patience[radio].voice = -1
-    voices[place].isGone = true
+    let place = Int(patience[radio].transmitter)
+    let transmitter = transmitters[place]
+    patience[radio].transmitter = -1
+    transmitters[place].isGone = true
     count -= 1
     if count == 0 { forgetGone() }
-    return voice
+    return transmitter
   }
 
   /// Postpones the next attempt to cull a device that could be noticed; it has been culled since `since` (nil: it was
@@ -88,17 +88,19 @@ struct CulledTransmitters {
   mutating func postpone(_ radio: Int, since: Instant?, at now: Instant) {
     extend(to: radio)
     if let since, now - since >= Self.longSilence { patience[radio].failures = 0 }
-    patience[radio].until = now + Self.shortestPatience * (1 << Int64(patience[radio].failures))
-    if patience[radio].failures < Self.longestPatience { patience[radio].failures += 1 }
+    patience[radio].until = now + Self.shortestBackoff * (1 << Int64(patience[radio].failures))
+    if patience[radio].failures < Self.longestBackoff { patience[radio].failures += 1 }
   }
 
   private mutating func extend(to radio: Int) {
-    while patience.count <= radio { patience.append(Patience()) }
+    while patience.count <= radio { patience.append(Backoff()) }
   }
 
   private mutating func forgetGone() {
-    voices.removeAll { $0.isGone }
-    for place in voices.indices { patience[voices[place].radio].voice = Int32(truncatingIfNeeded: place) }
+    transmitters.removeAll { $0.isGone }
+    for place in transmitters.indices {
+      patience[transmitters[place].radio].transmitter = Int32(truncatingIfNeeded: place)
+    }
     forgetListeners()
   }
 
@@ -122,9 +124,9 @@ struct CulledTransmitters {
     }
     var (loudest, known) = (listeners[receiver].loudest, listeners[receiver].known)
     let (origin, safe) = (listeners[receiver].origin, listeners[receiver].radius)
-    while known < voices.count {
-      if !voices[known].isGone {
-        loudest = max(loudest, level(of: voices[known], at: receiver, origin, within: safe, propagation))
+    while known < transmitters.count {
+      if !transmitters[known].isGone {
+        loudest = max(loudest, level(of: transmitters[known], at: receiver, origin, within: safe, propagation))
       }
       known += 1
     }
@@ -139,20 +141,22 @@ struct CulledTransmitters {
   ) -> [Int] {
     // The strongest device is resumed now, so `loudest` is no longer valid.
     forgetListener(receiver)
-    return voices.compactMap { voice in
-      guard !voice.isGone, level(of: voice, at: receiver, place, within: radius, propagation) > floor else {
+    return transmitters.compactMap { transmitter in
+      guard !transmitter.isGone, level(of: transmitter, at: receiver, place, within: radius, propagation) > floor else {
         return nil
       }
-      return voice.radio
+      return transmitter.radio
     }
   }
 
   private func level(
-    of voice: Voice, at receiver: Int, _ place: GridPosition, within radius: Int64, _ propagation: Propagation
+    of transmitter: Transmitter, at receiver: Int, _ place: GridPosition, within radius: Int64,
+    _ propagation: Propagation
   ) -> Decibel {
-    voice.power
+    transmitter.power
       - propagation.leastLoss(
-        from: Int32(truncatingIfNeeded: voice.radio), at: voice.position, to: Int32(truncatingIfNeeded: receiver),
+        from: Int32(truncatingIfNeeded: transmitter.radio), at: transmitter.position,
+        to: Int32(truncatingIfNeeded: receiver),
         at: place, within: radius)
   }
 }

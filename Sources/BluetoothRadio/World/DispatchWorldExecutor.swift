@@ -12,8 +12,8 @@ final class DispatchWorldExecutor: WorldExecutor, @unchecked Sendable {
 
   func wait<R: Sendable>(for work: () -> R) -> R { queue.sync(execute: work) }
 
-  func begin(_ ring: @escaping @Sendable () -> Void) {
-    timer.setEventHandler { ring() }
+  func begin(_ onTimer: @escaping @Sendable () -> Void) {
+    timer.setEventHandler { onTimer() }
     timer.schedule(deadline: .now())
     timer.activate()
   }

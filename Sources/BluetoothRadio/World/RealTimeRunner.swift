@@ -14,7 +14,7 @@ package final class RealTimeRunner: Sendable {
     let engine: WorldEngine
     let executor: any WorldExecutor
     // Unchecked: no call leaves this class during an access to one of these properties.
-    @exclusivity(unchecked) var guest: (any WorldGuest)?
+    @exclusivity(unchecked) var delegate: (any RunnerDelegate)?
     /// The wall clock time at which the current speed took effect, and the radio time at that moment (`beginning`).
     @exclusivity(unchecked) private var origin = Confined.clock
     @exclusivity(unchecked) private var beginning = Instant.zero
@@ -22,7 +22,7 @@ package final class RealTimeRunner: Sendable {
     @exclusivity(unchecked) private var speedPerMille: Int64
     /// The event for which the timer is set, `.some(nil)` if there is no event; nil if the timer may be set for another
     /// event.
-    @exclusivity(unchecked) private var awaited: Instant??
+    @exclusivity(unchecked) private var scheduled: Instant??
 
     init(engine: WorldEngine, executor: any WorldExecutor, speedPerMille: Int64) {
       self.engine = engine
@@ -72,28 +72,28 @@ package final class RealTimeRunner: Sendable {
       engine.with(radio, body)
     }
 
-    var outlook: Outlook {
+    var pendingWork: PendingWork {
       let next = engine.nextEvent
       if let next, next <= engine.now { return .due }
-      return awaited == .some(next) && !engine.hasDeliveries ? .awaited : .changed
+      return scheduled == .some(next) && !engine.hasDeliveries ? .scheduled : .unscheduled
     }
 
     /// Processes the events that are due, then sets the timer for the next event. A world that can't keep up with its
     /// speed yields the thread regularly, so that callers can inspect it or slow it down.
     func pump(runsAhead: Bool) {
       let goesOn = advance(runsAhead: runsAhead)
-      guest?.worldPaused()
-      awaited = nil
+      delegate?.worldPaused()
+      scheduled = nil
       if goesOn { return executor.setTimer(0) }
-      // The guest may have scheduled events during `worldPaused`.
+      // The delegate may have scheduled events during `worldPaused`.
       guard let wait = timeToWait else {
-        awaited = .some(engine.nextEvent)
+        scheduled = .some(engine.nextEvent)
         return executor.setTimer(nil)
       }
       // A world that is behind does not wait.
-      let patience = wait > 0 ? guest?.patience(at: engine.now) ?? 0 : 0
-      if patience == 0 { awaited = .some(engine.nextEvent) }
-      executor.setTimer(max(wait, patience))
+      let timerTolerance = wait > 0 ? delegate?.timerTolerance(at: engine.now) ?? 0 : 0
+      if timerTolerance == 0 { scheduled = .some(engine.nextEvent) }
+      executor.setTimer(max(wait, timerTolerance))
     }
 
     /// Processes the events that are due. Returns true if `pump` must be called again at once.
@@ -113,7 +113,7 @@ package final class RealTimeRunner: Sendable {
         clock = Self.clock
         if next > time(at: clock) || clock > end { break }
       }
-      return isHurried && (!runsAhead || runAhead())
+      return mayRunAhead && (!runsAhead || runAhead())
     }
 
     /// The wall clock time until the next event, in nanoseconds; nil if there is no event, or if the time stands still.
@@ -122,13 +122,13 @@ package final class RealTimeRunner: Sendable {
       return RealTimeRunner.wallTime(for: next - wallTime, speedPerMille: speedPerMille)
     }
 
-    private var isHurried: Bool { speedPerMille > 0 && guest?.isHurried(at: engine.now) ?? false }
+    private var mayRunAhead: Bool { speedPerMille > 0 && delegate?.mayRunAhead(at: engine.now) ?? false }
 
     /// Processes some events before their time, and continues the clock from there. Returns true if there were any.
     private func runAhead() -> Bool {
       let end = Self.clock + RealTimeRunner.sliceAhead
       var steps = 0
-      while isHurried, engine.step(until: .distantFuture) {
+      while mayRunAhead, engine.step(until: .distantFuture) {
         steps += 1
         if steps.isMultiple(of: 16), Self.clock > end { break }
       }
@@ -185,12 +185,12 @@ package final class RealTimeRunner: Sendable {
   /// Calls `body` with the engine between two events, and returns its result. Must not be called on the world's own
   /// queue.
   package func inspect<R: Sendable>(_ body: (WorldEngine) -> R) -> R {
-    let (result, outlook) = executor.wait {
+    let (result, pendingWork) = executor.wait {
       confined.passTime()
-      return (body(confined.engine), confined.outlook)
+      return (body(confined.engine), confined.pendingWork)
     }
     // Inspecting a culled device resumes it (see `CulledTransmitters`), so the timer may have to change.
-    if outlook != .awaited { executor.execute { [confined] in confined.pump(runsAhead: false) } }
+    if pendingWork != .scheduled { executor.execute { [confined] in confined.pump(runsAhead: false) } }
     return result
   }
 
@@ -211,8 +211,8 @@ package final class RealTimeRunner: Sendable {
 
   // MARK: On the executor
 
-  /// Sets the guest that is called when the world pauses; nil: none. On the executor only.
-  package func setGuest(_ guest: (any WorldGuest)?) { confined.guest = guest }
+  /// Sets the delegate that is called when the world pauses; nil: none. On the executor only.
+  package func setDelegate(_ delegate: (any RunnerDelegate)?) { confined.delegate = delegate }
 
   /// Calls `body` at the current time or, if events are overdue, at the time of the latest event. The consequences are
   /// processed by the next `pump`. On the executor only, and not within an event of the world.
@@ -226,31 +226,31 @@ package final class RealTimeRunner: Sendable {
   package func with(_ radio: RadioID, _ body: (any Participant, Instant) -> Bool) { confined.with(radio, body) }
 
   /// The work that is left for `pump`.
-  package enum Outlook: Sendable {
+  package enum PendingWork: Sendable {
     /// An event is due at the time of the latest `enter`.
     case due
     /// No event was due at that time, and the timer is set for the next event.
-    case awaited
+    case scheduled
     /// The timer must be set.
-    case changed
+    case unscheduled
   }
 
   /// The work that is left for `pump`. On the executor only.
-  package var outlook: Outlook { confined.outlook }
+  package var pendingWork: PendingWork { confined.pendingWork }
 
   /// Processes the events that are due, and sets the timer. On the executor only.
   ///
-  /// - Parameter runsAhead: true to process events before their time if the guest is in a hurry (`isHurried`); false to
+  /// - Parameter runsAhead: true to process events before their time if the delegate allows it (`mayRunAhead`); false to
   ///   leave that to the timer, which then fires soon.
   package func pump(runsAhead: Bool) { confined.pump(runsAhead: runsAhead) }
 }
 
 /// An object that shares the executor of a world, and is called when the world pauses. Confined to the executor.
-package protocol WorldGuest: AnyObject {
+package protocol RunnerDelegate: AnyObject {
   /// Called after the events that were due have been processed: the time to flush pending output.
   func worldPaused()
   /// Returns true if someone waits for the world, so that its clock may jump to the next event.
-  func isHurried(at now: Instant) -> Bool
+  func mayRunAhead(at now: Instant) -> Bool
   /// Returns the delay, in wall clock nanoseconds, by which an event may be late without much notice.
-  func patience(at now: Instant) -> Int
+  func timerTolerance(at now: Instant) -> Int
 }

@@ -285,7 +285,7 @@ package final class WorldEngine {
   }
 
   private func transmissionEnds(of radio: RadioID) {
-    if let number = medium.burst(of: radio) {
+    if let number = medium.transmission(of: radio) {
       burstEnds(number)
     } else {
       medium.silentTransmissionEnds(of: radio, at: now)
@@ -330,7 +330,7 @@ package final class WorldEngine {
         observer.observationEnds(during: record)
       }
     }
-    firstObserved = medium.bursts.nextNumber
+    firstObserved = medium.transmissions.nextNumber
   }
 
   // MARK: Injections

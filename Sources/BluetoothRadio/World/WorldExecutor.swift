@@ -5,7 +5,7 @@ package protocol WorldExecutor: AnyObject, Sendable {
   /// Runs `work` between two other pieces of work, and waits for its result.
   func wait<R: Sendable>(for work: () -> R) -> R
   /// Sets the timer's handler, which runs on the executor.
-  func begin(_ ring: @escaping @Sendable () -> Void)
+  func begin(_ onTimer: @escaping @Sendable () -> Void)
   /// Sets the timer to fire after `wait` nanoseconds of the wall clock, or earlier; nil: not before it is set again. On
   /// the executor only.
   func setTimer(_ wait: Int?)

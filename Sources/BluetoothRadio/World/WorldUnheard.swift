@@ -58,15 +58,15 @@ extension WorldEngine {
       medium.canBeUnheard(index)
     else { return false }
     let scheduledAdvertiser = scheduledAdvertisers[index]
-    let voice = CulledTransmitters.Voice(
+    let transmitter = CulledTransmitters.Transmitter(
       radio: index, power: scheduledAdvertiser.power + medium.antennaGain(of: index),
       position: medium.radios[index].properties.position, since: now)
-    guard !medium.isNoticed(voice, at: now) else {
+    guard !medium.isNoticed(transmitter, at: now) else {
       unheard.postpone(index, since: nil, at: now)
       return false
     }
     _ = scheduledAdvertisers.end(index)
-    unheard.add(voice)
+    unheard.add(transmitter)
     timers.set(
       Self.slot(of: index, .deadline), to: scheduledAdvertiser.until == .distantFuture ? nil : scheduledAdvertiser.until
     )
@@ -97,8 +97,8 @@ extension WorldEngine {
     let radius = medium.reach(of: receiver, from: now, until: until)
     guard unheard.mayReach(receiver, at: place, within: radius, above: floor, medium.propagation) else { return }
     for index in unheard.reaching(receiver, at: place, within: radius, above: floor, medium.propagation) {
-      guard let voice = unheard.remove(index) else { continue }
-      unheard.postpone(index, since: voice.since, at: now)
+      guard let transmitter = unheard.remove(index) else { continue }
+      unheard.postpone(index, since: transmitter.since, at: now)
       catchUp(index, isOnAir: false)
     }
   }
@@ -107,8 +107,8 @@ extension WorldEngine {
   func placeChanged(of receiver: Int) {
     unheard.forgetListener(receiver)
     guard !unheard.isEmpty, case .listening(let channel, let place) = medium.radios[receiver].activity else { return }
-    let ear = medium.ears[Int(channel.number)][place]
-    runAudible(to: receiver, on: channel, ear.phy, until: ear.until)
+    let listener = medium.listeners[Int(channel.number)][place]
+    runAudible(to: receiver, on: channel, listener.phy, until: listener.until)
   }
 
   /// Catches up a device with all its events before `turn`.
@@ -202,14 +202,16 @@ extension Medium {
   }
 
   /// Returns true if a radio that listens now would be affected by transmissions like this one.
-  func isNoticed(_ voice: CulledTransmitters.Voice, at now: Instant) -> Bool {
-    for channel in ears.indices {
-      for ear in ears[channel] {
-        let receiver = Int(ear.radio)
+  func isNoticed(_ transmitter: CulledTransmitters.Transmitter, at now: Instant) -> Bool {
+    for channel in listeners.indices {
+      for listener in listeners[channel] {
+        let receiver = Int(listener.radio)
         let loss = propagation.leastLoss(
-          from: Int32(truncatingIfNeeded: voice.radio), at: voice.position, to: ear.radio,
-          at: position(of: receiver, at: now), within: reach(of: receiver, from: now, until: ear.until))
-        if voice.power - loss > inaudible(at: receiver, on: RadioChannel(UInt8(channel)), ear.phy) { return true }
+          from: Int32(truncatingIfNeeded: transmitter.radio), at: transmitter.position, to: listener.radio,
+          at: position(of: receiver, at: now), within: reach(of: receiver, from: now, until: listener.until))
+        if transmitter.power - loss > inaudible(at: receiver, on: RadioChannel(UInt8(channel)), listener.phy) {
+          return true
+        }
       }
     }
     return false
@@ -229,14 +231,14 @@ extension Medium {
       radios[index].activity = .transmitting(nil)
       return
     }
-    radios[index].activity = .transmitting(bursts.nextNumber)
+    radios[index].activity = .transmitting(transmissions.nextNumber)
     radios[index].packet = packet
-    var burst = Burst(
-      number: bursts.nextNumber, radio: Int32(truncatingIfNeeded: index),
+    var transmission = Transmission(
+      number: transmissions.nextNumber, radio: Int32(truncatingIfNeeded: index),
       payloadOctets: UInt16(clamping: packet.payload.count), channel: channel, modulation: modulation,
       phyNumber: modulation.phy.rawValue, accessAddress: packet.accessAddress, power: power + antennaGain(of: index),
       position: radios[index].properties.position, place: radios[index].place, start: start, end: end)
-    burst.isLate = true
-    bursts.append(burst)
+    transmission.isLate = true
+    transmissions.append(transmission)
   }
 }

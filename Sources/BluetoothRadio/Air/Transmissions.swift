@@ -3,7 +3,7 @@ import BluetoothWire
 /// A transmission, current or past: the data that decide which receivers detect it and which it interferes with.
 ///
 /// The structure holds no references, so it is read in place and copied without reference counting.
-struct Burst {
+struct Transmission {
   let number: UInt64
   /// The index of the transmitting radio; −1 for an injected packet.
   let radio: Int32
@@ -29,9 +29,9 @@ struct Burst {
 
 /// The transmissions on the air, and the past ones that overlap a transmission that is still on the air, in the order
 /// of their start.
-struct Bursts {
+struct Transmissions {
   /// The storage, read in place. Only the elements at `indices` are valid.
-  var all: ContiguousArray<Burst> = []
+  var all: ContiguousArray<Transmission> = []
   /// The index of the first valid element.
   private(set) var startIndex = 0
   /// The index of the first transmission whose end has not been processed.
@@ -44,10 +44,10 @@ struct Bursts {
 
   var nextNumber: UInt64 { lastNumber + 1 }
 
-  mutating func append(_ burst: Burst) {
-    lastNumber = burst.number
-    all.append(burst)
-    onAir.append((burst.number, burst.channel))
+  mutating func append(_ transmission: Transmission) {
+    lastNumber = transmission.number
+    all.append(transmission)
+    onAir.append((transmission.number, transmission.channel))
   }
 
   /// The number of the transmission at index 0, valid or not.
