@@ -128,7 +128,7 @@ extension Air {
       _ = try specifiers
     }
 
-    private var airSpeed: AirServer.Speed {
+    private var airSpeed: AirOptions.Speed {
       get throws {
         if speed == "max" { return .maximum }
         guard let factor = Double(speed), (0.001...1_000).contains(factor) else {
@@ -156,9 +156,9 @@ extension Air {
     }
 
     func run() throws {
-      var options = AirServer.Options()
+      var options = AirOptions()
       if let world {
-        do throws(WorldFile.Failure) { options.file = try WorldFile(path: world) } catch {
+        do throws(WorldFileFailure) { options.file = try WorldFile(path: world) } catch {
           throw Failure("\(error)", status: Status.wrongInput)
         }
         options.usedFiles.append(world)

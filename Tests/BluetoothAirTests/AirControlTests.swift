@@ -7,7 +7,7 @@ import Testing
 /// Requests to an air's control socket.
 @Suite(.timeLimit(.minutes(2))) struct AirControlTests {
   private func withControl(_ text: String = "{}", _ body: (TestAir, String) throws -> Void) throws {
-    var options = AirServer.Options()
+    var options = AirOptions()
     options.file = try WorldFile(text: text)
     let air = try TestAir(options)
     defer { try? air.server.stop() }
@@ -142,6 +142,6 @@ import Testing
     for place in [1, 3, 4] { hosts[place] = try air.host() }
     #expect(try hosts.map { try $0?.address() } == addresses)
     #expect(try air.host().address() != addresses[0])
-    #expect(air.server.places.count == 7)
+    #expect(air.server.controllerSlots.count == 7)
   }
 }

@@ -10,7 +10,7 @@ struct TestAir {
   let server: AirServer
   let specifier: TransportSpecifier
 
-  init(_ options: AirServer.Options = AirServer.Options()) throws {
+  init(_ options: AirOptions = AirOptions()) throws {
     server = AirServer(options)
     specifier = try server.listen(at: .tcp(host: "127.0.0.1", port: 0))
   }
@@ -44,8 +44,8 @@ struct TestAir {
     try air.waitForHosts(1)
     let third = try air.host()
     #expect(try third.address() != address)
-    #expect(air.server.places.map(\.isTaken) == [true, true])
-    #expect(air.server.places.map(\.name) == ["hci-1", "hci-2"])
+    #expect(air.server.controllerSlots.map(\.isTaken) == [true, true])
+    #expect(air.server.controllerSlots.map(\.name) == ["hci-1", "hci-2"])
   }
 
   @Test("Hosts join by TCP and by a Unix socket at the same time, and only its owner can use the socket")
@@ -63,9 +63,9 @@ struct TestAir {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("Two hosts find each other, connect and exchange data", arguments: [AirServer.Speed.times(100), .maximum])
-  func connecting(speed: AirServer.Speed) throws {
-    var options = AirServer.Options()
+  @Test("Two hosts find each other, connect and exchange data", arguments: [AirOptions.Speed.times(100), .maximum])
+  func connecting(speed: AirOptions.Speed) throws {
+    var options = AirOptions()
     options.speed = speed
     let air = try TestAir(options)
     defer { try? air.server.stop() }
@@ -119,8 +119,8 @@ struct TestAir {
     }
     try air.waitForHosts(0)
     // A host may leave while the next one joins: few places are ever needed at once.
-    #expect(air.server.places.count < 20)
-    #expect(air.server.world.deviceNames.count == air.server.places.count)
+    #expect(air.server.controllerSlots.count < 20)
+    #expect(air.server.world.deviceNames.count == air.server.controllerSlots.count)
   }
 
   @Test("The air stops reading from a host that reads nothing, and serves the other hosts")
@@ -139,7 +139,7 @@ struct TestAir {
 
   @Test("A host that reads nothing loses its connection when its peer causes too many events")
   func deafPeer() throws {
-    var options = AirServer.Options()
+    var options = AirOptions()
     options.waitingLimit = 20
     let air = try TestAir(options)
     defer { try? air.server.stop() }
@@ -182,7 +182,7 @@ struct TestAir {
 
   @Test("An event that was delayed for a host that has left does not reach the next host")
   func delayedForAnother() throws {
-    var options = AirServer.Options()
+    var options = AirOptions()
     options.speed = .times(1_000)
     let air = try TestAir(options)
     defer { try? air.server.stop() }
@@ -200,7 +200,7 @@ struct TestAir {
 
   @Test("An air that is full refuses hosts")
   func fullAir() throws {
-    var options = AirServer.Options()
+    var options = AirOptions()
     options.hostLimit = 1
     let air = try TestAir(options)
     defer { try? air.server.stop() }
@@ -212,7 +212,7 @@ struct TestAir {
 
   @Test("Hosts get the places of the world file in the order in which they join, and find its devices")
   func givenPlaces() throws {
-    var options = AirServer.Options()
+    var options = AirOptions()
     options.file = try WorldFile(
       text: """
         devices:
@@ -225,7 +225,7 @@ struct TestAir {
     let (first, second) = (try air.host(), try air.host())
     #expect(try first.address() == [1, 0, 0, 0xEE, 0xFF, 0xC0])
     #expect(try second.address() != [1, 0, 0, 0xEE, 0xFF, 0xC0])
-    #expect(air.server.places.map(\.name) == ["phone", "hci-2"])
+    #expect(air.server.controllerSlots.map(\.name) == ["phone", "hci-2"])
     // Scanning continuously; the sensor's advertisement is the only one.
     #expect(try first.command(0x200B, [0, 0x10, 0, 0x10, 0, 0, 0]) == [0])
     #expect(try first.command(0x200C, [1, 0]) == [0])

@@ -15,7 +15,7 @@ import Testing
     init() throws {
       folder = URL(fileURLWithPath: "/tmp/air-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-      var options = AirServer.Options()
+      var options = AirOptions()
       options.speed = .times(1_000)
       air = try TestAir(options)
       try air.server.openControl(at: socket)

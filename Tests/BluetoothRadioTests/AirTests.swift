@@ -176,7 +176,7 @@ struct AirTests {
   @Test("A radio takes little memory")
   func memory() {
     #expect(MemoryLayout<Radio>.stride <= 256)
-    #expect(MemoryLayout<Burst>.stride <= 96)
-    #expect(MemoryLayout<Ear>.stride <= 80)
+    #expect(MemoryLayout<Transmission>.stride <= 96)
+    #expect(MemoryLayout<ListeningRadio>.stride <= 80)
   }
 }

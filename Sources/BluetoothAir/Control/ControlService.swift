@@ -99,7 +99,7 @@ struct ControlService {
   // MARK: State of the air
 
   private var devices: [ControlAnswer.Device] {
-    let places = Dictionary(hosts.places.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let places = Dictionary(hosts.controllerSlots.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     var states: [(address: DeviceAddress?, position: GridPosition, isMuted: Bool)] = []
     let names = world.deviceNames
     hosts.runner.enter { engine in

@@ -13,35 +13,6 @@ import NIOPosix
 /// World, sockets and timers share one thread, so a packet from a host is answered before the thread does anything
 /// else.
 package final class AirServer: Sendable {
-  /// The speed of the air's time.
-  package enum Speed: Hashable, Sendable {
-    /// Radio seconds per second, 0.001 to 1,000.
-    case times(Double)
-    /// Real time, except while a controller holds data of its host: the air then proceeds to its next event as soon as
-    /// all data from the sockets have been processed.
-    case maximum
-  }
-
-  /// The options of an air.
-  package struct Options: Sendable {
-    /// The seed for all randomness in the air.
-    package var seed: UInt64 = 0
-    package var speed = Speed.times(1)
-    /// The number of ACL packets that a controller can hold for its host, 1 to 65,535.
-    package var aclBuffers = 64
-    /// The world file with the devices of the world and the places of hosts, in the order in which they join. Further
-    /// hosts are placed at the origin.
-    package var file: WorldFile?
-    /// Other files that this program reads or writes, which no capture may replace.
-    package var usedFiles: [String] = []
-    /// The largest number of hosts at a time.
-    package var hostLimit = 10_000
-    /// The number of pending packets above which a host that reads none loses its connection.
-    package var waitingLimit = 1_000
-
-    package init() {}
-  }
-
   package let world: World
   private let group: MultiThreadedEventLoopGroup
   private let loop: any EventLoop
@@ -51,7 +22,7 @@ package final class AirServer: Sendable {
   private let usedFiles: [ClaimedFile]
 
   /// Creates an air without hosts, and starts it.
-  package init(_ options: Options = Options()) {
+  package init(_ options: AirOptions = AirOptions()) {
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     loop = group.next()
     let speed =
@@ -153,21 +124,13 @@ package final class AirServer: Sendable {
     }
   }
 
-  // MARK: Places and hosts
+  // MARK: Controllers and hosts
 
-  /// A controller that a host can use.
-  package struct Place: Sendable {
-    package let name: String
-    package let address: DeviceAddress
-    /// True if a host uses it.
-    package let isTaken: Bool
-  }
-
-  /// All places, in the order of their creation.
-  package var places: [Place] {
+  /// All controllers for hosts, in the order of their creation.
+  package var controllerSlots: [ControllerSlot] {
     let hosts = hosts
-    // `hosts.places` throws nothing. An air that has ended has no places.
-    return (try? onLoop { hosts.places }) ?? []
+    // `hosts.controllerSlots` throws nothing. An air that has ended has no controllers.
+    return (try? onLoop { hosts.controllerSlots }) ?? []
   }
 
   /// Calls `observer` now and after each arrival or departure of a host, with the number of hosts, on the air's thread;
@@ -182,11 +145,4 @@ package final class AirServer: Sendable {
     if loop.inEventLoop { return try body() }
     return try loop.submit(body).wait()
   }
-}
-
-/// The reason why a request to an air failed, in one line.
-package struct AirError: Error, Hashable, Sendable, CustomStringConvertible {
-  package let description: String
-
-  init(_ description: String) { self.description = description }
 }

@@ -10,7 +10,7 @@ import NIOCore
 /// The hosts of an air, and the devices of its world that they use. Confined to the air's event loop.
 final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   // Unchecked: the variables are accessed on the loop only.
-  private let options: AirServer.Options
+  private let options: AirOptions
   private let world: World
   /// The world's runner, cached because every packet needs it.
   let runner: RealTimeRunner
@@ -18,15 +18,16 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   private let descriptors = DescriptorReserve()
   private let logger = Logger(label: "CoreBluetooth.air")
 
-  private struct Seat {
+  /// A controller for hosts, and the host that uses it.
+  private struct Slot {
     let device: RadioDevice
     var client: HCIClient?
   }
 
   // Unchecked: no access to these properties overlaps a call to other objects.
-  @exclusivity(unchecked) private var seats: [Seat] = []
-  /// The indices of seats without a host. A new host gets the lowest.
-  private var freeSeats = Heap<Int>()
+  @exclusivity(unchecked) private var slots: [Slot] = []
+  /// The indices of slots without a host. A new host gets the lowest.
+  private var freeSlots = Heap<Int>()
   /// True from the first refused host until a host leaves, so the log has one line for all refusals.
   private var isRefusing = false
   private var hostCount = 0 {
@@ -68,7 +69,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
   /// The names in use, which a new place can't have.
   private var takenNames: Set<String>
 
-  init(_ options: AirServer.Options, world: World, loop: any EventLoop) {
+  init(_ options: AirOptions, world: World, loop: any EventLoop) {
     self.options = options
     // `AirServer` makes the world, and always in real time.
     guard let runner = world.realTimeRunner else { fatalError("the world of an air must run in real time") }
@@ -95,18 +96,18 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
 
   // MARK: Hosts
 
-  /// Assigns the lowest free seat to the host at the other end of `link`, and returns its index; nil if there is none.
+  /// Assigns the lowest free slot to the host at the other end of `link`, and returns its index; nil if there is none.
   func join(_ client: HCIClient, _ link: H4Handler) -> Int? {
     guard !isStopped else { return nil }
     guard !descriptors.areShort else { return refuse("no file descriptor left for another host") }
-    guard let index = freeSeat() else { return refuse("the maximum number of hosts has joined") }
-    seats[index].client = client
+    guard let index = freeSlot() else { return refuse("the maximum number of hosts has joined") }
+    slots[index].client = client
     hostCount += 1
     with(index) { device, _ in
       device.join(link)
       return true
     }
-    logger.debug("host joined", metadata: ["device": "\(seats[index].device.name.printable)"])
+    logger.debug("host joined", metadata: ["device": "\(slots[index].device.name.printable)"])
     return index
   }
 
@@ -116,10 +117,10 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
     return nil
   }
 
-  private func freeSeat() -> Int? {
-    if let index = freeSeats.popMin() { return index }
-    guard seats.count < options.hostLimit else { return nil }
-    let number = seats.count
+  private func freeSlot() -> Int? {
+    if let index = freeSlots.popMin() { return index }
+    guard slots.count < options.hostLimit else { return nil }
+    let number = slots.count
     let clients = options.file?.clients ?? []
     let name = clients.indices.contains(number) ? clients[number].name : freeName(number + 1)
     takenNames.insert(name)
@@ -127,7 +128,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
       named: name,
       clients.indices.contains(number) ? clients[number].options : DeviceOptions(),
       aclBuffers: min(max(options.aclBuffers, 1), 0xFFFF), outlet: self)
-    seats.append(Seat(device: device))
+    slots.append(Slot(device: device))
     if clients.indices.contains(number) { population?.place(number, for: device) }
     // The device exists only after the world has processed its mail.
     runner.enter { $0.settle() }
@@ -138,42 +139,42 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
     (number...).lazy.map { "hci-\($0)" }.first { !takenNames.contains($0) } ?? "hci"
   }
 
-  /// Removes the host of this seat.
-  func leave(_ seat: Int, _ ending: H4Ending) {
-    with(seat) { device, _ in
+  /// Removes the host of this slot.
+  func leave(_ slot: Int, _ ending: H4Ending) {
+    with(slot) { device, _ in
       device.leave()
       return true
     }
-    seats[seat].client = nil
-    freeSeats.insert(seat)
+    slots[slot].client = nil
+    freeSlots.insert(slot)
     hostCount -= 1
     isRefusing = false
     runner.pump(runsAhead: false)
     if ending.reason != nil || ending.cut > 0 {
-      logger.info("host left: \(ending)", metadata: ["device": "\(seats[seat].device.name.printable)"])
+      logger.info("host left: \(ending)", metadata: ["device": "\(slots[slot].device.name.printable)"])
     } else {
-      logger.debug("host left", metadata: ["device": "\(seats[seat].device.name.printable)"])
+      logger.debug("host left", metadata: ["device": "\(slots[slot].device.name.printable)"])
     }
   }
 
-  /// Calls `body` with the device of a seat. If `body` returns true, the next `pump` processes the consequences.
-  func with(_ seat: Int, _ body: (HCIParticipant, Instant) -> Bool) {
+  /// Calls `body` with the device of a slot. If `body` returns true, the next `pump` processes the consequences.
+  func with(_ slot: Int, _ body: (HCIParticipant, Instant) -> Bool) {
     hasTraffic = true
-    runner.with(seats[seat].device.radio) { participant, now in
+    runner.with(slots[slot].device.radio) { participant, now in
       guard let device = participant as? HCIParticipant else { return false }
       return body(device, now)
     }
   }
 
-  var places: [AirServer.Place] {
+  var controllerSlots: [ControllerSlot] {
     // Inspecting a culled device resumes it (see `CulledTransmitters`), so the timer may have to change.
     defer { if runner.pendingWork != .scheduled { runner.pump(runsAhead: false) } }
-    return seats.map { seat in
+    return slots.map { slot in
       var address = DeviceAddress(0, .public)
       runner.enter { engine in
-        if let device = engine.participant(seat.device.radio) as? HCIParticipant { address = device.address }
+        if let device = engine.participant(slot.device.radio) as? HCIParticipant { address = device.address }
       }
-      return AirServer.Place(name: seat.device.name, address: address, isTaken: seat.client != nil)
+      return ControllerSlot(name: slot.device.name, address: address, isTaken: slot.client != nil)
     }
   }
 
@@ -193,7 +194,7 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
       isStopped = true
       for close in closers { close() }
       closers.removeAll()
-      for seat in seats { seat.client?.link?.close() }
+      for slot in slots { slot.client?.link?.close() }
       runner.setDelegate(nil)
     }.wait()
   }
@@ -261,8 +262,8 @@ final class HostTable: RunnerDelegate, HCIOutlet, @unchecked Sendable {
 /// An external host. Confined to the air's event loop.
 final class HCIClient: H4Receiver {
   private let table: HostTable
-  /// The index of its seat; nil: none.
-  @exclusivity(unchecked) private var seat: Int?
+  /// The index of its slot; nil: none.
+  @exclusivity(unchecked) private var slot: Int?
   /// The link to the host; nil after it is closed. The link and this object retain each other until then.
   private(set) var link: H4Handler?
 
@@ -270,17 +271,17 @@ final class HCIClient: H4Receiver {
 
   func opened(_ link: H4Handler) {
     self.link = link
-    seat = table.join(self, link)
-    if seat == nil { link.close() }
+    slot = table.join(self, link)
+    if slot == nil { link.close() }
   }
 
   func receive(_ packet: HCI.Packet, on link: H4Handler) {
-    if let seat { table.with(seat) { device, now in device.receive(packet, at: now) } }
+    if let slot { table.with(slot) { device, now in device.receive(packet, at: now) } }
   }
 
   func synchronizationLost(on link: H4Handler) {
-    if let seat {
-      table.with(seat) { device, now in
+    if let slot {
+      table.with(slot) { device, now in
         device.loseSynchronization(at: now)
         return true
       }
@@ -292,8 +293,8 @@ final class HCIClient: H4Receiver {
   func writabilityChanged(on link: H4Handler) {
     // A host that does not read its events must not send more commands.
     link.setReading(link.isWritable)
-    guard link.isWritable, let seat else { return }
-    table.with(seat) { device, now in
+    guard link.isWritable, let slot else { return }
+    table.with(slot) { device, now in
       device.resume(at: now)
       return true
     }
@@ -301,8 +302,8 @@ final class HCIClient: H4Receiver {
   }
 
   func closed(_ ending: H4Ending, on link: H4Handler) {
-    if let seat { table.leave(seat, ending) }
-    seat = nil
+    if let slot { table.leave(slot, ending) }
+    slot = nil
     self.link = nil
   }
 }

@@ -139,8 +139,8 @@ package struct WorldFile: Sendable {
   }
 }
 
-extension WorldFile.Failure {
+extension WorldFileFailure {
   fileprivate init(file: String, _ reason: String, at place: TextLocation? = nil) {
-    self.init(file: file, problems: [WorldFile.Problem(place: place, field: "", reason: reason)], omitted: 0)
+    self.init(file: file, problems: [WorldFileProblem(place: place, field: "", reason: reason)], omitted: 0)
   }
 }

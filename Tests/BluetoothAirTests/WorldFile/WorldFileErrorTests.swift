@@ -195,7 +195,7 @@ struct WorldFileErrorTests {
   func many() {
     let text = "seed: x\ndevices:\n" + String(repeating: "- {name: 1}\n", count: 50) + "environment: 5"
     let lines = complaints(text)
-    #expect(lines.count == WorldFile.Failure.maximumCount + 1)
+    #expect(lines.count == WorldFileFailure.maximumCount + 1)
     #expect(lines[0].hasPrefix("w:1:7: seed: "))
     #expect(lines[1].hasPrefix("w:3:3: devices[0]: \"accessory\" is missing"))
     #expect(lines[2].hasPrefix("w:3:10: devices[0].name: "))

@@ -19,7 +19,7 @@ enum Repository {
 
 /// Returns the errors of a file with this text as the lines that the user reads; empty if there are none.
 func complaints(_ text: String) -> [String] {
-  do throws(WorldFile.Failure) {
+  do throws(WorldFileFailure) {
     _ = try WorldFile(text: text, named: "w")
     return []
   } catch {

@@ -111,7 +111,7 @@ struct WorldSyntaxTests {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml")
     defer { try? FileManager.default.removeItem(at: path) }
     try Data(repeating: UInt8(ascii: "#"), count: WorldFile.maximumSize + 1).write(to: path)
-    #expect(throws: WorldFile.Failure.self) { try WorldFile(path: path.path) }
+    #expect(throws: WorldFileFailure.self) { try WorldFile(path: path.path) }
     #expect(complaints(String(repeating: "#", count: WorldFile.maximumSize + 1))[0].contains("4194304 octets"))
   }
 
@@ -120,7 +120,7 @@ struct WorldSyntaxTests {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml")
     defer { try? FileManager.default.removeItem(at: path) }
     func reason() -> String {
-      do throws(WorldFile.Failure) {
+      do throws(WorldFileFailure) {
         _ = try WorldFile(path: path.path)
         return ""
       } catch {
@@ -139,7 +139,7 @@ struct WorldSyntaxTests {
     let text = try String(contentsOfFile: Repository.example("weather-station"), encoding: .utf8)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
     for end in stride(from: 0, to: text.count, by: 7) {
-      do throws(WorldFile.Failure) {
+      do throws(WorldFileFailure) {
         _ = try WorldFile(text: String(text.prefix(end)))
       } catch {
         #expect(!error.problems.isEmpty)
