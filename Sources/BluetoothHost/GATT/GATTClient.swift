@@ -12,58 +12,16 @@ struct GATTClient {
     case watch
   }
 
-  /// The state of the current procedure: the purpose of the request in progress.
-  enum Procedure {
-    case exchangeMTU
-    case discoverPrimaryServices
-    case discoverPrimaryService(BluetoothUUID)
-    case findIncludedServices(in: ClosedRange<AttributeHandle>)
-    /// Reads the declaration of an included service whose UUID is missing from the include declaration.
-    case readIncludedService(Int)
-    case discoverCharacteristics(in: ClosedRange<AttributeHandle>)
-    case discoverDescriptors(in: ClosedRange<AttributeHandle>)
-    case read(AttributeHandle)
-    case readRest(AttributeHandle)
-    case readByType(in: ClosedRange<AttributeHandle>)
-    case readMultiple
-    case write(AttributeHandle)
-    /// Prepares these octets of the value at this index of `writes`.
-    case prepareWrite(Int, Range<Int>)
-    case executeWrite
-    /// Cancels the prepared writes because of this error.
-    case cancelWrite(GATTError)
-    case writeWithoutResponse(AttributeHandle)
-  }
-
-  /// The continuation of a procedure.
-  enum Step {
-    case request(ATT.PDU, Procedure)
-    case done(GATTResponse)
-    case failed(GATTError)
-  }
-
-  /// The results of a discovery so far.
-  struct Findings {
-    var services: [GATTService] = []
-    var includes: [GATTInclude] = []
-    /// The indices of `includes` whose UUIDs must still be read.
-    var unresolved: [Int] = []
-    var characteristics: [GATTCharacteristic] = []
-    var descriptors: [GATTDescriptor] = []
-  }
-
-  /// The discovery in progress.
-  struct Discovery {
-    let target: GATTDiscovery
-    /// The UUID that the discovery is limited to; nil: all UUIDs.
-    let uuid: BluetoothUUID?
-    /// True if the database has changed in the range of the discovery since it began.
+  /// The procedure in progress.
+  private struct Running {
+    let owner: Owner
+    let procedure: GATTProcedure
+    /// True if the handles of the procedure may refer to other attributes after a change of the database.
     var isStale = false
-    var restarts = 0
   }
 
   private var transaction = ATTTransaction()
-  private var current: (owner: Owner, procedure: Procedure)?
+  private var current: Running?
   /// The last request of the upper layer, valid while the request is in progress.
   private(set) var request: GATTRequest?
   /// The request that waits for a higher security level; it blocks all later requests.
@@ -77,8 +35,8 @@ struct GATTClient {
   /// True if the client has requested encryption for the requests in `queue`.
   var hasAskedForEncryption = false
   private var confirmations = 0
-  private(set) var discovery: Discovery?
-  var found = Findings()
+  /// The discovery in progress.
+  var discovery: DiscoveryProcedure?
   /// The beginning of a long value that is being read.
   var longValue: [UInt8] = []
   /// The values that are written with prepared writes.
@@ -87,13 +45,9 @@ struct GATTClient {
   var handles: [AttributeHandle] = []
   /// The ATT_MTU at the time when the request in progress was sent.
   private(set) var requestMTU = ATT.defaultMTU
-  /// True if the handles of the current procedure may refer to other attributes after a change of the database.
-  private var isStale = false
   var watch = DatabaseCacheValidator()
   var signatureMaker: Signer?
 
-  /// The maximum number of times that a discovery of the whole database restarts because the database has changed.
-  private static let maximumRestarts = 3
   /// The maximum number of queued confirmations. A server that sends indications without waiting for confirmations
   /// gets no more than these.
   private static let maximumConfirmations = 16
@@ -114,7 +68,7 @@ struct GATTClient {
   /// Starts Exchange MTU · Vol 3, Part G, 4.3.1.
   mutating func exchangeMTU(_ context: inout GATTContext) {
     guard current == nil else { return }
-    current = (.link, .exchangeMTU)
+    current = Running(owner: .link, procedure: .exchangeMTU)
     transaction.begin(.exchangeMTURequest(clientReceiveMTU: UInt16(context.maximumMTU)))
   }
 
@@ -154,7 +108,7 @@ struct GATTClient {
         let next = queue.removeFirst()
         start(next.request, token: next.token, at: now, &context)
       } else if let task = watch.nextTask(at: now) {
-        let step: Step
+        let step: GATTProcedure.Step
         if case .request(let request) = task {
           step = begin(request, owner: .watch, context)
         } else {
@@ -182,11 +136,11 @@ struct GATTClient {
 
   /// Sends the next request or reports the result.
   private mutating func follow(
-    _ step: consuming Step, owner: Owner, at now: Instant, _ context: inout GATTContext
+    _ step: consuming GATTProcedure.Step, owner: Owner, at now: Instant, _ context: inout GATTContext
   ) {
     switch consume step {
     case .request(let pdu, let procedure):
-      current = (owner, procedure)
+      current = Running(owner: owner, procedure: procedure)
       transaction.begin(pdu)
     case .done(let response): finish(owner, .success(response), at: now, &context)
     case .failed(let error): finish(owner, .failure(error), at: now, &context)
@@ -197,11 +151,10 @@ struct GATTClient {
     _ owner: Owner, _ result: Result<GATTResponse, GATTError>, at now: Instant, _ context: inout GATTContext
   ) {
     current = nil
-    isStale = false
-    let discovery = discovery
+    var ended: DiscoveryProcedure.Goal?
     if discovery != nil {
-      self.discovery = nil
-      found = Findings()
+      ended = discovery?.goal
+      discovery = nil
     }
     if !writes.isEmpty { writes = [] }
     switch owner {
@@ -209,7 +162,7 @@ struct GATTClient {
       if case .failure(.att(let code)) = result, hold(token, after: code, &context) { return }
       watch.linkWasUsed(at: now)
       watch.requestCompleted()
-      if case .success(let response) = result { learn(response, from: discovery) }
+      if case .success(let response) = result { learn(response, from: ended) }
       context.events.append(.completed(token, result))
     case .watch:
       if case .changed(let range) = watch.advance(result) { tellChange(range, at: now, &context) }
@@ -218,7 +171,7 @@ struct GATTClient {
   }
 
   /// Adds the result of a request of the upper layer to the cache, which is validated from now on.
-  private mutating func learn(_ response: GATTResponse, from discovery: Discovery?) {
+  private mutating func learn(_ response: GATTResponse, from discovery: DiscoveryProcedure.Goal?) {
     if let discovery, discovery.uuid == nil { watch.learned(response, from: discovery.target) }
     if case .services(let services) = response {
       watch.discovered(services, isComplete: discovery.map { $0.uuid == nil } ?? false)
@@ -268,8 +221,9 @@ struct GATTClient {
   mutating func receiveResponse(
     _ opcode: ATT.Opcode, _ octets: ByteSlice, at now: Instant, context: inout GATTContext
   ) {
-    guard let (owner, procedure) = current else { return }
-    var step: Step
+    guard let running = current else { return }
+    let (owner, procedure) = (running.owner, running.procedure)
+    var step: GATTProcedure.Step
     switch transaction.receive(opcode, octets) {
     case .unsolicited: return
     case .malformed:
@@ -284,8 +238,8 @@ struct GATTClient {
     case .response(let pdu): step = advance(procedure, with: pdu, &context)
     }
     if discovery?.isStale == true {
-      step = beginAgain(context)
-    } else if isStale {
+      step = discovery?.restart(context.pool) ?? step
+    } else if current?.isStale == true {
       step = stopped(step, after: procedure)
     }
     follow(step, owner: owner, at: now, &context)
@@ -326,7 +280,7 @@ struct GATTClient {
 
   /// Evaluates an error for what it says about the database.
   private mutating func noteRefusal(
-    _ code: ATT.ErrorCode, of procedure: Procedure, _ owner: Owner, at now: Instant, _ context: inout GATTContext
+    _ code: ATT.ErrorCode, of procedure: GATTProcedure, _ owner: Owner, at now: Instant, _ context: inout GATTContext
   ) {
     switch code {
     case .databaseOutOfSync:
@@ -343,7 +297,7 @@ struct GATTClient {
     _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
   ) {
     watch.changed(range)
-    if discovery?.target.looks(in: range) == true { discovery?.isStale = true }
+    discovery?.databaseChanged(range)
     tellChange(range, at: now, &context)
   }
 
@@ -370,9 +324,10 @@ struct GATTClient {
   private mutating func stopCurrent(
     _ range: ClosedRange<AttributeHandle>, at now: Instant, _ context: inout GATTContext
   ) {
-    guard let (owner, procedure) = current, names(range, procedure) else { return }
+    guard let running = current, names(range, running.procedure) else { return }
+    let (owner, procedure) = (running.owner, running.procedure)
     guard transaction.isReady else {
-      isStale = true
+      current?.isStale = true
       return
     }
     switch procedure {
@@ -387,7 +342,7 @@ struct GATTClient {
 
   /// Returns the step that replaces the one after the response to a stale request: the procedure sends no more
   /// requests with the same handles, and a value is not assembled from parts of two attributes.
-  private func stopped(_ step: Step, after procedure: Procedure) -> Step {
+  private func stopped(_ step: GATTProcedure.Step, after procedure: GATTProcedure) -> GATTProcedure.Step {
     switch (procedure, step) {
     case (.prepareWrite, .request): return cancelWrite(.att(.databaseOutOfSync))
     case (.readRest, .done), (_, .request): return .failed(.att(.databaseOutOfSync))
@@ -401,22 +356,10 @@ struct GATTClient {
     startNext(at: now, &context)
   }
 
-  /// Continues a discovery during which the database has changed: a discovery of the whole database restarts; any
-  /// other fails, because its range may contain other attributes now.
-  private mutating func beginAgain(_ context: GATTContext) -> Step {
-    guard let discovery, case .primaryServices = discovery.target, discovery.restarts < Self.maximumRestarts else {
-      return .failed(.att(.databaseOutOfSync))
-    }
-    found = Findings()
-    self.discovery?.isStale = false
-    self.discovery?.restarts += 1
-    return discovery.uuid.map { discoverPrimaryService($0, from: 1, context) } ?? discoverPrimaryServices(from: 1)
-  }
-
   /// Begins a discovery. Returns the result if the cache is known to be valid; nil: the discovery needs requests.
   mutating func discover(_ target: GATTDiscovery, only uuid: BluetoothUUID?, for owner: Owner) -> GATTResponse? {
     if case .above = owner, let response = watch.response(to: target, only: uuid) { return response }
-    discovery = Discovery(target: target, uuid: uuid)
+    discovery = DiscoveryProcedure(DiscoveryProcedure.Goal(target: target, uuid: uuid))
     return nil
   }
 }

@@ -5,7 +5,7 @@ extension GATTClient {
   // MARK: Reading
 
   /// Handles the first part of a value; a value that fills the response may be longer.
-  mutating func read(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
+  mutating func read(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> GATTProcedure.Step {
     guard value.count >= partLength(context), value.count < ATT.maximumValueLength else {
       return .done(.value(value.prefix(ATT.maximumValueLength)))
     }
@@ -14,7 +14,7 @@ extension GATTClient {
     return readBlob(handle)
   }
 
-  mutating func readRest(_ handle: AttributeHandle, _ part: ByteSlice, _ context: GATTContext) -> Step {
+  mutating func readRest(_ handle: AttributeHandle, _ part: ByteSlice, _ context: GATTContext) -> GATTProcedure.Step {
     part.withUnsafeBytes { longValue.append(contentsOf: $0) }
     guard part.count >= partLength(context), longValue.count < ATT.maximumValueLength else {
       return longValueRead(context)
@@ -26,7 +26,7 @@ extension GATTClient {
   /// the MTU.
   private func partLength(_ context: GATTContext) -> Int { min(requestMTU, context.mtu) - 1 }
 
-  private func readBlob(_ handle: AttributeHandle) -> Step {
+  private func readBlob(_ handle: AttributeHandle) -> GATTProcedure.Step {
     .request(
       .readBlobRequest(handle: handle, offset: UInt16(truncatingIfNeeded: longValue.count)), .readRest(handle))
   }
@@ -37,14 +37,14 @@ extension GATTClient {
     code == .invalidOffset || code == .attributeNotLong || code == .requestNotSupported
   }
 
-  func longValueRead(_ context: GATTContext) -> Step {
+  func longValueRead(_ context: GATTContext) -> GATTProcedure.Step {
     let value = longValue.withUnsafeBytes { octets in
       ByteSlice(UnsafeRawBufferPointer(rebasing: octets.prefix(ATT.maximumValueLength)), in: context.pool)
     }
     return .done(.value(value))
   }
 
-  mutating func readMultiple(_ handles: [AttributeHandle], _ context: GATTContext) -> Step {
+  mutating func readMultiple(_ handles: [AttributeHandle], _ context: GATTContext) -> GATTProcedure.Step {
     guard handles.count >= 2, handles.count <= (context.mtu - 1) / 2 else { return .failed(.att(.invalidPDU)) }
     var writer = ByteWriter(context.pool, capacity: 2 * handles.count)
     for handle in handles { writer.append(handle) }
@@ -52,11 +52,11 @@ extension GATTClient {
     return .request(.readMultipleRequest(ATT.HandleList(data: writer.finish())), .readMultiple)
   }
 
-  func readByType(_ type: BluetoothUUID, in range: ClosedRange<AttributeHandle>) -> Step {
+  func readByType(_ type: BluetoothUUID, in range: ClosedRange<AttributeHandle>) -> GATTProcedure.Step {
     .request(.readByTypeRequest(start: range.lowerBound, end: range.upperBound, type: type), .readByType(in: range))
   }
 
-  func foundValues(_ list: ATT.AttributeDataList, in range: ClosedRange<AttributeHandle>) -> Step {
+  func foundValues(_ list: ATT.AttributeDataList, in range: ClosedRange<AttributeHandle>) -> GATTProcedure.Step {
     var values: [GATTValue] = []
     for element in list {
       guard element.handle > values.last?.handle ?? 0, range.contains(element.handle) else {
@@ -69,13 +69,14 @@ extension GATTClient {
 
   // MARK: Writing
 
-  mutating func write(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
+  mutating func write(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> GATTProcedure.Step {
     guard value.count <= ATT.maximumValueLength else { return .failed(.att(.invalidAttributeValueLength)) }
     if value.count <= context.mtu - 3 { return .request(.writeRequest(handle: handle, value: value), .write(handle)) }
     return reliableWrite([GATTWritePart(handle: handle, offset: 0, value: value)], context)
   }
 
-  func writeWithoutResponse(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
+  func writeWithoutResponse(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> GATTProcedure.Step
+  {
     guard value.count <= context.mtu - 3 else { return .failed(.att(.invalidAttributeValueLength)) }
     return .request(.writeCommand(handle: handle, value: value), .writeWithoutResponse(handle))
   }
@@ -83,7 +84,8 @@ extension GATTClient {
   /// Signs and sends a value. The signature is made immediately before sending, because signatures are counted and no
   /// other request may be sent in between. A value that is too long for a signature or cannot be signed needs an
   /// encrypted link, which carries it without a signature.
-  mutating func signedWrite(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> Step {
+  mutating func signedWrite(_ handle: AttributeHandle, _ value: ByteSlice, _ context: GATTContext) -> GATTProcedure.Step
+  {
     if context.security.level > .none { return writeWithoutResponse(handle, value, context) }
     guard value.count <= context.mtu - 3 else { return .failed(.att(.invalidAttributeValueLength)) }
     guard value.count <= context.mtu - 3 - ATT.signatureLength else {
@@ -100,7 +102,7 @@ extension GATTClient {
       .signedWriteCommand(handle: handle, value: value, signature: signature), .writeWithoutResponse(handle))
   }
 
-  mutating func reliableWrite(_ parts: [GATTWritePart], _ context: GATTContext) -> Step {
+  mutating func reliableWrite(_ parts: [GATTWritePart], _ context: GATTContext) -> GATTProcedure.Step {
     for part in parts {
       guard part.offset >= 0, part.offset + part.value.count <= ATT.maximumValueLength else {
         return .failed(.att(.invalidAttributeValueLength))
@@ -112,7 +114,7 @@ extension GATTClient {
   }
 
   /// Prepares as much of a part's value as fits, from `start` on.
-  private func prepare(_ part: Int, from start: Int, _ context: GATTContext) -> Step {
+  private func prepare(_ part: Int, from start: Int, _ context: GATTContext) -> GATTProcedure.Step {
     let write = writes[part]
     let octets = start..<min(write.value.count, start + context.mtu - 5)
     return .request(
@@ -125,7 +127,7 @@ extension GATTClient {
   func prepared(
     _ part: Int, _ octets: Range<Int>, _ echo: (handle: AttributeHandle, offset: UInt16, value: ByteSlice),
     _ context: GATTContext
-  ) -> Step {
+  ) -> GATTProcedure.Step {
     let write = writes[part]
     guard echo.handle == write.handle, Int(echo.offset) == write.offset + octets.lowerBound,
       echo.value == write.value[octets]
@@ -136,7 +138,7 @@ extension GATTClient {
   }
 
   /// Cancels the prepared writes on the server and then fails with `error`.
-  func cancelWrite(_ error: GATTError) -> Step {
+  func cancelWrite(_ error: GATTError) -> GATTProcedure.Step {
     .request(.executeWriteRequest(.cancel), .cancelWrite(error))
   }
 }
