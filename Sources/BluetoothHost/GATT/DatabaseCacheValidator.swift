@@ -64,6 +64,27 @@ struct DatabaseCacheValidator {
     case none
   }
 
+  /// What the client knows of the server's database.
+  private enum Findings {
+    /// The hash has not been read. `offered` is the cache of the last link, until the hash has been compared.
+    /// `isAwaited`: the hash must be read before everything else, because a change was reported.
+    case unread(offered: GATTCache?, isAwaited: Bool)
+    case read(Validation)
+  }
+
+  /// The results that belong to a hash.
+  private struct Validation {
+    let hash: ByteSlice
+    /// The results that are confirmed for the hash.
+    var confirmed: GATTCache?
+    /// The results found since the hash was read.
+    var fresh: [(discovery: GATTDiscovery, response: GATTResponse)] = []
+    /// True if the database may have changed between the read of the hash and the subscription.
+    var needsProof: Bool
+    /// True if the confirmed results are from the last link.
+    var isFromCache = false
+  }
+
   /// The time that a link must be quiet before the steps that can wait. It exceeds the pause after which the upper
   /// layer does the same.
   static let pause = TimeSpan.milliseconds(150)
@@ -85,20 +106,12 @@ struct DatabaseCacheValidator {
   /// The value handle of Service Changed; it stays valid while the GATT service is searched for again.
   private(set) var serviceChanged: AttributeHandle?
 
-  /// The cache from the last link, until the hash has been compared.
-  private var offered: GATTCache?
-  private var isFromCache = false
-  /// The results that are confirmed for `hash`.
-  private var confirmed: GATTCache?
-  /// The results found since `hash` was read.
-  private var fresh: [(discovery: GATTDiscovery, response: GATTResponse)] = []
-  private var hash: ByteSlice?
-  /// True if the database may have changed between the read of `hash` and the subscription.
-  private var needsProof = false
+  private var findings = Findings.unread(offered: nil, isAwaited: false) { didSet { noteExpectation() } }
+  /// True if the hash decides whether there is a valid cache, or what has changed. It is stored because every app
+  /// request checks it.
+  private var isHashExpected = false
   /// The primary services that were reported to the app before the subscription.
   private var told: [GATTService]?
-  /// True if a change was reported, so that the hash must be read again.
-  private var isHashOutdated = false
   private var mismatches = 0
 
   /// True if no step is pending. It is stored because every app request checks it.
@@ -109,20 +122,35 @@ struct DatabaseCacheValidator {
   // MARK: Cache
 
   /// Takes the cache that the last link to this server has left.
-  mutating func offer(_ cache: GATTCache) { offered = cache }
+  mutating func offer(_ cache: GATTCache) { findings = .unread(offered: cache, isAwaited: isHashAwaited) }
 
   /// The cache for the next link.
-  var cache: GATTCache? { offered ?? confirmed }
+  var cache: GATTCache? {
+    switch findings {
+    case .unread(let offered, _): offered
+    case .read(let validation): validation.confirmed
+    }
+  }
+
+  private var isHashAwaited: Bool {
+    if case .unread(_, true) = findings { true } else { false }
+  }
+
+  /// True if the hash has been read.
+  private var hasHash: Bool {
+    if case .read = findings { true } else { false }
+  }
 
   /// Returns the confirmed result of a discovery; nil: there is none.
   func response(to discovery: GATTDiscovery, only uuid: BluetoothUUID?) -> GATTResponse? {
-    confirmed?.response(to: discovery, only: uuid)
+    guard case .read(let validation) = findings else { return nil }
+    return validation.confirmed?.response(to: discovery, only: uuid)
   }
 
   /// Handles an Invalid Handle error. If the client has used the cache, the handle may be from it and the hash
   /// misleading, so the client discards the cache.
   mutating func handleWasUnknown() {
-    guard isFromCache else { return }
+    guard case .read(let validation) = findings, validation.isFromCache else { return }
     done.insert(.hash)
     dropFindings()
     settle()
@@ -133,20 +161,26 @@ struct DatabaseCacheValidator {
   ///
   /// - Parameter cache: The cache of a link that was encrypted with the key of the same bond.
   mutating func becameBonded(_ cache: GATTCache?) {
-    let services = told
-    dropFindings()
-    (told, offered) = (services, cache)
-    (done, clientFeatures, running, isHashOutdated) = ([], nil, nil, false)
+    findings = .unread(offered: cache, isAwaited: false)
+    (done, clientFeatures, running) = ([], nil, nil)
     defer { settle() }
     if case .unknown = place { return }
     place = .anywhere
-    isHashOutdated = cache != nil
+    findings = .unread(offered: cache, isAwaited: cache != nil)
   }
 
   private mutating func dropFindings() {
-    (offered, confirmed, hash, told) = (nil, nil, nil, nil)
-    fresh.removeAll()
-    (needsProof, isFromCache) = (false, false)
+    findings = .unread(offered: nil, isAwaited: false)
+    told = nil
+  }
+
+  /// Adds a result to those found since the hash was read.
+  private mutating func add(_ response: GATTResponse, from discovery: GATTDiscovery) {
+    guard case .read(var validation) = findings else { return }
+    // Release the enum's reference, so that the array grows in place.
+    findings = .unread(offered: nil, isAwaited: false)
+    validation.fresh.append((discovery, response))
+    findings = .read(validation)
   }
 
   // MARK: App activity
@@ -159,7 +193,7 @@ struct DatabaseCacheValidator {
   /// Notes services that were reported to the app, discovered or from the cache.
   mutating func discovered(_ services: [GATTService], isComplete: Bool) {
     defer { settle() }
-    if isComplete, hash == nil, !done.contains(.subscription) { told = services }
+    if isComplete, !hasHash, !done.contains(.subscription) { told = services }
     guard case .unknown = place else { return }
     if let service = services.first(where: { $0.uuid == GATTType.gattService }) {
       place = .inRange(service.range)
@@ -170,16 +204,21 @@ struct DatabaseCacheValidator {
 
   /// Adds the result of a discovery that needed requests.
   mutating func learned(_ response: GATTResponse, from discovery: GATTDiscovery) {
-    guard hash != nil, fresh.count < GATTCache.maximumCount else { return }
+    guard case .read(let validation) = findings, validation.fresh.count < GATTCache.maximumCount else { return }
     if case .primaryServices = discovery { told = nil }
-    fresh.append((discovery, response))
+    add(response, from: discovery)
     settle()
   }
 
   /// Handles a change of the server's attributes in `range`.
   mutating func changed(_ range: ClosedRange<AttributeHandle>) {
-    isHashOutdated = hash != nil || offered != nil || isHashOutdated
+    let isAwaited =
+      switch findings {
+      case .unread(let offered, let isAwaited): isAwaited || offered != nil
+      case .read: true
+      }
     dropFindings()
+    findings = .unread(offered: nil, isAwaited: isAwaited)
     running = nil
     lookAgain(in: range)
     settle()
@@ -196,7 +235,14 @@ struct DatabaseCacheValidator {
   // MARK: Tasks
 
   /// True if the hash must be read before a discovery.
-  var comesFirst: Bool { running == nil && !done.contains(.hash) && (offered != nil || isHashOutdated) }
+  var comesFirst: Bool { isHashExpected && running == nil && !done.contains(.hash) }
+
+  private mutating func noteExpectation() {
+    switch findings {
+    case .unread(let offered, let isAwaited): isHashExpected = isAwaited || offered != nil
+    case .read: isHashExpected = false
+    }
+  }
 
   /// Returns the task to run now; nil: none.
   mutating func nextTask(at now: Instant) -> Task? {
@@ -224,20 +270,23 @@ struct DatabaseCacheValidator {
   private mutating func settle() { isAtRest = nextStep == nil }
 
   private var nextStep: Step? {
-    if isHashOutdated, !done.contains(.hash) { return .readHash }
+    if isHashAwaited, !done.contains(.hash) { return .readHash }
     switch place {
     case .unknown, .none: return nil
     case .anywhere: return .findService
     case .inRange(let range): return .findAttributes(range)
     case .known(let attributes):
-      if attributes.databaseHash != nil, hash == nil, !done.contains(.hash) { return .readHash }
+      if attributes.databaseHash != nil, !hasHash, !done.contains(.hash) { return .readHash }
       if attributes.configuration != nil, !done.contains(.subscription) { return .subscribe }
       if attributes.serverSupportedFeatures != nil, !done.contains(.serverFeatures) { return .readServerFeatures }
       if attributes.clientSupportedFeatures != nil, !done.contains(.clientFeatures) {
         return clientFeatures.map { .enableRobustCaching($0) } ?? .readClientFeatures
       }
       if told != nil { return .findServicesAgain }
-      return hash != nil && (needsProof || !fresh.isEmpty) ? .confirm : nil
+      guard case .read(let validation) = findings, validation.needsProof || !validation.fresh.isEmpty else {
+        return nil
+      }
+      return .confirm
     }
   }
 
@@ -303,7 +352,7 @@ struct DatabaseCacheValidator {
     case .findServicesAgain:
       defer { told = nil }
       guard case .services(let services)? = response else { break }
-      if hash != nil { fresh.append((.primaryServices, .services(services))) }
+      add(.services(services), from: .primaryServices)
       guard let told, let range = Self.difference(told, services) else { break }
       lookAgain(in: range)
       return .changed(range)
@@ -331,41 +380,45 @@ struct DatabaseCacheValidator {
   }
 
   private mutating func hashWasRead(_ new: ByteSlice?) {
-    isHashOutdated = false
-    let known = offered
-    offered = nil
-    hash = new
+    let known = cache
     guard let new else {
+      findings = .unread(offered: nil, isAwaited: false)
       done.insert(.hash)
       return
     }
-    needsProof = !done.contains(.subscription)
-    guard let known, known.hash == new else { return }
-    confirmed = known
-    isFromCache = true
-    place = .known(known.attributes)
-    serviceChanged = known.attributes.serviceChanged
+    var validation = Validation(hash: new, needsProof: !done.contains(.subscription))
+    if let known, known.hash == new {
+      validation.confirmed = known
+      validation.isFromCache = true
+      place = .known(known.attributes)
+      serviceChanged = known.attributes.serviceChanged
+    }
+    findings = .read(validation)
   }
 
   private mutating func confirm(_ new: ByteSlice?) -> Finding {
-    guard let hash, let new, case .known(let attributes) = place else {
+    guard case .read(var validation) = findings, let new, case .known(let attributes) = place else {
       done.insert(.hash)
       dropFindings()
       return .nothing
     }
-    guard new == hash else {
+    guard new == validation.hash else {
       mismatches += 1
       changed(1...AttributeHandle.max)
-      isHashOutdated = false
-      if mismatches < Self.maximumMismatches { self.hash = new } else { done.insert(.hash) }
-      needsProof = true
+      if mismatches < Self.maximumMismatches {
+        findings = .read(Validation(hash: new, needsProof: true))
+      } else {
+        findings = .unread(offered: nil, isAwaited: false)
+        done.insert(.hash)
+      }
       return .changed(1...AttributeHandle.max)
     }
-    needsProof = false
-    var cache = confirmed ?? GATTCache(hash: hash, attributes: attributes)
-    for (discovery, response) in fresh { cache.add(response, to: discovery) }
-    fresh.removeAll()
-    confirmed = cache
+    validation.needsProof = false
+    var cache = validation.confirmed ?? GATTCache(hash: new, attributes: attributes)
+    for (discovery, response) in validation.fresh { cache.add(response, to: discovery) }
+    validation.fresh.removeAll()
+    validation.confirmed = cache
+    findings = .read(validation)
     return .nothing
   }
 
