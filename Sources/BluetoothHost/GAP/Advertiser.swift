@@ -19,32 +19,46 @@ struct Advertiser {
     var sent: Int
   }
 
-  private var wanted: HostAdvertising?
-  /// The advertising data that the controller holds. `scanResponse`, `shape` and `owner` below are also the
-  /// controller's state.
-  private var data: ByteSlice?
-  private var scanResponse: ByteSlice?
-  private var shape: HostAdvertising.Shape?
-  private var owner: AdvertisingCommands.Owner?
-  /// The kind of the advertising set that exists in the controller; nil: no set exists.
-  private var kind: Kind?
-  private var hasAddress = false
-  /// The data that is being sent to the controller in fragments.
-  private var partial: Partial?
-  private(set) var isEnabled = false
+  /// The request of the upper layer.
+  private enum Request {
+    case none
+    /// The start of this advertising has not been reported yet.
+    case starting(HostAdvertising)
+    /// The start has been reported; `until` is the end of limited discoverable mode.
+    case started(HostAdvertising, until: Instant?)
+  }
+
+  private enum Activity {
+    case disabled
+    case enabled
+    /// The host must disable and enable advertising again, because the controller may have stopped it.
+    case mustRestart
+  }
+
+  /// The advertising set as the controller holds it.
+  private struct ControllerState {
+    /// The kind of the advertising set; nil: no set exists.
+    var kind: Kind?
+    var shape: HostAdvertising.Shape?
+    var owner: AdvertisingCommands.Owner?
+    var hasAddress = false
+    var data: ByteSlice?
+    var scanResponse: ByteSlice?
+    /// The data that is being sent to the controller in fragments.
+    var partial: Partial?
+  }
+
+  private var request = Request.none { didSet { setDeadline() } }
+  private var held = ControllerState()
+  private var activity = Activity.disabled
   private var inFlight: Step?
-  private var owesAnswer = false
   /// True while advertising is suspended, whatever has been requested.
   private var isPaused = false
   /// The time of the next attempt after the controller has refused to go on advertising beside existing links. The
   /// host retries because a link may have ended without its knowledge.
-  private var retry: Instant? { didSet { deadline = earliest(limit, retry) } }
-  /// True if the host must disable and enable advertising again, because the controller may have stopped it.
-  private var restarts = false
+  private var retry: Instant? { didSet { setDeadline() } }
   /// True if something has changed since the last time that no command was due.
   private(set) var isDirty = false
-  /// The end of limited discoverable mode.
-  private var limit: Instant? { didSet { deadline = earliest(limit, retry) } }
   /// The next instant at which `timeReached` must be called. It is stored because it is read much more often than it
   /// changes.
   private(set) var deadline: Instant?
@@ -52,40 +66,57 @@ struct Advertiser {
   /// The wait before the next attempt after the controller has refused to advertise beside links.
   private static let retryTime = TimeSpan.seconds(30)
 
+  private mutating func setDeadline() {
+    if case .started(_, let until) = request { deadline = earliest(until, retry) } else { deadline = retry }
+  }
+
+  /// The requested advertising; nil: none.
+  private var wanted: HostAdvertising? {
+    switch request {
+    case .none: nil
+    case .starting(let advertising), .started(let advertising, _): advertising
+    }
+  }
+
+  /// True if the controller advertises as far as the host knows.
+  var isEnabled: Bool { activity != .disabled }
+
+  /// True while the start of advertising has not been reported yet.
+  var isAwaited: Bool {
+    if case .starting = request { true } else { false }
+  }
+
   mutating func start(_ advertising: HostAdvertising) {
-    wanted = advertising
-    limit = nil
-    owesAnswer = true
+    request = .starting(advertising)
     retry = nil
     isDirty = true
   }
 
   mutating func stop() {
-    wanted = nil
-    limit = nil
+    request = .none
     retry = nil
-    owesAnswer = false
     isDirty = true
   }
 
   /// Handles an expired timer. Returns true if advertising ends now.
   mutating func timeReached(_ now: Instant) -> Bool {
+    guard let deadline, deadline <= now else { return false }
     if let retry, retry <= now {
       self.retry = nil
       isDirty = true
     }
-    guard let until = limit, until <= now, let end = wanted?.limit?.end else { return false }
-    limit = nil
+    guard case .started(var advertising, let until?) = request, until <= now, let end = advertising.limit?.end else {
+      return false
+    }
     switch end {
     case .stops:
       stop()
       return true
     case .becomesGeneral:
-      wanted?.limit = nil
+      advertising.limit = nil
       // The data already contain Flags, so the new Flags fit.
-      if let data = wanted.flatMap({ AdvertisingData($0.data).discoverable(.generalDiscoverable) }) {
-        wanted?.data = data
-      }
+      if let data = AdvertisingData(advertising.data).discoverable(.generalDiscoverable) { advertising.data = data }
+      request = .started(advertising, until: nil)
       isDirty = true
       return false
     }
@@ -104,9 +135,9 @@ struct Advertiser {
   /// Forgets the controller's state after a reset, or because the controller has not accepted any command; the
   /// requested advertising stays.
   mutating func forgetController() {
-    let (wanted, owesAnswer, limit, isPaused) = (wanted, owesAnswer, limit, isPaused)
+    let (request, isPaused) = (request, isPaused)
     self = Advertiser()
-    (self.wanted, self.owesAnswer, self.limit, self.isPaused) = (wanted, owesAnswer, limit, isPaused)
+    (self.request, self.isPaused) = (request, isPaused)
     isDirty = true
   }
 
@@ -115,7 +146,7 @@ struct Advertiser {
   mutating func fallBack() -> Result<Void, HostError>? {
     forgetController()
     guard wanted?.shape.extended != nil else { return nil }
-    let isAwaited = owesAnswer
+    let isAwaited = isAwaited
     stop()
     return isAwaited ? .failure(.controller(.unsupportedFeatureOrParameterValue)) : nil
   }
@@ -124,9 +155,9 @@ struct Advertiser {
   mutating func setTerminated(_ status: HCI.ErrorCode) -> Bool {
     // Success means that a connection was created, which its own event reports.
     guard status != .success, isEnabled else { return false }
-    isEnabled = false
+    activity = .disabled
     // The host has requested different advertising, which starts now.
-    guard status == .advertisingTimeout, !owesAnswer else {
+    guard status == .advertisingTimeout, !isAwaited else {
       isDirty = true
       return false
     }
@@ -134,12 +165,9 @@ struct Advertiser {
     return true
   }
 
-  /// True while the start of advertising has not been reported yet.
-  var isAwaited: Bool { owesAnswer }
-
   /// Handles a new link in the peripheral role, which ends advertising · Vol 4, Part E, 7.8.9.
   mutating func linkCameAbout() {
-    isEnabled = false
+    activity = .disabled
     isDirty = true
   }
 
@@ -152,7 +180,7 @@ struct Advertiser {
   /// ended advertising.
   mutating func restart() {
     retry = nil
-    restarts = isEnabled
+    if isEnabled { activity = .mustRestart }
     isDirty = true
   }
 
@@ -166,27 +194,29 @@ struct Advertiser {
 
   private mutating func nextCommand(_ commands: AdvertisingCommands) -> HCI.Command? {
     guard let wanted, retry == nil, !isPaused else { return isEnabled ? send(.disable, commands.enable(false)) : nil }
-    if restarts, isEnabled { return send(.disable, commands.enable(false)) }
-    if shape != wanted.shape || owner != commands.owner {
+    if activity == .mustRestart { return send(.disable, commands.enable(false)) }
+    if held.shape != wanted.shape || held.owner != commands.owner {
       // The controller rejects new parameters while advertising is enabled · Vol 4, Part E, 7.8.5.
       if isEnabled { return send(.disable, commands.enable(false)) }
-      if let kind, kind != Kind(wanted.shape), let command = commands.remove { return send(.remove, command) }
-      shape = wanted.shape
-      if owner?.address != commands.owner.address { hasAddress = false }
-      owner = commands.owner
+      if let kind = held.kind, kind != Kind(wanted.shape), let command = commands.remove {
+        return send(.remove, command)
+      }
+      held.shape = wanted.shape
+      if held.owner?.address != commands.owner.address { held.hasAddress = false }
+      held.owner = commands.owner
       return send(.parameters, commands.parameters(wanted.shape))
     }
-    if !hasAddress {
-      hasAddress = true
+    if !held.hasAddress {
+      held.hasAddress = true
       if let command = commands.address { return send(.address, command) }
     }
-    if data != wanted.data {
+    if held.data != wanted.data {
       if commands.hasData(wanted.shape) { return send(wanted.data, isScanResponse: false, commands) }
-      data = wanted.data
+      held.data = wanted.data
     }
-    if scanResponse != wanted.scanResponse {
+    if held.scanResponse != wanted.scanResponse {
       if commands.hasScanResponse(wanted.shape) { return send(wanted.scanResponse, isScanResponse: true, commands) }
-      scanResponse = wanted.scanResponse
+      held.scanResponse = wanted.scanResponse
     }
     return isEnabled ? nil : send(.enable, commands.enable(true, wanted.shape))
   }
@@ -197,14 +227,14 @@ struct Advertiser {
     _ content: ByteSlice, isScanResponse: Bool, _ commands: AdvertisingCommands
   ) -> HCI.Command {
     if isEnabled, content.count > AdvertisingCommands.maximumFragment { return send(.disable, commands.enable(false)) }
-    if partial?.isScanResponse != isScanResponse || partial?.content != content {
-      partial = Partial(isScanResponse: isScanResponse, content: content, sent: 0)
+    if held.partial?.isScanResponse != isScanResponse || held.partial?.content != content {
+      held.partial = Partial(isScanResponse: isScanResponse, content: content, sent: 0)
     }
-    let sent = partial?.sent ?? 0
-    partial?.sent = min(content.count, sent + AdvertisingCommands.maximumFragment)
+    let sent = held.partial?.sent ?? 0
+    held.partial?.sent = min(content.count, sent + AdvertisingCommands.maximumFragment)
     // The first fragment replaces the data that the controller holds.
     if content.count > AdvertisingCommands.maximumFragment {
-      if isScanResponse { scanResponse = nil } else { data = nil }
+      if isScanResponse { held.scanResponse = nil } else { held.data = nil }
     }
     return isScanResponse
       ? send(.scanResponse, commands.scanResponse(content, from: sent))
@@ -213,16 +243,13 @@ struct Advertiser {
 
   /// Records that the controller has accepted a fragment.
   private mutating func partTaken() {
-    guard let partial, partial.sent == partial.content.count else { return }
-    if partial.isScanResponse { scanResponse = partial.content } else { data = partial.content }
-    self.partial = nil
+    guard let partial = held.partial, partial.sent == partial.content.count else { return }
+    if partial.isScanResponse { held.scanResponse = partial.content } else { held.data = partial.content }
+    held.partial = nil
   }
 
   /// Records that the set has been removed, or that it is unusable because the controller does not remove it.
-  private mutating func setRemoved() {
-    (kind, shape, data, scanResponse, partial) = (nil, nil, nil, nil, nil)
-    hasAddress = false
-  }
+  private mutating func setRemoved() { held = ControllerState(owner: held.owner) }
 
   private mutating func send(_ step: Step, _ command: HCI.Command) -> HCI.Command {
     inFlight = step
@@ -234,21 +261,21 @@ struct Advertiser {
     defer { inFlight = nil }
     guard status == .success else {
       switch inFlight {
-      case .parameters: shape = nil
-      case .address: hasAddress = false
+      case .parameters: held.shape = nil
+      case .address: held.hasAddress = false
       case .data, .scanResponse:
-        if inFlight == .data { data = nil } else { scanResponse = nil }
-        partial = nil
+        if inFlight == .data { held.data = nil } else { held.scanResponse = nil }
+        held.partial = nil
       // Advertising was already disabled.
       case .disable:
-        (isEnabled, restarts) = (false, false)
+        activity = .disabled
         return nil
       case .remove:
         setRemoved()
         return nil
-      default: break
+      case .enable, nil: break
       }
-      guard owesAnswer else {
+      guard isAwaited else {
         retry = now + Self.retryTime
         return nil
       }
@@ -256,27 +283,23 @@ struct Advertiser {
       return .failure(.controller(status))
     }
     switch inFlight {
-    case .disable: (isEnabled, restarts) = (false, false)
-    case .enable: isEnabled = true
+    case .disable: activity = .disabled
+    case .enable: activity = .enabled
     case .data, .scanResponse: partTaken()
     case .remove: setRemoved()
-    case .parameters: kind = shape.map(Kind.init)
+    case .parameters: held.kind = held.shape.map(Kind.init)
     case .address, nil: break
     }
     return answer(at: now)
   }
 
-  /// True if the controller advertises with the requested parameters and data. New data apply as soon as the
-  /// controller has both the data and the scan response.
-  private var isInForce: Bool {
-    guard let wanted else { return false }
-    return isEnabled && shape == wanted.shape && data == wanted.data && scanResponse == wanted.scanResponse
-  }
-
+  /// Returns the result if the controller advertises with the requested parameters and data. New data apply as soon as
+  /// the controller has both the data and the scan response.
   private mutating func answer(at now: Instant) -> Result<Void, HostError>? {
-    guard owesAnswer, isInForce else { return nil }
-    owesAnswer = false
-    limit = wanted?.limit.map { now + $0.time }
+    guard case .starting(let wanted) = request, isEnabled, held.shape == wanted.shape, held.data == wanted.data,
+      held.scanResponse == wanted.scanResponse
+    else { return nil }
+    request = .started(wanted, until: wanted.limit.map { now + $0.time })
     return .success(())
   }
 

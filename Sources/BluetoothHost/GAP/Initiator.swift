@@ -8,7 +8,8 @@ struct Initiator {
   private enum Step {
     case add(DeviceAddress)
     case remove(DeviceAddress)
-    case create(Attempt)
+    /// `hasEnded`: the attempt has ended before the controller has answered the command.
+    case create(Attempt, hasEnded: Bool)
     case cancel
   }
 
@@ -28,9 +29,31 @@ struct Initiator {
 
   private enum Phase {
     case idle
-    case initiating(Attempt)
+    /// The controller has refused LE Create Connection; the host tries again at the given time.
+    case refused(until: Instant)
+    /// The controller connects. When `rotation` is reached, wanted devices outside the accept list take their turn.
+    case initiating(Attempt, rotation: Instant?)
+    /// The host must cancel the attempt and start it again, because the controller may have stopped it.
+    case mustRestart(Attempt, rotation: Instant?)
     /// The attempt is being cancelled, until LE Connection Complete arrives.
     case cancelling(until: Instant?)
+
+    /// The attempt of the controller; nil: it does not connect, or the attempt is being cancelled.
+    var attempt: Attempt? {
+      switch self {
+      case .initiating(let attempt, _), .mustRestart(let attempt, _): attempt
+      case .idle, .refused, .cancelling: nil
+      }
+    }
+
+    var deadline: Instant? {
+      switch self {
+      case .idle: nil
+      case .refused(let until): until
+      case .initiating(_, let rotation), .mustRestart(_, let rotation): rotation
+      case .cancelling(let until): until
+      }
+    }
   }
 
   /// The maximum wait for LE Connection Complete after a cancellation.
@@ -51,37 +74,27 @@ struct Initiator {
   /// The devices in the controller's accept list; `capacity` is the size of that list.
   private var list: [DeviceAddress] = []
   private var capacity = 1
-  private var phase = Phase.idle
+  private var phase = Phase.idle { didSet { setAlarm() } }
   private var inFlight: Step?
-  /// True if the attempt ended before the controller answered the command that began it.
-  private var endedEarly = false
   /// True if something has changed since the last time that no command was due.
   private var isDirty = false
   private var isPaused = false
-  /// True if the host must cancel the attempt and start it again, because the controller may have stopped it.
-  private var restarts = false
   /// True if the host connects by scanning, because the controller cannot resolve the addresses of all wanted
   /// devices: the host scans by itself and connects to devices when it hears them.
   var isByEar = false {
     didSet { if !isByEar, oldValue { sightings.removeAll() } }
   }
   private var sightings: [Sighting] = []
-  /// The time at which wanted devices outside the accept list take their turn.
-  private var rotation: Instant? { didSet { setAlarm() } }
   private var doubt = ResolvingListProbe() { didSet { setAlarm() } }
-  /// The end of the pause after a refusal of LE Create Connection.
-  private var pauseEnd: Instant? { didSet { setAlarm() } }
-  /// The earliest deadline of `rotation`, `doubt` and `pauseEnd`. It is stored because it is read much more often than it
-  /// changes.
+  /// The earliest deadline of `phase` and `doubt`. It is stored because it is read much more often than it changes.
   private var alarm: Instant?
 
   init(acceptListSize: Int = 0) { capacity = max(1, acceptListSize) }
 
-  private mutating func setAlarm() { alarm = earliest(rotation, earliest(doubt.deadline, pauseEnd)) }
+  private mutating func setAlarm() { alarm = earliest(phase.deadline, doubt.deadline) }
 
   var deadline: Instant? {
-    let next = if case .cancelling(let until) = phase { earliest(until, doubt.deadline) } else { alarm }
-    return sightings.isEmpty ? next : sightings.reduce(next) { earliest($0, $1.until) }
+    sightings.isEmpty ? alarm : sightings.reduce(alarm) { earliest($0, $1.until) }
   }
 
   mutating func connect(to address: DeviceAddress) {
@@ -121,7 +134,7 @@ struct Initiator {
 
   /// True if the host must scan, because it connects by scanning and has not heard any wanted device yet.
   var listens: Bool {
-    guard isByEar, !isPaused, case .idle = phase, sightings.isEmpty else { return false }
+    guard isByEar, !isPaused, isIdle, sightings.isEmpty else { return false }
     return wanted.contains { !linked.contains($0) }
   }
 
@@ -139,8 +152,11 @@ struct Initiator {
   /// Starts the attempt again after a link was created without the host's knowledge, which may have ended the
   /// attempt.
   mutating func restart() {
-    guard case .initiating = phase else { return }
-    restarts = true
+    switch phase {
+    case .initiating(let attempt, let rotation): phase = .mustRestart(attempt, rotation: rotation)
+    case .mustRestart: break
+    case .idle, .refused, .cancelling: return
+    }
     isDirty = true
   }
 
@@ -152,18 +168,20 @@ struct Initiator {
   }
 
   /// True if the controller neither connects nor executes a connection command.
-  var isQuiet: Bool {
-    if case .idle = phase { inFlight == nil } else { false }
+  var isQuiet: Bool { isIdle && inFlight == nil }
+
+  private var isIdle: Bool {
+    switch phase {
+    case .idle, .refused: true
+    case .initiating, .mustRestart, .cancelling: false
+    }
   }
 
   /// Forgets the controller's state after a reset, or because the controller has not accepted any command; the wanted
   /// devices stay.
   mutating func forgetController() {
     phase = .idle
-    restarts = false
     inFlight = nil
-    rotation = nil
-    pauseEnd = nil
     doubt = ResolvingListProbe()
     sightings.removeAll()
     isDirty = true
@@ -180,25 +198,25 @@ struct Initiator {
     let attempt = Attempt(targets: targets, address: targets.first.map { self.address(of: $0) })
     switch phase {
     case .cancelling: return nil
-    case .initiating(let current):
-      if current == attempt, !restarts {
-        isDirty = false
-        rotation = eligible.count > targets.count ? rotation ?? now + Self.rotationTime : nil
-        return nil
-      }
-      rotation = nil
-      restarts = false
+    case .initiating(let current, let rotation) where current == attempt:
+      isDirty = false
+      let takesTurns = eligible.count > targets.count
+      phase = .initiating(current, rotation: takesTurns ? rotation ?? now + Self.rotationTime : nil)
+      return nil
+    case .initiating, .mustRestart:
       phase = .cancelling(until: nil)
       inFlight = .cancel
       return .leCreateConnectionCancel
+    case .refused:
+      isDirty = false
+      return nil
     case .idle:
-      guard let address = attempt.address, pauseEnd == nil else {
+      guard let address = attempt.address else {
         isDirty = false
         return nil
       }
       if targets.count > 1, let command = nextForList(targets) { return command }
-      inFlight = .create(attempt)
-      endedEarly = false
+      inFlight = .create(attempt, hasEnded: false)
       return commands.create(address, usesAcceptList: targets.count > 1)
     }
   }
@@ -239,13 +257,13 @@ struct Initiator {
       // The list is shorter than the controller claims.
       if status == .success { list.append(address) } else { capacity = max(1, list.count) }
     case .remove(let address): list.removeAll { $0 == address }
-    case .create(let attempt):
+    case .create(let attempt, let hasEnded):
       guard status == .success else {
-        pauseEnd = now + Self.refusalPause
+        phase = .refused(until: now + Self.refusalPause)
         give(up: attempt.targets)
         return attempt.targets
       }
-      phase = endedEarly ? .idle : .initiating(attempt)
+      phase = hasEnded ? .idle : .initiating(attempt, rotation: nil)
     case .cancel:
       guard case .cancelling = phase else { break }
       // A refusal means that nothing can be cancelled: LE Connection Complete has arrived already, or will not
@@ -258,11 +276,11 @@ struct Initiator {
 
   /// Handles LE Connection Complete without a link. Returns the devices whose connection attempts have failed.
   mutating func attemptFailed(_ status: HCI.ErrorCode, _ address: DeviceAddress?) -> [DeviceAddress] {
-    let targets: [DeviceAddress]
-    switch (phase, inFlight) {
-    case (.initiating(let current), _): targets = current.targets
-    case (_, .create(let current)?): targets = current.targets
-    default: targets = []
+    var targets: [DeviceAddress] = []
+    if let attempt = phase.attempt {
+      targets = attempt.targets
+    } else if case .create(let attempt, _)? = inFlight {
+      targets = attempt.targets
     }
     attemptEnded()
     // This is the regular end of a cancelled attempt.
@@ -288,32 +306,36 @@ struct Initiator {
   }
 
   private mutating func attemptEnded() {
-    if case .create? = inFlight { endedEarly = true }
-    phase = .idle
-    restarts = false
-    rotation = nil
+    if case .create(let attempt, _)? = inFlight { inFlight = .create(attempt, hasEnded: true) }
+    // The pause after a refusal goes on.
+    if !isIdle { phase = .idle }
     isDirty = true
   }
 
   mutating func timeReached(_ now: Instant) {
     guard let deadline, deadline <= now else { return }
     if doubt.timeReached(now) { isDirty = true }
-    if let pauseEnd, pauseEnd <= now {
-      self.pauseEnd = nil
-      isDirty = true
-    }
     if sightings.contains(where: { $0.until <= now }) {
       sightings.removeAll { $0.until <= now }
       isDirty = true
     }
+    guard let due = phase.deadline, due <= now else { return }
     switch phase {
     case .idle: break
-    case .cancelling(let until): if let until, until <= now { attemptEnded() }
-    case .initiating(let attempt):
-      guard let rotation, rotation <= now else { break }
-      self.rotation = nil
-      wanted = wanted.filter { !attempt.targets.contains($0) } + wanted.filter { attempt.targets.contains($0) }
-      isDirty = true
+    case .refused: phase = .idle
+    case .cancelling: attemptEnded()
+    case .initiating(let attempt, _):
+      phase = .initiating(attempt, rotation: nil)
+      rotate(attempt)
+    case .mustRestart(let attempt, _):
+      phase = .mustRestart(attempt, rotation: nil)
+      rotate(attempt)
     }
+    isDirty = true
+  }
+
+  /// Lets the wanted devices outside an attempt take their turn.
+  private mutating func rotate(_ attempt: Attempt) {
+    wanted = wanted.filter { !attempt.targets.contains($0) } + wanted.filter { attempt.targets.contains($0) }
   }
 }
