@@ -105,7 +105,7 @@ struct HostSignallingTests {
     #expect(try answers(bench, handle).last == [0x12, 2, 8, 0, 0x18, 0, 0x28, 0, 2, 0, 0x2A, 0])
     bench.passToDeadline()
     // The only deadline left is the next link check.
-    #expect(bench.host.deadline == bench.host.linkCheck.deadline)
+    #expect(bench.host.deadline == bench.host.table.check.deadline)
   }
 
   @Test("The link layer's own parameter request is answered")

@@ -144,15 +144,3 @@ struct AdvertisingCommands {
     return .leSetExtendedAdvertisingEnable(on, HCI.AdvertisingSetEnables([element], in: pool))
   }
 }
-
-extension Host {
-  var advertisingCommands: AdvertisingCommands {
-    let isExtended =
-      usesExtendedCommands
-      || configuration.advertisesWithExtendedCommands && controller.leFeatures.contains(.extendedAdvertising)
-        && !refusesExtendedCommands
-    return AdvertisingCommands(
-      isExtended: isExtended, ownAddressType: ownAddressType, randomAddress: ownAddress.current,
-      interval: configuration.advertisingInterval, pool: pool, identity: resolvingList.privateIdentity)
-  }
-}

@@ -137,30 +137,3 @@ struct GATTCacheStore {
     entries.append(Entry(peer: peer, cache: cache, isBonded: isBonded))
   }
 }
-
-/// The caches of the host's GATT clients between links.
-extension Host {
-  /// Returns the cache of the peer's server from the last link that was encrypted with the key of a bond; nil: none.
-  package func serverCache(of identity: DeviceAddress) -> GATTCache? { caches.bonded(identity) }
-
-  /// Restores a stored cache of a bonded peer's server.
-  package mutating func setServerCache(_ cache: GATTCache, of identity: DeviceAddress) {
-    caches.keep(cache, of: identity, isBonded: true)
-  }
-
-  /// Offers the cached database to the client of a new link, even of a hidden one: the cache is stored again,
-  /// unchanged, when the link ends.
-  mutating func offerCache(on index: Int) {
-    if let cache = caches[allLinks[index].identity] { allLinks[index].bearer.offer(cache) }
-  }
-
-  /// Replaces the offered cache after the link has been encrypted with the bond's key.
-  mutating func offerBondedCache(on index: Int, at now: Instant) {
-    allLinks[index].bearer.becameBonded(caches.bonded(allLinks[index].identity), at: now)
-  }
-
-  /// Stores the cache of a link that has ended.
-  mutating func keepCache(of link: HostLink) {
-    caches.keep(link.bearer.cache, of: link.identity, isBonded: link.bearer.security.isBonded)
-  }
-}

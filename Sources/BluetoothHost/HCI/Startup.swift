@@ -1,42 +1,5 @@
 import BluetoothWire
 
-/// The properties and capabilities that a host has read from its controller.
-struct ControllerCapabilities {
-  var supportedCommands = HCI.SupportedCommands()
-  var lmpFeatures: HCI.LMPFeatures = []
-  var leFeatures: HCI.LEFeatures = []
-  /// The length of an ACL packet's data in octets; if LE has no buffers, that of the buffers that LE and BR/EDR
-  /// share.
-  var aclLength = 0
-  /// The number of ACL packet buffers in the controller.
-  var aclCount = 0
-  var acceptListSize = 0
-  /// The maximum length (octets) and time of the data channel PDUs that the controller transmits.
-  var maximumDataLength: HCI.DataLength?
-  var ownAddressType = HCI.OwnAddressType.public
-  /// The controller's BD_ADDR; nil: the controller has none.
-  var publicAddress: DeviceAddress?
-  /// The commands that the controller claims to support but does not answer.
-  var silent: Set<HCI.Opcode> = []
-  /// True if the controller has accepted extended commands for advertising, scanning or connecting: it then rejects
-  /// the legacy ones until it is reset.
-  var hasTakenExtendedCommands = false
-
-  /// The commands that a controller with an empty bitmap of supported commands may lack.
-  private static let optional: Set<HCI.Opcode> = [
-    .writeLEHostSupport, .leSetDataLength, .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength,
-    .leRemoteConnectionParameterRequestReply, .leRemoteConnectionParameterRequestNegativeReply, .leReadBufferSizeV2,
-    .leSetDefaultPHY, .leSetPHY,
-  ]
-
-  /// Returns true if the controller supports a command. An empty bitmap, which some controllers have, stands for the
-  /// commands that the specification makes mandatory for every LE controller.
-  func supports(_ opcode: HCI.Opcode) -> Bool {
-    guard silent.isEmpty || !silent.contains(opcode) else { return false }
-    return supportedCommands.isEmpty ? !Self.optional.contains(opcode) : supportedCommands.contains(opcode)
-  }
-}
-
 /// The command sequence that initializes a controller, adapted to its capabilities · Vol 6, Part D, 2.
 struct Startup {
   private enum Step: Int, CaseIterable {

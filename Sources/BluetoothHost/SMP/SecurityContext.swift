@@ -25,6 +25,13 @@ package struct SecurityContext {
     self.identityKey = identityKey
     self.generator = generator
   }
+
+  /// Generates new out-of-band data of this device; the previous data become invalid.
+  mutating func makeOutOfBandData() -> OutOfBand.Peer {
+    let own = OutOfBand.Own(using: &generator)
+    outOfBand.own = own
+    return OutOfBand.Peer(random: own.random, confirm: own.confirm)
+  }
 }
 
 /// A command that the owner of a Security Manager must send to its controller. The owner reports success or failure

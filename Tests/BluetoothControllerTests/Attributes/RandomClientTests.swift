@@ -112,7 +112,7 @@ private final class RandomGATTWorld {
         return link != nil && atPeripheral != nil
       }, "connecting")
     guard let link else { return }
-    run(until: { central.host.mtu(of: link) == central.host.configuration.maximumMTU }, "the MTU exchange")
+    run(until: { central.host.mtu(of: link) == central.host.context.configuration.maximumMTU }, "the MTU exchange")
     hasDiscovered = false
     model.forgetClient()
   }

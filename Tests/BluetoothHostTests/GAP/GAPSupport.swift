@@ -1,6 +1,15 @@
-import BluetoothHost
 import BluetoothWire
 import Testing
+
+@testable import BluetoothHost
+
+extension Host {
+  /// The address that this device uses on the air unless the controller generates private addresses.
+  var ownAddressOnAir: DeviceAddress {
+    var context = context
+    return gap.addressOnAir(&context)
+  }
+}
 
 extension Bench {
   /// Checks what must hold after every case of hostile input: the links `before` still exist; the device advertises,

@@ -78,8 +78,8 @@ struct HostileAdvertisingTests {
       bench.forget()
     }
     #expect(reports == (isExtended ? 10_000 - ReportReassembler.limit : 10_000))
-    #expect(bench.host.reports.count == (isExtended ? ReportReassembler.limit : 0))
-    #expect(bench.host.reports.givenUpCount == (isExtended ? ReportReassembler.givenUpLimit : 0))
+    #expect(bench.host.gap.reports.count == (isExtended ? ReportReassembler.limit : 0))
+    #expect(bench.host.gap.reports.givenUpCount == (isExtended ? ReportReassembler.givenUpLimit : 0))
     bench.expectToServe(keeping: links)
   }
 
@@ -165,7 +165,7 @@ struct HostileAdvertisingTests {
     let report = try #require(bench.reports.first)
     #expect(report.data.count == 1650)
     #expect(report.isTruncated)
-    #expect(bench.host.reports.count == 0)
+    #expect(bench.host.gap.reports.count == 0)
     bench.expectToServe(keeping: links)
   }
 }

@@ -165,13 +165,13 @@ struct OwnAddressTests {
     bench.passToDeadline()
     #expect(bench.host.ownAddressOnAir == first)
     bench.link(.peripheral)
-    #expect(bench.host.allLinks.map(\.security.own) == [first])
+    #expect(bench.host.table.all.map(\.security.own) == [first])
     bench.answers[.leSetRandomAddress] = nil
     bench.now = .zero + .seconds(1_800)
     bench.perform { host, now in host.timeReached(now) }
     #expect(bench.host.ownAddressOnAir != first)
     // A link keeps the address that was in use when it was created.
-    #expect(bench.host.allLinks.map(\.security.own) == [first])
+    #expect(bench.host.table.all.map(\.security.own) == [first])
   }
 
   @Test("A controller that never answers gets no second address command, and all else goes on")

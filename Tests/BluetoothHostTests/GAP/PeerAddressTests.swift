@@ -79,7 +79,7 @@ struct PeerAddressTests {
     let handle = bench.link(.peripheral, to: Self.address(3))
     #expect(bench.links.map(\.peer) == [Self.identity])
     #expect(bench.host.security(of: handle).hasKey && bench.host.isBonded(handle))
-    #expect(bench.host.allLinks.map(\.security.peer) == [Self.address(3)])
+    #expect(bench.host.table.all.map(\.security.peer) == [Self.address(3)])
     bench.receive(.leLongTermKeyRequest(handle, random: 0, encryptedDiversifier: 0))
     #expect(bench.commands.contains(.leLongTermKeyRequestReply(handle, longTermKey: 3 << 64 | 4)))
   }
@@ -106,7 +106,7 @@ struct PeerAddressTests {
     bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Self.address(1))))
     bench.receive(Bench.signOfLife(handle))
     #expect(bench.links.map(\.peer) == [Self.identity])
-    #expect(!bench.host.scanner.isEnabled && bench.host.initiator.deadline == nil)
+    #expect(!bench.host.gap.scanner.isEnabled && bench.host.gap.initiator.deadline == nil)
   }
 
   @Test("A bonded peer that advertises with its identity address is connected to as well")
@@ -149,7 +149,7 @@ struct PeerAddressTests {
     Self.cancelled(&bench)
     #expect(Self.attempts(bench) == [Self.address(1), Self.address(2)])
     #expect(bench.reports.map(\.address) == [Self.identity, Self.identity, Self.identity])
-    #expect(bench.host.scanner.isEnabled)
+    #expect(bench.host.gap.scanner.isEnabled)
   }
 
   @Test("Cancelling the last connection attempt ends the scan for its peer")

@@ -35,7 +35,7 @@ struct ResolvingListProbeTests {
     }
   }
 
-  private static func scans(_ bench: Bench) -> Bool { bench.host.scanner.isEnabled }
+  private static func scans(_ bench: Bench) -> Bool { bench.host.gap.scanner.isEnabled }
 
   /// Advances to the next deadline and completes the cancellation of the attempt.
   private static func passAndCancel(_ bench: inout Bench) {
@@ -69,7 +69,7 @@ struct ResolvingListProbeTests {
     let handle = HCI.ConnectionHandle(rawValue: 1)
     bench.receive(.leConnectionComplete(Bench.connection(.central, handle, Self.address(4))))
     bench.receive(Bench.signOfLife(handle))
-    #expect(bench.links.map(\.peer) == [Self.identity] && bench.host.initiator.deadline == nil)
+    #expect(bench.links.map(\.peer) == [Self.identity] && bench.host.gap.initiator.deadline == nil)
   }
 
   @Test("If the scan hears no peer, the controller connects again, and the host scans again after a pause")
@@ -94,7 +94,7 @@ struct ResolvingListProbeTests {
     bench.forget()
     Self.hearResolved(&bench)
     #expect(Self.attempts(bench) == [Self.identity] && !Self.scans(bench))
-    #expect(bench.host.initiator.deadline == nil)
+    #expect(bench.host.gap.initiator.deadline == nil)
   }
 
   @Test("A controller that has resolved an address before is trusted without a scan")
@@ -105,12 +105,12 @@ struct ResolvingListProbeTests {
     Self.hearResolved(&bench)
     bench.receive(.leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
     bench.connect(Self.identity)
-    #expect(Self.attempts(bench) == [Self.identity, Self.identity] && bench.host.initiator.deadline == nil)
+    #expect(Self.attempts(bench) == [Self.identity, Self.identity] && bench.host.gap.initiator.deadline == nil)
     // After a reset the controller has to prove itself again.
     bench.perform { host, now in host.setPower(false, at: now) }
     bench.powerOn()
     bench.connect(Self.identity)
-    #expect(bench.host.initiator.deadline == bench.now + ResolvingListProbe.patience)
+    #expect(bench.host.gap.initiator.deadline == bench.now + ResolvingListProbe.patience)
   }
 
   @Test("The host does not scan if no attempt depends on the list or all attempts are cancelled")
@@ -118,8 +118,8 @@ struct ResolvingListProbeTests {
     var bench = Self.bench()
     bench.perform { host, now in host.cancelConnecting(to: Self.identity, at: now) }
     bench.receive(.leConnectionComplete(HCI.ConnectionComplete(failure: .unknownConnectionIdentifier)))
-    #expect(bench.host.initiator.deadline == nil)
+    #expect(bench.host.gap.initiator.deadline == nil)
     bench.connect(Bench.peer)
-    #expect(bench.host.initiator.deadline == nil)
+    #expect(bench.host.gap.initiator.deadline == nil)
   }
 }

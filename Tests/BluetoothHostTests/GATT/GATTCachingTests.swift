@@ -71,7 +71,7 @@ struct GATTCachingTests {
     _ = database.remove(declaration: placement.range.lowerBound)
     #expect(database.hash() == before)
     var client = HostileClient(.stored([1]))
-    #expect(client.send("080100ffff2a2b") == [hex("0912 1100") + client.bench.host.database.hash()])
+    #expect(client.send("080100ffff2a2b") == [hex("0912 1100") + client.bench.host.context.server.database.hash()])
     #expect(client.send("0a1100") == [hex("0b") + before])
     #expect(client.send("0c11000f00") == [hex("0d") + before.dropFirst(15)])
   }

@@ -127,14 +127,14 @@ struct GATTClientRecordTests {
     Self.visit(Self.bonded, &bench)
     let before = bench.host.clientRecords[Bench.peer]?.databaseHash
     bench.perform { host, now in for _ in 0..<3 { _ = host.addService(Self.extra, at: now) } }
-    #expect(bench.host.awayHashesAreOutdated)
-    #expect(bench.host.awayClients[Bench.peer]?.databaseHash == before)
-    var database = bench.host.database
+    #expect(bench.host.context.server.hashesAreOutdated)
+    #expect(bench.host.context.server.clients[Bench.peer]?.databaseHash == before)
+    var database = bench.host.context.server.database
     let hash = database.hash().bytes
     #expect(bench.host.clientRecords[Bench.peer]?.databaseHash == hash)
     bench.link(.peripheral)
-    #expect(!bench.host.awayHashesAreOutdated)
-    #expect(bench.host.awayClients[Bench.peer]?.databaseHash == hash)
+    #expect(!bench.host.context.server.hashesAreOutdated)
+    #expect(bench.host.context.server.clients[Bench.peer]?.databaseHash == hash)
   }
 
   @Test("A client absent during changes gets one indication with the whole range and is change-unaware")

@@ -288,7 +288,7 @@ struct GATTServerHardeningTests {
     }
     #expect(client.send("0c03000600") == [hex("010c030007")])
     // A shorter name leaves no octets of the longer one.
-    client.bench.host.database.setDeviceName("B")
+    client.bench.host.context.server.database.setDeviceName("B")
     #expect(client.send("0c03000100") == [hex("0d")])
     #expect(client.send("0c03000200") == [hex("010c030007")])
     #expect(client.send("0a0300") == [hex("0b42")])

@@ -153,7 +153,7 @@ struct ChannelAnswerTests {
     }
     #expect(stand.channels?.isEmpty == true)
     // The only deadline left is the next link check.
-    #expect(stand.bench.host.deadline == stand.bench.host.linkCheck.deadline)
+    #expect(stand.bench.host.deadline == stand.bench.host.table.check.deadline)
   }
 
   @Test("A Disconnection Response with a wrong identifier or wrong ends is ignored, and the CID stays in use")

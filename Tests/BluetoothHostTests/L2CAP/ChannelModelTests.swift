@@ -67,7 +67,7 @@ private struct ModelCourse {
   }
 
   private mutating func channels(_ side: Side) -> CreditChannels {
-    with(side) { bench, _ in bench.host.allLinks[0].channels }
+    with(side) { bench, _ in bench.host.table.all[0].channels }
   }
 
   // MARK: Operations
@@ -234,7 +234,7 @@ private struct ModelCourse {
     settle()
     for side in Side.allCases {
       let (isEmpty, identifiers, storages) = with(side) { bench, _ in
-        (bench.host.allLinks[0].channels.isEmpty, bench.host.allLinks[0].signalling.identifiers, bench.pool.count)
+        (bench.host.table.all[0].channels.isEmpty, bench.host.table.all[0].signalling.identifiers, bench.pool.count)
       }
       #expect(isEmpty)
       #expect((UInt8(1)...255).allSatisfy { !identifiers.isOpen($0) })

@@ -56,7 +56,8 @@ struct ChannelResultTests {
       _ = try stand.ask()
     }
     let listener = CreditChannels.Listener(settings: ChannelStand.settings, security: cause.security)
-    stand.bench.host.listeners[ChannelStand.spsm] = listener
+    _ = stand.bench.host.context.listeners.unpublish(ChannelStand.spsm)
+    _ = stand.bench.host.context.listeners.publish(ChannelStand.spsm, listener)
     stand.bench.host.setSecurity(cause.link, on: stand.handle, at: .zero)
     let source = ChannelStand.id(cause.source)
     stand.receive(

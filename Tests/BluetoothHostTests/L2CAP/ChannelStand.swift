@@ -47,7 +47,7 @@ struct ChannelStand {
     var count = -1
     while count != bench.data.count {
       count = bench.data.count
-      let share = Int(bench.facts.aclCount) / bench.host.allLinks.count
+      let share = Int(bench.facts.aclCount) / bench.host.table.all.count
       if count < share { bench.receive(.signalling, [0x0F, Self.stallAnswer.identifier, 0, 0], on: handle) }
     }
     bench.events.removeAll()
@@ -130,8 +130,8 @@ struct ChannelStand {
 
   // MARK: Host
 
-  var index: Int? { bench.host.allLinks.firstIndex { $0.link.handle == handle } }
-  var channels: CreditChannels? { index.map { bench.host.allLinks[$0].channels } }
+  var index: Int? { bench.host.table.all.firstIndex { $0.link.handle == handle } }
+  var channels: CreditChannels? { index.map { bench.host.table.all[$0].channels } }
 
   /// Checks what must hold after any hostile input: other links go on, and the device advertises, accepts a connection
   /// and answers a read.

@@ -71,7 +71,7 @@ final class PairingDevice: Participant, @unchecked Sendable {
     configuration.preferredPHYs = nil
     configuration.pairing = policy
     var host = Host(configuration: configuration, random: generator.split("host"), pool: engine.pool)
-    host.securityContext.outOfBand = outOfBand
+    host.context.security.context.outOfBand = outOfBand
     let placement = host.addService(
       GATTServiceDefinition(
         uuid: 0x180D, isPrimary: true, includes: [],

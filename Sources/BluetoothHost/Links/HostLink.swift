@@ -16,23 +16,13 @@ struct HostLink {
   private var rest = ByteSlice()
   private var isFirstPart = true
   /// The number of ACL packets in the controller that are not completed.
-  var outstanding = 0
+  private(set) var outstanding = 0
   /// True if the link may have data to send; false only if no data can be sent now.
   private(set) var isReady = false
-  /// True while LE Connection Update is not completed.
-  var isUpdating = false
-  /// The status of an update, by this side or by the peer, that completed before LE Connection Update was answered.
-  var earlyUpdate: HCI.ErrorCode?
-  var isDisconnecting = false
-  /// The time by which the link must have ended after its disconnection was requested.
-  var endsBy: Instant?
+  private var ending = Ending.none
   var properties = LinkProperties(values: HCI.ConnectionValues(interval: 0, latency: 0, supervisionTimeout: 3_200))
-  /// The parameters that the peripheral requests once it knows the peer's features or the previous update has ended.
-  var pendingParameters: ConnectionParameters?
-  /// The parameters that the peripheral's link layer is requesting now.
-  var requestedParameters: ConnectionParameters?
-  /// The parameters that the peripheral requests after the waiting time that GAP demands.
-  var wish: ParameterWish?
+  /// The updates of connection parameters by this side.
+  var parameterUpdates = ParameterUpdates()
   /// The time at which the link was created.
   let beginning: Instant
   /// The time at which the peer's host last sent data.
@@ -45,9 +35,18 @@ struct HostLink {
   /// The identity address of the bonded peer; nil: there is no bond.
   var bond: DeviceAddress?
   /// The requests for channels that are not completed.
-  var channelWishes: [ChannelWish] = []
+  var channelWishes = ChannelWishes()
   /// The number of signed writes received.
   var signedWrites: UInt32 = 0
+
+  /// The progress of a disconnection by this host.
+  private enum Ending {
+    /// The host has not requested it.
+    case none
+    case requested
+    /// The controller has accepted it, and the link must have ended by the given time.
+    case accepted(until: Instant)
+  }
 
   /// The visibility of a link to the upper layer.
   enum Standing {
@@ -76,14 +75,29 @@ struct HostLink {
 
   var isHidden: Bool { standing == .hidden }
 
+  /// True if the host has requested the disconnection.
+  var isDisconnecting: Bool {
+    if case .none = ending { false } else { true }
+  }
+
+  /// The time by which the link must have ended after the controller has accepted its disconnection.
+  var endsBy: Instant? {
+    if case .accepted(let until) = ending { until } else { nil }
+  }
+
   /// The address under which the peer's data are stored: its identity address, or without a bond its address.
   var identity: DeviceAddress { bond ?? link.peer }
 
   var deadline: Instant? {
-    // Read in place; see `Host.deadline`.
+    // Read-only; `mutating` avoids copying the link.
     mutating get {
-      let overdue = isDisconnecting ? endsBy : wish?.due
-      if isHidden { return isDisconnecting ? overdue : nil }
+      let overdue: Instant?
+      switch ending {
+      case .none: overdue = isHidden ? nil : parameterUpdates.deadline
+      case .requested: overdue = nil
+      case .accepted(let until): overdue = until
+      }
+      if isHidden { return overdue }
       let first = earliest(bearer.deadline, security.deadline)
       return earliest(overdue, earliest(earliest(first, signalling.deadline), channels.deadline))
     }
@@ -97,6 +111,21 @@ struct HostLink {
   /// Calls `body` with the channels and the identifiers of their signals.
   mutating func withChannels<R>(_ body: (inout CreditChannels, inout SignalIdentifiers) -> R) -> R {
     body(&channels, &signalling.identifiers)
+  }
+
+  // MARK: Disconnection
+
+  /// Disconnects the link, at most once.
+  mutating func disconnect(_ reason: HCI.ErrorCode, _ context: inout HostContext) {
+    guard case .none = ending else { return }
+    ending = .requested
+    context.controller.append(.disconnect(link.handle, reason: reason), for: .disconnect(link.handle))
+  }
+
+  /// Notes that the controller has accepted the disconnection. The link ends no later than its supervision timeout
+  /// · Vol 6, Part B, 5.1.6. Some controllers never report that, so the host sets a time limit of its own.
+  mutating func disconnectAccepted(at now: Instant) {
+    ending = .accepted(until: now + supervisionTimeout + ControllerDriver.shutdownTime)
   }
 
   // MARK: Output
@@ -127,6 +156,17 @@ struct HostLink {
 
   /// Queues a frame of the Security Manager without a limit: the Security Manager sends at most its few keys at once.
   mutating func append(security frame: ByteSlice) { frames.append(frame) }
+
+  /// Notes that the controller has taken a packet.
+  mutating func packetSent() { outstanding += 1 }
+
+  /// Notes that the controller has completed packets. Returns their number: a controller cannot complete more packets
+  /// than it had.
+  mutating func packetsCompleted(_ count: Int) -> Int {
+    let completed = min(count, outstanding)
+    outstanding -= completed
+    return completed
+  }
 
   /// Returns the next ACL packet of at most `length` octets; nil: there is nothing to send.
   mutating func takePacket(_ length: Int, pool: PacketPool, at now: Instant) -> HCI.ACLData? {

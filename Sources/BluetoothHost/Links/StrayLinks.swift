@@ -41,29 +41,3 @@ struct StrayLinks {
     return entries.removeFirst().handle
   }
 }
-
-extension Host {
-  /// Notes an event of the controller about a link that the host does not know. The host disconnects the link if it
-  /// is still unknown after `StrayLinks.grace`.
-  mutating func unknownLink(_ handle: HCI.ConnectionHandle, at now: Instant) {
-    metrics.unknownLinks += 1
-    if isOn, handle.rawValue <= HCI.ConnectionHandle.maximum.rawValue { strays.heard(handle, at: now) }
-  }
-
-  /// Disconnects the stray links that are due.
-  mutating func endStrayLinks(_ now: Instant) {
-    while let handle = strays.takeDue(now) {
-      guard isOn, anyIndex(of: handle) == nil else { continue }
-      events.append(.trouble(.unknownLink(handle)))
-      commands.append(.disconnect(handle, reason: .remoteUserTerminatedConnection), for: .disconnect(handle))
-      strayLinkFound()
-    }
-  }
-
-  /// Restarts advertising and initiating, which the controller may have stopped when a link was created, or ended,
-  /// without the host's knowledge.
-  mutating func strayLinkFound() {
-    advertiser.restart()
-    initiator.restart()
-  }
-}

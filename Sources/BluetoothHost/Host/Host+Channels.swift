@@ -3,12 +3,9 @@ import BluetoothWire
 /// LE credit based channels · Vol 3, Part A, 4.22 to 4.28. The host reports their events with `HostEvent.channel`.
 extension Host {
   /// The dynamic SPSMs, which a device may assign by itself · Vol 3, Part A, 4.22.
-  package static let dynamicSPSMs: ClosedRange<UInt16> = 0x0080...0x00FF
+  package static let dynamicSPSMs = ChannelListeners.dynamicSPSMs
 
   // MARK: Listeners
-
-  /// The SPSM of Enhanced ATT, which this host does not support · Vol 3, Part G, 5.3.
-  private static let enhancedATT: UInt16 = 0x0027
 
   /// Accepts channels from peers to `spsm` (nil: the first free dynamic SPSM) on links with the required security.
   /// Returns the SPSM; nil: it is in use, none is free, or it is invalid (valid are 0x0001 to 0x00FF except that of
@@ -16,20 +13,13 @@ extension Host {
   package mutating func publishChannel(
     spsm: UInt16? = nil, _ settings: ChannelSettings, security: ChannelSecurity = .none
   ) -> UInt16? {
-    guard let spsm = spsm ?? Self.dynamicSPSMs.first(where: { listeners[$0] == nil }), 0x0001...0x00FF ~= spsm,
-      spsm != Self.enhancedATT, listeners[spsm] == nil
-    else { return nil }
-    listeners[spsm] = CreditChannels.Listener(settings: settings, security: security)
-    return spsm
+    context.listeners.publish(spsm, CreditChannels.Listener(settings: settings, security: security))
   }
 
   /// Closes the channels to `spsm` and refuses new ones.
   package mutating func unpublishChannel(spsm: UInt16, at now: Instant) {
-    guard listeners.removeValue(forKey: spsm) != nil else { return }
-    for index in allLinks.indices {
-      allLinks[index].withChannels { $0.closeAll(spsm: spsm, identifiers: &$1, at: now) }
-      serve(index, at: now)
-    }
+    guard context.listeners.unpublish(spsm) else { return }
+    table.closeChannels(spsm: spsm, &context, at: now)
     settle(at: now)
   }
 
@@ -42,15 +32,15 @@ extension Host {
     spsm: UInt16, count: Int = 1, isEnhanced: Bool = false, _ settings: ChannelSettings, token: ChannelToken,
     on handle: HCI.ConnectionHandle, at now: Instant
   ) {
-    guard let index = index(of: handle) else {
+    guard let index = table.index(of: handle) else {
       for _ in 0..<CreditChannels.possibleCount(count, isEnhanced: isEnhanced) {
-        events.append(.channel(handle, .openFailed(token, .notConnected)))
+        context.output.tell(.channel(handle, .openFailed(token, .notConnected)))
       }
       return
     }
     let wish = ChannelWish(spsm: spsm, isEnhanced: isEnhanced, settings: settings, token: token, unanswered: 0)
-    open(wish, count: count, on: index, at: now)
-    serve(index, at: now)
+    table[index].open(wish, count: count, at: now)
+    table[index].serve(&context, at: now)
     settle(at: now)
   }
 
@@ -59,9 +49,9 @@ extension Host {
   package mutating func sendOnChannel(
     _ sdu: ByteSlice, _ channel: L2CAP.ChannelID, on handle: HCI.ConnectionHandle, at now: Instant
   ) -> Bool {
-    guard let index = index(of: handle) else { return false }
-    let isTaken = allLinks[index].channels.send(sdu, on: channel)
-    markReady(index)
+    guard let index = table.index(of: handle) else { return false }
+    let isTaken = table[index].channels.send(sdu, on: channel)
+    table[index].markReady(&context)
     settle(at: now)
     return isTaken
   }
@@ -76,8 +66,8 @@ extension Host {
   package mutating func reconfigure(
     _ channels: [L2CAP.ChannelID], mtu: UInt16, mps: UInt16, on handle: HCI.ConnectionHandle, at now: Instant
   ) {
-    guard index(of: handle) != nil else {
-      events.append(.channel(handle, .reconfigurationFailed(channels, .notConnected)))
+    guard table.index(of: handle) != nil else {
+      context.output.tell(.channel(handle, .reconfigurationFailed(channels, .notConnected)))
       return
     }
     withChannels(of: handle, at: now) { $0.reconfigure(channels, mtu: mtu, mps: mps, identifiers: &$1, at: now) }
@@ -99,37 +89,9 @@ extension Host {
   private mutating func withChannels(
     of handle: HCI.ConnectionHandle, at now: Instant, _ body: (inout CreditChannels, inout SignalIdentifiers) -> Void
   ) {
-    guard let index = index(of: handle) else { return }
-    allLinks[index].withChannels(body)
-    serve(index, at: now)
+    guard let index = table.index(of: handle) else { return }
+    table[index].withChannels(body)
+    table[index].serve(&context, at: now)
     settle(at: now)
-  }
-
-  // MARK: Input from the peer
-
-  mutating func receiveForChannels(_ signal: L2CAP.Signal, on index: Int, at now: Instant) {
-    // Drop a request whose response could not be sent, so that both sides keep the same state.
-    guard allLinks[index].hasRoom || !signal.content.changesOnAnswer else {
-      metrics.droppedAnswers += 1
-      return
-    }
-    let (listeners, security) = (listeners, allLinks[index].bearer.security)
-    let answer = allLinks[index].withChannels {
-      $0.receive(signal, listeners: listeners, security: security, identifiers: &$1, at: now)
-    }
-    if let answer { send(L2CAP.Signal(identifier: signal.identifier, content: answer), on: index) }
-    serve(index, at: now)
-  }
-
-  mutating func receiveOnChannel(_ frame: L2CAP.Frame, on index: Int, at now: Instant) {
-    let pool = pool
-    let isKnown = allLinks[index].withChannels {
-      $0.receive(frame.payload, on: frame.channel, pool: pool, identifiers: &$1, at: now)
-    }
-    guard isKnown else {
-      metrics.droppedFrames += 1
-      return
-    }
-    serve(index, at: now)
   }
 }

@@ -1,0 +1,94 @@
+import BluetoothWire
+
+/// The GATT client and the GATT server.
+extension Host {
+  /// Returns the ATT_MTU of a link; the default ATT_MTU if the link does not exist.
+  package func mtu(of handle: HCI.ConnectionHandle) -> Int {
+    table.index(of: handle).map { table[$0].bearer.mtu } ?? ATT.defaultMTU
+  }
+
+  // MARK: Client
+
+  /// Queues a procedure, which begins when the earlier ones on this link have ended.
+  package mutating func request(
+    _ request: GATTRequest, token: GATTToken, on handle: HCI.ConnectionHandle, at now: Instant
+  ) {
+    guard let index = table.index(of: handle) else { return }
+    table[index].request(request, token: token, &context, at: now)
+    settle(at: now)
+  }
+
+  /// Returns the cache of the peer's server from the last link that was encrypted with the key of a bond; nil: none.
+  package func serverCache(of identity: DeviceAddress) -> GATTCache? { context.server.caches.bonded(identity) }
+
+  /// Restores a stored cache of a bonded peer's server.
+  package mutating func setServerCache(_ cache: GATTCache, of identity: DeviceAddress) {
+    context.server.caches.keep(cache, of: identity, isBonded: true)
+  }
+
+  // MARK: Server
+
+  /// Adds a service to the local database.
+  package mutating func addService(
+    _ definition: GATTServiceDefinition, at now: Instant
+  ) -> Result<GATTServicePlacement, GATTDatabaseError> {
+    do throws(GATTDatabaseError) {
+      let placement = try context.server.database.add(definition)
+      table.databaseChanged(placement.range, &context, at: now)
+      settle(at: now)
+      return .success(placement)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Removes the service whose declaration has this handle.
+  package mutating func removeService(declaration: AttributeHandle, at now: Instant) {
+    guard let range = context.server.database.remove(declaration: declaration) else { return }
+    table.databaseChanged(range, &context, at: now)
+    settle(at: now)
+  }
+
+  /// Answers a client's request; a second answer is ignored.
+  package mutating func respond(
+    to request: GATTServerRequest, on handle: HCI.ConnectionHandle, with result: Result<ByteSlice, ATT.ErrorCode>,
+    at now: Instant
+  ) {
+    guard let index = table.index(of: handle) else { return }
+    table[index].respond(to: request, with: result, &context, at: now)
+    settle(at: now)
+  }
+
+  /// Sends a notification or an indication, as the client has subscribed; followed by `GATTEvent.updateSent`.
+  package mutating func update(
+    _ value: AttributeHandle, with bytes: ByteSlice, on handle: HCI.ConnectionHandle, at now: Instant
+  ) {
+    guard let index = table.index(of: handle) else { return }
+    table[index].update(value, with: bytes, &context, at: now)
+    settle(at: now)
+  }
+
+  /// The records of bonded clients from their last links that were encrypted with the bond's key, by identity
+  /// address.
+  package var clientRecords: [DeviceAddress: GATTClientRecord] {
+    get { context.server.clientRecords }
+    set { context.server.clientRecords = newValue }
+  }
+
+  /// The characteristics that clients have configured to be broadcast.
+  package var broadcasts: [GATTBroadcast] { context.server.database.broadcasts }
+
+  /// Sets the Device Name.
+  package mutating func setDeviceName(_ name: String) { context.server.database.setDeviceName(name) }
+
+  /// Sets the Peripheral Preferred Connection Parameters; nil: no specific values · Vol 3, Part C, 12.3.
+  package mutating func setPreferredParameters(_ parameters: ConnectionParameters?) {
+    context.server.database.setPreferredParameters(parameters)
+  }
+
+  /// Sets Central Address Resolution: true if a peripheral may address this device, as a central, with a private
+  /// address · Vol 3, Part C, 12.4.
+  package mutating func setCentralAddressResolution(_ isSupported: Bool) {
+    context.server.database.setCentralAddressResolution(isSupported)
+  }
+}

@@ -1,0 +1,59 @@
+import BluetoothWire
+
+/// The credit based channels of a link. If the peer refuses channels because of insufficient security, the host raises
+/// the security of the link and repeats the request · Vol 3, Part C, 10.3.2.
+extension HostLink {
+  // MARK: Input from the peer
+
+  /// Processes a signal for the channels.
+  mutating func receiveForChannels(_ signal: L2CAP.Signal, _ context: inout HostContext, at now: Instant) {
+    // Drop a request whose response could not be sent, so that both sides keep the same state.
+    guard hasRoom || !signal.content.changesOnAnswer else {
+      context.output.metrics.droppedAnswers += 1
+      return
+    }
+    let (listeners, security) = (context.listeners.all, bearer.security)
+    let answer = withChannels {
+      $0.receive(signal, listeners: listeners, security: security, identifiers: &$1, at: now)
+    }
+    if let answer { send(L2CAP.Signal(identifier: signal.identifier, content: answer), &context) }
+    serve(&context, at: now)
+  }
+
+  /// Processes a frame on a dynamic channel.
+  mutating func receiveOnChannel(_ frame: L2CAP.Frame, _ context: inout HostContext, at now: Instant) {
+    let pool = context.pool
+    let isKnown = withChannels {
+      $0.receive(frame.payload, on: frame.channel, pool: pool, identifiers: &$1, at: now)
+    }
+    guard isKnown else {
+      context.output.metrics.droppedFrames += 1
+      return
+    }
+    serve(&context, at: now)
+  }
+
+  // MARK: Requests
+
+  /// Requests channels of the peer and records the app's request.
+  mutating func open(_ wish: ChannelWish, count: Int, at now: Instant) {
+    var wish = wish
+    wish.unanswered = CreditChannels.possibleCount(count, isEnhanced: wish.isEnhanced)
+    (wish.refused, wish.refusal, wish.demand) = (0, nil, nil)
+    wish.security = bearer.security
+    channelWishes.add(wish)
+    withChannels {
+      $0.open(
+        spsm: wish.spsm, count: count, isEnhanced: wish.isEnhanced, wish.settings, token: wish.token, identifiers: &$1,
+        at: now)
+    }
+  }
+
+  /// Reports an event of the channels, unless it is a refusal that a higher security level may overcome. Then the host
+  /// raises the security of the link.
+  mutating func report(_ event: ChannelEvent, _ context: inout HostContext, at now: Instant) {
+    let (effect, demand) = channelWishes.take(event)
+    if let demand { secure(demand, &context, at: now) }
+    if case .isReported = effect { context.output.tell(.channel(link.handle, event)) }
+  }
+}

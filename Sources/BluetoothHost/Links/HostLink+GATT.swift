@@ -1,0 +1,81 @@
+import BluetoothWire
+
+/// What a link takes from the host's GATT state when it begins, and leaves there when it ends.
+extension HostLink {
+  // MARK: Server
+
+  /// Reports the link and restores the state of a bonded client. The client's record stays in place: if several links
+  /// have the same identity, the client's link is not known yet.
+  mutating func announce(_ context: inout HostContext) {
+    standing = .announced
+    context.output.tell(.connected(link))
+    guard let record = context.server.clientRecord(of: identity) else { return }
+    bearer.restore(record, database: &context.server.database)
+    markReady(&context)
+    while let event = bearer.takeEvent() { context.output.tell(.gatt(link.handle, event)) }
+  }
+
+  /// Stores the record of the client and the cache of the peer's server when the link ends.
+  ///
+  /// Only links that were encrypted with the bond's key count for the client, because any device can use its address.
+  mutating func keepGATTState(_ context: inout HostContext) {
+    let isBonded = bearer.security.isBonded
+    if isBonded { context.server.keep(bearer.clientRecord(&context.server.database), of: identity) }
+    context.server.caches.keep(bearer.cache, of: identity, isBonded: isBonded)
+  }
+
+  /// Answers a client's request.
+  mutating func respond(
+    to request: GATTServerRequest, with result: Result<ByteSlice, ATT.ErrorCode>, _ context: inout HostContext,
+    at now: Instant
+  ) {
+    bearer.respond(to: request, with: result, database: &context.server.database, at: now)
+    serve(&context, at: now)
+  }
+
+  /// Sends a notification or an indication.
+  @inline(__always)
+  mutating func update(
+    _ value: AttributeHandle, with bytes: ByteSlice, _ context: inout HostContext, at now: Instant
+  ) {
+    bearer.update(value, with: bytes, at: now)
+    serve(&context, at: now)
+  }
+
+  // MARK: Client
+
+  /// Queues a procedure of the client.
+  @inline(__always)
+  mutating func request(
+    _ request: GATTRequest, token: GATTToken, _ context: inout HostContext, at now: Instant
+  ) {
+    bearer.request(request, token: token, at: now)
+    serve(&context, at: now)
+  }
+
+  /// Offers the cached database to the client of a new link, even of a hidden one: the cache is stored again,
+  /// unchanged, when the link ends.
+  mutating func offerCache(_ context: inout HostContext) {
+    if let cache = context.server.caches[identity] { bearer.offer(cache) }
+  }
+
+  /// Replaces the offered cache after the link has been encrypted with the bond's key.
+  mutating func offerBondedCache(_ context: inout HostContext, at now: Instant) {
+    bearer.becameBonded(context.server.caches.bonded(identity), at: now)
+  }
+
+  // MARK: Name discovery
+
+  /// Processes the response to a request of a name discovery.
+  mutating func nameDiscoveryCompleted(
+    _ result: Result<GATTResponse, GATTError>, _ context: inout HostContext, at now: Instant
+  ) {
+    switch context.nameDiscoveries.completed(result, on: link.handle) {
+    case .request(let request)?: self.request(request, token: NameDiscoveries.token, &context, at: now)
+    case .end(let end, let name)?:
+      context.output.tell(.nameDiscovered(end.address, name))
+      if end.link != nil { disconnect(.remoteUserTerminatedConnection, &context) }
+    case nil: break
+    }
+  }
+}
