@@ -3,10 +3,10 @@ import BluetoothWire
 import DequeModule
 
 /// The HCI link between a host and its controller in one process. It passes packets to captures and applies faults.
-package struct HCIWire: ~Copyable {
+struct HCIWire: ~Copyable {
   private let environment: DeviceEnvironment
   private let device: RadioID
-  package var capture: DeviceCapture?
+  var capture: DeviceCapture?
   /// The packets that a fault delays. Few devices ever have any.
   private var delayed: Delayed?
 
@@ -19,26 +19,23 @@ package struct HCIWire: ~Copyable {
     var fromController: Deque<Waiting> = []
   }
 
-  package init(of device: RadioID, in environment: DeviceEnvironment, named name: String) {
+  init(of device: RadioID, in environment: DeviceEnvironment, capture: DeviceCapture?) {
     self.environment = environment
     self.device = device
-    capture = environment.capture?.device(named: name)
+    self.capture = capture
   }
 
   /// True if faults may change, delay or drop packets.
-  package var isDisturbed: Bool { environment.faults != nil || delayed != nil }
-
-  /// Discards all delayed packets.
-  package mutating func reset() { delayed = nil }
+  var isDisturbed: Bool { environment.faults != nil || delayed != nil }
 
   /// The arrival time of the next delayed packet; nil: no packet is delayed.
-  package var deadline: Instant? {
+  var deadline: Instant? {
     guard let delayed else { return nil }
     return earliest(delayed.fromHost.first?.due, delayed.fromController.first?.due)
   }
 
   /// Carries `packet` from one side to the other; `arrive` takes the packets that the other side receives now.
-  package mutating func carry(
+  mutating func carry(
     _ packet: HCI.Packet, isFromHost: Bool, at now: Instant, _ arrive: (HCI.Packet) -> Void
   ) {
     guard isDisturbed else {
@@ -72,7 +69,7 @@ package struct HCIWire: ~Copyable {
   }
 
   /// Delivers the delayed packets that arrive now.
-  package mutating func timeReached(
+  mutating func timeReached(
     _ now: Instant, atController: (HCI.Packet) -> Void, atHost: (HCI.Packet) -> Void
   ) {
     guard let delayed else { return }

@@ -42,7 +42,7 @@ package final class VirtualAdapter: Adapter, Sendable {
         configuration: configuration, generator: engine.generator.split("device " + configuration.name),
         pool: engine.pool, mailbox: mailbox, directory: directory)
       let device = VirtualDevice(
-        recipe, wire: HCIWire(of: radio, in: environment, named: configuration.name),
+        recipe, settings: StationSettings(of: radio, in: environment, named: configuration.name),
         executor: Executor(world: world, radio: radio))
       mailbox.setExecutor(device.executor)
       // Mail that was posted before woke no executor.

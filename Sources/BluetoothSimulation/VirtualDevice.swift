@@ -22,40 +22,33 @@ final class VirtualDevice: WorldDevice {
   private let recipe: Recipe
   let executor: VirtualAdapter.Executor
   // Confined, and no engine makes calls while it works: see `WorldEngine`.
-  @exclusivity(unchecked) private var wire: HCIWire
+  @exclusivity(unchecked) private var settings: StationSettings
   @exclusivity(unchecked) private var parts: Parts?
   @exclusivity(unchecked) private var isPowered = true
-  /// The sleep clock's drift in parts per billion, set before the parts were created; nil: the configured drift.
-  @exclusivity(unchecked) private var drift: Int64?
   @exclusivity(unchecked) private var deliveries: Deque<Delivery> = []
 
   /// The parts that most devices of a crowd never need.
   private final class Parts {
-    @exclusivity(unchecked) var controller: Controller
+    @exclusivity(unchecked) var station: ControllerStation
     @exclusivity(unchecked) var daemon: Daemon
-    @exclusivity(unchecked) var uses = RadioTimeAccount()
-    /// The time of the latest event.
-    @exclusivity(unchecked) var latest = Instant.zero
 
-    init(_ recipe: Recipe) {
-      controller = recipe.makeController()
+    init(_ recipe: Recipe, _ settings: StationSettings) {
+      station = ControllerStation(recipe.makeController(), settings)
       daemon = recipe.makeDaemon()
     }
   }
 
-  init(_ recipe: Recipe, wire: consuming HCIWire, executor: VirtualAdapter.Executor) {
+  init(_ recipe: Recipe, settings: StationSettings, executor: VirtualAdapter.Executor) {
     self.recipe = recipe
-    self.wire = wire
+    self.settings = settings
     self.executor = executor
   }
 
   /// Returns the parts, creating them if necessary.
   private func wake(at now: Instant) -> Parts {
     if let parts { return parts }
-    let new = Parts(recipe)
+    let new = Parts(recipe, settings)
     parts = new
-    if let drift { new.controller.setSleepClockDrift(partsPerBillion: drift) }
-    new.controller.setSessionObserver(wire.capture?.sessionObserver)
     new.daemon.setPower(isPowered, at: now)
     return new
   }
@@ -66,33 +59,23 @@ final class VirtualDevice: WorldDevice {
 
   func timeReached(_ now: Instant) {
     guard let parts else { return }
-    wire.timeReached(now) {
-      parts.controller.receive($0, at: now)
-    } atHost: {
-      parts.daemon.receive($0, at: now)
-    }
-    if let deadline = parts.controller.deadline, deadline <= now { parts.controller.timeReached(now) }
+    parts.station.timeReached(now) { parts.daemon.receive($0, at: now) }
     if let deadline = parts.daemon.deadline, deadline <= now { parts.daemon.timeReached(now) }
     exchange(parts, at: now)
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {
     guard let parts else { return }
-    parts.uses.noteEnd(at: now)
-    parts.controller.radio(event, at: now)
+    parts.station.radio(event, at: now)
     exchange(parts, at: now)
   }
 
-  func takeRadioCommand() -> RadioCommand? {
-    guard let parts, let command = parts.controller.takeRadioCommand() else { return nil }
-    parts.uses.note(command, for: parts.controller.radioPurpose, at: parts.latest)
-    return command
-  }
+  func takeRadioCommand() -> RadioCommand? { parts?.station.takeRadioCommand() }
 
   func takeMail(at now: Instant) {
     guard parts != nil || !recipe.mailbox.isEmpty else { return }
     let parts = wake(at: now)
-    if let capture = wire.capture {
+    if let capture = settings.capture {
       parts.daemon.drainMailbox(at: now) { mail in
         if let call = mail.callDescription { capture.call(call) }
       }
@@ -109,17 +92,12 @@ final class VirtualDevice: WorldDevice {
   }
 
   func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
-    guard let parts, deliveries.isEmpty, var openLoopAdvertising = parts.controller.openLoopAdvertising(at: now) else {
-      return nil
-    }
-    openLoopAdvertising.until = earliest(wire.deadline, parts.daemon.deadline)
-    return openLoopAdvertising
+    guard let parts, deliveries.isEmpty else { return nil }
+    return parts.station.openLoopAdvertising(at: now, hostDeadline: parts.daemon.deadline)
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {
-    guard let parts, let skipped = parts.controller.skip(until: limit) else { return nil }
-    parts.uses.skip(skipped)
-    parts.latest = skipped.end
+    guard let parts, let skipped = parts.station.skip(until: limit) else { return nil }
     noteDeadline(parts)
     return skipped
   }
@@ -168,60 +146,50 @@ final class VirtualDevice: WorldDevice {
   }
 
   func setCapture(_ capture: DeviceCapture?) {
-    wire.capture = capture
-    parts?.controller.setSessionObserver(capture?.sessionObserver)
+    settings.capture = capture
+    parts?.station.setCapture(capture)
   }
 
   func failController(at now: Instant) {
     guard let parts else { return }
-    parts.controller.fail(at: now)
+    parts.station.controller.fail(at: now)
     exchange(parts, at: now)
   }
 
   func setClockDrift(partsPerBillion: Int64) {
-    drift = partsPerBillion
-    parts?.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
+    settings.clockDrift = partsPerBillion
+    parts?.station.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
 
-  func uses(at now: Instant) -> RadioTimeAccount {
-    guard var uses = parts?.uses else { return RadioTimeAccount() }
-    uses.count(until: now)
-    return uses
-  }
+  func uses(at now: Instant) -> RadioTimeAccount { parts?.station.uses(at: now) ?? RadioTimeAccount() }
 
-  var links: [LinkReport] { parts?.controller.links ?? [] }
+  var links: [LinkReport] { parts?.station.controller.links ?? [] }
 
   // MARK: HCI
 
   /// Carries packets in both directions until neither side has any: packets take no time.
   private func exchange(_ parts: Parts, at now: Instant) {
-    parts.latest = now
     collectDeliveries(parts)
     while true {
-      if let packet = parts.daemon.takePacket() {
-        wire.carry(packet, isFromHost: true, at: now) { parts.controller.receive($0, at: now) }
-      } else if let packet = parts.controller.takePacket() {
-        wire.carry(packet, isFromHost: false, at: now) { parts.daemon.receive($0, at: now) }
-        collectDeliveries(parts)
-      } else {
-        break
-      }
+      while let packet = parts.daemon.takePacket() { parts.station.receive(packet, at: now) }
+      guard parts.station.sendPacket(at: now, toHost: { parts.daemon.receive($0, at: now) }) else { break }
+      collectDeliveries(parts)
     }
     holdLinks(parts)
     noteDeadline(parts)
   }
 
   private func holdLinks(_ parts: Parts) {
-    if parts.daemon.heldLinksChanged { parts.controller.holdLinks(parts.daemon.takeHeldLinks()) }
+    if parts.daemon.heldLinksChanged { parts.station.controller.holdLinks(parts.daemon.takeHeldLinks()) }
   }
 
   private func noteDeadline(_ parts: Parts) {
-    deadline = earliest(wire.deadline, earliest(parts.controller.deadline, parts.daemon.deadline))
+    deadline = earliest(parts.station.deadline, parts.daemon.deadline)
   }
 
   private func collectDeliveries(_ parts: Parts) {
     while let delivery = parts.daemon.takeDelivery() {
-      if let capture = wire.capture, let callback = delivery.callbackDescription { capture.callback(callback) }
+      if let capture = settings.capture, let callback = delivery.callbackDescription { capture.callback(callback) }
       deliveries.append(delivery)
     }
     while let trouble = parts.daemon.takeTrouble() { DaemonLog.note(trouble, of: recipe.configuration.name) }

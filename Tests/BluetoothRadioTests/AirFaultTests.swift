@@ -18,9 +18,6 @@ private final class OneShot: Participant {
     defer { command = nil }
     return command
   }
-  func takeMail(at now: Instant) {}
-  var hasDelivery: Bool { false }
-  func deliverNext() {}
 }
 
 /// Applies the same fault to every transmission.

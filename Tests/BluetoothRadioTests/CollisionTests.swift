@@ -30,9 +30,6 @@ private final class Beacon: Participant {
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {}
-  func takeMail(at now: Instant) {}
-  var hasDelivery: Bool { false }
-  func deliverNext() {}
 }
 
 /// Listens all the time and counts the intact packets.
@@ -50,9 +47,6 @@ private final class Counter: Participant {
     defer { isListening = true }
     return isListening ? nil : listen(channel: 0)
   }
-  func takeMail(at now: Instant) {}
-  var hasDelivery: Bool { false }
-  func deliverNext() {}
 }
 
 @Suite("Collisions")

@@ -9,12 +9,11 @@ import BluetoothWire
 final class HCIParticipant: WorldDevice {
   /// A controller and the link to its host.
   private final class Tenant {
-    @exclusivity(unchecked) var controller: Controller
+    @exclusivity(unchecked) var station: ControllerStation
     let link: H4Handler
-    @exclusivity(unchecked) var uses = RadioTimeAccount()
 
-    init(_ controller: consuming Controller, link: H4Handler) {
-      self.controller = controller
+    init(_ station: consuming ControllerStation, link: H4Handler) {
+      self.station = station
       self.link = link
     }
   }
@@ -23,23 +22,20 @@ final class HCIParticipant: WorldDevice {
   private let generator: RandomStream
   private let pool: PacketPool
   private let outlet: any HCIOutlet
-  @exclusivity(unchecked) private var wire: HCIWire
+  @exclusivity(unchecked) private var settings: StationSettings
   @exclusivity(unchecked) private var tenant: Tenant?
   private var tenants = 0
   /// The last reported number of the host's packets that the controller holds.
   @exclusivity(unchecked) private var heldPackets = 0
-  private var drift: Int64?
   /// True if the radio must stop because the host has left.
   @exclusivity(unchecked) private var mustStop = false
-  /// The time of the latest event.
-  @exclusivity(unchecked) private var latest = Instant.zero
 
   init(
-    _ configuration: ControllerConfiguration, wire: consuming HCIWire, generator: RandomStream, pool: PacketPool,
+    _ configuration: ControllerConfiguration, settings: StationSettings, generator: RandomStream, pool: PacketPool,
     outlet: any HCIOutlet
   ) {
     self.configuration = configuration
-    self.wire = wire
+    self.settings = settings
     self.generator = generator
     self.pool = pool
     self.outlet = outlet
@@ -56,19 +52,16 @@ final class HCIParticipant: WorldDevice {
   /// Connects a host to a new controller in the state after power-on.
   func join(_ link: H4Handler) {
     tenants += 1
-    var controller = Controller(
+    let controller = Controller(
       configuration: configuration, random: generator.split("tenant \(tenants)"), pool: pool)
-    if let drift { controller.setSleepClockDrift(partsPerBillion: drift) }
-    controller.setSessionObserver(wire.capture?.sessionObserver)
-    tenant = Tenant(controller, link: link)
+    tenant = Tenant(ControllerStation(controller, settings), link: link)
   }
 
   /// Removes the controller after its host has left. The peers are not informed: they receive nothing more from it.
   func leave() {
-    guard tenant != nil else { return }
-    noteHeld(0, at: latest)
-    wire.reset()
-    tenant = nil
+    guard let tenant else { return }
+    noteHeld(0, at: tenant.station.latest)
+    self.tenant = nil
     mustStop = true
     deadline = nil
   }
@@ -77,11 +70,7 @@ final class HCIParticipant: WorldDevice {
   /// has changed.
   func receive(_ packet: HCI.Packet, at now: Instant) -> Bool {
     guard let tenant else { return false }
-    // A delayed packet changes the deadline.
-    var hasChanged = wire.isDisturbed
-    wire.carry(packet, isFromHost: true, at: now) {
-      if tenant.controller.receive($0, at: now) { hasChanged = true }
-    }
+    let hasChanged = tenant.station.receive(packet, at: now)
     handOver(tenant, at: now)
     if hasChanged { noteDeadline(tenant) }
     return hasChanged
@@ -91,7 +80,7 @@ final class HCIParticipant: WorldDevice {
   /// Part A, 4.
   func loseSynchronization(at now: Instant) {
     guard let tenant else { return }
-    tenant.controller.fail(at: now)
+    tenant.station.controller.fail(at: now)
     exchange(tenant, at: now)
   }
 
@@ -108,16 +97,13 @@ final class HCIParticipant: WorldDevice {
 
   /// Sends pending packets to the host.
   private func handOver(_ tenant: borrowing Tenant, at now: Instant) {
-    latest = now
     // Packets that a host does not read stay with its controller, which then accepts no more data from its peers.
-    if tenant.controller.waitingPackets > 0 {
+    if tenant.station.controller.waitingPackets > 0 {
       let link = tenant.link
-      while link.isWritable, let packet = tenant.controller.takePacket() {
-        wire.carry(packet, isFromHost: false, at: now) { send($0, to: link) }
-      }
-      if tenant.controller.waitingPackets > outlet.waitingLimit, !link.isWritable { outlet.isDeaf(link) }
+      while link.isWritable, tenant.station.sendPacket(at: now, toHost: { send($0, to: link) }) {}
+      if tenant.station.controller.waitingPackets > outlet.waitingLimit, !link.isWritable { outlet.isDeaf(link) }
     }
-    noteHeld(tenant.controller.heldPackets, at: now)
+    noteHeld(tenant.station.controller.heldPackets, at: now)
   }
 
   private func send(_ packet: HCI.Packet, to link: H4Handler) {
@@ -136,27 +122,17 @@ final class HCIParticipant: WorldDevice {
 
   @exclusivity(unchecked) private(set) var deadline: Instant?
 
-  private func noteDeadline(_ tenant: borrowing Tenant) {
-    deadline = earliest(wire.deadline, tenant.controller.deadline)
-  }
+  private func noteDeadline(_ tenant: borrowing Tenant) { deadline = tenant.station.deadline }
 
   func timeReached(_ now: Instant) {
     guard let tenant else { return }
-    let isWireTime = wire.deadline.map { $0 <= now } ?? false
-    wire.timeReached(now) {
-      tenant.controller.receive($0, at: now)
-    } atHost: {
-      send($0, to: tenant.link)
-    }
-    // The deadline was that of the wire, of the controller, or of both.
-    if !isWireTime || (tenant.controller.deadline ?? .distantFuture) <= now { tenant.controller.timeReached(now) }
+    tenant.station.timeReached(now) { send($0, to: tenant.link) }
     exchange(tenant, at: now)
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {
     guard let tenant else { return }
-    tenant.uses.noteEnd(at: now)
-    tenant.controller.radio(event, at: now)
+    tenant.station.radio(event, at: now)
     exchange(tenant, at: now)
   }
 
@@ -166,25 +142,15 @@ final class HCIParticipant: WorldDevice {
       return mustStop ? .stop : nil
     }
     mustStop = false
-    guard let command = tenant.controller.takeRadioCommand() else { return nil }
-    tenant.uses.note(command, for: tenant.controller.radioPurpose, at: latest)
-    return command
+    return tenant.station.takeRadioCommand()
   }
 
-  func takeMail(at now: Instant) {}
-  var hasDelivery: Bool { false }
-  func deliverNext() {}
-
   func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
-    guard let tenant, var openLoopAdvertising = tenant.controller.openLoopAdvertising(at: now) else { return nil }
-    openLoopAdvertising.until = wire.deadline
-    return openLoopAdvertising
+    tenant?.station.openLoopAdvertising(at: now, hostDeadline: nil)
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {
-    guard let tenant, let skipped = tenant.controller.skip(until: limit) else { return nil }
-    tenant.uses.skip(skipped)
-    latest = skipped.end
+    guard let tenant, let skipped = tenant.station.skip(until: limit) else { return nil }
     noteDeadline(tenant)
     return skipped
   }
@@ -197,24 +163,22 @@ final class HCIParticipant: WorldDevice {
   func forgetBonds(at now: Instant) {}
 
   func setCapture(_ capture: DeviceCapture?) {
-    wire.capture = capture
-    tenant?.controller.setSessionObserver(capture?.sessionObserver)
+    settings.capture = capture
+    tenant?.station.setCapture(capture)
   }
 
   func failController(at now: Instant) { loseSynchronization(at: now) }
 
   func setClockDrift(partsPerBillion: Int64) {
-    drift = partsPerBillion
-    tenant?.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
+    settings.clockDrift = partsPerBillion
+    tenant?.station.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
 
   func uses(at now: Instant) -> RadioTimeAccount {
-    guard var uses = tenant?.uses else { return RadioTimeAccount() }
-    uses.count(until: now)
-    return uses
+    tenant?.station.uses(at: now) ?? RadioTimeAccount()
   }
 
-  var links: [LinkReport] { tenant?.controller.links ?? [] }
+  var links: [LinkReport] { tenant?.station.controller.links ?? [] }
 }
 
 /// The receiver of packets from controllers to their hosts. Confined to the world's executor.

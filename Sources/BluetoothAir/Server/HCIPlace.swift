@@ -17,7 +17,7 @@ extension World {
         var controller = configuration.controller(random: generator)
         if !configuration.isBluetooth40 { controller.aclBufferCount = aclBuffers }
         return HCIParticipant(
-          controller, wire: HCIWire(of: radio, in: environment, named: name), generator: generator,
+          controller, settings: StationSettings(of: radio, in: environment, named: name), generator: generator,
           pool: engine.pool, outlet: outlet)
       }
       return RadioDevice(name: name, radio: radio, world: self)

@@ -10,9 +10,8 @@ import BluetoothWire
 final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private(set) var accessory: A
   private let name: String
-  private var controller: Controller
+  private var station: ControllerStation
   private var host: Host
-  private var wire: HCIWire
   private var attributes = AccessoryAttributes()
   private var handles: [HCI.ConnectionHandle] = []
   private var progress: AdvertisingProgress?
@@ -20,9 +19,6 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   /// The time at which the accessory's `timeReached` is due.
   private var alarm: Instant?
   private var hasStarted = false
-  private var uses = RadioTimeAccount()
-  /// The time of the latest exchange or skipped packet.
-  private var latest = Instant.zero
 
   init(
     _ accessory: A, _ configuration: VirtualDeviceConfiguration, radio: RadioID, environment: DeviceEnvironment,
@@ -30,11 +26,11 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   ) {
     self.accessory = accessory
     name = configuration.name
-    controller = Controller(
-      configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool)
+    station = ControllerStation(
+      Controller(
+        configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool),
+      StationSettings(of: radio, in: environment, named: configuration.name))
     host = Host(configuration: configuration.host, random: generator.split("host"), pool: pool)
-    wire = HCIWire(of: radio, in: environment, named: configuration.name)
-    controller.setSessionObserver(wire.capture?.sessionObserver)
   }
 
   // MARK: Participant
@@ -42,12 +38,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private(set) var deadline: Instant?
 
   func timeReached(_ now: Instant) {
-    wire.timeReached(now) {
-      controller.receive($0, at: now)
-    } atHost: {
-      host.receive($0, at: now)
-    }
-    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
+    station.timeReached(now) { host.receive($0, at: now) }
     if let deadline = host.deadline, deadline <= now { host.timeReached(now) }
     if progress?.timeReached(now) ?? false { advertise(at: now) }
     if let alarm, alarm <= now {
@@ -58,32 +49,19 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {
-    uses.noteEnd(at: now)
-    controller.radio(event, at: now)
+    station.radio(event, at: now)
     exchange(at: now)
   }
 
-  func takeRadioCommand() -> RadioCommand? {
-    guard let command = controller.takeRadioCommand() else { return nil }
-    uses.note(command, for: controller.radioPurpose, at: latest)
-    return command
-  }
-
-  func takeMail(at now: Instant) {}
-  var hasDelivery: Bool { false }
-  func deliverNext() {}
+  func takeRadioCommand() -> RadioCommand? { station.takeRadioCommand() }
 
   func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
-    guard var openLoopAdvertising = controller.openLoopAdvertising(at: now) else { return nil }
-    openLoopAdvertising.until = otherDeadline
-    return openLoopAdvertising
+    station.openLoopAdvertising(at: now, hostDeadline: hostDeadline)
   }
 
   func skip(until limit: Instant) -> SkippedPackets? {
-    guard let skipped = controller.skip(until: limit) else { return nil }
-    uses.skip(skipped)
-    latest = skipped.end
-    deadline = earliest(controller.deadline, otherDeadline)
+    guard let skipped = station.skip(until: limit) else { return nil }
+    deadline = earliest(station.deadline, hostDeadline)
     return skipped
   }
 
@@ -107,27 +85,20 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
 
   var identityAddress: DeviceAddress? { host.ownIdentity }
 
-  func setCapture(_ capture: DeviceCapture?) {
-    wire.capture = capture
-    controller.setSessionObserver(capture?.sessionObserver)
-  }
+  func setCapture(_ capture: DeviceCapture?) { station.setCapture(capture) }
 
   func failController(at now: Instant) {
-    controller.fail(at: now)
+    station.controller.fail(at: now)
     exchange(at: now)
   }
 
   func setClockDrift(partsPerBillion: Int64) {
-    controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
+    station.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
 
-  func uses(at now: Instant) -> RadioTimeAccount {
-    var result = uses
-    result.count(until: now)
-    return result
-  }
+  func uses(at now: Instant) -> RadioTimeAccount { station.uses(at: now) }
 
-  var links: [LinkReport] { controller.links }
+  var links: [LinkReport] { station.controller.links }
 
   // MARK: The accessory
 
@@ -271,25 +242,17 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   // MARK: Exchange between host and controller
 
   private func exchange(at now: Instant) {
-    latest = now
     takeEvents(at: now)
     while true {
-      if let packet = host.takePacket() {
-        wire.carry(packet, isFromHost: true, at: now) { controller.receive($0, at: now) }
-      } else if let packet = controller.takePacket() {
-        wire.carry(packet, isFromHost: false, at: now) { host.receive($0, at: now) }
-        takeEvents(at: now)
-      } else {
-        break
-      }
+      while let packet = host.takePacket() { station.receive(packet, at: now) }
+      guard station.sendPacket(at: now, toHost: { host.receive($0, at: now) }) else { break }
+      takeEvents(at: now)
     }
-    deadline = earliest(controller.deadline, otherDeadline)
+    deadline = earliest(station.deadline, hostDeadline)
   }
 
-  /// The next deadline of everything except the controller.
-  private var otherDeadline: Instant? {
-    earliest(earliest(wire.deadline, host.deadline), earliest(alarm, progress?.end))
-  }
+  /// The next deadline of the host and the accessory.
+  private var hostDeadline: Instant? { earliest(host.deadline, earliest(alarm, progress?.end)) }
 
   private func takeEvents(at now: Instant) {
     while let event = host.takeEvent() { handle(event, at: now) }

@@ -25,7 +25,11 @@ package protocol Participant: AnyObject {
   func skip(until limit: Instant) -> SkippedPackets?
 }
 
+// Most devices have no apps.
 extension Participant {
+  package func takeMail(at now: Instant) {}
+  package var hasDelivery: Bool { false }
+  package func deliverNext() {}
   package func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? { nil }
   package func skip(until limit: Instant) -> SkippedPackets? { nil }
 }

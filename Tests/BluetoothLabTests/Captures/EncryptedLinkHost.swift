@@ -35,8 +35,7 @@ final class EncryptedLinkHost: WorldDevice {
 
   private let role: Role
   private let pool: PacketPool
-  private var controller: Controller
-  private var wire: HCIWire
+  private var station: ControllerStation
   private var packets: [HCI.Packet] = []
   private var steps: [Step] = [
     .exchangeMTU, .encrypt(0), .read, .write, .encrypt(1), .read, .distributeKeys, .write, .disconnect,
@@ -50,10 +49,10 @@ final class EncryptedLinkHost: WorldDevice {
   ) {
     self.role = role
     self.pool = pool
-    controller = Controller(
-      configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool)
-    wire = HCIWire(of: radio, in: environment, named: configuration.name)
-    controller.setSessionObserver(wire.capture?.sessionObserver)
+    station = ControllerStation(
+      Controller(
+        configuration: configuration.controller(random: generator), random: generator.split("controller"), pool: pool),
+      StationSettings(of: radio, in: environment, named: configuration.name))
     deadline = .zero
   }
 
@@ -64,46 +63,34 @@ final class EncryptedLinkHost: WorldDevice {
 
   func timeReached(_ now: Instant) {
     if !hasStarted { start() }
-    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
+    station.timeReached(now) { receive($0) }
     exchange(at: now)
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {
-    controller.radio(event, at: now)
+    station.radio(event, at: now)
     exchange(at: now)
   }
 
-  func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
-  func takeMail(at now: Instant) {}
-  var hasDelivery: Bool { false }
-  func deliverNext() {}
+  func takeRadioCommand() -> RadioCommand? { station.takeRadioCommand() }
 
   // MARK: WorldDevice
 
   func forgetBonds(at now: Instant) {}
   func setPower(_ on: Bool, at now: Instant) {}
-  func setCapture(_ capture: DeviceCapture?) {
-    wire.capture = capture
-    controller.setSessionObserver(capture?.sessionObserver)
-  }
-  func uses(at now: Instant) -> RadioTimeAccount { RadioTimeAccount() }
-  var links: [LinkReport] { controller.links }
+  func setCapture(_ capture: DeviceCapture?) { station.setCapture(capture) }
+  func uses(at now: Instant) -> RadioTimeAccount { station.uses(at: now) }
+  var links: [LinkReport] { station.controller.links }
   func setClockDrift(partsPerBillion: Int64) {}
   func failController(at now: Instant) {}
 
   // MARK: Between host and controller
 
   private func exchange(at now: Instant) {
-    while true {
-      if !packets.isEmpty {
-        wire.carry(packets.removeFirst(), isFromHost: true, at: now) { controller.receive($0, at: now) }
-      } else if let packet = controller.takePacket() {
-        wire.carry(packet, isFromHost: false, at: now) { receive($0) }
-      } else {
-        break
-      }
-    }
-    deadline = controller.deadline
+    repeat {
+      while !packets.isEmpty { station.receive(packets.removeFirst(), at: now) }
+    } while station.sendPacket(at: now, toHost: { receive($0) })
+    deadline = station.deadline
   }
 
   private func send(_ command: HCI.Command) { packets.append(command.packet(in: pool)) }

@@ -26,8 +26,7 @@ final class CrowdHost: WorldDevice {
   let isSpoiled: Bool
   let notes: CrowdNotes
   let pool: PacketPool
-  private var controller: Controller
-  private var wire: HCIWire
+  private var station: ControllerStation
   var random: RandomStream
   let isLegacy: Bool
   let advertises: Bool
@@ -73,8 +72,9 @@ final class CrowdHost: WorldDevice {
     key = number % 3 == 0 && !isSpoiled ? UInt128(number + 1) &* 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835 : 0
     if isSpoiled { notes.spoiledAddresses.insert(address) }
     notes.introduce(number, Acquaintance(address: HCI.PeerAddress(configuration.address), key: key))
-    controller = Controller(configuration: configuration, random: generator.split("controller"), pool: pool)
-    wire = HCIWire(of: radio, in: environment, named: name)
+    station = ControllerStation(
+      Controller(configuration: configuration, random: generator.split("controller"), pool: pool),
+      StationSettings(of: radio, in: environment, named: name))
     random = generator.split("host")
     isLegacy = number % 4 == 3
     advertises = number % 5 != 0
@@ -94,12 +94,7 @@ final class CrowdHost: WorldDevice {
   private(set) var deadline: Instant?
 
   func timeReached(_ now: Instant) {
-    wire.timeReached(now) {
-      controller.receive($0, at: now)
-    } atHost: {
-      receive($0, at: now)
-    }
-    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
+    station.timeReached(now) { receive($0, at: now) }
     if nextDeed <= now {
       nextDeed = now + .milliseconds(Int64(3_000 + random.next() % 12_000))
       if isOn { act(at: now) }
@@ -108,47 +103,42 @@ final class CrowdHost: WorldDevice {
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {
-    controller.radio(event, at: now)
+    station.radio(event, at: now)
     exchange(at: now)
   }
 
-  func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
+  func takeRadioCommand() -> RadioCommand? { station.takeRadioCommand() }
   func takeMail(at now: Instant) { exchange(at: now) }
-  var hasDelivery: Bool { false }
-  func deliverNext() {}
 
   // MARK: WorldDevice
 
   func forgetBonds(at now: Instant) {}
   func setPower(_ on: Bool, at now: Instant) { isOn = on }
-  func setCapture(_ capture: DeviceCapture?) { wire.capture = capture }
-  func uses(at now: Instant) -> RadioTimeAccount { RadioTimeAccount() }
-  var links: [LinkReport] { controller.links }
+  func setCapture(_ capture: DeviceCapture?) { station.setCapture(capture) }
+  func uses(at now: Instant) -> RadioTimeAccount { station.uses(at: now) }
+  var links: [LinkReport] { station.controller.links }
   func setClockDrift(partsPerBillion: Int64) {
-    controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
+    station.controller.setSleepClockDrift(partsPerBillion: partsPerBillion)
   }
   func failController(at now: Instant) {
-    controller.fail(at: now)
+    station.controller.fail(at: now)
     exchange(at: now)
   }
 
   // MARK: Between host and controller
 
   private func exchange(at now: Instant) {
-    while true {
-      if unanswered == nil, let command = commands.popFirst() {
-        unanswered = (command, now)
-        wire.carry(command.packet(in: pool), isFromHost: true, at: now) { controller.receive($0, at: now) }
-      } else if let packet = data.popFirst() {
-        wire.carry(.acl(packet), isFromHost: true, at: now) { controller.receive($0, at: now) }
-      } else if let packet = controller.takePacket() {
-        wire.carry(packet, isFromHost: false, at: now) { receive($0, at: now) }
-      } else {
-        break
-      }
-    }
+    repeat {
+      while let packet = takePacket(at: now) { station.receive(packet, at: now) }
+    } while station.sendPacket(at: now, toHost: { receive($0, at: now) })
     if let unanswered, !isSpoiled { complain("\(unanswered.command) is not answered at once", at: now) }
-    deadline = earliest(earliest(wire.deadline, controller.deadline), nextDeed)
+    deadline = earliest(station.deadline, nextDeed)
+  }
+
+  private func takePacket(at now: Instant) -> HCI.Packet? {
+    guard unanswered == nil, let command = commands.popFirst() else { return data.popFirst().map { .acl($0) } }
+    unanswered = (command, now)
+    return command.packet(in: pool)
   }
 
   func complain(_ text: String, at now: Instant) {

@@ -25,9 +25,8 @@ final class PairingDevice: Participant, @unchecked Sendable {
   private let reads: Bool
   private let table: Table
   private let pool: PacketPool
-  private var controller: Controller
+  private var station: ControllerStation
   private var host: Host
-  private var wire: HCIWire
   private(set) var valueHandle: AttributeHandle?
   private(set) var link: HCI.ConnectionHandle?
   /// The key, without a bond, with which the controller starts encryption while its user still compares numbers.
@@ -57,10 +56,12 @@ final class PairingDevice: Participant, @unchecked Sendable {
     self.table = table
     pool = engine.pool
     let generator = engine.generator.split(name)
-    controller = Controller(
-      configuration: ControllerConfiguration(
-        address: DeviceAddress(0x02_0000_0000 + UInt64(radio), .public), name: name),
-      random: generator.split("controller"), pool: engine.pool)
+    station = ControllerStation(
+      Controller(
+        configuration: ControllerConfiguration(
+          address: DeviceAddress(0x02_0000_0000 + UInt64(radio), .public), name: name),
+        random: generator.split("controller"), pool: engine.pool),
+      StationSettings(of: RadioID(index: radio), in: environment, named: name))
     let addresses = Self.addresses
     var configuration = HostConfiguration(
       deviceName: name, address: role == .central ? addresses.central : addresses.peripheral)
@@ -82,8 +83,6 @@ final class PairingDevice: Participant, @unchecked Sendable {
         ]), at: .zero)
     valueHandle = (try? placement.get())?.values.first
     self.host = host
-    wire = HCIWire(of: RadioID(index: radio), in: environment, named: name)
-    controller.setSessionObserver(wire.capture?.sessionObserver)
     deadline = .zero
   }
 
@@ -104,7 +103,7 @@ final class PairingDevice: Participant, @unchecked Sendable {
       hasStarted = true
       host.setPower(true, at: now)
     }
-    if let deadline = controller.deadline, deadline <= now { controller.timeReached(now) }
+    station.timeReached(now) { host.receive($0, at: now) }
     if let deadline = host.deadline, deadline <= now { host.timeReached(now) }
     if let glance, glance <= now {
       self.glance = nil
@@ -118,30 +117,22 @@ final class PairingDevice: Participant, @unchecked Sendable {
   }
 
   func radio(_ event: RadioEvent, at now: Instant) {
-    controller.radio(event, at: now)
+    station.radio(event, at: now)
     exchange(at: now)
   }
 
-  func takeRadioCommand() -> RadioCommand? { controller.takeRadioCommand() }
-  func takeMail(at now: Instant) {}
-  var hasDelivery: Bool { false }
-  func deliverNext() {}
+  func takeRadioCommand() -> RadioCommand? { station.takeRadioCommand() }
 
   // MARK: The host
 
   private func exchange(at now: Instant) {
     takeEvents(at: now)
     while true {
-      if let packet = host.takePacket() {
-        wire.carry(packet, isFromHost: true, at: now) { controller.receive($0, at: now) }
-      } else if let packet = controller.takePacket() {
-        wire.carry(packet, isFromHost: false, at: now) { host.receive($0, at: now) }
-        takeEvents(at: now)
-      } else {
-        break
-      }
+      while let packet = host.takePacket() { station.receive(packet, at: now) }
+      guard station.sendPacket(at: now, toHost: { host.receive($0, at: now) }) else { break }
+      takeEvents(at: now)
     }
-    deadline = earliest(earliest(comparison, glance), earliest(controller.deadline, host.deadline))
+    deadline = earliest(earliest(comparison, glance), earliest(station.deadline, host.deadline))
   }
 
   private func takeEvents(at now: Instant) {
@@ -181,7 +172,7 @@ final class PairingDevice: Participant, @unchecked Sendable {
     case .compare where earlyKey != nil:
       guard let link, let earlyKey else { return }
       let command = HCI.Command.leEnableEncryption(link, random: 0, encryptedDiversifier: 0, longTermKey: earlyKey)
-      controller.receive(command.packet(in: pool), at: now)
+      station.controller.receive(command.packet(in: pool), at: now)
       comparison = now + .milliseconds(500)
     case .allow, .compare: if let link { host.answer(.yes, on: link, at: now) }
     case .show(let passkey): table.passkey = passkey

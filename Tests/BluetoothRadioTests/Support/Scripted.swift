@@ -17,9 +17,6 @@ final class Scripted: Participant {
     defer { command = nil }
     return command
   }
-  func takeMail(at now: Instant) {}
-  var hasDelivery: Bool { false }
-  func deliverNext() {}
 }
 
 extension Instant {
