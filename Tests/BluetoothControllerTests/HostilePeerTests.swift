@@ -215,17 +215,30 @@ struct HostilePeerTests {
     #expect(link.isAlive())
   }
 
-  @Test("S25: after LL Control PDUs of every opcode and length, the link either works or has ended")
+  /// Returns the reasons for which an LL Control PDU of zeros may end the link; empty: the link goes on.
+  private func endings(byOpcode opcode: UInt8, length: Int) -> Set<HCI.ErrorCode> {
+    switch (opcode, length) {
+    // LL_CONNECTION_UPDATE_IND with interval 0 and LL_CHANNEL_MAP_IND without channels, at event 0
+    case (0x00, 11), (0x01, 7): [.invalidLLParameters, .instantPassed]
+    // LL_TERMINATE_IND, whose reason the host gets
+    case (0x02, 1): [.success]
+    // LL_ENC_REQ: unencrypted data after it are a MIC failure
+    case (0x03, 22): [.connectionTerminatedMICFailure]
+    default: []
+    }
+  }
+
+  @Test("S25: LL Control PDUs of every opcode and length end the link for their own reasons, or the link works on")
   func everyOpcodeAndLength() throws {
     let link = try TestLink(timeout: 20, attacked: .peripheral)
     for opcode in UInt8(0)...0x30 {
       for length in [0, 1, 2, 5, 7, 8, 11, 12, 22, 23, 26] {
         _ = link.injectFromCentral([opcode] + Array(repeating: 0, count: length), events: 4)
-        // Unencrypted data after LL_ENC_REQ are a MIC failure.
-        let isInOrder =
-          !link.peripheral.disconnections.isEmpty || link.exchangesData()
-          || link.peripheral.disconnections == [.connectionTerminatedMICFailure]
-        #expect(isInOrder, "\(opcode), \(length)")
+        let works = link.peripheral.disconnections.isEmpty && link.exchangesData()
+        let expected = endings(byOpcode: opcode, length: length)
+        #expect(link.peripheral.disconnections.count == (expected.isEmpty ? 0 : 1), "\(opcode), \(length)")
+        #expect(expected.isSuperset(of: link.peripheral.disconnections), "\(opcode), \(length)")
+        #expect(works == expected.isEmpty, "\(opcode), \(length)")
         try link.connectAnew(timeout: 20)
       }
     }

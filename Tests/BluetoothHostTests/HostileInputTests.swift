@@ -54,6 +54,11 @@ struct HostileInputTests {
     var token: GATTToken = 0
     var asked: Set<GATTToken> = []
     var answered: [GATTToken: Int] = [:]
+    func answerAll() {
+      for case .gatt(_, .completed(let token, _)) in bench.events { answered[token, default: 0] += 1 }
+      answer(&bench, &random)
+      for case .gatt(_, .completed(let token, _)) in bench.events { answered[token, default: 0] += 1 }
+    }
     for _ in 0..<400 {
       switch random.next() % 8 {
       case 0:
@@ -86,9 +91,7 @@ struct HostileInputTests {
         if body.count > 3, random.next() & 1 == 0 { (body[2], body[3]) = (UInt8(random.next() % 20), 0) }
         bench.receive(.attribute, [opcodes[Int(random.next() % UInt64(opcodes.count))]] + body, on: handle)
       }
-      for case .gatt(_, .completed(let token, _)) in bench.events { answered[token, default: 0] += 1 }
-      answer(&bench, &random)
-      for case .gatt(_, .completed(let token, _)) in bench.events { answered[token, default: 0] += 1 }
+      answerAll()
       let last = bench.commands.last
       if case .disconnect? = last {
         bench.receive(.disconnectionComplete(.success, handle, reason: .connectionTerminatedByLocalHost))
@@ -98,7 +101,14 @@ struct HostileInputTests {
         handle = bench.link(seed % 2 == 0 ? .peripheral : .central, handle: number)
       }
     }
+    // The peer stays silent: the request in progress times out after 30 s, and ends all others.
+    let end = bench.now + .seconds(31)
+    while let deadline = bench.host.deadline, deadline <= end {
+      bench.passToDeadline()
+      answerAll()
+    }
     #expect(answered.values.allSatisfy { $0 == 1 })
+    #expect(asked.isSubset(of: answered.keys), "requests without an answer")
   }
 
   @Test("Arbitrary packets from a controller stop neither the host nor its timers", arguments: 0..<12)

@@ -46,14 +46,25 @@ struct DeviceTests {
   func serialLineInUse() async throws {
     let (descriptor, device) = try pseudoTerminal()
     let first = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
-    // The superuser may open a line that is in use.
-    if geteuid() != 0 {
+    if geteuid() == 0 {
+      // The superuser may open a line that is in use, but sees that other users may not: TIOCGEXCL.
+      let second = open(device, O_RDWR | O_NOCTTY)
+      var isExclusive: CInt = 0
+      #expect(ioctl(second, 0x8004_5440, &isExclusive) == 0 && isExclusive == 1)
+      close(second)
+    } else {
       await #expect(throws: TransportError("\(device) is in use by another program")) {
         _ = try await TestLink.connect(to: .serial(device: device, baud: 9_600))
       }
     }
     try await first.close()
     close(descriptor)
+  }
+
+  @Test("The error for a serial line that can't be opened says what would help")
+  func serialLineRefusals() {
+    #expect(TransportError(opening: "/dev/tty1", code: EBUSY).description == "/dev/tty1 is in use by another program")
+    #expect(TransportError(opening: "/dev/tty1", code: EACCES).description.contains("usermod -aG dialout"))
   }
 
   @Test(

@@ -33,7 +33,8 @@ enum SerialLine {
 }
 
 extension TransportError {
-  fileprivate init(opening device: String, code: CInt) {
+  /// The error for a serial line that could not be opened.
+  init(opening device: String, code: CInt) {
     switch code {
     case ENOENT, ENXIO, ENODEV: self.init("no such device: \(device)")
     case EACCES, EPERM:

@@ -209,16 +209,18 @@ private let notNow: [Refusal] = [
 
 @Suite("Errors of commands")
 struct ParameterErrorTests {
-  private func expect(_ row: Refusal) {
+  /// Sends the command to a new controller, which must support it, and returns the status of its answer.
+  private func status(of opcode: HCI.Opcode, _ octets: [UInt8]) -> HCI.ErrorCode? {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111)
     air.add(device)
     device.start()
-    // Other tests cover the refusal of unsupported commands.
-    guard device.controller.supports(row.opcode) else { return }
-    let packet = HCI.Packet.command(opcode: row.opcode, parameters: ByteSlice(row.octets))
-    #expect(device.send(raw: packet, opcode: row.opcode)?.status == row.status)
+    let isSupported = device.controller.supports(opcode)
+    #expect(isSupported, "\(opcode)")
+    return device.send(raw: .command(opcode: opcode, parameters: ByteSlice(octets)), opcode: opcode)?.status
   }
+
+  private func expect(_ row: Refusal) { #expect(status(of: row.opcode, row.octets) == row.status) }
 
   @Test("A parameter out of its range is refused with 0x12", arguments: outOfRange)
   private func invalid(_ row: Refusal) { expect(row) }
@@ -246,12 +248,7 @@ struct ParameterErrorTests {
       (.lePeriodicAdvertisingCreateSync, Right.sync),
       (.leSetDefaultPeriodicAdvertisingSyncTransferParameters, Right.transfer),
     ] {
-      let air = TestAir()
-      let device = TestDevice("device", address: 0x1111_1111_1111)
-      air.add(device)
-      guard device.controller.supports(opcode) else { continue }
-      let packet = HCI.Packet.command(opcode: opcode, parameters: ByteSlice(octets))
-      #expect(device.send(raw: packet, opcode: opcode)?.status == .success, "\(opcode)")
+      #expect(status(of: opcode, octets) == .success, "\(opcode)")
     }
   }
 

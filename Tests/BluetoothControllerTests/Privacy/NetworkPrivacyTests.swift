@@ -42,6 +42,26 @@ struct NetworkPrivacyTests {
     }
   }
 
+  @Test(
+    "A scanner synchronizes to the train of a peer's identity address in device privacy mode only",
+    arguments: [false, true])
+  func synchronizer(isDevicePrivacy: Bool) {
+    let pair = pair(of: \.central, isDevicePrivacy: isDevicePrivacy)
+    let (scanner, advertiser) = (pair.central, pair.peripheral)
+    let set = HCI.ExtendedAdvertisingParameters.every100ms { $0.advertisingSID = 3 }
+    #expect(advertiser.send(.leSetExtendedAdvertisingParameters(set)) == .success)
+    let parameters = HCI.PeriodicAdvertisingParameters(handle: 1, minimumInterval: 40, maximumInterval: 40)
+    #expect(advertiser.send(.leSetPeriodicAdvertisingParameters(parameters)) == .success)
+    #expect(advertiser.send(.leSetPeriodicAdvertisingEnable(.enabled, 1)) == .success)
+    #expect(advertiser.enable(1) == .success)
+    scanner.startScan()
+    let train = HCI.PeriodicAdvertiser(HCI.PeerAddress(advertiser.address), advertisingSID: 3)
+    let request = HCI.PeriodicAdvertisingCreateSync(advertiser: train, keeping: HCI.SyncKeeping(timeout: 100))
+    #expect(scanner.send(.lePeriodicAdvertisingCreateSync(request)) == .success)
+    pair.air.run(for: .seconds(1))
+    #expect(scanner.syncs.map(\.0) == (isDevicePrivacy ? [.success] : []))
+  }
+
   @Test("An initiator connects to a peer's identity address in device privacy mode only", arguments: [false, true])
   func initiator(isDevicePrivacy: Bool) {
     let pair = pair(of: \.central, isDevicePrivacy: isDevicePrivacy)

@@ -80,15 +80,33 @@ struct ResolvingListTests {
   @Test("All own addresses change at the timeout, and not before")
   mutating func renewal() throws {
     var list = list()
+    let others = (1...3).map { DeviceAddress($0, .public) }
+    for other in others {
+      let key = UInt128(other.value)
+      #expect(list.add(HCI.PeerAddress(other), peerIRK: 100 + key, localIRK: 200 + key) == .success)
+    }
     #expect(list.setTimeout(60, at: .zero) == .success)
-    let first = try #require(list.localAddress(for: peer, at: .zero, random: &random))
-    let target = try #require(list.targetAddress(for: peer, at: .zero, random: &random))
-    #expect(list.isOwn(first) && !list.isOwn(target))
-    #expect(list.localAddress(for: peer, at: .zero + .seconds(59), random: &random) == first)
-    let second = try #require(list.localAddress(for: peer, at: .zero + .seconds(60), random: &random))
-    #expect(second != first && Toolbox.resolves(second.value, irk: Block(high: 0, low: 7)))
-    #expect(list.targetAddress(for: peer, at: .zero + .seconds(60), random: &random) != target)
-    #expect(list.localAddress(for: peer, at: .zero + .seconds(119), random: &random) == second)
+    let peers = [peer] + others
+    /// Returns the addresses that the device and its peers have at that time.
+    func addresses(seconds: Int64) throws -> (own: [DeviceAddress], targets: [DeviceAddress]) {
+      let now = Instant.zero + .seconds(seconds)
+      var result: (own: [DeviceAddress], targets: [DeviceAddress]) = ([], [])
+      for peer in peers {
+        result.own.append(try #require(list.localAddress(for: peer, at: now, random: &random)))
+        result.targets.append(try #require(list.targetAddress(for: peer, at: now, random: &random)))
+      }
+      return result
+    }
+    let first = try addresses(seconds: 0)
+    #expect(first.own.allSatisfy(list.isOwn) && !first.targets.contains(where: list.isOwn))
+    #expect(try addresses(seconds: 59) == first)
+    let second = try addresses(seconds: 60)
+    let keys: [UInt64] = [7, 201, 202, 203]
+    for index in peers.indices {
+      #expect(second.own[index] != first.own[index] && second.targets[index] != first.targets[index], "\(index)")
+      #expect(Toolbox.resolves(second.own[index].value, irk: Block(high: 0, low: keys[index])), "\(index)")
+    }
+    #expect(try addresses(seconds: 119) == second)
   }
 
   @Test("Each device and each key can be on the list once, and the capacity is limited")

@@ -1,4 +1,8 @@
+import BluetoothHost
 import BluetoothLab
+import BluetoothRadio
+import BluetoothSimulation
+import BluetoothWire
 import CoreBluetooth
 import Testing
 
@@ -276,9 +280,26 @@ import Testing
     let peripheral = air.discover()
     var asked: Int?
     air.app.onEvent = { event in if event.hasPrefix("connected") { asked = user.asked.count } }
+    let sensor = air.sensor.radio
+    air.world.mailbox.perform { Self.demandEncryption(of: sensor, in: $0) }
     air.central.connect(peripheral)
-    air.expect("connected")
+    air.world.run(until: { !user.asked.isEmpty && asked != nil }, limit: .seconds(10))
     #expect(asked == 0)
+    #expect(user.asked.map(\.kind) == [.allowPairing])
+  }
+
+  /// Makes a device send a Security Request as the first packet on its next link.
+  private static func demandEncryption(of device: RadioID, in engine: WorldEngine) {
+    let now = engine.now
+    var hasLink = false
+    engine.withDevice(device) { device in
+      _ = device.withHost(at: now) { host in
+        guard let link = host.links.first else { return }
+        host.secure(link.handle, .encrypted, at: now)
+        hasLink = true
+      }
+    }
+    if !hasLink { engine.schedule(at: now + .milliseconds(1)) { demandEncryption(of: device, in: $0) } }
   }
 
   @Test("A bonded device's subscription outlives the world: in the next one it is restored")
