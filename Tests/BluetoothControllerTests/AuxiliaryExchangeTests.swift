@@ -66,7 +66,7 @@ struct AuxiliaryExchangeTests {
     device.isAsleep = true
     air.run(for: .seconds(12))
     let answers = air.log.count { if case .scanRsp? = $0.advertisingPDU { true } else { false } }
-    #expect(answers > 300 && device.controller.output.packets.count <= 256)
+    #expect(answers > 300 && device.controller.device.output.packets.count <= 256)
   }
 
   @Test("A host that has not enabled scan request notifications gets none")

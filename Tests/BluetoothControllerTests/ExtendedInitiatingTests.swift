@@ -149,8 +149,9 @@ struct ExtendedInitiatingTests {
     #expect(connect() == .success)
     // The host cancels while AUX_CONNECT_REQ is being sent.
     air.run(until: {
-      central.controller.auxiliaries.indices.contains {
-        central.controller.auxiliaries[$0]?.isConnecting == true && central.controller.isTransmitting
+      central.controller.scanning.receptions.indices.contains {
+        central.controller.scanning.receptions[$0]?.isConnecting == true
+          && central.controller.radioControl.isTransmitting
       }
     })
     #expect(central.send(.leCreateConnectionCancel) == .success)

@@ -71,7 +71,7 @@ struct HostileAdvertiserTests {
     }
     air.run(for: .milliseconds(1_010))
     // The bystander's request comes in addition to the reports.
-    #expect((256...257).contains(scanner.controller.output.packets.count))
+    #expect((256...257).contains(scanner.controller.device.output.packets.count))
     scanner.isAsleep = false
     scanner.takePackets(at: air.now)
     #expect((250...256).contains(scanner.extendedReports.count))
@@ -122,7 +122,7 @@ struct HostileAdvertiserTests {
     }
     air.run(for: .seconds(4))
     #expect(scanner.extendedReports.isEmpty)
-    #expect(scanner.controller.auxiliaries.indices.count <= AuxiliaryReceptions.capacity)
+    #expect(scanner.controller.scanning.receptions.indices.count <= AuxiliaryReceptions.capacity)
     #expect(hearsOthers())
   }
 
@@ -133,7 +133,7 @@ struct HostileAdvertiserTests {
       advertiser.announce(at: at(Int64(5 + 5 * index)), to: offset)
     }
     air.run(for: .milliseconds(25))
-    #expect(scanner.controller.auxiliaries.indices.isEmpty && hearsOthers())
+    #expect(scanner.controller.scanning.receptions.indices.isEmpty && hearsOthers())
   }
 
   @Test("S24: an AUX_ADV_IND that contradicts its ADV_EXT_IND is dropped")

@@ -122,12 +122,12 @@ struct SleepClockTests {
     #expect(modify(isLessAccurate: false) == .limitReached)
     for accuracy in [LL.SleepClockAccuracy.upTo150, .upTo250, .upTo500] {
       #expect(modify(isLessAccurate: true) == .success)
-      #expect(device.controller.sleepClockAccuracy == accuracy)
+      #expect(device.controller.device.sleepClockAccuracy == accuracy)
     }
     #expect(modify(isLessAccurate: true) == .limitReached)
-    #expect(modify(isLessAccurate: false) == .success && device.controller.clockAccuracy == 250)
+    #expect(modify(isLessAccurate: false) == .success && device.controller.device.clockAccuracy == 250)
     device.send(.reset)
-    #expect(device.controller.sleepClockAccuracy == .upTo100 && device.controller.clockAccuracy == 100)
+    #expect(device.controller.device.sleepClockAccuracy == .upTo100 && device.controller.device.clockAccuracy == 100)
     let old = TestDevice("old", address: 0x2222_2222_2222) { $0.features.remove(.sleepClockAccuracyUpdates) }
     air.add(old)
     #expect(old.send(.leModifySleepClockAccuracy(isLessAccurate: true)) == .unknownHCICommand)

@@ -46,3 +46,35 @@ struct AdvertisingContent {
     dataID = (dataID + 1 + UInt16(random.next() % 0xFFF)) & 0xFFF
   }
 }
+
+extension ByteSlice {
+  /// Adds a fragment from the host · Vol 4, Part E, 7.8.54. Data that are too long are discarded.
+  mutating func take(
+    _ fragment: HCI.AdvertisingDataFragment, isPartial: inout Bool, isLegacy: Bool, isInUse: Bool
+  ) -> HCI.ErrorCode {
+    switch fragment.operation {
+    case .complete:
+      guard !isLegacy || fragment.data.count <= LL.maximumAdvertisingDataLength else {
+        return .invalidHCICommandParameters
+      }
+      // A copy, so that the buffer of the whole command can be reused.
+      self = fragment.data.withUnsafeBytes { ByteSlice($0) }
+      isPartial = false
+      return .success
+    case .first, .intermediate, .last:
+      guard !isLegacy, !fragment.data.isEmpty else { return .invalidHCICommandParameters }
+      guard !isInUse else { return .commandDisallowed }
+      guard isPartial || fragment.operation == .first else { return .invalidHCICommandParameters }
+      let before = fragment.operation == .first ? [] : bytes
+      guard before.count + fragment.data.count <= AdvertisingContent.maximumLength else {
+        self = ByteSlice()
+        isPartial = false
+        return .memoryCapacityExceeded
+      }
+      self = ByteSlice(before + fragment.data.bytes)
+      isPartial = fragment.operation != .last
+      return .success
+    case .unchanged: return .invalidHCICommandParameters
+    }
+  }
+}

@@ -71,7 +71,7 @@ struct AdvertisingProperties {
     filterPolicy = isDirected ? 0 : parameters.filterPolicy
     power =
       parameters.transmitPower == HCI.ExtendedAdvertisingParameters.anyTransmitPower
-      ? defaultPower : Self.possiblePower(Decibel(Int(parameters.transmitPower)))
+      ? defaultPower : ControllerConfiguration.possiblePower(Decibel(Int(parameters.transmitPower)))
     primary = Modulation(parameters.primaryPHY, parameters.primaryCoding)
     secondary = usesLegacyPDUs ? .le1M : Modulation(parameters.secondaryPHY, parameters.secondaryCoding)
     sid = parameters.advertisingSID
@@ -90,13 +90,6 @@ struct AdvertisingProperties {
     // The primary channels do not use LE 2M.
     guard primary != .le2M else { throw .unsupportedFeatureOrParameterValue }
   }
-
-  /// The range of transmit power, dBm.
-  static let minimumPower = Decibel(-20)
-  static let maximumPower = Decibel(20)
-
-  /// Returns the possible power that is nearest to `power`.
-  static func possiblePower(_ power: Decibel) -> Decibel { min(maximumPower, max(minimumPower, power)) }
 
   /// ADV_IND, ADV_DIRECT_IND at low and at high duty cycle, ADV_SCAN_IND, ADV_NONCONN_IND.
   private static let legacyTypes: [HCI.ExtendedAdvertisingParameters.Properties] = [

@@ -96,6 +96,26 @@ struct AdvertisingSet {
     guard let periodic, periodic.includesDataInfo else { return nil }
     return LL.AdvertisingDataInfo(sid: properties.sid, did: periodic.dataID)
   }
+  // MARK: Addresses
+
+  /// Returns the identity address of the set; each set has a separate random address · 7.8.52.
+  func ownAddress(on device: inout LocalDevice) -> DeviceAddress? {
+    switch properties.ownAddressType {
+    case .public, .resolvableOrPublic: device.configuration.publicAddress
+    case .random, .resolvableOrRandom: randomAddress
+    }
+  }
+
+  /// Returns the address that the set can use: its identity address, or the private one for its peer · 7.8.56. An
+  /// undirected anonymous set sends no address, so its own address type does not matter · 7.8.53.
+  func usableAddress(on device: inout LocalDevice, at now: Instant) -> DeviceAddress? {
+    let own = ownAddress(on: &device)
+    if properties.isAnonymous && !properties.isDirected { return own ?? device.configuration.address }
+    return device.usableAddress(properties.ownAddressType, to: properties.peer.deviceAddress, identity: own, at: now)
+  }
+
+  // MARK: Periodic advertising
+
   /// True if AUX_ADV_IND has SyncInfo.
   var hasTrain: Bool { periodic?.advertiser != nil }
   /// True if ADV_EXT_IND can't carry everything · Vol 6, Part B, 2.3.1.5: a connectable or scannable set has

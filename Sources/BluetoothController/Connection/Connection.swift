@@ -3,12 +3,6 @@ import BluetoothWire
 
 /// One connection of the link layer · Vol 6, Part B, 4.5.
 struct Connection {
-  /// The role of the local device. Raw values are those of HCI.
-  enum Role: UInt8 {
-    case central = 0
-    case peripheral = 1
-  }
-
   /// The state of a connection that is ending.
   enum Ending {
     /// The peer's LL_TERMINATE_IND has arrived and is not acknowledged yet.
@@ -21,7 +15,7 @@ struct Connection {
   private static let establishmentEvents: Int64 = 6
 
   let handle: HCI.ConnectionHandle
-  let role: Role
+  let role: ConnectionRole
   let own: DeviceAddress
   let peer: DeviceAddress
   let accessAddress: UInt32
@@ -57,7 +51,8 @@ struct Connection {
   var event = EventProgress()
 
   init(
-    handle: HCI.ConnectionHandle, role: Role, own: DeviceAddress, peer: DeviceAddress, data: LL.ConnectionData,
+    handle: HCI.ConnectionHandle, role: ConnectionRole, own: DeviceAddress, peer: DeviceAddress,
+    data: LL.ConnectionData,
     usesAlgorithm2: Bool, auxiliaryPHY: PHY? = nil, context: Context, delay: TimeSpan = .zero, at now: Instant
   ) {
     self.handle = handle

@@ -16,6 +16,13 @@ struct ConnectionTable {
   private var connections: [Connection] = []
   private var entries: [Entry] = []
   private var touched: [Int] = []
+  private var lastHandle: UInt16 = 0
+  /// The reports of the connections that have ended recently.
+  private var endedLinks: [LinkReport] = []
+  /// The maximum length of data PDUs that new connections prefer.
+  var preferredLength = DataLengthState.minimum
+  /// The preference of LE Set Default PHY, for new connections.
+  var preferredPHYs = LL.PHYPreferences(transmit: .all, receive: .all)
   /// The number of the host's packets that are not completely acknowledged, over all connections.
   private(set) var heldPackets = 0
 
@@ -85,7 +92,22 @@ struct ConnectionTable {
     entries.removeLast()
   }
 
-  mutating func removeAll() { self = ConnectionTable() }
+  /// Restores the state after power on. The reports of connections that have ended stay, and so does the last handle.
+  mutating func reset() {
+    for index in connections.indices { noteEnd(of: index) }
+    let (lastHandle, endedLinks) = (lastHandle, endedLinks)
+    self = ConnectionTable()
+    (self.lastHandle, self.endedLinks) = (lastHandle, endedLinks)
+  }
+
+  /// Returns the next handle. Handles, 0x0001 to 0x0EFF, are assigned in turn, so that a new connection never gets
+  /// the handle of a connection that has just ended.
+  mutating func newHandle() -> HCI.ConnectionHandle {
+    repeat {
+      lastHandle = lastHandle >= 0x0EFF ? 1 : lastHandle + 1
+    } while index(of: HCI.ConnectionHandle(rawValue: lastHandle)) != nil
+    return HCI.ConnectionHandle(rawValue: lastHandle)
+  }
 
   /// Returns a connection that was changed since the last call for it; nil: none.
   mutating func takeTouched() -> Int? {
@@ -105,5 +127,32 @@ struct ConnectionTable {
     entries[index] = entry
     if let claim = wishes.claim { agenda[entry.place] = claim }
     return true
+  }
+
+  // MARK: Reports
+
+  /// The maximum number of ended connections in `links`.
+  static let reportedLinks = 64
+
+  /// The reports of the connections that have ended recently, followed by the present connections.
+  var links: [LinkReport] {
+    mutating get {
+      var result = endedLinks
+      for index in connections.indices { result.append(LinkReport(connections[index], isConnected: true)) }
+      return result
+    }
+  }
+
+  /// Returns the statistics of a connection so far, or of the last connection with this handle that has ended; nil:
+  /// neither is known.
+  mutating func statistics(of handle: HCI.ConnectionHandle) -> LinkStatistics? {
+    if let index = index(of: handle) { return connections[index].statistics }
+    return endedLinks.last { $0.handle == handle }?.statistics
+  }
+
+  /// Records the end of a connection, and removes the oldest record if there are too many.
+  mutating func noteEnd(of index: Int) {
+    if endedLinks.count >= Self.reportedLinks { endedLinks.removeFirst() }
+    endedLinks.append(LinkReport(connections[index], isConnected: false))
   }
 }

@@ -193,7 +193,7 @@ struct ControlProcedures {
   /// Returns the error with which a procedure of the peer that has an instant must be rejected; nil: it may start. A
   /// central's own procedure wins over the peripheral's; a peripheral yields, and waits for the rejection of its own ·
   /// 5.3.
-  func collision(with transaction: Transaction, role: Connection.Role) -> HCI.ErrorCode? {
+  func collision(with transaction: Transaction, role: ConnectionRole) -> HCI.ErrorCode? {
     let own: Transaction?
     if let update {
       own = update.change.transaction
@@ -225,7 +225,7 @@ extension ControlProcedures.Procedure {
 
   /// Returns the PDU that begins this procedure and that the peer may reject; nil: the peer can't reject it.
   /// Encryption is handled separately, since the rejected PDU depends on the phase.
-  func request(role: Connection.Role) -> LL.ControlOpcode? {
+  func request(role: ConnectionRole) -> LL.ControlOpcode? {
     switch self {
     case .featureExchange: role == .central ? .featureReq : .peripheralFeatureReq
     case .versionExchange: .versionInd

@@ -113,3 +113,13 @@ struct DataLengthState {
     return min(Int(length.octets), max(Int(minimum.octets), Int(fitting)))
   }
 }
+
+extension HCI.DataLength {
+  /// True if both values are in range · Vol 4, Part E, 7.8.33, 7.8.35.
+  var isValid: Bool { 27...251 ~= octets && 328...17_040 ~= time }
+  /// Returns the values limited to what a controller with these features can send.
+  func supported(by features: HCI.LEFeatures) -> HCI.DataLength {
+    let longest = DataLengthState.maximum(with: features)
+    return HCI.DataLength(octets: min(octets, longest.octets), time: min(time, longest.time))
+  }
+}

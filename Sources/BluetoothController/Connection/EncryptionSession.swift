@@ -17,7 +17,7 @@ struct EncryptionSession {
   /// True if received PDUs must be encrypted.
   var decrypts = false
 
-  init(_ keys: LL.SessionKeys, role: Connection.Role, pool: PacketPool) {
+  init(_ keys: LL.SessionKeys, role: ConnectionRole, pool: PacketPool) {
     cipher = LinkLayerCipher(
       longTermKey: Block(keys.longTermKey.value),
       diversifier: Block(high: keys.peripheral.diversifier, low: keys.central.diversifier),

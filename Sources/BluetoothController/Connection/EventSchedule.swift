@@ -2,7 +2,7 @@ import BluetoothWire
 
 /// The schedule of a connection's events · Vol 6, Part B, 4.5.1, 4.5.7. Event numbers start at 0 and never wrap.
 struct EventSchedule {
-  private let role: Connection.Role
+  private let role: ConnectionRole
   private let clock: SleepClock
   /// The accuracy of the local sleep clock, parts per million.
   private var ownAccuracy: Int64
@@ -27,7 +27,7 @@ struct EventSchedule {
 
   /// Creates the schedule of a connection whose first packet is sent in a window that begins at `windowStart`.
   init(
-    role: Connection.Role, interval: TimeSpan, windowStart: Instant, windowSize: TimeSpan, ownAccuracy: Int64,
+    role: ConnectionRole, interval: TimeSpan, windowStart: Instant, windowSize: TimeSpan, ownAccuracy: Int64,
     peerAccuracy: Int64, clock: SleepClock, now: Instant
   ) {
     self.role = role

@@ -59,7 +59,7 @@ struct PHYState {
   }
 
   /// Applies LL_PHY_UPDATE_IND; returns true if a PHY changes.
-  mutating func apply(_ update: LL.PHYUpdate, role: Connection.Role) -> Bool {
+  mutating func apply(_ update: LL.PHYUpdate, role: ConnectionRole) -> Bool {
     let (transmit, receive) =
       role == .central
       ? (update.centralToPeripheral, update.peripheralToCentral)
@@ -71,17 +71,19 @@ struct PHYState {
   }
 }
 
-extension HCI.LEFeatures {
-  /// The PHYs that a controller with these features supports.
-  var phys: HCI.PHYs {
-    var result = HCI.PHYs.le1M
-    if contains(.le2MPHY) { result.insert(.le2M) }
-    if contains(.leCodedPHY) { result.insert(.leCoded) }
-    return result
-  }
-}
-
 extension LL.PHYPreferences {
+  /// Creates the preferences of the host; without a preference, all PHYs.
+  init(_ preference: HCI.PHYPreference, of features: HCI.LEFeatures) {
+    self.init(transmit: preference.transmit ?? features.phys, receive: preference.receive ?? features.phys)
+  }
+
+  /// Returns the error if the host of a controller with these features can't have this preference; nil: it can · Vol
+  /// 4, Part E, 7.8.48, 7.8.49.
+  func refusal(with features: HCI.LEFeatures) -> HCI.ErrorCode? {
+    if transmit.isEmpty || receive.isEmpty { return .invalidHCICommandParameters }
+    return transmit.union(receive).isSubset(of: features.phys) ? nil : .unsupportedFeatureOrParameterValue
+  }
+
   /// Returns the part of the preferences that a controller with these features supports; LE 1M if there is none.
   func possible(with features: HCI.LEFeatures) -> LL.PHYPreferences {
     func possible(_ phys: HCI.PHYs) -> HCI.PHYs {

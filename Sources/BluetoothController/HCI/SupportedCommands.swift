@@ -1,6 +1,6 @@
 import BluetoothWire
 
-extension Controller {
+extension LocalDevice {
   /// The commands that this controller knows and does not implement: those of BR/EDR and of isochronous channels, the
   /// tests of the radio, and the compensation of an antenna's path. It implements all other commands in
   /// `HCI.CommandCode`. It answers these commands with Unknown HCI Command, and also those whose feature, role or
@@ -40,7 +40,7 @@ struct ServedCommand {
 /// The supported commands by opcode. The lookup runs for every command, so it is an array index instead of a hundred
 /// comparisons or the hashing of an opcode.
 private struct ServedCommands {
-  static let all = ServedCommands(Controller.served)
+  static let all = ServedCommands(LocalDevice.served)
 
   private var commands: [ServedCommand] = []
   /// The index in `commands` plus 1, by opcode; 0: not supported.

@@ -4,42 +4,22 @@ import BluetoothWire
 /// A Bluetooth LE controller: the device side of HCI and a link layer over one radio · Vol 4, Part E; Vol 6, Part B.
 ///
 /// Receives packets from the host, radio events and the time; returns `deadline`, the next time that it needs, and
-/// queues packets for the host until they are taken.
+/// queues packets for the host until they are taken. The states of the link layer are values that own their state; the
+/// controller passes them what happens, and what they need of each other.
 ///
 /// Functions that only read are `mutating`, too: for a non-mutating call on a value that is being changed, the
-/// compiler copies the whole value, 1.5 kB.
+/// compiler copies the whole value.
 package struct Controller: ~Copyable {
-  let configuration: ControllerConfiguration
-  let pool: PacketPool
-  let clock: SleepClock
-  var random: RandomStream
-  var output: HCIEventQueue
+  var device: LocalDevice
+  var radioControl = RadioControl()
   var host = HostSettings()
-
-  var sets = AdvertisingSets()
-  var scanner: Scanner?
-  var initiator: Initiator?
-  var connections = ConnectionTable()
-  var resolvingList = ResolvingList()
-  var lastHandle: UInt16 = 0
-  /// Reports of the connections that have ended recently.
-  var endedLinks: [LinkReport] = []
-
-  /// Auxiliary packets that have been announced and that the controller follows.
-  var auxiliaries = AuxiliaryReceptions()
-  var listeningPlan = ListeningPlan()
+  var cryptography = Cryptography()
+  var advertising = AdvertisingEngine()
+  var scanning = ScanningEngine()
+  var initiating = InitiatingEngine()
   /// The periodic advertising trains that the controller receives.
   var syncs = PeriodicSyncs()
-
-  var agenda = RadioScheduler()
-  var listening = ListeningBudget()
-  var radioUse = RadioUse.free
-  /// The time at which the activity that has the radio continues.
-  var timer: Instant?
-  var isTransmitting = false
-  /// The time at which listening resumes.
-  var windowOpens: Instant?
-  private var radioCommand: RadioCommand?
+  var connections = ConnectionTable()
 
   /// Creates a controller.
   ///
@@ -47,12 +27,7 @@ package struct Controller: ~Copyable {
   ///   - random: the source of all randomness in this controller.
   ///   - pool: the source of the packets' octets; it belongs to the controller's executor.
   package init(configuration: ControllerConfiguration, random: RandomStream, pool: PacketPool) {
-    self.configuration = configuration.possible
-    self.pool = pool
-    self.random = random
-    clock = SleepClock(drift: configuration.sleepClockDrift)
-    output = HCIEventQueue(features: self.configuration.features, pool: pool)
-    host = HostSettings(address: configuration.address)
+    device = LocalDevice(configuration: configuration, random: random, pool: pool)
   }
 
   /// Processes a packet from the host. Returns true if the packet may have changed anything other than the packets
@@ -61,7 +36,7 @@ package struct Controller: ~Copyable {
   package mutating func receive(_ packet: HCI.Packet, at now: Instant) -> Bool {
     switch packet {
     case .command(let opcode, let parameters): if !command(opcode, parameters, at: now) { return false }
-    case .acl(let data): sendData(data, at: now)
+    case .acl(let data): connections.send(data, device: &device, at: now)
     // Only controllers send events.
     case .event: return false
     }
@@ -71,79 +46,110 @@ package struct Controller: ~Copyable {
 
   /// Processes an event of the radio.
   package mutating func radio(_ event: RadioEvent, at now: Instant) {
-    if case .transmitted = event { isTransmitting = false }
+    radioControl.take(event)
     continueRadioUse(event, at: now)
     settle(at: now)
   }
 
   /// Runs everything that is due. The owner calls this function when `deadline` has come.
   package mutating func timeReached(_ now: Instant) {
-    if let timer, timer <= now {
-      self.timer = nil
-      timerEnded(at: now)
-    }
-    connections.checkDeadlines(at: now, into: &output)
-    checkAdvertisingDeadlines(at: now)
-    if let deadline = scanner?.deadline, deadline <= now { checkScanner(at: now) }
-    checkSyncs(at: now)
+    if radioControl.timerEnds(at: now) { timerEnded(at: now) }
+    connections.checkDeadlines(at: now, into: &device.output)
+    advertising.checkDeadlines(device: &device, radio: &radioControl, at: now)
+    scanning.checkDeadline(initiating: &initiating, radio: &radioControl, into: &device.output, at: now)
+    syncs.checkDeadlines(radio: &radioControl, into: &device.output, at: now)
     settle(at: now)
   }
 
   /// The time of the next call of `timeReached`; nil if none is needed before another event.
   package var deadline: Instant? {
     mutating get {
-      var result = min(timer ?? .distantFuture, connections.deadline, sets.deadline)
-      result = min(result, scanner?.deadline ?? .distantFuture, syncs.deadline)
-      if radioUse.isInterruptible { result = min(result, agenda.next) }
-      if case .free = radioUse { result = min(result, windowOpens ?? .distantFuture) }
+      var result = min(radioControl.deadline, connections.deadline, advertising.deadline)
+      result = min(result, scanning.deadline, syncs.deadline)
       return result == .distantFuture ? nil : result
     }
   }
 
   /// Returns the next packet for the host, in order; nil if there is none.
-  package mutating func takePacket() -> HCI.Packet? { output.takePacket() }
+  package mutating func takePacket() -> HCI.Packet? { device.output.takePacket() }
 
   /// The number of packets queued for the host. Data and advertising reports stay few, however long the host does not
   /// read; the number of events that peers cause on a link is not bounded.
-  package var waitingPackets: Int { mutating get { output.packets.count } }
+  package var waitingPackets: Int { mutating get { device.output.packets.count } }
 
   /// Stops accepting data from the peers on these links and accepts data on all other links. The peers keep their
   /// data, which is the link layer's flow control · Vol 6, Part B, 4.5.9. The connections stay up, and link layer
   /// procedures continue.
-  package mutating func holdLinks(_ links: [HCI.ConnectionHandle]) { output.heldLinks = links }
+  package mutating func holdLinks(_ links: [HCI.ConnectionHandle]) { device.output.heldLinks = links }
 
   /// The number of the host's ACL packets that are not completely acknowledged.
   package var heldPackets: Int { mutating get { connections.heldPackets } }
 
   /// Returns the radio's next command; nil: the radio continues with the present one.
-  package mutating func takeRadioCommand() -> RadioCommand? { radioCommand.take() }
-
-  var hasRadioCommand: Bool { mutating get { radioCommand != nil } }
-
-  /// Sets the radio's next command.
-  mutating func order(_ command: RadioCommand) {
-    if case .transmit = command { isTransmitting = true } else { isTransmitting = false }
-    radioCommand = command
-  }
+  package mutating func takeRadioCommand() -> RadioCommand? { radioControl.takeCommand() }
 
   /// Restores the state after power on, with nothing on the air · Vol 4, Part E, 7.3.2.
   mutating func reset() {
-    output.reset()
-    host = HostSettings(address: configuration.address)
-    sets.removeAll()
-    scanner = nil
-    initiator = nil
-    for index in connections.indices { noteEnd(ofConnection: index) }
-    connections.removeAll()
-    resolvingList = ResolvingList()
-    agenda.removeAll()
-    listening = ListeningBudget()
-    listeningPlan = ListeningPlan()
-    auxiliaries.removeAll()
+    device.reset()
+    host = HostSettings()
+    cryptography = Cryptography()
+    advertising.reset()
+    scanning.reset()
+    initiating.reset()
     syncs = PeriodicSyncs()
-    radioUse = .free
-    timer = nil
-    windowOpens = nil
-    order(.stop)
+    connections.reset()
+    radioControl.reset()
+  }
+
+  // MARK: Observation
+
+  /// The reports of the connections that have ended recently, followed by the present connections.
+  package var links: [LinkReport] { mutating get { connections.links } }
+
+  /// Returns the statistics of a connection so far, or of the last connection with this handle that has ended; nil:
+  /// neither is known.
+  package mutating func linkStatistics(of handle: HCI.ConnectionHandle) -> LinkStatistics? {
+    connections.statistics(of: handle)
+  }
+
+  /// Reports the keys of sessions that begin from now on to `observer`; nil: no reports.
+  package mutating func setSessionObserver(_ observer: (any SessionObserver)?) { device.output.sessions = observer }
+
+  /// The present purpose of the radio. A packet that is still being sent when its activity has ended belongs to the
+  /// purpose of that activity.
+  package enum RadioPurpose: Hashable, Sendable {
+    case advertising, scanning, connections
+  }
+
+  /// The present purpose; nil: the same as before, or none.
+  package var radioPurpose: RadioPurpose? {
+    mutating get {
+      switch radioControl.use {
+      case .free, .finishing: nil
+      case .listening, .scanRequest, .connecting: .scanning
+      case .activity(.connection): .connections
+      case .activity(.advertising), .activity(.auxiliaryAdvertising), .activity(.periodicAdvertising): .advertising
+      case .activity(.auxiliaryReception), .activity(.periodicSync): .scanning
+      }
+    }
+  }
+
+  // MARK: Open-loop advertising
+
+  /// Returns the packets of one set if, from its event due at `now` on, the controller does nothing except sending
+  /// them, and the set has no limit; nil otherwise. Their events can be computed without running the controller. See
+  /// `CulledTransmitters`.
+  package mutating func openLoopAdvertising(at now: Instant) -> OpenLoopAdvertising? {
+    guard case .advertising(let index)? = radioControl.onlyActivity(at: now), !scanning.isEnabled, !initiating.isActive,
+      connections.isEmpty, device.resolvingList.isEmpty, device.output.isEmpty, syncs.deadline == .distantFuture
+    else { return nil }
+    return advertising.openLoopAdvertising(of: index)
+  }
+
+  /// Skips all events of the set in `openLoopAdvertising` that end at `limit` or before, and returns their packets;
+  /// nil: none.
+  package mutating func skip(until limit: Instant) -> SkippedPackets? {
+    guard case .advertising(let index)? = radioControl.agenda.onlyActivity else { return nil }
+    return advertising.skip(index, until: limit, random: &device.random, radio: &radioControl)
   }
 }

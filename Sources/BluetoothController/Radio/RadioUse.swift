@@ -6,9 +6,9 @@ enum RadioUse {
   /// Listening for advertisers, for the scanner and the initiator together. Claims may interrupt it.
   case listening(on: RadioChannel)
   /// A scan exchange: a scannable packet was received, and SCAN_REQ and the response follow.
-  case scanRequest(ScanExchange)
+  case scanRequest
   /// A connection request: a packet of the initiator's peer was received, and CONNECT_IND follows.
-  case connecting(ConnectExchange)
+  case connecting
   /// An activity that had a claim.
   case activity(RadioActivity)
   /// The transmission of a packet whose activity has ended; it is completed.
@@ -18,7 +18,7 @@ enum RadioUse {
   var isInterruptible: Bool {
     switch self {
     case .free, .listening: true
-    default: false
+    case .scanRequest, .connecting, .activity, .finishing: false
     }
   }
 

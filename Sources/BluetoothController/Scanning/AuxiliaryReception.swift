@@ -48,6 +48,9 @@ struct AuxiliaryReceptions {
 
   var indices: Range<Int> { slots.indices }
 
+  /// True if AUX_CONNECT_REQ is being sent, or was sent and its response is awaited.
+  var isConnecting: Bool { slots.contains { $0?.reception.isConnecting == true } }
+
   func place(_ index: Int) -> RadioScheduler.Place? { slots.indices.contains(index) ? slots[index]?.place : nil }
 
   /// The reception with this index; nil: none. Assignments to an index without a reception are ignored.

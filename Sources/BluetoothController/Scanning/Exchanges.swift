@@ -2,8 +2,6 @@ import BluetoothWire
 
 /// A scan exchange: SCAN_REQ and SCAN_RSP on a primary channel.
 struct ScanExchange {
-  enum Phase { case beforeRequest, requesting, listening }
-  var phase = Phase.beforeRequest
   let channel: RadioChannel
   let advertiser: DeviceAddress
   /// True if the scanner received ADV_IND, false for ADV_SCAN_IND.

@@ -19,10 +19,10 @@ struct PeriodicSyncs {
   private var lastHandle = HCI.SyncHandle.maximum.rawValue
   var request: Request?
   private(set) var list: [HCI.PeriodicAdvertiser] = []
-  /// The transfer parameters of each connection that has any.
+  /// The transfer parameters of connections that have others than `defaultTransfer`.
   private(set) var transfers: [(connection: HCI.ConnectionHandle, parameters: HCI.SyncTransferParameters)] = []
-  /// The initial transfer parameters of connections that are created from now on · 7.8.92.
-  var defaultTransfer: HCI.SyncTransferParameters?
+  /// The transfer parameters of all other connections; at first, transfers are ignored.
+  var defaultTransfer = HCI.SyncTransferParameters(mode: .ignored, keeping: HCI.SyncKeeping(timeout: 0))
   /// The time at which the first train is lost.
   private(set) var deadline = Instant.distantFuture
 
@@ -125,12 +125,6 @@ struct PeriodicSyncs {
   mutating func setTransfer(_ parameters: HCI.SyncTransferParameters, of connection: HCI.ConnectionHandle) {
     forgetTransfer(of: connection)
     transfers.append((connection, parameters))
-  }
-
-  /// Gives a new connection the default parameters · 7.8.92.
-  mutating func setInitialTransfer(of connection: HCI.ConnectionHandle) {
-    guard let defaultTransfer else { return }
-    transfers.append((connection, defaultTransfer))
   }
 
   mutating func forgetTransfer(of connection: HCI.ConnectionHandle) {

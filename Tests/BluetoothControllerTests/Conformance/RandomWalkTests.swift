@@ -107,7 +107,7 @@ private final class RandomWalk {
   ]
 
   /// Returns the connections as pairs of addresses, as seen by the hosts in one role.
-  func links(_ role: Connection.Role) -> [[UInt64]] {
+  func links(_ role: ConnectionRole) -> [[UInt64]] {
     hosts.flatMap { host in
       host.links.values.filter { $0.role == role.rawValue }.map {
         role == .central ? [host.device.address.value, $0.peer] : [$0.peer, host.device.address.value]

@@ -27,7 +27,7 @@ final class SweepWorld {
   }
 
   /// Connects the two devices.
-  func connect(as role: Connection.Role, isExtended: Bool = false) throws {
+  func connect(as role: ConnectionRole, isExtended: Bool = false) throws {
     let (central, peripheral) = role == .central ? (device, other) : (other, device)
     if isExtended {
       #expect(peripheral.send(.leSetExtendedAdvertisingParameters(.every100ms(9, .connectable))) == .success)
@@ -48,7 +48,7 @@ final class SweepWorld {
   func handleOfOther() throws -> HCI.ConnectionHandle { try #require(other.connectionCompletes.first).handle }
 
   /// Starts encryption; the peripheral's host answers the key request unless `isPending`.
-  func encrypt(as role: Connection.Role, isPending: Bool = false) throws {
+  func encrypt(as role: ConnectionRole, isPending: Bool = false) throws {
     let central = role == .central ? device : other
     let peripheral = role == .central ? other : device
     if !isPending { peripheral.answersKeyRequests() }

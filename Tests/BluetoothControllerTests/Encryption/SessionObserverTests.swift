@@ -48,7 +48,7 @@ import Testing
     #expect(notebook.sessions.count == 1)
     link.central.controller.setSessionObserver(notebook)
     link.central.send(.reset)
-    #expect(link.central.controller.output.sessions === notebook)
+    #expect(link.central.controller.device.output.sessions === notebook)
   }
 
   @Test("The descriptions of a connection's encryption state omit the key")

@@ -36,7 +36,7 @@ struct CommandGenerationTests {
   @Test("After a legacy command every extended command is refused with 0x0C, until a reset", arguments: extended)
   func extendedAfterLegacy(_ opcode: HCI.Opcode) {
     let (air, device) = device()
-    let isSupported = device.controller.supports(opcode)
+    let isSupported = device.controller.device.supports(opcode)
     #expect(isSupported)
     #expect(!isRefused(.leSetScanParameters, by: device))
     #expect(isRefused(opcode, by: device))

@@ -108,9 +108,9 @@ struct FeatureTests {
     #expect(device.send(.leSetHostFeature(bit: 32, true)) == .unsupportedFeatureOrParameterValue)
     #expect(device.send(.leSetHostFeature(bit: 200, true)) == .unsupportedFeatureOrParameterValue)
     #expect(device.send(.leSetHostFeature(bit: 41, true)) == .success)
-    #expect(device.controller.features.contains(.advertisingCodingSelectionHostSupport))
+    #expect(device.controller.device.features.contains(.advertisingCodingSelectionHostSupport))
     #expect(device.send(.leSetHostFeature(bit: 41, false)) == .success)
-    #expect(!device.controller.features.contains(.advertisingCodingSelectionHostSupport))
+    #expect(!device.controller.device.features.contains(.advertisingCodingSelectionHostSupport))
     let link = try TestLink()
     #expect(link.central.send(.leSetHostFeature(bit: 41, true)) == .commandDisallowed)
     let plain = TestDevice("plain", address: 0x3333_3333_3333) { $0.features.remove(.advertisingCodingSelection) }

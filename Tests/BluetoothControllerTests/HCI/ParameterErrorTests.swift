@@ -215,7 +215,7 @@ struct ParameterErrorTests {
     let device = TestDevice("device", address: 0x1111_1111_1111)
     air.add(device)
     device.start()
-    let isSupported = device.controller.supports(opcode)
+    let isSupported = device.controller.device.supports(opcode)
     #expect(isSupported, "\(opcode)")
     return device.send(raw: .command(opcode: opcode, parameters: ByteSlice(octets)), opcode: opcode)?.status
   }
@@ -257,7 +257,7 @@ struct ParameterErrorTests {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111)
     air.add(device)
-    for opcode in device.controller.supportedOpcodes {
+    for opcode in device.controller.device.supportedOpcodes {
       // 255 octets of zeros are too many for every command: counts of zero are followed by further octets.
       let status = device.send(
         raw: .command(opcode: opcode, parameters: ByteSlice([UInt8](repeating: 0, count: 255))), opcode: opcode)?.status

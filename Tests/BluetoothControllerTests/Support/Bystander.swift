@@ -74,7 +74,7 @@ final class Bystander {
     air.run(for: interval * 10)
     noteSilence()
     return reads &- before >= 4 && isRight && longestSilence <= interval * 6 && peer.disconnections.isEmpty
-      && attacked.controller.index(of: attackedHandle) != nil
+      && attacked.controller.connections.index(of: attackedHandle) != nil
   }
 
   /// Returns true if the device is unharmed after an attack: it serves a newcomer, and this connection continues.

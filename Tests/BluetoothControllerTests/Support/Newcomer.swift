@@ -36,8 +36,10 @@ extension TestDevice {
     let isAnswered = newcomer.data.map(\.payload) == [ByteSlice(expected)]
 
     newcomer.send(.disconnect(theirs.handle, reason: .remoteUserTerminatedConnection))
-    air.run(until: { controller.index(of: ours.handle) == nil && !newcomer.disconnections.isEmpty }, limit: .seconds(1))
-    let hasGone = controller.index(of: ours.handle) == nil
+    air.run(
+      until: { controller.connections.index(of: ours.handle) == nil && !newcomer.disconnections.isEmpty },
+      limit: .seconds(1))
+    let hasGone = controller.connections.index(of: ours.handle) == nil
     forget(ours)
     return isAnswered && hasGone
   }

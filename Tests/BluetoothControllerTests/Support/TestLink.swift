@@ -70,7 +70,8 @@ final class TestLink {
   func connectAnew(timeout: UInt16) throws {
     central.send(.disconnect(centralHandle, reason: .remoteUserTerminatedConnection))
     air.run(until: { [self] in
-      central.controller.index(of: centralHandle) == nil && peripheral.controller.index(of: peripheralHandle) == nil
+      central.controller.connections.index(of: centralHandle) == nil
+        && peripheral.controller.connections.index(of: peripheralHandle) == nil
     })
     central.clear()
     peripheral.clear()

@@ -1,0 +1,23 @@
+import BluetoothRadio
+import BluetoothWire
+
+/// Open-loop advertising: a set that expects no answer advertises while the controller does nothing else, so its
+/// events can be computed without running the controller. See `CulledTransmitters`.
+extension AdvertisingEngine {
+  /// Returns the packets of a set if, from its event that is about to begin on, the set does nothing except sending
+  /// them, and no set ends by itself; nil otherwise.
+  mutating func openLoopAdvertising(of index: Int) -> OpenLoopAdvertising? {
+    guard sets.deadline == .distantFuture else { return nil }
+    return sets[index]?.advertiser?.openLoopAdvertising
+  }
+
+  /// Skips all events of the set in `openLoopAdvertising` that end at `limit` or before, and returns their packets;
+  /// nil: none.
+  mutating func skip(
+    _ index: Int, until limit: Instant, random: inout RandomStream, radio: inout RadioControl
+  ) -> SkippedPackets? {
+    guard let skipped = sets[index]?.advertiser?.skip(until: limit, random: &random) else { return nil }
+    claim(index, radio: &radio)
+    return skipped
+  }
+}

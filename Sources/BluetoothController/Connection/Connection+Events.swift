@@ -1,0 +1,230 @@
+import BluetoothRadio
+import BluetoothWire
+
+/// The connection events · Vol 6, Part B, 4.5.1, 4.5.6, 4.5.7.
+extension Connection {
+  /// The earliest time at which the next event can end.
+  var minimumEnd: Instant {
+    mutating get { schedule.minimumEnd(transmit: nextAirTime, receive: answerTime(octets: 0)) }
+  }
+
+  /// The time at which the next event ends if the peer's packet has maximum length.
+  var longestEnd: Instant {
+    mutating get {
+      schedule.minimumEnd(transmit: nextAirTime, receive: answerTime(octets: lengths.maximumReceiveOctets))
+    }
+  }
+
+  private var nextAirTime: TimeSpan {
+    mutating get {
+      phys.modulation.airTime(
+        payloadOctets: flow.nextLength(maximum: lengths.maximumTransmitOctets, session: encryption.session))
+    }
+  }
+
+  /// Returns the maximum duration of a packet of the peer with `octets` of data.
+  private mutating func answerTime(octets: Int) -> TimeSpan {
+    let length = octets > 0 ? octets + encryption.receivedCodeLength : 0
+    let time = phys.slowestReceiveModulation.airTime(payloadOctets: length)
+    // On LE Coded the maximum time is the limit, whichever coding the peer has chosen.
+    return octets > 0 && phys.receive == .leCoded ? min(time, .microseconds(Int64(lengths.receive.time))) : time
+  }
+
+  /// Begins an event, which has the radio until `limit`.
+  mutating func beginEvent(limit: Instant, at now: Instant, into output: inout HCIEventQueue) -> RadioStep {
+    event = EventProgress()
+    event.channel = selection.channel(event: schedule.next, map: channelMap).radioChannel
+    event.limit = min(limit, schedule.anchor(of: schedule.next + 1) - LL.interFrameSpace)
+    // An event that begins in the middle of the window may have missed the packet, so it counts as missed as well.
+    missed = now <= schedule.start + RadioTiming.anchorJitter ? 0 : missed + 1
+    statistics.attendedEvents += 1
+    switch role {
+    case .central:
+      schedule.anchored(at: now)
+      if procedures.isUpdateDue { completeUpdate(at: now, into: &output) }
+      return transmit(in: output.pool)
+    case .peripheral:
+      return listen(until: schedule.listeningEnds)
+    }
+  }
+
+  /// Sends the next packet, whose content is chosen now, so it includes data that the host sent during the interframe
+  /// space. No observer can detect that the controller needs no processing time.
+  mutating func transmit(in pool: PacketPool) -> RadioStep {
+    if flow.beginsUpdate { chooseInstant(in: pool) }
+    let modulation = phys.modulation
+    let isAgain = flow.isRetransmitting
+    let (pdu, header) = flow.next(
+      maximum: lengths.maximumTransmitOctets, longest: longestNow(modulation), session: &encryption.session)
+    event.sentMoreData = header.moreData
+    statistics.sent(
+      octets: (pdu.plaintext ?? pdu.payload).count, for: modulation.airTime(payloadOctets: pdu.payload.count),
+      isAgain: isAgain)
+    var packet = AirPacket(
+      accessAddress: accessAddress, crcInit: crcInit, header: header.rawValue, payload: pdu.payload)
+    packet.plainPayload = pdu.plaintext
+    return .command(.transmit(packet, on: event.channel, modulation: modulation, power: transmitPower))
+  }
+
+  /// Returns the longest payload that fits into the time left.
+  private mutating func longestNow(_ modulation: Modulation) -> Int {
+    guard let room = event.room else { return .max }
+    let empty = modulation.airTime(payloadOctets: 0)
+    let octet = modulation.airTime(payloadOctets: 1) - empty
+    return Int((room - empty).nanoseconds / octet.nanoseconds)
+  }
+
+  private mutating func listen(until: Instant) -> RadioStep {
+    .command(
+      .receive(on: event.channel, phy: phys.receive, accessAddress: accessAddress, crcInit: crcInit, until: until))
+  }
+
+  mutating func transmitted(at now: Instant) -> RadioStep {
+    if case .afterAnswer(let reason)? = ending {
+      ending = .over(reason)
+      return .done
+    }
+    switch role {
+    case .central: return listen(until: RadioTiming.answerTimeout(after: now))
+    case .peripheral:
+      let goesOn = event.receivedMoreData || event.sentMoreData || event.corruptPackets > 0
+      let end = now + LL.interFrameSpace + answerTime(octets: 0)
+      return goesOn && end <= event.limit ? listen(until: RadioTiming.answerTimeout(after: now)) : .done
+    }
+  }
+
+  /// Handles the absence of a packet of the peer.
+  mutating func nothingReceived() -> RadioStep {
+    statistics.silences += 1
+    // Silence is no loss if a peripheral may use its latency, or a central has no more data to send.
+    switch role {
+    case .central: if !event.isFirstPacket || values.latency == 0 { recordReception(isIntact: false) }
+    case .peripheral: if event.isFirstPacket { recordReception(isIntact: false) }
+    }
+    return .done
+  }
+
+  /// True if the length is permitted: the negotiated lengths limit data, while LL Control PDUs may have their full
+  /// length · 2.4.2, 4.5.10.
+  private mutating func accepts(_ octets: Int, _ llid: LL.DataHeader.LLID, _ modulation: Modulation) -> Bool {
+    lengths.accepts(octets, modulation)
+      || llid == .control && octets <= 1 + LL.ControlOpcode.periodicSyncInd.dataLength
+  }
+
+  /// Processes a packet that has ended. The reply, in either direction, follows after the interframe space.
+  mutating func received(
+    _ packet: AirPacket, _ modulation: Modulation, start: Instant, level: Decibel, isIntact: Bool, at now: Instant,
+    into output: inout HCIEventQueue
+  ) -> RadioStep {
+    if role == .peripheral && event.isFirstPacket {
+      schedule.anchored(at: start)
+      if procedures.isUpdateDue { completeUpdate(at: now, into: &output) }
+    }
+    event.isFirstPacket = false
+    missed = 0
+    let header = LL.DataHeader(rawValue: packet.header)
+    // A packet longer than negotiated counts as a wrong CRC.
+    if isIntact, packet.payload.count == Int(header.length),
+      accepts(packet.payload.count - encryption.receivedCodeLength, header.llid, modulation)
+    {
+      event.corruptPackets = 0
+      event.heardPeer = true
+      event.receivedMoreData = header.moreData
+      statistics.received(level: level, for: now - start, until: now)
+      recordReception(isIntact: true)
+      take(header, packet, at: now, into: &output)
+    } else {
+      event.corruptPackets += 1
+      event.receivedMoreData = true
+      statistics.crcErrors += 1
+      recordReception(isIntact: false)
+    }
+    return answer(after: now)
+  }
+
+  private mutating func answer(after now: Instant) -> RadioStep {
+    if reasonForEnd != nil || event.corruptPackets >= 2 { return .done }
+    let next = now + LL.interFrameSpace
+    switch role {
+    case .peripheral:
+      // The peripheral answers the first packet even if that packet was so long that other activities must wait:
+      // otherwise the central would repeat it endlessly without progress. Later answers are limited to the time left.
+      if event.hasAnswered {
+        let shortest = phys.modulation.airTime(payloadOctets: flow.shortestNextLength)
+        guard next + shortest <= event.limit else { return .done }
+        event.room = event.limit - next
+      }
+      event.hasAnswered = true
+      return .wait(until: next)
+    case .central:
+      let isUnheard = flow.pending.map { !$0.isEmpty } ?? false
+      guard event.sentMoreData || event.receivedMoreData || isUnheard else { return .done }
+      // A peripheral that has sent MD = 0 will hardly send a long packet.
+      let answer = answerTime(octets: event.receivedMoreData ? lengths.maximumReceiveOctets : 0)
+      return next + nextAirTime + LL.interFrameSpace + answer <= event.limit ? .wait(until: next) : .done
+    }
+  }
+
+  /// Ends an event, which has finished or did not get the radio.
+  mutating func endEvent(at now: Instant, into output: inout HCIEventQueue) {
+    if procedures.isUpdateDue { completeUpdate(at: now, into: &output) }
+    if role == .peripheral && isEstablished {
+      exchangeLengths(at: now, into: &output)
+      beginNextProcedure(at: now, into: &output)
+    }
+    assessChannels(at: now, into: &output)
+    let isFree =
+      role == .peripheral && event.heardPeer && isEstablished && !flow.hasWork && procedures.isIdle
+      && encryption.isIdle
+    schedule.advance(skipping: isFree ? schedule.skippable(latency: Int(values.latency)) : 0)
+    planUpdate()
+  }
+
+  /// Handles an event that did not get the radio.
+  mutating func missEvent(at now: Instant, into output: inout HCIEventQueue) {
+    missed += 1
+    statistics.missedEvents += 1
+    event = EventProgress()
+    endEvent(at: now, into: &output)
+  }
+
+  // MARK: Intact packets
+
+  private mutating func take(
+    _ header: LL.DataHeader, _ packet: AirPacket, at now: Instant, into output: inout HCIEventQueue
+  ) {
+    isEstablished = true
+    supervisionDeadline = now + supervisionTimeout
+    let (acknowledged, isNew) = flow.receive(header, hasRoom: output.hasRoom(for: handle))
+    if let acknowledged { takeAcknowledgement(of: acknowledged, at: now, into: &output) }
+    guard isNew, reasonForEnd == nil else { return }
+    guard let payload = encryption.plaintext(of: packet, at: now) else {
+      ending = .over(.connectionTerminatedMICFailure)
+      return
+    }
+    statistics.received.octets += payload.count
+    switch header.llid {
+    case .control: receiveControl(payload, at: now, into: &output)
+    case .start, .continuation:
+      guard !payload.isEmpty, admitsData() else { return }
+      let boundary: HCI.ACLData.Boundary = header.llid == .start ? .firstFlushable : .continuing
+      output.send(HCI.ACLData(handle: handle, boundary: boundary, payload: payload))
+    case .reserved: break
+    }
+  }
+
+  private mutating func takeAcknowledgement(
+    of pdu: OutgoingPDU, at now: Instant, into output: inout HCIEventQueue
+  ) {
+    switch pdu.meaning {
+    case .none, .update: break
+    case .encryptionStart: encryption.session?.decrypts = true
+    case .encryptionPause: encryption.session?.decrypts = false
+    case .endOfPacket:
+      output.send(.numberOfCompletedPackets(HCI.CompletedPackets(handle, count: 1, in: output.pool)))
+    case .endOfProcedure: finishProcedure(at: now, into: &output)
+    case .termination:
+      if case .termination(let reason, _)? = procedures.active { ending = .over(reason) }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import BluetoothWire
+
+/// The state of the connection event that has the radio.
+struct EventProgress {
+  /// The channel of the event, which stays the same even if the channel map changes during the event.
+  var channel = RadioChannel(0)
+  /// The time by which all packets of the event must end.
+  var limit = Instant.distantFuture
+  /// The time left for a peripheral's next packet; nil: its first packet may be as long as necessary.
+  var room: TimeSpan?
+  var isFirstPacket = true
+  /// The MD bits last sent and received. The MD bit of a corrupt PDU is unknown, so the event continues.
+  var sentMoreData = false
+  var receivedMoreData = false
+  /// The number of consecutive packets with a wrong CRC · Vol 6, Part B, 4.5.6: two close the event.
+  var corruptPackets = 0
+  var heardPeer = false
+  var hasAnswered = false
+}

@@ -1,0 +1,187 @@
+import BluetoothRadio
+import BluetoothWire
+
+/// The control of the one radio: its present use, the claims of the activities that wait for it, listening in the gaps
+/// between them, and the next command.
+///
+/// Functions that only read are `mutating`, too: for a non-mutating call on a value that is being changed, the compiler
+/// copies the whole value.
+struct RadioControl: ~Copyable {
+  /// The claims of all activities.
+  var agenda = RadioScheduler()
+  private var listening = ListeningBudget()
+  private var plan = ListeningPlan()
+  private(set) var use = RadioUse.free
+  /// The time at which the present user continues.
+  private var timer: Instant?
+  private(set) var isTransmitting = false
+  /// The time at which listening resumes.
+  private var windowOpens: Instant?
+  private var command: RadioCommand?
+
+  /// Restores the state after power on, with nothing on the air.
+  mutating func reset() {
+    agenda.removeAll()
+    listening = ListeningBudget()
+    plan = ListeningPlan()
+    use = .free
+    timer = nil
+    windowOpens = nil
+    order(.stop)
+  }
+
+  // MARK: Commands and events
+
+  /// Sets the radio's next command.
+  mutating func order(_ command: RadioCommand) {
+    if case .transmit = command { isTransmitting = true } else { isTransmitting = false }
+    self.command = command
+  }
+
+  /// Returns the radio's next command; nil: the radio continues with the present one.
+  mutating func takeCommand() -> RadioCommand? { command.take() }
+
+  /// Processes an event of the radio before its user does.
+  mutating func take(_ event: RadioEvent) {
+    guard case .transmitted = event else { return }
+    isTransmitting = false
+    if case .finishing = use { use = .free }
+  }
+
+  /// The next time at which the radio must be used or its user continues; `distantFuture`: none.
+  var deadline: Instant {
+    mutating get {
+      var result = timer ?? .distantFuture
+      if use.isInterruptible { result = min(result, agenda.next) }
+      if case .free = use { result = min(result, windowOpens ?? .distantFuture) }
+      return result
+    }
+  }
+
+  /// Returns true, once, if the time at which the present user continues has come.
+  mutating func timerEnds(at now: Instant) -> Bool {
+    guard let timer, timer <= now else { return false }
+    self.timer = nil
+    return true
+  }
+
+  // MARK: Present user
+
+  /// Gives the radio to an activity, which removes its claim.
+  mutating func begin(_ activity: RadioActivity) { use = .activity(activity) }
+
+  /// Gives the radio to an unplanned exchange, which begins after the interframe space.
+  mutating func begin(_ exchange: RadioUse, after now: Instant) {
+    use = exchange
+    timer = now + LL.interFrameSpace
+  }
+
+  /// Performs the next step of the present user. Returns the activity if it does not need the radio any more.
+  mutating func perform(_ step: RadioStep) -> RadioActivity? {
+    timer = nil
+    switch step {
+    case .command(let command): order(command)
+    case .wait(let until): timer = until
+    case .done:
+      let previous = use
+      use = .free
+      if case .activity(let activity) = previous { return activity }
+    }
+    return nil
+  }
+
+  /// Ends the use of the radio.
+  mutating func release() { use = .free }
+
+  /// Takes the radio from the present user. A packet that is being sent is completed.
+  mutating func abandon() {
+    timer = nil
+    if isTransmitting {
+      use = .finishing
+    } else {
+      use = .free
+      order(.stop)
+    }
+  }
+
+  /// Takes the radio from the activity if it has the radio.
+  mutating func abandon(_ activity: RadioActivity) {
+    if use.isActivity(activity) { abandon() }
+  }
+
+  /// Changes the number of the activity if it has the radio.
+  mutating func rename(_ activity: RadioActivity, _ new: RadioActivity) {
+    if use.isActivity(activity) { use = .activity(new) }
+  }
+
+  // MARK: Arbitration
+
+  /// Decides which activity gets the radio, which is free or listening.
+  mutating func decide(at now: Instant) -> RadioScheduler.Decision {
+    if case .listening = use { return agenda.decide(at: now, holder: listening.holder(at: now)) }
+    return agenda.decide(at: now)
+  }
+
+  /// True if an unplanned exchange, which answers a packet that was just received, may have the radio for `length`.
+  mutating func mayAnswer(for length: TimeSpan, losses: Int, at now: Instant) -> Bool {
+    agenda.admits(
+      TimeslotRequest(
+        purpose: .listening, start: now, latestStart: now, shortest: length, longest: length, losses: losses))
+  }
+
+  /// Returns the time until which a connection event with much data, which begins now, may continue. It certainly needs
+  /// the radio until `end`; the connection's next event is `interval` later.
+  mutating func limit(end: Instant, interval: TimeSpan, at now: Instant) -> Instant {
+    let next = now + interval
+    let limit = agenda.limit(end: end, next: next)
+    listening.pass(until: now)
+    let reserve = listening.reserve(in: interval)
+    return reserve > .zero && plan.isOpen(at: next - reserve) ? min(limit, next - reserve) : limit
+  }
+
+  /// Returns the activity whose claim is due if the radio has nothing else to do, now or later.
+  mutating func onlyActivity(at now: Instant) -> RadioActivity? {
+    guard agenda.next <= now, case .free = use, timer == nil, windowOpens == nil, command == nil else { return nil }
+    return agenda.onlyActivity
+  }
+
+  // MARK: Listening
+
+  /// Sets the windows in which the scanner and the initiator listen.
+  mutating func setWindows(scanner: ByPrimaryPHY<ScanWindows>, initiator: ByPrimaryPHY<ScanWindows>) {
+    plan.setScanner(scanner)
+    plan.setInitiator(initiator)
+  }
+
+  /// Listens on the primary channels while no activity needs the radio.
+  mutating func listen(at now: Instant) {
+    windowOpens = nil
+    if case .listening = use { return }
+    // The time before the next claim would be too short to receive anything.
+    guard plan.isWanted, agenda.next - now > LL.interFrameSpace else { return }
+    guard let slot = plan.slot(at: now) else {
+      let next = plan.next(after: now)
+      windowOpens = next == .distantFuture ? nil : next
+      return
+    }
+    use = .listening(on: slot.channel)
+    listen(on: slot.channel, phy: slot.phy, until: slot.end)
+  }
+
+  /// Listens for advertisers and their responses.
+  mutating func listen(on channel: RadioChannel, phy: PHY, until: Instant) {
+    order(
+      .receive(
+        on: channel, phy: phy, accessAddress: LL.advertisingAccessAddress, crcInit: LL.advertisingCRCInit, until: until)
+    )
+  }
+
+  /// Records how the time from now on counts for listening.
+  mutating func accountListening(at now: Instant) {
+    if case .listening = use {
+      listening.enter(.listening, at: now)
+    } else {
+      listening.enter(plan.isOpen(at: now) ? .waiting : .closed, at: now)
+    }
+  }
+}
