@@ -250,12 +250,16 @@ struct PHYUpdateTests {
   func receiveTime() {
     var lengths = DataLengthState(
       preferred: Self.short, phys: PHYState(.leCoded, preferences: LL.PHYPreferences(transmit: .all, receive: .all)))
-    #expect(lengths.accepts(27, .codedS8) && !lengths.accepts(28, .codedS2) && lengths.accepts(27, .le1M))
+    #expect(
+      lengths.accepts(27, .start, .codedS8) && !lengths.accepts(28, .start, .codedS2)
+        && lengths.accepts(27, .start, .le1M))
     // A peer without LE Coded is sent 2,120 µs.
-    _ = lengths.announce(knowsCoded: false)
-    #expect(lengths.accepts(251, .le1M) && lengths.accepts(27, .codedS8) && !lengths.accepts(251, .codedS8))
-    _ = lengths.announce(knowsCoded: true)
-    #expect(lengths.accepts(251, .codedS8) && !lengths.accepts(252, .le2M))
+    _ = lengths.announce([], remote: nil)
+    #expect(
+      lengths.accepts(251, .start, .le1M) && lengths.accepts(27, .start, .codedS8)
+        && !lengths.accepts(251, .start, .codedS8))
+    _ = lengths.announce(.leCodedPHY, remote: nil)
+    #expect(lengths.accepts(251, .start, .codedS8) && !lengths.accepts(252, .start, .le2M))
   }
 }
 

@@ -84,7 +84,7 @@ extension AdvertisingEngine {
     guard let place = connections.index(of: connection) else { return .unknownConnectionIdentifier }
     guard let index = sets.index(of: handle) else { return .unknownAdvertisingIdentifier }
     guard let train = sets[index]?.periodic?.advertiser else { return .commandDisallowed }
-    guard !connections[place].peerLacks(.periodicAdvertisingSyncTransferRecipient) else {
+    guard !connections[place].procedures.peerLacks(.periodicAdvertisingSyncTransferRecipient) else {
       return .unsupportedRemoteFeature
     }
     guard !connections[place].procedures.isFull else { return .controllerBusy }

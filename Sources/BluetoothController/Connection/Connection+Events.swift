@@ -55,7 +55,7 @@ extension Connection {
     let modulation = phys.modulation
     let isAgain = flow.isRetransmitting
     let (pdu, header) = flow.next(
-      maximum: lengths.maximumTransmitOctets, longest: longestNow(modulation), session: &encryption.session)
+      maximum: lengths.maximumTransmitOctets, longest: event.longestPayload(modulation), session: &encryption.session)
     event.sentMoreData = header.moreData
     statistics.sent(
       octets: (pdu.plaintext ?? pdu.payload).count, for: modulation.airTime(payloadOctets: pdu.payload.count),
@@ -64,14 +64,6 @@ extension Connection {
       accessAddress: accessAddress, crcInit: crcInit, header: header.rawValue, payload: pdu.payload)
     packet.plainPayload = pdu.plaintext
     return .command(.transmit(packet, on: event.channel, modulation: modulation, power: transmitPower))
-  }
-
-  /// Returns the longest payload that fits into the time left.
-  private mutating func longestNow(_ modulation: Modulation) -> Int {
-    guard let room = event.room else { return .max }
-    let empty = modulation.airTime(payloadOctets: 0)
-    let octet = modulation.airTime(payloadOctets: 1) - empty
-    return Int((room - empty).nanoseconds / octet.nanoseconds)
   }
 
   private mutating func listen(until: Instant) -> RadioStep {
@@ -98,17 +90,13 @@ extension Connection {
     statistics.silences += 1
     // Silence is no loss if a peripheral may use its latency, or a central has no more data to send.
     switch role {
-    case .central: if !event.isFirstPacket || values.latency == 0 { recordReception(isIntact: false) }
-    case .peripheral: if event.isFirstPacket { recordReception(isIntact: false) }
+    case .central:
+      if isEstablished, !event.isFirstPacket || values.latency == 0 {
+        channels.record(event.channel, isIntact: false)
+      }
+    case .peripheral: if isEstablished, event.isFirstPacket { channels.record(event.channel, isIntact: false) }
     }
     return .done
-  }
-
-  /// True if the length is permitted: the negotiated lengths limit data, while LL Control PDUs may have their full
-  /// length · 2.4.2, 4.5.10.
-  private mutating func accepts(_ octets: Int, _ llid: LL.DataHeader.LLID, _ modulation: Modulation) -> Bool {
-    lengths.accepts(octets, modulation)
-      || llid == .control && octets <= 1 + LL.ControlOpcode.periodicSyncInd.dataLength
   }
 
   /// Processes a packet that has ended. The reply, in either direction, follows after the interframe space.
@@ -125,19 +113,19 @@ extension Connection {
     let header = LL.DataHeader(rawValue: packet.header)
     // A packet longer than negotiated counts as a wrong CRC.
     if isIntact, packet.payload.count == Int(header.length),
-      accepts(packet.payload.count - encryption.receivedCodeLength, header.llid, modulation)
+      lengths.accepts(packet.payload.count - encryption.receivedCodeLength, header.llid, modulation)
     {
       event.corruptPackets = 0
       event.heardPeer = true
       event.receivedMoreData = header.moreData
       statistics.received(level: level, for: now - start, until: now)
-      recordReception(isIntact: true)
+      if isEstablished { channels.record(event.channel, isIntact: true) }
       take(header, packet, at: now, into: &output)
     } else {
       event.corruptPackets += 1
       event.receivedMoreData = true
       statistics.crcErrors += 1
-      recordReception(isIntact: false)
+      if isEstablished { channels.record(event.channel, isIntact: false) }
     }
     return answer(after: now)
   }
@@ -206,7 +194,11 @@ extension Connection {
     switch header.llid {
     case .control: receiveControl(payload, at: now, into: &output)
     case .start, .continuation:
-      guard !payload.isEmpty, admitsData() else { return }
+      guard !payload.isEmpty else { return }
+      guard encryption.admitsData else {
+        ending = .over(.connectionTerminatedMICFailure)
+        return
+      }
       let boundary: HCI.ACLData.Boundary = header.llid == .start ? .firstFlushable : .continuing
       output.send(HCI.ACLData(handle: handle, boundary: boundary, payload: payload))
     case .reserved: break

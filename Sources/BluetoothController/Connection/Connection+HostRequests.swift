@@ -7,14 +7,11 @@ extension Connection {
     return ending != nil
   }
 
-  /// True if the peer is known not to support a feature.
-  func peerLacks(_ feature: HCI.LEFeatures) -> Bool { procedures.remoteFeatures?.contains(feature) == false }
-
   /// True if the controller sends LL_CONNECTION_PARAM_REQ for new parameters: this device supports the procedure, and
   /// the peer is not known to lack it. A central that does not send it decides alone · Vol 6, Part B, 5.1.1, 5.1.7.
   var asksForParameters: Bool {
     let procedure = HCI.LEFeatures.connectionParametersRequestProcedure
-    return features.contains(procedure) && !procedures.isParameterRequestUnknown && !peerLacks(procedure)
+    return features.contains(procedure) && !procedures.isParameterRequestUnknown && !procedures.peerLacks(procedure)
   }
 
   /// True if the host may change the parameters: a peripheral can only request a change.
@@ -25,14 +22,10 @@ extension Connection {
     let preferences = LL.PHYPreferences(preference, of: features)
     if let refusal = preferences.refusal(with: features) { return refusal }
     let wanted = preferences.transmit.union(preferences.receive)
-    if peerLacks(.le2MPHY), peerLacks(.leCodedPHY), !wanted.contains(.le1M) { return .unsupportedRemoteFeature }
+    if procedures.peerLacks(.le2MPHY), procedures.peerLacks(.leCodedPHY), !wanted.contains(.le1M) {
+      return .unsupportedRemoteFeature
+    }
     return procedures.isFull ? .controllerBusy : .success
-  }
-
-  mutating func prefer(_ preference: HCI.PHYPreference, options: UInt16) {
-    phys.preferences = LL.PHYPreferences(preference, of: features)
-    // PHY_Options: 0 no preference, 1: S=2, 2: S=8.
-    phys.prefersS2 = options & 0b11 == 1
   }
 
   /// True if this device may request the peer's features: in Bluetooth 4.0 only a central does · 5.1.4.

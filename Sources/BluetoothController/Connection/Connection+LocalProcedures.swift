@@ -40,7 +40,7 @@ extension Connection {
       send(role == .central ? .featureReq(features) : .peripheralFeatureReq(features), in: pool)
     case .versionExchange:
       if let version = procedures.remoteVersion {
-        reportVersion(version, into: &output)
+        output.report(version, of: handle)
         procedures.finish()
       } else {
         sendVersion(in: pool)
@@ -49,12 +49,15 @@ extension Connection {
       procedures.setDeadline(now + supervisionTimeout)
       send(.terminateInd(code), meaning: .termination, in: pool)
     case .ping: send(.pingReq, in: pool)
-    case .dataLengthUpdate: send(.lengthReq(announceLengths()), in: pool)
+    case .dataLengthUpdate:
+      send(.lengthReq(lengths.announce(features, remote: procedures.remoteFeatures)), in: pool)
     case .connectionUpdate(let parameters, let placement): announceUpdate(parameters, placement, in: pool)
-    case .channelMapUpdate: if !announceChannelMap(in: pool) { procedures.finish() }
+    case .channelMapUpdate:
+      let map = channels.wanted(on: phys)
+      if map == channels.map { procedures.finish() } else { announce(.channelMap(map), in: pool) }
     case .parameterRequest(let parameters, let placement):
-      if role == .central, !asksForParameters { return decide(on: parameters, placement, in: pool) }
-      send(.connectionParamReq(proposal(of: parameters, placement)), in: pool)
+      if !asksForParameters, decide(on: procedure, in: pool) { return }
+      send(.connectionParamReq(schedule.proposal(of: parameters, placement)), in: pool)
     case .phyUpdate:
       send(.phyReq(phys.preferences), in: pool)
       updateLengths(into: &output)

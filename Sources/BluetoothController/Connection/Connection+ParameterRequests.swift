@@ -11,7 +11,7 @@ extension Connection {
       refusal = .invalidLLParameters
     } else if let reason = procedures.collision(with: .parameters, role: role) {
       refusal = reason
-    } else if !isOnlyMoved(by: proposal), !output.wants(.remoteConnectionParameterRequest) {
+    } else if !proposal.isMove(of: values), !output.wants(.remoteConnectionParameterRequest) {
       refusal = .unsupportedRemoteFeature
     } else {
       refusal = nil
@@ -21,7 +21,7 @@ extension Connection {
       return
     }
     procedures.remote = .parameterRequest(proposal)
-    guard isOnlyMoved(by: proposal) else {
+    guard proposal.isMove(of: values) else {
       output.send(.leRemoteConnectionParameterRequest(handle, proposal.parameters))
       return
     }
@@ -31,13 +31,6 @@ extension Connection {
     }
     acceptParameterRequest(
       proposal.parameters, EventPlacement(interval: values.interval, anchor: anchor), at: now, into: &output)
-  }
-
-  private func isOnlyMoved(by proposal: LL.ConnectionParameterProposal) -> Bool {
-    proposal.parameters
-      == ConnectionParameters(
-        minimumInterval: values.interval, maximumInterval: values.interval, latency: values.latency,
-        supervisionTimeout: values.supervisionTimeout)
   }
 
   /// The peer's request that waits for the host's decision.
@@ -55,7 +48,7 @@ extension Connection {
       announceUpdate(parameters, placement, in: output.pool)
     case .peripheral:
       procedures.remote = .connectionUpdate(until: now + ControlProcedures.timeout)
-      send(.connectionParamRsp(proposal(of: parameters, placement)), in: output.pool)
+      send(.connectionParamRsp(schedule.proposal(of: parameters, placement)), in: output.pool)
     }
     schedule.hasten(at: now)
   }
@@ -67,27 +60,19 @@ extension Connection {
     schedule.hasten(at: now)
     beginNextProcedure(at: now, into: &output)
   }
-
-  /// Returns LL_CONNECTION_PARAM_REQ or LL_CONNECTION_PARAM_RSP for these parameters, with the preferred anchor
-  /// points.
-  func proposal(
-    of parameters: ConnectionParameters, _ placement: EventPlacement
-  ) -> LL.ConnectionParameterProposal {
-    let offset: UInt16? =
-      placement.anchor == nil
-      ? nil
-      : UInt16(
-        clamping: schedule.offset(to: placement, from: schedule.next).nanoseconds
-          / ConnectionParameters.intervalUnit.nanoseconds)
-    return LL.ConnectionParameterProposal(
-      parameters: parameters, referenceConnectionEventCount: UInt16(truncatingIfNeeded: schedule.next),
-      offsets: offset.map { .init(first: $0) } ?? .none)
-  }
 }
 
 extension LL.ConnectionParameterProposal {
   /// True if the parameters are valid · 2.4.2.16.
   fileprivate var isValid: Bool {
     parameters.isValid && UInt16(preferredPeriodicity) <= parameters.maximumInterval
+  }
+
+  /// True if the proposal moves the anchor points only and keeps the present values.
+  fileprivate func isMove(of values: HCI.ConnectionValues) -> Bool {
+    parameters
+      == ConnectionParameters(
+        minimumInterval: values.interval, maximumInterval: values.interval, latency: values.latency,
+        supervisionTimeout: values.supervisionTimeout)
   }
 }

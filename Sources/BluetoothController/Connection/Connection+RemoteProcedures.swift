@@ -54,12 +54,15 @@ extension Connection {
       takeUpdate(.channelMap(map), isValid: map.isValid, instant: instant, at: now, into: &output)
     case .phyUpdateInd(let update, let instant): takePHYUpdate(update, instant: instant, at: now, into: &output)
     case .terminateInd(let reason): ending = .afterAnswer(reason)
-    case .featureReq(let features), .peripheralFeatureReq(let features): takeFeatures(features, in: pool)
+    case .featureReq(let features), .peripheralFeatureReq(let features):
+      procedures.remoteFeatures = HCI.LEFeatures(rawValue: features)
+      // The features of both devices in octet 0, and this device's features in the other octets · 2.4.2.10.
+      send(.featureRsp(self.features.featureSet & (features | ~0xFF)), in: pool)
     case .versionInd(let version):
       procedures.remoteVersion = version
       sendVersion(in: pool)
       if case .versionExchange? = procedures.active {
-        reportVersion(version, into: &output)
+        output.report(version, of: handle)
         finishProcedure(at: now, into: &output)
       }
     case .connectionParamReq(let proposal): takeParameterRequest(proposal, at: now, into: &output)
@@ -71,8 +74,9 @@ extension Connection {
         reject(pdu.opcode, .invalidLLParameters, in: pool)
         return true
       }
-      send(.lengthRsp(announceLengths()), in: pool)
-      learn(lengths, into: &output)
+      send(.lengthRsp(self.lengths.announce(features, remote: procedures.remoteFeatures)), in: pool)
+      self.lengths.learn(lengths)
+      updateLengths(into: &output)
     case .phyReq(let preferences): takePHYRequest(preferences, at: now, into: &output)
     case .minUsedChannelsInd(let minimum):
       guard minimum.isValid else { return true }
@@ -83,7 +87,7 @@ extension Connection {
       send(.clockAccuracyRsp(sleepClockAccuracy), in: pool)
     case .channelReportingInd(let reporting):
       guard reporting.isValid else { return true }
-      takeChannelReporting(reporting)
+      channels.take(reporting)
     case .channelStatusInd(let status):
       guard channels.reporting?.isEnabled == true else { return true }
       channels.reportedBad = status.channels(.bad)
@@ -93,26 +97,7 @@ extension Connection {
     return true
   }
 
-  /// Answers with a FeatureSet: the features of both devices in octet 0, and this device's features in the other
-  /// octets · 2.4.2.10.
-  private mutating func takeFeatures(_ features: UInt64, in pool: PacketPool) {
-    procedures.remoteFeatures = HCI.LEFeatures(rawValue: features)
-    let own = self.features.featureSet
-    send(.featureRsp(own & (features | ~0xFF)), in: pool)
-  }
-
   // MARK: Data length update · 5.1.9
-
-  /// Returns the values for LL_LENGTH_REQ and LL_LENGTH_RSP.
-  mutating func announceLengths() -> LL.DataLengths {
-    lengths.announce(
-      knowsCoded: features.contains(.leCodedPHY) && procedures.remoteFeatures?.contains(.leCodedPHY) ?? true)
-  }
-
-  mutating func learn(_ lengths: LL.DataLengths, into output: inout HCIEventQueue) {
-    self.lengths.learn(lengths)
-    updateLengths(into: &output)
-  }
 
   /// Recomputes the effective lengths and reports changes to the host.
   mutating func updateLengths(into output: inout HCIEventQueue) {
@@ -177,15 +162,9 @@ extension Connection {
       updateLengths(into: &output)
       beginNextProcedure(at: now, into: &output)
     } else if case .phyUpdate? = procedures.active {
-      reportPHYs(.success, into: &output)
+      output.report(phys, .success, of: handle)
       finishProcedure(at: now, into: &output)
     }
-  }
-
-  func reportPHYs(_ status: HCI.ErrorCode, into output: inout HCIEventQueue) {
-    output.send(
-      .lePHYUpdateComplete(
-        status, handle, transmit: phys.current.transmit.rawValue, receive: phys.current.receive.rawValue))
   }
 }
 

@@ -10,7 +10,7 @@ extension Connection {
       procedures.remoteFeatures = HCI.LEFeatures(rawValue: features)
       output.send(.leReadRemoteFeaturesComplete(.success, handle, HCI.LEFeatures(rawValue: features)))
     case (.lengthRsp(let lengths), .dataLengthUpdate):
-      if lengths.isValid { learn(lengths, into: &output) }
+      if lengths.isValid { self.lengths.learn(lengths) }
     case (.pingRsp, .ping): break
     case (.clockAccuracyRsp(let accuracy), .clockAccuracyUpdate(let isHosts)):
       schedule.setPeerAccuracy(accuracy.partsPerMillion)
@@ -19,11 +19,11 @@ extension Connection {
     case (.phyRsp(let preferences), .phyUpdate):
       guard role == .central, procedures.update == nil else { return }
       if announcePHYUpdate(with: preferences, into: &output) { return }
-      reportPHYs(.success, into: &output)
+      output.report(phys, .success, of: handle)
     case (.connectionParamRsp(let proposal), .parameterRequest(_, let placement)):
       guard role == .central, procedures.update == nil else { return }
       guard proposal.parameters.isValid else {
-        fail(procedure, .invalidLLParameters, into: &output)
+        output.report(failureOf: procedure, .invalidLLParameters, of: handle, values, phys)
         break
       }
       announceUpdate(proposal.parameters, placement, in: output.pool)
@@ -31,58 +31,26 @@ extension Connection {
     case (.unknownRsp(let opcode), _):
       guard procedure.request(role: role)?.rawValue == opcode else { return }
       if case .parameterRequest = procedure { procedures.isParameterRequestUnknown = true }
-      if isReplaced(procedure, in: output.pool) { return }
-      fail(procedure, .unsupportedRemoteFeature, into: &output)
+      if decide(on: procedure, in: output.pool) { return }
+      output.report(failureOf: procedure, .unsupportedRemoteFeature, of: handle, values, phys)
     case (.rejectExtInd(let opcode, let reason), _):
       guard procedure.request(role: role)?.rawValue == opcode else { return }
-      if reason == .unsupportedRemoteFeature, isReplaced(procedure, in: output.pool) { return }
-      fail(procedure, reason, into: &output)
+      if reason == .unsupportedRemoteFeature, decide(on: procedure, in: output.pool) { return }
+      output.report(failureOf: procedure, reason, of: handle, values, phys)
     case (.rejectInd(let reason), _):
       guard procedure.request(role: role) != nil else { return }
-      fail(procedure, reason, into: &output)
+      output.report(failureOf: procedure, reason, of: handle, values, phys)
     default: return
     }
     finishProcedure(at: now, into: &output)
   }
 
-  /// Continues as a connection update by the central alone, if the peer does not support LL_CONNECTION_PARAM_REQ, or
-  /// its host does not accept it · 5.1.7.
-  private mutating func isReplaced(_ procedure: ControlProcedures.Procedure, in pool: PacketPool) -> Bool {
+  /// Continues a parameter request as a connection update by the central alone: the peer does not support
+  /// LL_CONNECTION_PARAM_REQ, or its host does not accept it · 5.1.7. Returns false for other procedures.
+  mutating func decide(on procedure: ControlProcedures.Procedure, in pool: PacketPool) -> Bool {
     guard role == .central, case .parameterRequest(let parameters, let placement) = procedure else { return false }
-    decide(on: parameters, placement, in: pool)
-    return true
-  }
-
-  /// Changes the parameters as central without a request to the peripheral.
-  mutating func decide(on parameters: ConnectionParameters, _ placement: EventPlacement, in pool: PacketPool) {
     procedures.replaceActive(with: .connectionUpdate(parameters, placement))
     announceUpdate(parameters, placement, in: pool)
-  }
-
-  /// Reports to the host that its request has failed.
-  private mutating func fail(
-    _ procedure: ControlProcedures.Procedure, _ reason: HCI.ErrorCode, into output: inout HCIEventQueue
-  ) {
-    switch procedure {
-    case .featureExchange: output.send(.leReadRemoteFeaturesComplete(reason, handle, []))
-    case .versionExchange:
-      output.send(
-        .readRemoteVersionInformationComplete(
-          reason, handle, HCI.RemoteVersion(version: 0, companyIdentifier: 0, subversion: 0)))
-    case .parameterRequest: output.send(.leConnectionUpdateComplete(reason, handle, values))
-    case .phyUpdate: reportPHYs(reason, into: &output)
-    case .clockAccuracyUpdate(isHosts: true): output.send(.leRequestPeerSCAComplete(reason, handle, clockAccuracy: 0))
-    case .encryption, .ping, .dataLengthUpdate, .connectionUpdate, .channelMapUpdate, .termination,
-      .minimumUsedChannels, .syncTransfer, .clockAccuracyUpdate, .channelReporting, .channelStatus:
-      break
-    }
-  }
-
-  func reportVersion(_ version: LL.VersionInformation, into output: inout HCIEventQueue) {
-    output.send(
-      .readRemoteVersionInformationComplete(
-        .success, handle,
-        HCI.RemoteVersion(
-          version: version.version, companyIdentifier: version.company, subversion: version.subversion)))
+    return true
   }
 }

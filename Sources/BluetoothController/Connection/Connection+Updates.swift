@@ -44,20 +44,15 @@ extension Connection {
     announce(.parameters(timing, delay: .zero), anchor: placement.anchor, in: pool)
   }
 
-  /// Queues LL_CHANNEL_MAP_IND; returns false if the preferred channel map is already in use.
-  mutating func announceChannelMap(in pool: PacketPool) -> Bool {
-    let map = channels.wanted(on: phys)
-    guard map != channels.map else { return false }
-    announce(.channelMap(map), in: pool)
-    return true
-  }
-
   /// Processes the central's update in a peripheral.
   mutating func takeUpdate(
     _ change: ControlProcedures.Update, isValid: Bool, instant: UInt16, at now: Instant,
     into output: inout HCIEventQueue
   ) {
-    guard let event = futureEvent(instant) else { return }
+    guard let event = schedule.futureEvent(instant) else {
+      ending = .over(.instantPassed)
+      return
+    }
     guard isValid else {
       begin(.termination(reason: .invalidLLParameters, code: .invalidLLParameters), at: now, into: &output)
       return
@@ -72,17 +67,6 @@ extension Connection {
     guard event == schedule.next else { return }
     planUpdate(isInEvent: true)
     completeUpdate(at: now, into: &output)
-  }
-
-  /// Returns the number of the event that an Instant refers to. An instant that has passed, which is one that lies
-  /// 32,767 events ahead or more, ends the connection at once · 5.5.
-  private mutating func futureEvent(_ instant: UInt16) -> Int? {
-    let distance = Int(instant &- UInt16(truncatingIfNeeded: schedule.next))
-    guard distance < 32_767 else {
-      ending = .over(.instantPassed)
-      return nil
-    }
-    return schedule.next + distance
   }
 
   /// Applies the change whose instant is the next event to the schedule. The host gets the report when that event
@@ -116,7 +100,7 @@ extension Connection {
       if update.isOwn || role == .central || update.hasEffect {
         output.send(.leConnectionUpdateComplete(.success, handle, values))
       }
-    case .phys: if update.isOwn || update.hasEffect { reportPHYs(.success, into: &output) }
+    case .phys: if update.isOwn || update.hasEffect { output.report(phys, .success, of: handle) }
     }
     if update.isOwn { procedures.finish() }
     updateLengths(into: &output)

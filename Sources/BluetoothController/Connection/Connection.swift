@@ -1,4 +1,3 @@
-import BluetoothRadio
 import BluetoothWire
 
 /// One connection of the link layer · Vol 6, Part B, 4.5.
@@ -154,7 +153,7 @@ struct Connection {
   ) {
     sleepClockAccuracy = accuracy
     schedule.setOwnAccuracy(partsPerMillion)
-    guard !peerLacks(.sleepClockAccuracyUpdates), !procedures.isFull else { return }
+    guard !procedures.peerLacks(.sleepClockAccuracyUpdates), !procedures.isFull else { return }
     begin(.clockAccuracyUpdate(isHosts: false), at: now, into: &output)
   }
 
@@ -162,5 +161,38 @@ struct Connection {
   mutating func send(_ packet: HCI.ACLData, at now: Instant) {
     flow.append(packet)
     schedule.hasten(at: now)
+  }
+
+  // MARK: Radio
+
+  /// The number of intervals before the supervision timeout from which events are urgent.
+  private static let urgentEvents: Int64 = 3
+
+  /// The claim of the next event on the radio.
+  var claim: TimeslotRequest {
+    mutating get {
+      let start = schedule.start
+      // A peripheral listens in a window; a central transmits at a fixed time.
+      let latestStart = role == .central ? start + RadioTiming.anchorJitter : schedule.listeningEnds
+      return TimeslotRequest(
+        purpose: .connection, start: start, latestStart: latestStart, shortest: minimumEnd - start,
+        longest: longestEnd - start, losses: missed,
+        isUrgent: supervisionDeadline - start < interval * Self.urgentEvents)
+    }
+  }
+
+  /// The values that the connection table caches for a connection.
+  struct Wishes {
+    var deadline: Instant
+    var heldPackets: Int
+    /// The claim of the next event; nil unless requested.
+    var claim: TimeslotRequest?
+  }
+
+  /// Returns the values for the connection table; nil: the connection has ended. Read-only; `mutating` because a
+  /// non-mutating call on an array element in a class would copy the connection.
+  mutating func wishes(withClaim: Bool) -> Wishes? {
+    guard reasonForEnd == nil else { return nil }
+    return Wishes(deadline: deadline, heldPackets: flow.heldPackets, claim: withClaim ? claim : nil)
   }
 }

@@ -64,4 +64,34 @@ struct ConnectionChannels {
       good: ChannelMap(bits: assessment.good.bits & host.bits),
       bad: ChannelMap(bits: assessment.bad.bits | excluded))
   }
+
+  /// Records a packet that was expected on a data channel, intact or not.
+  mutating func record(_ channel: RadioChannel, isIntact: Bool) {
+    guard isAssessed else { return }
+    assessment.record(ChannelIndex(channel), isIntact: isIntact)
+  }
+
+  // MARK: Reports of a peripheral · 5.1.27, 5.1.28
+
+  /// Returns the channel reporting that a central enables when it detects losses, once; nil: not now.
+  mutating func askForReports() -> LL.ChannelReporting? {
+    guard isAssessed, reporting == nil else { return nil }
+    reporting = LL.ChannelReporting(isEnabled: true, minimumSpacing: 10, maximumDelay: 25)
+    return reporting
+  }
+
+  /// Starts or stops the reports, as the central requests.
+  mutating func take(_ reporting: LL.ChannelReporting) {
+    self.reporting = reporting
+    hasNews = reporting.isEnabled
+  }
+
+  /// Returns the status that a peripheral reports now, at the earliest after the minimum spacing that the central has
+  /// set; nil: no report.
+  mutating func takeReport(at now: Instant) -> LL.ChannelStatus? {
+    guard let reporting, reporting.isEnabled, now >= nextReport else { return nil }
+    hasNews = false
+    nextReport = now + LL.ChannelReporting.unit * Int64(reporting.minimumSpacing)
+    return status
+  }
 }

@@ -27,7 +27,7 @@ extension ConnectionTable {
   /// Returns the status of LE Request Peer SCA.
   mutating func checkRequestPeerSCA(_ handle: HCI.ConnectionHandle) -> HCI.ErrorCode {
     guard let index = index(of: handle) else { return .unknownConnectionIdentifier }
-    guard !self[index].peerLacks(.sleepClockAccuracyUpdates) else { return .unsupportedRemoteFeature }
+    guard !self[index].procedures.peerLacks(.sleepClockAccuracyUpdates) else { return .unsupportedRemoteFeature }
     return self[index].procedures.isFull ? .controllerBusy : .success
   }
 
@@ -83,7 +83,8 @@ extension ConnectionTable {
     into output: inout HCIEventQueue
   ) {
     guard let index = index(of: handle) else { return }
-    self[index].prefer(preference, options: options)
+    let features = self[index].features
+    self[index].phys.prefer(preference, options: options, features: features)
     begin(.phyUpdate, on: handle, at: now, into: &output)
   }
 

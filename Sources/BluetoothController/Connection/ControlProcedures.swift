@@ -112,6 +112,9 @@ struct ControlProcedures {
     }
   }
 
+  /// True if the peer is known not to support a feature.
+  func peerLacks(_ feature: HCI.LEFeatures) -> Bool { remoteFeatures?.contains(feature) == false }
+
   /// True if such a procedure is active or waiting.
   func has(_ predicate: (Procedure) -> Bool) -> Bool {
     active.map(predicate) ?? false || isWaiting(where: predicate)

@@ -39,8 +39,13 @@ struct DataLengthState {
     _ = update(phys: phys, interval: .zero)
   }
 
-  /// True if a payload without MIC of `octets` is within the announced length, which the peer may use at once.
-  func accepts(_ octets: Int, _ modulation: Modulation) -> Bool {
+  /// True if a payload without MIC of `octets` is permitted: the announced length, which the peer may use at once,
+  /// limits data, while LL Control PDUs may have their full length · 2.4.2, 4.5.10.
+  func accepts(_ octets: Int, _ llid: LL.DataHeader.LLID, _ modulation: Modulation) -> Bool {
+    isAnnounced(octets, modulation) || llid == .control && octets <= 1 + LL.ControlOpcode.periodicSyncInd.dataLength
+  }
+
+  private func isAnnounced(_ octets: Int, _ modulation: Modulation) -> Bool {
     let time = modulation.phy == .leCoded ? max(announced.time, Self.minimumCodedTime) : announced.time
     return octets <= Int(announced.octets)
       && modulation.airTime(payloadOctets: octets) <= .microseconds(Int64(time))
@@ -55,7 +60,10 @@ struct DataLengthState {
 
   /// Returns the values for LL_LENGTH_REQ and LL_LENGTH_RSP. Times beyond those of the uncoded PHYs are only for
   /// peers that support, or may support, LE Coded.
-  mutating func announce(knowsCoded: Bool) -> LL.DataLengths {
+  ///
+  /// - Parameter remote: the peer's features, if they are known.
+  mutating func announce(_ features: HCI.LEFeatures, remote: HCI.LEFeatures?) -> LL.DataLengths {
+    let knowsCoded = features.contains(.leCodedPHY) && remote?.contains(.leCodedPHY) ?? true
     let longest = knowsCoded ? Self.maximum.time : Self.maximumUncodedTime
     announced = HCI.DataLength(octets: Self.maximum.octets, time: max(announced.time, longest))
     return LL.DataLengths(

@@ -79,6 +79,34 @@ struct Encryption {
       diversifier: random.next(), initializationVector: UInt32(truncatingIfNeeded: random.next()))
   }
 
+  /// True if data may arrive now; otherwise the connection ends.
+  var admitsData: Bool { if case .endConnection = others { false } else { true } }
+
+  /// Begins the request of a central's host and returns LL_ENC_REQ.
+  mutating func begin(_ request: Request) -> LL.ControlPDU {
+    let part = newPart()
+    phase = .response(request, part)
+    return .encReq(random: request.random, encryptedDiversifier: request.encryptedDiversifier, part)
+  }
+
+  /// Returns the error with which the peripheral rejects the request; nil: the PDU is not a rejection. A paused link
+  /// can't continue without encryption, so rejections do not count then · 5.1.3.1.
+  func refusal(in pdu: LL.ControlPDU) -> HCI.ErrorCode? {
+    let request: LL.ControlOpcode
+    switch phase {
+    case .pauseResponse: request = .pauseEncReq
+    case .response, .startRequest: request = .encReq
+    default: return nil
+    }
+    guard request == .pauseEncReq || !isRefresh else { return nil }
+    switch pdu {
+    case .rejectInd(let reason): return reason
+    case .rejectExtInd(request.rawValue, let reason): return reason
+    case .unknownRsp(request.rawValue): return .unsupportedRemoteFeature
+    default: return nil
+    }
+  }
+
   /// Returns the decrypted payload of a new PDU; nil: its MIC is wrong.
   mutating func plaintext(of packet: AirPacket, at now: Instant) -> ByteSlice? {
     guard session?.decrypts == true, !packet.payload.isEmpty else { return packet.payload }

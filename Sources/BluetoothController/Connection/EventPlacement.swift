@@ -9,23 +9,6 @@ struct EventPlacement {
   var anchor: Instant?
 }
 
-extension EventSchedule {
-  /// Returns the event from which the offsets of a proposal count.
-  func referenceEvent(of proposal: LL.ConnectionParameterProposal?) -> Int {
-    guard let proposal else { return next }
-    let distance = proposal.referenceConnectionEventCount &- UInt16(truncatingIfNeeded: next)
-    return next + Int(Int16(bitPattern: distance))
-  }
-
-  /// Returns the time from the anchor point of `event` to the next anchor point of the placement.
-  func offset(to placement: EventPlacement, from event: Int) -> TimeSpan {
-    guard let wanted = placement.anchor else { return .zero }
-    let interval = ConnectionParameters.intervalUnit.nanoseconds * Int64(placement.interval)
-    let distance = (wanted - anchor(of: event)).nanoseconds % interval
-    return TimeSpan(nanoseconds: distance < 0 ? distance + interval : distance)
-  }
-}
-
 extension LL.ConnectionParameterProposal.Offsets {
   private static let notGiven: UInt16 = 0xFFFF
 

@@ -16,4 +16,12 @@ struct EventProgress {
   var corruptPackets = 0
   var heardPeer = false
   var hasAnswered = false
+
+  /// Returns the longest payload that fits into the time left.
+  func longestPayload(_ modulation: Modulation) -> Int {
+    guard let room else { return .max }
+    let empty = modulation.airTime(payloadOctets: 0)
+    let octet = modulation.airTime(payloadOctets: 1) - empty
+    return Int((room - empty).nanoseconds / octet.nanoseconds)
+  }
 }

@@ -62,6 +62,13 @@ struct EventSchedule {
     return event
   }
 
+  /// Returns the number of the event that an Instant refers to; nil: the instant has passed, which means that it lies
+  /// 32,767 events ahead or more, and the connection ends at once · 5.5.
+  func futureEvent(_ instant: UInt16) -> Int? {
+    let distance = Int(instant &- UInt16(truncatingIfNeeded: next))
+    return distance < 32_767 ? next + distance : nil
+  }
+
   /// The time at which a peripheral stops waiting for the first packet of `next`.
   var listeningEnds: Instant { anchor(of: next) + window + widening(of: next) }
 

@@ -58,6 +58,13 @@ struct PHYState {
     return []
   }
 
+  /// Sets the preferences of LE Set PHY for a controller with these features · Vol 4, Part E, 7.8.49.
+  mutating func prefer(_ preference: HCI.PHYPreference, options: UInt16, features: HCI.LEFeatures) {
+    preferences = LL.PHYPreferences(preference, of: features)
+    // PHY_Options: 0 no preference, 1: S=2, 2: S=8.
+    prefersS2 = options & 0b11 == 1
+  }
+
   /// Applies LL_PHY_UPDATE_IND; returns true if a PHY changes.
   mutating func apply(_ update: LL.PHYUpdate, role: ConnectionRole) -> Bool {
     let (transmit, receive) =

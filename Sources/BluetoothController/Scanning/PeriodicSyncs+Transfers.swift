@@ -49,7 +49,7 @@ extension PeriodicSyncs {
     guard let syncIndex = self.index(of: handle), let sync = self[syncIndex], let heard = sync.lastHeard else {
       return .unknownAdvertisingIdentifier
     }
-    guard !connections[index].peerLacks(.periodicAdvertisingSyncTransferRecipient) else {
+    guard !connections[index].procedures.peerLacks(.periodicAdvertisingSyncTransferRecipient) else {
       return .unsupportedRemoteFeature
     }
     guard !connections[index].procedures.isFull else { return .controllerBusy }
