@@ -29,6 +29,7 @@ let package = Package(
     .library(name: "BluetoothLab", targets: ["BluetoothLab"]),
     .library(name: "BluetoothProfiles", targets: ["BluetoothProfiles"]),
     .library(name: "BluetoothNumbers", targets: ["BluetoothNumbers"]),
+    .library(name: "BluetoothTypes", targets: ["BluetoothTypes"]),
     .executable(name: "heart-rate", targets: ["heart-rate"]),
     .executable(name: "ble", targets: ["ble"]),
   ],
@@ -43,24 +44,26 @@ let package = Package(
   ],
   targets: [
     // Floor 0
-    .target(name: "BluetoothWire", swiftSettings: settings),
+    .target(name: "BluetoothTypes", swiftSettings: settings),
     .target(
       name: "BluetoothCrypto", dependencies: [.product(name: "CryptoExtras", package: "swift-crypto")],
       swiftSettings: settings),
     .target(name: "BluetoothNumbers", swiftSettings: settings),
     // Floor 1
-    .target(name: "BluetoothProfiles", dependencies: ["BluetoothNumbers"], swiftSettings: settings),
-    .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: settings),
-    // Floor 2
+    .target(name: "BluetoothWire", dependencies: ["BluetoothTypes"], swiftSettings: settings),
     .target(
-      name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
-      swiftSettings: settings),
+      name: "BluetoothProfiles", dependencies: ["BluetoothNumbers", "BluetoothTypes"], swiftSettings: settings),
+    // Floor 2
+    .target(name: "BluetoothRadio", dependencies: ["BluetoothWire", locks, deque], swiftSettings: settings),
     .target(name: "BluetoothCapture", dependencies: ["BluetoothWire", locks, deque], swiftSettings: settings),
     .target(name: "CBluetoothTransport"),
     .target(
       name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque] + nio,
       swiftSettings: settings),
     // Floor 3
+    .target(
+      name: "BluetoothController", dependencies: ["BluetoothRadio", "BluetoothCrypto", "BluetoothWire", deque],
+      swiftSettings: settings),
     .target(name: "BluetoothHost", dependencies: ["BluetoothCrypto", "BluetoothWire", deque], swiftSettings: settings),
     // Floor 4
     .target(
@@ -102,7 +105,7 @@ let package = Package(
       dependencies: [
         "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon", "BluetoothHost",
         "BluetoothController", "BluetoothRadio", "BluetoothCapture",
-        "BluetoothCrypto", "BluetoothWire",
+        "BluetoothCrypto", "BluetoothWire", "BluetoothTypes",
         locks, logging, metrics,
       ],
       swiftSettings: settings),
@@ -162,14 +165,16 @@ let package = Package(
       swiftSettings: settings),
     // Tests
     .target(name: "TestVectors", path: "Tests/TestVectors", resources: [.copy("Vectors")], swiftSettings: settings),
+    .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: settings),
     .testTarget(
-      name: "BluetoothWireTests", dependencies: ["BluetoothWire", "TestVectors"], swiftSettings: settings),
+      name: "BluetoothWireTests", dependencies: ["BluetoothWire", "BluetoothTypes", "TestVectors"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothCryptoTests", dependencies: ["BluetoothCrypto", "TestVectors"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothNumbersTests", dependencies: ["BluetoothNumbers", "TestVectors"], swiftSettings: settings),
     .testTarget(
-      name: "BluetoothProfilesTests", dependencies: ["BluetoothProfiles", "BluetoothNumbers", "TestVectors"],
+      name: "BluetoothProfilesTests",
+      dependencies: ["BluetoothProfiles", "BluetoothNumbers", "BluetoothTypes", "TestVectors"],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothRadioTests", dependencies: ["BluetoothRadio", "BluetoothWire"], swiftSettings: settings),

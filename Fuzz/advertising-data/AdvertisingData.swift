@@ -37,7 +37,7 @@ private func check(_ data: AdvertisingData) {
       preconditionFailure("there was room for Flags")
     }
     let flags = AdvertisingData.Flags(rawValue: AdvertisingFields(changed.prefix(3)).flags ?? 0)
-    let isFirst = changed.count > 2 && changed[0] == 2 && changed[1] == AdvertisingData.StructureType.flags.rawValue
+    let isFirst = changed.count > 2 && changed[0] == 2 && changed[1] == ADType.flags.rawValue
     precondition(!isFirst || flags.contains(mode), "the mode is not in the Flags")
     precondition(AdvertisingData(changed).discoverable(mode) == changed, "the Flags change again")
   }

@@ -211,8 +211,8 @@ private struct Server {
   }
 
   private static func characteristic(
-    _ uuid: BluetoothUUID, _ properties: GATTProperties, _ value: ByteSlice?,
-    permissions: GATTPermissions = [.readable, .writeable], lengths: ClosedRange<Int> = 0...512,
+    _ uuid: BluetoothUUID, _ properties: CharacteristicProperties, _ value: ByteSlice?,
+    permissions: AttributePermissions = [.readable, .writeable], lengths: ClosedRange<Int> = 0...512,
     extended: GATTExtendedProperties = [], descriptors: [GATTDescriptorDefinition] = []
   ) -> GATTCharacteristicDefinition {
     GATTCharacteristicDefinition(

@@ -5,7 +5,7 @@ import Testing
 
   /// The modules that must not depend on the machine: protocol, controller, radio, host.
   static let pureModules: Set<String> = [
-    "BluetoothWire", "BluetoothCrypto", "BluetoothNumbers", "BluetoothProfiles", "BluetoothRadio",
+    "BluetoothTypes", "BluetoothCrypto", "BluetoothNumbers", "BluetoothWire", "BluetoothProfiles", "BluetoothRadio",
     "BluetoothController", "BluetoothHost",
   ]
 

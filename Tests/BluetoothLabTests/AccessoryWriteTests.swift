@@ -24,9 +24,9 @@ struct AccessoryWriteTests {
   }
 
   /// Writes `parts` to the accessory. Returns the number of its requested effects, and the error.
-  private func write(_ parts: [GATTWritePart], to lock: inout Lock) -> (effects: Int, error: AttributeError?) {
+  private func write(_ parts: [GATTWritePart], to lock: inout Lock) -> (effects: Int, error: ATTErrorCode?) {
     var session = AccessoryContext(now: .zero, connections: 1, subscriptions: [])
-    do throws(AttributeError) {
+    do throws(ATTErrorCode) {
       try AccessoryWrite(GATTWriteParts(parts)).perform(on: &lock, attributes, &session)
       return (session.effects.count, nil)
     } catch {
@@ -65,7 +65,7 @@ struct AccessoryWriteTests {
     #expect(write(parts, to: &lock).error == nil)
     #expect(lock.values == ["2A58": [1, 2, 4], "2A59": [3, 5, 6]])
     for parts in [[part(first, 1, [1])], [part(first, 0, [1]), part(second, 0, [2]), part(first, 2, [3])]] {
-      #expect(write(parts, to: &lock).error == AttributeError(code: 0x07))
+      #expect(write(parts, to: &lock).error == ATTErrorCode(rawValue: 0x07))
     }
     #expect(lock.values == ["2A58": [1, 2, 4], "2A59": [3, 5, 6]])
   }
@@ -82,7 +82,7 @@ struct AccessoryWriteTests {
 
 /// An accessory with two values, neither of which may begin with 0xFF.
 private struct Lock: Accessory, Equatable {
-  var values: [AttributeUUID: [UInt8]] = [:]
+  var values: [BluetoothUUID: [UInt8]] = [:]
   var refusals = 0
 
   var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags()])) }
@@ -92,7 +92,7 @@ private struct Lock: Accessory, Equatable {
 
   mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
-  ) throws(AttributeError) {
+  ) throws(ATTErrorCode) {
     guard value.first != 0xFF else {
       refusals += 1
       throw .valueNotAllowed

@@ -16,7 +16,7 @@ struct AdvertisingTests {
   func tooLong() {
     let long = ADStructure.name(String(repeating: "x", count: 40))
     #expect(throws: AdvertisingPayload.TooLong.self) { try AdvertisingPayload([.flags(), long]) }
-    let fitting = AdvertisingPayload(fitting: [.flags(), .serviceData(0x1809, Array(repeating: 1, count: 30)), long])
+    let fitting = AdvertisingPayload(fitting: [.flags(), .serviceData(of: 0x1809, Array(repeating: 1, count: 30)), long])
     #expect(fitting.octets.count == 31)
     #expect(fitting.structures.map(\.type) == [0x01, 0x08])
   }
@@ -82,7 +82,7 @@ struct AdvertisingTests {
   private struct CallingBack: Accessory {
     var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.name("Calls")])) }
 
-    mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext) {
+    mutating func disconnected(_ reason: HCIErrorCode, _ session: inout AccessoryContext) {
       var advertising = Advertising()
       advertising.kind = .directed
       session.advertise(advertising)

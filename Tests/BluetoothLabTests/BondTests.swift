@@ -18,9 +18,9 @@ import Testing
     init(seed: UInt64 = 5, folder: String? = nil) {
       world = World(seed: seed)
       var options = DeviceOptions(position: Position(x: 1))
-      options.address = DeviceOptions.DeviceAddress(0x02_00_00_00_00_01)
+      options.address = DeviceAddress(0x02_00_00_00_00_01, .public)
       var other = DeviceOptions()
-      other.address = DeviceOptions.DeviceAddress(0x02_00_00_00_00_02)
+      other.address = DeviceAddress(0x02_00_00_00_00_02, .public)
       phone = world.device(named: "phone", options, prompts: user, bondFolder: folder)
       world.add(Safe(), named: "safe", other)
     }
@@ -40,8 +40,8 @@ import Testing
 
   /// An accessory whose value is for bonded devices only.
   private struct Safe: Accessory {
-    static let service: AttributeUUID = "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0A1"
-    static let secret: AttributeUUID = "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0A2"
+    static let service: BluetoothUUID = "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0A1"
+    static let secret: BluetoothUUID = "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0A2"
 
     var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags(), .name("safe")])) }
     var services: [AccessoryService] {

@@ -57,7 +57,7 @@ struct ScriptedPromptsTests {
 
   @Test("The user answers after the scripted delay, and types meanwhile")
   func thinking() {
-    user.answer(.passkey(1), to: .enterPasskey, after: .milliseconds(500), typing: [.started, .digitEntered])
+    user.answer(.passkey(1), to: .enterPasskey, after: .milliseconds(500), typing: [.passkeyEntryStarted, .passkeyDigitEntered])
     var desk = desk()
     _ = desk.ask(question(.enterPasskey), at: .zero)
     let then = Instant.zero + .milliseconds(500)
@@ -116,8 +116,8 @@ struct ScriptedPromptsTests {
     #expect(answer(to: question(.show(passkey: 1)), &agreeable) == nil)
   }
 
-  @Test("Each scripted capability has the IO capability of its name", arguments: ScriptedPrompts.Capability.allCases)
-  func capabilities(capability: ScriptedPrompts.Capability) {
+  @Test("Each scripted capability has the IO capability of its name", arguments: IOCapability.allCases)
+  func capabilities(capability: IOCapability) {
     #expect("\(PromptQueue(prompts: ScriptedPrompts(capability)) {}.ioCapability)" == "\(capability)")
   }
 }

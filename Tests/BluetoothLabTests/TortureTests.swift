@@ -148,7 +148,7 @@ private final class TortureSensor: PeripheralClient, @unchecked Sendable {
   func stop() { session?.send(.stopAdvertising) }
 
   private func publish() {
-    func characteristic(_ id: LocalAttributeID, _ uuid: UInt16, _ properties: GATTProperties, value: ByteSlice? = nil)
+    func characteristic(_ id: LocalAttributeID, _ uuid: UInt16, _ properties: CharacteristicProperties, value: ByteSlice? = nil)
       -> LocalCharacteristic
     {
       LocalCharacteristic(

@@ -1,4 +1,5 @@
 import BluetoothProfiles
+import BluetoothTypes
 import Testing
 
 /// Checks the octets and the text of a value, and that its octets decode to the same value.
@@ -249,7 +250,7 @@ private func expect<Value: CharacteristicValue>(
     expect(BootMouseInputReport(buttons: .first, x: -1, y: 2), "01ff02", "buttons first button, x -1, y 2")
     expect(ProtocolMode.boot, "00", "Boot Protocol Mode")
     expect(ReportReference(reportID: 1, type: .output), "0102", "report 1, type output")
-    expect(ExternalReportReference(.assigned(0x2A19)), "192a", "Battery Level")
+    expect(ExternalReportReference(0x2A19), "192a", "Battery Level")
   }
 
   @Test("Device information has the maker, product and numbers")
@@ -282,7 +283,7 @@ private func expect<Value: CharacteristicValue>(
       "x 0.0001 T, y 0 T")
     expect(BarometricPressureTrend.steady, "09", "steady")
     expect(
-      DescriptorValueChanged([.byClient, .triggerSetting], characteristic: .assigned(0x2A6E)), "03006e2a",
+      DescriptorValueChanged([.byClient, .triggerSetting], characteristic: 0x2A6E), "03006e2a",
       "changed by a client, ES Trigger Setting, of Temperature")
     let range = try #require(ValidRange(lower: [0xF6, 0x09], upper: [0x10, 0x0E]))
     expect(range, "f609100e", "from f609, to 100e")

@@ -1,4 +1,5 @@
 import BluetoothProfiles
+import BluetoothTypes
 
 /// Returns the fields of a value under the vectors' names. Numbers, texts and lists are compared as text.
 func facts(of value: any CharacteristicValue) -> [String: String]? {
@@ -183,11 +184,7 @@ private func deviceFacts(of value: any CharacteristicValue) -> [String: String]?
   case let value as ClientCharacteristicConfiguration:
     return ["notify": text(value.contains(.notifications)), "indicate": text(value.contains(.indications))]
   case let value as CharacteristicDeclaration:
-    let type =
-      switch value.type {
-      case .assigned(let uuid): String(uuid, radix: 16)
-      case .long: value.type.description.lowercased()
-      }
+    let type = value.type.shortValue.map { String($0, radix: 16) } ?? value.type.description.lowercased()
     return ["properties": text(value.properties.rawValue), "value_handle": text(value.valueHandle), "uuid": type]
   case let value as ReportMap:
     let items = (try? value.items()) ?? []

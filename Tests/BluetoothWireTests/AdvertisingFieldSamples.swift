@@ -57,7 +57,7 @@ extension AdvertisingData.Field {
           responseSlotDelay: source.draw(), responseSlotSpacing: source.draw()))
     case 30: return .manufacturerData(company: source.draw(), source.slice(0...250))
     default:
-      let types: [AdvertisingData.StructureType] = [
+      let types: [ADType] = [
         .indoorPositioning, .transportDiscoveryData, .pbADV, .meshMessage, .meshBeacon, .bigInfo, .electronicShelfLabel,
         .information3D,
       ]

@@ -135,7 +135,7 @@ private func include(_ json: JSONObject) throws(BondDecodingError) -> GATTInclud
 private func characteristic(_ json: JSONObject) throws(BondDecodingError) -> GATTCharacteristic {
   GATTCharacteristic(
     declaration: try json.handle("handle"), value: try json.handle("value"),
-    properties: GATTProperties(rawValue: try json.number("properties")), uuid: try json.uuid("uuid"))
+    properties: CharacteristicProperties(rawValue: try json.number("properties")), uuid: try json.uuid("uuid"))
 }
 
 private func descriptor(_ json: JSONObject) throws(BondDecodingError) -> GATTDescriptor {

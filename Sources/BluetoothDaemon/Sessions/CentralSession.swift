@@ -22,8 +22,8 @@ package struct RemoteService: Hashable, Sendable {
 package struct RemoteCharacteristic: Hashable, Sendable {
   package var id: RemoteAttributeID
   package var uuid: BluetoothUUID
-  package var properties: GATTProperties
-  package init(id: RemoteAttributeID, uuid: BluetoothUUID, properties: GATTProperties) {
+  package var properties: CharacteristicProperties
+  package init(id: RemoteAttributeID, uuid: BluetoothUUID, properties: CharacteristicProperties) {
     self.id = id
     self.uuid = uuid
     self.properties = properties

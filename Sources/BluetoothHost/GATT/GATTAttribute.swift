@@ -142,7 +142,7 @@ struct GATTAttribute {
 
 extension GATTAttribute.Access {
   /// Creates the accesses of a characteristic's value: each needs both a property and a permission.
-  init(_ properties: GATTProperties, _ permissions: GATTPermissions) {
+  init(_ properties: CharacteristicProperties, _ permissions: AttributePermissions) {
     self = []
     if properties.contains(.read), permissions.allowReading { insert(.read) }
     guard permissions.allowWriting else { return }
@@ -152,14 +152,14 @@ extension GATTAttribute.Access {
   }
 
   /// Creates the accesses of a descriptor, which has no properties.
-  init(_ permissions: GATTPermissions) { self.init([.read, .write], permissions) }
+  init(_ permissions: AttributePermissions) { self.init([.read, .write], permissions) }
 }
 
-extension GATTPermissions {
-  fileprivate static let reading: GATTPermissions = [
+extension AttributePermissions {
+  fileprivate static let reading: AttributePermissions = [
     .readable, .readEncryptionRequired, .readAuthenticationRequired, .readAuthorizationRequired,
   ]
-  fileprivate static let writing: GATTPermissions = [
+  fileprivate static let writing: AttributePermissions = [
     .writeable, .writeEncryptionRequired, .writeAuthenticationRequired, .writeAuthorizationRequired,
   ]
 

@@ -252,7 +252,7 @@ extension GATTServiceDefinition {
 
 extension GATTCharacteristicDefinition {
   /// The properties, including the Extended Properties bit if there are extended properties.
-  fileprivate var declaredProperties: GATTProperties {
+  fileprivate var declaredProperties: CharacteristicProperties {
     extendedProperties.isEmpty ? properties : properties.union(.extendedProperties)
   }
 

@@ -20,9 +20,9 @@ package struct GATTServiceDefinition: Sendable {
 package struct GATTCharacteristicDefinition: Sendable {
   package var uuid: BluetoothUUID
   /// The characteristic's properties. The database sets `extendedProperties` by itself if there are any.
-  package var properties: GATTProperties
+  package var properties: CharacteristicProperties
   package var extendedProperties: GATTExtendedProperties
-  package var permissions: GATTPermissions
+  package var permissions: AttributePermissions
   /// The minimum length of the encryption key for access to the value, 7 to 16 octets; 0: any.
   package var minimumKeySize: UInt8
   /// The value that the database serves by itself; nil: the host forwards each read and write to the upper layer.
@@ -36,8 +36,8 @@ package struct GATTCharacteristicDefinition: Sendable {
   package var descriptors: [GATTDescriptorDefinition]
 
   package init(
-    uuid: BluetoothUUID, properties: GATTProperties, extendedProperties: GATTExtendedProperties = [],
-    permissions: GATTPermissions, minimumKeySize: UInt8 = 0, value: ByteSlice?,
+    uuid: BluetoothUUID, properties: CharacteristicProperties, extendedProperties: GATTExtendedProperties = [],
+    permissions: AttributePermissions, minimumKeySize: UInt8 = 0, value: ByteSlice?,
     lengths: ClosedRange<Int> = 0...ATT.maximumValueLength, subscriptionNeedsEncryption: Bool = false,
     descriptors: [GATTDescriptorDefinition] = []
   ) {
@@ -69,12 +69,12 @@ package struct GATTDescriptorDefinition: Sendable {
   package var content: Content
   /// The access permissions. A Characteristic User Description may be writable only if the characteristic has
   /// Writable Auxiliaries; other descriptors of the specification are never writable · Vol 3, Part G, 3.3.3.
-  package var permissions: GATTPermissions
+  package var permissions: AttributePermissions
   /// The permitted lengths of the value in octets; the server rejects a write of another length.
   package var lengths: ClosedRange<Int>
 
   package init(
-    uuid: BluetoothUUID, content: Content, permissions: GATTPermissions = .readable,
+    uuid: BluetoothUUID, content: Content, permissions: AttributePermissions = .readable,
     lengths: ClosedRange<Int> = 0...ATT.maximumValueLength
   ) {
     self.uuid = uuid
@@ -107,21 +107,6 @@ package struct GATTExtendedProperties: OptionSet, Hashable, Sendable {
   package init(rawValue: UInt16) { self.rawValue = rawValue }
   package static let reliableWrite = GATTExtendedProperties(rawValue: 0x0001)
   package static let writableAuxiliaries = GATTExtendedProperties(rawValue: 0x0002)
-}
-
-/// The access permissions of an attribute · Vol 3, Part F, 3.2.5. The security requirements are separate for reading
-/// and writing; authentication refers to the key of an encrypted link.
-package struct GATTPermissions: OptionSet, Hashable, Sendable {
-  package let rawValue: UInt8
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
-  package static let readable = GATTPermissions(rawValue: 0x01)
-  package static let writeable = GATTPermissions(rawValue: 0x02)
-  package static let readEncryptionRequired = GATTPermissions(rawValue: 0x04)
-  package static let writeEncryptionRequired = GATTPermissions(rawValue: 0x08)
-  package static let readAuthenticationRequired = GATTPermissions(rawValue: 0x10)
-  package static let writeAuthenticationRequired = GATTPermissions(rawValue: 0x20)
-  package static let readAuthorizationRequired = GATTPermissions(rawValue: 0x40)
-  package static let writeAuthorizationRequired = GATTPermissions(rawValue: 0x80)
 }
 
 /// The handles of a service in the database.

@@ -73,9 +73,9 @@ package struct GATTInclude: Hashable, Sendable {
 package struct GATTCharacteristic: Hashable, Sendable {
   package var declaration: AttributeHandle
   package var value: AttributeHandle
-  package var properties: GATTProperties
+  package var properties: CharacteristicProperties
   package var uuid: BluetoothUUID
-  package init(declaration: AttributeHandle, value: AttributeHandle, properties: GATTProperties, uuid: BluetoothUUID) {
+  package init(declaration: AttributeHandle, value: AttributeHandle, properties: CharacteristicProperties, uuid: BluetoothUUID) {
     self.declaration = declaration
     self.value = value
     self.properties = properties
@@ -100,21 +100,6 @@ package struct GATTValue: Hashable, Sendable {
     self.handle = handle
     self.value = value
   }
-}
-
-/// Characteristic Properties · Vol 3, Part G, 3.3.1.1.
-package struct GATTProperties: OptionSet, Hashable, Sendable {
-  package let rawValue: UInt8
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
-  package static let broadcast = GATTProperties(rawValue: 0x01)
-  package static let read = GATTProperties(rawValue: 0x02)
-  package static let writeWithoutResponse = GATTProperties(rawValue: 0x04)
-  package static let write = GATTProperties(rawValue: 0x08)
-  package static let notify = GATTProperties(rawValue: 0x10)
-  package static let indicate = GATTProperties(rawValue: 0x20)
-  package static let authenticatedSignedWrites = GATTProperties(rawValue: 0x40)
-  // swift-format-ignore: DontRepeatTypeInStaticProperties
-  package static let extendedProperties = GATTProperties(rawValue: 0x80)
 }
 
 /// The reason why a GATT procedure failed.

@@ -37,7 +37,7 @@ public protocol Accessory: Sendable {
   /// Called when a central has connected.
   mutating func connected(_ session: inout AccessoryContext)
   /// Called when a central has disconnected. Its subscriptions have ended.
-  mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext)
+  mutating func disconnected(_ reason: HCIErrorCode, _ session: inout AccessoryContext)
   /// Called when the time passed to `AccessoryContext.wake(after:)` has elapsed.
   mutating func timeReached(_ session: inout AccessoryContext)
   /// Called when a central has subscribed to a characteristic or unsubscribed from it.
@@ -47,7 +47,7 @@ public protocol Accessory: Sendable {
   /// - Throws: the error that answers the central's request.
   mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
-  ) throws(AttributeError)
+  ) throws(ATTErrorCode)
 }
 
 extension Accessory {
@@ -62,7 +62,7 @@ extension Accessory {
   /// Does nothing.
   public mutating func connected(_ session: inout AccessoryContext) {}
   /// Does nothing.
-  public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext) {}
+  public mutating func disconnected(_ reason: HCIErrorCode, _ session: inout AccessoryContext) {}
   /// Does nothing.
   public mutating func timeReached(_ session: inout AccessoryContext) {}
   /// Does nothing.
@@ -72,7 +72,7 @@ extension Accessory {
   /// Throws `writeNotPermitted`.
   public mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
-  ) throws(AttributeError) {
+  ) throws(ATTErrorCode) {
     throw .writeNotPermitted
   }
 }

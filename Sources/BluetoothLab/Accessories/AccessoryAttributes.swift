@@ -12,7 +12,7 @@ struct AccessoryAttributes {
   private var subscriptions: [Subscription] = []
   /// The characteristic values that clients have configured to be broadcast.
   private var broadcasts: Set<AttributeHandle> = []
-  private var declarations: [(service: AttributeUUID, handle: AttributeHandle)] = []
+  private var declarations: [(service: BluetoothUUID, handle: AttributeHandle)] = []
 
   /// Returns the declaration handles of the services that `service` includes, without those that have not been added.
   func includes(of service: AccessoryService) -> [AttributeHandle] {
@@ -66,10 +66,10 @@ extension AccessoryService {
   /// - Parameter includes: the declaration handles of the included services.
   func definition(includes: [AttributeHandle]) -> GATTServiceDefinition {
     GATTServiceDefinition(
-      uuid: uuid.value, isPrimary: isPrimary, includes: includes,
+      uuid: uuid, isPrimary: isPrimary, includes: includes,
       characteristics: characteristics.map { characteristic in
         GATTCharacteristicDefinition(
-          uuid: characteristic.uuid.value, properties: GATTProperties(rawValue: characteristic.properties.rawValue),
+          uuid: characteristic.uuid, properties: characteristic.properties,
           extendedProperties: characteristic.extendedProperties, permissions: characteristic.permissions, value: nil,
           subscriptionNeedsEncryption: characteristic.protection == .encrypted,
           descriptors: characteristic.descriptors.map(definition))
@@ -91,12 +91,12 @@ extension AccessoryService {
     case .aggregateFormat(let parts):
       return GATTDescriptorDefinition(uuid: 0x2905, content: .formats(parts.compactMap(formatPath)))
     case .other(let uuid, let octets):
-      return GATTDescriptorDefinition(uuid: uuid.value, value: ByteSlice(octets))
+      return GATTDescriptorDefinition(uuid: uuid, value: ByteSlice(octets))
     }
   }
 
   /// Returns the position of the first presentation format of a characteristic.
-  private func formatPath(of uuid: AttributeUUID) -> GATTDescriptorPath? {
+  private func formatPath(of uuid: BluetoothUUID) -> GATTDescriptorPath? {
     guard let characteristic = characteristics.firstIndex(where: { $0.uuid == uuid }) else { return nil }
     let format = characteristics[characteristic].descriptors.firstIndex {
       if case .presentationFormat = $0 { true } else { false }
@@ -106,8 +106,8 @@ extension AccessoryService {
 }
 
 extension AccessoryCharacteristic {
-  fileprivate var permissions: GATTPermissions {
-    var permissions: GATTPermissions = []
+  fileprivate var permissions: AttributePermissions {
+    var permissions: AttributePermissions = []
     if properties.contains(.read) { permissions.insert(.readable) }
     if !properties.isDisjoint(with: [.write, .writeWithoutResponse]) { permissions.insert(.writeable) }
     if protection == .encrypted {

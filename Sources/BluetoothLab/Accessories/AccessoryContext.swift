@@ -72,17 +72,3 @@ public struct PreferredConnectionParameters: Hashable, Sendable {
       supervisionTimeout: units(supervisionTimeout, ConnectionParameters.supervisionTimeoutUnit, 10...3200))
   }
 }
-
-/// The reason for a disconnection: an error code of the controller · Vol 1, Part F.
-public struct DisconnectionReason: Hashable, Sendable {
-  /// The HCI error code.
-  public var code: UInt8
-
-  /// Creates a reason from its code.
-  public init(code: UInt8) { self.code = code }
-
-  /// Connection Timeout (0x08): no packet was received within the supervision timeout.
-  public static let connectionTimeout = DisconnectionReason(code: 0x08)
-  /// Remote User Terminated Connection (0x13).
-  public static let remoteUser = DisconnectionReason(code: 0x13)
-}

@@ -176,7 +176,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       attributes.forget(link)
       if handles.isEmpty { progress = AdvertisingProgress(accessory.advertising, at: now) }
       // Runs before advertising restarts, so that the accessory can change its advertising.
-      happen(at: now) { $0.disconnected(DisconnectionReason(code: reason.rawValue), &$1) }
+      happen(at: now) { $0.disconnected(reason, &$1) }
       if handles.isEmpty { advertise(at: now) }
     case .gatt(let link, let event): handle(event, on: link, at: now)
     case .security(let link, .prompt(let prompt)):
@@ -203,7 +203,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       host.respond(
         to: request, on: link,
         with: offset <= value.count
-          ? .success(ByteSlice(value.dropFirst(offset))) : .failure(ATT.ErrorCode(rawValue: 0x07)), at: now)
+          ? .success(ByteSlice(value.dropFirst(offset))) : .failure(.invalidOffset), at: now)
     case .writeRequested(let request, let parts):
       let result = write(parts, at: now)
       if let request { host.respond(to: request, on: link, with: result, at: now) }
@@ -222,11 +222,11 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private func write(_ parts: GATTWriteParts, at now: Instant) -> Result<ByteSlice, ATT.ErrorCode> {
     var session = session(at: now)
     defer { obey(session, at: now) }
-    do throws(AttributeError) {
+    do throws(ATTErrorCode) {
       try AccessoryWrite(parts).perform(on: &accessory, attributes, &session)
       return .success(ByteSlice())
     } catch {
-      return .failure(ATT.ErrorCode(rawValue: error.code))
+      return .failure(error)
     }
   }
 

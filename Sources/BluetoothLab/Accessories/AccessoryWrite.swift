@@ -6,7 +6,7 @@ struct AccessoryWrite {
   private var values: [(handle: AttributeHandle, octets: [UInt8])] = []
 
   /// Joins the parts of long values. Parts of several values may be interleaved.
-  init(_ parts: GATTWriteParts) throws(AttributeError) {
+  init(_ parts: GATTWriteParts) throws(ATTErrorCode) {
     for part in parts {
       if let place = values.lastIndex(where: { $0.handle == part.handle }), part.offset == values[place].octets.count {
         values[place].octets += part.value.bytes
@@ -21,11 +21,11 @@ struct AccessoryWrite {
   /// session are restored: a reliable write takes effect entirely or not at all.
   func perform<A: Accessory>(
     on accessory: inout A, _ attributes: AccessoryAttributes, _ session: inout AccessoryContext
-  ) throws(AttributeError) {
+  ) throws(ATTErrorCode) {
     let before = (accessory, session)
     for (place, value) in values.enumerated() {
       guard let path = attributes.path(at: value.handle) else { continue }
-      do throws(AttributeError) {
+      do throws(ATTErrorCode) {
         try accessory.write(value.octets, to: path, &session)
       } catch {
         // Changes made while rejecting the first value, such as an attempt counter, are intended by the accessory.
@@ -34,9 +34,4 @@ struct AccessoryWrite {
       }
     }
   }
-}
-
-extension AttributeError {
-  /// Invalid Offset (0x07).
-  static let invalidOffset = AttributeError(code: 0x07)
 }

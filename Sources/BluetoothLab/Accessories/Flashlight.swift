@@ -1,7 +1,7 @@
 /// A flashlight that is switched and dimmed over the air, with a custom service and Battery (0x180F).
 public struct Flashlight: Accessory {
   /// The UUID of the flashlight's service.
-  public static let service: AttributeUUID = "2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D00"
+  public static let service: BluetoothUUID = "2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D00"
   /// The switch characteristic: writing 1 turns the flashlight on, 0 turns it off.
   public static let lightSwitch = CharacteristicPath("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D01", of: service)
   /// The status characteristic, readable and notified: 1 while the flashlight is on.
@@ -23,11 +23,9 @@ public struct Flashlight: Accessory {
 
   /// Connectable advertising with Flags and the service UUID; the scan response has the name.
   public var advertising: Advertising {
-    let service = ADStructure(
-      type: 0x07,
-      data: [0x00, 0x7D, 0x9A, 0x3E, 0x0C, 0x5F, 0x61, 0x8B, 0x8F, 0x4E, 0xB3, 0x94, 0x10, 0x5C, 0x7A, 0x2D])
-    return Advertising(
-      AdvertisingPayload(fitting: [.flags(), service]), scanResponse: AdvertisingPayload(fitting: [.name(name)]))
+    Advertising(
+      AdvertisingPayload(fitting: [.flags()] + ADStructure.serviceLists([Self.service])),
+      scanResponse: AdvertisingPayload(fitting: [.name(name)]))
   }
 
   /// The flashlight's service, and Battery.
@@ -57,8 +55,8 @@ public struct Flashlight: Accessory {
   /// Switches or dims the flashlight.
   public mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
-  ) throws(AttributeError) {
-    guard value.count == 1, let octet = value.first else { throw .invalidLength }
+  ) throws(ATTErrorCode) {
+    guard value.count == 1, let octet = value.first else { throw .invalidAttributeValueLength }
     switch path {
     case Self.lightSwitch:
       guard octet <= 1 else { throw .valueNotAllowed }

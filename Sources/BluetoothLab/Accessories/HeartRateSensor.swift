@@ -71,7 +71,7 @@ public struct HeartRateSensor: Accessory {
   }
 
   /// Stops measuring when no subscription is left.
-  public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext) {
+  public mutating func disconnected(_ reason: HCIErrorCode, _ session: inout AccessoryContext) {
     if !session.subscriptions.contains(Self.measurement) { session.wake(after: nil) }
   }
 
@@ -85,9 +85,9 @@ public struct HeartRateSensor: Accessory {
   /// Resets the energy expended; any other value is rejected with Control Point Not Supported (0x80).
   public mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
-  ) throws(AttributeError) {
+  ) throws(ATTErrorCode) {
     guard path == Self.controlPoint else { throw .writeNotPermitted }
-    guard value == [0x01] else { throw AttributeError(code: 0x80) }
+    guard value == [0x01] else { throw ATTErrorCode(rawValue: 0x80) }
     energyExpended = 0
   }
 }

@@ -91,7 +91,7 @@ public struct KeyFob: Accessory {
   }
 
   /// Sounds `linkLossAlert` if the link was lost (Connection Timeout), not if it was terminated.
-  public mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext) {
+  public mutating func disconnected(_ reason: HCIErrorCode, _ session: inout AccessoryContext) {
     session.wake(after: nil)
     if reason == .connectionTimeout { alert = linkLossAlert }
   }
@@ -99,8 +99,8 @@ public struct KeyFob: Accessory {
   /// Stores an alert level.
   public mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
-  ) throws(AttributeError) {
-    guard value.count == 1, let octet = value.first else { throw .invalidLength }
+  ) throws(ATTErrorCode) {
+    guard value.count == 1, let octet = value.first else { throw .invalidAttributeValueLength }
     guard let level = AlertLevel(rawValue: octet) else { throw .valueNotAllowed }
     switch path {
     case Self.immediateAlert: alert = level

@@ -50,7 +50,7 @@ public final class ScriptedPrompts: Sendable {
     /// True if the prompt was withdrawn because the pairing has ended.
     public var isWithdrawn = false
     /// The keypress notifications from the peer while its user typed the passkey, in order.
-    public var keypresses: [Keypress] = []
+    public var keypresses: [KeypressNotification] = []
 
     /// Creates a question.
     public init(
@@ -64,11 +64,6 @@ public final class ScriptedPrompts: Sendable {
       self.replacesBond = replacesBond
       self.app = app
     }
-  }
-
-  /// A passkey entry keypress.
-  public enum Keypress: UInt8, Hashable, Sendable {
-    case started, digitEntered, digitErased, cleared, completed
   }
 
   /// The user's answer to a prompt.
@@ -85,17 +80,12 @@ public final class ScriptedPrompts: Sendable {
     case silence
   }
 
-  /// The IO capabilities that a device has for its user.
-  public enum Capability: Hashable, Sendable, CaseIterable {
-    case displayOnly, displayYesNo, keyboardOnly, noInputNoOutput, keyboardDisplay
-  }
-
   private struct Rule {
     let kind: Kind?
     let peer: String?
     let answer: Answer
     let delay: Duration
-    let keypresses: [Keypress]
+    let keypresses: [KeypressNotification]
     /// The number of uses left; nil for unlimited.
     var rest: Int?
   }
@@ -128,13 +118,13 @@ public final class ScriptedPrompts: Sendable {
   }
 
   /// The IO capability that the device reports to its peers.
-  public let capability: Capability
+  public let ioCapability: IOCapability
   private let otherwise: Answer
   private let state = NIOLockedValueBox(State())
 
   /// Creates a user who gives the answer `otherwise` to every prompt that no rule matches.
-  public init(_ capability: Capability = .keyboardDisplay, otherwise: Answer = .no) {
-    self.capability = capability
+  public init(_ ioCapability: IOCapability = .keyboardDisplay, otherwise: Answer = .no) {
+    self.ioCapability = ioCapability
     self.otherwise = otherwise
   }
 
@@ -149,7 +139,7 @@ public final class ScriptedPrompts: Sendable {
   ///   - count: the number of prompts that the rule answers; nil for unlimited.
   public func answer(
     _ answer: Answer, to kind: Kind? = nil, from peer: String? = nil, after delay: Duration = .zero,
-    typing keypresses: [Keypress] = [], count: Int? = nil
+    typing keypresses: [KeypressNotification] = [], count: Int? = nil
   ) {
     let rule = Rule(kind: kind, peer: peer, answer: answer, delay: delay, keypresses: keypresses, rest: count)
     state.withLockedValue { $0.rules.append(rule) }
@@ -165,16 +155,6 @@ public final class ScriptedPrompts: Sendable {
 // MARK: Prompts
 
 extension ScriptedPrompts: Prompts {
-  package var ioCapability: SMP.IOCapability {
-    switch capability {
-    case .displayOnly: .displayOnly
-    case .displayYesNo: .displayYesNo
-    case .keyboardOnly: .keyboardOnly
-    case .noInputNoOutput: .noInputNoOutput
-    case .keyboardDisplay: .keyboardDisplay
-    }
-  }
-
   package func ask(_ prompt: Prompt, reply: PromptReply) {
     let question = Question(of: prompt.question)
     let (rule, waiters) = state.withLockedValue { state in
@@ -191,7 +171,7 @@ extension ScriptedPrompts: Prompts {
     // Shown digits need no answer: only a rule for `.showPasskey` can end the pairing.
     if question.kind == .showPasskey, rule?.kind != .showPasskey { return }
     let delay = TimeSpan(rule?.delay ?? .zero)
-    for keypress in rule?.keypresses ?? [] { reply(.keypress(keypress.notification), after: delay) }
+    for keypress in rule?.keypresses ?? [] { reply(.keypress(keypress), after: delay) }
     switch rule?.answer ?? otherwise {
     case .yes: reply(.yes, after: delay)
     case .no: reply(.no, after: delay)
@@ -209,9 +189,8 @@ extension ScriptedPrompts: Prompts {
   }
 
   package func keypress(_ notification: SMP.KeypressNotification, for id: PromptID) {
-    guard let keypress = Keypress(rawValue: notification.rawValue) else { return }
     state.withLockedValue { state in
-      if let position = state.positions[id] { state.asked[position].keypresses.append(keypress) }
+      if let position = state.positions[id] { state.asked[position].keypresses.append(notification) }
     }
   }
 
@@ -241,18 +220,6 @@ extension ScriptedPrompts.Question {
       peer = pairing.name
       isOwnWish = pairing.isOwnWish
       replacesBond = pairing.replacesBond
-    }
-  }
-}
-
-extension ScriptedPrompts.Keypress {
-  fileprivate var notification: SMP.KeypressNotification {
-    switch self {
-    case .started: .passkeyEntryStarted
-    case .digitEntered: .passkeyDigitEntered
-    case .digitErased: .passkeyDigitErased
-    case .cleared: .passkeyCleared
-    case .completed: .passkeyEntryCompleted
     }
   }
 }

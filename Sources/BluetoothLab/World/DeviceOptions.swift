@@ -25,7 +25,8 @@ public struct DeviceOptions: Hashable, Sendable {
   public var position: Position
   /// The transmit power, −20 to 20 dBm; other values are clamped.
   public var transmitPower: Double
-  /// The public device address, used as identity address; nil for a random static address.
+  /// The public device address, used as identity address; nil for a random static address. An address that is not
+  /// public stops the program when the device is made.
   public var address: DeviceAddress?
   /// The value of the Device Name characteristic; nil for the name of the device in the world.
   public var gapName: String?
@@ -89,21 +90,12 @@ public struct DeviceOptions: Hashable, Sendable {
     self.transmitPower = transmitPower
   }
 
-  /// A public device address of 48 bits.
-  public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The address as a number; its least significant octet is the first on the air.
-    public let value: UInt64
-
-    /// Creates an address from the low 48 bits of `value`.
-    public init(_ value: UInt64) { self.value = value & 0xFFFF_FFFF_FFFF }
-
-    /// Six octets in hexadecimal, most significant first.
-    public var description: String { BluetoothWire.DeviceAddress(value, .public).description }
-  }
-
   package func configuration(named name: String) -> VirtualDeviceConfiguration {
     var result = VirtualDeviceConfiguration(name: name, position: position.grid)
     result.transmitPower = Decibel(rounding: min(max(transmitPower, -20), 20))
+    if let address, address.kind != .public {
+      fatalError("\(address) of the device \"\(name)\" is not a public address")
+    }
     result.publicAddress = address?.value
     result.sleepClockAccuracy = min(max(sleepClockAccuracy, 0), 500)
     result.sleepClockDrift = sleepClockDrift.partsPerBillion

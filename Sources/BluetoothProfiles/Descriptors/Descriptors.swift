@@ -1,3 +1,5 @@
+import BluetoothTypes
+
 /// The extended properties of a characteristic · Vol 3, Part G, 3.3.3.1; 0x2900.
 public struct CharacteristicExtendedProperties: CharacteristicValue, FeatureSet {
   public let rawValue: UInt16
@@ -40,29 +42,11 @@ public struct ServerCharacteristicConfiguration: CharacteristicValue, FeatureSet
 
 /// The properties of a characteristic and the handle of its value · Vol 3, Part G, 3.3.1; 0x2803.
 public struct CharacteristicDeclaration: CharacteristicValue {
-  public struct Properties: FeatureSet {
-    public let rawValue: UInt8
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    public static let broadcast = Self(bit: 0)
-    public static let read = Self(bit: 1)
-    public static let writeWithoutResponse = Self(bit: 2)
-    public static let write = Self(bit: 3)
-    public static let notify = Self(bit: 4)
-    public static let indicate = Self(bit: 5)
-    public static let authenticatedSignedWrites = Self(bit: 6)
-    public static let extended = Self(bit: 7)
-    public static let names = [
-      "broadcast", "read", "write without response", "write", "notify", "indicate", "authenticated signed writes",
-      "extended properties",
-    ]
-  }
-
-  public var properties: Properties
+  public var properties: CharacteristicProperties
   public var valueHandle: UInt16
-  public var type: AttributeType
+  public var type: BluetoothUUID
 
-  public init(properties: Properties, valueHandle: UInt16, type: AttributeType) {
+  public init(properties: CharacteristicProperties, valueHandle: UInt16, type: BluetoothUUID) {
     self.properties = properties
     self.valueHandle = valueHandle
     self.type = type
@@ -71,9 +55,9 @@ public struct CharacteristicDeclaration: CharacteristicValue {
   public static let uuid: UInt16 = 0x2803
 
   public init(from reader: inout ValueReader) throws(ValueError) {
-    properties = Properties(rawValue: try reader.uint8())
+    properties = CharacteristicProperties(rawValue: try reader.uint8())
     valueHandle = try reader.uint16()
-    type = try AttributeType(rest: &reader)
+    type = try BluetoothUUID(rest: &reader)
   }
 
   public func write(to writer: inout ValueWriter) {
@@ -83,7 +67,20 @@ public struct CharacteristicDeclaration: CharacteristicValue {
   }
 
   public var fields: [ValueField] {
-    [ValueField("", type), ValueField("properties", properties), ValueField("handle", valueHandle.hexadecimal)]
+    [
+      ValueField("", type.valueText), ValueField("properties", properties),
+      ValueField("handle", valueHandle.hexadecimal),
+    ]
+  }
+}
+
+extension CharacteristicProperties: FeatureSet {
+  /// The names of the bits from bit 0 on.
+  public static var names: [String] {
+    [
+      "broadcast", "read", "write without response", "write", "notify", "indicate", "authenticated signed writes",
+      "extended properties",
+    ]
   }
 }
 
@@ -164,17 +161,17 @@ public struct ReportReference: CharacteristicValue {
 /// The characteristic of another service that the Report Map uses · HID Service 1.0, External Report Reference;
 /// 0x2907.
 public struct ExternalReportReference: CharacteristicValue {
-  public var type: AttributeType
+  public var type: BluetoothUUID
 
-  public init(_ type: AttributeType) { self.type = type }
+  public init(_ type: BluetoothUUID) { self.type = type }
 
   public static let uuid: UInt16 = 0x2907
 
-  public init(from reader: inout ValueReader) throws(ValueError) { type = try AttributeType(rest: &reader) }
+  public init(from reader: inout ValueReader) throws(ValueError) { type = try BluetoothUUID(rest: &reader) }
 
   public func write(to writer: inout ValueWriter) { type.write(to: &writer) }
 
-  public var fields: [ValueField] { [ValueField("", type)] }
+  public var fields: [ValueField] { [ValueField("", type.valueText)] }
 }
 
 /// The logical combination of the triggers of a sensor's value · Environmental Sensing Service 1.0, 3.1.2.3; 0x290B.

@@ -1,3 +1,5 @@
+import BluetoothTypes
+
 /// The trend of the air pressure in recent hours · GATT Specification Supplement, Barometric Pressure Trend; 0x2AA3.
 public struct BarometricPressureTrend: CharacteristicValue, ValueCode {
   public let rawValue: UInt8
@@ -95,9 +97,9 @@ public struct DescriptorValueChanged: CharacteristicValue {
 
   public var flags: Flags
   /// The characteristic to which the descriptor belongs.
-  public var characteristic: AttributeType
+  public var characteristic: BluetoothUUID
 
-  public init(_ flags: Flags, characteristic: AttributeType) {
+  public init(_ flags: Flags, characteristic: BluetoothUUID) {
     self.flags = flags
     self.characteristic = characteristic
   }
@@ -106,7 +108,7 @@ public struct DescriptorValueChanged: CharacteristicValue {
 
   public init(from reader: inout ValueReader) throws(ValueError) {
     flags = Flags(rawValue: try reader.uint16())
-    characteristic = try AttributeType(rest: &reader)
+    characteristic = try BluetoothUUID(rest: &reader)
   }
 
   public func write(to writer: inout ValueWriter) {
@@ -114,5 +116,5 @@ public struct DescriptorValueChanged: CharacteristicValue {
     characteristic.write(to: &writer)
   }
 
-  public var fields: [ValueField] { [ValueField("changed", flags), ValueField("of", characteristic)] }
+  public var fields: [ValueField] { [ValueField("changed", flags), ValueField("of", characteristic.valueText)] }
 }

@@ -5,7 +5,7 @@
 package struct AdvertisingData: Hashable, Sendable, Sequence {
   /// One AD structure.
   package struct Structure: Hashable, Sendable {
-    package let type: StructureType
+    package let type: ADType
     package let data: ByteSlice
   }
 
@@ -17,7 +17,7 @@ package struct AdvertisingData: Hashable, Sendable, Sequence {
       let length = Int(rest[0])
       guard length > 0, length < rest.count else { return nil }
       defer { rest = rest.dropFirst(1 + length) }
-      return Structure(type: StructureType(rawValue: rest[1]), data: rest[2..<1 + length])
+      return Structure(type: ADType(rawValue: rest[1]), data: rest[2..<1 + length])
     }
   }
 
@@ -103,6 +103,6 @@ extension AdvertisingData {
       start += 2 + structure.data.count
     }
     guard octets.count + 3 <= capacity else { return nil }
-    return ByteSlice([0x02, StructureType.flags.rawValue, Flags([mode, .bredrNotSupported]).rawValue] + octets)
+    return ByteSlice([0x02, ADType.flags.rawValue, Flags([mode, .bredrNotSupported]).rawValue] + octets)
   }
 }

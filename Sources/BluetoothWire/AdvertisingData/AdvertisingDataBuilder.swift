@@ -16,7 +16,7 @@ package struct AdvertisingDataBuilder {
   package static let headerLength = 2
 
   @discardableResult
-  package mutating func append(_ type: AdvertisingData.StructureType, _ data: some Collection<UInt8>) -> Bool {
+  package mutating func append(_ type: ADType, _ data: some Collection<UInt8>) -> Bool {
     guard data.count <= room else { return false }
     octets.append(UInt8(1 + data.count))
     octets.append(type.rawValue)
@@ -72,7 +72,7 @@ package struct AdvertisingDataBuilder {
   }
 
   private mutating func appendLists(
-    _ services: [BluetoothUUID], _ type: (BluetoothUUID.Width) -> AdvertisingData.StructureType
+    _ services: [BluetoothUUID], _ type: (BluetoothUUID.Width) -> ADType
   ) -> Bool {
     let before = octets
     for width in [BluetoothUUID.Width.bits16, .bits32, .bits128] {
@@ -83,27 +83,5 @@ package struct AdvertisingDataBuilder {
       }
     }
     return true
-  }
-}
-
-extension BluetoothUUID {
-  /// The shortest width in which AD structures can carry this UUID.
-  package var advertisedWidth: Width {
-    if shortValue != nil { return .bits16 }
-    return value32 != nil ? .bits32 : .bits128
-  }
-
-  /// The octets of the UUID in `advertisedWidth`, least significant first.
-  var advertisedOctets: [UInt8] { octets(advertisedWidth) }
-
-  /// Returns the octets of the UUID in `width`, least significant first. The UUID must have a form of that width.
-  func octets(_ width: Width) -> [UInt8] {
-    func octets(_ value: UInt64, _ count: Int) -> [UInt8] {
-      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-    }
-    switch width {
-    case .bits16, .bits32: return octets(high >> 32, width.rawValue)
-    case .bits128: return octets(low, 8) + octets(high, 8)
-    }
   }
 }

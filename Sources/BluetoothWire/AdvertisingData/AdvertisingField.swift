@@ -64,7 +64,7 @@ extension AdvertisingData {
     case periodicResponseTiming(PeriodicResponseTiming)
     /// The Company Identifier and company-specific data · 1.4
     case manufacturerData(company: UInt16, ByteSlice)
-    case other(StructureType, ByteSlice)
+    case other(ADType, ByteSlice)
   }
 
   /// The Flags · 1.3; bits above 4 are reserved.

@@ -4,7 +4,7 @@ extension AdvertisingData.Field {
     AdvertisingData.Structure(type: type, data: ByteSlice(octets))
   }
 
-  package var type: AdvertisingData.StructureType {
+  package var type: ADType {
     switch self {
     case .flags: .flags
     case .services(let list, let isComplete): list.width.listType(isComplete: isComplete)
@@ -115,31 +115,5 @@ extension URIScheme {
     let (code, rest) = split(uri)
     guard let character = Unicode.Scalar(code) else { return [] }
     return Array(String(Character(character)).utf8) + Array(rest.utf8)
-  }
-}
-
-extension BluetoothUUID.Width {
-  func listType(isComplete: Bool) -> AdvertisingData.StructureType {
-    switch self {
-    case .bits16: isComplete ? .completeServices16 : .incompleteServices16
-    case .bits32: isComplete ? .completeServices32 : .incompleteServices32
-    case .bits128: isComplete ? .completeServices128 : .incompleteServices128
-    }
-  }
-
-  var solicitationType: AdvertisingData.StructureType {
-    switch self {
-    case .bits16: .solicitedServices16
-    case .bits32: .solicitedServices32
-    case .bits128: .solicitedServices128
-    }
-  }
-
-  var dataType: AdvertisingData.StructureType {
-    switch self {
-    case .bits16: .serviceData16
-    case .bits32: .serviceData32
-    case .bits128: .serviceData128
-    }
   }
 }

@@ -102,11 +102,3 @@ extension ByteSlice: CustomStringConvertible {
   /// Two hexadecimal digits per octet.
   package var description: String { bytes.map(\.hexadecimal).joined() }
 }
-
-extension FixedWidthInteger {
-  /// All digits of this integer in base 16, upper case, with leading zeros.
-  package var hexadecimal: String {
-    let digits = String(self, radix: 16, uppercase: true)
-    return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
-  }
-}

@@ -1,5 +1,8 @@
 /// The Host Controller Interface · Vol 4, Part E.
 package enum HCI {
+  /// An error code of the controller · Vol 1, Part F.
+  package typealias ErrorCode = HCIErrorCode
+
   /// A packet between a host and a controller · Vol 4, Part E, 5.4. Synchronous and isochronous data are not
   /// supported: the project implements only LE asynchronous data.
   package enum Packet: Hashable, Sendable {

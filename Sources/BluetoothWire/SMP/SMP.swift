@@ -8,13 +8,7 @@ package enum SMP {
   package static let coordinateLength = 32
 
   /// The IO Capability · 3.5.1.
-  package enum IOCapability: UInt8, Hashable, Sendable {
-    case displayOnly = 0x00
-    case displayYesNo = 0x01
-    case keyboardOnly = 0x02
-    case noInputNoOutput = 0x03
-    case keyboardDisplay = 0x04
-  }
+  package typealias IOCapability = BluetoothTypes.IOCapability
 
   /// The AuthReq field · 3.5.1.
   package struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
@@ -63,13 +57,7 @@ package enum SMP {
   }
 
   /// The Notification Type of a Pairing Keypress Notification · 3.5.8.
-  package enum KeypressNotification: UInt8, Hashable, Sendable {
-    case passkeyEntryStarted = 0x00
-    case passkeyDigitEntered = 0x01
-    case passkeyDigitErased = 0x02
-    case passkeyCleared = 0x03
-    case passkeyEntryCompleted = 0x04
-  }
+  package typealias KeypressNotification = BluetoothTypes.KeypressNotification
 
   /// The fields of a Pairing Request and of a Pairing Response · 3.5.1, 3.5.2.
   package struct PairingFeatures: Hashable, Sendable {

@@ -20,7 +20,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   /// Creates a UUID from text: 4 or 8 hexadecimal digits, or 36 characters with hyphens. Any other text stops the
   /// program.
   public init(string theString: String) {
-    guard let wire = BluetoothUUID(text: theString) else {
+    guard let wire = BluetoothUUID(theString) else {
       raise("String \(theString) does not represent a valid UUID")
     }
     self.wire = wire
@@ -73,44 +73,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
   open override var hash: Int { Int(truncatingIfNeeded: wire.high &* 0x9E37_79B9_7F4A_7C15 ^ wire.low) }
 }
 
-extension UInt8 {
-  /// True for the ASCII codes of 0 to 9, a to f and A to F.
-  fileprivate var isHexadecimalDigit: Bool {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
-    }
-  }
-}
-
 extension BluetoothUUID {
-  /// The positions of the hyphens in a UUID of 36 characters · RFC 9562, 4.
-  private static let hyphens: Set = [8, 13, 18, 23]
-
-  /// Creates a UUID from 4 or 8 hexadecimal digits or the 36 characters of a UUID. Returns nil for other text.
-  init?(text: String) {
-    // The integer initializers also accept a sign: "+123", "-000".
-    let isHyphenated = text.utf8.count == 36
-    let isWellFormed = text.utf8.enumerated().allSatisfy { position, octet in
-      isHyphenated && Self.hyphens.contains(position) ? octet == UInt8(ascii: "-") : octet.isHexadecimalDigit
-    }
-    guard isWellFormed else { return nil }
-    switch text.utf8.count {
-    case 4:
-      guard let value = UInt16(text, radix: 16) else { return nil }
-      self.init(value)
-    case 8:
-      guard let value = UInt32(text, radix: 16) else { return nil }
-      self.init(value)
-    case 36:
-      guard let halves = UUID(uuidString: text)?.halves else { return nil }
-      self.init(high: halves.high, low: halves.low)
-    default: return nil
-    }
-  }
-
   /// Creates a UUID from 2, 4 or 16 octets. Returns nil for another count.
   init?(bigEndian octets: Data) {
     func number(_ part: Data) -> UInt64 { part.reduce(0) { $0 << 8 | UInt64($1) } }

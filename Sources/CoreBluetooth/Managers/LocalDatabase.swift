@@ -166,8 +166,8 @@ extension CBMutableCharacteristic {
     if properties.contains(.notifyEncryptionRequired) { properties.insert(.notify) }
     if properties.contains(.indicateEncryptionRequired) { properties.insert(.indicate) }
     return GATTCharacteristicDefinition(
-      uuid: uuid.wire, properties: GATTProperties(rawValue: UInt8(truncatingIfNeeded: properties.rawValue)),
-      permissions: GATTPermissions(rawValue: UInt8(truncatingIfNeeded: content.permissions.rawValue))
+      uuid: uuid.wire, properties: CharacteristicProperties(rawValue: UInt8(truncatingIfNeeded: properties.rawValue)),
+      permissions: AttributePermissions(rawValue: UInt8(truncatingIfNeeded: content.permissions.rawValue))
         .intersection([.readable, .writeable, .readEncryptionRequired, .writeEncryptionRequired]),
       value: content.value.map { ByteSlice($0) },
       subscriptionNeedsEncryption: !properties.isDisjoint(with: [

@@ -137,7 +137,7 @@ struct WorldPopulationTests {
         devices: [{name: strong, accessory: battery, transmitPower: 8, position: [10, 0]}]
         clients: [{name: phone, antennaGain: 2, signalStrength: {offset: 5}, address: "C0:FF:EE:00:00:01"}]
         """)
-    #expect(file.clients[0].options.address == DeviceOptions.DeviceAddress(0xC0FF_EE00_0001))
+    #expect(file.clients[0].options.address == DeviceAddress(0xC0FF_EE00_0001, .public))
     let scene = Scene(file)
     let phone = Phone(scene.clients[0], in: scene.world)
     await scene.world.run(for: .seconds(2))

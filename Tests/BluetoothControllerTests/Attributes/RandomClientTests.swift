@@ -155,7 +155,7 @@ private final class RandomGATTWorld {
 
   private func someCharacteristic() -> GATTCharacteristicDefinition {
     // All properties except Extended Properties, which the database sets itself.
-    let properties = GATTProperties(rawValue: UInt8(truncatingIfNeeded: random.next()) & 0x7F)
+    let properties = CharacteristicProperties(rawValue: UInt8(truncatingIfNeeded: random.next()) & 0x7F)
     let descriptors = (0..<below(3)).map { _ in
       GATTDescriptorDefinition(uuid: below(2) == 0 ? 0x2901 : someUUID(), value: ByteSlice(octets(someLength)))
     }
@@ -164,7 +164,7 @@ private final class RandomGATTWorld {
         uuid: someUUID(), properties: [.read], permissions: .readable, value: ByteSlice(octets(someLength)),
         descriptors: descriptors)
     }
-    let permissions: [GATTPermissions] = [
+    let permissions: [AttributePermissions] = [
       [], .readable, .writeable, [.readable, .writeable], [.readEncryptionRequired, .writeable],
     ]
     let isSecret = below(5) == 0

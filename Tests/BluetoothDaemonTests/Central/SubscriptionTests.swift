@@ -48,9 +48,9 @@ struct SubscriptionTests {
   @Test(
     "4.12 If both notifications and indications are offered, notifications are enabled",
     arguments: [
-      (GATTProperties([.notify, .indicate]), "read 0100"), (.notify, "read 0100"), (.indicate, "read 0200"),
+      (CharacteristicProperties([.notify, .indicate]), "read 0100"), (.notify, "read 0100"), (.indicate, "read 0200"),
     ])
-  func preference(_ properties: GATTProperties, _ configuration: String) throws {
+  func preference(_ properties: CharacteristicProperties, _ configuration: String) throws {
     sensor.add(20, 0x1816, [.dynamic(0x2A5B, properties)])
     _ = phone.told()
     let id = try pair.id(0x2A5B)

@@ -129,8 +129,8 @@ struct Sensor {
 
 extension GATTCharacteristicDefinition {
   /// Returns a characteristic whose value the app provides.
-  static func dynamic(_ uuid: BluetoothUUID, _ properties: GATTProperties) -> GATTCharacteristicDefinition {
-    var permissions: GATTPermissions = []
+  static func dynamic(_ uuid: BluetoothUUID, _ properties: CharacteristicProperties) -> GATTCharacteristicDefinition {
+    var permissions: AttributePermissions = []
     if properties.contains(.read) { permissions.insert(.readable) }
     if !properties.isDisjoint(with: [.write, .writeWithoutResponse]) { permissions.insert(.writeable) }
     return .init(uuid: uuid, properties: properties, permissions: permissions, value: nil)

@@ -6,7 +6,7 @@ import Testing
 /// The values that clients configure: Client and Server Characteristic Configuration, Client Supported Features.
 @Suite("Configurations")
 struct GATTConfigurationTests {
-  private static func broadcaster(_ permissions: GATTPermissions = .readable) -> GATTCharacteristicDefinition {
+  private static func broadcaster(_ permissions: AttributePermissions = .readable) -> GATTCharacteristicDefinition {
     GATTCharacteristicDefinition(
       uuid: 0x2A6E, properties: [.read, .broadcast, .notify], permissions: permissions, value: [0x10, 0x20])
   }

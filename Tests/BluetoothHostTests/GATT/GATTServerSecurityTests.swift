@@ -8,7 +8,7 @@ import Testing
 struct GATTServerSecurityTests {
   /// Returns a client of a server with a value at handle 22 and its configurations at 23 and 24; 25 and 26 are another
   /// characteristic, which needs no security.
-  private static func client(_ permissions: GATTPermissions, keySize: UInt8 = 0) -> HostileClient {
+  private static func client(_ permissions: AttributePermissions, keySize: UInt8 = 0) -> HostileClient {
     HostileClient(
       GATTCharacteristicDefinition(
         uuid: 0x2A39,
@@ -24,7 +24,7 @@ struct GATTServerSecurityTests {
   private static let writes = ["12160001", "161600000001"]
   private static let configurations = ["1217000100", "1218000100", "16170000000100", "16180000000100"]
 
-  private static let needs: [(String, GATTPermissions, UInt8)] = [
+  private static let needs: [(String, AttributePermissions, UInt8)] = [
     ("encryption", [.readEncryptionRequired, .writeEncryptionRequired], 0),
     ("authentication", [.readAuthenticationRequired, .writeAuthenticationRequired], 0),
     ("authorization", [.readAuthorizationRequired, .writeAuthorizationRequired], 0),

@@ -11,8 +11,8 @@ struct GATTSignedWriteTests {
   private static let key = Block(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)
 
   private static func client(
-    _ properties: GATTProperties = [.read, .authenticatedSignedWrites],
-    _ permissions: GATTPermissions = [.readable, .writeable], verifier: SignatureVerifier? = SignatureVerifier(key: key)
+    _ properties: CharacteristicProperties = [.read, .authenticatedSignedWrites],
+    _ permissions: AttributePermissions = [.readable, .writeable], verifier: SignatureVerifier? = SignatureVerifier(key: key)
   ) -> HostileClient {
     var client = HostileClient(
       GATTCharacteristicDefinition(uuid: 0x2A39, properties: properties, permissions: permissions, value: [0]))

@@ -40,11 +40,11 @@ extension GATTCharacteristicDefinition {
   }
 
   /// Returns a characteristic whose value the upper layer of the host holds.
-  static func dynamic(_ properties: GATTProperties) -> GATTCharacteristicDefinition { dynamic(0x2A39, properties) }
+  static func dynamic(_ properties: CharacteristicProperties) -> GATTCharacteristicDefinition { dynamic(0x2A39, properties) }
 
   static func dynamic(
-    _ uuid: BluetoothUUID, _ properties: GATTProperties,
-    _ permissions: GATTPermissions = [.readable, .writeable]
+    _ uuid: BluetoothUUID, _ properties: CharacteristicProperties,
+    _ permissions: AttributePermissions = [.readable, .writeable]
   ) -> GATTCharacteristicDefinition {
     GATTCharacteristicDefinition(uuid: uuid, properties: properties, permissions: permissions, value: nil)
   }

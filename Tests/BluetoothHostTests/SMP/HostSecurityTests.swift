@@ -12,7 +12,7 @@ struct HostSecurityTests {
   /// Returns two hosts, each with a value that needs an encrypted link.
   private func pair(
     _ central: PairingPolicy = PairingPolicy(), _ peripheral: PairingPolicy = PairingPolicy(),
-    _ permissions: GATTPermissions = [.readable, .readEncryptionRequired]
+    _ permissions: AttributePermissions = [.readable, .readEncryptionRequired]
   ) throws -> (SecuredHosts, AttributeHandle) {
     var pair = SecuredHosts(central, peripheral)
     let definition = GATTServiceDefinition(

@@ -216,7 +216,7 @@ extension World {
   private func addEncryptedLinkHost(named name: String, _ role: EncryptedLinkHost.Role, address: UInt64) {
     let environment = environment
     var options = DeviceOptions()
-    options.address = DeviceOptions.DeviceAddress(address)
+    options.address = DeviceAddress(address, .public)
     let configuration = options.configuration(named: name)
     _ = register(name, options) {
       let radio = mailbox.addDevice(radio: configuration.radio) { engine, radio in

@@ -6,7 +6,7 @@ import Testing
 
 /// The check whether `CBUUID(string:)` accepts a text.
 enum CBUUIDText {
-  static func isValid(_ text: String) -> Bool { BluetoothUUID(text: text) != nil }
+  static func isValid(_ text: String) -> Bool { BluetoothUUID(text) != nil }
 }
 
 extension ExitTest.Result {

@@ -34,7 +34,7 @@ enum ProtectionNames {
 }
 
 enum PropertyNames {
-  static let all: [String: AccessoryCharacteristic.Properties] = [
+  static let all: [String: CharacteristicProperties] = [
     "broadcast": .broadcast, "read": .read, "write-without-response": .writeWithoutResponse, "write": .write,
     "notify": .notify, "indicate": .indicate,
   ]

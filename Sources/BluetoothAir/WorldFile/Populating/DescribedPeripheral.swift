@@ -59,7 +59,7 @@ struct DescribedPeripheral: Accessory {
     schedule(&session)
   }
 
-  mutating func disconnected(_ reason: DisconnectionReason, _ session: inout AccessoryContext) { schedule(&session) }
+  mutating func disconnected(_ reason: HCIErrorCode, _ session: inout AccessoryContext) { schedule(&session) }
 
   mutating func timeReached(_ session: inout AccessoryContext) {
     for index in characteristics.indices {
@@ -89,9 +89,9 @@ struct DescribedPeripheral: Accessory {
 
   mutating func write(
     _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
-  ) throws(AttributeError) {
+  ) throws(ATTErrorCode) {
     guard let index = index(of: path) else { throw .writeNotPermitted }
-    guard value.count <= characteristics[index].maximumLength else { throw .invalidLength }
+    guard value.count <= characteristics[index].maximumLength else { throw .invalidAttributeValueLength }
     characteristics[index].value = value
     if characteristics[index].tellsListeners { session.notify(path) }
   }

@@ -61,7 +61,7 @@ struct AdvertisingReader {
     case "appearance": return object.whole(name).map { [.appearance($0)] } ?? []
     default:
       return object.objects(name, .structure).compactMap { entry in
-        entry.whole("type").map { ADStructure(type: $0, data: entry.octets("data") ?? []) }
+        entry.whole("type").map { ADStructure(ADType(rawValue: $0), entry.octets("data") ?? []) }
       }
     }
   }

@@ -3,14 +3,14 @@ import BluetoothLab
 // Conversions of values in world files. Where digits are expected, unquoted digits are used as written.
 
 extension LocatedValue {
-  var uuid: AttributeUUID? { raw.flatMap { AttributeUUID($0) } }
+  var uuid: BluetoothUUID? { raw.flatMap { BluetoothUUID($0) } }
 
   /// The value as a public device address, most significant octet first; nil if it is none.
-  var address: DeviceOptions.DeviceAddress? {
+  var address: DeviceAddress? {
     guard let parts = raw?.split(separator: ":", omittingEmptySubsequences: false), parts.count == 6,
       parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy(\.isHexadecimalDigit) })
     else { return nil }
-    return UInt64(parts.joined(), radix: 16).map(DeviceOptions.DeviceAddress.init)
+    return UInt64(parts.joined(), radix: 16).map { DeviceAddress($0, .public) }
   }
 
   /// The value as octets, given as pairs of hexadecimal digits or as a list of numbers; nil if it is neither.

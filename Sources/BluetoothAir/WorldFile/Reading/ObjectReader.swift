@@ -44,7 +44,7 @@ struct ObjectReader {
   func whole<T: FixedWidthInteger>(_ name: String, _ type: T.Type = T.self) -> T? { self[name]?.whole(type) }
   func text(_ name: String) -> String? { self[name]?.text }
   func octets(_ name: String) -> [UInt8]? { self[name]?.octets }
-  func uuid(_ name: String) -> AttributeUUID? { self[name]?.uuid }
+  func uuid(_ name: String) -> BluetoothUUID? { self[name]?.uuid }
   func position(_ name: String) -> Position? { self[name]?.position }
   func word<T>(_ name: String, _ meanings: [String: T]) -> T? { text(name).flatMap { meanings[$0] } }
 

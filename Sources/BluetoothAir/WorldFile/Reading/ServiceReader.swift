@@ -15,7 +15,7 @@ struct ServiceReader {
   init(problems: ProblemList) { self.problems = problems }
 
   mutating func read(_ object: ObjectReader, into peripheral: inout DescribedPeripheral) {
-    var known: Set<AttributeUUID> = []
+    var known: Set<BluetoothUUID> = []
     for entry in object.objects("services", .service) {
       guard let uuid = entry.uuid("uuid") else { continue }
       if ["1800", "1801"].contains(uuid) {
@@ -41,7 +41,7 @@ struct ServiceReader {
     }
   }
 
-  private mutating func includes(_ entry: ObjectReader, _ known: Set<AttributeUUID>) -> [AttributeUUID] {
+  private mutating func includes(_ entry: ObjectReader, _ known: Set<BluetoothUUID>) -> [BluetoothUUID] {
     entry.list("includes").compactMap { value, path in
       guard let uuid = value.uuid else { return nil }
       if !known.contains(uuid) { problems.add(value.place, path, "no service \(uuid) is defined before this one") }
@@ -60,7 +60,7 @@ struct ServiceReader {
     let properties = object.list("properties").compactMap { value, _ in
       value.text.flatMap { PropertyNames.all[$0] }
     }
-    var characteristic = AccessoryCharacteristic(uuid, AccessoryCharacteristic.Properties(properties))
+    var characteristic = AccessoryCharacteristic(uuid, CharacteristicProperties(properties))
     if object.has("notifyPeriod"), characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
       problems.add(
         object.place("notifyPeriod"), object.path("notifyPeriod"),
@@ -96,7 +96,7 @@ struct ServiceReader {
   }
 
   /// Declarations, and the descriptors that the database adds or that have dedicated fields · Vol 3, Part G, 3.
-  private static let reserved: Set<AttributeUUID> = [
+  private static let reserved: Set<BluetoothUUID> = [
     "2800", "2801", "2802", "2803", "2900", "2901", "2902", "2903", "2904", "2905",
   ]
 
