@@ -10,7 +10,9 @@ struct EnergyTests {
   /// period and sleeps for the rest.
   private func average(sending: Double, listening: Double, period: Double) -> Double {
     let sleeping = period - sending - listening
-    return (sending * profile.transmitting(at: 0) + listening * profile.receiving + sleeping * profile.sleeping / 1_000)
+    return
+      (sending * profile.transmittingMilliamperes(at: 0) + listening * profile.receivingMilliamperes + sleeping
+      * profile.sleepingMicroamperes / 1_000)
       / period
   }
 
@@ -27,10 +29,10 @@ struct EnergyTests {
     // waits the interframe space and 6 µs for a request. The link layer adds 5 ms on average to the interval.
     let packet = Double(8 * (1 + 4 + 2 + 6 + payload.octets.count + 3))
     let expected = average(sending: 3 * packet, listening: 3 * 156, period: 1_005_000)
-    #expect(abs(report.averageCurrent / expected - 1) < 0.05)
-    #expect(abs(report.perDay / (expected * 24) - 1) < 0.05)
+    #expect(abs(report.averageMilliamperes / expected - 1) < 0.05)
+    #expect(abs(report.milliampereHoursPerDay / (expected * 24) - 1) < 0.05)
     // 220 mAh, of which self-discharge takes 2.2 in a year.
-    #expect(abs(report.days / (220 / (expected * 24 + 2.2 / 365)) - 1) < 0.05)
+    #expect(abs(report.batteryLifeInDays / (220 / (expected * 24 + 2.2 / 365)) - 1) < 0.05)
     #expect(report.share(of: .advertising) > 0.5)
     #expect(report.share(of: .scanning) == 0)
     #expect(report.warning == nil)
@@ -43,7 +45,8 @@ struct EnergyTests {
     let world = World(seed: 1)
     let beacon = world.add(Broadcaster(advertising), named: "beacon")
     await world.run(for: .seconds(600))
-    let days = beacon.statistics.energy(.firstSingleMode, cell: Cell(capacity: 1, peak: 20)).days
+    let days = beacon.statistics.energy(.firstSingleMode, cell: Cell(milliampereHours: 1, peakMilliamperes: 20))
+      .batteryLifeInDays
     #expect((1...2).contains(days))
   }
 
@@ -62,7 +65,7 @@ struct EnergyTests {
     // One event in 5 s: both clocks may be 50 ppm off, which opens the window 500 µs before the packet, and 16 µs more;
     // two empty packets of 80 µs, 150 µs apart.
     let expected = average(sending: 80, listening: 516 + 80, period: 5_000_000)
-    #expect(abs(report.averageCurrent / expected - 1) < 0.05)
+    #expect(abs(report.averageMilliamperes / expected - 1) < 0.05)
     #expect(report.share(of: .connections) > 0.2)
   }
 
@@ -73,10 +76,10 @@ struct EnergyTests {
     await meeting.world.run(for: .seconds(60))
     let report = meeting.phone.statistics.energy(.bcm4330)
     #expect(report.share(of: .scanning) > 0.99)
-    #expect(abs(report.averageCurrent - 68) < 1)
+    #expect(abs(report.averageMilliamperes - 68) < 1)
     #expect(report.warning == "phone draws 68.0 mA at its peak; the cell gives 20.0 mA")
     let later = meeting.phone.statistics.energy(.bcm4334, cell: .telephone)
-    #expect(abs(later.averageCurrent - 36) < 1)
+    #expect(abs(later.averageMilliamperes - 36) < 1)
     #expect(later.warning == nil)
   }
 
@@ -95,7 +98,7 @@ struct EnergyTests {
     await meeting.world.run(for: .seconds(600))
     let statistics = meeting.accessory.statistics.since(before)
     #expect((1_990...2_010).contains(statistics.transmitted.packets))
-    #expect((365...730).contains(statistics.energy(.firstSingleMode, cell: .cr2032).days))
+    #expect((365...730).contains(statistics.energy(.firstSingleMode, cell: .cr2032).batteryLifeInDays))
   }
 
   @Test("The chip of a phone draws more to receive than to transmit at 0 dBm, and scanning costs more than advertising")
@@ -108,7 +111,7 @@ struct EnergyTests {
       statistics.uses[.advertising]?.transmitting = [0: .milliseconds(1)]
       let report = statistics.energy(chip)
       #expect(report.share(of: .scanning) > report.share(of: .advertising))
-      #expect(report.peakCurrent == chip.receiving)
+      #expect(report.peakMilliamperes == chip.receivingMilliamperes)
     }
     let world = World(seed: 1)
     var options = DeviceOptions()
@@ -120,7 +123,7 @@ struct EnergyTests {
     await world.run(for: .seconds(60))
     #expect(app.sightings > 0)
     // Advertising uses a few per mille of the time, scanning all of it.
-    #expect(phone.statistics.energy().averageCurrent > 50 * beacon.statistics.energy().averageCurrent)
+    #expect(phone.statistics.energy().averageMilliamperes > 50 * beacon.statistics.energy().averageMilliamperes)
   }
 
   @Test("Advertising on one channel uses a third of the charge of three channels")
@@ -132,7 +135,7 @@ struct EnergyTests {
       let world = World(seed: 1)
       let beacon = world.add(Broadcaster(advertising), named: "beacon")
       await world.run(for: .seconds(60))
-      return beacon.statistics.energy(profile).charges[.advertising]
+      return beacon.statistics.energy(profile).milliampereSeconds[.advertising]
     }
     let (all, one) = (try #require(await charge(.all)), try #require(await charge(.channel38)))
     #expect(one > 0 && abs(all / one / 3 - 1) < 0.05)
@@ -146,10 +149,11 @@ struct EnergyTests {
     let world = World(seed: 1)
     let beacon = world.add(Broadcaster(advertising), named: "beacon")
     await world.run(for: .seconds(60))
-    let chip = CurrentProfile(receiving: 15, transmitting: [.init(at: 0, 15)], sleeping: 1)
+    let chip = CurrentProfile(
+      receivingMilliamperes: 15, transmitting: [.init(at: 0, milliamperes: 15)], sleepingMicroamperes: 1)
     let report = beacon.statistics.energy(chip, cell: .cr2032)
-    #expect(report.peakCurrent == 15 && report.warning == nil)
-    #expect(report.averageCurrent > 0 && report.averageCurrent < 0.2)
+    #expect(report.peakMilliamperes == 15 && report.warning == nil)
+    #expect(report.averageMilliamperes > 0 && report.averageMilliamperes < 0.2)
     let first = beacon.statistics.energy(.firstSingleMode, cell: .cr2032)
     #expect(first.warning == "beacon draws 21.0 mA at its peak; the cell gives 20.0 mA")
   }
@@ -157,13 +161,14 @@ struct EnergyTests {
   @Test("The current is interpolated between two powers and constant beyond them")
   func interpolation() {
     let profile = CurrentProfile(
-      receiving: 1, transmitting: [.init(at: 0, 10), .init(at: -10, 5)], sleeping: 1)
-    #expect([-20, -10, -5, 0, 10].map { profile.transmitting(at: $0) } == [5, 5, 7.5, 10, 10])
+      receivingMilliamperes: 1, transmitting: [.init(at: 0, milliamperes: 10), .init(at: -10, milliamperes: 5)],
+      sleepingMicroamperes: 1)
+    #expect([-20, -10, -5, 0, 10].map { profile.transmittingMilliamperes(at: $0) } == [5, 5, 7.5, 10, 10])
   }
 
   @Test("A cell without a load loses a hundredth of its charge a year")
   func selfDischarge() {
-    #expect(abs(Cell.cr2032.days(at: 0) - 36_500) < 1)
+    #expect(abs(Cell.cr2032.lifeInDays(atMilliamperes: 0) - 36_500) < 1)
   }
 
   @Test("A world's report has a line for each device")
@@ -184,9 +189,9 @@ struct EnergyTests {
     await world.run(for: .seconds(60))
     let reports = world.statistics.energy()
     #expect(reports.map(\.cell) == [.cr2032, .telephone])
-    #expect(reports.map(\.peakCurrent) == [4.8, 68])
-    #expect(reports[1].averageCurrent > 5 * reports[0].averageCurrent)
-    #expect(world.statistics.energy(.modern, cell: .cr2032).map(\.peakCurrent) == [4.8, 4.8])
+    #expect(reports.map(\.peakMilliamperes) == [4.8, 68])
+    #expect(reports[1].averageMilliamperes > 5 * reports[0].averageMilliamperes)
+    #expect(world.statistics.energy(.modern, cell: .cr2032).map(\.peakMilliamperes) == [4.8, 4.8])
   }
 
   @Test("A report is one line with the shares of the radio's activities")
@@ -197,7 +202,7 @@ struct EnergyTests {
     statistics.uses[.connections] = DeviceStatistics.Use()
     statistics.uses[.connections]?.receiving = .milliseconds(20)
     // 80 ms at 5 mA, and 10 µA for the rest.
-    let chip = CurrentProfile(receiving: 5, transmitting: [], sleeping: 10)
+    let chip = CurrentProfile(receivingMilliamperes: 5, transmitting: [], sleepingMicroamperes: 10)
     let report = statistics.energy(chip)
     #expect(
       report.description
