@@ -105,7 +105,7 @@ let package = Package(
       dependencies: [
         "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon", "BluetoothHost",
         "BluetoothController", "BluetoothRadio", "BluetoothCapture",
-        "BluetoothCrypto", "BluetoothWire", "BluetoothTypes",
+        "BluetoothCrypto", "BluetoothProfiles", "BluetoothWire", "BluetoothTypes",
         locks, logging, metrics,
       ],
       swiftSettings: settings),
@@ -115,7 +115,8 @@ let package = Package(
       dependencies: [
         "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds", "BluetoothDaemon",
         "BluetoothController", "BluetoothTransport", "BluetoothCapture",
-        "BluetoothRadio", "BluetoothWire", .product(name: "Yams", package: "Yams"), deque, heap, locks, logging,
+        "BluetoothRadio", "BluetoothProfiles", "BluetoothWire", .product(name: "Yams", package: "Yams"), deque, heap,
+        locks, logging,
       ] + nio,
       swiftSettings: settings),
     // Floor 9
@@ -158,7 +159,7 @@ let package = Package(
     .executableTarget(
       name: "soak",
       dependencies: [
-        "CAllocationCount", "CoreBluetooth", "BluetoothLab",
+        "CAllocationCount", "CoreBluetooth", "BluetoothLab", "BluetoothProfiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/Soak",
@@ -167,7 +168,8 @@ let package = Package(
     .target(name: "TestVectors", path: "Tests/TestVectors", resources: [.copy("Vectors")], swiftSettings: settings),
     .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: settings),
     .testTarget(
-      name: "BluetoothWireTests", dependencies: ["BluetoothWire", "BluetoothTypes", "TestVectors"], swiftSettings: settings),
+      name: "BluetoothWireTests", dependencies: ["BluetoothWire", "BluetoothTypes", "TestVectors"],
+      swiftSettings: settings),
     .testTarget(
       name: "BluetoothCryptoTests", dependencies: ["BluetoothCrypto", "TestVectors"], swiftSettings: settings),
     .testTarget(
@@ -229,13 +231,15 @@ let package = Package(
       dependencies: [
         "BluetoothLab", "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
         "BluetoothDaemon", "BluetoothHost", "BluetoothController", "BluetoothCrypto",
-        "BluetoothRadio", "BluetoothCapture", "BluetoothWire", "TestVectors",
+        "BluetoothRadio", "BluetoothCapture", "BluetoothProfiles", "BluetoothWire", "TestVectors",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "MetricsTestKit", package: "swift-metrics"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothAirTests",
-      dependencies: ["BluetoothAir", "BluetoothLab", "BluetoothTransport", "BluetoothWire", "CoreBluetooth"] + nio,
+      dependencies: [
+        "BluetoothAir", "BluetoothLab", "BluetoothTransport", "BluetoothProfiles", "BluetoothWire", "CoreBluetooth",
+      ] + nio,
       swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
   ]

@@ -1,9 +1,28 @@
 import BluetoothLab
+import BluetoothProfiles
 
 /// An accessory that notifies a number, which grows by 1 each time. The value contains the number's complement, so that
 /// a reader can distinguish altered values from wrong ones.
 struct Counter: Accessory {
-  static let path = CharacteristicPath("2A58", of: "1815")
+  /// The number and its complement.
+  struct Value: AttributeValue {
+    var count: UInt32
+
+    init(count: UInt32) { self.count = count }
+
+    /// Throws an error if the value was altered in transit.
+    init(from reader: inout ValueReader) throws(ValueError) {
+      count = try reader.uint32()
+      guard try reader.uint32() == ~count else { throw .outOfRange(field: "Complement") }
+    }
+
+    func write(to writer: inout ValueWriter) {
+      writer.integer(count)
+      writer.integer(~count)
+    }
+  }
+
+  static let value = Characteristic<Value>(0x2A58, of: 0x1815)
 
   var name: String
   /// The time between two notifications.
@@ -21,35 +40,30 @@ struct Counter: Accessory {
     return result
   }
 
-  var services: [AccessoryService] { [AccessoryService("1815", [AccessoryCharacteristic("2A58", [.read, .notify])])] }
+  var services: [AccessoryService<Self>] {
+    [
+      AccessoryService(
+        0x1815, [AccessoryCharacteristic(Self.value, [.read, .notify], value: { Value(count: $0.count) })])
+    ]
+  }
 
-  func value(of path: CharacteristicPath) -> [UInt8] { Self.encode(count) }
+  mutating func started(in context: inout AccessoryContext) { context.wake(after: period) }
 
-  mutating func started(_ session: inout AccessoryContext) { session.wake(after: period) }
-
-  mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext) {
+  mutating func subscriptionChanged(
+    of characteristic: CharacteristicPath, isOn: Bool, in context: inout AccessoryContext
+  ) {
     // Discovery has ended, so a slow connection suffices.
     guard isOn else { return }
-    session.requestConnection(
+    context.requestConnection(
       PreferredConnectionParameters(interval: .milliseconds(500), latency: 4, supervisionTimeout: .seconds(6)))
   }
 
-  mutating func timeReached(_ session: inout AccessoryContext) {
+  mutating func timeReached(in context: inout AccessoryContext) {
     count += 1
-    session.notify(Self.path)
-    session.wake(after: period)
-  }
-
-  static func encode(_ count: UInt32) -> [UInt8] { octets(count) + octets(~count) }
-
-  private static func octets(_ number: UInt32) -> [UInt8] {
-    [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
+    context.notify(Self.value)
+    context.wake(after: period)
   }
 
   /// Returns nil if the value was altered in transit.
-  static func decode(_ octets: [UInt8]) -> UInt32? {
-    guard octets.count == 8 else { return nil }
-    let count = octets.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    return encode(count) == octets ? count : nil
-  }
+  static func decode(_ octets: [UInt8]) -> UInt32? { (try? Value(octets))?.count }
 }

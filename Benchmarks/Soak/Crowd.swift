@@ -19,7 +19,7 @@ final class Crowd {
       let (x, y) = (Double(number % side) * 15, Double(number / side) * 15)
       world.add(
         Counter(name: "counter \(number)", period: period), named: "counter \(number)", at: Position(x: x, y: y))
-      let phone = world.device(named: "phone \(number)", at: Position(x: x + 1, y: y))
+      let phone = world.makeDevice(named: "phone \(number)", at: Position(x: x + 1, y: y))
       return Reader(of: "counter \(number)", on: phone) { [unowned world] in world.now }
     }
     schedule = FaultSchedule(

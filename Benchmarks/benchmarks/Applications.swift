@@ -126,8 +126,8 @@ final class Pair {
   let client: Client
 
   init(valueLength: Int = 20, isEncrypted: Bool = false) {
-    server = Server(on: world.device(named: "server"), valueLength: valueLength, isEncrypted: isEncrypted)
-    client = Client(on: world.device(named: "client", at: Position(x: 2)))
+    server = Server(on: world.makeDevice(named: "server"), valueLength: valueLength, isEncrypted: isEncrypted)
+    client = Client(on: world.makeDevice(named: "client", at: Position(x: 2)))
   }
 
   /// Runs until `condition` is true; throws an error if it never becomes true.

@@ -21,8 +21,8 @@ enum BelowTheAPI {
   /// counted.
   static func allocationsPerRead(_ count: Int) throws -> Double? {
     let world = World(seed: 1)
-    let server = SessionServer(on: world.device(named: "server"))
-    let client = SessionClient(on: world.device(named: "client", at: Position(x: 2)))
+    let server = SessionServer(on: world.makeDevice(named: "server"))
+    let client = SessionClient(on: world.makeDevice(named: "client", at: Position(x: 2)))
     func read(_ count: Int) throws {
       client.read(count)
       guard world.run(until: { client.readsLeft == 0 }, limit: .seconds(100_000)) else { throw DidNotHappen() }

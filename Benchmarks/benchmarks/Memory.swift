@@ -24,7 +24,7 @@ enum Memory {
 
   /// Returns the heap octets per device without an app, averaged over `count` devices; nil if they cannot be counted.
   static func octetsPerIdleDevice(_ count: Int) throws -> Double? {
-    octets(per: count) { world, name in world.device(named: name) }
+    octets(per: count) { world, name in world.makeDevice(named: name) }
   }
 
   /// Returns the heap octets per device that broadcasts every 10 s, with its controller and host, averaged over `count`

@@ -75,7 +75,7 @@ struct HeartRate: ParsableCommand {
     // The sensor displays six digits, and the user types them on the phone after three seconds.
     let (display, owner) = (ScriptedPrompts(.displayOnly), ScriptedPrompts(.keyboardOnly))
     owner.answer(.passkeyShown(by: display), to: .enterPasskey, after: .seconds(3))
-    let strap = world.device(named: "sensor", DeviceOptions(), prompts: display, bondFolder: bonds)
+    let strap = world.makeDevice(named: "sensor", DeviceOptions(), prompts: display, bondFolder: bonds)
     let mobile = world.device(
       named: "phone", DeviceOptions(position: Position(x: distance)), prompts: owner, bondFolder: bonds)
     let sensor = Sensor(isProtected: protected, options: [CBManagerOptionAdapterKey: strap], log: log("sensor"))

@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 import CoreBluetooth
 import Testing
 
@@ -53,7 +54,7 @@ struct AccessoryDescriptorTests {
   @Test("A value that a client has configured for broadcast is advertised to all devices, with every change")
   func broadcast() async throws {
     let meeting = Encounter(Station())
-    let listener = Explorer(on: meeting.world.device(named: "listener", at: Position(x: -2)), connects: false)
+    let listener = Explorer(on: meeting.world.makeDevice(named: "listener", at: Position(x: -2)), connects: false)
     #expect(await meeting.prepare())
     #expect(listener.serviceData("181A") == nil)
     let peripheral = try #require(meeting.app.peripheral)
@@ -80,29 +81,51 @@ private struct Station: Accessory {
 
   var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags(), .name("Station")])) }
 
-  var services: [AccessoryService] {
-    var temperature = AccessoryCharacteristic("2A6E", [.read, .broadcast])
-    temperature.hasReliableWrite = true
-    temperature.descriptors = [
-      .userDescription("Roof", isWritable: true), .presentationFormat(format: 0x0E, exponent: -2, unit: 0x272F),
-    ]
-    var humidity = AccessoryCharacteristic("2A6F", .read)
-    humidity.descriptors = [.presentationFormat(format: 0x06, exponent: -2, unit: 0x27AD)]
-    var both = AccessoryCharacteristic("2A9F", .read)
-    both.descriptors = [.aggregateFormat(["2A6E", "2A6F"])]
-    var sensing = AccessoryService("181A", [temperature, humidity, both])
-    sensing.includes = ["180F"]
-    return [AccessoryService("180F", [AccessoryCharacteristic("2A19", .read)]), sensing]
+  private static let service: BluetoothUUID = 0x181A
+
+  /// The temperature, and both values, one after the other.
+  private struct Both: AttributeValue {
+    var temperature: Temperature
+    var humidity: Humidity
+
+    init(_ temperature: Temperature, _ humidity: Humidity) {
+      self.temperature = temperature
+      self.humidity = humidity
+    }
+
+    init(from reader: inout ValueReader) throws(ValueError) {
+      temperature = try Temperature(from: &reader)
+      humidity = try Humidity(from: &reader)
+    }
+
+    func write(to writer: inout ValueWriter) {
+      temperature.write(to: &writer)
+      humidity.write(to: &writer)
+    }
   }
 
-  func value(of path: CharacteristicPath) -> [UInt8] {
-    let temperature = withUnsafeBytes(of: hundredths.littleEndian) { Array($0) }
-    switch path.characteristic {
-    case "2A6E": return temperature
-    case "2A6F": return [0x10, 0x27]
-    case "2A9F": return temperature + [0x10, 0x27]
-    default: return [77]
-    }
+  private var temperature: Temperature { Temperature(clamping: Int(hundredths)) }
+  private var humidity: Humidity { Humidity(clamping: 10_000) }
+
+  var services: [AccessoryService<Self>] {
+    var temperature = AccessoryCharacteristic<Self>(
+      Characteristic<Temperature>(of: Self.service), [.read, .broadcast], value: \.temperature)
+    temperature.hasReliableWrite = true
+    temperature.descriptors = [
+      .userDescription("Roof", isWritable: true),
+      .presentationFormat(PresentationFormat(.sint16, exponent: -2, unit: .degreeCelsius)),
+    ]
+    var humidity = AccessoryCharacteristic<Self>(
+      Characteristic<Humidity>(of: Self.service), .read, value: \.humidity)
+    humidity.descriptors = [.presentationFormat(PresentationFormat(.uint16, exponent: -2, unit: .percentage))]
+    var both = AccessoryCharacteristic<Self>(
+      Characteristic<Both>("2A9F", of: Self.service), .read, value: { Both($0.temperature, $0.humidity) })
+    both.descriptors = [.aggregateFormat(["2A6E", "2A6F"])]
+    var sensing = AccessoryService(Self.service, [temperature, humidity, both])
+    sensing.includes = ["180F"]
+    let battery = AccessoryCharacteristic<Self>(
+      BatteryPack.batteryLevel, .read, value: { _ in BatteryLevel(clamping: 77) })
+    return [AccessoryService(BatteryPack.service, [battery]), sensing]
   }
 }
 

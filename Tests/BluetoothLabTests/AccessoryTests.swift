@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 import CoreBluetooth
 import Testing
 
@@ -22,6 +23,9 @@ struct AccessoryTests {
     meeting.app.write([7], to: "2A39", .withResponse)
     await meeting.world.run(for: .milliseconds(100))
     #expect(meeting.app.events.last == "not written: 128")
+    meeting.app.write([1, 1], to: "2A39", .withResponse)
+    await meeting.world.run(for: .milliseconds(100))
+    #expect(meeting.app.events.suffix(2) == ["not written: 128", "not written: 128"])
   }
 
   @Test("A battery reports its level when it is read and when it changes")
@@ -56,6 +60,29 @@ struct AccessoryTests {
     #expect(meeting.app.values(of: "2A1C") == [[0x00, 0x51, 0x0E, 0x00, 0xFE]])
   }
 
+  /// Returns the number of values that a second central gets in 5 s after the first one has unsubscribed.
+  private func valuesOfLastSubscriber<A: Accessory>(_ accessory: A, _ uuid: String) async throws -> Int {
+    let meeting = Encounter(accessory)
+    #expect(await meeting.prepare())
+    meeting.accessory.act { accessory, context in context.advertise(accessory.advertising) }
+    let other = Explorer(on: meeting.world.makeDevice(named: "tablet", at: Position(x: 1)))
+    #expect(await meeting.world.run(until: { other.isReady }, limit: .seconds(20)))
+    for app in [meeting.app, other] { app.subscribe(uuid) }
+    #expect(await meeting.world.run(until: { meeting.app.has("notifying") && other.has("notifying") }))
+    await meeting.world.run(for: .seconds(2))
+    meeting.app.peripheral?.setNotifyValue(false, for: try #require(meeting.app.characteristic(uuid)))
+    #expect(await meeting.world.run(until: { meeting.app.has("not notifying") }))
+    let before = other.values(of: uuid).count
+    await meeting.world.run(for: .seconds(5))
+    return other.values(of: uuid).count - before
+  }
+
+  @Test("A sensor measures until its last subscriber has unsubscribed")
+  func lastSubscriber() async throws {
+    #expect(try await valuesOfLastSubscriber(HeartRateSensor(), "2A37") == 5)
+    #expect(try await valuesOfLastSubscriber(Thermometer(), "2A1C") == 5)
+  }
+
   @Test("A cycling sensor counts the revolutions of its wheel and its crank")
   func cycling() async throws {
     let meeting = Encounter(CyclingSensor(speed: 4, cadence: 60, wheelCircumference: 2))
@@ -75,22 +102,27 @@ struct AccessoryTests {
   func flashlight() async {
     let meeting = Encounter(Flashlight())
     #expect(await meeting.prepare())
-    let uuid = { (path: CharacteristicPath) in path.characteristic.description }
-    meeting.app.subscribe(uuid(Flashlight.status))
+    meeting.app.subscribe(Flashlight.status.uuidString)
     await meeting.world.run(until: { meeting.app.has("notifying") })
-    meeting.app.write([1], to: uuid(Flashlight.lightSwitch), .withResponse)
-    meeting.app.write([30], to: uuid(Flashlight.brightness), .withResponse)
+    meeting.app.write([1], to: Flashlight.lightSwitch.uuidString, .withResponse)
+    meeting.app.write([30], to: Flashlight.brightness.uuidString, .withResponse)
     await meeting.world.run(for: .seconds(1))
     #expect(meeting.accessory.accessory.isOn)
     #expect(meeting.accessory.accessory.brightness == 30)
-    #expect(meeting.app.values(of: uuid(Flashlight.status)) == [[1]])
-    meeting.app.write([101], to: uuid(Flashlight.brightness), .withResponse)
+    #expect(meeting.app.values(of: Flashlight.status.uuidString) == [[1]])
+    meeting.app.write([101], to: Flashlight.brightness.uuidString, .withResponse)
     await meeting.world.run(for: .milliseconds(200))
     // Value Not Allowed.
     #expect(meeting.app.events.last == "not written: 19")
+    for octets: [UInt8] in [[], [1, 1], [2]] {
+      meeting.app.write(octets, to: Flashlight.lightSwitch.uuidString, .withResponse)
+    }
+    await meeting.world.run(for: .milliseconds(400))
+    // Invalid Attribute Value Length, twice, and Value Not Allowed.
+    #expect(meeting.app.events.suffix(3) == ["not written: 13", "not written: 13", "not written: 19"])
     meeting.accessory.update { $0.isOn = false }
     await meeting.world.run(for: .milliseconds(100))
-    #expect(meeting.app.values(of: uuid(Flashlight.status)).last == [0])
+    #expect(meeting.app.values(of: Flashlight.status.uuidString).last == [0])
   }
 
   @Test("A key fob sounds an alarm on command and when its link is lost, but not when the link is disconnected")
@@ -101,11 +133,11 @@ struct AccessoryTests {
     meeting.app.write([1], to: "2A06", of: "1803", .withResponse)
     meeting.app.read("2A07")
     await meeting.world.run(for: .seconds(1))
-    #expect(meeting.accessory.accessory.alert == .high)
+    #expect(meeting.accessory.accessory.alert == .highAlert)
     #expect(meeting.app.values(of: "2A07") == [[0]])
     meeting.phone.move(to: Position(x: 5_000))
     await meeting.world.run(for: .seconds(10))
-    #expect(meeting.accessory.accessory.alert == .mild)
+    #expect(meeting.accessory.accessory.alert == .mildAlert)
     #expect(meeting.app.has("disconnected"))
   }
 
@@ -118,8 +150,8 @@ struct AccessoryTests {
     meeting.app.manager.cancelPeripheralConnection(try #require(meeting.app.peripheral))
     await meeting.world.run(for: .seconds(5))
     #expect(meeting.app.has("disconnected"))
-    #expect(meeting.accessory.accessory.linkLossAlert == .high)
-    #expect(meeting.accessory.accessory.alert == .none)
+    #expect(meeting.accessory.accessory.linkLossAlert == .highAlert)
+    #expect(meeting.accessory.accessory.alert == .noAlert)
   }
 
   @Test("An accessory requests a fast interval after connecting and a slow one later")
@@ -155,4 +187,9 @@ struct AccessoryTests {
     #expect(Array(data) == expected)
     #expect(meeting.app.advertisement[CBAdvertisementDataIsConnectable] as? Bool == false)
   }
+}
+
+extension Characteristic {
+  /// The UUID as text, which an `Explorer` expects.
+  fileprivate var uuidString: String { path.characteristic.description }
 }

@@ -7,14 +7,14 @@ import Testing
 /// Reliable writes to an accessory's values, which no CoreBluetooth app can send · Vol 3, Part G, 4.9.5.
 @Suite("Writes to accessories")
 struct AccessoryWriteTests {
-  private let attributes: AccessoryAttributes
+  private let attributes: AccessoryAttributes<Lock>
   /// The handles of the values.
   private let first: AttributeHandle
   private let second: AttributeHandle
 
   init() throws {
     var database = GATTDatabase(deviceName: "Lock", appearance: 0)
-    var attributes = AccessoryAttributes()
+    var attributes = AccessoryAttributes<Lock>()
     let service = Lock().services[0]
     let placement = try database.add(service.definition(includes: []))
     attributes.add(service, at: placement)
@@ -25,12 +25,12 @@ struct AccessoryWriteTests {
 
   /// Writes `parts` to the accessory. Returns the number of its requested effects, and the error.
   private func write(_ parts: [GATTWritePart], to lock: inout Lock) -> (effects: Int, error: ATTErrorCode?) {
-    var session = AccessoryContext(now: .zero, connections: 1, subscriptions: [])
+    var context = AccessoryContext(now: .zero, connections: 1, subscriptions: [])
     do throws(ATTErrorCode) {
-      try AccessoryWrite(GATTWriteParts(parts)).perform(on: &lock, attributes, &session)
-      return (session.effects.count, nil)
+      try AccessoryWrite(GATTWriteParts(parts)).perform(on: &lock, attributes, in: &context)
+      return (context.effects.count, nil)
     } catch {
-      return (session.effects.count, error)
+      return (context.effects.count, error)
     }
   }
 
@@ -77,6 +77,19 @@ struct AccessoryWriteTests {
       world.add(Impossible(), named: "impossible")
       await world.run(for: .seconds(1))
     }
+    await #expect(processExitsWith: .failure) {
+      let world = World(seed: 1)
+      world.add(Misplaced(), named: "misplaced")
+      await world.run(for: .seconds(1))
+    }
+  }
+}
+
+/// An accessory that lists a characteristic of one service in another one.
+private struct Misplaced: Accessory {
+  var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags()])) }
+  var services: [AccessoryService<Self>] {
+    [AccessoryService("1815", [AccessoryCharacteristic(octetsOf: CharacteristicPath("2A58", of: "1816"), .read)])]
   }
 }
 
@@ -86,27 +99,32 @@ private struct Lock: Accessory, Equatable {
   var refusals = 0
 
   var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags()])) }
-  var services: [AccessoryService] {
-    [AccessoryService("1815", [AccessoryCharacteristic("2A58", .write), AccessoryCharacteristic("2A59", .write)])]
+  var services: [AccessoryService<Self>] { [AccessoryService("1815", [Self.value("2A58"), Self.value("2A59")])] }
+
+  private static func value(_ uuid: BluetoothUUID) -> AccessoryCharacteristic<Self> {
+    let path = CharacteristicPath(uuid, of: "1815")
+    return AccessoryCharacteristic(
+      octetsOf: path, .write,
+      write: { (lock, value, context) throws(ATTErrorCode) in try lock.write(value, to: path, &context) })
   }
 
-  mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
+  private mutating func write(
+    _ value: [UInt8], to path: CharacteristicPath, _ context: inout AccessoryContext
   ) throws(ATTErrorCode) {
     guard value.first != 0xFF else {
       refusals += 1
       throw .valueNotAllowed
     }
     values[path.characteristic] = value
-    session.notify(path)
+    context.notify(path)
   }
 }
 
 /// An accessory whose only characteristic has a descriptor with the UUID of a characteristic declaration.
 private struct Impossible: Accessory {
   var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags()])) }
-  var services: [AccessoryService] {
-    var value = AccessoryCharacteristic("2A58", .read)
+  var services: [AccessoryService<Self>] {
+    var value = AccessoryCharacteristic<Self>(octetsOf: CharacteristicPath("2A58", of: "1815"), .read)
     value.descriptors = [.other("2803", [2, 9, 0, 0x37, 0x2A])]
     return [AccessoryService("1815", [value])]
   }

@@ -16,7 +16,9 @@ struct AdvertisingTests {
   func tooLong() {
     let long = ADStructure.name(String(repeating: "x", count: 40))
     #expect(throws: AdvertisingPayload.TooLong.self) { try AdvertisingPayload([.flags(), long]) }
-    let fitting = AdvertisingPayload(fitting: [.flags(), .serviceData(of: 0x1809, Array(repeating: 1, count: 30)), long])
+    let fitting = AdvertisingPayload(fitting: [
+      .flags(), .serviceData(of: 0x1809, Array(repeating: 1, count: 30)), long,
+    ])
     #expect(fitting.octets.count == 31)
     #expect(fitting.structures.map(\.type) == [0x01, 0x08])
   }
@@ -66,7 +68,7 @@ struct AdvertisingTests {
     #expect(await meeting.world.run(until: { meeting.app.has("connected") }))
     meeting.app.manager.cancelPeripheralConnection(try #require(meeting.app.peripheral))
     await meeting.world.run(until: { meeting.app.has("disconnected") })
-    let stranger = Explorer(on: meeting.world.device(named: "stranger", at: Position(x: 1)))
+    let stranger = Explorer(on: meeting.world.makeDevice(named: "stranger", at: Position(x: 1)))
     await meeting.world.run(for: .seconds(2))
     #expect(stranger.sightings == 0)
     let sent = meeting.accessory.statistics.transmitted.packets
@@ -82,10 +84,10 @@ struct AdvertisingTests {
   private struct CallingBack: Accessory {
     var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.name("Calls")])) }
 
-    mutating func disconnected(_ reason: HCIErrorCode, _ session: inout AccessoryContext) {
+    mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
       var advertising = Advertising()
       advertising.kind = .directed
-      session.advertise(advertising)
+      context.advertise(advertising)
     }
   }
 
@@ -110,7 +112,7 @@ struct AdvertisingTests {
       options.generation = generation
       let world = World(seed: 1)
       world.add(Broadcaster(advertising), named: "beacon", options)
-      let app = Explorer(on: world.device(named: "phone", at: Position(x: 2)), connects: false)
+      let app = Explorer(on: world.makeDevice(named: "phone", at: Position(x: 2)), connects: false)
       await world.run(for: .seconds(1))
       return app.rssi
     }

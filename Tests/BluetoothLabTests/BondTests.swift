@@ -21,7 +21,7 @@ import Testing
       options.address = DeviceAddress(0x02_00_00_00_00_01, .public)
       var other = DeviceOptions()
       other.address = DeviceAddress(0x02_00_00_00_00_02, .public)
-      phone = world.device(named: "phone", options, prompts: user, bondFolder: folder)
+      phone = world.makeDevice(named: "phone", options, prompts: user, bondFolder: folder)
       world.add(Safe(), named: "safe", other)
     }
 
@@ -41,15 +41,14 @@ import Testing
   /// An accessory whose value is for bonded devices only.
   private struct Safe: Accessory {
     static let service: BluetoothUUID = "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0A1"
-    static let secret: BluetoothUUID = "6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0A2"
+    static let secret = CharacteristicPath("6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0A2", of: service)
 
     var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags(), .name("safe")])) }
-    var services: [AccessoryService] {
-      var secret = AccessoryCharacteristic(Self.secret, [.read])
+    var services: [AccessoryService<Self>] {
+      var secret = AccessoryCharacteristic<Self>(octetsOf: Self.secret, .read, read: { _ in [1, 2, 3] })
       secret.protection = .encrypted
       return [AccessoryService(Self.service, [secret])]
     }
-    func value(of path: CharacteristicPath) -> [UInt8] { [1, 2, 3] }
   }
 
   private final class Reader: NSObject, CBCentralManagerDelegate, CBPeripheralDelegate {
@@ -166,7 +165,7 @@ import Testing
     let world = World(seed: 1)
     var options = DeviceOptions()
     options.bondLimit = 2
-    let device = world.device(named: "full", options)
+    let device = world.makeDevice(named: "full", options)
     world.run(for: .seconds(1))
     func address(_ number: Int) -> String { bond.address.dropLast(2) + "0\(number)" }
     func take(_ number: Int) throws { try device.importBond(text, as: .bluez(address: address(number))) }

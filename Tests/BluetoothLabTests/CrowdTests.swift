@@ -34,7 +34,7 @@ private final class Crowd {
       straps.append(world.add(strap, named: "strap \(number)", at: place))
       var options = DeviceOptions(position: Position(x: place.x + random.metres(20), y: place.y))
       options.sleepClockDrift = random.metres(100) - 50
-      let phone = world.device(named: "phone \(number)", options)
+      let phone = world.makeDevice(named: "phone \(number)", options)
       if number.isMultiple(of: 4) {
         phone.move(along: [
           Waypoint(at: .seconds(5), place), Waypoint(at: .seconds(15), Position(x: place.x + 400)),

@@ -118,7 +118,7 @@ struct EnergyTests {
     options.chip = .bcm4330
     let beacon = world.add(BatteryPack(), named: "beacon", options)
     options.position = Position(x: 1)
-    let phone = world.device(named: "phone", options)
+    let phone = world.makeDevice(named: "phone", options)
     let app = Explorer(on: phone, connects: false)
     await world.run(for: .seconds(60))
     #expect(app.sightings > 0)

@@ -130,7 +130,7 @@ final class Encounter<A: Accessory> {
   ) {
     world = World(seed: seed, capture: capture)
     self.accessory = world.add(accessory, named: "accessory", options)
-    phone = world.device(named: "phone", at: Position(x: 2))
+    phone = world.makeDevice(named: "phone", at: Position(x: 2))
     app = Explorer(on: phone, connects: connects)
   }
 

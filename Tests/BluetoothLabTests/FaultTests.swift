@@ -54,7 +54,7 @@ struct FaultTests {
   @Test("A fault on a link affects only the packets between its two devices")
   func linkScope() async {
     let meeting = await subscribed()
-    let other = meeting.world.device(named: "other", at: Position(x: 1, y: 1))
+    let other = meeting.world.makeDevice(named: "other", at: Position(x: 1, y: 1))
     let bystander = Explorer(on: other)
     let second = meeting.world.add(BatteryPack(), named: "battery", at: Position(x: 1, y: 2))
     meeting.world.add([.air(.lose, .anything, .percent(50))], between: second, and: other)
@@ -81,7 +81,7 @@ struct FaultTests {
   @Test("A PDU injected for one receiver reaches no other", arguments: [true, false])
   func injectedForOne(byName: Bool) async {
     let meeting = Encounter(Broadcaster(advertising("Right")), connects: false)
-    let witness = Explorer(on: meeting.world.device(named: "witness", at: Position(x: 1)), connects: false)
+    let witness = Explorer(on: meeting.world.makeDevice(named: "witness", at: Position(x: 1)), connects: false)
     // Address and name of the original, except for one letter of the name.
     let world = meeting.world
     await world.run(for: .seconds(1))
@@ -160,7 +160,7 @@ struct FaultTests {
   @Test("A packet from outside the simulation is heard at its time, from its place, by receivers on its channel")
   func foreignPacket() async throws {
     let world = World(seed: 1)
-    let app = Explorer(on: world.device(named: "phone"), connects: false)
+    let app = Explorer(on: world.makeDevice(named: "phone"), connects: false)
     await world.run(for: .seconds(1))
     // ADV_NONCONN_IND of a random static address, with the complete name "Hi".
     let pdu: [UInt8] = [0x42, 0, 7, 0, 0, 0, 0, 0xC0, 3, 0x09, 0x48, 0x69]
@@ -301,7 +301,7 @@ struct FaultTests {
       .device(.mute(), "nobody", when: .at(.milliseconds(10))),
     ])
     world.add(HeartRateSensor(), named: "strap", at: Position(x: 2))
-    let phone = world.device(named: "phone")
+    let phone = world.makeDevice(named: "phone")
     await world.run(for: .seconds(1))
     #expect(world.faultEvents.map(\.device) == ["phone"])
     let app = Explorer(on: phone)

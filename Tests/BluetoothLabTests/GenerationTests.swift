@@ -7,17 +7,24 @@ private struct Flood: Accessory {
   static let value = CharacteristicPath("2A58", of: "1815")
 
   var advertising: Advertising { Advertising(AdvertisingPayload(fitting: [.flags()])) }
-  var services: [AccessoryService] { [AccessoryService("1815", [AccessoryCharacteristic("2A58", .notify)])] }
-  func value(of path: CharacteristicPath) -> [UInt8] { Array(repeating: 0x5A, count: 20) }
-
-  mutating func subscriptionChanged(_ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext) {
-    session.wake(after: .milliseconds(1))
+  var services: [AccessoryService<Self>] {
+    [
+      AccessoryService(
+        "1815",
+        [AccessoryCharacteristic(octetsOf: Self.value, .notify, read: { _ in Array(repeating: 0x5A, count: 20) })])
+    ]
   }
 
-  mutating func timeReached(_ session: inout AccessoryContext) {
+  mutating func subscriptionChanged(
+    of characteristic: CharacteristicPath, isOn: Bool, in context: inout AccessoryContext
+  ) {
+    context.wake(after: .milliseconds(1))
+  }
+
+  mutating func timeReached(in context: inout AccessoryContext) {
     // A few more than fit into the time: 14.8.
-    for _ in 0..<16 { session.notify(Self.value) }
-    session.wake(after: .milliseconds(10))
+    for _ in 0..<16 { context.notify(Self.value) }
+    context.wake(after: .milliseconds(10))
   }
 }
 
@@ -47,7 +54,7 @@ struct GenerationTests {
     options.generation = .bluetooth40
     let meeting = Encounter(Flood(), options)
     #expect(await meeting.prepare())
-    let second = Explorer(on: meeting.world.device(named: "second", at: Position(x: 1)))
+    let second = Explorer(on: meeting.world.makeDevice(named: "second", at: Position(x: 1)))
     await meeting.world.run(for: .seconds(5))
     #expect(second.sightings == 0)
     #expect(meeting.accessory.statistics.links.count == 1)

@@ -8,8 +8,8 @@ struct PlaceTests {
   private func reach(_ power: Double, in environment: Environment) async -> Int {
     let world = World(seed: 1)
     world.setEnvironment(environment)
-    let one = world.device(named: "one")
-    let other = world.device(named: "other")
+    let one = world.makeDevice(named: "one")
+    let other = world.makeDevice(named: "other")
     var reach = 0
     for metres in 1...300 {
       other.move(to: Position(x: Double(metres)))
@@ -35,7 +35,7 @@ struct PlaceTests {
       world.add(BatteryPack(), named: name, DeviceOptions(position: Position(x: place)))
     }
     func seen(from place: Double) async -> Set<UUID> {
-      let app = Explorer(on: world.device(named: "phone at \(place)", at: Position(x: place)), connects: false)
+      let app = Explorer(on: world.makeDevice(named: "phone at \(place)", at: Position(x: place)), connects: false)
       await world.run(for: .seconds(5))
       return app.found
     }
@@ -79,7 +79,7 @@ struct PlaceTests {
   func power(_ power: Double, isHeard: Bool) async {
     let world = World(seed: 1)
     world.add(BatteryPack(), named: "battery", DeviceOptions(transmitPower: power))
-    let app = Explorer(on: world.device(named: "phone", at: Position(x: 100)), connects: false)
+    let app = Explorer(on: world.makeDevice(named: "phone", at: Position(x: 100)), connects: false)
     await world.run(for: .seconds(3))
     #expect((app.sightings > 0) == isHeard)
   }
@@ -91,7 +91,7 @@ struct PlaceTests {
       world.add(BatteryPack(), named: "battery")
       var options = DeviceOptions(position: Position(x: 2))
       options.signalStrength = strength
-      let app = Explorer(on: world.device(named: "phone", options), connects: false)
+      let app = Explorer(on: world.makeDevice(named: "phone", options), connects: false)
       await world.run(until: { app.sightings > 0 })
       return app.rssi
     }

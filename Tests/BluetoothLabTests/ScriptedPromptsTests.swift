@@ -57,7 +57,8 @@ struct ScriptedPromptsTests {
 
   @Test("The user answers after the scripted delay, and types meanwhile")
   func thinking() {
-    user.answer(.passkey(1), to: .enterPasskey, after: .milliseconds(500), typing: [.passkeyEntryStarted, .passkeyDigitEntered])
+    user.answer(
+      .passkey(1), to: .enterPasskey, after: .milliseconds(500), typing: [.passkeyEntryStarted, .passkeyDigitEntered])
     var desk = desk()
     _ = desk.ask(question(.enterPasskey), at: .zero)
     let then = Instant.zero + .milliseconds(500)

@@ -63,18 +63,18 @@ private final class Run {
     self.world = world
     notes.now = { world.now }
     random = RandomStream(seed: seed &+ 77)
-    sensorDevice = world.device(named: "sensor")
+    sensorDevice = world.makeDevice(named: "sensor")
     sensor = TortureSensor("sensor", sensorDevice.adapter, notes, service: 0x180D)
     for number in 0..<2 {
-      let device = world.device(named: "phone \(number)", at: Position(x: 60 + Double(random.next() % 35)))
+      let device = world.makeDevice(named: "phone \(number)", at: Position(x: 60 + Double(random.next() % 35)))
       phoneDevices.append(device)
       phones.append(TorturePhone("phone \(number)", device.adapter, notes, service: 0x180D))
     }
     // These devices only disturb the others and are not checked.
     for number in 0..<2 {
-      let beacon = world.device(named: "beacon \(number)", at: Position(x: 50, y: 20 * Double(number)))
+      let beacon = world.makeDevice(named: "beacon \(number)", at: Position(x: 50, y: 20 * Double(number)))
       beacons.append(TortureSensor("beacon \(number)", beacon.adapter, Notes(), service: 0x180F))
-      let scanner = world.device(named: "scanner \(number)", at: Position(x: 45, y: 20 * Double(number)))
+      let scanner = world.makeDevice(named: "scanner \(number)", at: Position(x: 45, y: 20 * Double(number)))
       others.append(TorturePhone("scanner \(number)", scanner.adapter, Notes(), service: 0x180F))
     }
   }
@@ -148,7 +148,9 @@ private final class TortureSensor: PeripheralClient, @unchecked Sendable {
   func stop() { session?.send(.stopAdvertising) }
 
   private func publish() {
-    func characteristic(_ id: LocalAttributeID, _ uuid: UInt16, _ properties: CharacteristicProperties, value: ByteSlice? = nil)
+    func characteristic(
+      _ id: LocalAttributeID, _ uuid: UInt16, _ properties: CharacteristicProperties, value: ByteSlice? = nil
+    )
       -> LocalCharacteristic
     {
       LocalCharacteristic(

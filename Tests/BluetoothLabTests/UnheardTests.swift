@@ -21,7 +21,7 @@ struct UnheardTests {
           Beacon(number, every: .milliseconds(Int64(100 + 10 * number))), named: "beacon \(number)",
           at: Position(x: Double(5_000 + 3_000 * number)))
       }
-      let listener = Listener(on: world.device(named: "phone"))
+      let listener = Listener(on: world.makeDevice(named: "phone"))
       world.run(for: .seconds(10))
       let unheard = world.inspect { $0.unheardDevices }
       #expect(listener.sightings.isEmpty)
@@ -45,7 +45,7 @@ struct UnheardTests {
           Beacon(number, every: .milliseconds(200), power: -20), named: "beacon \(number)",
           at: Position(x: Double(100 * number), y: 3))
       }
-      let phone = world.device(named: "phone")
+      let phone = world.makeDevice(named: "phone")
       let listener = Listener(on: phone)
       phone.move(along: [Waypoint(at: .zero, .origin), Waypoint(at: .seconds(60), Position(x: 4_000))])
       world.run(for: .seconds(62))
@@ -99,7 +99,7 @@ struct UnheardTests {
       let world = World(seed: 7)
       world.setSkipping(acting)
       world.add(Restless(), named: "restless", at: .origin)
-      let listener = Listener(on: world.device(named: "phone", at: Position(x: 1)))
+      let listener = Listener(on: world.makeDevice(named: "phone", at: Position(x: 1)))
       world.run(for: .seconds(3))
       #expect(listener.sightings.count > 10)
       return world.statistics
@@ -197,7 +197,7 @@ private final class Course {
     }
     world.add(HeartRateSensor(), named: "strap", at: place)
     for number in 0..<3 {
-      phones.append(world.device(named: "phone \(number)", at: place))
+      phones.append(world.makeDevice(named: "phone \(number)", at: place))
       listeners.append(Listener(on: phones[number]))
     }
     for _ in 0..<80 {
@@ -258,12 +258,12 @@ private struct Restless: Accessory {
   private var number = 0
   var advertising: Advertising { Beacon(number, every: .milliseconds(20)).advertising }
 
-  func started(_ session: inout AccessoryContext) { session.wake(after: .microseconds(1_003)) }
+  func started(in context: inout AccessoryContext) { context.wake(after: .microseconds(1_003)) }
 
-  mutating func timeReached(_ session: inout AccessoryContext) {
+  mutating func timeReached(in context: inout AccessoryContext) {
     number += 1
-    session.advertise(advertising)
-    session.wake(after: .microseconds(20_713))
+    context.advertise(advertising)
+    context.wake(after: .microseconds(20_713))
   }
 }
 

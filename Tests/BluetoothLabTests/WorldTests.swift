@@ -11,8 +11,8 @@ final class Meeting {
 
   init(seed: UInt64 = 1, distance: Double = 2, capture: Capture? = nil) {
     world = World(seed: seed, capture: capture)
-    peripheral = TestPeripheral(on: world.device(named: "peripheral"))
-    device = world.device(named: "central", at: Position(x: distance))
+    peripheral = TestPeripheral(on: world.makeDevice(named: "peripheral"))
+    device = world.makeDevice(named: "central", at: Position(x: distance))
     central = TestCentral(on: device)
   }
 }
@@ -114,6 +114,15 @@ struct WorldTests {
     #expect(!meeting.central.has("disconnected"))
   }
 
+  @Test("A device with the name of another one stops the program")
+  func takenName() async {
+    await #expect(processExitsWith: .failure) {
+      let world = World(seed: 1)
+      world.add(BatteryPack(), named: "phone")
+      _ = world.makeDevice(named: "phone")
+    }
+  }
+
   @Test("A held world waits for the task that a callback started")
   func holding() async {
     let meeting = Meeting()
@@ -122,12 +131,10 @@ struct WorldTests {
     nonisolated(unsafe) var releasedAt: Duration?
     meeting.central.onEvent = { event in
       guard event == "connected" else { return }
-      world.hold()
       heldAt = world.now
-      Task {
+      world.hold {
         for _ in 0..<100 { await Task.yield() }
         releasedAt = world.now
-        world.release()
       }
     }
     #expect(await meeting.world.run(until: { meeting.central.isReady }))
@@ -138,9 +145,9 @@ struct WorldTests {
   @Test("Values arrive on the manager's queue")
   func queues() async throws {
     let world = World(seed: 1)
-    let peripheral = TestPeripheral(on: world.device(named: "peripheral"))
+    let peripheral = TestPeripheral(on: world.makeDevice(named: "peripheral"))
     let queue = DispatchQueue(label: "app")
-    let central = TestCentral(on: world.device(named: "central", at: Position(x: 1)), queue: queue)
+    let central = TestCentral(on: world.makeDevice(named: "central", at: Position(x: 1)), queue: queue)
     nonisolated(unsafe) var wrong = 0
     central.onEvent = { _ in
       dispatchPrecondition(condition: .onQueue(queue))
@@ -203,7 +210,7 @@ struct WorldTests {
     var advertising = Advertising(AdvertisingPayload(fitting: [.name("Busy")]))
     advertising.schedule = [.every(.milliseconds(20))]
     for number in 0..<60 { world.add(Broadcaster(advertising), named: "beacon \(number)", at: Position(x: 1)) }
-    let app = Explorer(on: world.device(named: "phone"), connects: false)
+    let app = Explorer(on: world.makeDevice(named: "phone"), connects: false)
     #expect(await world.run(until: { world.now > .milliseconds(500) }))
     #expect(world.statistics.devices.count == 61)
     world.setSpeed(0)
@@ -245,7 +252,7 @@ struct WorldTests {
   func runInCallback() async {
     await #expect(processExitsWith: .failure) {
       let world = World(seed: 1)
-      let central = TestCentral(on: world.device(named: "central"))
+      let central = TestCentral(on: world.makeDevice(named: "central"))
       central.onEvent = { _ in
         func runAgain() { world.run(for: .seconds(1)) }
         runAgain()

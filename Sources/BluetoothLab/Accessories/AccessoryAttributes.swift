@@ -1,33 +1,48 @@
 import BluetoothHost
+import BluetoothProfiles
 import BluetoothWire
 
 /// The attribute handles of an accessory's characteristics, with their subscriptions.
-struct AccessoryAttributes {
+struct AccessoryAttributes<Owner: Accessory> {
   private struct Subscription: Equatable {
     var link: HCI.ConnectionHandle
     var handle: AttributeHandle
   }
 
   private var paths: [(handle: AttributeHandle, path: CharacteristicPath)] = []
+  /// The characteristics, each with the index of its path.
+  private var characteristics: [AccessoryCharacteristic<Owner>] = []
   private var subscriptions: [Subscription] = []
   /// The characteristic values that clients have configured to be broadcast.
   private var broadcasts: Set<AttributeHandle> = []
   private var declarations: [(service: BluetoothUUID, handle: AttributeHandle)] = []
 
   /// Returns the declaration handles of the services that `service` includes, without those that have not been added.
-  func includes(of service: AccessoryService) -> [AttributeHandle] {
+  func includes(of service: AccessoryService<Owner>) -> [AttributeHandle] {
     service.includes.compactMap { included in declarations.first { $0.service == included }?.handle }
   }
 
-  mutating func add(_ service: AccessoryService, at placement: GATTServicePlacement) {
+  mutating func add(_ service: AccessoryService<Owner>, at placement: GATTServicePlacement) {
     declarations.append((service.uuid, placement.range.lowerBound))
     for (characteristic, handle) in zip(service.characteristics, placement.values) {
-      paths.append((handle, CharacteristicPath(characteristic.uuid, of: service.uuid)))
+      paths.append((handle, characteristic.path))
+      characteristics.append(characteristic)
     }
   }
 
   func path(at handle: AttributeHandle) -> CharacteristicPath? { paths.first { $0.handle == handle }?.path }
-  func handle(of path: CharacteristicPath) -> AttributeHandle? { paths.first { $0.path == path }?.handle }
+
+  /// Returns the characteristic whose value has this handle.
+  func characteristic(at handle: AttributeHandle) -> AccessoryCharacteristic<Owner>? {
+    paths.firstIndex { $0.handle == handle }.map { characteristics[$0] }
+  }
+
+  /// Returns the characteristic with this path, and the handle of its value.
+  func characteristic(
+    _ path: CharacteristicPath
+  ) -> (handle: AttributeHandle, definition: AccessoryCharacteristic<Owner>)? {
+    paths.firstIndex { $0.path == path }.map { (paths[$0].handle, characteristics[$0]) }
+  }
 
   /// The characteristics with at least one subscriber, each once.
   var subscribed: [CharacteristicPath] {
@@ -35,11 +50,10 @@ struct AccessoryAttributes {
   }
 
   /// The characteristics with at least one subscriber or a configured broadcast, each once.
-  var observed: [CharacteristicPath] {
-    if broadcasts.isEmpty { return subscribed }
-    return paths.filter { entry in
-      isBroadcast(entry.handle) || subscriptions.contains { $0.handle == entry.handle }
-    }.map(\.path)
+  var observed: [AccessoryCharacteristic<Owner>] {
+    paths.indices.filter { index in
+      isBroadcast(paths[index].handle) || subscriptions.contains { $0.handle == paths[index].handle }
+    }.map { characteristics[$0] }
   }
 
   func isBroadcast(_ handle: AttributeHandle) -> Bool { broadcasts.contains(handle) }
@@ -82,12 +96,8 @@ extension AccessoryService {
       return GATTDescriptorDefinition(
         uuid: 0x2901, content: .stored(ByteSlice(Array(text.utf8))),
         permissions: isWritable ? [.readable, .writeable] : .readable)
-    case .presentationFormat(let format, let exponent, let unit, let namespace, let description):
-      let octets = [
-        format, UInt8(bitPattern: exponent), UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8), namespace,
-        UInt8(truncatingIfNeeded: description), UInt8(description >> 8),
-      ]
-      return GATTDescriptorDefinition(uuid: 0x2904, value: ByteSlice(octets))
+    case .presentationFormat(let format):
+      return GATTDescriptorDefinition(uuid: 0x2904, value: ByteSlice(format.octets))
     case .aggregateFormat(let parts):
       return GATTDescriptorDefinition(uuid: 0x2905, content: .formats(parts.compactMap(formatPath)))
     case .other(let uuid, let octets):

@@ -1,3 +1,4 @@
+import BluetoothProfiles
 import BluetoothWire
 
 /// The context of an accessory's callback: the state of its connections, and methods that request effects. The
@@ -24,6 +25,14 @@ public struct AccessoryContext: Sendable {
     self.connections = connections
     self.subscriptions = subscriptions
   }
+
+  /// Returns true if at least one central has subscribed to the characteristic.
+  public func hasSubscribers<Value>(_ characteristic: Characteristic<Value>) -> Bool {
+    subscriptions.contains(characteristic.path)
+  }
+
+  /// Notifies or indicates the characteristic to all its subscribers, with the value that it has after the callback.
+  public mutating func notify<Value>(_ characteristic: Characteristic<Value>) { notify(characteristic.path) }
 
   /// Notifies or indicates the characteristic to all its subscribers, with the value that it has after the callback.
   public mutating func notify(_ path: CharacteristicPath) { effects.append(.notify(path)) }

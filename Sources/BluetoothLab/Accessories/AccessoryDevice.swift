@@ -1,5 +1,6 @@
 import BluetoothDaemon
 import BluetoothHost
+import BluetoothProfiles
 import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
@@ -27,7 +28,7 @@ public final class AccessoryDevice<A: Accessory>: RadioDevice, @unchecked Sendab
     act { accessory, _ in body(&accessory) }
   }
 
-  /// Changes the accessory's state and lets it use the session, for example to notify or disconnect.
+  /// Changes the accessory's state and gives it a context, for example to notify or disconnect.
   public func act(_ body: @escaping @Sendable (inout A, inout AccessoryContext) -> Void) {
     perform { device, now in
       if let device = device as? AccessoryParticipant<A> { device.act(at: now, body) }
@@ -39,8 +40,8 @@ extension World {
   /// Adds an accessory, simulated without CoreBluetooth, and turns it on.
   ///
   /// - Parameters:
-  ///   - name: identifies the device within the world. It is also the value of the Device Name characteristic unless
-  ///     the options specify another one.
+  ///   - name: identifies the device within the world; a name that another device has stops the program. It is also
+  ///     the value of the Device Name characteristic unless the options specify another one.
   ///   - options: the position, transmit power and chip capabilities, among others.
   @discardableResult
   public func add<A: Accessory>(
@@ -48,7 +49,7 @@ extension World {
   ) -> AccessoryDevice<A> {
     register(name, options) {
       var configuration = options.configuration(named: name)
-      configuration.host.appearance = accessory.appearance
+      configuration.host.appearance = accessory.appearance.rawValue
       configuration.host.advertisesWithExtendedCommands = true
       let environment = environment
       let made = configuration

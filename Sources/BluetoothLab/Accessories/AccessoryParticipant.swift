@@ -12,7 +12,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private let name: String
   private var station: ControllerStation
   private var host: Host
-  private var attributes = AccessoryAttributes()
+  private var attributes = AccessoryAttributes<A>()
   private var handles: [HCI.ConnectionHandle] = []
   private var progress: AdvertisingProgress?
   private var lastCentral: DeviceAddress?
@@ -43,7 +43,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     if progress?.timeReached(now) ?? false { advertise(at: now) }
     if let alarm, alarm <= now {
       self.alarm = nil
-      happen(at: now) { $0.timeReached(&$1) }
+      happen(at: now) { $0.timeReached(in: &$1) }
     }
     exchange(at: now)
   }
@@ -104,25 +104,27 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
 
   /// Runs `body` on the accessory and notifies the subscribers of each characteristic whose value changed.
   func act(at now: Instant, _ body: (inout A, inout AccessoryContext) -> Void) {
-    let before = attributes.observed.map { ($0, accessory.value(of: $0)) }
+    let before = attributes.observed.map { ($0, $0.read(accessory)) }
     happen(at: now, body)
-    for (path, value) in before where accessory.value(of: path) != value { notify(path, at: now) }
+    for (characteristic, value) in before where characteristic.read(accessory) != value {
+      notify(characteristic.path, at: now)
+    }
     exchange(at: now)
   }
 
   private func happen(at now: Instant, _ body: (inout A, inout AccessoryContext) -> Void) {
-    var session = session(at: now)
-    body(&accessory, &session)
-    obey(session, at: now)
+    var context = context(at: now)
+    body(&accessory, &context)
+    obey(context, at: now)
   }
 
-  private func session(at now: Instant) -> AccessoryContext {
+  private func context(at now: Instant) -> AccessoryContext {
     AccessoryContext(
       now: now.sinceZero.duration, connections: handles.count, subscriptions: Set(attributes.subscribed))
   }
 
-  private func obey(_ session: AccessoryContext, at now: Instant) {
-    for effect in session.effects {
+  private func obey(_ context: AccessoryContext, at now: Instant) {
+    for effect in context.effects {
       switch effect {
       case .notify(let path): notify(path, at: now)
       case .wake(let time): alarm = time.map { now + TimeSpan($0) }
@@ -136,8 +138,8 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   }
 
   private func notify(_ path: CharacteristicPath, at now: Instant) {
-    guard let handle = attributes.handle(of: path) else { return }
-    let value = ByteSlice(accessory.value(of: path))
+    guard let (handle, characteristic) = attributes.characteristic(path) else { return }
+    let value = ByteSlice(characteristic.read(accessory))
     for link in attributes.subscribers(of: handle) { host.update(handle, with: value, on: link, at: now) }
     if attributes.isBroadcast(handle), progress != nil { advertise(at: now) }
   }
@@ -145,8 +147,8 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private func advertise(at now: Instant) {
     if var current = progress?.current(lastCentral: lastCentral) {
       for broadcast in host.broadcasts {
-        guard let path = attributes.path(at: broadcast.handle) else { continue }
-        current.append(ByteSlice(accessory.value(of: path)), broadcastOf: broadcast.service)
+        guard let characteristic = attributes.characteristic(at: broadcast.handle) else { continue }
+        current.append(ByteSlice(characteristic.read(accessory)), broadcastOf: broadcast.service)
       }
       host.startAdvertising(current, at: now)
     } else {
@@ -163,20 +165,20 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
       hasStarted = true
       progress = AdvertisingProgress(accessory.advertising, at: now)
       advertise(at: now)
-      happen(at: now) { $0.started(&$1) }
+      happen(at: now) { $0.started(in: &$1) }
     case .powerChanged: progress = nil
     case .connected(let link):
       handles.append(link.handle)
       lastCentral = link.peer
       progress = nil
       host.stopAdvertising(at: now)
-      happen(at: now) { $0.connected(&$1) }
+      happen(at: now) { $0.connected(in: &$1) }
     case .disconnected(let link, let reason):
       handles.removeAll { $0 == link }
       attributes.forget(link)
       if handles.isEmpty { progress = AdvertisingProgress(accessory.advertising, at: now) }
       // Runs before advertising restarts, so that the accessory can change its advertising.
-      happen(at: now) { $0.disconnected(reason, &$1) }
+      happen(at: now) { $0.disconnected(because: reason, in: &$1) }
       if handles.isEmpty { advertise(at: now) }
     case .gatt(let link, let event): handle(event, on: link, at: now)
     case .security(let link, .prompt(let prompt)):
@@ -199,7 +201,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
   private func handle(_ event: GATTEvent, on link: HCI.ConnectionHandle, at now: Instant) {
     switch event {
     case .readRequested(let request, let handle, let offset):
-      let value = attributes.path(at: handle).map { accessory.value(of: $0) } ?? []
+      let value = attributes.characteristic(at: handle)?.read(accessory) ?? []
       host.respond(
         to: request, on: link,
         with: offset <= value.count
@@ -210,7 +212,7 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
     case .subscriptionChanged(let handle, let subscription):
       guard let path = attributes.path(at: handle) else { break }
       attributes.setSubscription(of: link, to: handle, !subscription.isEmpty)
-      happen(at: now) { $0.subscriptionChanged(path, !subscription.isEmpty, &$1) }
+      happen(at: now) { $0.subscriptionChanged(of: path, isOn: !subscription.isEmpty, in: &$1) }
     case .mtuChanged, .completed, .valueReceived, .servicesChanged, .securityWanted, .signatureMade, .updateSent: break
     case .broadcastChanged(let handle, let isOn):
       attributes.setBroadcast(of: handle, isOn)
@@ -220,17 +222,21 @@ final class AccessoryParticipant<A: Accessory>: WorldDevice {
 
   /// Passes a write to the accessory as whole values.
   private func write(_ parts: GATTWriteParts, at now: Instant) -> Result<ByteSlice, ATT.ErrorCode> {
-    var session = session(at: now)
-    defer { obey(session, at: now) }
+    var context = context(at: now)
+    defer { obey(context, at: now) }
     do throws(ATTErrorCode) {
-      try AccessoryWrite(parts).perform(on: &accessory, attributes, &session)
+      try AccessoryWrite(parts).perform(on: &accessory, attributes, in: &context)
       return .success(ByteSlice())
     } catch {
       return .failure(error)
     }
   }
 
-  private func add(_ service: AccessoryService, at now: Instant) {
+  private func add(_ service: AccessoryService<A>, at now: Instant) {
+    if let stranger = service.characteristics.first(where: { $0.path.service != service.uuid }) {
+      // Fixed in the accessory's source code, as below.
+      fatalError("the service \(service.uuid) lists the characteristic \(stranger.uuid) of \(stranger.path.service)")
+    }
     switch host.addService(service.definition(includes: attributes.includes(of: service)), at: now) {
     case .success(let placement): attributes.add(service, at: placement)
     case .failure(let error):

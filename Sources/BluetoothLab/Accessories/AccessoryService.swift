@@ -1,9 +1,11 @@
+import BluetoothProfiles
+
 /// A GATT service of an accessory.
-public struct AccessoryService: Hashable, Sendable {
+public struct AccessoryService<Owner: Accessory>: Sendable {
   /// The service's UUID.
   public var uuid: BluetoothUUID
   /// The characteristics, in the order of their handles.
-  public var characteristics: [AccessoryCharacteristic]
+  public var characteristics: [AccessoryCharacteristic<Owner>]
   /// True for a primary service; false for a secondary service, which clients find only through a service that
   /// includes it · Vol 3, Part G, 3.1.
   public var isPrimary = true
@@ -11,67 +13,126 @@ public struct AccessoryService: Hashable, Sendable {
   /// its include declaration is left out.
   public var includes: [BluetoothUUID] = []
 
-  /// Creates a primary service.
-  public init(_ uuid: BluetoothUUID, _ characteristics: [AccessoryCharacteristic]) {
+  /// Creates a primary service. A characteristic that was created for another service stops the program when the
+  /// accessory is turned on.
+  public init(_ uuid: BluetoothUUID, _ characteristics: [AccessoryCharacteristic<Owner>]) {
     self.uuid = uuid
     self.characteristics = characteristics
   }
 }
 
-/// A characteristic of an accessory.
-public struct AccessoryCharacteristic: Hashable, Sendable {
-  /// The link security that access to a characteristic requires · Vol 3, Part C, 10.2.1.
-  public enum Protection: Hashable, Sendable, CaseIterable {
-    /// No encryption: security mode 1, level 1.
-    case none
-    /// Encryption with any key: security mode 1, level 2.
-    case encrypted
-  }
+/// A characteristic that an accessory serves: its definition, and the way to its value.
+public struct AccessoryCharacteristic<Owner: Accessory>: Sendable {
+  /// Returns the octets of the value that the accessory has now.
+  public typealias Reading = @Sendable (Owner) -> [UInt8]
+  /// Handles a client's write of octets. An error answers the client's request.
+  public typealias Writing = @Sendable (inout Owner, [UInt8], inout AccessoryContext) throws(ATTErrorCode) -> Void
 
-  /// The characteristic's UUID.
-  public var uuid: BluetoothUUID
-  /// The operations that clients may perform on the value.
+  /// The UUIDs of the service and of the characteristic.
+  public let path: CharacteristicPath
+  /// The operations that clients may perform on the value. The descriptor that the property `broadcast` requires is
+  /// added automatically.
   public var properties: CharacteristicProperties
   /// The link security required to read, write or subscribe to the value. A central that lacks it pairs.
-  public var protection = Protection.none
+  public var protection = CharacteristicProtection.none
   /// True if the Reliable Write extended property is set: clients may write the value together with others, all or
   /// none · Vol 3, Part G, 3.3.3.1.
   public var hasReliableWrite = false
   /// The descriptors, besides the configuration and Extended Properties descriptors, which are added automatically.
   public var descriptors: [AccessoryDescriptor] = []
+  let read: Reading
+  let write: Writing
 
-  /// Creates a characteristic that requires no encryption.
-  public init(_ uuid: BluetoothUUID, _ properties: CharacteristicProperties) {
-    self.uuid = uuid
+  /// The UUID of the characteristic.
+  public var uuid: BluetoothUUID { path.characteristic }
+
+  /// Creates a characteristic whose octets the accessory encodes and decodes itself. It requires no encryption.
+  ///
+  /// - Parameters:
+  ///   - read: returns the octets that answer reads and are sent in notifications and indications; the default is an
+  ///     empty value.
+  ///   - write: handles a client's write; the default throws `writeNotPermitted`.
+  public init(
+    octetsOf path: CharacteristicPath, _ properties: CharacteristicProperties,
+    read: @escaping Reading = { _ in [] },
+    write: @escaping Writing = { (_, _, _) throws(ATTErrorCode) in throw .writeNotPermitted }
+  ) {
+    self.path = path
     self.properties = properties
+    self.read = read
+    self.write = write
   }
+
+  /// Creates a characteristic that clients can read or subscribe to. It requires no encryption.
+  ///
+  /// - Parameter value: returns the value that the accessory has now.
+  public init<Value>(
+    _ characteristic: Characteristic<Value>, _ properties: CharacteristicProperties,
+    value: @escaping @Sendable (Owner) -> Value
+  ) {
+    self.init(octetsOf: characteristic.path, properties, read: { value($0).octets })
+  }
+
+  /// Creates a characteristic that clients can write. It requires no encryption.
+  ///
+  /// - Parameters:
+  ///   - malformed: the error for octets that are no value of the type; nil for Invalid Attribute Value Length (0x0D)
+  ///     or Value Not Allowed (0x13), depending on the octets.
+  ///   - written: handles a value that a client has written. An error answers the client's request.
+  public init<Value>(
+    _ characteristic: Characteristic<Value>, _ properties: CharacteristicProperties, malformed: ATTErrorCode? = nil,
+    written: @escaping @Sendable (inout Owner, Value, inout AccessoryContext) throws(ATTErrorCode) -> Void
+  ) {
+    self.init(
+      octetsOf: characteristic.path, properties,
+      write: Self.writing(characteristic, malformed, written))
+  }
+
+  /// Creates a characteristic that clients can read or subscribe to, and write. It requires no encryption.
+  ///
+  /// - Parameters:
+  ///   - value: returns the value that the accessory has now.
+  ///   - written: handles a value that a client has written. An error answers the client's request.
+  public init<Value>(
+    _ characteristic: Characteristic<Value>, _ properties: CharacteristicProperties,
+    value: @escaping @Sendable (Owner) -> Value,
+    written: @escaping @Sendable (inout Owner, Value, inout AccessoryContext) throws(ATTErrorCode) -> Void
+  ) {
+    self.init(
+      octetsOf: characteristic.path, properties, read: { value($0).octets },
+      write: Self.writing(characteristic, nil, written))
+  }
+
+  /// Returns the function that decodes octets and passes the value to `written`.
+  private static func writing<Value>(
+    _ characteristic: Characteristic<Value>, _ malformed: ATTErrorCode?,
+    _ written: @escaping @Sendable (inout Owner, Value, inout AccessoryContext) throws(ATTErrorCode) -> Void
+  ) -> Writing {
+    return { (owner, octets, context) throws(ATTErrorCode) in
+      let value: Value
+      do throws(ATTErrorCode) { value = try characteristic.value(of: octets) } catch { throw malformed ?? error }
+      try written(&owner, value, &context)
+    }
+  }
+}
+
+/// The link security that access to a characteristic requires · Vol 3, Part C, 10.2.1.
+public enum CharacteristicProtection: Hashable, Sendable, CaseIterable {
+  /// No encryption: security mode 1, level 1.
+  case none
+  /// Encryption with any key: security mode 1, level 2.
+  case encrypted
 }
 
 /// A characteristic descriptor of an accessory · Vol 3, Part G, 3.3.3.
 public enum AccessoryDescriptor: Hashable, Sendable {
   /// Characteristic User Description; clients may write it if it is writable.
   case userDescription(String, isWritable: Bool = false)
-  /// Characteristic Presentation Format: a format type, an exponent of ten, a unit, and a description within a
-  /// namespace, each with its assigned number.
-  case presentationFormat(
-    format: UInt8, exponent: Int8 = 0, unit: UInt16, namespace: UInt8 = 1, description: UInt16 = 0)
+  /// Characteristic Presentation Format.
+  case presentationFormat(PresentationFormat)
   /// Characteristic Aggregate Format: the value is the concatenation of the values that the first presentation
   /// formats of these characteristics of the same service describe, in this order.
   case aggregateFormat([BluetoothUUID])
   /// Another, readable descriptor with its UUID and value.
   case other(BluetoothUUID, [UInt8])
-}
-
-/// A characteristic of an accessory, identified by its UUID and that of its service.
-public struct CharacteristicPath: Hashable, Sendable {
-  /// The UUID of the service.
-  public var service: BluetoothUUID
-  /// The UUID of the characteristic.
-  public var characteristic: BluetoothUUID
-
-  /// Creates a path to the characteristic with this UUID in the service with that UUID.
-  public init(_ characteristic: BluetoothUUID, of service: BluetoothUUID) {
-    self.service = service
-    self.characteristic = characteristic
-  }
 }

@@ -18,18 +18,18 @@ struct AccessoryWrite {
   }
 
   /// Writes the values to the accessory in order. If the accessory rejects any but the first, the accessory and the
-  /// session are restored: a reliable write takes effect entirely or not at all.
+  /// context are restored: a reliable write takes effect entirely or not at all.
   func perform<A: Accessory>(
-    on accessory: inout A, _ attributes: AccessoryAttributes, _ session: inout AccessoryContext
+    on accessory: inout A, _ attributes: AccessoryAttributes<A>, in context: inout AccessoryContext
   ) throws(ATTErrorCode) {
-    let before = (accessory, session)
+    let before = (accessory, context)
     for (place, value) in values.enumerated() {
-      guard let path = attributes.path(at: value.handle) else { continue }
+      guard let characteristic = attributes.characteristic(at: value.handle) else { continue }
       do throws(ATTErrorCode) {
-        try accessory.write(value.octets, to: path, &session)
+        try characteristic.write(&accessory, value.octets, &context)
       } catch {
         // Changes made while rejecting the first value, such as an attempt counter, are intended by the accessory.
-        if place > 0 { (accessory, session) = before }
+        if place > 0 { (accessory, context) = before }
         throw error
       }
     }

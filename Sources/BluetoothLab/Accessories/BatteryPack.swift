@@ -1,5 +1,12 @@
+import BluetoothProfiles
+
 /// An accessory that reports its battery level: Battery (0x180F).
 public struct BatteryPack: Accessory {
+  /// The UUID of the Battery service.
+  public static let service: BluetoothUUID = 0x180F
+  /// Battery Level: 0 to 100 %.
+  public static let batteryLevel = Characteristic<BatteryLevel>(of: service)
+
   /// The advertised name.
   public var name: String
   /// The battery level, 0 to 100 %. Subscribers are notified when it changes.
@@ -20,19 +27,30 @@ public struct BatteryPack: Accessory {
   }
 
   /// The Battery service.
-  public var services: [AccessoryService] { [.battery] }
-
-  /// Returns the battery level in one octet · Battery Service 1.0, 3.1.
-  public func value(of path: CharacteristicPath) -> [UInt8] { path == .batteryLevel ? [level] : [] }
+  public var services: [AccessoryService<Self>] { [.battery(level: \.level)] }
 
   /// Starts discharging.
-  public mutating func started(_ session: inout AccessoryContext) { session.wake(after: timePerPercent) }
+  public mutating func started(in context: inout AccessoryContext) { context.wake(after: timePerPercent) }
 
   /// Lowers the level by 1 % and notifies subscribers.
-  public mutating func timeReached(_ session: inout AccessoryContext) {
+  public mutating func timeReached(in context: inout AccessoryContext) {
     guard level > 0 else { return }
     level -= 1
-    session.notify(.batteryLevel)
-    session.wake(after: timePerPercent)
+    context.notify(Self.batteryLevel)
+    context.wake(after: timePerPercent)
+  }
+}
+
+extension AccessoryService {
+  /// Returns the Battery service with a level that clients can read and subscribe to.
+  ///
+  /// - Parameter level: returns the level, 0 to 100 %; a level above 100 is clamped.
+  public static func battery(level: @escaping @Sendable (Owner) -> UInt8) -> AccessoryService {
+    AccessoryService(
+      BatteryPack.service,
+      [
+        AccessoryCharacteristic(
+          BatteryPack.batteryLevel, [.read, .notify], value: { BatteryLevel(clamping: Int(level($0))) })
+      ])
   }
 }

@@ -41,7 +41,7 @@ public struct IBeacon: Accessory {
   public var advertising: Advertising {
     let uuid = withUnsafeBytes(of: proximityUUID.uuid) { Array($0) }
     let data =
-      [0x02, 0x15] + uuid + major.octets.reversed() + minor.octets.reversed() + [UInt8(bitPattern: measuredPower)]
+      [0x02, 0x15] + uuid + major.octets(2).reversed() + minor.octets(2).reversed() + [UInt8(bitPattern: measuredPower)]
     var result = Advertising(
       AdvertisingPayload(fitting: [.flags(), .manufacturerData(company: Self.company, data)]))
     result.kind = .broadcast

@@ -1,9 +1,13 @@
+import BluetoothProfiles
+
 /// A speed and cadence sensor on a bicycle: Cycling Speed and Cadence (0x1816).
 public struct CyclingSensor: Accessory {
-  /// CSC Measurement, notified every second.
-  public static let measurement = CharacteristicPath("2A5B", of: "1816")
+  /// The UUID of the Cycling Speed and Cadence service.
+  public static let service: BluetoothUUID = 0x1816
+  /// CSC Measurement, notified every second: the cumulative revolutions and the time of the last complete one.
+  public static let measurement = Characteristic<CSCMeasurement>(of: service)
   /// CSC Feature: wheel and crank revolution data supported.
-  public static let feature = CharacteristicPath("2A5C", of: "1816")
+  public static let feature = Characteristic<CSCFeature>(of: service)
 
   /// The advertised name.
   public var name: String
@@ -37,41 +41,46 @@ public struct CyclingSensor: Accessory {
   }
 
   /// Cycling: Speed and Cadence Sensor.
-  public var appearance: UInt16 { 0x0485 }
+  public var appearance: Appearance { Appearance(rawValue: 0x0485) }
 
   /// The Cycling Speed and Cadence service.
-  public var services: [AccessoryService] {
-    [AccessoryService("1816", [AccessoryCharacteristic("2A5B", .notify), AccessoryCharacteristic("2A5C", .read)])]
+  public var services: [AccessoryService<Self>] {
+    [
+      AccessoryService(
+        Self.service,
+        [
+          AccessoryCharacteristic(Self.measurement, .notify, value: \.current),
+          AccessoryCharacteristic(Self.feature, .read, value: { _ in [.wheelRevolutionData, .crankRevolutionData] }),
+        ])
+    ]
   }
 
-  /// Returns the cumulative revolutions and the time of the last complete one, in units of 1/1024 s · Cycling Speed
-  /// and Cadence Service 1.0, 3.1, 3.2.
-  public func value(of path: CharacteristicPath) -> [UInt8] {
-    switch path {
-    case Self.measurement:
-      return [0x03] + UInt32(clamping: Int64(wheelRevolutions)).octets + Self.ticks(wheelEventTime)
-        + UInt16(truncatingIfNeeded: Int64(crankRevolutions)).octets + Self.ticks(crankEventTime)
-    case Self.feature: return [0x03, 0x00]
-    default: return []
-    }
+  /// The measurement that is notified now.
+  private var current: CSCMeasurement {
+    CSCMeasurement(
+      wheel: WheelRevolutions(
+        cumulative: UInt32(clamping: Int64(wheelRevolutions)), lastEventTime: Self.ticks(wheelEventTime)),
+      crank: CrankRevolutions(
+        cumulative: UInt16(truncatingIfNeeded: Int64(crankRevolutions)), lastEventTime: Self.ticks(crankEventTime)))
   }
 
   private var wheelRevolutions: Double { wheelCircumference >= 0.01 ? distance / wheelCircumference : 0 }
 
-  private static func ticks(_ seconds: Double) -> [UInt8] {
-    UInt16(truncatingIfNeeded: Int64(min(max(seconds, 0), 1e12) * 1_024)).octets
+  /// Returns a time in units of 1/1024 s, which wraps around every 64 s.
+  private static func ticks(_ seconds: Double) -> Scalar<Seconds1024> {
+    Scalar(clamping: Int(UInt16(truncatingIfNeeded: Int64(min(max(seconds, 0), 1e12) * 1_024))))
   }
 
   /// Starts riding.
-  public mutating func started(_ session: inout AccessoryContext) {
-    lastTime = session.now
-    session.wake(after: .seconds(1))
+  public mutating func started(in context: inout AccessoryContext) {
+    lastTime = context.now
+    context.wake(after: .seconds(1))
   }
 
   /// Adds the distance and crank revolutions of the time passed, and notifies subscribers.
-  public mutating func timeReached(_ session: inout AccessoryContext) {
-    let seconds = (session.now - (lastTime ?? session.now)).seconds
-    lastTime = session.now
+  public mutating func timeReached(in context: inout AccessoryContext) {
+    let seconds = (context.now - (lastTime ?? context.now)).seconds
+    lastTime = context.now
     // Implausible values are clamped; beyond these limits the profile's counters would carry no information.
     let speed = speed.isFinite ? min(max(0, speed), 1_000) : 0
     let cadence = cadence.isFinite ? min(max(0, cadence), 10_000) : 0
@@ -80,12 +89,12 @@ public struct CyclingSensor: Accessory {
     // The end of the last complete revolution: now, minus the time spent on the current one.
     if speed > 0 {
       wheelEventTime =
-        session.now.seconds - wheelRevolutions.truncatingRemainder(dividingBy: 1) * wheelCircumference / speed
+        context.now.seconds - wheelRevolutions.truncatingRemainder(dividingBy: 1) * wheelCircumference / speed
     }
     if cadence > 0 {
-      crankEventTime = session.now.seconds - crankRevolutions.truncatingRemainder(dividingBy: 1) * 60 / cadence
+      crankEventTime = context.now.seconds - crankRevolutions.truncatingRemainder(dividingBy: 1) * 60 / cadence
     }
-    session.notify(Self.measurement)
-    session.wake(after: .seconds(1))
+    context.notify(Self.measurement)
+    context.wake(after: .seconds(1))
   }
 }

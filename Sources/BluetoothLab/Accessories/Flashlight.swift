@@ -1,13 +1,23 @@
+import BluetoothProfiles
+
 /// A flashlight that is switched and dimmed over the air, with a custom service and Battery (0x180F).
 public struct Flashlight: Accessory {
+  /// The state of the lamp in one octet.
+  public enum Lamp: UInt8, AttributeValue {
+    /// The lamp is dark.
+    case off = 0
+    /// The lamp shines.
+    case on = 1
+  }
+
   /// The UUID of the flashlight's service.
   public static let service: BluetoothUUID = "2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D00"
-  /// The switch characteristic: writing 1 turns the flashlight on, 0 turns it off.
-  public static let lightSwitch = CharacteristicPath("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D01", of: service)
-  /// The status characteristic, readable and notified: 1 while the flashlight is on.
-  public static let status = CharacteristicPath("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D02", of: service)
-  /// The brightness characteristic, readable and writable: 0 to 100 %.
-  public static let brightness = CharacteristicPath("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D03", of: service)
+  /// The switch characteristic: writing turns the flashlight on or off.
+  public static let lightSwitch = Characteristic<Lamp>("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D01", of: service)
+  /// The status characteristic, readable and notified.
+  public static let status = Characteristic<Lamp>("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D02", of: service)
+  /// The brightness characteristic, readable and writable: 0 to 100 %, encoded like Battery Level.
+  public static let brightness = Characteristic<BatteryLevel>("2D7A5C10-94B3-4E8F-8B61-5F0C3E9A7D03", of: service)
 
   /// The advertised name.
   public var name: String
@@ -29,44 +39,22 @@ public struct Flashlight: Accessory {
   }
 
   /// The flashlight's service, and Battery.
-  public var services: [AccessoryService] {
+  public var services: [AccessoryService<Self>] {
     [
       AccessoryService(
         Self.service,
         [
-          AccessoryCharacteristic(Self.lightSwitch.characteristic, [.write, .writeWithoutResponse]),
-          AccessoryCharacteristic(Self.status.characteristic, [.read, .notify]),
-          AccessoryCharacteristic(Self.brightness.characteristic, [.read, .write]),
+          AccessoryCharacteristic(Self.lightSwitch, [.write, .writeWithoutResponse]) { flashlight, lamp, context in
+            let wasOn = flashlight.isOn
+            flashlight.isOn = lamp == .on
+            if flashlight.isOn != wasOn { context.notify(Self.status) }
+          },
+          AccessoryCharacteristic(Self.status, [.read, .notify], value: { $0.isOn ? .on : .off }),
+          AccessoryCharacteristic(
+            Self.brightness, [.read, .write], value: { BatteryLevel(clamping: Int($0.brightness)) },
+            written: { flashlight, level, _ in flashlight.brightness = UInt8(clamping: level.rawValue) }),
         ]),
-      .battery,
+      .battery(level: \.batteryLevel),
     ]
-  }
-
-  /// Returns the value in one octet.
-  public func value(of path: CharacteristicPath) -> [UInt8] {
-    switch path {
-    case Self.status: [isOn ? 1 : 0]
-    case Self.brightness: [brightness]
-    case .batteryLevel: [batteryLevel]
-    default: []
-    }
-  }
-
-  /// Switches or dims the flashlight.
-  public mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
-  ) throws(ATTErrorCode) {
-    guard value.count == 1, let octet = value.first else { throw .invalidAttributeValueLength }
-    switch path {
-    case Self.lightSwitch:
-      guard octet <= 1 else { throw .valueNotAllowed }
-      let wasOn = isOn
-      isOn = octet == 1
-      if isOn != wasOn { session.notify(Self.status) }
-    case Self.brightness:
-      guard octet <= 100 else { throw .valueNotAllowed }
-      brightness = octet
-    default: throw .writeNotPermitted
-    }
   }
 }

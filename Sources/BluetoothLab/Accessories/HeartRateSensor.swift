@@ -1,11 +1,15 @@
+import BluetoothProfiles
+
 /// A heart rate belt: Heart Rate (0x180D) and Battery (0x180F).
 public struct HeartRateSensor: Accessory {
+  /// The UUID of the Heart Rate service.
+  public static let service: BluetoothUUID = 0x180D
   /// Heart Rate Measurement, notified every `interval`.
-  public static let measurement = CharacteristicPath("2A37", of: "180D")
+  public static let measurement = Characteristic<HeartRateMeasurement>(of: service)
   /// Body Sensor Location: the chest.
-  public static let bodySensorLocation = CharacteristicPath("2A38", of: "180D")
-  /// Heart Rate Control Point: writing 1 resets the energy expended.
-  public static let controlPoint = CharacteristicPath("2A39", of: "180D")
+  public static let bodySensorLocation = Characteristic<BodySensorLocation>(of: service)
+  /// Heart Rate Control Point: it resets the energy expended.
+  public static let controlPoint = Characteristic<HeartRateControlPoint>(of: service)
 
   /// The advertised name.
   public var name: String
@@ -34,75 +38,54 @@ public struct HeartRateSensor: Accessory {
   }
 
   /// Heart Rate Sensor: Heart Rate Belt.
-  public var appearance: UInt16 { 0x0341 }
+  public var appearance: Appearance { Appearance(rawValue: 0x0341) }
 
-  /// The Heart Rate and Battery services.
-  public var services: [AccessoryService] {
-    [
+  /// The Heart Rate and Battery services. A command other than the reset of the energy expended is rejected with Control
+  /// Point Not Supported (0x80) · Heart Rate Service 1.0, 3.3.1.1.
+  public var services: [AccessoryService<Self>] {
+    let notSupported = ATTErrorCode(rawValue: 0x80)
+    return [
       AccessoryService(
-        "180D",
+        Self.service,
         [
-          AccessoryCharacteristic("2A37", .notify), AccessoryCharacteristic("2A38", .read),
-          AccessoryCharacteristic("2A39", .write),
+          AccessoryCharacteristic(Self.measurement, .notify, value: \.current),
+          AccessoryCharacteristic(Self.bodySensorLocation, .read, value: { _ in .chest }),
+          AccessoryCharacteristic(Self.controlPoint, .write, malformed: notSupported) {
+            (sensor, command, _) throws(ATTErrorCode) in
+            guard command == .resetEnergyExpended else { throw notSupported }
+            sensor.energyExpended = 0
+          },
         ]),
-      .battery,
+      .battery(level: \.batteryLevel),
     ]
   }
 
-  /// Returns the value in the format of the Heart Rate Service 1.0, 3.1, 3.2.
-  public func value(of path: CharacteristicPath) -> [UInt8] {
-    switch path {
-    case Self.measurement:
-      // Flags: 16-bit heart rate only above 255; sensor contact detected; energy expended present.
-      let isLong = beatsPerMinute > 255
-      return [isLong ? 0x0F : 0x0E] + (isLong ? beatsPerMinute.octets : [UInt8(beatsPerMinute)])
-        + energyExpended.octets
-    case Self.bodySensorLocation: return [0x01]
-    case .batteryLevel: return [batteryLevel]
-    default: return []
+  /// The measurement that is notified now.
+  private var current: HeartRateMeasurement {
+    HeartRateMeasurement(heartRate: beatsPerMinute, sensorContact: .detected, energyExpended: energyExpended)
+  }
+
+  /// Starts measuring when a central subscribes to the measurement, and stops when the last one has unsubscribed.
+  public mutating func subscriptionChanged(
+    of characteristic: CharacteristicPath, isOn: Bool, in context: inout AccessoryContext
+  ) {
+    guard characteristic == Self.measurement.path else { return }
+    if isOn {
+      context.wake(after: interval)
+    } else if !context.hasSubscribers(Self.measurement) {
+      context.wake(after: nil)
     }
   }
 
-  /// Starts measuring when a central subscribes to the measurement, and stops when it unsubscribes.
-  public mutating func subscriptionChanged(
-    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext
-  ) {
-    if path == Self.measurement { session.wake(after: isOn ? interval : nil) }
-  }
-
   /// Stops measuring when no subscription is left.
-  public mutating func disconnected(_ reason: HCIErrorCode, _ session: inout AccessoryContext) {
-    if !session.subscriptions.contains(Self.measurement) { session.wake(after: nil) }
+  public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
+    if !context.hasSubscribers(Self.measurement) { context.wake(after: nil) }
   }
 
   /// Takes a measurement and notifies subscribers.
-  public mutating func timeReached(_ session: inout AccessoryContext) {
+  public mutating func timeReached(in context: inout AccessoryContext) {
     energyExpended += min(energyPerMeasurement, .max - energyExpended)
-    session.notify(Self.measurement)
-    session.wake(after: interval)
+    context.notify(Self.measurement)
+    context.wake(after: interval)
   }
-
-  /// Resets the energy expended; any other value is rejected with Control Point Not Supported (0x80).
-  public mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
-  ) throws(ATTErrorCode) {
-    guard path == Self.controlPoint else { throw .writeNotPermitted }
-    guard value == [0x01] else { throw ATTErrorCode(rawValue: 0x80) }
-    energyExpended = 0
-  }
-}
-
-extension CharacteristicPath {
-  /// Battery Level of the Battery service: 0 to 100 %.
-  public static let batteryLevel = CharacteristicPath("2A19", of: "180F")
-}
-
-extension AccessoryService {
-  /// The Battery service with a level that clients can read and subscribe to.
-  public static let battery = AccessoryService("180F", [AccessoryCharacteristic("2A19", [.read, .notify])])
-}
-
-extension FixedWidthInteger {
-  /// All octets, the least significant one first.
-  var octets: [UInt8] { (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) } }
 }

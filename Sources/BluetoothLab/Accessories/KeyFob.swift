@@ -1,32 +1,24 @@
+import BluetoothProfiles
+
 /// A key fob that sounds an alarm on command or when its link is lost: Immediate Alert (0x1802), Link Loss (0x1803)
 /// and Tx Power (0x1804).
 ///
 /// After a central connects, the key fob requests a short connection interval, which speeds up service discovery, and
 /// later a long one.
 public struct KeyFob: Accessory {
-  /// The loudness of an alarm · Alert Level, 0x2A06.
-  public enum AlertLevel: UInt8, Hashable, Sendable, CaseIterable {
-    /// No alarm.
-    case none = 0
-    /// A mild alarm.
-    case mild = 1
-    /// A loud alarm.
-    case high = 2
-  }
-
-  /// Alert Level of Immediate Alert: a write starts or stops the alarm at once.
-  public static let immediateAlert = CharacteristicPath("2A06", of: "1802")
-  /// Alert Level of Link Loss: the alarm to sound when the link is lost.
-  public static let linkLoss = CharacteristicPath("2A06", of: "1803")
-  /// Tx Power Level.
-  public static let transmitPowerLevel = CharacteristicPath("2A07", of: "1804")
+  /// Alert Level of Immediate Alert (0x1802): a write starts or stops the alarm at once.
+  public static let immediateAlert = Characteristic<AlertLevel>(of: 0x1802)
+  /// Alert Level of Link Loss (0x1803): the alarm to sound when the link is lost.
+  public static let linkLoss = Characteristic<AlertLevel>(of: 0x1803)
+  /// Tx Power Level of Tx Power (0x1804).
+  public static let transmitPowerLevel = Characteristic<TxPowerLevel>(of: 0x1804)
 
   /// The advertised name.
   public var name: String
   /// The alarm that sounds now.
-  public var alert = AlertLevel.none
+  public var alert = AlertLevel.noAlert
   /// The alarm that starts when the link is lost.
-  public var linkLossAlert = AlertLevel.none
+  public var linkLossAlert = AlertLevel.noAlert
   /// The value of Tx Power Level, −100 to 20 dBm. It does not set the radio's transmit power.
   public var transmitPower: Int8
   /// The connection parameters requested first; nil for none. Like every peripheral, the key fob waits at least 5 s
@@ -55,57 +47,58 @@ public struct KeyFob: Accessory {
   }
 
   /// Generic Keyring.
-  public var appearance: UInt16 { 0x0240 }
+  public var appearance: Appearance { Appearance(rawValue: 0x0240) }
 
   /// The Immediate Alert, Link Loss and Tx Power services.
-  public var services: [AccessoryService] {
+  public var services: [AccessoryService<Self>] {
     [
-      AccessoryService("1802", [AccessoryCharacteristic("2A06", .writeWithoutResponse)]),
-      AccessoryService("1803", [AccessoryCharacteristic("2A06", [.read, .write])]),
-      AccessoryService("1804", [AccessoryCharacteristic("2A07", .read)]),
+      AccessoryService(
+        0x1802,
+        [
+          AccessoryCharacteristic(Self.immediateAlert, .writeWithoutResponse) {
+            (fob, level, _) throws(ATTErrorCode) in fob.alert = try Self.accepted(level)
+          }
+        ]),
+      AccessoryService(
+        0x1803,
+        [
+          AccessoryCharacteristic(
+            Self.linkLoss, [.read, .write], value: \.linkLossAlert,
+            written: { (fob, level, _) throws(ATTErrorCode) in fob.linkLossAlert = try Self.accepted(level) })
+        ]),
+      AccessoryService(
+        0x1804,
+        [
+          AccessoryCharacteristic(
+            Self.transmitPowerLevel, .read, value: { TxPowerLevel(clamping: $0.transmitPower) })
+        ]),
     ]
   }
 
-  /// Returns the value in one octet.
-  public func value(of path: CharacteristicPath) -> [UInt8] {
-    switch path {
-    case Self.linkLoss: [linkLossAlert.rawValue]
-    case Self.transmitPowerLevel: [UInt8(bitPattern: transmitPower)]
-    default: []
-    }
+  /// Returns the level. Throws Value Not Allowed (0x13) if it is reserved for future use.
+  private static func accepted(_ level: AlertLevel) throws(ATTErrorCode) -> AlertLevel {
+    guard level.name != nil else { throw .valueNotAllowed }
+    return level
   }
 
   /// TGAP(conn_pause_peripheral): the delay before the request for a fast connection · Vol 3, Part C, Appendix A.
   private static let pause = Duration.seconds(5)
 
   /// Requests the parameters in `fast`, and schedules those in `slow`.
-  public mutating func connected(_ session: inout AccessoryContext) {
-    alert = .none
-    if let fast { session.requestConnection(fast) }
-    if slow != nil { session.wake(after: fast == nil ? fastTime : Self.pause + fastTime) }
+  public mutating func connected(in context: inout AccessoryContext) {
+    alert = .noAlert
+    if let fast { context.requestConnection(fast) }
+    if slow != nil { context.wake(after: fast == nil ? fastTime : Self.pause + fastTime) }
   }
 
   /// Requests the parameters in `slow`.
-  public mutating func timeReached(_ session: inout AccessoryContext) {
-    if let slow { session.requestConnection(slow) }
+  public mutating func timeReached(in context: inout AccessoryContext) {
+    if let slow { context.requestConnection(slow) }
   }
 
   /// Sounds `linkLossAlert` if the link was lost (Connection Timeout), not if it was terminated.
-  public mutating func disconnected(_ reason: HCIErrorCode, _ session: inout AccessoryContext) {
-    session.wake(after: nil)
+  public mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) {
+    context.wake(after: nil)
     if reason == .connectionTimeout { alert = linkLossAlert }
-  }
-
-  /// Stores an alert level.
-  public mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
-  ) throws(ATTErrorCode) {
-    guard value.count == 1, let octet = value.first else { throw .invalidAttributeValueLength }
-    guard let level = AlertLevel(rawValue: octet) else { throw .valueNotAllowed }
-    switch path {
-    case Self.immediateAlert: alert = level
-    case Self.linkLoss: linkLossAlert = level
-    default: throw .writeNotPermitted
-    }
   }
 }

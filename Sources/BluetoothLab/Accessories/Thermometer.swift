@@ -1,9 +1,13 @@
+import BluetoothProfiles
+
 /// A clinical thermometer: Health Thermometer (0x1809).
 public struct Thermometer: Accessory {
+  /// The UUID of the Health Thermometer service.
+  public static let service: BluetoothUUID = 0x1809
   /// Temperature Measurement, indicated every `interval`.
-  public static let measurement = CharacteristicPath("2A1C", of: "1809")
+  public static let measurement = Characteristic<TemperatureMeasurement>(of: service)
   /// Temperature Type: the body.
-  public static let type = CharacteristicPath("2A1D", of: "1809")
+  public static let type = Characteristic<TemperatureType>(of: service)
 
   /// The advertised name.
   public var name: String
@@ -25,35 +29,41 @@ public struct Thermometer: Accessory {
   }
 
   /// Generic Thermometer.
-  public var appearance: UInt16 { 0x0300 }
+  public var appearance: Appearance { Appearance(rawValue: 0x0300) }
 
   /// The Health Thermometer service.
-  public var services: [AccessoryService] {
-    [AccessoryService("1809", [AccessoryCharacteristic("2A1C", .indicate), AccessoryCharacteristic("2A1D", .read)])]
+  public var services: [AccessoryService<Self>] {
+    [
+      AccessoryService(
+        Self.service,
+        [
+          AccessoryCharacteristic(Self.measurement, .indicate, value: \.current),
+          AccessoryCharacteristic(Self.type, .read, value: { _ in .body }),
+        ])
+    ]
   }
 
-  /// Returns the temperature as an IEEE 11073 FLOAT: exponent −2, 24-bit mantissa · Health Thermometer Service 1.0,
-  /// 3.1, 3.2.
-  public func value(of path: CharacteristicPath) -> [UInt8] {
-    switch path {
-    case Self.measurement:
-      let bounded = celsius.isNaN ? 0 : min(max(celsius * 100, -8_388_606), 8_388_605)
-      return [0x00] + Int32(bounded.rounded()).octets.prefix(3) + [0xFE]
-    case Self.type: return [0x02]
-    default: return []
+  /// The measurement that is indicated now, in hundredths of a degree.
+  private var current: TemperatureMeasurement {
+    let hundredths = celsius.isNaN ? 0 : min(max(celsius * 100, -8_388_606), 8_388_605)
+    let temperature = MedicalFloat32(mantissa: Int(hundredths.rounded()), exponent: -2)
+    return TemperatureMeasurement(temperature: temperature ?? MedicalFloat32(.notANumber))
+  }
+
+  /// Starts measuring when a central subscribes, and stops when the last one has unsubscribed.
+  public mutating func subscriptionChanged(
+    of characteristic: CharacteristicPath, isOn: Bool, in context: inout AccessoryContext
+  ) {
+    if isOn {
+      context.wake(after: interval)
+    } else if context.subscriptions.isEmpty {
+      context.wake(after: nil)
     }
   }
 
-  /// Starts measuring when a central subscribes, and stops when it unsubscribes.
-  public mutating func subscriptionChanged(
-    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext
-  ) {
-    session.wake(after: isOn ? interval : nil)
-  }
-
   /// Takes a measurement and sends it to subscribers.
-  public mutating func timeReached(_ session: inout AccessoryContext) {
-    session.notify(Self.measurement)
-    if !session.subscriptions.isEmpty { session.wake(after: interval) }
+  public mutating func timeReached(in context: inout AccessoryContext) {
+    context.notify(Self.measurement)
+    if !context.subscriptions.isEmpty { context.wake(after: interval) }
   }
 }

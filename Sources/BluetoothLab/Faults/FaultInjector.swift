@@ -63,6 +63,9 @@ final class FaultInjector: @unchecked Sendable {
   /// Adds a device's name. Devices must be added in the order of their indices.
   func addDevice(named name: String) { shared.withLockedValue { $0.names.append(name) } }
 
+  /// The names of the devices, in the order of their indices.
+  var deviceNames: [String] { shared.withLockedValue { $0.names } }
+
   private func name(of radio: RadioID) -> String {
     guard radio != .none else { return "injected" }
     return shared.withLockedValue { radio.index < $0.names.count ? $0.names[radio.index] : "device \(radio.index)" }

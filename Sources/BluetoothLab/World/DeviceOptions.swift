@@ -9,7 +9,7 @@ import Foundation
 /// ```swift
 /// var options = DeviceOptions(position: Position(x: 3), transmitPower: -8)
 /// options.generation = .bluetooth40
-/// let strap = world.device(named: "strap", options)
+/// let strap = world.makeDevice(named: "strap", options)
 /// ```
 public struct DeviceOptions: Hashable, Sendable {
   /// The capabilities of a chip.

@@ -83,15 +83,18 @@ extension World {
     if case .real(let runner) = runner { runner.setSpeed(speed) }
   }
 
-  /// Stops virtual time until every `hold` has been matched by a `release`. A callback that starts a task calls
-  /// `hold`; the task calls `release` when it has finished its work for that instant. Has no effect in real time.
-  public func hold() {
-    if case .virtual(let runner) = runner { runner.hold() }
-  }
-
-  /// Ends one `hold`. A call without a matching `hold` stops the program.
-  public func release() {
-    if case .virtual(let runner) = runner { runner.release() }
+  /// Starts `work` as a task, and stops virtual time until it has returned. A callback that needs a task for its work
+  /// calls this method. In real time, time does not stop.
+  public func hold(during work: @escaping @Sendable () async -> Void) {
+    guard case .virtual(let runner) = runner else {
+      Task { await work() }
+      return
+    }
+    runner.hold()
+    Task {
+      await work()
+      runner.release()
+    }
   }
 
   /// Waits in real time. The wall clock determines the end, so the condition is polled every millisecond.

@@ -12,7 +12,7 @@ import NIOConcurrencyHelpers
 ///
 /// ```swift
 /// let world = World(seed: 1)
-/// let phone = world.device(named: "phone", at: Position(x: 2))
+/// let phone = world.makeDevice(named: "phone", at: Position(x: 2))
 /// let central = CBCentralManager(delegate: app, queue: nil, options: [CBManagerOptionAdapterKey: phone])
 /// world.run(for: .seconds(5))
 /// ```
@@ -31,7 +31,8 @@ public final class World: Sendable {
   }
 
   private struct Registry {
-    var names: [String] = []
+    /// The names of the devices, which must differ.
+    var names: Set<String> = []
     var supplies: [(chip: CurrentProfile, cell: Cell)] = []
     var capture: WorldCapture?
     /// The snapshot last reported to the metrics system.
@@ -86,24 +87,24 @@ public final class World: Sendable {
   ///
   /// - Parameters:
   ///   - name: the name that identifies the device within the world and in captures, and that selects its random
-  ///     numbers.
+  ///     numbers. A name that another device of the world has stops the program.
   ///   - position: the position of the device.
   ///   - transmitPower: the transmit power in dBm.
-  public func device(named name: String, at position: Position = .origin, transmitPower: Double = 0) -> Device {
-    device(named: name, DeviceOptions(position: position, transmitPower: transmitPower))
+  public func makeDevice(named name: String, at position: Position = .origin, transmitPower: Double = 0) -> Device {
+    makeDevice(named: name, DeviceOptions(position: position, transmitPower: transmitPower))
   }
 
   /// Adds a device and turns it on.
   ///
   /// - Parameters:
   ///   - name: the name that identifies the device within the world and in captures, and that selects its random
-  ///     numbers.
+  ///     numbers. A name that another device of the world has stops the program.
   ///   - prompts: the user's answers to pairing prompts; nil for a user who agrees to everything but can neither see
   ///     nor type numbers.
   ///   - bondFolder: the folder that keeps the device's bonds and identity for later worlds, in a subfolder for this
   ///     device that is created if necessary. Files that can't be read or written are logged. nil keeps nothing
   ///     beyond the world.
-  public func device(
+  public func makeDevice(
     named name: String, _ options: DeviceOptions, prompts: ScriptedPrompts? = nil, bondFolder: String? = nil
   ) -> Device {
     register(name, options) {
@@ -125,7 +126,9 @@ public final class World: Sendable {
   /// indices.
   package func register<D: RadioDevice>(_ name: String, _ options: DeviceOptions, _ make: () -> D) -> D {
     registry.withLockedValue { registry in
-      registry.names.append(name)
+      guard registry.names.insert(name).inserted else {
+        fatalError("the world has a device named \"\(name)\" already: each device needs a name of its own")
+      }
       registry.supplies.append((options.chip, options.cell))
       faults.addDevice(named: name)
       return make()
@@ -133,7 +136,7 @@ public final class World: Sendable {
   }
 
   /// The names of the devices, in the order in which they were added.
-  public var deviceNames: [String] { registry.withLockedValue { $0.names } }
+  public var deviceNames: [String] { faults.deviceNames }
 
   /// The chip and the battery of each device.
   var supplies: [(chip: CurrentProfile, cell: Cell)] { registry.withLockedValue { $0.supplies } }

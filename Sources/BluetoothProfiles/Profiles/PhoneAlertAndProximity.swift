@@ -63,6 +63,9 @@ public struct TxPowerLevel: CharacteristicValue {
     self.level = level
   }
 
+  /// Creates the value in the range that is nearest to `level`.
+  public init(clamping level: Int8) { self.level = min(max(level, -100), 20) }
+
   public static let uuid: UInt16 = 0x2A07
 
   public init(from reader: inout ValueReader) throws(ValueError) {

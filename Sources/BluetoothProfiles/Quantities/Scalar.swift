@@ -55,6 +55,11 @@ public struct Scalar<Kind: ScalarKind>: Hashable, Sendable, CustomStringConverti
     self.rawValue = rawValue
   }
 
+  /// Creates the scalar with the integer in the range that is nearest to `rawValue`.
+  public init(clamping rawValue: Int) {
+    self.rawValue = min(max(rawValue, Kind.format.range.lowerBound), Kind.format.range.upperBound)
+  }
+
   /// Creates the scalar nearest to `value`, which is in the kind's unit. Returns nil if it is out of range.
   public init?(_ value: Double) {
     let format = Kind.format
@@ -89,12 +94,14 @@ public struct Scalar<Kind: ScalarKind>: Hashable, Sendable, CustomStringConverti
   }
 }
 
-extension Scalar: CharacteristicValue where Kind: ScalarCharacteristicKind {
-  public static var uuid: UInt16 { Kind.uuid }
-
+extension Scalar: AttributeValue {
   public init(from reader: inout ValueReader) throws(ValueError) { self = try reader.scalar() }
 
   public func write(to writer: inout ValueWriter) { writer.scalar(self) }
+}
+
+extension Scalar: CharacteristicValue where Kind: ScalarCharacteristicKind {
+  public static var uuid: UInt16 { Kind.uuid }
 
   public var fields: [ValueField] { [ValueField("", description)] }
 }

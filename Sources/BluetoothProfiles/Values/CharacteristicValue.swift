@@ -1,13 +1,13 @@
 import BluetoothNumbers
 
-/// The decoded value of a characteristic or a descriptor.
+/// A value with an encoding in octets: that of a characteristic or a descriptor, assigned or custom.
 ///
-/// Bits and codes that are reserved for future use are not errors. Reserved bits of flags are ignored, as the
-/// services require of clients, and unknown codes are kept as integers. Contradictory or truncated values are errors.
-public protocol CharacteristicValue: Hashable, Sendable, CustomStringConvertible {
-  /// The 16-bit UUID of the characteristic or descriptor.
-  static var uuid: UInt16 { get }
-
+/// For a custom value of a fixed number of octets, an enum with an integer as raw value is sufficient:
+///
+/// ```swift
+/// enum Mode: UInt8, AttributeValue { case off, slow, fast }
+/// ```
+public protocol AttributeValue: Hashable, Sendable {
   /// True if octets after the known fields are ignored. The services require this of clients for values with flags,
   /// because later versions append fields.
   static var ignoresExcess: Bool { get }
@@ -17,12 +17,9 @@ public protocol CharacteristicValue: Hashable, Sendable, CustomStringConvertible
 
   /// Appends the fields.
   func write(to writer: inout ValueWriter)
-
-  /// The names and texts of the fields, with units.
-  var fields: [ValueField] { get }
 }
 
-extension CharacteristicValue {
+extension AttributeValue {
   /// The default, false.
   public static var ignoresExcess: Bool { false }
 
@@ -39,7 +36,32 @@ extension CharacteristicValue {
     write(to: &writer)
     return writer.octets
   }
+}
 
+extension AttributeValue where Self: RawRepresentable, RawValue: FixedWidthInteger {
+  /// Reads the raw value, least significant octet first. Throws `outOfRange` if no value has it.
+  public init(from reader: inout ValueReader) throws(ValueError) {
+    guard let value = Self(rawValue: try reader.integer()) else { throw .outOfRange(field: "\(Self.self)") }
+    self = value
+  }
+
+  /// Appends the raw value, least significant octet first.
+  public func write(to writer: inout ValueWriter) { writer.integer(rawValue) }
+}
+
+/// The decoded value of a characteristic or a descriptor with an assigned UUID.
+///
+/// Bits and codes that are reserved for future use are not errors. Reserved bits of flags are ignored, as the
+/// services require of clients, and unknown codes are kept as integers. Contradictory or truncated values are errors.
+public protocol CharacteristicValue: AttributeValue, CustomStringConvertible {
+  /// The 16-bit UUID of the characteristic or descriptor.
+  static var uuid: UInt16 { get }
+
+  /// The names and texts of the fields, with units.
+  var fields: [ValueField] { get }
+}
+
+extension CharacteristicValue {
   /// The assigned name of the characteristic or descriptor, such as "Heart Rate Measurement".
   public static var name: String { AssignedNumbers.name(of: uuid) ?? "" }
 

@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 import CoreBluetooth
 import Testing
 
@@ -10,7 +11,7 @@ struct DescribedPeripheralTests {
   private func meet(_ lines: String, name: String = "d") async throws -> (world: World, phone: Phone) {
     let world = World(seed: 1)
     try WorldFile(text: peripheralFile(lines)).populate(world)
-    let phone = Phone(world.device(named: "phone", at: Position(x: 1)), in: world, connectsTo: name)
+    let phone = Phone(world.makeDevice(named: "phone", at: Position(x: 1)), in: world, connectsTo: name)
     #expect(await world.run(until: { phone.isReady }, limit: .seconds(10)))
     return (world, phone)
   }
@@ -27,7 +28,7 @@ struct DescribedPeripheralTests {
   func weatherStation() async throws {
     let world = World(seed: 1)
     try WorldFile(path: Repository.example("weather-station")).populate(world)
-    let phone = Phone(world.device(named: "phone", at: Position(x: 1)), in: world, connectsTo: "Weather Station")
+    let phone = Phone(world.makeDevice(named: "phone", at: Position(x: 1)), in: world, connectsTo: "Weather Station")
     #expect(await world.run(until: { phone.isReady }, limit: .seconds(20)))
     let data = try #require(phone.seen("Weather Station").last?.data)
     #expect(data[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "181A")])
@@ -48,7 +49,7 @@ struct DescribedPeripheralTests {
   func beacons() async throws {
     let world = World(seed: 1)
     try WorldFile(path: Repository.example("weather-station")).populate(world)
-    let phone = Phone(world.device(named: "phone", at: Position(x: 1)), in: world)
+    let phone = Phone(world.makeDevice(named: "phone", at: Position(x: 1)), in: world)
     await world.run(for: .seconds(5))
     let beacons = phone.sightings.compactMap { $0.data[CBAdvertisementDataManufacturerDataKey] as? Data }
     #expect(beacons.contains { $0.count == 25 && $0[21] == 1 && $0[23] == 7 })
@@ -156,7 +157,7 @@ struct DescribedPeripheralTests {
                 presentationFormat: {format: 4, exponent: -1, unit: 0x2700}
                 descriptors: [{uuid: 2908, value: 00 01}]
         """))
-    let services = try #require(file.members.first).accessory.services
+    let services = try #require(file.members.first?.accessory as? DescribedPeripheral).services
     #expect(services.map(\.isPrimary) == [false, true])
     #expect(services[1].includes == ["180A"])
     let characteristic = services[1].characteristics[0]
@@ -165,7 +166,7 @@ struct DescribedPeripheralTests {
     #expect(characteristic.hasReliableWrite)
     #expect(
       characteristic.descriptors == [
-        .userDescription("Level"), .presentationFormat(format: 4, exponent: -1, unit: 0x2700),
+        .userDescription("Level"), .presentationFormat(PresentationFormat(.uint8, exponent: -1, unit: .unitless)),
         .other("2908", [0, 1]),
       ])
   }
@@ -180,7 +181,7 @@ struct DescribedPeripheralTests {
     }
     let world = World(seed: 1)
     try WorldFile(text: peripheralFile("services:\n" + services.joined(separator: "\n"))).populate(world)
-    let phone = Phone(world.device(named: "phone", at: Position(x: 1)), in: world)
+    let phone = Phone(world.makeDevice(named: "phone", at: Position(x: 1)), in: world)
     await world.run(for: .seconds(1))
     #expect(!phone.sightings.isEmpty)
   }

@@ -17,7 +17,7 @@ struct WorldPopulationTests {
       population = file.populate(world)
       var devices: [Device] = []
       for (index, client) in file.clients.enumerated() {
-        let device = world.device(named: client.name, client.options)
+        let device = world.makeDevice(named: client.name, client.options)
         population.place(index, for: device)
         devices.append(device)
       }
@@ -171,7 +171,7 @@ struct WorldPopulationTests {
       defer { try? FileManager.default.removeItem(at: url) }
       let scene = Scene(file, seed: seed, capture: try Capture(path: url.path))
       let world = scene.world
-      let phone = Phone(scene.clients.first ?? world.device(named: "phone", at: Position(x: 1)), in: world)
+      let phone = Phone(scene.clients.first ?? world.makeDevice(named: "phone", at: Position(x: 1)), in: world)
       await world.run(for: .seconds(10))
       withExtendedLifetime(phone) {}
       try world.finishCapture()
@@ -200,7 +200,7 @@ struct WorldPopulationTests {
     let file = try WorldFile(text: "clients: [{name: a}]")
     let world = World(seed: 1)
     var population = file.populate(world)
-    population.place(1, for: world.device(named: "b", at: .origin))
+    population.place(1, for: world.makeDevice(named: "b", at: .origin))
     #expect(population["a"] == nil)
     #expect(population["b"] == nil)
   }

@@ -186,7 +186,7 @@ import Testing
         options.generation = generation
         let manager = CBCentralManager(
           delegate: nil, queue: DispatchQueue(label: "app"),
-          options: [CBManagerOptionAdapterKey: world.device(named: "\(generation)", options)])
+          options: [CBManagerOptionAdapterKey: world.makeDevice(named: "\(generation)", options)])
         await world.run(until: { manager.state == .poweredOn })
         return manager
       }

@@ -66,7 +66,7 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       setenv("COREBLUETOOTH_STRICT", "1", 1)
       let manager = CBCentralManager(
-        delegate: nil, queue: nil, options: [CBManagerOptionAdapterKey: World(seed: 1).device(named: "phone")])
+        delegate: nil, queue: nil, options: [CBManagerOptionAdapterKey: World(seed: 1).makeDevice(named: "phone")])
       manager.stopScan()
     }
     #expect(result?.reason.contains("API MISUSE") == true)
@@ -82,7 +82,7 @@ import Testing
       let app = CentralApp()
       let manager = CBCentralManager(
         delegate: app, queue: DispatchQueue(label: "the app's own"),
-        options: [CBManagerOptionAdapterKey: world.device(named: "phone")])
+        options: [CBManagerOptionAdapterKey: world.makeDevice(named: "phone")])
       await world.run(until: { manager.state == .poweredOn })
       manager.scanForPeripherals(withServices: nil)
       manager.stopScan()

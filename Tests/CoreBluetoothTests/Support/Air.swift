@@ -37,11 +37,11 @@ final class Air {
     world = World(seed: seed)
     var far = phoneOptions
     far.position = Position(x: 2)
-    phone = world.device(named: "phone", far, prompts: phoneUser, bondFolder: bonds)
+    phone = world.makeDevice(named: "phone", far, prompts: phoneUser, bondFolder: bonds)
     var near = DeviceOptions()
     near.usesPrivateAddresses = isPrivate
     near.generation = generation
-    sensor = world.device(named: "sensor", near, prompts: sensorUser, bondFolder: bonds)
+    sensor = world.makeDevice(named: "sensor", near, prompts: sensorUser, bondFolder: bonds)
     localService.characteristics = [value]
     central = CBCentralManager(delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: phone])
     peripheralManager = CBPeripheralManager(

@@ -13,7 +13,7 @@ import Testing
     var seen: Int?
     app.onEvent = { _ in seen = DispatchQueue.getSpecific(key: key) }
     let manager = CBCentralManager(
-      delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: world.device(named: "phone")])
+      delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: world.makeDevice(named: "phone")])
     world.run(until: { manager.state == .poweredOn })
     #expect(seen == 42)
   }
@@ -24,7 +24,7 @@ import Testing
     let app = CentralApp()
     app.onEvent = { _ in dispatchPrecondition(condition: .onQueue(.main)) }
     let manager = CBCentralManager(
-      delegate: app, queue: nil, options: [CBManagerOptionAdapterKey: world.device(named: "phone")])
+      delegate: app, queue: nil, options: [CBManagerOptionAdapterKey: world.makeDevice(named: "phone")])
     world.run(until: { manager.state == .poweredOn })
     #expect(app.events == ["state poweredOn"])
   }
@@ -36,7 +36,7 @@ import Testing
     let app = CentralApp()
     queue.sync {
       let manager = CBCentralManager(
-        delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: world.device(named: "phone")])
+        delegate: app, queue: queue, options: [CBManagerOptionAdapterKey: world.makeDevice(named: "phone")])
       world.run(until: { manager.state == .poweredOn })
     }
     #expect(app.events == ["state poweredOn"])

@@ -48,12 +48,14 @@ import Testing
     let world = World(seed: 3)
     let accessory = PeripheralApp()
     let manager = CBPeripheralManager(
-      delegate: accessory, queue: nil, options: [CBManagerOptionAdapterKey: world.device(named: "sensor")])
+      delegate: accessory, queue: nil, options: [CBManagerOptionAdapterKey: world.makeDevice(named: "sensor")])
     await world.run(until: { manager.state == .poweredOn })
     manager.add(CBMutableService(type: Air.service, primary: true))
     manager.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [Air.service]])
     await world.run(until: { manager.isAdvertising })
-    let phones = (0..<count).map { Phone(on: world.device(named: "phone \($0)", at: Position(x: 1, y: Double($0)))) }
+    let phones = (0..<count).map {
+      Phone(on: world.makeDevice(named: "phone \($0)", at: Position(x: 1, y: Double($0))))
+    }
     let allCame = await world.run(until: { phones.allSatisfy(\.hasServices) }, limit: .seconds(30))
     #expect(allCame, "\(phones.map { $0.sensor?.state.rawValue ?? -1 })")
   }

@@ -34,8 +34,8 @@ import Testing
       let world = World(seed: 11)
       var options = DeviceOptions()
       if isOld { options.generation = .bluetooth40 }
-      let sensor = world.device(named: "sensor", options)
-      let phone = world.device(named: "phone", at: Position(x: 1))
+      let sensor = world.makeDevice(named: "sensor", options)
+      let phone = world.makeDevice(named: "phone", at: Position(x: 1))
       let faulty = device == "sensor" ? sensor : phone
       faulty.add([.hci(mishap.action, HCIMatch(.anything, direction: direction), .number(number))])
       let owner = Owner(sensor)
@@ -44,7 +44,7 @@ import Testing
       guard let strike = world.faultEvents.first else { return nil }
       // A Bluetooth 4.0 chip has one link at a time.
       if isOld { phone.setPower(false) }
-      let newcomer = Visitor(world.device(named: "newcomer", at: Position(x: 0, y: 1)))
+      let newcomer = Visitor(world.makeDevice(named: "newcomer", at: Position(x: 0, y: 1)))
       let came = world.run(until: { newcomer.value == Data([42]) }, limit: .seconds(60))
       withExtendedLifetime(owner) {}
       return came ? "" : "\(device), \(number), \(strike.description): \(newcomer.events)"

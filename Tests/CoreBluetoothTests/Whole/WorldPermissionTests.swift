@@ -14,7 +14,7 @@ import Testing
       world = World(seed: 3)
       var options = DeviceOptions()
       options.asksBeforeUse = asksBeforeUse
-      device = world.device(named: "phone", options, prompts: user, bondFolder: bonds)
+      device = world.makeDevice(named: "phone", options, prompts: user, bondFolder: bonds)
     }
 
     func manager(_ options: [String: Any] = [:]) -> CBCentralManager {

@@ -30,7 +30,7 @@ enum AdvertisingKindNames {
 }
 
 enum ProtectionNames {
-  static let all: [String: AccessoryCharacteristic.Protection] = ["none": .none, "encrypted": .encrypted]
+  static let all: [String: CharacteristicProtection] = ["none": .none, "encrypted": .encrypted]
 }
 
 enum PropertyNames {

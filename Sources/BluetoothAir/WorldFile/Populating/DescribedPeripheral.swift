@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 
 /// A peripheral that a world file describes completely. Its characteristics have values that clients may change, and
 /// that it sends periodically to subscribed clients.
@@ -37,62 +38,72 @@ struct DescribedPeripheral: Accessory {
   }
 
   var advertising = Advertising()
-  var services: [AccessoryService] = []
-  var appearance: UInt16 = 0
+  var services: [AccessoryService<Self>] = []
+  var appearance = Appearance(rawValue: 0)
   /// The connection parameters that it requests after a connection; nil: none.
   var connectionWish: PreferredConnectionParameters?
   private var characteristics: [Characteristic] = []
 
+  /// The number of characteristics that have been added.
+  var count: Int { characteristics.count }
+
   mutating func add(_ characteristic: Characteristic) { characteristics.append(characteristic) }
 
-  private func index(of path: CharacteristicPath) -> Int? { characteristics.firstIndex { $0.path == path } }
+  /// Returns the definition of a characteristic whose values are those of the characteristic that is added as number
+  /// `index`.
+  static func definition(
+    _ path: CharacteristicPath, _ properties: CharacteristicProperties, at index: Int
+  ) -> AccessoryCharacteristic<Self> {
+    AccessoryCharacteristic(
+      octetsOf: path, properties, read: { $0.characteristics[index].value },
+      write: { (peripheral, octets, context) throws(ATTErrorCode) in
+        try peripheral.write(octets, at: index, &context)
+      })
+  }
 
-  func value(of path: CharacteristicPath) -> [UInt8] { index(of: path).map { characteristics[$0].value } ?? [] }
-
-  mutating func connected(_ session: inout AccessoryContext) {
-    if let connectionWish { session.requestConnection(connectionWish) }
+  mutating func connected(in context: inout AccessoryContext) {
+    if let connectionWish { context.requestConnection(connectionWish) }
   }
 
   mutating func subscriptionChanged(
-    _ path: CharacteristicPath, _ isOn: Bool, _ session: inout AccessoryContext
+    of characteristic: CharacteristicPath, isOn: Bool, in context: inout AccessoryContext
   ) {
-    schedule(&session)
+    schedule(&context)
   }
 
-  mutating func disconnected(_ reason: HCIErrorCode, _ session: inout AccessoryContext) { schedule(&session) }
+  mutating func disconnected(because reason: HCIErrorCode, in context: inout AccessoryContext) { schedule(&context) }
 
-  mutating func timeReached(_ session: inout AccessoryContext) {
+  mutating func timeReached(in context: inout AccessoryContext) {
     for index in characteristics.indices {
-      guard let due = characteristics[index].due, due <= session.now else { continue }
+      guard let due = characteristics[index].due, due <= context.now else { continue }
       characteristics[index].due = nil
       characteristics[index].advance()
-      session.notify(characteristics[index].path)
+      context.notify(characteristics[index].path)
     }
-    schedule(&session)
+    schedule(&context)
   }
 
   /// Updates the notification times: a period begins when a client subscribes, and again when it has passed.
-  private mutating func schedule(_ session: inout AccessoryContext) {
+  private mutating func schedule(_ context: inout AccessoryContext) {
     var next: Duration?
     for index in characteristics.indices {
-      guard let period = characteristics[index].period, session.subscriptions.contains(characteristics[index].path)
+      guard let period = characteristics[index].period, context.subscriptions.contains(characteristics[index].path)
       else {
         characteristics[index].due = nil
         continue
       }
-      let due = characteristics[index].due ?? session.now + period
+      let due = characteristics[index].due ?? context.now + period
       characteristics[index].due = due
       next = min(next ?? due, due)
     }
-    session.wake(after: next.map { $0 - session.now })
+    context.wake(after: next.map { $0 - context.now })
   }
 
-  mutating func write(
-    _ value: [UInt8], to path: CharacteristicPath, _ session: inout AccessoryContext
+  private mutating func write(
+    _ value: [UInt8], at index: Int, _ context: inout AccessoryContext
   ) throws(ATTErrorCode) {
-    guard let index = index(of: path) else { throw .writeNotPermitted }
     guard value.count <= characteristics[index].maximumLength else { throw .invalidAttributeValueLength }
     characteristics[index].value = value
-    if characteristics[index].tellsListeners { session.notify(path) }
+    if characteristics[index].tellsListeners { context.notify(characteristics[index].path) }
   }
 }

@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 import Foundation
 
 /// Converts the values of a file to accessories.
@@ -107,7 +108,7 @@ extension AccessoryReader {
     var peripheral = DescribedPeripheral()
     services.read(object, into: &peripheral)
     problems = services.problems
-    if let appearance: UInt16 = object.whole("appearance") { peripheral.appearance = appearance }
+    if let appearance: UInt16 = object.whole("appearance") { peripheral.appearance = Appearance(rawValue: appearance) }
     peripheral.connectionWish = wish(object.object("connection", .connectionWish))
 
     var reader = AdvertisingReader(problems: problems)
@@ -119,7 +120,8 @@ extension AccessoryReader {
 
   /// Returns the default advertising: services and name in one packet or, if the whole name does not fit, the name in
   /// the scan response.
-  private func standardAdvertising(of services: [AccessoryService], _ name: String) -> Advertising {
+  private func standardAdvertising(of services: [AccessoryService<DescribedPeripheral>], _ name: String) -> Advertising
+  {
     let uuids = services.filter(\.isPrimary).map(\.uuid)
     let payload = AdvertisingPayload(fitting: [.flags()] + ADStructure.serviceLists(uuids))
     if let whole = try? AdvertisingPayload(payload.structures + [.name(name)]) { return Advertising(whole) }

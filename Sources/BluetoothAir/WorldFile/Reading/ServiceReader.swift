@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 
 /// Converts the values of a file to GATT services.
 ///
@@ -23,13 +24,13 @@ struct ServiceReader {
       } else if known.contains(uuid) {
         problems.add(entry.place("uuid"), entry.path("uuid"), "duplicate service \(uuid)")
       }
-      var service = AccessoryService(uuid, [])
+      var service = AccessoryService<DescribedPeripheral>(uuid, [])
       if let isPrimary = entry.flag("isPrimary") { service.isPrimary = isPrimary }
       service.includes = includes(entry, known)
       for characteristic in entry.objects("characteristics", .characteristic) {
-        guard let made = self.characteristic(characteristic, in: service) else { continue }
+        guard let made = self.characteristic(characteristic, in: service, at: peripheral.count) else { continue }
         service.characteristics.append(made)
-        peripheral.add(state(characteristic, of: CharacteristicPath(made.uuid, of: uuid), made))
+        peripheral.add(state(characteristic, made))
       }
       peripheral.services.append(service)
       known.insert(uuid)
@@ -50,8 +51,8 @@ struct ServiceReader {
   }
 
   private mutating func characteristic(
-    _ object: ObjectReader, in service: AccessoryService
-  ) -> AccessoryCharacteristic? {
+    _ object: ObjectReader, in service: AccessoryService<DescribedPeripheral>, at index: Int
+  ) -> AccessoryCharacteristic<DescribedPeripheral>? {
     count += 1
     guard let uuid = object.uuid("uuid") else { return nil }
     if service.characteristics.contains(where: { $0.uuid == uuid }) {
@@ -60,7 +61,8 @@ struct ServiceReader {
     let properties = object.list("properties").compactMap { value, _ in
       value.text.flatMap { PropertyNames.all[$0] }
     }
-    var characteristic = AccessoryCharacteristic(uuid, CharacteristicProperties(properties))
+    var characteristic = DescribedPeripheral.definition(
+      CharacteristicPath(uuid, of: service.uuid), CharacteristicProperties(properties), at: index)
     if object.has("notifyPeriod"), characteristic.properties.isDisjoint(with: [.notify, .indicate]) {
       problems.add(
         object.place("notifyPeriod"), object.path("notifyPeriod"),
@@ -80,8 +82,11 @@ struct ServiceReader {
     {
       result.append(
         .presentationFormat(
-          format: type, exponent: format.whole("exponent") ?? 0, unit: unit, namespace: format.whole("namespace") ?? 1,
-          description: format.whole("description") ?? 0))
+          PresentationFormat(
+            PresentationFormat.Format(rawValue: type), exponent: format.whole("exponent") ?? 0,
+            unit: BluetoothUnit(rawValue: unit),
+            details: PresentationFormat.Description(
+              namespace: format.whole("namespace") ?? 1, number: format.whole("description") ?? 0))))
     }
     for entry in object.objects("descriptors", .descriptor) {
       guard let uuid = entry.uuid("uuid") else { continue }
@@ -101,13 +106,13 @@ struct ServiceReader {
   ]
 
   private func state(
-    _ object: ObjectReader, of path: CharacteristicPath, _ characteristic: AccessoryCharacteristic
+    _ object: ObjectReader, _ characteristic: AccessoryCharacteristic<DescribedPeripheral>
   ) -> DescribedPeripheral.Characteristic {
     var values = object.list("values").compactMap(\.value.octets)
     if let value = object.octets("value") { values = [value] }
     if let text = object.text("text") { values = [Array(text.utf8)] }
     return DescribedPeripheral.Characteristic(
-      path: path, values: values, period: object.time("notifyPeriod"),
+      path: characteristic.path, values: values, period: object.time("notifyPeriod"),
       maximumLength: object.whole("maximumLength") ?? 512,
       tellsListeners: !characteristic.properties.isDisjoint(with: [.notify, .indicate, .broadcast]))
   }

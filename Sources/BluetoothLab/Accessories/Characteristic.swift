@@ -1,0 +1,48 @@
+import BluetoothProfiles
+
+/// A characteristic of an accessory, identified by its UUID and that of its service.
+public struct CharacteristicPath: Hashable, Sendable {
+  /// The UUID of the service.
+  public var service: BluetoothUUID
+  /// The UUID of the characteristic.
+  public var characteristic: BluetoothUUID
+
+  /// Creates a path to the characteristic with this UUID in the service with that UUID.
+  public init(_ characteristic: BluetoothUUID, of service: BluetoothUUID) {
+    self.service = service
+    self.characteristic = characteristic
+  }
+}
+
+/// A characteristic of an accessory whose values have this type. A value of another type does not compile, where the
+/// characteristic is read, written or notified.
+///
+/// ```swift
+/// static let measurement = Characteristic<HeartRateMeasurement>(of: 0x180D)
+/// ```
+public struct Characteristic<Value: AttributeValue>: Hashable, Sendable {
+  /// The UUIDs of the service and of the characteristic.
+  public let path: CharacteristicPath
+
+  /// Creates a characteristic with a custom UUID.
+  public init(_ uuid: BluetoothUUID, of service: BluetoothUUID) { path = CharacteristicPath(uuid, of: service) }
+
+  /// Decodes the octets that a client has written.
+  ///
+  /// - Throws: Invalid Attribute Value Length (0x0D), or Value Not Allowed (0x13) if a field is out of range.
+  func value(of octets: [UInt8]) throws(ATTErrorCode) -> Value {
+    do throws(ValueError) {
+      return try Value(octets)
+    } catch {
+      switch error {
+      case .tooShort, .tooLong: throw .invalidAttributeValueLength
+      case .outOfRange: throw .valueNotAllowed
+      }
+    }
+  }
+}
+
+extension Characteristic where Value: CharacteristicValue {
+  /// Creates a characteristic with the assigned UUID of its values' type.
+  public init(of service: BluetoothUUID) { self.init(BluetoothUUID(Value.uuid), of: service) }
+}
