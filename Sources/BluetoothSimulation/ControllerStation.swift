@@ -6,7 +6,7 @@ import BluetoothWire
 /// its radio's time.
 ///
 /// The device's host may be a daemon, a host without apps, a test's script or another program. The station gives it
-/// packets by closures that do not escape, and so allocates nothing.
+/// packets by closures that do not escape, and so allocates nothing. These closures must not use the station.
 ///
 /// Functions that only read are `mutating`, as those of `Controller`.
 package struct ControllerStation: ~Copyable {

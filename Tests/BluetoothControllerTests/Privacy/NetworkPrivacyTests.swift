@@ -52,13 +52,14 @@ struct NetworkPrivacyTests {
     #expect(advertiser.send(.leSetExtendedAdvertisingParameters(set)) == .success)
     let parameters = HCI.PeriodicAdvertisingParameters(handle: 1, minimumInterval: 40, maximumInterval: 40)
     #expect(advertiser.send(.leSetPeriodicAdvertisingParameters(parameters)) == .success)
+    #expect(advertiser.setPeriodicData([7]) == .success)
     #expect(advertiser.send(.leSetPeriodicAdvertisingEnable(.enabled, 1)) == .success)
     #expect(advertiser.enable(1) == .success)
     scanner.startScan()
     let train = HCI.PeriodicAdvertiser(HCI.PeerAddress(advertiser.address), advertisingSID: 3)
     let request = HCI.PeriodicAdvertisingCreateSync(advertiser: train, keeping: HCI.SyncKeeping(timeout: 100))
     #expect(scanner.send(.lePeriodicAdvertisingCreateSync(request)) == .success)
-    pair.air.run(for: .seconds(1))
+    pair.air.run(for: .seconds(2))
     #expect(scanner.syncs.map(\.0) == (isDevicePrivacy ? [.success] : []))
   }
 

@@ -94,7 +94,9 @@ final class CrowdHost: WorldDevice {
   private(set) var deadline: Instant?
 
   func timeReached(_ now: Instant) {
-    station.timeReached(now) { receive($0, at: now) }
+    var arrived: [HCI.Packet] = []
+    station.timeReached(now) { arrived.append($0) }
+    for packet in arrived { receive(packet, at: now) }
     if nextDeed <= now {
       nextDeed = now + .milliseconds(Int64(3_000 + random.next() % 12_000))
       if isOn { act(at: now) }
@@ -128,9 +130,13 @@ final class CrowdHost: WorldDevice {
   // MARK: Between host and controller
 
   private func exchange(at now: Instant) {
-    repeat {
+    while true {
       while let packet = takePacket(at: now) { station.receive(packet, at: now) }
-    } while station.sendPacket(at: now, toHost: { receive($0, at: now) })
+      var arrived: [HCI.Packet] = []
+      guard station.sendPacket(at: now, toHost: { arrived.append($0) }) else { break }
+      // The host looks at the controller's links, so it receives when the station is free again.
+      for packet in arrived { receive(packet, at: now) }
+    }
     if let unanswered, !isSpoiled { complain("\(unanswered.command) is not answered at once", at: now) }
     deadline = earliest(station.deadline, nextDeed)
   }
