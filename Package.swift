@@ -166,6 +166,11 @@ let package = Package(
       swiftSettings: settings),
     // Tests
     .target(name: "TestVectors", path: "Tests/TestVectors", resources: [.copy("Vectors")], swiftSettings: settings),
+    // What several test targets share: fixtures, recording apps, scripted controllers.
+    .target(
+      name: "TestSupport",
+      dependencies: ["CoreBluetooth", "BluetoothLab", "BluetoothHost", "BluetoothWire", "TestVectors", locks],
+      path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "BluetoothTypesTests", dependencies: ["BluetoothTypes"], swiftSettings: settings),
     .testTarget(
       name: "BluetoothWireTests", dependencies: ["BluetoothWire", "BluetoothTypes", "TestVectors"],
@@ -194,11 +199,14 @@ let package = Package(
       dependencies: ["BluetoothTransport", "BluetoothWire", .product(name: "NIOEmbedded", package: "swift-nio")] + nio,
       swiftSettings: settings),
     .testTarget(
-      name: "BluetoothHostTests", dependencies: ["BluetoothHost", "BluetoothCrypto", "BluetoothWire", "TestVectors"],
+      name: "BluetoothHostTests",
+      dependencies: ["TestSupport", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", "TestVectors"],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothDaemonTests",
-      dependencies: ["BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks],
+      dependencies: [
+        "TestSupport", "BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks,
+      ],
       swiftSettings: settings),
     // What a test of BluetoothBondsTests kills while it writes.
     .executableTarget(
@@ -210,26 +218,29 @@ let package = Package(
       path: "Tests/BondWriter", swiftSettings: settings),
     .testTarget(
       name: "BluetoothBondsTests",
-      dependencies: ["BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks],
+      dependencies: [
+        "TestSupport", "BluetoothBonds", "BluetoothDaemon", "BluetoothHost", "BluetoothCrypto", "BluetoothWire", locks,
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothAdaptersTests",
       dependencies: [
-        "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemon", "BluetoothTransport", "BluetoothHost",
+        "TestSupport", "BluetoothCrypto", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemon",
+        "BluetoothTransport", "BluetoothHost",
         "BluetoothController", "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),
     .testTarget(
       name: "CoreBluetoothTests",
       dependencies: [
-        "CoreBluetooth", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
+        "TestSupport", "CoreBluetooth", "BluetoothLab", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
         "BluetoothDaemon", "BluetoothWire",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "BluetoothLabTests",
       dependencies: [
-        "BluetoothLab", "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
+        "TestSupport", "BluetoothLab", "CoreBluetooth", "BluetoothAdapters", "BluetoothSimulation", "BluetoothBonds",
         "BluetoothDaemon", "BluetoothHost", "BluetoothController", "BluetoothCrypto",
         "BluetoothRadio", "BluetoothCapture", "BluetoothProfiles", "BluetoothWire", "TestVectors",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -238,10 +249,11 @@ let package = Package(
     .testTarget(
       name: "BluetoothAirTests",
       dependencies: [
-        "BluetoothAir", "BluetoothLab", "BluetoothTransport", "BluetoothProfiles", "BluetoothWire", "CoreBluetooth",
+        "TestSupport", "BluetoothAir", "BluetoothLab", "BluetoothTransport", "BluetoothProfiles", "BluetoothWire",
+        "CoreBluetooth",
       ] + nio,
       swiftSettings: settings),
-    .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+    .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: settings),
   ]
 )
 

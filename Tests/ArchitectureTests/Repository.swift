@@ -1,15 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// The working copy from which these tests were compiled.
+/// The sources, tests and tables of this package.
 enum Repository {
-  static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  static let root = WorkingCopy.root
 
   /// Returns the text of the file at `path`, relative to the root.
-  static func text(_ path: String) throws -> String {
-    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-  }
+  static func text(_ path: String) throws -> String { try WorkingCopy.text(path) }
 
   /// Returns the Swift files in `folder` and its subfolders; empty if the folder does not exist.
   static func swiftFiles(in folder: String) -> [SourceFile] { files[folder] ?? read(folder) }

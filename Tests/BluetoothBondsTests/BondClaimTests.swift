@@ -1,6 +1,7 @@
 import BluetoothHost
 import BluetoothWire
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BluetoothBonds
@@ -70,7 +71,7 @@ struct BondClaimTests {
 
   @Test("A program that is killed or ends releases the adapter's folder")
   func programs() throws {
-    let helper = try Bonds.writer()
+    let helper = try Program.url("bond-writer")
     func start() throws -> (process: Process, input: Pipe, number: String) {
       let (process, input, output) = (Process(), Pipe(), Pipe())
       process.executableURL = helper

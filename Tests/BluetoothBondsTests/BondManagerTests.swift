@@ -3,6 +3,7 @@ import BluetoothHost
 import BluetoothWire
 import Foundation
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 @testable import BluetoothBonds

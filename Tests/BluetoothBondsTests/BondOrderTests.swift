@@ -2,6 +2,7 @@ import BluetoothBonds
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 @testable import BluetoothDaemon

@@ -2,6 +2,7 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BluetoothBonds
@@ -117,7 +118,7 @@ struct BondStoreTests {
     #expect(throws: BondStoreError.self) { try store.access(of: "one") }
     // The list is removed, so that no later run relies on it.
     #expect(try store.access(of: "one") == nil)
-    #expect(!folder.names.contains(FileBondStore.appsName))
+    #expect(!folder.bondFiles.contains(FileBondStore.appsName))
   }
 
   @Test("The adapters in a folder are those with bonds or secrets, with their names; listing them changes nothing")
@@ -140,11 +141,11 @@ struct BondStoreTests {
     let found = try FileBondStore.adapters(in: base)
     #expect(Set(found.map(\.name)) == ["hci", "my phone", "%41", ".."] && found.count == 4)
     for (_, store) in found { #expect(try store.look().records == [Bonds.simple()]) }
-    #expect(folder.names.contains(temporary))
+    #expect(folder.bondFiles.contains(temporary))
     #expect(try folder.mode() == 0o755)
     // The clean-up removes only this store's files.
     _ = try folder.store().load()
-    #expect(!folder.names.contains(temporary) && folder.names.contains("mine.tmp"))
+    #expect(!folder.bondFiles.contains(temporary) && folder.bondFiles.contains("mine.tmp"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: other).count == 3)
     #expect(try FileBondStore.adapters(in: folder.path + "/nowhere").isEmpty)
   }
@@ -189,9 +190,9 @@ struct BondStoreTests {
     let folder = try TemporaryFolder()
     try folder.store().save(Bonds.simple())
     _ = try folder.store().secrets(Self.makeSecrets)
-    #expect(folder.names == [Self.fileName, "adapter.json"])
+    #expect(folder.bondFiles == [Self.fileName, "adapter.json"])
     #expect(try folder.mode() == 0o700)
-    for name in folder.names { #expect(try folder.mode(name) == 0o600) }
+    for name in folder.bondFiles { #expect(try folder.mode(name) == 0o600) }
     #expect(try folder.text(Self.fileName) == Bonds.simple().json.text)
   }
 
@@ -313,7 +314,7 @@ struct BondStoreTests {
     try folder.write("notes", "README")
     try FileManager.default.createDirectory(
       atPath: folder.adapter + "/00-00-00-00-00-06.public.json", withIntermediateDirectories: false)
-    let names = folder.names
+    let names = folder.bondFiles
     let loaded = try folder.store().load()
     #expect(loaded.records == [Bonds.simple()])
     let reasons = loaded.problems.map { problem in
@@ -334,7 +335,7 @@ struct BondStoreTests {
     for (reason, expected) in zip(reasons, expected) {
       #expect(reason.hasPrefix(expected))
     }
-    #expect(folder.names == names)
+    #expect(folder.bondFiles == names)
     for problem in loaded.problems { #expect(problem.description.split(separator: "\n").count == 1) }
   }
 
@@ -348,10 +349,10 @@ struct BondStoreTests {
     let writer = try files.openFolder(folder.adapter)
     #expect(try files.lock(writer, waits: false))
     #expect(try folder.store().load() == StoredBonds(records: [Bonds.simple()]))
-    #expect(folder.names.contains(temporary))
+    #expect(folder.bondFiles.contains(temporary))
     files.close(writer)
     #expect(try folder.store().load() == StoredBonds(records: [Bonds.simple()]))
-    #expect(folder.names == [Self.fileName])
+    #expect(folder.bondFiles == [Self.fileName])
   }
 
   @Test("Unreadable secrets are an error and stay, since with new secrets no peer would recognize the adapter")

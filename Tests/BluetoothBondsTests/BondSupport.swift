@@ -2,6 +2,7 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BluetoothBonds
@@ -47,14 +48,6 @@ enum Bonds {
     return record
   }
 
-  /// Returns the path of the helper program that saves a bond, or claims an adapter's folder, until it is killed.
-  static func writer() throws -> URL {
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let url = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("bond-writer")
-    try #require(FileManager.default.isExecutableFile(atPath: url.path), "\(url.path) is missing")
-    return url
-  }
-
   static func cache() -> GATTCache {
     var attributes = GATTServiceAttributes()
     attributes.serviceChanged = 3
@@ -74,18 +67,8 @@ enum Bonds {
   }
 }
 
-/// A folder that exists for the duration of a test.
-final class TemporaryFolder {
-  let path: String
-
-  init() throws {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-" + UUID().uuidString)
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
-    path = url.path
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
+/// A folder with the bonds of an adapter.
+extension TemporaryFolder {
   func store(limit: Int = 64) -> FileBondStore { FileBondStore(folder: path + "/bonds", adapter: "hci", limit: limit) }
 
   /// The store's folder.
@@ -105,7 +88,8 @@ final class TemporaryFolder {
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: adapter)
   }
 
-  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: adapter)) ?? []).sorted() }
+  /// The names of the files in the store's folder, sorted.
+  var bondFiles: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: adapter)) ?? []).sorted() }
 
   func text(_ name: String) throws -> String { try String(contentsOfFile: adapter + "/" + name, encoding: .utf8) }
 

@@ -2,6 +2,7 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BluetoothBonds
@@ -116,14 +117,14 @@ struct PowerLossTests {
     } catch {
       #expect("\(error)".hasSuffix("writing failed: No space left on device"))
     }
-    #expect(folder.names == [FileBondStore.fileName(of: Self.old.identity)])
+    #expect(folder.bondFiles == [FileBondStore.fileName(of: Self.old.identity)])
     #expect(try folder.store().load() == StoredBonds(records: [Self.old]))
   }
 
   @Test("A process killed while saving leaves the last reported bond or the next one, complete")
   func killing() throws {
     let folder = try TemporaryFolder()
-    let helper = try Bonds.writer()
+    let helper = try Program.url("bond-writer")
     var counter: UInt32 = 0
     for round in 0..<24 {
       let process = Process()

@@ -11,10 +11,7 @@ struct AdvertisingTests {
   private let other = TestDevice("other", address: 0x1111_1111_1111)
 
   init() {
-    air.add(peripheral)
-    air.add(other)
-    peripheral.start()
-    other.start()
+    air.start(peripheral, other)
   }
 
   private func parameters(
@@ -112,8 +109,7 @@ struct AdvertisingTests {
   @Test("Directed advertising connects only to its target")
   func directed() {
     let third = TestDevice("third", address: 0x3333_3333_3333)
-    air.add(third)
-    third.start()
+    air.start(third)
     peripheral.send(.leSetAdvertisingParameters(parameters(.connectableDirectedLowDutyCycle)))
     peripheral.send(.leSetAdvertisingEnable(true))
     third.connect(to: peripheral)
@@ -163,8 +159,7 @@ struct AdvertisingTests {
   @Test("A connected peripheral continues to advertise on request, and connects to a second central")
   func advertisingWhileConnected() throws {
     let third = TestDevice("third", address: 0x3333_3333_3333, seed: 9)
-    air.add(third)
-    third.start()
+    air.start(third)
     for central in [other, third] {
       peripheral.advertise()
       central.connect(to: peripheral)

@@ -11,10 +11,7 @@ struct AuxiliaryExchangeTests {
   private let other = TestDevice("other", address: 0x1111_1111_1111)
 
   init() {
-    air.add(device)
-    air.add(other)
-    device.start()
-    other.start()
+    air.start(device, other)
   }
 
   private func set(
@@ -109,8 +106,7 @@ struct AuxiliaryExchangeTests {
   @Test("A directed set names its target and connects only to it")
   func directed() throws {
     let third = TestDevice("third", address: 0x3333_3333_3333)
-    air.add(third)
-    third.start()
+    air.start(third)
     set([.connectable, .directed]) { $0.peer = HCI.PeerAddress(other.address) }
     device.enable(1)
     third.connectExtended(to: device)

@@ -12,10 +12,7 @@ struct CodingChoiceTests {
   private let advertiser = TestDevice("advertiser", address: 0x2222_2222_2222)
 
   init() {
-    air.add(other)
-    air.add(advertiser)
-    other.start()
-    advertiser.start()
+    air.start(other, advertiser)
   }
 
   private func advertise(

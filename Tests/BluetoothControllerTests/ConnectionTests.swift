@@ -11,10 +11,7 @@ struct ConnectionTests {
     let air = TestAir()
     let central = TestDevice("central", address: 0x1111_1111_1111)
     let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
-    air.add(central)
-    air.add(peripheral)
-    central.start()
-    peripheral.start()
+    air.start(central, peripheral)
     peripheral.advertise()
     central.connect(to: peripheral)
     air.run(for: .seconds(1))
@@ -44,8 +41,7 @@ struct ConnectionTests {
       TestDevice("peripheral \($0)", address: 0x2222_2222_0000 + UInt64($0), seed: UInt64($0))
     }
     for device in [central] + peripherals {
-      air.add(device)
-      device.start()
+      air.start(device)
     }
     for peripheral in peripherals { peripheral.advertise() }
     return (air, central, peripherals)

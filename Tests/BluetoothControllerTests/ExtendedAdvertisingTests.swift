@@ -11,10 +11,7 @@ struct ExtendedAdvertisingTests {
   private let other = TestDevice("other", address: 0x1111_1111_1111)
 
   init() {
-    air.add(device)
-    air.add(other)
-    device.start()
-    other.start()
+    air.start(device, other)
   }
 
   private var primary: [TestAir.Transmission] { air.log.filter { $0.isPrimary && $0.device == 0 } }

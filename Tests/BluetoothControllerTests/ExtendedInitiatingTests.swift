@@ -12,10 +12,7 @@ struct ExtendedInitiatingTests {
   private let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
 
   init() {
-    air.add(central)
-    air.add(peripheral)
-    central.start()
-    peripheral.start()
+    air.start(central, peripheral)
   }
 
   private func advertise(primary: PHY = .le1M, secondary: PHY, to target: TestDevice? = nil) {
@@ -203,8 +200,7 @@ struct ExtendedInitiatingTests {
   @Test("A scanner and an initiator share all windows that are open")
   func fairness() {
     let third = TestDevice("third", address: 0x3333_3333_3333, seed: 9)
-    air.add(third)
-    third.start()
+    air.start(third)
     third.send(.leSetExtendedAdvertisingParameters(.every100ms()))
     third.enable(1)
     central.startScan()

@@ -14,8 +14,7 @@ struct ExtendedScanningTests {
   private let advertiser: ScriptedAdvertiser
 
   init() {
-    air.add(scanner)
-    scanner.start()
+    air.start(scanner)
     advertiser = ScriptedAdvertiser(air: air)
   }
 

@@ -17,8 +17,7 @@ struct HostileAdvertiserTests {
   private let beginning: Instant
 
   init() throws {
-    air.add(scanner)
-    scanner.start()
+    air.start(scanner)
     advertiser = ScriptedAdvertiser(air: air)
     bystander = try Bystander(of: scanner, on: air, interval: 400, isExtended: true)
     beginning = air.now

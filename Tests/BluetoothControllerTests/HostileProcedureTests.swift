@@ -112,8 +112,7 @@ struct HostileProcedureTests {
     let central = TestDevice("central", address: 0x1111_1111_1111)
     let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
     for device in [central, peripheral] {
-      air.add(device)
-      device.start()
+      air.start(device)
     }
     let bystander = try Bystander(of: peripheral, on: air, interval: 400)
     peripheral.send(

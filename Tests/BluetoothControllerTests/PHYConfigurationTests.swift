@@ -19,8 +19,7 @@ struct PHYConfigurationTests {
 
   private func device(without phy: PHY, address: UInt64 = 0x1111_1111_1111) -> TestDevice {
     let device = TestDevice("device", address: address) { Self.remove(phy, &$0) }
-    air.add(device)
-    device.start()
+    air.start(device)
     return device
   }
 
@@ -99,8 +98,7 @@ struct PHYConfigurationTests {
   func announced() {
     let scanner = device(without: .le2M)
     let advertiser = TestDevice("advertiser", address: 0x2222_2222_2222)
-    air.add(advertiser)
-    advertiser.start()
+    air.start(advertiser)
     for (handle, phy) in [(1, PHY.le2M), (2, .leCoded), (3, .le1M)] as [(HCI.AdvertisingHandle, PHY)] {
       advertiser.send(
         .leSetExtendedAdvertisingParameters(

@@ -10,8 +10,7 @@ struct PeriodicAdvertisingTests {
   private let device = TestDevice("device", address: 0x2222_2222_2222)
 
   init() {
-    air.add(device)
-    device.start()
+    air.start(device)
     device.send(.leSetExtendedAdvertisingParameters(.every100ms { $0.advertisingSID = 3 }))
   }
 
@@ -138,8 +137,7 @@ struct PeriodicAdvertisingTests {
   @Test("LL_PERIODIC_SYNC_IND gives the place of the train relative to an event of the connection")
   func periodicSyncInd() throws {
     let other = TestDevice("other", address: 0x1111_1111_1111)
-    air.add(other)
-    other.start()
+    air.start(other)
     device.send(.leSetExtendedAdvertisingParameters(.every100ms(2, .connectable)))
     device.enable(2)
     other.connectExtended(to: device)

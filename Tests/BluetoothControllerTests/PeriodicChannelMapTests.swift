@@ -14,10 +14,7 @@ struct PeriodicChannelMapTests {
   private let high = ChannelMap(bits: 0x1F_0000_0000)
 
   init() {
-    air.add(scanner)
-    air.add(advertiser)
-    scanner.start()
-    advertiser.start()
+    air.start(scanner, advertiser)
   }
 
   /// Starts a train every 50 ms.

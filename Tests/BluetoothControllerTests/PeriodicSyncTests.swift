@@ -12,10 +12,7 @@ struct PeriodicSyncTests {
   private let advertiser = TestDevice("advertiser", address: 0x2222_2222_2222) { $0.sleepClockDrift = -40_000 }
 
   init() {
-    air.add(scanner)
-    air.add(advertiser)
-    scanner.start()
-    advertiser.start()
+    air.start(scanner, advertiser)
   }
 
   private var identity: HCI.PeriodicAdvertiser {

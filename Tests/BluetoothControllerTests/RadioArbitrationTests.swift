@@ -99,15 +99,11 @@ struct RadioArbitrationTests {
     let air = TestAir()
     let hub = TestDevice("hub", address: 0x1111_1111_1111) { $0.aclBufferCount = 128 }
     let advertiser = TestDevice("advertiser", address: 0x3333_3333_3333)
-    air.add(hub)
-    air.add(advertiser)
-    hub.start()
-    advertiser.start()
+    air.start(hub, advertiser)
     let peers = (0..<128).map { TestDevice("peer \($0)", address: 0x2222_2222_0000 + UInt64($0), seed: UInt64($0)) }
     hub.send(.leSetExtendedAdvertisingParameters(.every100ms(0, [.legacy, .connectable, .scannable])))
     for (number, peer) in peers.enumerated() {
-      air.add(peer)
-      peer.start()
+      air.start(peer)
       // Interval 200 ms, supervision timeout 4 s.
       if number % 2 == 0 {
         peer.advertise()

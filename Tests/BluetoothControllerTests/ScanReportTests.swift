@@ -17,8 +17,7 @@ struct ScanReportTests {
   private let stranger = DeviceAddress(0x7777_7777_7777, .public)
 
   init() {
-    air.add(scanner)
-    scanner.start()
+    air.start(scanner)
     advertiser = ScriptedAdvertiser(air: air)
   }
 

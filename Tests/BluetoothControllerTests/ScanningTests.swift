@@ -11,10 +11,7 @@ struct ScanningTests {
   private let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
 
   init() {
-    air.add(scanner)
-    air.add(peripheral)
-    scanner.start()
-    peripheral.start()
+    air.start(scanner, peripheral)
     peripheral.send(.leSetScanResponseData([3, 9, 65, 66]))
   }
 
@@ -49,8 +46,7 @@ struct ScanningTests {
       return .lost
     }
     let other = TestDevice("other", address: 0x3333_3333_3333)
-    air.add(other)
-    other.start()
+    air.start(other)
     other.send(.leSetScanResponseData([2, 9, 67]))
     peripheral.advertise()
     other.advertise()
@@ -72,10 +68,7 @@ struct ScanningTests {
       let air = TestAir()
       let scanner = TestDevice("scanner", address: 0x1111_1111_1111, seed: seed)
       let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222, seed: seed)
-      air.add(scanner)
-      air.add(peripheral)
-      scanner.start()
-      peripheral.start()
+      air.start(scanner, peripheral)
       // The scanner listens half of the time.
       scanner.send(
         .leSetScanParameters(HCI.ScanParameters(isActive: false, interval: 96, window: 48, ownAddressType: .public)))
@@ -143,8 +136,7 @@ struct ScanningTests {
   @Test("With the accept list only its devices are reported")
   func acceptList() {
     let third = TestDevice("third", address: 0x3333_3333_3333)
-    air.add(third)
-    third.start()
+    air.start(third)
     third.advertise()
     peripheral.advertise()
     scanner.send(.leAddDeviceToFilterAcceptList(HCI.PeerAddress(third.address)))
@@ -209,8 +201,7 @@ struct ScanningTests {
   func together() {
     peripheral.advertise()
     let third = TestDevice("third", address: 0x3333_3333_3333, seed: 7)
-    air.add(third)
-    third.start()
+    air.start(third)
     third.advertise(.nonConnectableUndirected)
     scanner.scan()
     scanner.connect(to: peripheral)

@@ -10,12 +10,10 @@ struct SharedRadioTests {
   func manyPeripherals() throws {
     let air = TestAir()
     let central = TestDevice("central", address: 0x1111_1111_1111) { $0.aclBufferCount = 250 }
-    air.add(central)
-    central.start()
+    air.start(central)
     let peripherals = (0..<10).map { TestDevice("peripheral \($0)", address: 0x2222_2222_0000 + UInt64($0)) }
     for peripheral in peripherals {
-      air.add(peripheral)
-      peripheral.start()
+      air.start(peripheral)
       peripheral.advertise()
       central.connect(to: peripheral)
       #expect(air.run(until: { !peripheral.connectionCompletes.isEmpty }))
@@ -39,13 +37,11 @@ struct SharedRadioTests {
   func collision() throws {
     let air = TestAir()
     let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
-    air.add(peripheral)
-    peripheral.start()
+    air.start(peripheral)
     var centrals: [TestDevice] = []
     for number in 0..<2 {
       let central = TestDevice("central", address: 0x1111_1111_0000 + UInt64(number), seed: UInt64(number))
-      air.add(central)
-      central.start()
+      air.start(central)
       centrals.append(central)
       peripheral.advertise()
       central.connect(to: peripheral)
@@ -72,15 +68,13 @@ struct SharedRadioTests {
   func longPackets(distance: Int64) throws {
     let air = TestAir()
     let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222)
-    air.add(peripheral)
-    peripheral.start()
+    air.start(peripheral)
     var centrals: [TestDevice] = []
     for number in 0..<2 {
       let central = TestDevice("central", address: 0x1111_1111_0000 + UInt64(number), seed: UInt64(number)) {
         $0.aclBufferCount = 1_000
       }
-      air.add(central)
-      central.start()
+      air.start(central)
       central.send(.leWriteSuggestedDefaultDataLength(HCI.DataLength(octets: 251, time: 2120)))
       centrals.append(central)
       peripheral.advertise()
@@ -138,10 +132,7 @@ struct SharedRadioTests {
       let air = TestAir()
       let central = TestDevice("central", address: 0x1111_1111_1111, seed: seed)
       let peripheral = TestDevice("peripheral", address: 0x2222_2222_2222, seed: seed)
-      air.add(central)
-      air.add(peripheral)
-      central.start()
-      peripheral.start()
+      air.start(central, peripheral)
       peripheral.advertise()
       central.scan(isActive: true)
       air.run(for: .seconds(2))
@@ -160,8 +151,7 @@ struct SharedRadioTests {
     var random = RandomStream(seed: UInt64(seed))
     let devices = (0..<3).map { TestDevice("device \($0)", address: 0x1000_0000_0000 + UInt64($0), seed: UInt64(seed)) }
     for device in devices {
-      air.add(device)
-      device.start()
+      air.start(device)
     }
     var chance = RandomStream(seed: UInt64(seed) + 1_000)
     air.fate = { transmission in

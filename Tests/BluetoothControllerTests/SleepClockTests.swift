@@ -137,8 +137,7 @@ struct SleepClockTests {
   func announcements() {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111)
-    air.add(device)
-    device.start()
+    air.start(device)
     device.send(.leSetExtendedAdvertisingParameters(.every100ms()))
     device.send(
       .leSetPeriodicAdvertisingParameters(

@@ -30,8 +30,7 @@ struct TransmitPowerTests {
   func set(wanted: Int, expected: Int) throws {
     let air = TestAir()
     let device = TestDevice("device", address: 0x2222_2222_2222) { $0.transmitPower = Decibel(8) }
-    air.add(device)
-    device.start()
+    air.start(device)
     let parameters = HCI.ExtendedAdvertisingParameters.every100ms(1, .includesTransmitPower) {
       $0.transmitPower = Int8(wanted)
     }

@@ -1,34 +1,12 @@
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import Testing
 
 /// A host with a scripted controller, and a record of every packet that passed between them.
 struct Bench {
-  enum Answer {
-    case complete(HCI.ReturnParameters)
-    case status(HCI.ErrorCode)
-    case silence
-  }
-
-  /// The facts that a current controller reports during start-up.
-  struct Facts {
-    var supportedCommands = HCI.SupportedCommands(Bench.servedCommands)
-    var lmpFeatures: HCI.LMPFeatures = [.bredrNotSupported, .leSupported]
-    var leFeatures: HCI.LEFeatures = [.encryption, .dataPacketLengthExtension, .connectionParametersRequestProcedure]
-    var aclLength: UInt16 = 251
-    var aclCount: UInt8 = 8
-    var acceptListSize: UInt8 = 8
-  }
-
-  static let servedCommands: [HCI.Opcode] = [
-    .disconnect, .setEventMask, .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR,
-    .readRSSI, .leSetEventMask, .leReadBufferSize, .leReadLocalSupportedFeatures, .leSetRandomAddress,
-    .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable,
-    .leSetScanParameters, .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel,
-    .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList,
-    .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate, .leSetDataLength, .leReadMaximumDataLength,
-    .leWriteSuggestedDefaultDataLength,
-  ]
+  static let servedCommands =
+    ScriptedController.commands + [.leSetDataLength, .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength]
 
   static let address = DeviceAddress(0xC0_00_00_00_00_01, .random)
   static let peer = DeviceAddress(0xC0_00_00_00_00_02, .random)
@@ -37,9 +15,13 @@ struct Bench {
   let pool = PacketPool()
   var host: Host
   var now = Instant.zero
-  var facts = Facts()
+  /// The facts that the controller, a current one, reports during start-up.
+  var facts = ScriptedController(
+    supporting: [.leSetDataLength, .leReadMaximumDataLength, .leWriteSuggestedDefaultDataLength],
+    publicAddress: Bench.publicAddress,
+    leFeatures: [.encryption, .dataPacketLengthExtension, .connectionParametersRequestProcedure])
   /// The answers that replace the usual ones, by opcode.
-  var answers: [HCI.Opcode: Answer] = [:]
+  var answers: [HCI.Opcode: ScriptedController.Answer] = [:]
   /// The commands that the host has sent; `powerOn` removes those of the start-up.
   var commands: [HCI.Command] = []
   /// The ACL packets that the host has sent.
@@ -62,41 +44,13 @@ struct Bench {
           continue
         }
         commands.append(command)
-        switch answers[opcode] ?? usualAnswer(command) {
-        case .complete(let parameters): send(.commandComplete(credits: 1, opcode, parameters))
-        case .status(let status): send(.commandStatus(status, credits: 1, opcode))
-        case .silence: break
-        }
+        let answer = answers[opcode] ?? facts.answer(command)
+        if let event = ScriptedController.event(answer, to: opcode) { send(event) }
       case .acl(let packet): data.append(packet)
       case .event: Issue.record("a host sends no events")
       }
     }
     while let event = host.takeEvent() { events.append(event) }
-  }
-
-  private func usualAnswer(_ command: HCI.Command) -> Answer {
-    switch command {
-    case .readLocalSupportedCommands: .complete(.localSupportedCommands(facts.supportedCommands))
-    case .readLocalSupportedFeatures: .complete(.localSupportedFeatures(facts.lmpFeatures))
-    case .readBDADDR: .complete(.bdADDR(Bench.publicAddress))
-    case .leReadLocalSupportedFeatures: .complete(.leLocalSupportedFeatures(facts.leFeatures))
-    case .leReadBufferSize: .complete(.leBufferSize(aclLength: facts.aclLength, aclCount: facts.aclCount))
-    case .leReadFilterAcceptListSize: .complete(.leFilterAcceptListSize(facts.acceptListSize))
-    case .leReadMaximumDataLength:
-      .complete(
-        .leMaximumDataLength(
-          transmit: HCI.DataLength(octets: 251, time: 2120), receive: HCI.DataLength(octets: 251, time: 2120)))
-    case .leSetExtendedAdvertisingParameters(let parameters):
-      .complete(.leSelectedTransmitPower(parameters.transmitPower))
-    case .leSetDataLength(let handle, _): .complete(.handle(.success, handle))
-    case .readRSSI(let handle): .complete(.rssi(handle, -40))
-    case .leLongTermKeyRequestReply(let handle, _), .leLongTermKeyRequestNegativeReply(let handle),
-      .leRemoteConnectionParameterRequestReply(let handle, _, _),
-      .leRemoteConnectionParameterRequestNegativeReply(let handle, _):
-      .complete(.handle(.success, handle))
-    case .leCreateConnection, .disconnect, .leConnectionUpdate, .leReadRemoteFeatures: .status(.success)
-    default: .complete(.status(.success))
-    }
   }
 
   /// Passes an event of the controller to the host.

@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import TestSupport
 import Testing
 
 @Suite("Descriptors of accessories")
@@ -54,7 +55,7 @@ struct AccessoryDescriptorTests {
   @Test("A value that a client has configured for broadcast is advertised to all devices, with every change")
   func broadcast() async throws {
     let meeting = Encounter(Station())
-    let listener = Explorer(on: meeting.world.makeDevice(named: "listener", at: Position(x: -2)), connects: false)
+    let listener = PhoneApp(on: meeting.world.makeDevice(named: "listener", at: Position(x: -2)), .listen)
     #expect(await meeting.prepare())
     #expect(listener.serviceData("181A") == nil)
     let peripheral = try #require(meeting.app.peripheral)
@@ -144,7 +145,7 @@ private final class DescriptorReader: NSObject, CBPeripheralDelegate {
   }
 }
 
-extension Explorer {
+extension PhoneApp {
   /// The service data of the last advertisement.
   fileprivate func serviceData(_ uuid: String) -> Data? {
     (advertisement[CBAdvertisementDataServiceDataKey] as? [CBUUID: Data])?[CBUUID(string: uuid)]

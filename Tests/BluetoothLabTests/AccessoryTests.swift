@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import TestSupport
 import Testing
 
 @Suite("Accessories")
@@ -18,14 +19,14 @@ struct AccessoryTests {
     meeting.accessory.update { $0.beatsPerMinute = 300 }
     meeting.app.write([1], to: "2A39", .withResponse)
     await meeting.world.run(for: .milliseconds(1_000))
-    #expect(meeting.app.has("written"))
+    #expect(meeting.app.has(.written))
     #expect(meeting.app.values(of: "2A37").last == [0x0F, 0x2C, 0x01, 1, 0])
     meeting.app.write([7], to: "2A39", .withResponse)
     await meeting.world.run(for: .milliseconds(100))
-    #expect(meeting.app.events.last == "not written: 128")
+    #expect(meeting.app.events.last == .notWritten(128))
     meeting.app.write([1, 1], to: "2A39", .withResponse)
     await meeting.world.run(for: .milliseconds(100))
-    #expect(meeting.app.events.suffix(2) == ["not written: 128", "not written: 128"])
+    #expect(meeting.app.events.suffix(2) == [.notWritten(128), .notWritten(128)])
   }
 
   @Test("A battery reports its level when it is read and when it changes")
@@ -65,10 +66,10 @@ struct AccessoryTests {
     let meeting = Encounter(accessory)
     #expect(await meeting.prepare())
     meeting.accessory.act { accessory, context in context.advertise(accessory.advertising) }
-    let other = Explorer(on: meeting.world.makeDevice(named: "tablet", at: Position(x: 1)))
+    let other = PhoneApp(on: meeting.world.makeDevice(named: "tablet", at: Position(x: 1)))
     #expect(await meeting.world.run(until: { other.isReady }, limit: .seconds(20)))
     for app in [meeting.app, other] { app.subscribe(uuid) }
-    #expect(await meeting.world.run(until: { meeting.app.has("notifying") && other.has("notifying") }))
+    #expect(await meeting.world.run(until: { meeting.app.has(.notifying(true)) && other.has(.notifying(true)) }))
     await meeting.world.run(for: .seconds(2))
     meeting.app.peripheral?.setNotifyValue(false, for: try #require(meeting.app.characteristic(uuid)))
     #expect(await meeting.world.run(until: { meeting.app.has("not notifying") }))
@@ -103,7 +104,7 @@ struct AccessoryTests {
     let meeting = Encounter(Flashlight())
     #expect(await meeting.prepare())
     meeting.app.subscribe(Flashlight.status.uuidString)
-    await meeting.world.run(until: { meeting.app.has("notifying") })
+    await meeting.world.run(until: { meeting.app.has(.notifying(true)) })
     meeting.app.write([1], to: Flashlight.lightSwitch.uuidString, .withResponse)
     meeting.app.write([30], to: Flashlight.brightness.uuidString, .withResponse)
     await meeting.world.run(for: .seconds(1))
@@ -113,13 +114,13 @@ struct AccessoryTests {
     meeting.app.write([101], to: Flashlight.brightness.uuidString, .withResponse)
     await meeting.world.run(for: .milliseconds(200))
     // Value Not Allowed.
-    #expect(meeting.app.events.last == "not written: 19")
+    #expect(meeting.app.events.last == .notWritten(19))
     for octets: [UInt8] in [[], [1, 1], [2]] {
       meeting.app.write(octets, to: Flashlight.lightSwitch.uuidString, .withResponse)
     }
     await meeting.world.run(for: .milliseconds(400))
     // Invalid Attribute Value Length, twice, and Value Not Allowed.
-    #expect(meeting.app.events.suffix(3) == ["not written: 13", "not written: 13", "not written: 19"])
+    #expect(meeting.app.events.suffix(3) == [.notWritten(13), .notWritten(13), .notWritten(19)])
     meeting.accessory.update { $0.isOn = false }
     await meeting.world.run(for: .milliseconds(100))
     #expect(meeting.app.values(of: Flashlight.status.uuidString).last == [0])
@@ -138,7 +139,7 @@ struct AccessoryTests {
     meeting.phone.move(to: Position(x: 5_000))
     await meeting.world.run(for: .seconds(10))
     #expect(meeting.accessory.accessory.alert == .mildAlert)
-    #expect(meeting.app.has("disconnected"))
+    #expect(meeting.app.has(.disconnected))
   }
 
   @Test("A key fob whose link is disconnected stays silent")
@@ -149,7 +150,7 @@ struct AccessoryTests {
     await meeting.world.run(for: .seconds(1))
     meeting.app.manager.cancelPeripheralConnection(try #require(meeting.app.peripheral))
     await meeting.world.run(for: .seconds(5))
-    #expect(meeting.app.has("disconnected"))
+    #expect(meeting.app.has(.disconnected))
     #expect(meeting.accessory.accessory.linkLossAlert == .highAlert)
     #expect(meeting.accessory.accessory.alert == .noAlert)
   }
@@ -176,9 +177,9 @@ struct AccessoryTests {
   func iBeacon() async throws {
     let uuid = try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))
     let meeting = Encounter(
-      IBeacon(proximityUUID: uuid, major: 0x0102, minor: 0x0304, measuredPower: -59), connects: false)
+      IBeacon(proximityUUID: uuid, major: 0x0102, minor: 0x0304, measuredPower: -59), .listen)
     await meeting.world.run(for: .seconds(1))
-    #expect((8...11).contains(meeting.app.sightings))
+    #expect((8...11).contains(meeting.app.sightings.count))
     let data = try #require(meeting.app.advertisement[CBAdvertisementDataManufacturerDataKey] as? Data)
     let expected: [UInt8] = [
       0x4C, 0x00, 0x02, 0x15, 0xE2, 0xC5, 0x6D, 0xB5, 0xDF, 0xFB, 0x48, 0xD2, 0xB0, 0x60, 0xD0, 0xF5, 0xA7, 0x10,
@@ -190,6 +191,6 @@ struct AccessoryTests {
 }
 
 extension Characteristic {
-  /// The UUID as text, which an `Explorer` expects.
+  /// The UUID as text, which an `PhoneApp` expects.
   fileprivate var uuidString: String { path.characteristic.description }
 }

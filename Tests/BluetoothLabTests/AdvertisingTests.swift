@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import TestSupport
 import Testing
 
 @Suite("Custom advertising")
@@ -28,11 +29,11 @@ struct AdvertisingTests {
     var advertising = Advertising(AdvertisingPayload(fitting: [.flags(), .name("Beacon")]))
     advertising.kind = .broadcast
     advertising.schedule = [.every(.milliseconds(20), for: .seconds(30)), .every(.seconds(1))]
-    let meeting = Encounter(Broadcaster(advertising), connects: false)
+    let meeting = Encounter(Broadcaster(advertising), plan: .listen)
     func sightings(in time: Duration) async -> Int {
-      let before = meeting.app.sightings
+      let before = meeting.app.sightings.count
       await meeting.world.run(for: time)
-      return meeting.app.sightings - before
+      return meeting.app.sightings.count - before
     }
     // 20 ms and 5 ms of random delay on average: 40 a second.
     #expect((1_100...1_260).contains(await sightings(in: .seconds(30))))
@@ -43,12 +44,12 @@ struct AdvertisingTests {
   func endOfSchedule() async {
     var advertising = Advertising(AdvertisingPayload(fitting: [.name("Once")]))
     advertising.schedule = [.every(.milliseconds(100), for: .seconds(1))]
-    let meeting = Encounter(Broadcaster(advertising), connects: false)
+    let meeting = Encounter(Broadcaster(advertising), plan: .listen)
     await meeting.world.run(for: .seconds(2))
-    let sightings = meeting.app.sightings
+    let sightings = meeting.app.sightings.count
     #expect(sightings >= 8)
     await meeting.world.run(for: .seconds(10))
-    #expect(meeting.app.sightings == sightings)
+    #expect(meeting.app.sightings.count == sightings)
   }
 
   @Test("A scannable advertiser answers with its scan response and accepts no connection", .timeLimit(.minutes(1)))
@@ -56,7 +57,7 @@ struct AdvertisingTests {
     var advertising = Advertising(
       AdvertisingPayload(fitting: [.flags()]), scanResponse: AdvertisingPayload(fitting: [.name("Asked")]))
     advertising.kind = .scannable
-    let meeting = Encounter(Broadcaster(advertising), connects: false)
+    let meeting = Encounter(Broadcaster(advertising), plan: .listen)
     await meeting.world.run(for: .seconds(1))
     #expect(meeting.app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Asked")
     #expect(meeting.app.advertisement[CBAdvertisementDataIsConnectable] as? Bool == false)
@@ -65,12 +66,12 @@ struct AdvertisingTests {
   @Test("Directed advertising reaches only the central that was connected last")
   func directed() async throws {
     let meeting = Encounter(CallingBack())
-    #expect(await meeting.world.run(until: { meeting.app.has("connected") }))
+    #expect(await meeting.world.run(until: { meeting.app.has(.connected) }))
     meeting.app.manager.cancelPeripheralConnection(try #require(meeting.app.peripheral))
-    await meeting.world.run(until: { meeting.app.has("disconnected") })
-    let stranger = Explorer(on: meeting.world.makeDevice(named: "stranger", at: Position(x: 1)))
+    await meeting.world.run(until: { meeting.app.has(.disconnected) })
+    let stranger = PhoneApp(on: meeting.world.makeDevice(named: "stranger", at: Position(x: 1)))
     await meeting.world.run(for: .seconds(2))
-    #expect(stranger.sightings == 0)
+    #expect(stranger.sightings.count == 0)
     let sent = meeting.accessory.statistics.transmitted.packets
     #expect(sent > 40)
     // The central connects now.
@@ -112,9 +113,9 @@ struct AdvertisingTests {
       options.generation = generation
       let world = World(seed: 1)
       world.add(Broadcaster(advertising), named: "beacon", options)
-      let app = Explorer(on: world.makeDevice(named: "phone", at: Position(x: 2)), connects: false)
+      let app = PhoneApp(on: world.makeDevice(named: "phone", at: Position(x: 2)), .listen)
       await world.run(for: .seconds(1))
-      return app.rssi
+      return app.level
     }
     let own = await level(nil, .bluetooth54) ?? 0
     #expect(await level(4, .bluetooth54) == own)

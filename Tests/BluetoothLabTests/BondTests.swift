@@ -3,6 +3,7 @@
 
 import BluetoothLab
 import CoreBluetooth
+import TestSupport
 import Testing
 
 /// Operations on the bonds of a lab's devices.
@@ -206,11 +207,11 @@ import Testing
 
   @Test("A device that another program has forgotten stays forgotten")
   func forgottenElsewhere() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
     let scene = Scene(folder: folder.path)
     #expect(scene.read() == [1, 2, 3])
-    let adapter = folder.appendingPathComponent("phone")
+    let adapter = folder.url.appendingPathComponent("phone")
     let isBond = { (name: String) in name.hasSuffix(".json") && !["adapter.json", "apps.json"].contains(name) }
     let file = try #require(FileManager.default.contentsOfDirectory(atPath: adapter.path).first(where: isBond))
     try FileManager.default.removeItem(at: adapter.appendingPathComponent(file))

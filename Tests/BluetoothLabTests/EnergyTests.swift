@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import TestSupport
 import Testing
 
 @Suite("Energy")
@@ -72,7 +73,7 @@ struct EnergyTests {
   @Test("Continuous scanning uses nearly all of a telephone's charge, and more than a coin cell delivers")
   func scanning() async throws {
     let meeting = Encounter(
-      IBeacon(proximityUUID: try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))), connects: false)
+      IBeacon(proximityUUID: try #require(UUID(uuidString: "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))), plan: .listen)
     await meeting.world.run(for: .seconds(60))
     let report = meeting.phone.statistics.energy(.bcm4330)
     #expect(report.share(of: .scanning) > 0.99)
@@ -119,9 +120,9 @@ struct EnergyTests {
     let beacon = world.add(BatteryPack(), named: "beacon", options)
     options.position = Position(x: 1)
     let phone = world.makeDevice(named: "phone", options)
-    let app = Explorer(on: phone, connects: false)
+    let app = PhoneApp(on: phone, .listen)
     await world.run(for: .seconds(60))
-    #expect(app.sightings > 0)
+    #expect(app.sightings.count > 0)
     // Advertising uses a few per mille of the time, scanning all of it.
     #expect(phone.statistics.energy().averageMilliamperes > 50 * beacon.statistics.energy().averageMilliamperes)
   }

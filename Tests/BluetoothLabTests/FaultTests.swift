@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import TestSupport
 import Testing
 
 @Suite("Faults")
@@ -9,7 +10,7 @@ struct FaultTests {
     let meeting = Encounter(HeartRateSensor(), seed: seed, capture: capture)
     _ = await meeting.prepare()
     meeting.app.subscribe("2A37")
-    await meeting.world.run(until: { meeting.app.has("notifying") })
+    await meeting.world.run(until: { meeting.app.has(.notifying(true)) })
     // The phone's host finishes its own requests to the server, so that only notifications are left.
     await meeting.world.run(for: .milliseconds(800))
     return meeting
@@ -55,7 +56,7 @@ struct FaultTests {
   func linkScope() async {
     let meeting = await subscribed()
     let other = meeting.world.makeDevice(named: "other", at: Position(x: 1, y: 1))
-    let bystander = Explorer(on: other)
+    let bystander = PhoneApp(on: other)
     let second = meeting.world.add(BatteryPack(), named: "battery", at: Position(x: 1, y: 2))
     meeting.world.add([.air(.lose, .anything, .percent(50))], between: second, and: other)
     await meeting.world.run(for: .seconds(10))
@@ -80,8 +81,8 @@ struct FaultTests {
 
   @Test("A PDU injected for one receiver reaches no other", arguments: [true, false])
   func injectedForOne(byName: Bool) async {
-    let meeting = Encounter(Broadcaster(advertising("Right")), connects: false)
-    let witness = Explorer(on: meeting.world.makeDevice(named: "witness", at: Position(x: 1)), connects: false)
+    let meeting = Encounter(Broadcaster(advertising("Right")), plan: .listen)
+    let witness = PhoneApp(on: meeting.world.makeDevice(named: "witness", at: Position(x: 1)), .listen)
     // Address and name of the original, except for one letter of the name.
     let world = meeting.world
     await world.run(for: .seconds(1))
@@ -121,7 +122,8 @@ struct FaultTests {
 
   @Test("The capture marks the packets that a fault has affected")
   func marks() async throws {
-    let text = try await withTemporaryFile { path in
+    let text = try await withTemporaryFolder { folder in
+      let path = folder.file("air.pcapng")
       let meeting = await subscribed(capture: try Capture(path: path))
       meeting.world.add([
         .air(.lose, .notifications(), .number(1)), .hci(.lose, HCIMatch(.data, on: "phone"), .number(2)),
@@ -160,7 +162,7 @@ struct FaultTests {
   @Test("A packet from outside the simulation is heard at its time, from its place, by receivers on its channel")
   func foreignPacket() async throws {
     let world = World(seed: 1)
-    let app = Explorer(on: world.makeDevice(named: "phone"), connects: false)
+    let app = PhoneApp(on: world.makeDevice(named: "phone"), .listen)
     await world.run(for: .seconds(1))
     // ADV_NONCONN_IND of a random static address, with the complete name "Hi".
     let pdu: [UInt8] = [0x42, 0, 7, 0, 0, 0, 0, 0xC0, 3, 0x09, 0x48, 0x69]
@@ -171,12 +173,12 @@ struct FaultTests {
       world.inject(packet, at: .milliseconds(2_000 + index))
     }
     await world.run(for: .milliseconds(900))
-    #expect(app.sightings == 0)
+    #expect(app.sightings.count == 0)
     await world.run(for: .seconds(1))
     // The phone listens to one of the three advertising channels.
-    #expect(app.sightings == 1)
+    #expect(app.sightings.count == 1)
     #expect(app.advertisement[CBAdvertisementDataLocalNameKey] as? String == "Hi")
-    #expect(app.rssi == -55)
+    #expect(app.level == -55)
     let strikes = world.faultEvents
     #expect(strikes.map(\.time) == [.milliseconds(2_000), .milliseconds(2_001), .milliseconds(2_002)])
     #expect(strikes.allSatisfy { $0.device == "injected" && $0.layer == .air })
@@ -230,7 +232,7 @@ struct FaultTests {
     let meeting = await subscribed()
     let start = meeting.world.now + .seconds(1)
     meeting.accessory.add([.device(.mute(), when: .at(start))])
-    await meeting.world.run(until: { meeting.app.has("disconnected") }, limit: .seconds(10))
+    await meeting.world.run(until: { meeting.app.has(.disconnected) }, limit: .seconds(10))
     #expect((meeting.app.disconnection as? CBError)?.code == .connectionTimeout)
     #expect(meeting.world.now - start > .milliseconds(1_900))
     #expect(meeting.world.now - start < .milliseconds(2_100))
@@ -243,7 +245,7 @@ struct FaultTests {
       .device(.mute(for: .milliseconds(1_500)), "accessory", when: .at(meeting.world.now + .milliseconds(500)))
     ])
     await meeting.world.run(for: .seconds(5))
-    #expect(!meeting.app.has("disconnected"))
+    #expect(!meeting.app.has(.disconnected))
     #expect(energies(meeting) == [1, 2, 3, 4, 5])
   }
 
@@ -253,7 +255,7 @@ struct FaultTests {
       let meeting = await subscribed()
       meeting.accessory.add([.device(.driftClock(partsPerMillion: partsPerMillion), when: .at(meeting.world.now))])
       await meeting.world.run(for: .seconds(10))
-      return meeting.app.has("disconnected")
+      return meeting.app.has(.disconnected)
     }
     #expect(await !isLost(partsPerMillion: 50))
     #expect(await isLost(partsPerMillion: 20_000))
@@ -265,7 +267,7 @@ struct FaultTests {
     meeting.phone.add([.device(.resetController, when: .at(meeting.world.now + .seconds(1)))])
     await meeting.world.run(for: .seconds(2))
     // Resetting, then poweredOn.
-    #expect(meeting.app.events.suffix(2) == ["state 1", "state 5"])
+    #expect(meeting.app.events.suffix(2) == [.state(.resetting), .state(.poweredOn)])
   }
 
   @Test("A device that refuses connections is discovered, but not connected to")
@@ -273,7 +275,7 @@ struct FaultTests {
     let meeting = Encounter(BatteryPack())
     meeting.accessory.add([.device(.refuseConnections(for: .seconds(5)), when: .at(.zero))])
     await meeting.world.run(for: .seconds(4))
-    #expect(meeting.app.sightings > 0)
+    #expect(meeting.app.sightings.count > 0)
     #expect(!meeting.app.isReady)
     await meeting.world.run(for: .seconds(6))
     #expect(meeting.app.isReady)
@@ -288,9 +290,9 @@ struct FaultTests {
     meeting.app.read("2A19")
     await meeting.world.run(for: .seconds(29))
     #expect(meeting.app.values(of: "2A19").isEmpty)
-    #expect(!meeting.app.has("disconnected"))
+    #expect(!meeting.app.has(.disconnected))
     await meeting.world.run(for: .seconds(3))
-    #expect(meeting.app.has("disconnected"))
+    #expect(meeting.app.has(.disconnected))
   }
 
   @Test("A fault applies to a device that is added after it and that no manager uses yet")
@@ -304,16 +306,16 @@ struct FaultTests {
     let phone = world.makeDevice(named: "phone")
     await world.run(for: .seconds(1))
     #expect(world.faultEvents.map(\.device) == ["phone"])
-    let app = Explorer(on: phone)
+    let app = PhoneApp(on: phone)
     // A tenth of a second in each second: after an interval neither device finds the other again.
     await world.run(for: .seconds(5))
     #expect(!app.isReady)
-    #expect(app.sightings > 0)
+    #expect(app.sightings.count > 0)
   }
 
   @Test("Of more than 10,000 faults only the latest are reported")
   func manyStrikes() async {
-    let meeting = Encounter(Broadcaster(advertising("Often")), connects: false)
+    let meeting = Encounter(Broadcaster(advertising("Often")), plan: .listen)
     meeting.world.add([.air(.lose)])
     await meeting.world.run(for: .seconds(760))
     let strikes = meeting.world.faultEvents
@@ -331,13 +333,13 @@ struct FaultTests {
     ])
     await meeting.world.run(for: .seconds(8))
     #expect(energies(meeting).count <= 3)
-    #expect(meeting.app.has("disconnected"))
+    #expect(meeting.app.has(.disconnected))
     #expect(meeting.world.faultEvents.map(\.description) == ["muted"])
   }
 
   @Test("The end of faults keeps a switched-off radio off, and switching a radio on overrides its faults")
   func switchedOffRadio() async {
-    let meeting = Encounter(Broadcaster(advertising("Here")), connects: false)
+    let meeting = Encounter(Broadcaster(advertising("Here")), plan: .listen)
     let (world, phone) = (meeting.world, meeting.phone)
     func hears() async -> Bool {
       func count() -> Int { world.statistics.devices.first { $0.name == "phone" }?.receivedPackets ?? 0 }

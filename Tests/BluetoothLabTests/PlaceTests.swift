@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import TestSupport
 import Testing
 
 @Suite("Places")
@@ -35,9 +36,9 @@ struct PlaceTests {
       world.add(BatteryPack(), named: name, DeviceOptions(position: Position(x: place)))
     }
     func seen(from place: Double) async -> Set<UUID> {
-      let app = Explorer(on: world.makeDevice(named: "phone at \(place)", at: Position(x: place)), connects: false)
+      let app = PhoneApp(on: world.makeDevice(named: "phone at \(place)", at: Position(x: place)), .listen)
       await world.run(for: .seconds(5))
-      return app.found
+      return Set(app.sightings.map(\.peripheral))
     }
     let (near, middle, far) = (await seen(from: 1), await seen(from: 80), await seen(from: 159))
     #expect(near.count == 1 && middle.count == 2 && far.count == 1)
@@ -48,7 +49,7 @@ struct PlaceTests {
     let meeting = Encounter(BatteryPack())
     meeting.world.setLoss(150, between: meeting.accessory, and: meeting.phone)
     await meeting.world.run(for: .seconds(5))
-    #expect(meeting.app.sightings == 0)
+    #expect(meeting.app.sightings.count == 0)
     meeting.world.setLoss(nil, between: meeting.phone, and: meeting.accessory)
     await meeting.world.run(for: .seconds(5))
     #expect(meeting.app.isReady)
@@ -56,15 +57,15 @@ struct PlaceTests {
 
   @Test("A device moving along a path is out of range at the far end and in range again afterwards")
   func path() async {
-    let meeting = Encounter(BatteryPack(), connects: false)
+    let meeting = Encounter(BatteryPack(), plan: .listen)
     meeting.phone.move(along: [
       Waypoint(at: .seconds(10), Position(x: 2)), Waypoint(at: .seconds(20), Position(x: 2_000)),
       Waypoint(at: .seconds(40), Position(x: 2_000)), Waypoint(at: .seconds(50), Position(x: 2)),
     ])
     func sightings() async -> Int {
-      let before = meeting.app.sightings
+      let before = meeting.app.sightings.count
       await meeting.world.run(for: .seconds(10))
-      return meeting.app.sightings - before
+      return meeting.app.sightings.count - before
     }
     #expect(await sightings() > 50)
     await meeting.world.run(for: .seconds(15))
@@ -79,9 +80,9 @@ struct PlaceTests {
   func power(_ power: Double, isHeard: Bool) async {
     let world = World(seed: 1)
     world.add(BatteryPack(), named: "battery", DeviceOptions(transmitPower: power))
-    let app = Explorer(on: world.makeDevice(named: "phone", at: Position(x: 100)), connects: false)
+    let app = PhoneApp(on: world.makeDevice(named: "phone", at: Position(x: 100)), .listen)
     await world.run(for: .seconds(3))
-    #expect((app.sightings > 0) == isHeard)
+    #expect((app.sightings.count > 0) == isHeard)
   }
 
   @Test("The error, step and range of a chip's RSSI appear in the value that an app gets")
@@ -91,9 +92,9 @@ struct PlaceTests {
       world.add(BatteryPack(), named: "battery")
       var options = DeviceOptions(position: Position(x: 2))
       options.signalStrength = strength
-      let app = Explorer(on: world.makeDevice(named: "phone", options), connects: false)
-      await world.run(until: { app.sightings > 0 })
-      return app.rssi
+      let app = PhoneApp(on: world.makeDevice(named: "phone", options), .listen)
+      await world.run(until: { app.sightings.count > 0 })
+      return app.level
     }
     // −47.5 dBm.
     #expect(await rssi(DeviceOptions.SignalStrength()) == -48)
@@ -115,7 +116,7 @@ struct PlaceTests {
     #expect(link.silences + link.crcErrors + link.retransmissions > 3)
     meeting.world.setInterference([Interference(.jammer(channels: Set(0..<40)), at: Position(x: 1))])
     await meeting.world.run(for: .seconds(5))
-    #expect(meeting.app.has("disconnected"))
+    #expect(meeting.app.has(.disconnected))
     meeting.world.setInterference([])
   }
 

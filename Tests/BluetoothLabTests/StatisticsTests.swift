@@ -1,6 +1,7 @@
 import BluetoothLab
 import CoreBluetooth
 import MetricsTestKit
+import TestSupport
 import Testing
 
 @Suite("Statistics")
@@ -136,7 +137,7 @@ struct StatisticsTests {
     let meeting = Meeting()
     nonisolated(unsafe) var packets = 0
     meeting.central.onEvent = { [world = meeting.world] event in
-      if event == "ready" { packets = world.statistics["central"]?.transmitted.packets ?? 0 }
+      if event == .ready { packets = world.statistics["central"]?.transmitted.packets ?? 0 }
     }
     await meeting.world.run(until: { meeting.central.isReady })
     #expect(packets > 5)

@@ -3,6 +3,7 @@ import BluetoothRadio
 import BluetoothWire
 import CoreBluetooth
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BluetoothLab
@@ -172,7 +173,7 @@ private final class Listener: NSObject, CBCentralManagerDelegate {
 /// Forty seconds of a world with a random change every half second.
 private final class Course {
   private let world: World
-  private let folder: URL
+  private let folder: TemporaryFolder
   private var random: RandomStream
   private var beacons: [RadioDevice] = []
   private var listeners: [Listener] = []
@@ -187,9 +188,8 @@ private final class Course {
     world = World(seed: seed)
     world.setSkipping(skipping)
     random = RandomStream(seed: seed)
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("unheard-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    folder = try TemporaryFolder()
+    defer { folder.remove() }
     for number in 0..<30 {
       let beacon = Beacon(
         number, every: .milliseconds(Int64(100 + random.next() % 900)), power: -20 + Int(random.next() % 31))
@@ -241,7 +241,7 @@ private final class Course {
 
   /// Captures half a second of the air.
   private func captured() throws -> Data {
-    let file = folder.appendingPathComponent("capture")
+    let file = folder.url.appendingPathComponent("capture")
     world.startCapture(try Capture(path: file.path))
     world.run(for: .milliseconds(500))
     try world.finishCapture()

@@ -1,19 +1,20 @@
 import BluetoothLab
 import CoreBluetooth
+import TestSupport
 import Testing
 
 /// A peripheral and a central at a distance of `distance` metres.
 final class Meeting {
   let world: World
-  let peripheral: TestPeripheral
-  let central: TestCentral
+  let peripheral: SensorApp
+  let central: PhoneApp
   let device: Device
 
   init(seed: UInt64 = 1, distance: Double = 2, capture: Capture? = nil) {
     world = World(seed: seed, capture: capture)
-    peripheral = TestPeripheral(on: world.makeDevice(named: "peripheral"))
+    peripheral = SensorApp(on: world.makeDevice(named: "peripheral"))
     device = world.makeDevice(named: "central", at: Position(x: distance))
-    central = TestCentral(on: device)
+    central = PhoneApp(on: device, .meet(SensorApp.service))
   }
 }
 
@@ -23,12 +24,12 @@ struct WorldTests {
   func meet() async throws {
     let meeting = Meeting()
     #expect(await meeting.world.run(until: { meeting.central.isReady }))
-    #expect(meeting.peripheral.events == ["state 5", "added", "advertising"])
-    #expect(meeting.central.events == ["state 5", "discovered", "connected", "ready"])
-    let characteristic = try #require(meeting.central.characteristic)
+    #expect(meeting.peripheral.events == [.state(.poweredOn), .added(true), .advertising(true)])
+    #expect(meeting.central.events == [.state(.poweredOn), .discovered, .connected, .ready])
+    let characteristic = try #require(meeting.central.characteristic(SensorApp.characteristic))
     meeting.central.peripheral?.readValue(for: characteristic)
-    #expect(await meeting.world.run(until: { !meeting.central.values.isEmpty }))
-    #expect(meeting.central.values == [Data("hello".utf8)])
+    #expect(await meeting.world.run(until: { !meeting.central.values(of: SensorApp.characteristic).isEmpty }))
+    #expect(meeting.central.values(of: SensorApp.characteristic) == [Array("hello".utf8)])
   }
 
   @Test("Nothing happens until the world is run")
@@ -43,11 +44,12 @@ struct WorldTests {
   @Test("The same seed gives the same capture, another seed a different one")
   func determinism() async throws {
     func capture(seed: UInt64) async throws -> Data {
-      let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
-      defer { try? FileManager.default.removeItem(at: url) }
+      let folder = try TemporaryFolder()
+      defer { folder.remove() }
+      let url = URL(fileURLWithPath: folder.file("air.pcapng"))
       let meeting = Meeting(seed: seed, capture: try Capture(path: url.path))
       #expect(await meeting.world.run(until: { meeting.central.isReady }))
-      let characteristic = try #require(meeting.central.characteristic)
+      let characteristic = try #require(meeting.central.characteristic(SensorApp.characteristic))
       meeting.central.peripheral?.setNotifyValue(true, for: characteristic)
       meeting.central.peripheral?.readValue(for: characteristic)
       await meeting.world.run(for: .seconds(2))
@@ -62,11 +64,12 @@ struct WorldTests {
 
   @Test("A capture contains the packets of both hosts and of the air in one file, in chronological order")
   func captureOfBothSides() async throws {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
-    defer { try? FileManager.default.removeItem(at: url) }
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let url = URL(fileURLWithPath: folder.file("air.pcapng"))
     let meeting = Meeting(capture: try Capture(path: url.path))
     #expect(await meeting.world.run(until: { meeting.central.isReady }))
-    meeting.central.peripheral?.readValue(for: try #require(meeting.central.characteristic))
+    meeting.central.peripheral?.readValue(for: try #require(meeting.central.characteristic(SensorApp.characteristic)))
     await meeting.world.run(for: .seconds(1))
     try meeting.world.finishCapture()
 
@@ -86,7 +89,7 @@ struct WorldTests {
     #expect(await meeting.world.run(until: { meeting.central.isReady }))
     let start = meeting.world.now
     meeting.device.move(to: Position(x: 10_000))
-    #expect(await meeting.world.run(until: { meeting.central.has("disconnected") }, limit: .seconds(10)))
+    #expect(await meeting.world.run(until: { meeting.central.has(.disconnected) }, limit: .seconds(10)))
     #expect((meeting.central.disconnection as? CBError)?.code == .connectionTimeout)
     #expect(meeting.world.now - start < .milliseconds(2_100))
     #expect(meeting.world.now - start > .milliseconds(1_900))
@@ -96,7 +99,7 @@ struct WorldTests {
   func outOfRange() async {
     let meeting = Meeting(distance: 1_000)
     await meeting.world.run(for: .seconds(20))
-    #expect(meeting.central.events == ["state 5"])
+    #expect(meeting.central.events == [.state(.poweredOn)])
   }
 
   @Test("Power off is reported and ends links, and after power on the two meet again")
@@ -105,13 +108,13 @@ struct WorldTests {
     #expect(await meeting.world.run(until: { meeting.central.isReady }))
     meeting.device.setPower(false)
     await meeting.world.run(for: .seconds(3))
-    #expect(meeting.central.events.last == "state 4")
+    #expect(meeting.central.events.last == .state(.poweredOff))
     #expect(meeting.central.peripheral?.state == .disconnected)
     #expect(meeting.peripheral.manager.isAdvertising)
     meeting.device.setPower(true)
-    #expect(await meeting.world.run(until: { meeting.central.isReady && meeting.central.events.last == "ready" }))
-    #expect(meeting.central.events.filter { $0 == "connected" }.count == 2)
-    #expect(!meeting.central.has("disconnected"))
+    #expect(await meeting.world.run(until: { meeting.central.isReady && meeting.central.events.last == .ready }))
+    #expect(meeting.central.events.filter { $0 == .connected }.count == 2)
+    #expect(!meeting.central.has(.disconnected))
   }
 
   @Test("A device with the name of another one stops the program")
@@ -130,7 +133,7 @@ struct WorldTests {
     nonisolated(unsafe) var heldAt: Duration?
     nonisolated(unsafe) var releasedAt: Duration?
     meeting.central.onEvent = { event in
-      guard event == "connected" else { return }
+      guard event == .connected else { return }
       heldAt = world.now
       world.hold {
         for _ in 0..<100 { await Task.yield() }
@@ -145,9 +148,10 @@ struct WorldTests {
   @Test("Values arrive on the manager's queue")
   func queues() async throws {
     let world = World(seed: 1)
-    let peripheral = TestPeripheral(on: world.makeDevice(named: "peripheral"))
+    let peripheral = SensorApp(on: world.makeDevice(named: "peripheral"))
     let queue = DispatchQueue(label: "app")
-    let central = TestCentral(on: world.makeDevice(named: "central", at: Position(x: 1)), queue: queue)
+    let central = PhoneApp(
+      on: world.makeDevice(named: "central", at: Position(x: 1)), .meet(SensorApp.service), queue: queue)
     nonisolated(unsafe) var wrong = 0
     central.onEvent = { _ in
       dispatchPrecondition(condition: .onQueue(queue))
@@ -155,7 +159,7 @@ struct WorldTests {
     }
     #expect(await world.run(until: { central.isReady }))
     #expect(wrong == 0)
-    #expect(peripheral.events.last == "advertising")
+    #expect(peripheral.events.last == .advertising(true))
   }
 
   @Test("A cancelled task does not wait for a world in real time")
@@ -173,8 +177,9 @@ struct WorldTests {
     let meeting = Meeting()
     #expect(await meeting.world.run(until: { meeting.central.isReady }))
     func capture() async throws -> Data {
-      let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
-      defer { try? FileManager.default.removeItem(at: url) }
+      let folder = try TemporaryFolder()
+      defer { folder.remove() }
+      let url = URL(fileURLWithPath: folder.file("air.pcapng"))
       meeting.world.startCapture(try Capture(path: url.path))
       await meeting.world.run(for: .seconds(1))
       try meeting.world.finishCapture()
@@ -210,7 +215,7 @@ struct WorldTests {
     var advertising = Advertising(AdvertisingPayload(fitting: [.name("Busy")]))
     advertising.schedule = [.every(.milliseconds(20))]
     for number in 0..<60 { world.add(Broadcaster(advertising), named: "beacon \(number)", at: Position(x: 1)) }
-    let app = Explorer(on: world.makeDevice(named: "phone"), connects: false)
+    let app = PhoneApp(on: world.makeDevice(named: "phone"), .listen)
     #expect(await world.run(until: { world.now > .milliseconds(500) }))
     #expect(world.statistics.devices.count == 61)
     world.setSpeed(0)
@@ -252,7 +257,7 @@ struct WorldTests {
   func runInCallback() async {
     await #expect(processExitsWith: .failure) {
       let world = World(seed: 1)
-      let central = TestCentral(on: world.makeDevice(named: "central"))
+      let central = PhoneApp(on: world.makeDevice(named: "central"), .meet(SensorApp.service))
       central.onEvent = { _ in
         func runAgain() { world.run(for: .seconds(1)) }
         runAgain()

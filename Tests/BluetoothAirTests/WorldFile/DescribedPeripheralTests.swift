@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothProfiles
 import CoreBluetooth
+import TestSupport
 import Testing
 
 @testable import BluetoothAir
@@ -8,29 +9,29 @@ import Testing
 @Suite("World files: described peripherals")
 struct DescribedPeripheralTests {
   /// Returns a phone that has discovered all attributes of the peripheral.
-  private func meet(_ lines: String, name: String = "d") async throws -> (world: World, phone: Phone) {
+  private func meet(_ lines: String, name: String = "d") async throws -> (world: World, phone: PhoneApp) {
     let world = World(seed: 1)
     try WorldFile(text: peripheralFile(lines)).populate(world)
-    let phone = Phone(world.makeDevice(named: "phone", at: Position(x: 1)), in: world, connectsTo: name)
+    let phone = PhoneApp(world.makeDevice(named: "phone", at: Position(x: 1)), connectsTo: name)
     #expect(await world.run(until: { phone.isReady }, limit: .seconds(10)))
     return (world, phone)
   }
 
-  private func read(_ uuid: String, _ phone: Phone, _ world: World) async throws -> [UInt8]? {
+  private func read(_ uuid: String, _ phone: PhoneApp, _ world: World) async throws -> [UInt8]? {
     let characteristic = try #require(phone.characteristic(uuid))
-    let count = phone.octets(of: uuid).count + phone.errors.count
+    let count = phone.values(of: uuid).count + phone.accesses.count
     phone.peripheral?.readValue(for: characteristic)
-    await world.run(until: { phone.octets(of: uuid).count + phone.errors.count > count }, limit: .seconds(5))
-    return phone.octets(of: uuid).last
+    await world.run(until: { phone.values(of: uuid).count + phone.accesses.count > count }, limit: .seconds(5))
+    return phone.values(of: uuid).last
   }
 
   @Test("A phone finds the weather station by its service and name, and reads the values of its file")
   func weatherStation() async throws {
     let world = World(seed: 1)
-    try WorldFile(path: Repository.example("weather-station")).populate(world)
-    let phone = Phone(world.makeDevice(named: "phone", at: Position(x: 1)), in: world, connectsTo: "Weather Station")
+    try WorldFile(path: ExampleWorlds.path("weather-station")).populate(world)
+    let phone = PhoneApp(world.makeDevice(named: "phone", at: Position(x: 1)), connectsTo: "Weather Station")
     #expect(await world.run(until: { phone.isReady }, limit: .seconds(20)))
-    let data = try #require(phone.seen("Weather Station").last?.data)
+    let data = try #require(phone.sightings(of: "Weather Station").last?.data)
     #expect(data[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "181A")])
     #expect(data[CBAdvertisementDataManufacturerDataKey] as? Data == Data([0xFF, 0xFF, 0x01, 0x02]))
     // The station refuses all connections for its first two seconds.
@@ -40,7 +41,7 @@ struct DescribedPeripheralTests {
     #expect(try await read("2A6F", phone, world) == [0xC8, 0x14])
     phone.subscribe("2A6E")
     await world.run(for: .seconds(9))
-    #expect(phone.octets(of: "2A6E") == [[0x5C, 0x08], [0x5E, 0x08], [0x59, 0x08], [0x5C, 0x08]])
+    #expect(phone.values(of: "2A6E") == [[0x5C, 0x08], [0x5E, 0x08], [0x59, 0x08], [0x5C, 0x08]])
     // The phone pairs, since the characteristic requires encryption.
     #expect(try await read("6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C002", phone, world) == Array("garden".utf8))
   }
@@ -48,8 +49,8 @@ struct DescribedPeripheralTests {
   @Test("Beacons of the weather station's file advertise the data of the file")
   func beacons() async throws {
     let world = World(seed: 1)
-    try WorldFile(path: Repository.example("weather-station")).populate(world)
-    let phone = Phone(world.makeDevice(named: "phone", at: Position(x: 1)), in: world)
+    try WorldFile(path: ExampleWorlds.path("weather-station")).populate(world)
+    let phone = PhoneApp(world.makeDevice(named: "phone", at: Position(x: 1)))
     await world.run(for: .seconds(5))
     let beacons = phone.sightings.compactMap { $0.data[CBAdvertisementDataManufacturerDataKey] as? Data }
     #expect(beacons.contains { $0.count == 25 && $0[21] == 1 && $0[23] == 7 })
@@ -73,13 +74,13 @@ struct DescribedPeripheralTests {
     await world.run(for: .seconds(1))
     for uuid in ["2A56", "2A58"] { phone.subscribe(uuid) }
     await world.run(for: .seconds(6.2))
-    #expect(phone.octets(of: "2A56").prefix(5) == [[2], [3], [1], [2], [3]])
-    #expect(phone.octets(of: "2A56").count == 12)
-    #expect(phone.octets(of: "2A58") == [[0xFF], [0xFF], [0xFF]])
+    #expect(phone.values(of: "2A56").prefix(5) == [[2], [3], [1], [2], [3]])
+    #expect(phone.values(of: "2A56").count == 12)
+    #expect(phone.values(of: "2A58") == [[0xFF], [0xFF], [0xFF]])
     phone.subscribe("2A56", false)
     await world.run(for: .seconds(5))
-    #expect(phone.octets(of: "2A56").count <= 13)
-    #expect(phone.octets(of: "2A58").count >= 5)
+    #expect(phone.values(of: "2A56").count <= 13)
+    #expect(phone.values(of: "2A58").count >= 5)
   }
 
   @Test("A written value can be read back, is notified to subscribers, and is refused if it is too long")
@@ -96,11 +97,11 @@ struct DescribedPeripheralTests {
     await world.run(for: .seconds(1))
     phone.peripheral?.writeValue(Data("new".utf8), for: characteristic, type: .withResponse)
     await world.run(for: .seconds(1))
-    #expect(phone.octets(of: "2A58") == [Array("new".utf8)])
+    #expect(phone.values(of: "2A58") == [Array("new".utf8)])
     phone.peripheral?.writeValue(Data("far too long".utf8), for: characteristic, type: .withResponse)
     await world.run(for: .seconds(1))
     #expect(try await read("2A58", phone, world) == Array("new".utf8))
-    #expect(phone.errors == ["write: done", "write: \(CBATTError.invalidAttributeValueLength.rawValue)"])
+    #expect(phone.accesses == [.written, .notWritten(CBATTError.invalidAttributeValueLength.rawValue)])
   }
 
   @Test(
@@ -181,7 +182,7 @@ struct DescribedPeripheralTests {
     }
     let world = World(seed: 1)
     try WorldFile(text: peripheralFile("services:\n" + services.joined(separator: "\n"))).populate(world)
-    let phone = Phone(world.makeDevice(named: "phone", at: Position(x: 1)), in: world)
+    let phone = PhoneApp(world.makeDevice(named: "phone", at: Position(x: 1)))
     await world.run(for: .seconds(1))
     #expect(!phone.sightings.isEmpty)
   }

@@ -1,5 +1,6 @@
 import BluetoothLab
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BluetoothAir
@@ -155,9 +156,9 @@ struct WorldFieldTests {
   func committedSchema() throws {
     if Self.rewrites {
       try WorldSchema.text.write(
-        to: Repository.url("Documentation/world.schema.json"), atomically: true, encoding: .utf8)
+        to: WorkingCopy.url("Documentation/world.schema.json"), atomically: true, encoding: .utf8)
     }
-    #expect(try Repository.text("Documentation/world.schema.json") == WorldSchema.text)
+    #expect(try WorkingCopy.text("Documentation/world.schema.json") == WorldSchema.text)
     #expect(throws: Never.self) {
       try JSONSerialization.jsonObject(with: Data(WorldSchema.text.utf8))
     }
@@ -167,27 +168,27 @@ struct WorldFieldTests {
   func committedTables() throws {
     let path = "Documentation/World-files.md"
     let (start, end) = ("<!-- fields -->\n", "<!-- end of fields -->")
-    var text = try Repository.text(path)
+    var text = try WorkingCopy.text(path)
     let first = try #require(text.range(of: start))
     let last = try #require(text.range(of: end))
     if Self.rewrites {
       text.replaceSubrange(first.upperBound..<last.lowerBound, with: "\n" + FieldTables.text + "\n")
-      try text.write(to: Repository.url(path), atomically: true, encoding: .utf8)
+      try text.write(to: WorkingCopy.url(path), atomically: true, encoding: .utf8)
     }
     #expect(text.contains(start + "\n" + FieldTables.text + "\n" + end))
   }
 
-  @Test("The examples fit the schema", arguments: Repository.exampleNames)
+  @Test("The examples fit the schema", arguments: ExampleWorlds.names)
   func examples(name: String) throws {
-    let schema = try SchemaValidator(Repository.text("Documentation/world.schema.json"))
-    let text = try String(contentsOfFile: Repository.example(name), encoding: .utf8)
+    let schema = try SchemaValidator(WorkingCopy.text("Documentation/world.schema.json"))
+    let text = try String(contentsOfFile: ExampleWorlds.path(name), encoding: .utf8)
     #expect(schema.complaints(try WorldSyntax.read(text)) == [])
     #expect(complaints(text) == [])
   }
 
   @Test("The list of examples is complete")
   func allExamples() throws {
-    let files = try FileManager.default.contentsOfDirectory(atPath: Repository.url("Examples/Worlds").path)
-    #expect(files.sorted() == Repository.exampleNames.map { $0 + ".yaml" })
+    let files = try FileManager.default.contentsOfDirectory(atPath: WorkingCopy.url("Examples/Worlds").path)
+    #expect(files.sorted() == ExampleWorlds.names.map { $0 + ".yaml" })
   }
 }

@@ -1,6 +1,7 @@
 import BluetoothLab
 import CoreBluetooth
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BluetoothAir
@@ -25,35 +26,35 @@ struct WorldPopulationTests {
     }
   }
 
-  private func example(_ name: String) throws -> WorldFile { try WorldFile(path: Repository.example(name)) }
+  private func example(_ name: String) throws -> WorldFile { try WorldFile(path: ExampleWorlds.path(name)) }
 
   @Test("In the fitness room a phone finds everything that advertises, and receives the strap's heart rate")
   func fitnessRoom() async throws {
     let scene = Scene(try example("fitness-room"))
-    let phone = Phone(scene.clients[0], in: scene.world, connectsTo: "strap")
+    let phone = PhoneApp(scene.clients[0], connectsTo: "strap")
     #expect(await scene.world.run(until: { phone.isReady }, limit: .seconds(10)))
     let names = Set(phone.sightings.compactMap(\.name))
     #expect(names == ["strap", "bicycle", "thermometer", "Keys"])
     phone.subscribe("2A37")
     await scene.world.run(for: .seconds(5))
-    #expect(phone.octets(of: "2A37").first?[1] == 128)
+    #expect(phone.values(of: "2A37").first?[1] == 128)
     #expect(scene.world.deviceNames == ["strap", "bicycle", "thermometer", "fob", "phone", "gateway"])
   }
 
   @Test("In the fitness room lost measurements are retransmitted, and the bicycle falls silent for 3 s")
   func fitnessRoomFaults() async throws {
     let scene = Scene(try example("fitness-room"))
-    let phone = Phone(scene.clients[0], in: scene.world, connectsTo: "strap")
+    let phone = PhoneApp(scene.clients[0], connectsTo: "strap")
     #expect(await scene.world.run(until: { phone.isReady }, limit: .seconds(10)))
     phone.subscribe("2A37")
     await scene.world.run(for: .seconds(60))
-    let pulses = phone.octets(of: "2A37")
+    let pulses = phone.values(of: "2A37")
     let energies = pulses.map { Int($0[2]) | Int($0[3]) << 8 }
     #expect(energies == Array(1...energies.count))
     let strikes = scene.world.faultEvents
     #expect(strikes.contains { $0.device == "strap" && $0.layer == .air })
     #expect(strikes.contains { $0.device == "bicycle" && $0.layer == .device && $0.time == .seconds(12) })
-    let seen = phone.seen("bicycle").map(\.time)
+    let seen = phone.sightings(of: "bicycle").map(\.time)
     #expect(seen.contains { $0 < .seconds(12) })
     #expect(!seen.contains { $0 > .seconds(12.01) && $0 < .seconds(15) })
     #expect(seen.contains { $0 > .seconds(15) })
@@ -69,12 +70,12 @@ struct WorldPopulationTests {
         clients: [{name: phone, position: [1, 0]}]
         """)
     let scene = Scene(file)
-    let phone = Phone(scene.clients[0], in: scene.world)
+    let phone = PhoneApp(scene.clients[0])
     await scene.world.run(for: .seconds(10))
-    let times = phone.seen("late").map(\.time)
+    let times = phone.sightings(of: "late").map(\.time)
     #expect(times.count > 10)
     #expect(times.allSatisfy { .seconds(3) <= $0 && $0 <= .seconds(6.01) })
-    #expect(phone.seen("always").count > times.count)
+    #expect(phone.sightings(of: "always").count > times.count)
   }
 
   @Test("The level of a device or a client that moves away decreases")
@@ -90,10 +91,10 @@ struct WorldPopulationTests {
           - {name: running, path: [{at: 2, position: [0, 2]}, {at: 4, position: [0, 101]}]}
         """)
     let scene = Scene(file)
-    let phones = scene.clients.map { Phone($0, in: scene.world) }
+    let phones = scene.clients.map { PhoneApp($0) }
     await scene.world.run(for: .seconds(6))
-    func levels(_ name: String, _ phone: Phone, _ times: ClosedRange<Double>) -> Set<Int> {
-      let seen = phone.seen(name).filter {
+    func levels(_ name: String, _ phone: PhoneApp, _ times: ClosedRange<Double>) -> Set<Double> {
+      let seen = phone.sightings(of: name).filter {
         .seconds(times.lowerBound) < $0.time && $0.time < .seconds(times.upperBound)
       }
       return Set(seen.map(\.level))
@@ -139,9 +140,9 @@ struct WorldPopulationTests {
         """)
     #expect(file.clients[0].options.address == DeviceAddress(0xC0FF_EE00_0001, .public))
     let scene = Scene(file)
-    let phone = Phone(scene.clients[0], in: scene.world)
+    let phone = PhoneApp(scene.clients[0])
     await scene.world.run(for: .seconds(2))
-    #expect(Set(phone.seen("strong").map(\.level)) == [8 - 60 + 2 + 5])
+    #expect(Set(phone.sightings(of: "strong").map(\.level)) == [8 - 60 + 2 + 5])
   }
 
   @Test("Interference in a file disturbs the band")
@@ -154,7 +155,7 @@ struct WorldPopulationTests {
           clients: [{name: phone, position: [3, 0]}]
           """)
       let scene = Scene(file)
-      let phone = Phone(scene.clients[0], in: scene.world)
+      let phone = PhoneApp(scene.clients[0])
       await scene.world.run(for: .seconds(5))
       return phone.sightings.count
     }
@@ -163,15 +164,16 @@ struct WorldPopulationTests {
   }
 
   @Test(
-    "Equal files and seeds give equal captures, and another seed another capture", arguments: Repository.exampleNames)
+    "Equal files and seeds give equal captures, and another seed another capture", arguments: ExampleWorlds.names)
   func determinism(name: String) async throws {
     let file = try example(name)
     func capture(seed: UInt64) async throws -> Data {
-      let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pcapng")
-      defer { try? FileManager.default.removeItem(at: url) }
+      let folder = try TemporaryFolder()
+      defer { folder.remove() }
+      let url = URL(fileURLWithPath: folder.file("air.pcapng"))
       let scene = Scene(file, seed: seed, capture: try Capture(path: url.path))
       let world = scene.world
-      let phone = Phone(scene.clients.first ?? world.makeDevice(named: "phone", at: Position(x: 1)), in: world)
+      let phone = PhoneApp(scene.clients.first ?? world.makeDevice(named: "phone", at: Position(x: 1)))
       await world.run(for: .seconds(10))
       withExtendedLifetime(phone) {}
       try world.finishCapture()
@@ -189,7 +191,7 @@ struct WorldPopulationTests {
     let devices = kinds.enumerated().map { "- {name: \"\($1)\", accessory: \($1), position: [\($0), 0]}" }
     let scene = Scene(
       try WorldFile(text: "clients: [{name: phone}]\ndevices:\n" + devices.joined(separator: "\n")))
-    let phone = Phone(scene.clients[0], in: scene.world)
+    let phone = PhoneApp(scene.clients[0])
     await scene.world.run(for: .seconds(3))
     #expect(Set(phone.sightings.compactMap(\.name)) == Set(kinds))
     #expect(kinds.count == 7)

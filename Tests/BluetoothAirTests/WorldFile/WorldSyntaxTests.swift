@@ -1,5 +1,6 @@
 import BluetoothLab
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BluetoothAir
@@ -108,8 +109,9 @@ struct WorldSyntaxTests {
 
   @Test("A file of more than 4 MiB is refused before it is parsed")
   func size() throws {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml")
-    defer { try? FileManager.default.removeItem(at: path) }
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let path = URL(fileURLWithPath: folder.file("world.yaml"))
     try Data(repeating: UInt8(ascii: "#"), count: WorldFile.maximumSize + 1).write(to: path)
     #expect(throws: WorldFileFailure.self) { try WorldFile(path: path.path) }
     #expect(complaints(String(repeating: "#", count: WorldFile.maximumSize + 1))[0].contains("4194304 octets"))
@@ -117,8 +119,9 @@ struct WorldSyntaxTests {
 
   @Test("The error for a missing file, or one that is not UTF-8, names its path")
   func files() throws {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml")
-    defer { try? FileManager.default.removeItem(at: path) }
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let path = URL(fileURLWithPath: folder.file("world.yaml"))
     func reason() -> String {
       do throws(WorldFileFailure) {
         _ = try WorldFile(path: path.path)
@@ -136,7 +139,7 @@ struct WorldSyntaxTests {
 
   @Test("Any prefix of a file is read, or refused with a place within it")
   func cuts() throws {
-    let text = try String(contentsOfFile: Repository.example("weather-station"), encoding: .utf8)
+    let text = try String(contentsOfFile: ExampleWorlds.path("weather-station"), encoding: .utf8)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
     for end in stride(from: 0, to: text.count, by: 7) {
       do throws(WorldFileFailure) {

@@ -14,10 +14,7 @@ final class SweepWorld {
   init(_ change: (inout ControllerConfiguration) -> Void = { _ in }) {
     device = TestDevice("device", address: 0x1111_1111_1111, change)
     other = TestDevice("other", address: 0x2222_2222_2222)
-    air.add(device)
-    air.add(other)
-    device.start()
-    other.start()
+    air.start(device, other)
   }
 
   /// Sends a command that must succeed.

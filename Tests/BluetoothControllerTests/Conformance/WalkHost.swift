@@ -17,8 +17,7 @@ final class WalkHost {
     self.isExtended = isExtended
     name = "host \(number)"
     device = TestDevice(name, address: 0x1111_1111_1110 + UInt64(number), seed: UInt64(number))
-    air.add(device)
-    device.start()
+    air.start(device)
     device.onPacket = { [unowned self] in check($0) }
     device.onEvent = { [unowned self] _, event in respond(to: event) }
   }

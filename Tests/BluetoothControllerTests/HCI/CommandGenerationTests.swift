@@ -28,8 +28,7 @@ struct CommandGenerationTests {
   private func device() -> (TestAir, TestDevice) {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111)
-    air.add(device)
-    device.start()
+    air.start(device)
     return (air, device)
   }
 

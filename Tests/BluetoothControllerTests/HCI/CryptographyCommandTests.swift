@@ -12,14 +12,12 @@ struct CryptographyCommandTests {
 
   init() {
     device = TestDevice("device", address: 0x1111_1111_1111)
-    air.add(device)
-    device.start()
+    air.start(device)
   }
 
   private func another(_ name: String, address: UInt64) -> TestDevice {
     let device = TestDevice(name, address: address)
-    air.add(device)
-    device.start()
+    air.start(device)
     return device
   }
 

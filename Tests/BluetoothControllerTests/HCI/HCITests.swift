@@ -11,8 +11,7 @@ struct HCITests {
   private let gone = HCI.ConnectionHandle(rawValue: 0x0123)
 
   init() {
-    air.add(device)
-    device.start()
+    air.start(device)
   }
 
   /// Returns a command packet with `count` octets of zero, which may be too few.
@@ -157,8 +156,7 @@ struct HCITests {
     }
     device.send(.reset)
     let other = TestDevice("other", address: 0x2222_2222_2222)
-    air.add(other)
-    other.start()
+    air.start(other)
     other.advertise()
     device.scan()
     air.run(for: .seconds(1))

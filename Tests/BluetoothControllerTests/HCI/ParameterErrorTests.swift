@@ -213,8 +213,7 @@ struct ParameterErrorTests {
   private func status(of opcode: HCI.Opcode, _ octets: [UInt8]) -> HCI.ErrorCode? {
     let air = TestAir()
     let device = TestDevice("device", address: 0x1111_1111_1111)
-    air.add(device)
-    device.start()
+    air.start(device)
     let isSupported = device.controller.device.supports(opcode)
     #expect(isSupported, "\(opcode)")
     return device.send(raw: .command(opcode: opcode, parameters: ByteSlice(octets)), opcode: opcode)?.status

@@ -16,8 +16,7 @@ struct OwnAddressTests {
   private let peer = TestDevice("peer", address: 0x2222_2222_2222)
 
   init() {
-    air.add(peer)
-    peer.start()
+    air.start(peer)
   }
 
   /// Returns a device without the address that `type` falls back on.
@@ -25,8 +24,7 @@ struct OwnAddressTests {
     let device = TestDevice("device", address: 0x1111_1111_1111) {
       if type == .resolvableOrPublic { $0.address = DeviceAddress(0xC000_0000_0001, .random) }
     }
-    air.add(device)
-    device.start()
+    air.start(device)
     if entry != .none {
       let key = entry == .withLocalKey ? Self.localKey : 0
       #expect(

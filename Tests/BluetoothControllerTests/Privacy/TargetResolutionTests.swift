@@ -18,8 +18,7 @@ struct TargetResolutionTests {
   private let peers = [DeviceAddress(0x2222_2222_2222, .public), DeviceAddress(0x3333_3333_3333, .public)]
 
   init() {
-    air.add(device)
-    device.start()
+    air.start(device)
     for (index, peer) in peers.enumerated() {
       #expect(
         device.send(

@@ -31,8 +31,7 @@ final class Bystander {
     self.isExtended = isExtended
     let peer = TestDevice("bystander \(device.number)", address: 0x4444_4444_4440 + UInt64(device.number))
     self.peer = peer
-    air.add(peer)
-    peer.start()
+    air.start(peer)
     peer.advertise()
     if isExtended {
       device.connectExtended(to: peer, interval: interval, timeout: 400)

@@ -19,8 +19,7 @@ final class PrivatePair {
   /// - isKnown: True if each device is on the other's resolving list.
   init(resolves: Bool = true, isKnown: Bool = true) {
     for device in [central, peripheral] {
-      air.add(device)
-      device.start()
+      air.start(device)
     }
     if isKnown {
       add(peripheral, key: Self.peripheralKey, to: central, key: Self.centralKey)

@@ -96,6 +96,12 @@ final class TestAir {
     wakeUps.append(WakeUp.never.key)
   }
 
+  /// Adds devices, and then starts their controllers in the same order.
+  func start(_ devices: TestDevice...) {
+    for device in devices { add(device) }
+    for device in devices { device.start() }
+  }
+
   func clearLog() { log.removeAll() }
 
   /// Sends a packet that comes from none of the controllers, beginning at `start`.

@@ -33,10 +33,7 @@ final class TestLink {
   ) throws {
     central = TestDevice("central", address: 0x1111_1111_1111, changeCentral)
     peripheral = TestDevice("peripheral", address: 0x2222_2222_2222, changePeripheral)
-    air.add(central)
-    air.add(peripheral)
-    central.start()
-    peripheral.start()
+    air.start(central, peripheral)
     prepare(central, peripheral)
     try connect(interval: interval, latency: latency, timeout: timeout, isExtended: isExtended)
     if attacked.contains(.central) {

@@ -11,8 +11,7 @@ struct ConnectionTests {
   let phone: Phone
 
   init() {
-    sensor = Sensor(air, air.add("Sensor"))
-    phone = Phone(air, air.add("Phone"))
+    (sensor, phone) = air.addSensorAndPhone()
     sensor.advertise()
     _ = sensor.told()
     _ = phone.told()

@@ -11,8 +11,7 @@ struct DiscoveryTests {
   let phone: Phone
 
   init() {
-    sensor = Sensor(air, air.add("Sensor"))
-    phone = Phone(air, air.add("Phone"))
+    (sensor, phone) = air.addSensorAndPhone()
     _ = phone.told()
   }
 

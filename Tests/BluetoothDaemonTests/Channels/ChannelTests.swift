@@ -13,8 +13,7 @@ struct ChannelTests {
   let peer: PeerHandle
 
   init() throws {
-    sensor = Sensor(air, air.add("Sensor"))
-    phone = Phone(air, air.add("Phone"))
+    (sensor, phone) = air.addSensorAndPhone()
     sensor.advertise()
     _ = phone.told()
     peer = try phone.findAndConnect()

@@ -26,8 +26,7 @@ struct AutomaticBondTests {
 
   @Test("A stranger with a bonded peer's address does not replace its bond, and the log names the attempt")
   func takeover() throws {
-    let sensor = Sensor(air, air.add("Sensor"))
-    let phone = Phone(air, air.add("Phone"))
+    let (sensor, phone) = air.addSensorAndPhone()
     sensor.advertise()
     _ = phone.told()
     let peer = try phone.findAndConnect()

@@ -99,7 +99,7 @@ final class Air {
         Issue.record("a command that can't be read: \(opcode)")
         return
       }
-      tell(device, devices[device].controller.take(command))
+      if let answer = devices[device].controller.take(command) { tell(device, answer) }
       if case .disconnect(let handle, let reason) = command { disconnect(device, handle, reason) }
       encrypt(command, from: device)
       if case .leCreateConnectionCancel = command, devices[device].controller.initiating != nil {

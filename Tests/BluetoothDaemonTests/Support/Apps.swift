@@ -127,6 +127,14 @@ struct Sensor {
   }
 }
 
+extension Air {
+  /// Adds two devices that are on and in range of each other, each with an app.
+  func addSensorAndPhone() -> (sensor: Sensor, phone: Phone) {
+    let sensor = Sensor(self, add("Sensor"))
+    return (sensor, Phone(self, add("Phone")))
+  }
+}
+
 extension GATTCharacteristicDefinition {
   /// Returns a characteristic whose value the app provides.
   static func dynamic(_ uuid: BluetoothUUID, _ properties: CharacteristicProperties) -> GATTCharacteristicDefinition {

@@ -1,36 +1,27 @@
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 @testable import BluetoothDaemon
 
 /// A recorder of events in place of a central manager.
 final class CentralRecorder: CentralClient {
-  private let events = NIOLockedValueBox<[CentralEvent]>([])
+  private let events = EventLog<CentralEvent>()
 
-  func receive(_ event: CentralEvent) { events.withLockedValue { $0.append(event) } }
+  func receive(_ event: CentralEvent) { events.append(event) }
 
   /// Returns the events since the last call.
-  func take() -> [CentralEvent] {
-    events.withLockedValue { events in
-      defer { events.removeAll() }
-      return events
-    }
-  }
+  func take() -> [CentralEvent] { events.take() }
 }
 
 /// A recorder of events in place of a peripheral manager; see `CentralRecorder`.
 final class PeripheralRecorder: PeripheralClient {
-  private let events = NIOLockedValueBox<[PeripheralEvent]>([])
+  private let events = EventLog<PeripheralEvent>()
 
-  func receive(_ event: PeripheralEvent) { events.withLockedValue { $0.append(event) } }
+  func receive(_ event: PeripheralEvent) { events.append(event) }
 
   /// Returns the events since the last call.
-  func take() -> [PeripheralEvent] {
-    events.withLockedValue { events in
-      defer { events.removeAll() }
-      return events
-    }
-  }
+  func take() -> [PeripheralEvent] { events.take() }
 }
 
 /// A counter of wakeups.

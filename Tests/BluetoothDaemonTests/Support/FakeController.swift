@@ -1,4 +1,5 @@
 import BluetoothWire
+import TestSupport
 
 /// The state of a controller that has no link layer: `Air` moves its packets from host to host.
 struct FakeController {
@@ -36,15 +37,12 @@ struct FakeController {
   /// While true, no data packet is reported as completed.
   var isCongested = false
 
-  static let commands: [HCI.Opcode] = [
-    .disconnect, .setEventMask, .reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR,
-    .readRSSI, .leSetEventMask, .leReadBufferSize, .leReadLocalSupportedFeatures, .leSetRandomAddress,
-    .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData, .leSetAdvertisingEnable,
-    .leSetScanParameters, .leSetScanEnable, .leCreateConnection, .leCreateConnectionCancel,
-    .leReadFilterAcceptListSize, .leClearFilterAcceptList, .leAddDeviceToFilterAcceptList,
-    .leRemoveDeviceFromFilterAcceptList, .leConnectionUpdate, .leEnableEncryption, .leLongTermKeyRequestReply,
-    .leLongTermKeyRequestNegativeReply,
-  ]
+  private static let answers: ScriptedController = {
+    var answers = ScriptedController(
+      supporting: [.leEnableEncryption, .leLongTermKeyRequestReply, .leLongTermKeyRequestNegativeReply])
+    answers.rssi = -50
+    return answers
+  }()
 
   func wants(_ address: DeviceAddress) -> Bool {
     switch initiating {
@@ -55,21 +53,15 @@ struct FakeController {
   }
 
   /// Returns the answer to a command that needs no other device.
-  mutating func take(_ command: HCI.Command) -> HCI.Event {
-    let opcode = command.opcode
-    var result = HCI.ReturnParameters.status(.success)
+  mutating func take(_ command: HCI.Command) -> HCI.Event? {
+    var answer = Self.answers.answer(command)
     switch command {
     case .reset:
       let hasLE = hasLE
       self = FakeController()
       self.hasLE = hasLE
-    case .readLocalSupportedCommands: result = .localSupportedCommands(HCI.SupportedCommands(Self.commands))
-    case .readBDADDR: result = .bdADDR(0)
-    case .readLocalSupportedFeatures: result = .localSupportedFeatures(hasLE ? [.bredrNotSupported, .leSupported] : [])
-    case .leReadBufferSize where !hasLE: result = .status(.unknownHCICommand)
-    case .leReadLocalSupportedFeatures: result = .leLocalSupportedFeatures([])
-    case .leReadBufferSize: result = .leBufferSize(aclLength: 251, aclCount: 8)
-    case .leReadFilterAcceptListSize: result = .leFilterAcceptListSize(8)
+    case .readLocalSupportedFeatures where !hasLE: answer = .complete(.localSupportedFeatures([]))
+    case .leReadBufferSize where !hasLE: answer = .complete(.status(.unknownHCICommand))
     case .leSetRandomAddress(let value): address = DeviceAddress(value, .random)
     case .leSetAdvertisingData(let data): advertisingData = data
     case .leSetScanResponseData(let data): scanResponse = data
@@ -80,16 +72,9 @@ struct FakeController {
     case .leClearFilterAcceptList: acceptList.removeAll()
     case .leCreateConnection(let parameters):
       initiating = parameters.usesAcceptList ? .acceptList : parameters.peer.deviceAddress.map { .to($0) }
-      return .commandStatus(.success, credits: 1, opcode)
-    case .readRSSI(let handle): result = .rssi(handle, -50)
-    case .leLongTermKeyRequestReply(let handle, _), .leLongTermKeyRequestNegativeReply(let handle):
-      result = .handle(.success, handle)
-    case .leConnectionUpdate(_, let parameters, _):
-      parameterUpdates.append(parameters)
-      return .commandStatus(.success, credits: 1, opcode)
-    case .disconnect, .leEnableEncryption: return .commandStatus(.success, credits: 1, opcode)
+    case .leConnectionUpdate(_, let parameters, _): parameterUpdates.append(parameters)
     default: break
     }
-    return .commandComplete(credits: 1, opcode, result)
+    return ScriptedController.event(answer, to: command.opcode)
   }
 }

@@ -25,6 +25,32 @@ struct GATTDatabaseTests {
     #expect(database.attributes[Int(database.system.serviceChanged) - 1].type == 0x2A05)
   }
 
+  @Test("Adding and removing services one by one copies the attributes only when their memory doubles")
+  func manyServices() throws {
+    var database = GATTDatabase.named()
+    var declarations: [AttributeHandle] = []
+    var memory: UnsafeRawPointer?
+    var copies = 0
+    func noteMemory() {
+      let current = database.attributes.withUnsafeBufferPointer { UnsafeRawPointer($0.baseAddress) }
+      if current != memory { copies += 1 }
+      memory = current
+    }
+    for number in 0..<1_000 {
+      declarations.append(try database.add(service(.stored(ByteSlice([UInt8(number & 0xFF)])))).range.lowerBound)
+      noteMemory()
+    }
+    // 19 attributes, then 3 for each service: 7 doublings lead from 32 to 4,096.
+    #expect(copies <= 10, "adding")
+    copies = 0
+    for declaration in declarations.reversed() {
+      _ = database.remove(declaration: declaration)
+      noteMemory()
+    }
+    #expect(database.attributes.count == 19)
+    #expect(copies <= 1, "removing")
+  }
+
   @Test("Include declarations are counted as services are added and removed, and none refers to a removed service")
   func includeCount() throws {
     var database = GATTDatabase.named()

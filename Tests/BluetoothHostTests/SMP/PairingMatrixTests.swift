@@ -1,42 +1,15 @@
 import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
+import TestSupport
 import TestVectors
 import Testing
 
 @Suite("Pairing: all combinations") struct PairingMatrixTests {
-  private static let capabilities: [SMP.IOCapability] = [
-    .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
-  ]
-
-  struct Case: CustomTestStringConvertible {
-    var initiator: SMP.IOCapability
-    var responder: SMP.IOCapability
-    var isSecureConnections: Bool
-
-    var testDescription: String {
-      "\(initiator), \(responder)\(isSecureConnections ? ", Secure Connections" : "")"
-    }
-
-    /// Returns the method with MITM protection, or without it.
-    func expected(_ isProtected: Bool) throws -> PairingTable.Method {
-      guard isProtected else { return .justWorks }
-      return try #require(
-        PairingTable.method(
-          initiator: initiator.rawValue, responder: responder.rawValue, isSecureConnections: isSecureConnections))
-    }
-  }
-
-  static let cases = capabilities.flatMap { initiator in
-    capabilities.flatMap { responder in
-      [false, true].map { Case(initiator: initiator, responder: responder, isSecureConnections: $0) }
-    }
-  }
-
   @Test(
     "Whichever side starts, both get the method, the key and the bond that the tables specify",
-    arguments: cases)
-  func matrix(_ parameters: Case) throws {
+    arguments: PairingCombination.all)
+  func matrix(_ parameters: PairingCombination) throws {
     for bits in 0..<16 {
       let (central, peripheral) = (bits & 1 != 0, bits & 2 != 0)
       try check(
@@ -45,7 +18,7 @@ import Testing
     }
   }
 
-  private func check(_ parameters: Case, asking: (Bool, Bool), bonding: Bool, starter: Link.Role) throws {
+  private func check(_ parameters: PairingCombination, asking: (Bool, Bool), bonding: Bool, starter: Link.Role) throws {
     let mode: PairingPolicy.SecureConnections = parameters.isSecureConnections ? .preferred : .never
     var pair = SecurityPair(
       central: PairingPolicy(
@@ -90,7 +63,7 @@ import Testing
   }
 
   private func checkBonds(
-    _ central: Bond, _ peripheral: Bond, _ parameters: Case, _ level: LinkSecurity.Level, _ key: Block
+    _ central: Bond, _ peripheral: Bond, _ parameters: PairingCombination, _ level: LinkSecurity.Level, _ key: Block
   ) {
     #expect(central.identity == SecurityPair.identities.peripheral)
     #expect(peripheral.identity == SecurityPair.identities.central)
@@ -102,16 +75,6 @@ import Testing
     #expect(peripheral.peerIdentityKey == Block(high: 0x1234, low: 1))
     #expect(central.signatureMaker?.key == peripheral.signatureVerifier?.key && central.signatureMaker != nil)
     #expect(peripheral.signatureMaker?.key == central.signatureVerifier?.key && peripheral.signatureMaker != nil)
-  }
-}
-
-extension PairingTable.Method {
-  fileprivate var method: PairingMethod {
-    switch self {
-    case .justWorks: .justWorks
-    case .numericComparison: .numericComparison
-    case .initiatorShowsPasskey, .responderShowsPasskey, .bothTypePasskey: .passkeyEntry
-    }
   }
 }
 

@@ -1,22 +1,16 @@
 import BluetoothLab
 import CoreBluetooth
+import TestSupport
 import Testing
 
 /// The start and the end of captures at arbitrary instants.
 @Suite struct CaptureBoundaryTests {
-  private static func withFolder(_ body: (URL) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("boundary-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try await body(folder)
+  private static func capture(_ name: String, in folder: TemporaryFolder) throws -> Capture {
+    try Capture(path: folder.file(name))
   }
 
-  private static func capture(_ name: String, in folder: URL) throws -> Capture {
-    try Capture(path: folder.appendingPathComponent(name).path)
-  }
-
-  private static func packets(_ name: String, in folder: URL) throws -> [AirCapture.Packet] {
-    try AirCapture(path: folder.appendingPathComponent(name).path).packets.map { packet in
+  private static func packets(_ name: String, in folder: TemporaryFolder) throws -> [AirCapture.Packet] {
+    try AirCapture(path: folder.file(name)).packets.map { packet in
       // The comments describe a packet's state at the end of the capture.
       var packet = packet
       packet.comments = []
@@ -61,7 +55,7 @@ import Testing
 
   @Test("Consecutive captures contain every packet once, even those on the air at the change")
   func switching() async throws {
-    try await Self.withFolder { folder in
+    try await withTemporaryFolder { folder in
       try await Self.meet(Self.capture("whole", in: folder))
       let whole = try Self.packets("whole", in: folder)
       let instants = Self.instants(of: whole)
@@ -77,27 +71,27 @@ import Testing
 
   @Test("A capture contains every packet whose start it has seen, and marks the incomplete ones")
   func ending() async throws {
-    try await Self.withFolder { folder in
+    try await withTemporaryFolder { folder in
       try await Self.meet(Self.capture("whole", in: folder))
       let whole = try Self.packets("whole", in: folder)
       let instant = try #require(Self.instants(of: whole).last)
       try await Self.meet(Self.capture("first", in: folder), [instant]) { world, _ in try world.finishCapture() }
       let first = try Self.packets("first", in: folder)
       #expect(first == whole.filter { Duration.nanoseconds(Int64($0.nanoseconds)) <= instant })
-      let last = try AirCapture(path: folder.appendingPathComponent("first").path).air.last
+      let last = try AirCapture(path: folder.file("first")).air.last
       #expect(last?.comments.contains { $0.hasSuffix("on the air when the capture ended") } ?? false)
     }
   }
 
   @Test("A world waits for the reader of a FIFO in virtual time and loses no packet")
   func fifo() async throws {
-    try await Self.withFolder { folder in
+    try await withTemporaryFolder { folder in
       try await Self.meet(Self.capture("whole", in: folder))
-      let path = folder.appendingPathComponent("fifo").path
+      let path = folder.file("fifo")
       try #require(mkfifo(path, 0o600) == 0)
       async let octets = Self.read(path)
       try await Self.meet(Capture(path: path))
-      #expect(await octets == FileManager.default.contents(atPath: folder.path + "/whole"))
+      #expect(await octets == FileManager.default.contents(atPath: folder.file("whole")))
     }
   }
 }

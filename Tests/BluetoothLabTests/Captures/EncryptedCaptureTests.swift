@@ -1,5 +1,6 @@
 import BluetoothLab
 import Foundation
+import TestSupport
 import TestVectors
 import Testing
 
@@ -7,21 +8,14 @@ import Testing
   /// Packets are lost and retransmitted.
   private static let faults: FaultPlan = [.air(.lose, .anything, .percent(10))]
 
-  private func withFolder<R>(_ body: (URL) async throws -> R) async throws -> R {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("captures-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try await body(folder)
-  }
-
   private func isFound(_ octets: [UInt8], in data: Data) -> Bool { data.range(of: Data(octets)) != nil }
 
   private static let keys = EncryptedLinkHost.keys + [EncryptedLinkHost.identityKey, EncryptedLinkHost.signatureKey]
 
   @Test("A capture of an encrypted link without keys reveals neither the keys nor the plaintext")
   func passive() async throws {
-    try await withFolder { folder in
-      let path = folder.appendingPathComponent("air.pcapng").path
+    try await withTemporaryFolder { folder in
+      let path = folder.file("air.pcapng")
       let capture = try Capture(path: path)
       #expect(capture.keysPath == nil)
       try await World.afterEncryptedLink(faults: Self.faults, capture: capture)
@@ -47,13 +41,13 @@ import Testing
 
   @Test("The key file decrypts the air of a capture, after a key refresh too, to the content of a decrypted capture")
   func decrypted() async throws {
-    try await withFolder { folder in
-      let capture = try Capture(path: folder.appendingPathComponent("encrypted.pcapng").path, writesKeys: true)
+    try await withTemporaryFolder { folder in
+      let capture = try Capture(path: folder.file("encrypted.pcapng"), writesKeys: true)
       try await World.afterEncryptedLink(faults: Self.faults, capture: capture)
-      let path = folder.appendingPathComponent("decrypted.pcapng").path
+      let path = folder.file("decrypted.pcapng")
       try await World.afterEncryptedLink(faults: Self.faults, capture: try Capture(path: path, decryptsAir: true))
 
-      let encrypted = try AirCapture(path: folder.appendingPathComponent("encrypted.pcapng").path)
+      let encrypted = try AirCapture(path: folder.file("encrypted.pcapng"))
       let decrypted = try AirCapture(path: path)
       #expect(encrypted.hci == decrypted.hci)
       #expect(encrypted.air.map(\.nanoseconds) == decrypted.air.map(\.nanoseconds))
@@ -77,8 +71,8 @@ import Testing
 
   @Test("The key file contains each session once, and the HCI interfaces of the capture contain whole keys")
   func keys() async throws {
-    try await withFolder { folder in
-      let path = folder.appendingPathComponent("air.pcapng").path
+    try await withTemporaryFolder { folder in
+      let path = folder.file("air.pcapng")
       let capture = try Capture(path: path, writesKeys: true)
       #expect(capture.keysPath == path + ".keys.json")
       try await World.afterEncryptedLink(capture: capture)
@@ -99,8 +93,8 @@ import Testing
 
   @Test("An injected packet appears unchanged in a decrypted capture")
   func injected() async throws {
-    try await withFolder { folder in
-      let path = folder.appendingPathComponent("air.pcapng").path
+    try await withTemporaryFolder { folder in
+      let path = folder.file("air.pcapng")
       let foreign: [UInt8] = [1, 2, 3, 4, 5, 6, 7]
       try await World.afterEncryptedLink(
         faults: [.air(.inject(foreign), AirMatch(.attribute(opcode: 0x0B)), .number(1))],
@@ -113,9 +107,9 @@ import Testing
 
   @Test("Captures with keys or plaintext are readable by their owner only")
   func mode() async throws {
-    try await withFolder { folder in
+    try withTemporaryFolder { folder in
       for (decrypts, writes) in [(false, true), (true, false), (true, true)] {
-        let path = folder.appendingPathComponent("air.pcapng").path
+        let path = folder.file("air.pcapng")
         let capture = try Capture(path: path, decryptsAir: decrypts, writesKeys: writes)
         for path in [path, capture.keysPath].compactMap({ $0 }) {
           let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -127,8 +121,8 @@ import Testing
 
   @Test("A key file that can't be created gives an error that names it")
   func unwritable() async throws {
-    try await withFolder { folder in
-      let path = folder.appendingPathComponent("air.pcapng").path
+    try withTemporaryFolder { folder in
+      let path = folder.file("air.pcapng")
       try FileManager.default.createDirectory(atPath: path + ".keys.json", withIntermediateDirectories: false)
       #expect {
         _ = try Capture(path: path, writesKeys: true)

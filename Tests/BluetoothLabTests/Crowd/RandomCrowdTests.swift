@@ -4,6 +4,7 @@ import BluetoothSimulation
 import BluetoothWire
 import Crypto
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BluetoothLab
@@ -13,11 +14,10 @@ import Testing
 struct RandomCrowdTests {
   @Test("200 devices for 10 radio minutes: acknowledged data arrives, everything ends, one seed gives one capture")
   func crowd() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("crowd-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
 
-    let crowd = try Crowd(devices: 200, seed: 54, minutes: 10, capture: folder.appendingPathComponent("long"))
+    let crowd = try Crowd(devices: 200, seed: 54, minutes: 10, capture: folder.url.appendingPathComponent("long"))
     crowd.world.run(for: .seconds(30))
     try crowd.world.finishCapture()
     // Interference takes computing time, so it lasts only a minute and a half.
@@ -30,10 +30,10 @@ struct RandomCrowdTests {
       #expect(crowd.notes.deeds[deed, default: 0] > 0, "\(deed) never happened: \(crowd.notes.deeds)")
     }
 
-    let again = try Crowd(devices: 200, seed: 54, minutes: 10, capture: folder.appendingPathComponent("again"))
+    let again = try Crowd(devices: 200, seed: 54, minutes: 10, capture: folder.url.appendingPathComponent("again"))
     again.world.run(for: .seconds(30))
     try again.world.finishCapture()
-    let captures = try ["long", "again"].map { try Data(contentsOf: folder.appendingPathComponent($0)) }
+    let captures = try ["long", "again"].map { try Data(contentsOf: folder.url.appendingPathComponent($0)) }
     #expect(captures[0].count > 100_000)
     #expect(captures[0] == captures[1])
     // A refactoring must not change the packets on the air. An intended change of behaviour changes this digest and

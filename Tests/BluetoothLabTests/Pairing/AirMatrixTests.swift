@@ -3,36 +3,16 @@ import BluetoothCrypto
 import BluetoothHost
 import BluetoothWire
 import Foundation
-import TestVectors
+import TestSupport
 import Testing
 
 /// Complete devices pair in every combination while the air is captured. The capture is then inspected with the key
 /// file and without it.
 @Suite("Pairing on the air: all combinations") struct AirMatrixTests {
-  struct Part: CustomTestStringConvertible {
-    var initiator: SMP.IOCapability
-    var responder: SMP.IOCapability
-    var isSecureConnections: Bool
-
-    var testDescription: String {
-      "\(initiator), \(responder)\(isSecureConnections ? ", Secure Connections" : "")"
-    }
-  }
-
-  private static let capabilities: [SMP.IOCapability] = [
-    .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
-  ]
-
-  static let parts = capabilities.flatMap { initiator in
-    capabilities.flatMap { responder in
-      [false, true].map { Part(initiator: initiator, responder: responder, isSecureConnections: $0) }
-    }
-  }
-
   @Test(
     "The method of the tables pairs, the exported keys decrypt the air, and without keys nothing is readable",
-    arguments: parts)
-  func matrix(_ part: Part) throws {
+    arguments: PairingCombination.all)
+  func matrix(_ part: PairingCombination) throws {
     for bits in 0..<16 {
       let asks = (bits & 1 != 0, bits & 2 != 0)
       var setting = PairingAir.Setting()
@@ -42,16 +22,7 @@ import Testing
         part.responder, isSecureConnections: true, asks: asks.1, bonds: bits & 4 != 0)
       setting.starter = bits & 8 != 0 ? .central : .peripheral
       setting.agreedPasskey = [part.initiator, part.responder] == [.keyboardOnly, .keyboardOnly] ? 123_456 : nil
-      let method = try #require(
-        PairingTable.method(
-          initiator: part.initiator.rawValue, responder: part.responder.rawValue,
-          isSecureConnections: part.isSecureConnections))
-      let expected: PairingMethod =
-        switch asks == (false, false) ? .justWorks : method {
-        case .justWorks: .justWorks
-        case .numericComparison: .numericComparison
-        case .initiatorShowsPasskey, .responderShowsPasskey, .bothTypePasskey: .passkeyEntry
-        }
+      let expected = try part.expected(asks != (false, false)).method
       try check(setting, expected, part.isSecureConnections, seed: UInt64(bits))
     }
   }

@@ -5,6 +5,7 @@ import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
 import Foundation
+import TestSupport
 
 /// A world in which two devices meet and one reads the other's protected value, for which they pair. Its results are
 /// the capture and the key file.
@@ -40,10 +41,9 @@ struct PairingAir {
   private static let limit = Instant.zero + .seconds(20)
 
   init(_ setting: Setting, seed: UInt64) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pairing-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appendingPathComponent("air.pcapng").path
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("air.pcapng")
 
     let engine = WorldEngine(seed: seed)
     let environment = DeviceEnvironment()

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import TestSupport
 import Testing
 
 /// The prompts that a device's user gets for an app: to allow Bluetooth, and to turn it on.
@@ -84,12 +85,12 @@ import Testing
   }
 
   @Test("With a bond folder the answer also applies to later worlds", arguments: [true, false])
-  func kept(_ isAllowed: Bool) {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("apps-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+  func kept(_ isAllowed: Bool) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
     for run in 0..<2 {
       let user = ScriptedPrompts(otherwise: isAllowed ? .yes : .no)
-      let phone = Phone(user, bonds: folder)
+      let phone = Phone(user, bonds: folder.path)
       let manager = phone.manager()
       // Before the device has started.
       let known: CBManagerAuthorization = isAllowed ? .allowedAlways : .denied

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import TestSupport
 import Testing
 
 /// A sensor with private addresses, from app to app over the simulated air · Vol 3, Part C, 10.7.
@@ -71,11 +72,11 @@ import Testing
   @Test("2.7 In another world a sensor has the same identifier: with a bond, or without one if it is not private")
   func identifiers() throws {
     for isPrivate in [true, false] {
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
-      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let folder = try TemporaryFolder()
+      defer { folder.remove() }
       var identifiers: Set<UUID> = []
       for seed: UInt64 in [7, 8] {
-        let air = Air(bonds: folder, isPrivate: isPrivate, seed: seed)
+        let air = Air(bonds: folder.path, isPrivate: isPrivate, seed: seed)
         protect(air)
         let (peripheral, characteristic) = air.ready()
         if isPrivate { pair(air, peripheral, characteristic) }
@@ -87,15 +88,15 @@ import Testing
 
   @Test("A saved identifier suffices to connect to a bonded sensor in another world, without a scan")
   func savedIdentifier() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let before = Air(bonds: folder, isPrivate: true, seed: 7)
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let before = Air(bonds: folder.path, isPrivate: true, seed: 7)
     protect(before)
     let (peripheral, characteristic) = before.ready()
     pair(before, peripheral, characteristic)
     let saved = peripheral.identifier
 
-    let air = Air(bonds: folder, isPrivate: true, seed: 8)
+    let air = Air(bonds: folder.path, isPrivate: true, seed: 8)
     protect(air)
     air.add([air.localService])
     air.advertise()

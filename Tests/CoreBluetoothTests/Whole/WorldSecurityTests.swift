@@ -4,6 +4,7 @@ import BluetoothRadio
 import BluetoothSimulation
 import BluetoothWire
 import CoreBluetooth
+import TestSupport
 import Testing
 
 /// Protected characteristics, from app to app over the simulated air · Vol 3, Part C, 10.3.
@@ -109,12 +110,12 @@ import Testing
 
   @Test("Bonds on disk outlive the world: in the next one no user is asked, and the peer is the same")
   func onDisk() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
     var identifiers: Set<UUID> = []
     for seed: UInt64 in [7, 8] {
       let user = ScriptedPrompts(.noInputNoOutput, otherwise: .yes)
-      let air = Air(phone: user, bonds: folder, seed: seed)
+      let air = Air(phone: user, bonds: folder.path, seed: seed)
       protect(air)
       let (peripheral, characteristic) = air.ready()
       peripheral.readValue(for: characteristic)
@@ -304,10 +305,10 @@ import Testing
 
   @Test("A bonded device's subscription outlives the world: in the next one it is restored")
   func restoredSubscription() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("bonds-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
     for seed: UInt64 in [7, 8] {
-      let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes), bonds: folder, seed: seed)
+      let air = Air(phone: ScriptedPrompts(.noInputNoOutput, otherwise: .yes), bonds: folder.path, seed: seed)
       protect(air)
       let (peripheral, characteristic) = air.ready()
       let local = try #require(air.localService.characteristics?.first as? CBMutableCharacteristic)

@@ -1,5 +1,6 @@
 import BluetoothLab
 import CoreBluetooth
+import TestSupport
 import Testing
 
 /// Values for a characteristic that accepts only signed writes, from app to app over the simulated air · Vol 3, Part G,
@@ -35,8 +36,9 @@ import Testing
 
   /// Reconnects. Returns the capture of the air until the link has ended.
   private func capture(_ air: Air, _ peripheral: CBPeripheral, _ body: () -> Void) throws -> Data {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("signed-\(UUID()).pcapng").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("signed.pcapng")
     air.world.startCapture(try Capture(path: path))
     air.central.connect(peripheral)
     air.expect("connected")
